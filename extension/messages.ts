@@ -1,0 +1,78 @@
+// Everything that crosses inside the extension: between the popup and the background (over a port named `popup`) and
+// from content scripts to the background. One table of types, so that both ends are checked against the same words.
+
+import type { ProtocolCounts } from '@photofinish/shared/adoption';
+import type { Forecast } from '@photofinish/shared/forecast';
+import type { Origin } from '@photofinish/shared/origin';
+import type { OriginRace } from '@photofinish/shared/outcome';
+import type { Delivery, Protocol, UnknownReason } from '@photofinish/shared/protocol';
+import type { Report } from '@photofinish/shared/report';
+import type { Verdict } from '@photofinish/shared/verdict-schema';
+import type { Progress } from '@photofinish/shared/wire';
+
+/** Where the native helper stands, and so what the user can do about it. */
+export type HelperState =
+  | { readonly state: 'connecting' }
+  | { readonly state: 'ready'; readonly program: string; readonly network: string }
+  /** The browser found no native messaging manifest, or the launcher is gone. */
+  | { readonly state: 'missing' }
+  /** It started and went away; it is tried again after a pause. */
+  | { readonly state: 'crashed'; readonly message: string }
+  /** It answers in a version of the wire that this extension does not speak, or refuses ours. */
+  | { readonly state: 'incompatible'; readonly message: string };
+
+/** What one origin did on the page in view. */
+export interface OriginView {
+  readonly origin: Origin;
+  /** The newest protocol known for it on this page; `unknown` comes with its reason. */
+  readonly protocol: Protocol;
+  readonly reason: UnknownReason | null;
+  /** Network answers on this page by protocol. */
+  readonly counts: ProtocolCounts;
+  /** Answers that did not come over the network now, by where they came from. */
+  readonly delivered: Readonly<Record<Exclude<Delivery, 'network'>, number>>;
+  /** What the helper said before the navigation; null without a helper. */
+  readonly forecast: Forecast | null;
+  /** Whether `expected` was what the browser used; null: not scored (hidden, cached, or nothing expected). */
+  readonly forecastRight: boolean | null;
+  /** The newest race of this origin, whatever its mode. */
+  readonly race: OriginRace | null;
+  readonly verdict: Verdict;
+}
+
+/** What the popup shows for a tab. */
+export interface PageView {
+  readonly tabId: number;
+  /** `recorded`: an https page with a record. The others each have their own words. */
+  readonly state: 'recorded' | 'loading' | 'not-https' | 'browser-page' | 'not-recorded';
+  readonly origin: Origin | null;
+  readonly site: string | null;
+  readonly protocol: Protocol;
+  readonly reason: UnknownReason | null;
+  readonly delivery: Delivery;
+  readonly verdict: Verdict | null;
+  /** Network answers of the whole page. */
+  readonly counts: ProtocolCounts;
+  /** The page's own origin first, then by number of requests. */
+  readonly origins: readonly OriginView[];
+  readonly helper: HelperState;
+}
+
+/** From the popup to the background. */
+export type PopupRequest =
+  | { readonly type: 'watch'; readonly tabId: number }
+  /** `compare` is what the photo finish is drawn from. */
+  | { readonly type: 'race'; readonly origin: Origin }
+  | { readonly type: 'cancel-race'; readonly origin: Origin }
+  | { readonly type: 'reconnect-helper' }
+  /** `site: null` asks for every site. */
+  | { readonly type: 'report'; readonly site: string | null };
+
+/** From the background to the popup. */
+export type PopupEvent =
+  | { readonly type: 'page'; readonly page: PageView }
+  | { readonly type: 'race-progress'; readonly origin: Origin; readonly progress: Progress }
+  | { readonly type: 'race-failed'; readonly origin: Origin; readonly code: string; readonly message: string }
+  | { readonly type: 'report'; readonly report: Report };
+
+export const POPUP_PORT = 'popup';

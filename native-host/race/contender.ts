@@ -1,0 +1,65 @@
+// The small interface behind which transports hide, so that the engine never knows sockets and a further transport
+// is one more file. An attempt goes through two phases that the owner drives: established, then (if adopted) a request.
+import type { AttemptError, ContenderName } from '@photofinish/shared/outcome';
+import type { KnownProtocol } from '@photofinish/shared/protocol';
+
+/** One pinned target: the address is a literal, already passed by the guard; nothing is looked up behind here. */
+export interface AttemptTarget {
+  readonly address: string;
+  readonly port: number;
+  /** TLS server name and HTTP authority's host. */
+  readonly host: string;
+  /** Host and port as they stand in `:authority` / `Host`. */
+  readonly authority: string;
+  /** QUIC's initial round-trip time estimate in milliseconds; its first PTO is three times it. */
+  readonly initialRttMs: number;
+  /** Milliseconds after which the attempt itself gives up its handshake. */
+  readonly handshakeTimeoutMs: number;
+}
+
+export interface AttemptFailure {
+  readonly ok: false;
+  readonly error: AttemptError;
+  /** Milliseconds from the attempt's start to the failure. */
+  readonly atMs: number;
+  /** First sign of life from the peer, null if there was none. */
+  readonly transportMs: number | null;
+}
+
+/** Times are milliseconds from the attempt's own start, by a monotonic clock. */
+export interface Established {
+  readonly ok: true;
+  readonly protocol: KnownProtocol;
+  /** First datagram back (QUIC), or TCP connected. */
+  readonly transportMs: number | null;
+  readonly establishedMs: number;
+  readonly rttMs: number | null;
+  /** The chain ends in a publicly known root; browsers refuse QUIC otherwise. */
+  readonly knownRoot: boolean;
+}
+
+export interface Answered {
+  readonly ok: true;
+  readonly status: number;
+  /** Alt-Svc field value, several lines joined by `, `; null without one. */
+  readonly altSvc: string | null;
+  /** `Age` in seconds, 0 without one. */
+  readonly ageSeconds: number;
+  readonly firstByteMs: number;
+  readonly doneMs: number;
+  readonly bodyBytes: number;
+}
+
+export interface RunningAttempt {
+  /** Resolves once: established, or why not. Never rejects; a cancelled attempt resolves with code `cancelled`. */
+  readonly established: Promise<Established | AttemptFailure>;
+  /** Sends one request over the established connection; only the owner of an adopted attempt calls it. */
+  request(method: 'GET' | 'HEAD', timeoutMs: number): Promise<Answered | AttemptFailure>;
+  /** Ends the attempt at once in any phase; calling it again does nothing. */
+  cancel(): void;
+}
+
+export interface Contender {
+  readonly name: ContenderName;
+  start(target: AttemptTarget): RunningAttempt;
+}

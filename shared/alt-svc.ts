@@ -1,0 +1,161 @@
+// Alt-Svc (RFC 7838): what a server advertises. One parser for both ends; hostile input gives entries skipped, never
+// an exception. Ours skips a bad alternative and keeps the rest, ignores unknown parameters, and caps what it reads.
+import { MAX_ALT_SVC_CHARS } from './observation.ts';
+
+/** One alternative service (RFC 7838 section 2). */
+export interface Alternative {
+  /** ALPN protocol identifier, percent-decoded. */
+  readonly alpn: string;
+  /** Host of the alternative; empty means the origin's own host. IPv6 keeps its brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** Freshness lifetime in seconds, `Age` already taken off; default 24 hours (section 3.1). */
+  readonly maxAgeSeconds: number;
+  /** Survives a change of network (section 3.1). */
+  readonly persist: boolean;
+}
+
+export interface AltSvc {
+  /** The header was `clear`: forget every alternative of this origin. */
+  readonly clear: boolean;
+  readonly alternatives: readonly Alternative[];
+  /** How many alternatives were malformed and skipped. */
+  readonly skipped: number;
+}
+
+const DEFAULT_MAX_AGE_SECONDS = 86_400;
+const MAX_ALTERNATIVES = 32;
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+/;
+
+interface Cursor {
+  readonly text: string;
+  at: number;
+}
+
+function skipSpace(c: Cursor): void {
+  while (c.text[c.at] === ' ' || c.text[c.at] === '\t') c.at += 1;
+}
+
+function readToken(c: Cursor): string | null {
+  const token = TOKEN.exec(c.text.slice(c.at, c.at + MAX_ALT_SVC_CHARS))?.[0];
+  if (token === undefined) return null;
+  c.at += token.length;
+  return token;
+}
+
+/** A quoted-string (RFC 9110 section 5.6.4); `null` when it never closes. */
+function readQuoted(c: Cursor): string | null {
+  let out = '';
+  for (let i = c.at + 1; i < c.text.length; i += 1) {
+    const char = c.text[i];
+    if (char === '"') {
+      c.at = i + 1;
+      return out;
+    }
+    if (char === '\\') i += 1;
+    out += c.text[i] ?? '';
+  }
+  return null;
+}
+
+/** Moves behind the next comma outside quotes, so that one bad alternative does not spoil the others. */
+function skipToComma(c: Cursor): void {
+  while (c.at < c.text.length && c.text[c.at] !== ',') {
+    if (c.text[c.at] === '"' && readQuoted(c) !== null) continue;
+    c.at += 1;
+  }
+}
+
+function percentDecoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+function readAuthority(text: string): { host: string; port: number } | null {
+  const match = /^(\[[0-9A-Fa-f:.]+\]|[^:[\]\s/@]*):([0-9]{1,5})$/.exec(text);
+  const port = Number(match?.[2]);
+  if (match === null || port < 1 || port > 65_535) return null;
+  return { host: (match[1] ?? '').toLowerCase(), port };
+}
+
+function readParameters(c: Cursor): { maxAgeSeconds: number; persist: boolean } | null {
+  let maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS;
+  let persist = false;
+  for (;;) {
+    skipSpace(c);
+    if (c.text[c.at] !== ';') return { maxAgeSeconds, persist };
+    c.at += 1;
+    skipSpace(c);
+    // A stray semicolon is common (`clear;`, `; ma=1;`) and harmless.
+    if (c.at >= c.text.length || c.text[c.at] === ',' || c.text[c.at] === ';') continue;
+    const name = readToken(c)?.toLowerCase();
+    skipSpace(c);
+    if (name === undefined || c.text[c.at] !== '=') return null;
+    c.at += 1;
+    skipSpace(c);
+    const value = c.text[c.at] === '"' ? readQuoted(c) : readToken(c);
+    if (value === null) return null;
+    if (name === 'ma') {
+      if (!/^[0-9]+$/.test(value)) return null;
+      // delta-seconds larger than 2^31 are read as 2^31 (RFC 9111 section 1.2.2).
+      maxAgeSeconds = Math.min(Number(value), 2 ** 31);
+    }
+    // Any other value of persist must be ignored (section 3.1).
+    if (name === 'persist' && value === '1') persist = true;
+  }
+}
+
+function readAlternative(c: Cursor): Alternative | null {
+  const name = readToken(c);
+  if (name === null || c.text[c.at] !== '=') return null;
+  const alpn = percentDecoded(name);
+  c.at += 1;
+  if (alpn === null || c.text[c.at] !== '"') return null;
+  const quoted = readQuoted(c);
+  const authority = quoted === null ? null : readAuthority(quoted);
+  if (authority === null) return null;
+  const parameters = readParameters(c);
+  skipSpace(c);
+  if (parameters === null || (c.at < c.text.length && c.text[c.at] !== ',')) return null;
+  return { alpn, ...authority, ...parameters };
+}
+
+/**
+ * Parses an Alt-Svc field value (several header lines joined by a comma, RFC 9110 section 5.3).
+ * `ageSeconds` is the response's `Age`, taken off each lifetime (RFC 7838 section 3.1). Never throws.
+ */
+export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
+  const text = value.trim();
+  if (/^clear[;\s]*$/.test(text)) return { clear: true, alternatives: [], skipped: 0 };
+  if (text.length > MAX_ALT_SVC_CHARS) return { clear: false, alternatives: [], skipped: 1 };
+  const alternatives: Alternative[] = [];
+  let skipped = 0;
+  const c: Cursor = { text, at: 0 };
+  while (c.at < text.length) {
+    skipSpace(c);
+    if (c.text[c.at] === ',') {
+      c.at += 1;
+      continue;
+    }
+    if (c.at >= text.length) break;
+    const start = c.at;
+    const alternative = readAlternative(c);
+    if (alternative === null || alternatives.length >= MAX_ALTERNATIVES) {
+      skipped += 1;
+      c.at = start;
+      skipToComma(c);
+    } else {
+      const left = Math.max(0, alternative.maxAgeSeconds - ageSeconds);
+      alternatives.push({ ...alternative, maxAgeSeconds: left });
+    }
+  }
+  return { clear: false, alternatives, skipped };
+}
+
+/** The alternatives that speak final HTTP/3 (ALPN `h3`, RFC 9114 section 3.1), in the server's order. */
+export function h3Alternatives(altSvc: AltSvc): readonly Alternative[] {
+  return altSvc.alternatives.filter((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0);
+}

@@ -1,0 +1,45 @@
+// One Observation is what the browser did once, for one request. Made at the browser's edge, validated there,
+// folded into the ledger and into the helper's host cache, and never asked again what it was.
+import * as v from 'valibot';
+import { originSchema, siteSchema } from './origin.ts';
+import { deliverySchema, protocolSchema, unknownReasonSchema } from './protocol.ts';
+
+/** Browsers that differ in how they pick a protocol; Chrome, Edge and Brave decide as Chromium does. */
+export const BROWSERS = ['chromium', 'firefox'] as const;
+export type Browser = (typeof BROWSERS)[number];
+export const browserSchema = v.picklist(BROWSERS);
+
+/** Longest Alt-Svc header value kept; longer ones are hostile or broken (a real one has under 300 characters). */
+export const MAX_ALT_SVC_CHARS = 4096;
+
+const requestSchema = {
+  /** Unique per request and stable over retries, so that a batch sent twice counts once. */
+  id: v.pipe(v.string(), v.minLength(1), v.maxLength(128)),
+  origin: originSchema,
+  site: siteSchema,
+  kind: v.picklist(['navigation', 'resource']),
+  delivery: deliverySchema,
+  /** Milliseconds since the epoch, by the browser's clock. */
+  atMs: v.pipe(v.number(), v.finite(), v.minValue(0)),
+  /** Bytes over the network, header included; null when the site hides them. */
+  bytes: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  /** The peer's address as the browser named it. */
+  address: v.optional(v.pipe(v.string(), v.maxLength(64))),
+  /** The Alt-Svc header value as received (RFC 7838 section 3). */
+  altSvc: v.optional(v.pipe(v.string(), v.maxLength(MAX_ALT_SVC_CHARS))),
+};
+
+/** Unknown always comes with its reason, and a known protocol never does. */
+export const observationSchema = v.pipe(
+  v.object({
+    ...requestSchema,
+    protocol: protocolSchema,
+    reason: v.optional(unknownReasonSchema),
+  }),
+  v.check(
+    (o) => (o.protocol === 'unknown') === (o.reason !== undefined),
+    'unknown needs a reason, a known protocol none',
+  ),
+);
+
+export type Observation = v.InferOutput<typeof observationSchema>;

@@ -1,0 +1,90 @@
+// The identity every record hangs on: an https origin (RFC 6454, RFC 9110 section 4.3.1) in one canonical spelling.
+// Parsed here once, at the edge; everything behind the edge takes the branded type and never parses again.
+import * as v from 'valibot';
+
+declare const originBrand: unique symbol;
+
+/** A canonical https origin, `https://host` or `https://host:port`, the default port left out. */
+export type Origin = string & { readonly [originBrand]: true };
+
+/** What an origin consists of: `host` is lower-case ASCII (IPv6 without brackets), `port` is never 0. */
+export interface OriginParts {
+  readonly origin: Origin;
+  readonly host: string;
+  readonly port: number;
+}
+
+export type OriginError =
+  | 'not-a-url'
+  | 'not-https'
+  | 'has-credentials'
+  | 'bad-port'
+  | 'too-long'
+  | 'has-path';
+
+export type OriginResult =
+  | { readonly ok: true; readonly value: OriginParts }
+  | { readonly ok: false; readonly code: OriginError; readonly message: string };
+
+/** A DNS name has at most 253 characters (RFC 1035 section 2.3.4); scheme, brackets and port on top of it. */
+const MAX_ORIGIN_CHARS = 272;
+export const DEFAULT_HTTPS_PORT = 443;
+
+function refuse(code: OriginError, message: string): OriginResult {
+  return { ok: false, code, message };
+}
+
+function partsOf(url: URL): OriginResult {
+  if (url.protocol !== 'https:') return refuse('not-https', `${url.protocol}// is not https`);
+  if (url.username !== '' || url.password !== '')
+    return refuse('has-credentials', 'an origin has no user or password');
+  if (url.port === '0') return refuse('bad-port', 'port 0 cannot be connected to');
+  if (url.origin.length > MAX_ORIGIN_CHARS) return refuse('too-long', 'the host name is too long');
+  const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+  const port = url.port === '' ? DEFAULT_HTTPS_PORT : Number(url.port);
+  return { ok: true, value: { origin: url.origin as Origin, host, port } };
+}
+
+/**
+ * Reads an origin as a person or a message writes it: `https://a.test`, `https://a.test:8443/`, or a bare `a.test`.
+ * A path, query or fragment is refused, because it would be ignored silently.
+ */
+export function parseOrigin(input: string): OriginResult {
+  const text = input.trim();
+  if (text.length > MAX_ORIGIN_CHARS) return refuse('too-long', 'the origin is too long');
+  // A bare host:port would otherwise parse as a scheme.
+  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+  if (!URL.canParse(withScheme)) return refuse('not-a-url', `"${text}" is not an origin`);
+  const url = new URL(withScheme);
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
+    return refuse('has-path', `"${text}" has a path; an origin is scheme, host and port only`);
+  return partsOf(url);
+}
+
+/** The origin of a URL that a browser loaded; `null` for anything that is not https (RFC 9110 section 4.3.1). */
+export function originOfUrl(url: string): OriginParts | null {
+  if (!URL.canParse(url)) return null;
+  const result = partsOf(new URL(url));
+  return result.ok ? result.value : null;
+}
+
+/** Host and port of an origin already known to be canonical. */
+export function originParts(origin: Origin): OriginParts {
+  const result = partsOf(new URL(origin));
+  if (!result.ok) throw new TypeError(`not a canonical origin: ${origin}`);
+  return result.value;
+}
+
+/** Schema for an origin inside a message or a stored record: only the canonical spelling passes. */
+export const originSchema = v.pipe(
+  v.string(),
+  v.maxLength(MAX_ORIGIN_CHARS),
+  v.check((text) => {
+    const result = parseOrigin(text);
+    return result.ok && result.value.origin === text;
+  }, 'not a canonical https origin'),
+  v.transform((text) => text as Origin),
+);
+
+/** Schema for a site: the registrable domain, host or address of a top-level page, without scheme or port. */
+export const siteSchema = v.pipe(v.string(), v.minLength(1), v.maxLength(253));

@@ -1,0 +1,132 @@
+// What a race gives: attempts, trials, summaries, and the document `photofinish race --json` prints.
+// The helper makes these, the extension and the report read them; the names are the field's own (RFC 8305, HEv3 draft).
+import * as v from 'valibot';
+import { originSchema } from './origin.ts';
+import { knownProtocolSchema } from './protocol.ts';
+import { verdictSchema } from './verdict-schema.ts';
+
+/** Every way an attempt can end without being established, or after it; append-only. */
+export const ATTEMPT_ERROR_CODES = [
+  'dns-failed',
+  'no-address',
+  'udp-refused',
+  'udp-timeout',
+  'handshake-timeout',
+  'tcp-refused',
+  'tcp-timeout',
+  'version-mismatch',
+  'alpn-mismatch',
+  'certificate-invalid',
+  'tls-alert',
+  'connection-closed',
+  'stateless-reset',
+  'h3-error',
+  'goaway',
+  'misdirected',
+  'response-timeout',
+  'blocked',
+  'cancelled',
+] as const;
+export type AttemptErrorCode = (typeof ATTEMPT_ERROR_CODES)[number];
+
+export const MODES = ['race', 'alt-svc', 'compare', 'h3', 'h2'] as const;
+export type Mode = (typeof MODES)[number];
+export const MEMORIES = ['none', 'full'] as const;
+export type Memory = (typeof MEMORIES)[number];
+
+/** The two transports that race. `h2` stands for TCP and TLS, whatever ALPN then gives (`h2` or `http/1.1`). */
+export const CONTENDERS = ['h3', 'h2'] as const;
+export type ContenderName = (typeof CONTENDERS)[number];
+
+export const attemptErrorSchema = v.object({
+  code: v.picklist(ATTEMPT_ERROR_CODES),
+  message: v.string(),
+});
+export type AttemptError = v.InferOutput<typeof attemptErrorSchema>;
+
+const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** Times are milliseconds from the start of the trial; null: it did not come to that. */
+export const attemptSchema = v.object({
+  protocol: knownProtocolSchema,
+  address: v.string(),
+  port: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)),
+  startedMs: ms,
+  /** First datagram back (QUIC) or TCP connected. */
+  transportMs: v.optional(v.nullable(ms)),
+  establishedMs: v.nullable(ms),
+  firstByteMs: v.optional(v.nullable(ms)),
+  outcome: v.picklist(['adopted', 'established-late', 'cancelled', 'failed']),
+  error: v.optional(attemptErrorSchema),
+});
+export type Attempt = v.InferOutput<typeof attemptSchema>;
+
+export const trialSchema = v.object({
+  adopted: v.nullable(knownProtocolSchema),
+  establishedMs: v.nullable(ms),
+  firstByteMs: v.nullable(ms),
+  /** HTTP/3 was established after old HTTP had been adopted (P2, rule 4). */
+  lateH3: v.boolean(),
+  /** A fresh record decided, so no race was run (P1). */
+  cacheHit: v.boolean(),
+  attempts: v.array(attemptSchema),
+});
+export type Trial = v.InferOutput<typeof trialSchema>;
+
+export const statisticsSchema = v.object({
+  mean: ms,
+  stdev: ms,
+  median: ms,
+  p90: ms,
+  p95: ms,
+  max: ms,
+});
+export type Statistics = v.InferOutput<typeof statisticsSchema>;
+
+export const summarySchema = v.object({
+  trials: count,
+  adoption: v.object({ h3: count, h2: count, 'http/1.1': count }),
+  failed: count,
+  /** median(h2 established) - median(h3 established) over `compare` pairs; null: not measured. */
+  gainMs: v.nullable(v.pipe(v.number(), v.finite())),
+  /** Over adopted trials only; null when there are none. */
+  establishedMs: v.nullable(statisticsSchema),
+});
+export type Summary = v.InferOutput<typeof summarySchema>;
+
+/** What the origin's answers said, apart from whether it was reachable. */
+export const discoveredSchema = v.object({
+  altSvc: v.nullable(v.string()),
+  /** Whether the chain ends in a publicly known root; browsers refuse QUIC otherwise. Null: no handshake finished. */
+  knownRoot: v.nullable(v.boolean()),
+});
+export type Discovered = v.InferOutput<typeof discoveredSchema>;
+
+export const originRaceSchema = v.object({
+  origin: originSchema,
+  network: v.string(),
+  mode: v.picklist(MODES),
+  memory: v.picklist(MEMORIES),
+  startDelayMs: ms,
+  /** When the first trial began, milliseconds since the epoch. */
+  atMs: ms,
+  trials: v.array(trialSchema),
+  summary: summarySchema,
+  discovered: discoveredSchema,
+  verdict: verdictSchema,
+  /** Present when the origin could not be raced at all; then there are no trials. */
+  error: v.optional(attemptErrorSchema),
+});
+/** One element of `races`: everything one origin's trials gave. */
+export type OriginRace = v.InferOutput<typeof originRaceSchema>;
+
+export const RACE_SCHEMA = 'photofinish.race/1';
+export const raceDocumentSchema = v.object({
+  schema: v.literal(RACE_SCHEMA),
+  mode: v.picklist(MODES),
+  memory: v.picklist(MEMORIES),
+  startDelayMs: ms,
+  races: v.array(originRaceSchema),
+});
+export type RaceDocument = v.InferOutput<typeof raceDocumentSchema>;

@@ -1,0 +1,55 @@
+// `photofinish.report/1`: what is exported per site. The schema is the contract; the committed JSON Schema is derived
+// from it, the extension builds it from its ledger, and CSV and HTML are only other dresses of the same document.
+import * as v from 'valibot';
+import { adoptionSchema } from './adoption.ts';
+import { browserSchema } from './observation.ts';
+import { originSchema, siteSchema } from './origin.ts';
+import { originRaceSchema } from './outcome.ts';
+import { verdictSchema } from './verdict-schema.ts';
+
+export const REPORT_SCHEMA = 'photofinish.report/1';
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const instant = v.pipe(v.string(), v.isoTimestamp());
+/** A ratio as its two counts, so that a reader can judge it. */
+const ratio = v.object({ hits: count, of: count });
+
+export const reportOriginSchema = v.object({
+  origin: originSchema,
+  /** Network answers by protocol; `http/1.0` is counted with `http/1.1`. */
+  protocols: v.object({ h3: count, h2: count, 'http/1.1': count, unknown: count }),
+  /** Bytes over the network where the site lets them be seen. */
+  bytes: count,
+  /** Network answers whose protocol the site hides. */
+  hidden: count,
+  verdict: verdictSchema,
+  races: v.array(originRaceSchema),
+});
+export type ReportOrigin = v.InferOutput<typeof reportOriginSchema>;
+
+export const reportSiteSchema = v.object({
+  site: siteSchema,
+  origins: v.array(reportOriginSchema),
+  adoption: v.object({
+    byRequest: adoptionSchema,
+    byOrigin: adoptionSchema,
+    byNavigation: adoptionSchema,
+  }),
+  hidden: count,
+  /** Forecast look-ups that found a fresh entry (P1). */
+  hitRatio: ratio,
+  /** Forecasts whose `expected` was what the browser then used. */
+  accuracy: ratio,
+});
+export type ReportSite = v.InferOutput<typeof reportSiteSchema>;
+
+export const reportSchema = v.object({
+  schema: v.literal(REPORT_SCHEMA),
+  createdAt: instant,
+  period: v.object({ from: instant, to: instant }),
+  browser: v.object({ name: browserSchema, version: v.string() }),
+  /** The label of the network the helper saw, or `unknown` without a helper. */
+  network: v.string(),
+  sites: v.array(reportSiteSchema),
+});
+export type Report = v.InferOutput<typeof reportSchema>;

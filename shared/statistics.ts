@@ -1,0 +1,36 @@
+// The statistics every table of ours uses, defined once: sample deviation (n - 1), nearest-rank percentiles.
+import type { Statistics } from './outcome.ts';
+
+/** Nearest-rank percentile of values sorted ascending; `share` in (0, 1]. */
+export function percentile(sorted: readonly number[], share: number): number {
+  const rank = Math.max(1, Math.ceil(share * sorted.length));
+  const value = sorted[Math.min(rank, sorted.length) - 1];
+  if (value === undefined) throw new RangeError('percentile of nothing');
+  return value;
+}
+
+/** Median by nearest rank, so that it is a value that really occurred; `null` for no values. */
+export function median(values: readonly number[]): number | null {
+  return values.length === 0
+    ? null
+    : percentile(
+        values.toSorted((a, b) => a - b),
+        0.5,
+      );
+}
+
+/** Mean, sample deviation, percentiles and maximum in the unit of the values; `null` for no values. */
+export function statistics(values: readonly number[]): Statistics | null {
+  if (values.length === 0) return null;
+  const sorted = values.toSorted((a, b) => a - b);
+  const mean = sorted.reduce((sum, x) => sum + x, 0) / sorted.length;
+  const squares = sorted.reduce((sum, x) => sum + (x - mean) ** 2, 0);
+  return {
+    mean,
+    stdev: sorted.length > 1 ? Math.sqrt(squares / (sorted.length - 1)) : 0,
+    median: percentile(sorted, 0.5),
+    p90: percentile(sorted, 0.9),
+    p95: percentile(sorted, 0.95),
+    max: percentile(sorted, 1),
+  };
+}

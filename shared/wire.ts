@@ -1,0 +1,124 @@
+// The native port's language: every message that may cross between extension and helper, its schema, its limits and
+// the one table of error codes. Framing (length and JSON) is the helper's business; browsers do theirs themselves.
+import * as v from 'valibot';
+import { forecastSchema } from './forecast.ts';
+import { browserSchema, observationSchema } from './observation.ts';
+import { originSchema, siteSchema } from './origin.ts';
+import { CONTENDERS, MODES, originRaceSchema } from './outcome.ts';
+
+export const HOST_NAME = 'org.photofinish.host';
+/** The major version of this language; an unknown one is refused with an instruction. */
+export const WIRE_PROTOCOL = 1;
+export const MAX_FORECAST_ORIGINS = 500;
+export const MAX_OBSERVATIONS = 500;
+/** Larger inbound frames are an error, after which the helper exits: framing can no longer be trusted. */
+export const MAX_INBOUND_BYTES = 1024 * 1024;
+/** Larger replies travel as chunks; browsers close the port at 1 MB. */
+export const MAX_REPLY_BYTES = 512 * 1024;
+
+/** Every error a helper can answer with. Append-only: codes are never renamed or reused. */
+export const WIRE_ERRORS = {
+  'bad-json': 'the message is not JSON',
+  'bad-message': 'the message does not fit its schema',
+  'unknown-type': 'no message of that type exists',
+  'message-too-large': 'the message is over 1 MiB',
+  'bad-protocol': 'the two sides speak different versions; update the older one',
+  'hello-first': 'the first message must be hello',
+  'unknown-caller': 'only Photofinish itself may talk to its helper',
+  'duplicate-id': 'a request with that id is still running',
+  'too-many-races': 'the budget of races is used up; try again later',
+  blocked: 'the address policy forbids this host',
+  'race-failed': 'the race could not be run',
+  cancelled: 'the request was cancelled',
+  'cache-unavailable': 'the host cache cannot be used',
+  internal: 'the helper failed; its log says where',
+} as const;
+export type WireErrorCode = keyof typeof WIRE_ERRORS;
+
+const idSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
+const program = v.pipe(v.string(), v.minLength(1), v.maxLength(64));
+
+export const requestSchema = v.variant('type', [
+  v.object({ type: v.literal('hello'), id: v.optional(idSchema, 0), protocol: v.number(), program }),
+  v.object({
+    type: v.literal('forecast'),
+    id: idSchema,
+    browser: browserSchema,
+    site: siteSchema,
+    origins: v.pipe(v.array(originSchema), v.minLength(1), v.maxLength(MAX_FORECAST_ORIGINS)),
+  }),
+  v.object({
+    type: v.literal('race'),
+    id: idSchema,
+    origin: originSchema,
+    mode: v.picklist(MODES),
+    reason: v.picklist(['click', 'navigation']),
+  }),
+  v.object({
+    type: v.literal('observed'),
+    id: idSchema,
+    browser: browserSchema,
+    observations: v.pipe(v.array(observationSchema), v.minLength(1), v.maxLength(MAX_OBSERVATIONS)),
+  }),
+  v.object({ type: v.literal('cancel'), id: idSchema, target: idSchema }),
+  v.object({ type: v.literal('stats'), id: idSchema }),
+  v.object({ type: v.literal('wipe'), id: idSchema }),
+]);
+/** What the extension may send. */
+export type Request = v.InferOutput<typeof requestSchema>;
+export type RequestType = Request['type'];
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
+
+export const progressSchema = v.object({
+  id: idSchema,
+  type: v.literal('progress'),
+  /** What just happened to which contender, in trial `trial` (from 1) of `trials`. */
+  event: v.picklist(['started', 'established', 'failed', 'cancelled', 'adopted', 'first-byte']),
+  contender: v.picklist(CONTENDERS),
+  trial: count,
+  trials: count,
+  /** Milliseconds from the start of the trial. */
+  atMs: ms,
+});
+export type Progress = v.InferOutput<typeof progressSchema>;
+
+export const statsSchema = v.object({
+  id: idSchema,
+  type: v.literal('stats'),
+  /** `sqlite`, or `memory` with the reason when the file cannot be used. */
+  store: v.picklist(['sqlite', 'memory']),
+  storeReason: v.nullable(v.string()),
+  origins: count,
+  /** Forecast look-ups, and those that found a fresh entry (P1's hit ratio). */
+  lookups: count,
+  hits: count,
+  races: count,
+  network: v.string(),
+});
+export type Stats = v.InferOutput<typeof statsSchema>;
+
+export const replySchema = v.variant('type', [
+  v.object({ id: idSchema, type: v.literal('hello'), protocol: v.number(), program }),
+  v.object({ id: idSchema, type: v.literal('forecast'), forecasts: v.array(forecastSchema) }),
+  progressSchema,
+  /** One element of the document `photofinish.race/1`. */
+  v.object({ id: idSchema, type: v.literal('race'), ...originRaceSchema.entries }),
+  /** Sent only once the observations are durable. */
+  v.object({ id: idSchema, type: v.literal('observed'), stored: count }),
+  v.object({ id: idSchema, type: v.literal('cancel'), cancelled: v.boolean() }),
+  statsSchema,
+  v.object({ id: idSchema, type: v.literal('wipe'), wiped: count }),
+  v.object({
+    /** 0 when the request could not be read. */
+    id: idSchema,
+    type: v.literal('error'),
+    code: v.picklist(Object.keys(WIRE_ERRORS) as WireErrorCode[]),
+    message: v.string(),
+  }),
+  v.object({ id: idSchema, type: v.literal('chunk'), seq: count, last: v.boolean(), data: v.string() }),
+]);
+/** What the helper may send. */
+export type Reply = v.InferOutput<typeof replySchema>;
+export type ErrorReply = Extract<Reply, { type: 'error' }>;
