@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  addCounts,
+  adoptionByOrigin,
+  adoptionByRequest,
+  adoptionPercent,
+  countRequest,
+  NO_ADOPTION,
+  NO_REQUESTS,
+} from './adoption.ts';
+
+test('only the network counts: caches, workers and prefetches leave the counts alone', () => {
+  let counts = countRequest(NO_REQUESTS, 'h3', 'network');
+  for (const delivery of ['http-cache', 'service-worker', 'prefetch'] as const)
+    counts = countRequest(counts, 'h3', delivery);
+  assert.equal(counts.h3, 1);
+});
+
+test('adoption by request: hidden requests stand beside the denominator, not in it', () => {
+  const counts = { h3: 2, h2: 1, 'http/1.1': 1, 'http/1.0': 1, unknown: 7 };
+  assert.deepEqual(adoptionByRequest(counts), { h3: 2, known: 5, hidden: 7 });
+});
+
+test('adoption by origin: one HTTP/3 request is enough, hidden only when nothing is known', () => {
+  const origins = [
+    { ...NO_REQUESTS, h3: 1, h2: 9 },
+    { ...NO_REQUESTS, h2: 1, unknown: 3 },
+    { ...NO_REQUESTS, unknown: 3 },
+    NO_REQUESTS,
+  ];
+  assert.deepEqual(adoptionByOrigin(origins), { h3: 1, known: 2, hidden: 1 });
+  assert.equal(addCounts(origins[0] ?? NO_REQUESTS, origins[1] ?? NO_REQUESTS).h2, 10);
+});
+
+test('nothing known has no percentage', () => {
+  assert.equal(adoptionPercent({ ...NO_ADOPTION, hidden: 4 }), null);
+  assert.equal(adoptionPercent({ h3: 2, known: 3, hidden: 4 }), 67);
+});
