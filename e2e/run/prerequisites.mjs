@@ -1,0 +1,134 @@
+// What must be on the machine before anything of ours can be built or shown, how it is found, and what is said when it
+// is not there. Plain JavaScript without dependencies, because it runs before the packages are installed.
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+/** Something that only the user can put right; its message says how. */
+export class MissingPrerequisite extends Error {}
+
+/** Edition 2024 came with this release. */
+const OLDEST_RUST = '1.85.0';
+/** Debian's name and the one other distributions use. Branded Chrome no longer loads unpacked extensions. */
+const CHROMIUM_NAMES = ['chromium', 'chromium-browser'];
+
+/** Ubuntu's `chromium-browser` is a script that starts the snap; browsers themselves are far larger. */
+const LARGEST_SCRIPT_BYTES = 64 * 1024;
+
+/** Runs a command in view of the user, its duration named at the end; throws MissingPrerequisite when it fails. */
+export async function run(what, file, args, options) {
+  process.stdout.write(`${what}: ${[file, ...args].join(' ')}\n`);
+  const began = Date.now();
+  const child = spawn(file, args, { stdio: 'inherit', ...options });
+  const code = await new Promise((resolve) => {
+    child.once('error', () => resolve(null));
+    child.once('exit', resolve);
+  });
+  const elapsed = `${((Date.now() - began) / 1000).toFixed(1)} s`;
+  if (code !== 0) throw new MissingPrerequisite(`${what} failed after ${elapsed}; see above.`);
+  process.stdout.write(`${what}: done in ${elapsed}\n`);
+}
+
+/** What `FILE --version` prints, null when it cannot be run. */
+export function version(file) {
+  const result = spawnSync(file, ['--version'], { encoding: 'utf8' });
+  return result.status === 0 ? result.stdout.trim() : null;
+}
+
+function onPath(name) {
+  for (const dir of (process.env.PATH ?? '').split(delimiter)) {
+    const file = join(dir, name);
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {
+      // Not in this directory.
+    }
+  }
+  return null;
+}
+
+function older(found, wanted) {
+  return found.localeCompare(wanted, 'en', { numeric: true }) < 0;
+}
+
+/** Makes sure that cargo can be called by its name; looks where rustup puts it, too. */
+export async function needRust() {
+  const rustup = join(homedir(), '.cargo', 'bin');
+  if (onPath('cargo') === null && existsSync(join(rustup, 'cargo')))
+    process.env.PATH = [process.env.PATH ?? '', rustup].join(delimiter);
+  const how = 'Get it from https://rustup.rs and run the command again.';
+  const found = version('cargo')?.match(/\d+\.\d+\.\d+/)?.[0];
+  if (found === undefined)
+    throw new MissingPrerequisite(`Rust is needed to build the QUIC addon, and cargo was not found.\n${how}`);
+  if (older(found, OLDEST_RUST))
+    throw new MissingPrerequisite(`Rust ${OLDEST_RUST} or newer is needed; cargo is ${found}.\n${how}`);
+}
+
+/** A snap is confined to its own directories: it can neither load the extension from here nor start the helper. */
+function isSnap(file) {
+  const target = realpathSync(file);
+  const isScript = statSync(target).size < LARGEST_SCRIPT_BYTES;
+  return target.includes('/snap') || (isScript && readFileSync(target, 'utf8').includes('/snap/'));
+}
+
+function findChromium() {
+  const chosen = process.env.PHOTOFINISH_CHROMIUM;
+  if (chosen !== undefined && chosen !== '') {
+    if (existsSync(chosen)) return chosen;
+    throw new MissingPrerequisite(`PHOTOFINISH_CHROMIUM names ${chosen}, which does not exist.`);
+  }
+  const found = CHROMIUM_NAMES.map(onPath).filter((file) => file !== null);
+  return found.find((file) => !isSnap(file)) ?? null;
+}
+
+/** How this user may call apt-get without being asked anything; null: not at all. */
+function aptGet() {
+  if (onPath('apt-get') === null) return null;
+  if (process.getuid?.() === 0) return ['apt-get'];
+  const passwordless = onPath('sudo') !== null && spawnSync('sudo', ['-n', 'true']).status === 0;
+  return passwordless ? ['sudo', '-n', 'apt-get'] : null;
+}
+
+/** Whether apt knows a Chromium that is not a mere pointer to the snap. */
+function aptHasChromium() {
+  const policy = spawnSync('apt-cache', ['policy', 'chromium'], { encoding: 'utf8' }).stdout ?? '';
+  const candidate = policy.match(/Candidate: (\S+)/)?.[1];
+  return candidate !== undefined && candidate !== '(none)' && !candidate.includes('snap');
+}
+
+function aptListsEmpty() {
+  const lists = '/var/lib/apt/lists';
+  return !existsSync(lists) || !readdirSync(lists).some((name) => name.includes('_Packages'));
+}
+
+/** Makes sure that there is a Chromium, installing Debian's when that needs no question. */
+export async function needChromium() {
+  const found = findChromium();
+  if (found !== null) return;
+  const apt = aptGet();
+  if (apt !== null) {
+    const [file, ...args] = apt;
+    const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
+    process.stdout.write('No Chromium was found.\n');
+    if (aptListsEmpty())
+      await run("reading the distribution's list of packages", file, [...args, 'update'], options);
+    if (aptHasChromium()) {
+      await run('installing Chromium', file, [...args, 'install', '-y', 'chromium'], options);
+      if (findChromium() !== null) return;
+    }
+  }
+  throw new MissingPrerequisite(
+    'Chromium is needed and was not found (a snap cannot load the extension or start the helper).\n' +
+      "Install your distribution's package `chromium`, or set PHOTOFINISH_CHROMIUM to an executable.",
+  );
+}

@@ -1,0 +1,81 @@
+// Tests in the real browser: Playwright runs them, its JSON report is read.
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import type { JSONReport, JSONReportSpec, JSONReportSuite, JSONReportTest } from '@playwright/test/reporter';
+import { runStep, TOP } from '../command.ts';
+import type { Failure, Skip, SuiteResult } from '../tally.ts';
+
+const CLI = join(TOP, 'node_modules', '@playwright', 'test', 'cli.js');
+const REPORT = join(TOP, '.photofinish', 'test', 'playwright.json');
+
+export interface BrowserCounts {
+  readonly passed: number;
+  readonly failures: readonly Failure[];
+  readonly skipped: readonly Skip[];
+}
+
+function explain(test: JSONReportTest): string {
+  const errors = test.results.flatMap((result) => result.errors);
+  return stripVTControlCharacters(errors.map((error) => error.message).join('\n'));
+}
+
+function skipReason(test: JSONReportTest): string {
+  const note = test.annotations.find(({ type }) => type === 'skip' || type === 'fixme');
+  return note?.description ?? 'no reason given';
+}
+
+/** Reads Playwright's JSON report. A test that passes only when repeated has failed. */
+export function readPlaywrightReport(report: JSONReport): BrowserCounts {
+  const failures: Failure[] = report.errors.map((error) => ({
+    name: 'outside of any test',
+    detail: stripVTControlCharacters(error.stack ?? error.message ?? error.value ?? ''),
+  }));
+  const skipped: Skip[] = [];
+  let passed = 0;
+
+  const countSpec = (spec: JSONReportSpec, path: readonly string[]) => {
+    for (const test of spec.tests) {
+      const project = test.projectName === '' ? [] : [`[${test.projectName}]`];
+      const name = [...project, ...path, spec.title].join(' > ');
+      if (test.status === 'expected') passed += 1;
+      else if (test.status === 'skipped') skipped.push({ name, reason: skipReason(test) });
+      else if (test.status === 'flaky')
+        failures.push({ name, detail: `passed only when repeated\n${explain(test)}` });
+      else failures.push({ name, detail: explain(test) });
+    }
+  };
+  const countSuite = (suite: JSONReportSuite, above: readonly string[]) => {
+    const path = [...above, suite.title];
+    for (const spec of suite.specs) countSpec(spec, path);
+    for (const inner of suite.suites ?? []) countSuite(inner, path);
+  };
+  for (const suite of report.suites) countSuite(suite, []);
+  return { passed, failures, skipped };
+}
+
+/** Runs every spec. */
+export async function runBrowserTests(): Promise<SuiteResult> {
+  // A report of an earlier run must not speak for one that did not come to its end.
+  await rm(REPORT, { force: true });
+  await mkdir(join(REPORT, '..'), { recursive: true });
+  const ended = await runStep('Playwright', {
+    file: process.execPath,
+    args: [CLI, 'test', '-c', 'e2e/playwright.config.ts', '--reporter=list,json'],
+    env: { PLAYWRIGHT_JSON_OUTPUT_FILE: REPORT, FORCE_COLOR: '0', PLAYWRIGHT_FORCE_TTY: '0' },
+  });
+  const suite = 'browser';
+  let report: JSONReport;
+  try {
+    report = JSON.parse(await readFile(REPORT, 'utf8')) as JSONReport;
+  } catch {
+    const detail = `no report at ${relative(TOP, REPORT)}\n${ended.output}`;
+    const failures = [{ name: `playwright, exit code ${ended.code}`, detail }];
+    return { suite, passed: 0, failures, skipped: [], elapsedMs: ended.elapsedMs };
+  }
+  const counts = readPlaywrightReport(report);
+  const failures = [...counts.failures];
+  if (!ended.ok && failures.length === 0)
+    failures.push({ name: `playwright, exit code ${ended.code}`, detail: ended.output });
+  return { ...counts, suite, failures, elapsedMs: ended.elapsedMs };
+}

@@ -1,0 +1,52 @@
+// What machines can judge without running the product: types, style, lint, and that generated files are current.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { runStep, TOP } from '../command.ts';
+import type { Failure, Skip, SuiteResult } from '../tally.ts';
+
+const WORKSPACES = ['shared', 'extension', 'native-host', 'e2e'];
+/** Written by the addon's build and committed, so that types can be checked without building Rust. */
+const ADDON_TYPES = 'native-host/quic/napi/index.d.ts';
+
+const bin = (name: string) => join(TOP, 'node_modules', '.bin', name);
+
+interface Check {
+  readonly title: string;
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+const CHECKS: readonly Check[] = [
+  ...WORKSPACES.map((name) => ({ title: `types of ${name}`, file: bin('tsc'), args: ['-p', name] })),
+  { title: 'format and lint', file: bin('biome'), args: ['check', '--error-on-warnings', '.'] },
+  { title: 'Rust format', file: 'cargo', args: ['fmt', '--all', '--check'] },
+  {
+    title: 'Rust lint',
+    file: 'cargo',
+    args: ['clippy', '--release', '--all-targets', '--workspace', '--', '-D', 'warnings'],
+  },
+];
+
+/** Needs a build before it, for it compares what the build wrote with what is committed. */
+const DRIFT: Check = {
+  title: 'generated types are committed',
+  file: 'git',
+  args: ['diff', '--exit-code', '--no-ext-diff', 'HEAD', '--', ADDON_TYPES],
+};
+
+/** Runs every check, each counted as a test. The build must have been run before. */
+export async function runChecks(): Promise<SuiteResult> {
+  const startedMs = performance.now();
+  const failures: Failure[] = [];
+  const skipped: Skip[] = [];
+  let passed = 0;
+  const run = async (check: Check) => {
+    const ended = await runStep(check.title, check);
+    if (ended.ok) passed += 1;
+    else failures.push({ name: check.title, detail: ended.output });
+  };
+  for (const check of CHECKS) await run(check);
+  if (existsSync(join(TOP, '.git'))) await run(DRIFT);
+  else skipped.push({ name: DRIFT.title, reason: 'not a git checkout' });
+  return { suite: 'checks', passed, failures, skipped, elapsedMs: performance.now() - startedMs };
+}

@@ -1,0 +1,57 @@
+// A reporter for `node --test`: one JSON line for every test that ended, so that the runner can count, name and show
+// them. Node's own reporters are made for people and drop the reasons of skipped tests.
+import { relative } from 'node:path';
+import type { TestEvent } from 'node:test/reporters';
+import { inspect } from 'node:util';
+
+export interface NodeTestLine {
+  readonly kind: 'passed' | 'failed' | 'skipped';
+  /** `file > suite > test`. */
+  readonly name: string;
+  /** The error of a failure, the reason of a skip. */
+  readonly detail: string;
+}
+
+/** Node's error wraps the one that was thrown. */
+function explain(error: Error): string {
+  return inspect(error.cause ?? error, { colors: false });
+}
+
+function isSkipped(flag: string | boolean | undefined): flag is string | true {
+  return flag !== undefined && flag !== false;
+}
+
+export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  // Names of the tests that are open, by nesting: a child is told before its parent has ended.
+  const open: string[] = [];
+  const printed = new Map<string, string>();
+  const line = (parts: NodeTestLine) => `${JSON.stringify(parts)}\n`;
+
+  for await (const { type, data } of events) {
+    if (type === 'test:start') open[data.nesting] = data.name;
+    if (type === 'test:stderr' || type === 'test:stdout')
+      printed.set(data.file, (printed.get(data.file) ?? '') + data.message);
+    if (type !== 'test:pass' && type !== 'test:fail') continue;
+
+    // A file is a test of its own only when it declares none, or when it ended before it could.
+    const file = data.file === undefined ? '' : relative(process.cwd(), data.file);
+    const isFile = data.nesting === 0 && data.name === file;
+    const path = isFile ? [file] : [file, ...open.slice(0, data.nesting), data.name];
+    const name = path.join(' > ');
+
+    if (type === 'test:fail') {
+      const error = data.details.error as Error & { failureType?: string };
+      // The subtests have been told already.
+      if (error.failureType === 'subtestsFailed') continue;
+      const detail = [explain(error), isFile ? (printed.get(file) ?? '') : ''].join('\n').trimEnd();
+      yield line({ kind: 'failed', name, detail });
+    } else if (isSkipped(data.skip) || isSkipped(data.todo)) {
+      const reason = isSkipped(data.skip) ? data.skip : data.todo;
+      yield line({ kind: 'skipped', name, detail: reason === true ? 'no reason given' : String(reason) });
+    } else if (data.details.type !== 'suite') {
+      yield isFile
+        ? line({ kind: 'failed', name, detail: 'the file declares no test' })
+        : line({ kind: 'passed', name, detail: '' });
+    }
+  }
+}

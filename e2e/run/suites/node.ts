@@ -1,0 +1,39 @@
+// Unit tests of one workspace under `node --test`.
+import { fileURLToPath } from 'node:url';
+import { runStep } from '../command.ts';
+import type { Failure, Skip, SuiteResult } from '../tally.ts';
+import type { NodeTestLine } from './node-reporter.ts';
+
+const REPORTER = fileURLToPath(new URL('node-reporter.ts', import.meta.url));
+
+function readLine(line: string): NodeTestLine | null {
+  try {
+    return JSON.parse(line) as NodeTestLine;
+  } catch {
+    // Something that node itself said outside of any test.
+    return null;
+  }
+}
+
+/** Runs every `*.test.ts` of the workspace. */
+export async function runNodeTests(workspace: string): Promise<SuiteResult> {
+  const failures: Failure[] = [];
+  const skipped: Skip[] = [];
+  let passed = 0;
+  const ended = await runStep(workspace, {
+    file: process.execPath,
+    args: ['--test', `--test-reporter=${REPORTER}`, `${workspace}/**/*.test.ts`],
+    onLine(line) {
+      const test = readLine(line);
+      if (test === null) return null;
+      if (test.kind === 'passed') passed += 1;
+      if (test.kind === 'failed') failures.push(test);
+      if (test.kind === 'skipped') skipped.push({ name: test.name, reason: test.detail });
+      return `${passed} passed`;
+    },
+    note: () => `${passed} passed`,
+  });
+  if (!ended.ok && failures.length === 0)
+    failures.push({ name: `node --test, exit code ${ended.code}`, detail: ended.output });
+  return { suite: `unit ${workspace}`, passed, failures, skipped, elapsedMs: ended.elapsedMs };
+}

@@ -1,0 +1,37 @@
+// The rules that decide whether `npm test` may say that all is well.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { anyFailed, formatSummary, formatTotal, judge, type SuiteResult } from './tally.ts';
+
+const result = (parts: Partial<SuiteResult>): SuiteResult => ({
+  suite: 'unit shared',
+  passed: 0,
+  failures: [],
+  skipped: [],
+  elapsedMs: 1500,
+  ...parts,
+});
+const skipped = [{ name: 'caddy > upgrades', reason: 'Go is not installed' }];
+
+test('a suite that ran nothing has failed, skipped tests or not', () => {
+  assert.ok(anyFailed([judge(result({}), false)]));
+  assert.ok(anyFailed([judge(result({ skipped }), false)]));
+});
+
+test('a skipped test is named with its reason, and is a failure where skips fail', () => {
+  const lenient = judge(result({ passed: 3, skipped }), false);
+  assert.equal(anyFailed([lenient]), false);
+  assert.match(formatSummary([lenient]), /caddy > upgrades\n {2}skipped: Go is not installed/);
+  assert.equal(formatTotal([lenient]), '3 passed, 0 failed, 1 skipped');
+
+  const strict = judge(result({ passed: 3, skipped }), true);
+  assert.ok(anyFailed([strict]));
+  assert.equal(formatTotal([strict]), '3 passed, 1 failed');
+});
+
+test('totals are sums over suites, and every failure is shown in full', () => {
+  const failures = [{ name: 'adds', detail: 'expected 1\nfound 2' }];
+  const results = [result({ passed: 2 }), result({ suite: 'rust', passed: 5, failures })];
+  assert.equal(formatTotal(results), '7 passed, 1 failed');
+  assert.match(formatSummary(results), /✗ rust: adds\nexpected 1\nfound 2/);
+});
