@@ -1,0 +1,119 @@
+// Compares ways of doing one thing: every round runs each side once, in a random order, so that a machine which slows
+// down slows all of them. What counts is the ratio of medians, with the interval that the samples allow.
+import { median, percentile } from '@photofinish/shared/statistics';
+import { type Random, seededRandom, shuffled } from './random.ts';
+
+/** Enough that the ends of a 95 % interval rest on 50 resamples each. */
+const BOOTSTRAP_RESAMPLES = 2000;
+const INTERVAL = { low: 0.025, high: 0.975 };
+
+export interface Side {
+  readonly name: string;
+  /** Does the thing once and gives what it cost, in the plan's unit. */
+  run(round: number): Promise<number>;
+  /** The goal: this side's median over the baseline's. */
+  readonly ratioAtMost?: number;
+}
+
+export interface Plan {
+  readonly title: string;
+  readonly unit: string;
+  /** The first is the baseline of the others. */
+  readonly sides: readonly [Side, ...Side[]];
+  readonly rounds: number;
+  /** Rounds run before, and thrown away. */
+  readonly warmUpRounds: number;
+  readonly seed: number;
+  /** Told after every round, warming up included. */
+  readonly onRound?: (done: number, of: number) => void;
+}
+
+export interface SideResult {
+  readonly name: string;
+  /** By round. */
+  readonly samples: readonly number[];
+  readonly median: number;
+  readonly p10: number;
+  readonly p90: number;
+}
+
+/** The side's median over the baseline's, with its 95 % bootstrap interval. */
+export interface Ratio {
+  readonly side: string;
+  readonly baseline: string;
+  readonly ratio: number;
+  readonly low: number;
+  readonly high: number;
+  readonly atMost: number | null;
+}
+
+export interface Measurement {
+  readonly title: string;
+  readonly unit: string;
+  readonly rounds: number;
+  readonly warmUpRounds: number;
+  readonly seed: number;
+  readonly sides: readonly SideResult[];
+  readonly ratios: readonly Ratio[];
+}
+
+function medianOf(values: readonly number[]): number {
+  const middle = median(values);
+  if (middle === null) throw new RangeError('median of nothing');
+  return middle;
+}
+
+/** Median and spread of one side's samples; throws RangeError without samples. */
+export function summarise(name: string, samples: readonly number[]): SideResult {
+  const sorted = samples.toSorted((a, b) => a - b);
+  const [p10, p90] = [percentile(sorted, 0.1), percentile(sorted, 0.9)];
+  return { name, samples, median: medianOf(samples), p10, p90 };
+}
+
+/**
+ * The 95 % interval of the ratio of medians by percentile bootstrap. Rounds are drawn, not samples: both sides of a
+ * round saw the same moment of the machine, and stay together.
+ */
+export function ratioInterval(
+  side: readonly number[],
+  baseline: readonly number[],
+  random: Random,
+): { low: number; high: number } {
+  if (side.length !== baseline.length) throw new RangeError('both sides need a sample from every round');
+  const ratios: number[] = [];
+  for (let resample = 0; resample < BOOTSTRAP_RESAMPLES; resample += 1) {
+    const rounds = side.map(() => Math.floor(random() * side.length));
+    const draw = (samples: readonly number[]) =>
+      medianOf(rounds.map((round) => samples[round] ?? Number.NaN));
+    ratios.push(draw(side) / draw(baseline));
+  }
+  ratios.sort((a, b) => a - b);
+  return { low: percentile(ratios, INTERVAL.low), high: percentile(ratios, INTERVAL.high) };
+}
+
+/** Runs the plan. An error of any side ends it: a comparison with holes compares nothing. */
+export async function measure(plan: Plan): Promise<Measurement> {
+  const random = seededRandom(plan.seed);
+  const samples = new Map<Side, number[]>(plan.sides.map((side) => [side, []]));
+  const total = plan.warmUpRounds + plan.rounds;
+  for (let done = 0; done < total; done += 1) {
+    for (const side of shuffled(plan.sides, random)) {
+      const cost = await side.run(done);
+      if (done >= plan.warmUpRounds) samples.get(side)?.push(cost);
+    }
+    plan.onRound?.(done + 1, total);
+  }
+
+  const [baseline, ...others] = plan.sides;
+  const of = (side: Side) => samples.get(side) ?? [];
+  const ratios = others.map((side) => ({
+    side: side.name,
+    baseline: baseline.name,
+    ratio: medianOf(of(side)) / medianOf(of(baseline)),
+    ...ratioInterval(of(side), of(baseline), random),
+    atMost: side.ratioAtMost ?? null,
+  }));
+  const { title, unit, rounds, warmUpRounds, seed } = plan;
+  const sides = plan.sides.map((side) => summarise(side.name, of(side)));
+  return { title, unit, rounds, warmUpRounds, seed, sides, ratios };
+}

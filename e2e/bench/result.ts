@@ -1,0 +1,122 @@
+// How a benchmark speaks: the machine it ran on, a table for people, and the same with every sample as JSON.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { arch, cpus, release, totalmem } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { formatTable } from '../run/table.ts';
+import type { Measurement, Ratio } from './measure.ts';
+
+const TOP = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const RESULTS = join(TOP, '.photofinish', 'bench');
+const BYTES_PER_GIB = 2 ** 30;
+
+/** A figure that is compared with a goal, or just reported, not with another side. */
+export interface Fact {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly atLeast?: number;
+  readonly atMost?: number;
+}
+
+export interface BenchResult {
+  readonly measurements: readonly Measurement[];
+  readonly facts?: readonly Fact[];
+  /** Versions of what was measured beside Node, such as the browser's. */
+  readonly versions?: Readonly<Record<string, string>>;
+}
+
+/** The first line that a program says about its version; `null` when it is not there. */
+export function versionOf(file: string, args: readonly string[] = ['--version']): string | null {
+  try {
+    const said = execFileSync(file, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    return said.split('\n')[0]?.trim() ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function describeMachine(versions: Readonly<Record<string, string>>) {
+  return {
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGiB: Math.round(totalmem() / BYTES_PER_GIB),
+    system: `${process.platform} ${release()} ${arch()}`,
+    versions: { node: process.versions.node, ...versions },
+  };
+}
+
+/** Three significant figures, without an exponent. */
+export function formatFigure(value: number): string {
+  if (value === 0) return '0';
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
+  return value.toFixed(Math.min(digits, 6));
+}
+
+function goalText(met: boolean, goal: string): string {
+  return `${goal}: ${met ? 'met' : 'MISSED'}`;
+}
+
+const ratioMeets = ({ ratio, atMost }: Ratio) => atMost === null || ratio <= atMost;
+const factMeets = ({ value, atLeast = -Infinity, atMost = Infinity }: Fact) =>
+  value >= atLeast && value <= atMost;
+
+function measurementTable(measurement: Measurement): string {
+  const rows = measurement.sides.map((side) => {
+    const ratio = measurement.ratios.find((candidate) => candidate.side === side.name);
+    const figures = [side.median, side.p10, side.p90].map(formatFigure);
+    if (ratio === undefined) return [side.name, ...figures, 'baseline'];
+    const interval = `${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}`;
+    const goal = ratio.atMost === null ? '' : goalText(ratioMeets(ratio), `at most ${ratio.atMost}`);
+    return [side.name, ...figures, ratio.ratio.toFixed(3), interval, goal];
+  });
+  const head = `${measurement.title}, ${measurement.unit}, ${measurement.rounds} rounds, seed ${measurement.seed}`;
+  const columns = [
+    { title: 'side' },
+    { title: 'median', align: 'right' },
+    { title: 'p10', align: 'right' },
+    { title: 'p90', align: 'right' },
+    { title: 'ratio', align: 'right' },
+    { title: '95 % interval' },
+    { title: 'goal' },
+  ] as const;
+  return `${head}\n${formatTable(columns, rows)}`;
+}
+
+function factLine(fact: Fact): string {
+  const goals: string[] = [];
+  if (fact.atLeast !== undefined) goals.push(`at least ${fact.atLeast}`);
+  if (fact.atMost !== undefined) goals.push(`at most ${fact.atMost}`);
+  const goal = goals.length === 0 ? '' : `  (${goalText(factMeets(fact), goals.join(', '))})`;
+  return `${fact.name}: ${formatFigure(fact.value)} ${fact.unit}${goal}`;
+}
+
+/** What `publish` prints. */
+export function formatResult(result: BenchResult): string {
+  const { cpu, cores, memoryGiB, system, versions } = describeMachine(result.versions ?? {});
+  const spoken = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  const machine = `${cpu}, ${cores} cores, ${memoryGiB} GiB, ${system}; ${spoken.join(', ')}`;
+  const facts = (result.facts ?? []).map(factLine).join('\n');
+  const tables = result.measurements.map(measurementTable);
+  return [machine, ...tables, facts].filter((part) => part !== '').join('\n\n');
+}
+
+/** Whether every goal that the result carries is met. */
+export function goalsMet(result: BenchResult): boolean {
+  const ratios = result.measurements.flatMap((measurement) => measurement.ratios);
+  return ratios.every(ratioMeets) && (result.facts ?? []).every(factMeets);
+}
+
+/** Prints the result and writes `.photofinish/bench/NAME.json`. The process will exit with 1 if a goal was missed. */
+export function publish(name: string, result: BenchResult): void {
+  const file = join(RESULTS, `${name}.json`);
+  const machine = describeMachine(result.versions ?? {});
+  const { measurements, facts = [] } = result;
+  const createdAt = new Date().toISOString();
+  const document = { schema: 'photofinish.bench/1', name, createdAt, machine, measurements, facts };
+  mkdirSync(RESULTS, { recursive: true });
+  writeFileSync(file, `${JSON.stringify(document, null, 1)}\n`);
+  process.stdout.write(`${formatResult(result)}\n\n${relative(TOP, file)}\n`);
+  if (!goalsMet(result)) process.exitCode = 1;
+}
