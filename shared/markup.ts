@@ -1,0 +1,39 @@
+// The one escape for every string that ends up in SVG or HTML, and the one way numbers are written for people.
+
+const ESCAPES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Control characters but tab and line ends, and the two non-characters: XML 1.0 section 2.2 forbids them. */
+const NOT_XML = /[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu;
+
+/** Text made safe for element content and quoted attributes; characters that no XML may hold are dropped. */
+export function escapeMarkup(text: string): string {
+  return text.replace(NOT_XML, '').replace(/[&<>"']/g, (c) => ESCAPES[c] ?? c);
+}
+
+/** Milliseconds with their unit and at most three significant figures; from one second on, seconds. */
+export function formatMs(ms: number): string {
+  const figures = Number(ms.toPrecision(3));
+  return Math.abs(figures) >= 1000 ? `${Number((ms / 1000).toPrecision(3))} s` : `${figures} ms`;
+}
+
+/** Bytes with a decimal unit and at most three significant figures. */
+export function formatBytes(bytes: number): string {
+  for (const [unit, size] of [
+    ['GB', 1e9],
+    ['MB', 1e6],
+    ['kB', 1e3],
+  ] as const)
+    if (bytes >= size) return `${Number((bytes / size).toPrecision(3))} ${unit}`;
+  return `${bytes} B`;
+}
+
+/** A count with the noun in the right number. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,252 @@
+// The photo finish as data: two lanes on one time axis, made from a race and drawn elsewhere (SVG, text).
+// Flags may be compared only in a `compare` run: a race cancels its loser, so its loser has no finish and no margin.
+import { ATTEMPT_ERROR_WORDS } from './attempt-words.ts';
+import { formatMs, plural } from './markup.ts';
+import type { Attempt, AttemptErrorCode, ContenderName, Mode, OriginRace, Trial } from './outcome.ts';
+import { CONTENDERS } from './outcome.ts';
+import { type KnownProtocol, PROTOCOL_NAMES } from './protocol.ts';
+import { median } from './statistics.ts';
+
+/** `running` occurs only while a race is under way; `absent`: this contender was never started. */
+export type LaneState = 'established' | 'running' | 'cancelled' | 'failed' | 'absent';
+
+/** One contender; times are medians over its trials in milliseconds on the drawing's axis. */
+export interface Lane {
+  readonly contender: ContenderName;
+  /** What was spoken in the end: TCP and TLS may give HTTP/1.1. */
+  readonly protocol: KnownProtocol;
+  readonly state: LaneState;
+  readonly startMs: number;
+  readonly transportMs: number | null;
+  readonly establishedMs: number | null;
+  readonly firstByteMs: number | null;
+  /** Where an unfinished lane stops; null when it is not known or the lane is established. */
+  readonly cutMs: number | null;
+  /** When each single trial was established. */
+  readonly trialsMs: readonly number[];
+  readonly established: number;
+  readonly tried: number;
+  readonly error: AttemptErrorCode | null;
+  /** Whether the race settled on this contender in most trials; always false in `compare`, where nothing is raced. */
+  readonly adopted: boolean;
+}
+
+/** Who finished first and by how much; only ever from a `compare` run of enough pairs. */
+export interface Margin {
+  readonly winner: ContenderName;
+  readonly ms: number;
+}
+
+export interface PhotoFinish {
+  readonly mode: Mode;
+  readonly lanes: readonly [Lane, Lane];
+  readonly margin: Margin | null;
+  readonly axis: { readonly maxMs: number; readonly ticksMs: readonly number[] };
+  /** What the numbers are, for example "median of 3 pairs". */
+  readonly caption: string;
+  /** The drawing in one sentence, and in full, for those who do not see it. */
+  readonly title: string;
+  readonly description: string;
+}
+
+const MOST_TICKS = 5;
+/** An axis with nothing on it still needs a length. */
+const EMPTY_AXIS_MS = 100;
+
+/** Round steps of 1, 2 or 5 times a power of ten from 0 up to `maxMs`, at most `MOST_TICKS` after 0. */
+export function axisTicks(maxMs: number): number[] {
+  const rough = maxMs / MOST_TICKS;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) ?? 10 * power;
+  const count = Math.floor(maxMs / step + 1e-9);
+  return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
+}
+
+function contenderOf(protocol: KnownProtocol): ContenderName {
+  return protocol === 'h3' ? 'h3' : 'h2';
+}
+
+/** In `compare` each protocol runs alone, one after the other: both lanes then begin at their own start. */
+function shifted(attempt: Attempt, mode: Mode): Attempt {
+  if (mode !== 'compare') return attempt;
+  const since = (ms: number | null | undefined) =>
+    ms === null || ms === undefined ? null : Math.max(0, ms - attempt.startedMs);
+  return {
+    ...attempt,
+    startedMs: 0,
+    transportMs: since(attempt.transportMs),
+    establishedMs: since(attempt.establishedMs),
+    firstByteMs: since(attempt.firstByteMs),
+  };
+}
+
+function present(values: readonly (number | null | undefined)[]): number[] {
+  return values.filter((ms): ms is number => typeof ms === 'number');
+}
+
+function mostCommon<T>(values: readonly T[]): T | null {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].toSorted((a, b) => b[1] - a[1])[0]?.[0] ?? null;
+}
+
+interface Run {
+  readonly attempt: Attempt;
+  readonly trial: Trial;
+}
+
+function stateOf(attempt: Attempt): LaneState {
+  if (attempt.establishedMs !== null) return 'established';
+  return attempt.outcome === 'failed' ? 'failed' : 'cancelled';
+}
+
+/** One contender's best attempt of a trial: with several addresses the one that got furthest speaks for it. */
+function bestRun(trial: Trial, contender: ContenderName, mode: Mode): Run[] {
+  const attempts = trial.attempts.filter((a) => contenderOf(a.protocol) === contender);
+  const first = attempts.toSorted(
+    (a, b) => (a.establishedMs ?? Number.POSITIVE_INFINITY) - (b.establishedMs ?? Number.POSITIVE_INFINITY),
+  )[0];
+  return first ? [{ attempt: shifted(first, mode), trial }] : [];
+}
+
+/** A lane that nothing has happened in. */
+export function absentLane(contender: ContenderName): Lane {
+  return {
+    contender,
+    protocol: contender,
+    state: 'absent',
+    startMs: 0,
+    transportMs: null,
+    establishedMs: null,
+    firstByteMs: null,
+    cutMs: null,
+    trialsMs: [],
+    established: 0,
+    tried: 0,
+    error: null,
+    adopted: false,
+  };
+}
+
+function laneOf(trials: readonly Trial[], contender: ContenderName, mode: Mode): Lane {
+  const runs = trials.flatMap((trial) => bestRun(trial, contender, mode));
+  if (runs.length === 0) return absentLane(contender);
+  // What happened most often is drawn: a loser cancelled in 18 of 20 trials has no finish to show.
+  const state = mostCommon(runs.map((r) => stateOf(r.attempt))) ?? 'absent';
+  const drawn = runs.filter((r) => stateOf(r.attempt) === state).map((r) => r.attempt);
+  const startMs = median(drawn.map((a) => a.startedMs)) ?? 0;
+  const transportMs = median(present(drawn.map((a) => a.transportMs)));
+  const finished = runs.filter((r) => r.attempt.establishedMs !== null).map((r) => r.attempt);
+  // The loser is cancelled at the moment the winner is established.
+  const cancelledMs = median(present(runs.map((r) => r.trial.establishedMs)));
+  const cutMs = state === 'cancelled' ? Math.max(cancelledMs ?? 0, transportMs ?? 0, startMs) : transportMs;
+  return {
+    contender,
+    protocol: mostCommon(drawn.map((a) => a.protocol)) ?? contender,
+    state,
+    startMs,
+    transportMs,
+    establishedMs: state === 'established' ? median(present(drawn.map((a) => a.establishedMs))) : null,
+    firstByteMs: state === 'established' ? median(present(drawn.map((a) => a.firstByteMs))) : null,
+    cutMs: state === 'established' ? null : cutMs,
+    trialsMs: present(finished.map((a) => a.establishedMs)),
+    established: finished.length,
+    tried: runs.length,
+    error: mostCommon(drawn.flatMap((a) => (a.error ? [a.error.code] : []))),
+    adopted:
+      mode !== 'compare' && runs.filter((r) => r.attempt.outcome === 'adopted').length * 2 > runs.length,
+  };
+}
+
+/** The lane's outcome in a few words; for a finished one its time. */
+export function laneWords(lane: Lane): string {
+  switch (lane.state) {
+    case 'established':
+      return formatMs(lane.establishedMs ?? 0);
+    case 'running':
+      return 'racing';
+    case 'cancelled':
+      return 'cancelled';
+    case 'failed':
+      return lane.error === null ? 'failed' : ATTEMPT_ERROR_WORDS[lane.error];
+    case 'absent':
+      return 'not tried';
+  }
+}
+
+function laneSentence(lane: Lane): string {
+  const name = PROTOCOL_NAMES[lane.protocol];
+  const parts: string[] = [];
+  if (lane.startMs > 0) parts.push(`started after ${formatMs(lane.startMs)}`);
+  if (lane.contender === 'h2' && lane.transportMs !== null)
+    parts.push(`TCP connected after ${formatMs(lane.transportMs)}`);
+  if (lane.establishedMs !== null) parts.push(`established after ${formatMs(lane.establishedMs)}`);
+  else parts.push(laneWords(lane));
+  if (lane.firstByteMs !== null) parts.push(`first byte after ${formatMs(lane.firstByteMs)}`);
+  const partial =
+    lane.established > 0 && lane.established < lane.tried
+      ? ` Established in ${lane.established} of ${plural(lane.tried, 'trial')}.`
+      : '';
+  return `${name}: ${parts.join(', ')}.${partial}`;
+}
+
+/** The margin in words, for example "HTTP/3 connects 60.5 ms sooner"; null when there is none. */
+export function marginWords(finish: Pick<PhotoFinish, 'margin' | 'lanes'>): string | null {
+  if (finish.margin === null) return null;
+  const winner = finish.lanes.find((lane) => lane.contender === finish.margin?.winner);
+  const name = PROTOCOL_NAMES[winner?.protocol ?? finish.margin.winner];
+  return finish.margin.ms === 0
+    ? 'Both connect equally fast'
+    : `${name} connects ${formatMs(finish.margin.ms)} sooner`;
+}
+
+function marginOf(race: OriginRace, lanes: readonly Lane[]): Margin | null {
+  const { gainMs } = race.summary;
+  if (race.mode !== 'compare' || gainMs === null) return null;
+  if (lanes.some((lane) => lane.state !== 'established')) return null;
+  return { winner: gainMs >= 0 ? 'h3' : 'h2', ms: Math.abs(gainMs) };
+}
+
+function captionOf(race: OriginRace, margin: Margin | null): string {
+  const trials = race.trials.length;
+  const unit = race.mode === 'compare' ? 'pair' : 'trial';
+  const counted = trials > 1 ? `median of ${plural(trials, unit)}` : plural(trials, unit);
+  if (race.mode === 'compare') return margin === null ? `${counted}, no margin` : counted;
+  return `${race.mode === 'race' ? 'race' : `mode ${race.mode}`}, ${counted}`;
+}
+
+/** Assembles lanes into a drawing; also used for lanes that are still moving. */
+export function finishOf(
+  mode: Mode,
+  lanes: readonly [Lane, Lane],
+  margin: Margin | null,
+  caption: string,
+): PhotoFinish {
+  const all = lanes.flatMap((lane) => [
+    lane.startMs,
+    lane.firstByteMs,
+    lane.establishedMs,
+    lane.cutMs,
+    lane.transportMs,
+    ...lane.trialsMs,
+  ]);
+  const maxMs = Math.max(0, ...present(all)) || EMPTY_AXIS_MS;
+  const result = marginWords({ margin, lanes });
+  return {
+    mode,
+    lanes,
+    margin,
+    axis: { maxMs, ticksMs: axisTicks(maxMs) },
+    caption,
+    title: result ?? lanes.map((lane) => `${PROTOCOL_NAMES[lane.protocol]} ${laneWords(lane)}`).join(', '),
+    description: `${lanes.map(laneSentence).join(' ')} ${caption[0]?.toUpperCase() ?? ''}${caption.slice(1)}.`,
+  };
+}
+
+/** The drawing of a finished race. A lane shows what happened in most of its trials. */
+export function photoFinish(race: OriginRace): PhotoFinish {
+  const [h3, h2] = CONTENDERS.map((contender) => laneOf(race.trials, contender, race.mode));
+  const lanes = [h3 ?? absentLane('h3'), h2 ?? absentLane('h2')] as const;
+  const margin = marginOf(race, lanes);
+  return finishOf(race.mode, lanes, margin, captionOf(race, margin));
+}
