@@ -1,0 +1,247 @@
+// One SQLite file shared by several helper processes, and what becomes of trouble with it: a corrupt file is set aside
+// and begun anew, a newer or foreign one is left alone, and where no file can be had the same tables live in memory.
+import { chmodSync, closeSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { foreignReason, migrate } from './schema.ts';
+
+/** Result codes of sqlite3.h. */
+const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+/** Waiting for another helper's transaction; with the default 0 four processes lose half their writes. */
+const BUSY_TIMEOUT_MS = 1000;
+/** Several first starts at once collide while the file turns to WAL, where SQLite does not wait by itself. */
+const OPEN_TRIES = 20;
+const OPEN_PAUSE_MS = 50;
+
+/** Nothing was written; what was asked for may be asked again later. The reason is in words. */
+export class CacheUnavailable extends Error {
+  override readonly name = 'CacheUnavailable';
+}
+
+export interface Database<S> {
+  /** Runs against the open statements; a corrupt file is replaced and `run` repeated once. */
+  read<T>(run: (statements: S) => T): T;
+  /** The same inside one transaction, durable against the process's death on return. Throws `CacheUnavailable`. */
+  write<T>(run: (statements: S) => T): T;
+  /** Runs outside a transaction with the connection itself, for maintenance. */
+  maintain(run: (db: DatabaseSync) => void): void;
+  store(): { readonly store: 'sqlite' | 'memory'; readonly reason: string | null };
+  close(): void;
+}
+
+export interface DatabaseOptions<S> {
+  readonly path: string;
+  /** Milliseconds since the epoch, for the name of a file set aside. */
+  readonly epochMs: () => number;
+  readonly prepare: (db: DatabaseSync) => S;
+  /** Told of everything a user should hear of: a file set aside, left alone, or not to be had. */
+  readonly say: (message: string) => void;
+}
+
+/** The primary SQLite result code of an error; 0 when it is none. */
+function codeOf(error: unknown): number {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : 0;
+  return typeof code === 'number' ? code & 0xff : 0;
+}
+
+function isCorrupt(error: unknown): boolean {
+  return [SQLITE_CORRUPT, SQLITE_NOTADB].includes(codeOf(error));
+}
+
+function isRefused(error: unknown): boolean {
+  return [SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN].includes(codeOf(error));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/** Which file a path names now; null when there is none. */
+function identity(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? null : `${stat.dev}:${stat.ino}`;
+}
+
+/** Directory 0700 and file 0600: the cache is browsing history. Journal files inherit the file's mode. */
+function createPrivately(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, 'a', 0o600));
+  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+}
+
+/** Read-only, because closing a writable connection would already change another version's file. */
+function whyLeaveAlone(path: string): string | null {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return null;
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
+  try {
+    return foreignReason(db);
+  } finally {
+    db.close();
+  }
+}
+
+function openFile(path: string): DatabaseSync {
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    // Deleted history is overwritten, not merely unlinked.
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON');
+    migrate(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Renames a corrupt file and its journals, unless another process already did. A lock of SQLite's own makes it one
+ * process's work and dies with that process. Journals go first: a new file must never meet an old journal.
+ */
+function setAside(path: string, corrupt: string | null, epochMs: number): string | null {
+  const lock = new DatabaseSync(`${path}.lock`, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    chmodSync(`${path}.lock`, 0o600);
+    lock.exec('BEGIN EXCLUSIVE');
+    if (corrupt === null || identity(path) !== corrupt) return null;
+    const aside = `${path}.corrupt-${new Date(epochMs).toISOString().replaceAll(/[:.]/g, '')}`;
+    for (const suffix of ['-wal', '-shm', ''])
+      if (identity(path + suffix) !== null) renameSync(path + suffix, aside + suffix);
+    return aside;
+  } finally {
+    lock.close();
+  }
+}
+
+/** Opens the file, or tables of the same shape in memory with the reason. Never throws. */
+export function openDatabase<S>(options: DatabaseOptions<S>): Database<S> {
+  const { path, say } = options;
+  let db: DatabaseSync;
+  let statements: S;
+  let opened: string | null = null;
+  let memoryReason: string | null = null;
+  let writeFailure: string | null = null;
+
+  function use(next: DatabaseSync): void {
+    db = next;
+    statements = options.prepare(db);
+  }
+
+  function useMemory(reason: string): void {
+    memoryReason = reason;
+    opened = null;
+    const memory = new DatabaseSync(':memory:');
+    migrate(memory);
+    use(memory);
+    say(`the host cache works in memory only: ${reason} (${path})`);
+  }
+
+  function replaceCorrupt(was: string | null): void {
+    const aside = setAside(path, was, options.epochMs());
+    if (aside !== null) say(`the host cache was corrupt; it is kept as ${aside} and a new one is begun`);
+  }
+
+  function tryFile(): void {
+    const leaveAlone = whyLeaveAlone(path);
+    if (leaveAlone !== null) {
+      useMemory(leaveAlone);
+      return;
+    }
+    createPrivately(path);
+    const before = identity(path);
+    use(openFile(path));
+    opened = before;
+  }
+
+  function open(): void {
+    for (let tries = 1; ; tries += 1) {
+      const was = identity(path);
+      try {
+        tryFile();
+        return;
+      } catch (error) {
+        try {
+          if (tries < OPEN_TRIES && isCorrupt(error)) replaceCorrupt(was);
+          else if (tries < OPEN_TRIES && codeOf(error) === SQLITE_BUSY) pause(OPEN_PAUSE_MS);
+          else throw error;
+        } catch (final) {
+          useMemory(messageOf(final));
+          return;
+        }
+      }
+    }
+  }
+
+  function reopen(): void {
+    if (db.isOpen) db.close();
+    open();
+  }
+
+  /** Another helper set the file aside, or somebody removed it: writing on into the old one would lose it all. */
+  function followFile(): void {
+    if (memoryReason === null && identity(path) !== opened) reopen();
+  }
+
+  function mended<T>(run: () => T): T {
+    followFile();
+    try {
+      return run();
+    } catch (error) {
+      if (memoryReason !== null || !isCorrupt(error)) throw error;
+      if (db.isOpen) db.close();
+      try {
+        replaceCorrupt(opened);
+        open();
+      } catch (final) {
+        useMemory(messageOf(final));
+      }
+      return run();
+    }
+  }
+
+  function transaction<T>(run: (s: S) => T): T {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      const result = run(statements);
+      db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  open();
+  return {
+    read: (run) => mended(() => run(statements)),
+    write(run) {
+      try {
+        const result = mended(() => transaction(run));
+        writeFailure = null;
+        return result;
+      } catch (error) {
+        if (!isRefused(error)) throw error;
+        if (writeFailure === null) say(`the host cache could not be written: ${messageOf(error)}`);
+        writeFailure = `the last write failed: ${messageOf(error)}`;
+        throw new CacheUnavailable(writeFailure, { cause: error });
+      }
+    },
+    maintain: (run) => mended(() => run(db)),
+    store: () => ({
+      store: memoryReason === null ? 'sqlite' : 'memory',
+      reason: memoryReason ?? writeFailure,
+    }),
+    close() {
+      if (db.isOpen) db.close();
+    },
+  };
+}

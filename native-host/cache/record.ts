@@ -1,0 +1,114 @@
+// What the host cache keeps, as plain records: one about a host on a network, one about a browser's own dealings with
+// it. Property names are the column names, so that a row is a record and nothing maps between the two.
+import type { Browser } from '@photofinish/shared/observation';
+import type { Origin } from '@photofinish/shared/origin';
+import type { AttemptErrorCode } from '@photofinish/shared/outcome';
+import type { KnownProtocol } from '@photofinish/shared/protocol';
+
+/** How a success became known: by a race of ours, or by a browser that simply used it. */
+export type Basis = 'raced' | 'observed';
+
+/**
+ * One origin on one network. What is *advertised* and what is *reachable* are kept apart; so are the two transports
+ * (`tcp` stands for TCP and TLS, whatever ALPN gave). Times are milliseconds since the epoch unless they say `Rtt` or
+ * `Handshake`; null: never happened.
+ */
+export interface HostRecord {
+  readonly origin: Origin;
+  readonly network: string;
+  /** The protocol that the newest race settled on. */
+  readonly adopted: KnownProtocol | null;
+  readonly h3AtMs: number | null;
+  readonly h3UntilMs: number | null;
+  readonly h3Basis: Basis | null;
+  readonly h3HandshakeMs: number | null;
+  /** Smoothed round-trip time (RFC 6298 section 2). */
+  readonly h3RttMs: number | null;
+  readonly h3FailedAtMs: number | null;
+  readonly h3Failure: AttemptErrorCode | null;
+  /** Failures in a row, each while TCP worked. */
+  readonly h3Failures: number;
+  readonly h3BackOffUntilMs: number | null;
+  readonly tcpProtocol: KnownProtocol | null;
+  readonly tcpAtMs: number | null;
+  readonly tcpHandshakeMs: number | null;
+  readonly tcpRttMs: number | null;
+  readonly tcpFailedAtMs: number | null;
+  readonly tcpFailure: AttemptErrorCode | null;
+  /** The newest Alt-Svc header value, and how long its HTTP/3 alternatives live. */
+  readonly altSvc: string | null;
+  readonly altSvcAtMs: number | null;
+  readonly altSvcUntilMs: number | null;
+  /** 1: the chain ends in a publicly known root; 0: it does not. */
+  readonly knownRoot: 0 | 1 | null;
+  readonly races: number;
+  readonly updatedAtMs: number;
+}
+
+/** What one browser did with one origin under one top-level site on one network. */
+export interface UseRecord {
+  readonly browser: Browser;
+  readonly origin: Origin;
+  readonly site: string;
+  readonly network: string;
+  /** The last protocol it used over the network, and when. */
+  readonly protocol: KnownProtocol | null;
+  readonly protocolAtMs: number | null;
+  /** The last one over TCP: what it falls back to. */
+  readonly tcpProtocol: KnownProtocol | null;
+  /** Since when, and until when, this browser knows here of an HTTP/3 alternative. */
+  readonly advertisedAtMs: number | null;
+  readonly advertisedUntilMs: number | null;
+  /** Visits over TCP in a row although HTTP/3 was advertised. */
+  readonly stays: number;
+  /** The newest network answer, of whatever protocol. */
+  readonly seenAtMs: number;
+}
+
+/** Network name for what outlives a change of network (Alt-Svc `persist=1`, RFC 7838 section 3.1). */
+export const ANY_NETWORK = '*';
+
+export function newHost(origin: Origin, network: string, nowMs: number): HostRecord {
+  return {
+    origin,
+    network,
+    adopted: null,
+    h3AtMs: null,
+    h3UntilMs: null,
+    h3Basis: null,
+    h3HandshakeMs: null,
+    h3RttMs: null,
+    h3FailedAtMs: null,
+    h3Failure: null,
+    h3Failures: 0,
+    h3BackOffUntilMs: null,
+    tcpProtocol: null,
+    tcpAtMs: null,
+    tcpHandshakeMs: null,
+    tcpRttMs: null,
+    tcpFailedAtMs: null,
+    tcpFailure: null,
+    altSvc: null,
+    altSvcAtMs: null,
+    altSvcUntilMs: null,
+    knownRoot: null,
+    races: 0,
+    updatedAtMs: nowMs,
+  };
+}
+
+export function newUse(browser: Browser, origin: Origin, site: string, network: string): UseRecord {
+  return {
+    browser,
+    origin,
+    site,
+    network,
+    protocol: null,
+    protocolAtMs: null,
+    tcpProtocol: null,
+    advertisedAtMs: null,
+    advertisedUntilMs: null,
+    stays: 0,
+    seenAtMs: 0,
+  };
+}

@@ -1,0 +1,60 @@
+// The cache's tables and how an older file becomes a current one. Append a migration, never change one that shipped.
+import type { DatabaseSync } from 'node:sqlite';
+
+/** "PFin": marks the file as ours, so that a mistaken path never turns another program's database into a cache. */
+export const APPLICATION_ID = 0x5046696e;
+
+/** Entry n brings a file from version n to n + 1. Columns are named as the properties in record.ts. */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE host (
+    origin TEXT NOT NULL, network TEXT NOT NULL, adopted TEXT,
+    h3AtMs REAL, h3UntilMs REAL, h3Basis TEXT, h3HandshakeMs REAL, h3RttMs REAL,
+    h3FailedAtMs REAL, h3Failure TEXT, h3Failures INTEGER NOT NULL, h3BackOffUntilMs REAL,
+    tcpProtocol TEXT, tcpAtMs REAL, tcpHandshakeMs REAL, tcpRttMs REAL, tcpFailedAtMs REAL, tcpFailure TEXT,
+    altSvc TEXT, altSvcAtMs REAL, altSvcUntilMs REAL,
+    knownRoot INTEGER, races INTEGER NOT NULL, updatedAtMs REAL NOT NULL,
+    PRIMARY KEY (origin, network)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX hostAge ON host (updatedAtMs);
+  CREATE TABLE browserUse (
+    browser TEXT NOT NULL, origin TEXT NOT NULL, site TEXT NOT NULL, network TEXT NOT NULL,
+    protocol TEXT, protocolAtMs REAL, tcpProtocol TEXT,
+    advertisedAtMs REAL, advertisedUntilMs REAL, stays INTEGER NOT NULL, seenAtMs REAL NOT NULL,
+    PRIMARY KEY (origin, site, browser, network)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX browserUseAge ON browserUse (seenAtMs);
+  CREATE TABLE folded (id TEXT PRIMARY KEY, atMs REAL NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX foldedAge ON folded (atMs);
+  CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+];
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+function onlyNumber(db: DatabaseSync, sql: string): number {
+  return Number(Object.values(db.prepare(sql).get() ?? {})[0]);
+}
+
+/** Why a readable SQLite file is not for us, in words; null when it is ours, older, or empty. */
+export function foreignReason(db: DatabaseSync): string | null {
+  const version = onlyNumber(db, 'PRAGMA user_version');
+  const empty = onlyNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0;
+  if (empty && version === 0) return null;
+  if (onlyNumber(db, 'PRAGMA application_id') !== APPLICATION_ID)
+    return 'the file belongs to another program';
+  return version > SCHEMA_VERSION
+    ? `the file was written by a newer version (schema ${version}, this one knows ${SCHEMA_VERSION})`
+    : null;
+}
+
+/** Brings the file to the current schema in one transaction; several processes may try at once. */
+export function migrate(db: DatabaseSync): void {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    for (const step of MIGRATIONS.slice(onlyNumber(db, 'PRAGMA user_version'))) db.exec(step);
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}

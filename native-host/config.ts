@@ -1,0 +1,182 @@
+// The helper's settings: one JSON file and nothing else, because a message from the browser must never be able to
+// loosen the guard or point the helper at another cache.
+import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import * as v from 'valibot';
+
+export interface Settings {
+  /** CIDRs that the guard lets through although they are not public. */
+  readonly allowPrivate: readonly string[];
+  /** `host:port` to the address that stands for it. */
+  readonly resolve: ReadonlyMap<string, string>;
+  /** PEM files with further trust anchors, absolute paths. */
+  readonly ca: readonly string[];
+  /** `address:port` of the DNS server to ask; null: the system's. */
+  readonly resolver: string | null;
+  readonly cachePath: string;
+  /** null: to stderr. */
+  readonly logsPath: string | null;
+  /** The file these came from; null: there is none, these are the defaults. */
+  readonly source: string | null;
+}
+
+export type SettingsErrorCode = 'config-missing' | 'config-insecure' | 'config-invalid';
+
+/** The settings cannot be used; the message says what to do, and names the file. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+  readonly code: SettingsErrorCode;
+  constructor(code: SettingsErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** An address range in CIDR notation (RFC 4632, RFC 4291 section 2.3); a bare address stands for itself alone. */
+export function isCidr(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  return /^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
+}
+
+/** Splits `host:port`; an IPv6 host keeps no brackets. null when it is none. */
+export function splitHostPort(text: string): { readonly host: string; readonly port: number } | null {
+  const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  const host = match?.[1] ?? match?.[2];
+  return host === undefined || port < 1 || port > 65_535 ? null : { host: host.toLowerCase(), port };
+}
+
+const path = v.pipe(v.string(), v.minLength(1));
+const address = v.pipe(
+  v.string(),
+  v.check((text) => isIP(text) !== 0, 'not an IP address'),
+);
+const hostPort = v.pipe(
+  v.string(),
+  v.check((text) => splitHostPort(text) !== null, 'not HOST:PORT'),
+);
+const resolverAddress = v.pipe(
+  v.string(),
+  v.check((text) => isIP(splitHostPort(text)?.host ?? text) !== 0, 'not ADDRESS:PORT'),
+);
+const cidr = v.pipe(v.string(), v.check(isCidr, 'not an address range such as 127.0.0.0/8'));
+
+// Strict: a misspelt setting that is silently ignored is worse than an error.
+const fileSchema = v.strictObject({
+  allowPrivate: v.optional(v.array(cidr), []),
+  resolve: v.optional(v.record(hostPort, address), {}),
+  ca: v.optional(v.array(path), []),
+  resolver: v.optional(resolverAddress),
+  cache: v.optional(path),
+  logs: v.optional(path),
+});
+
+/** The variables that say where files live (XDG Base Directory Specification). */
+export interface Environment {
+  readonly XDG_CONFIG_HOME?: string | undefined;
+  readonly XDG_STATE_HOME?: string | undefined;
+}
+
+export interface SettingsQuery {
+  /** An explicit file must exist; without it the default file is read if there is one. */
+  readonly path?: string | undefined;
+  readonly env?: Environment;
+}
+
+/** XDG Base Directory Specification: a relative value is invalid and ignored. */
+function xdg(value: string | undefined, fallback: string): string {
+  return value?.startsWith('/') ? value : join(homedir(), fallback);
+}
+
+/** Where the settings are looked for when nobody names a file. */
+export function defaultConfigPath(env: Environment = process.env): string {
+  return join(xdg(env.XDG_CONFIG_HOME, '.config'), 'photofinish', 'config.json');
+}
+
+/** Where the host cache lives when the settings name no other place. */
+export function defaultCachePath(env: Environment = process.env): string {
+  return join(xdg(env.XDG_STATE_HOME, '.local/state'), 'photofinish', 'cache.db');
+}
+
+const GROUP_OR_OTHERS_WRITE = 0o022;
+const OTHERS_WRITE = 0o002;
+const STICKY = 0o1000;
+
+/**
+ * Why a file of that owner and mode is refused, null when it is fine: only its owner, who is the user or root, may
+ * write it, and nobody else may put another in its place. `uid` undefined: the system has no such modes.
+ */
+export function insecureReason(
+  file: Pick<Stats, 'uid' | 'mode'>,
+  directory: Pick<Stats, 'mode'>,
+  uid: number | undefined,
+): string | null {
+  if (uid === undefined) return null;
+  if (file.uid !== uid && file.uid !== 0) return 'it belongs to another user';
+  if ((file.mode & GROUP_OR_OTHERS_WRITE) !== 0) return 'others can write it; run: chmod go-w on it';
+  if ((directory.mode & OTHERS_WRITE) !== 0 && (directory.mode & STICKY) === 0)
+    return 'others can write its directory; run: chmod o-w on that';
+  return null;
+}
+
+/** The text of a file that passed; judged by the open file, so that nothing can be swapped in between. */
+function readSecurely(file: string): string {
+  const fd = openSync(file, 'r');
+  try {
+    const reason = insecureReason(fstatSync(fd), statSync(dirname(file)), process.getuid?.());
+    if (reason !== null) throw new SettingsError('config-insecure', `${file} is refused: ${reason}`);
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function parseFile(file: string, text: string): v.InferOutput<typeof fileSchema> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw new SettingsError('config-invalid', `${file} is not JSON: ${(error as Error).message}`);
+  }
+  const result = v.safeParse(fileSchema, json);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  throw new SettingsError(
+    'config-invalid',
+    `${file}: ${v.getDotPath(issue) ?? 'settings'}: ${issue.message}`,
+  );
+}
+
+/**
+ * Reads the settings. Relative paths inside mean from the file's own directory. Throws `SettingsError`: an explicit
+ * file that is missing, a file others could have written, or one that does not fit the schema.
+ */
+export function loadSettings(query: SettingsQuery = {}): Settings {
+  const env = query.env ?? process.env;
+  const file = resolve(query.path ?? defaultConfigPath(env));
+  let text: string | null = null;
+  try {
+    text = readSecurely(file);
+  } catch (error) {
+    if (error instanceof SettingsError) throw error;
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (!missing || query.path !== undefined)
+      throw new SettingsError('config-missing', `${file} cannot be read: ${(error as Error).message}`);
+  }
+  const settings = text === null ? v.parse(fileSchema, {}) : parseFile(file, text);
+  const here = (relative: string): string => resolve(dirname(file), relative);
+  return {
+    allowPrivate: settings.allowPrivate,
+    resolve: new Map(Object.entries(settings.resolve).map(([name, to]) => [name.toLowerCase(), to])),
+    ca: settings.ca.map(here),
+    resolver: settings.resolver ?? null,
+    cachePath: settings.cache === undefined ? defaultCachePath(env) : here(settings.cache),
+    logsPath: settings.logs === undefined ? null : here(settings.logs),
+    source: text === null ? null : file,
+  };
+}

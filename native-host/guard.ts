@@ -1,0 +1,193 @@
+// The address policy and the budget for races: what keeps a web page, a message or a DNS answer from making the helper
+// connect into the user's own network, or from making it connect without end.
+import { BlockList, isIP } from 'node:net';
+import type { Clock } from './race/clock.ts';
+
+/** What an address is for (IANA special-purpose registries, RFC 6890 as updated). Only `public` needs no leave. */
+export type AddressClass =
+  | 'public'
+  | 'unspecified'
+  | 'loopback'
+  | 'private'
+  | 'link-local'
+  | 'shared'
+  | 'unique-local'
+  | 'multicast'
+  | 'mapped'
+  | 'documentation'
+  | 'benchmarking'
+  | 'reserved'
+  | 'not-an-address';
+
+type Range = readonly [cidr: string, kind: AddressClass];
+
+/** First match wins. */
+const IPV4: readonly Range[] = [
+  ['0.0.0.0/8', 'unspecified'], // RFC 791 section 3.2
+  ['10.0.0.0/8', 'private'], // RFC 1918
+  ['100.64.0.0/10', 'shared'], // RFC 6598, carrier-grade NAT
+  ['127.0.0.0/8', 'loopback'], // RFC 1122 section 3.2.1.3
+  ['169.254.0.0/16', 'link-local'], // RFC 3927
+  ['172.16.0.0/12', 'private'], // RFC 1918
+  ['192.0.0.0/24', 'reserved'], // RFC 6890, protocol assignments
+  ['192.0.2.0/24', 'documentation'], // RFC 5737
+  ['192.88.99.0/24', 'reserved'], // RFC 7526, withdrawn 6to4 relays
+  ['192.168.0.0/16', 'private'], // RFC 1918
+  ['198.18.0.0/15', 'benchmarking'], // RFC 2544
+  ['198.51.100.0/24', 'documentation'], // RFC 5737
+  ['203.0.113.0/24', 'documentation'], // RFC 5737
+  ['224.0.0.0/4', 'multicast'], // RFC 5771
+  ['240.0.0.0/4', 'reserved'], // RFC 1112 section 4, broadcast included
+  ['0.0.0.0/0', 'public'],
+];
+
+const IPV6: readonly Range[] = [
+  ['::/128', 'unspecified'], // RFC 4291 section 2.5.2
+  ['::1/128', 'loopback'], // RFC 4291 section 2.5.3
+  ['2001::/23', 'reserved'], // RFC 2928: Teredo, ORCHID, benchmarking
+  ['2001:db8::/32', 'documentation'], // RFC 3849
+  ['3fff::/20', 'documentation'], // RFC 9637
+  ['2000::/3', 'public'], // the only global unicast space IANA hands out
+  ['fc00::/7', 'unique-local'], // RFC 4193
+  ['fe80::/10', 'link-local'], // RFC 4291 section 2.5.6
+  ['ff00::/8', 'multicast'], // RFC 4291 section 2.7
+  ['::/0', 'reserved'],
+];
+
+/** IPv6 ranges that carry an IPv4 address, and the 16-bit group at which it starts. */
+const CARRIERS = [
+  { cidr: '64:ff9b::/96', group: 6 }, // RFC 6052: what DNS64 answers on an IPv6-only network
+  { cidr: '2002::/16', group: 1 }, // RFC 3056, 6to4
+] as const;
+
+function blockList(cidrs: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [address = '', prefix] = cidr.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    list.addSubnet(address, prefix === undefined ? (family === 'ipv6' ? 128 : 32) : Number(prefix), family);
+  }
+  return list;
+}
+
+function table(ranges: readonly Range[]): readonly (readonly [BlockList, AddressClass])[] {
+  return ranges.map(([cidr, kind]) => [blockList([cidr]), kind]);
+}
+
+const IPV4_TABLE = table(IPV4);
+const IPV6_TABLE = table(IPV6);
+const CARRIER_TABLE = CARRIERS.map(({ cidr, group }) => ({ list: blockList([cidr]), group }));
+const MAPPED = /^::ffff:/;
+
+/** The eight 16-bit groups of a valid IPv6 address without a zone. */
+function groups(address: string): number[] {
+  // URL gives the canonical spelling (RFC 5952), dotted tail turned to hexadecimal.
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [head = '', tail] = canonical.split('::');
+  const parse = (text: string): number[] =>
+    text === '' ? [] : text.split(':').map((part) => Number.parseInt(part, 16));
+  const left = parse(head);
+  const right = parse(tail ?? '');
+  return [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right];
+}
+
+function embeddedIpv4(address: string, group: number): string {
+  const all = groups(address);
+  const high = all[group] ?? 0;
+  const low = all[group + 1] ?? 0;
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
+}
+
+function withoutZone(address: string): string {
+  return address.split('%', 1)[0] ?? address;
+}
+
+function lookUp(
+  list: readonly (readonly [BlockList, AddressClass])[],
+  address: string,
+  family: 'ipv4' | 'ipv6',
+): AddressClass {
+  return list.find(([range]) => range.check(address, family))?.[1] ?? 'reserved';
+}
+
+/**
+ * The class of an address literal. An IPv4 address carried inside IPv6 (NAT64, 6to4) has the class of what it carries;
+ * an IPv4-mapped one is `mapped`, whatever it maps: it never comes out of honest DNS.
+ */
+export function classifyAddress(address: string): AddressClass {
+  const bare = withoutZone(address);
+  const family = isIP(bare);
+  if (family === 0) return 'not-an-address';
+  if (family === 4) return lookUp(IPV4_TABLE, bare, 'ipv4');
+  const canonical = new URL(`http://[${bare}]`).hostname.slice(1, -1);
+  if (MAPPED.test(canonical)) return 'mapped';
+  const carrier = CARRIER_TABLE.find(({ list }) => list.check(bare, 'ipv6'));
+  if (carrier !== undefined) return lookUp(IPV4_TABLE, embeddedIpv4(bare, carrier.group), 'ipv4');
+  return lookUp(IPV6_TABLE, bare, 'ipv6');
+}
+
+export type GuardResult =
+  | { readonly ok: true; readonly addresses: readonly string[] }
+  | { readonly ok: false; readonly address: string; readonly kind: AddressClass; readonly message: string };
+
+export interface AddressPolicy {
+  /**
+   * Checks every address a name resolved to and gives the literals to connect to, in their order. One forbidden
+   * address refuses all: a name that answers with both is an attack or a mistake.
+   */
+  check(addresses: readonly string[]): GuardResult;
+}
+
+/** Ranges that allow everything, for a command line on which the user said so. */
+export const ALLOW_EVERYTHING: readonly string[] = ['0.0.0.0/0', '::/0'];
+
+/** A policy that lets public addresses through, and of the others those in `allowPrivate` (CIDRs). */
+export function addressPolicy(allowPrivate: readonly string[]): AddressPolicy {
+  const allowed = blockList(allowPrivate);
+  const passes = (address: string): boolean => {
+    const bare = withoutZone(address);
+    return allowed.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
+  };
+  return {
+    check(addresses) {
+      for (const address of addresses) {
+        const kind = classifyAddress(address);
+        if (kind === 'public' || (kind !== 'not-an-address' && passes(address))) continue;
+        const message = `${address} is ${kind}; the helper connects only to public addresses unless its settings allow it`;
+        return { ok: false, address, kind, message };
+      }
+      return { ok: true, addresses };
+    },
+  };
+}
+
+/** Races at once over one port. */
+export const MAX_RACES_AT_ONCE = 4;
+/** Races begun within a minute over one port. */
+export const MAX_RACES_PER_MINUTE = 30;
+const MINUTE_MS = 60_000;
+
+export interface RaceBudget {
+  /** Takes a place; null when the budget is used up. The returned function gives the place back, once. */
+  take(): (() => void) | null;
+}
+
+/** The budget that binds races asked for over the port; the command line is bound by its flags instead. */
+export function raceBudget(clock: Pick<Clock, 'nowMs'>): RaceBudget {
+  let running = 0;
+  let begun: number[] = [];
+  return {
+    take() {
+      const nowMs = clock.nowMs();
+      begun = begun.filter((atMs) => nowMs - atMs < MINUTE_MS);
+      if (running >= MAX_RACES_AT_ONCE || begun.length >= MAX_RACES_PER_MINUTE) return null;
+      running += 1;
+      begun.push(nowMs);
+      let held = true;
+      return () => {
+        if (held) running -= 1;
+        held = false;
+      };
+    },
+  };
+}
