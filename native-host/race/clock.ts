@@ -5,7 +5,7 @@ export interface Clock {
   nowMs(): number;
   /** Milliseconds since the epoch, for records. */
   epochMs(): number;
-  /** Calls `run` after `delayMs`; the returned function forgets it. */
+  /** Calls `run` after `delayMs`, never earlier; the returned function forgets it. */
   after(delayMs: number, run: () => void): () => void;
 }
 
@@ -14,7 +14,14 @@ export const systemClock: Clock = {
   nowMs: () => performance.now(),
   epochMs: () => Date.now(),
   after(delayMs, run) {
-    const timer = setTimeout(run, delayMs);
+    const dueMs = performance.now() + delayMs;
+    // libuv counts whole milliseconds from the start of its loop's turn, so a timer can fire up to one too early.
+    const fire = (): void => {
+      const leftMs = dueMs - performance.now();
+      if (leftMs <= 0) run();
+      else timer = setTimeout(fire, leftMs);
+    };
+    let timer = setTimeout(fire, delayMs);
     return () => clearTimeout(timer);
   },
 };
