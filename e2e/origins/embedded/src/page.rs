@@ -1,0 +1,198 @@
+//! The pages people and tests look at: plain HTML that loads nothing from elsewhere.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use http::Uri;
+
+use crate::site::{Neighbour, Seen};
+
+const STYLE: &str = include_str!("page.css");
+const ARRIVALS_SCRIPT: &str = include_str!("arrivals.js");
+const REGISTER_SCRIPT: &str = include_str!("register.js");
+/// Answers navigations to `/sw` from within the browser.
+pub const SERVICE_WORKER_SCRIPT: &str = include_str!("service-worker.js");
+
+/// More would only test the browser's patience.
+const MAX_RESOURCES: usize = 5000;
+const DEFAULT_RESOURCES: usize = 12;
+
+/// The front page: what this origin is, and the way to all the others.
+pub fn index(neighbours: &[Neighbour], own: usize, seen: Seen) -> String {
+    let all: Vec<&str> = neighbours
+        .iter()
+        .map(|neighbour| neighbour.origin.as_str())
+        .collect();
+    let from: String = form_urlencoded::byte_serialize(all.join(",").as_bytes()).collect();
+    let mut body = format!(
+        "<p><a href=\"/page?resources=24&amp;from={from}\">A page with 24 resources from every \
+         origin</a><br><a href=\"/sw\">A page answered by a service worker</a></p>\n\
+         <h2>Origins</h2>\n<ul class=\"origins\">\n"
+    );
+    for (index, neighbour) in neighbours.iter().enumerate() {
+        let here = if index == own {
+            " aria-current=\"page\""
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            body,
+            "<li><a href=\"{origin}/\"{here}>{origin}</a> {description}</li>",
+            origin = escape(&neighbour.origin),
+            description = escape(&neighbour.description),
+        );
+    }
+    body.push_str("</ul>\n");
+    document(&neighbours[own], seen, "", &body)
+}
+
+/// A page whose resources (images, scripts and fetches in turn, or only those of `kind`) are
+/// spread over the origins in `from`; `bytes` and `cache` are handed on to each resource.
+pub fn with_resources(own: &Neighbour, query: &HashMap<String, String>, seen: Seen) -> String {
+    let count = query.get("resources").and_then(|text| text.parse().ok());
+    let count = count.unwrap_or(DEFAULT_RESOURCES).min(MAX_RESOURCES);
+    let from: Vec<String> = match query.get("from") {
+        Some(list) => list.split(',').filter_map(https_origin).collect(),
+        None => Vec::new(),
+    };
+    let from = if from.is_empty() {
+        vec![own.origin.clone()]
+    } else {
+        from
+    };
+    let handed_on = handed_on(query);
+    let only = query.get("kind").map(String::as_str);
+
+    let mut body =
+        "<p><output id=\"summary\">Loading</output></p>\n<ul class=\"cells\">\n".to_owned();
+    for index in 0..count {
+        // Kinds change once every origin had its turn, so each origin serves every kind.
+        let turn = ["image", "script", "fetch"][index / from.len() % 3];
+        let origin = escape(&from[index % from.len()]);
+        let _ = match only.unwrap_or(turn) {
+            "script" => writeln!(
+                body,
+                "<li><script async src=\"{origin}/r/{index}.js{handed_on}\"></script></li>"
+            ),
+            "fetch" => {
+                writeln!(
+                    body,
+                    "<li data-fetch=\"{origin}/r/{index}.txt{handed_on}\"></li>"
+                )
+            }
+            _ => writeln!(
+                body,
+                "<li><img hidden alt=\"\" src=\"{origin}/r/{index}.png{handed_on}\"></li>"
+            ),
+        };
+    }
+    body.push_str("</ul>\n");
+    document(own, seen, ARRIVALS_SCRIPT, &body)
+}
+
+/// Registers the service worker that answers the next navigation to this page.
+pub fn service_worker(own: &Neighbour, seen: Seen) -> String {
+    let body = "<p><output id=\"worker\">Registering a service worker</output></p>\n";
+    document(own, seen, REGISTER_SCRIPT, body)
+}
+
+pub fn not_found(own: &Neighbour, seen: Seen) -> String {
+    document(
+        own,
+        seen,
+        "",
+        "<p>No such page. <a href=\"/\">Front page</a></p>\n",
+    )
+}
+
+fn document(own: &Neighbour, seen: Seen, script: &str, body: &str) -> String {
+    let host = own.origin.trim_start_matches("https://");
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <title>{host}</title>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}</style>\n\
+         <script>\n{script}</script>\n</head>\n<body>\n<h1>{host}</h1>\n\
+         <p>Served over <strong id=\"protocol\" data-major=\"{major}\">{name}</strong></p>\n\
+         <p class=\"quiet\">{description}</p>\n{body}</body>\n</html>\n",
+        host = escape(host),
+        major = seen.major(),
+        name = seen.name(),
+        description = escape(&own.description),
+    )
+}
+
+fn handed_on(query: &HashMap<String, String>) -> String {
+    let mut text = form_urlencoded::Serializer::new(String::new());
+    for name in ["bytes", "cache"] {
+        if let Some(value) = query.get(name) {
+            text.append_pair(name, value);
+        }
+    }
+    match text.finish() {
+        text if text.is_empty() => text,
+        text => format!("?{}", escape(&text)),
+    }
+}
+
+/// The origin of an https URL; anything else has no place in a page.
+fn https_origin(text: &str) -> Option<String> {
+    let uri: Uri = text.trim().parse().ok()?;
+    match (uri.scheme_str(), uri.authority()) {
+        (Some("https"), Some(authority)) => Some(format!("https://{authority}")),
+        _ => None,
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: &str = "https://own.test:1";
+
+    fn page(query: &[(&str, &str)]) -> String {
+        let own = Neighbour {
+            origin: OWN.to_owned(),
+            description: String::new(),
+        };
+        let query = query
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        with_resources(&own, &query.collect(), Seen::H2)
+    }
+
+    #[test]
+    fn every_origin_serves_every_kind() {
+        let html = page(&[
+            ("resources", "6"),
+            ("from", "https://a.test:1,https://b.test:2"),
+        ]);
+        for wanted in [
+            "src=\"https://a.test:1/r/0.png\"",
+            "src=\"https://b.test:2/r/1.png\"",
+            "src=\"https://a.test:1/r/2.js\"",
+            "src=\"https://b.test:2/r/3.js\"",
+            "data-fetch=\"https://a.test:1/r/4.txt\"",
+            "data-fetch=\"https://b.test:2/r/5.txt\"",
+        ] {
+            assert!(html.contains(wanted), "{wanted}");
+        }
+    }
+
+    #[test]
+    fn a_query_cannot_write_markup() {
+        let html = page(&[
+            ("from", "https://a.test\"><b>,javascript:x"),
+            ("bytes", "\"><b>"),
+        ]);
+        assert!(!html.contains("<b>") && !html.contains("javascript:x"));
+        assert!(html.contains(&format!("src=\"{OWN}/r/0.png?bytes=%22%3E%3Cb%3E\"")));
+    }
+}
