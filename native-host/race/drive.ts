@@ -109,7 +109,9 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
       timers.get(name)?.();
       timers.delete(name);
       if (atMs === null) return;
-      const forget = clock.after(Math.max(0, atMs - sinceStart()), () => feed({ type: 'timer', timer: name }));
+      const forget = clock.after(Math.max(0, atMs - sinceStart()), () =>
+        feed({ type: 'timer', timer: name }),
+      );
       timers.set(name, forget);
     }
 

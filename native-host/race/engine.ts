@@ -205,7 +205,10 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     if (run.phase !== 'connecting' && run.phase !== 'expiring') return;
     run.transportMs = event.transportMs;
     // The deadline had already decided when this handshake's end came in.
-    if (run.phase === 'expiring' && adopted === null) return fail(run, expiredError(run, plan.timeoutMs), nowMs);
+    if (run.phase === 'expiring' && adopted === null) {
+      fail(run, expiredError(run, plan.timeoutMs), nowMs);
+      return;
+    }
     run.protocol = event.protocol;
     run.establishedMs = event.establishedMs;
     tell('established', run, event.establishedMs);
@@ -307,9 +310,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     return out;
   }
 
-  function dispatch(event: TrialEvent, nowMs: number): void {
-    if (event.type === 'timer') return onTimer(event.timer, nowMs);
-    if (event.type === 'cancelled') return onCancelled(nowMs);
+  function dispatch(event: Exclude<TrialEvent, { type: 'timer' | 'cancelled' }>, nowMs: number): void {
     const run = runs[event.attempt];
     if (run === undefined) throw new RangeError(`no attempt ${event.attempt}`);
     if (event.type === 'established') onEstablished(run, event, nowMs);
@@ -326,7 +327,9 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     },
     handle(event, nowMs) {
       if (finished) return [];
-      dispatch(event, nowMs);
+      if (event.type === 'timer') onTimer(event.timer, nowMs);
+      else if (event.type === 'cancelled') onCancelled(nowMs);
+      else dispatch(event, nowMs);
       settle(nowMs);
       return taken();
     },

@@ -185,5 +185,5 @@ export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
   const atMs = options.clock.epochMs();
   const done = options.signal?.aborted ? [] : await runTrials(options, schedule);
   const cancelled: AttemptError = { code: 'cancelled', message: 'the race was cancelled' };
-  return record(options, atMs, done, options.signal?.aborted ? cancelled : null);
+  return record(options, atMs, done, done.length < schedule.length ? cancelled : null);
 }

@@ -30,8 +30,7 @@ export function gainOf(mode: Mode, trials: readonly Trial[]): number | null {
 
 /** Counts and statistics of a series; h3 + h2 + http/1.1 + failed = trials. */
 export function summaryOf(mode: Mode, trials: readonly Trial[]): Summary {
-  const adopted = (protocol: Trial['adopted']): number =>
-    trials.filter((t) => t.adopted === protocol).length;
+  const adopted = (protocol: Trial['adopted']): number => trials.filter((t) => t.adopted === protocol).length;
   const times = trials.flatMap((t) => (t.establishedMs === null ? [] : [t.establishedMs]));
   return {
     trials: trials.length,

@@ -1,0 +1,165 @@
+// The old-HTTP contender: TCP and TLS by Node's own sockets, then one request by an undici client of the attempt's own.
+// The handshake is finished before undici sees the socket, so that a beaten attempt never sends a request.
+import type { X509Certificate } from 'node:crypto';
+import { isIP, type TcpNetConnectOpts } from 'node:net';
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  connect,
+  createSecureContext,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls';
+import type { AttemptError } from '@photofinish/shared/outcome';
+import type { Trust } from '../trust.ts';
+import type {
+  Answered,
+  AttemptFailure,
+  AttemptTarget,
+  Contender,
+  Established,
+  RunningAttempt,
+} from './contender.ts';
+import { exchange, type UndiciClient } from './h2-exchange.ts';
+import { connectError } from './tcp-failure.ts';
+
+/** The old protocols in the order of our wish (RFC 7301); many servers follow the client's. */
+const ALPN_PROTOCOLS = ['h2', 'http/1.1'];
+
+const CANCELLED: AttemptError = { code: 'cancelled', message: 'the attempt was cancelled' };
+
+/** What the first race loads and every attempt shares. */
+interface Loaded {
+  readonly Client: UndiciClient;
+  readonly secureContext: SecureContext;
+  readonly trust: Trust;
+}
+
+/** The root that the verified chain ends in; Node fills it in from the trust store. */
+function rootOf(socket: TLSSocket): X509Certificate | null {
+  let certificate = socket.getPeerX509Certificate() ?? null;
+  while (certificate?.issuerCertificate && certificate.issuerCertificate !== certificate)
+    certificate = certificate.issuerCertificate;
+  return certificate;
+}
+
+/** No resumption: neither a session is offered nor is one kept. No lookup: the address is a literal. */
+function open(target: AttemptTarget, secureContext: SecureContext): TLSSocket {
+  const options: ConnectionOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'noDelay'> = {
+    host: target.address,
+    port: target.port,
+    autoSelectFamily: false,
+    noDelay: true,
+    secureContext,
+    ALPNProtocols: ALPN_PROTOCOLS,
+    // An address literal is no server name (RFC 6066 section 3); it is checked against the certificate all the same.
+    ...(isIP(target.host) === 0 && { servername: target.host }),
+    checkServerIdentity: (_name, certificate) => checkServerIdentity(target.host, certificate),
+  };
+  return connect(options);
+}
+
+function startAttempt(target: AttemptTarget, { Client, secureContext, trust }: Loaded): RunningAttempt {
+  const zeroMs = performance.now();
+  const sinceStart = (): number => performance.now() - zeroMs;
+  const { promise: established, resolve } = Promise.withResolvers<Established | AttemptFailure>();
+  let transportMs: number | null = null;
+  let endExchange: ((error: AttemptError) => void) | null = null;
+  let cancelled = false;
+
+  const failure = (error: AttemptError): AttemptFailure => ({
+    ok: false,
+    error,
+    atMs: sinceStart(),
+    transportMs,
+  });
+  const timer = setTimeout(() => {
+    const error: AttemptError =
+      transportMs === null
+        ? { code: 'tcp-timeout', message: 'TCP did not connect in time' }
+        : {
+            code: 'handshake-timeout',
+            message: 'TCP connected, but the TLS handshake did not finish in time',
+          };
+    giveUp(error);
+  }, target.handshakeTimeoutMs);
+  const socket = open(target, secureContext);
+
+  function giveUp(error: AttemptError): void {
+    clearTimeout(timer);
+    resolve(failure(error));
+    endExchange?.(error);
+    socket.destroy();
+  }
+
+  socket.once('connect', () => {
+    transportMs = sinceStart();
+  });
+  socket.once('secureConnect', () => {
+    const establishedMs = sinceStart();
+    clearTimeout(timer);
+    const root = rootOf(socket);
+    resolve({
+      ok: true,
+      // A server without ALPN speaks HTTP/1.1 (RFC 9113 section 3.2 makes ALPN a condition of h2).
+      protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1',
+      transportMs,
+      establishedMs,
+      rttMs: transportMs,
+      knownRoot: root !== null && trust.isKnownRoot(root),
+    });
+  });
+  // Stays for the socket's whole life: an alert or reset may come at any time, also when nobody asks any more.
+  socket.on('error', (error) => giveUp(connectError(error, transportMs !== null)));
+  socket.once('close', () =>
+    giveUp({ code: 'connection-closed', message: 'the peer closed the connection' }),
+  );
+
+  return {
+    established,
+    async request(method, timeoutMs): Promise<Answered | AttemptFailure> {
+      if (cancelled) return failure(CANCELLED);
+      if (socket.destroyed)
+        return failure({ code: 'connection-closed', message: 'the peer closed the connection' });
+      const running = exchange({
+        Client,
+        socket,
+        authority: target.authority,
+        method,
+        timeoutMs,
+        sinceStart,
+      });
+      endExchange = running.end;
+      const result = await running.result;
+      return result.ok ? result.answer : failure(result.error);
+    },
+    cancel() {
+      if (cancelled) return;
+      cancelled = true;
+      giveUp(CANCELLED);
+    },
+  };
+}
+
+/** HTTP/2 or HTTP/1.1 over TLS, with the roots of `trust`. undici and the roots are loaded by `prepare`. */
+export function h2Contender(trust: Trust): Contender {
+  let loading: Promise<Loaded> | undefined;
+  let loaded: Loaded | undefined;
+  async function load(): Promise<Loaded> {
+    const { Client } = await import('undici');
+    const { bundled, extra } = trust.roots();
+    // Building it from the root list takes 12 ms: once, and not on an attempt's time.
+    return { Client, secureContext: createSecureContext({ ca: [...bundled, ...extra] }), trust };
+  }
+  return {
+    name: 'h2',
+    async prepare() {
+      loading ??= load();
+      loaded = await loading;
+    },
+    start(target) {
+      if (loaded === undefined) throw new Error('prepare the contender before it starts');
+      return startAttempt(target, loaded);
+    },
+  };
+}

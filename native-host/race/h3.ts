@@ -1,0 +1,120 @@
+// The HTTP/3 contender: one attempt of the QUIC addon behind the interface that every contender has.
+import type { AttemptError } from '@photofinish/shared/outcome';
+import type { AttemptFailure as AddonFailure, QuicAddon, QuicAttempt, TrustStore } from '../quic/addon.ts';
+import { loadQuicAddon } from '../quic/addon.ts';
+import type { Trust } from '../trust.ts';
+import type {
+  Answered,
+  AttemptFailure,
+  AttemptTarget,
+  Contender,
+  Established,
+  RunningAttempt,
+} from './contender.ts';
+import { MAX_BODY_BYTES, MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
+
+interface Loaded {
+  readonly addon: QuicAddon;
+  readonly store: TrustStore;
+}
+
+function errorOf({ code, message, certificateReason, peerCode }: AddonFailure): AttemptError {
+  const reason = certificateReason === undefined ? '' : `${certificateReason}: `;
+  const peer = peerCode === undefined ? '' : ` (peer's code 0x${peerCode.toString(16)})`;
+  return { code, message: `${reason}${message}${peer}` };
+}
+
+function failureOf(failure: AddonFailure): AttemptFailure {
+  return {
+    ok: false,
+    error: errorOf(failure),
+    atMs: failure.failedMs,
+    transportMs: failure.traffic.firstDatagramInMs ?? null,
+  };
+}
+
+/** The addon rejects only for misuse; it costs this attempt, not the race. */
+function broken(error: unknown): AttemptFailure {
+  const message = error instanceof Error ? error.message : String(error);
+  return { ok: false, error: { code: 'h3-error', message }, atMs: 0, transportMs: null };
+}
+
+async function connect(attempt: QuicAttempt): Promise<Established | AttemptFailure> {
+  const result = await attempt.connect();
+  if (result.outcome === 'failed') return failureOf(result.failure);
+  return {
+    ok: true,
+    protocol: 'h3',
+    transportMs: result.traffic.firstDatagramInMs ?? null,
+    establishedMs: result.handshakeMs,
+    rttMs: result.rttMs,
+    knownRoot: result.knownRoot,
+  };
+}
+
+async function ask(
+  attempt: QuicAttempt,
+  authority: string,
+  method: 'GET' | 'HEAD',
+  timeoutMs: number,
+): Promise<Answered | AttemptFailure> {
+  const result = await attempt.request({
+    method,
+    authority,
+    path: REQUEST_PATH,
+    userAgent: USER_AGENT,
+    maxBodyBytes: MAX_BODY_BYTES,
+    maxHeaderBytes: MAX_HEADER_BYTES,
+    deadlineMs: timeoutMs,
+  });
+  if (result.outcome === 'failed') return failureOf(result.failure);
+  if (result.status === 421)
+    return {
+      ok: false,
+      error: { code: 'misdirected', message: 'the server answered 421 (Misdirected Request)' },
+      atMs: result.doneMs,
+      transportMs: null,
+    };
+  return {
+    ok: true,
+    status: result.status,
+    altSvc: result.altSvc ?? null,
+    ageSeconds: Number.parseInt(result.age ?? '', 10) || 0,
+    firstByteMs: result.firstByteMs,
+    doneMs: result.doneMs,
+    bodyBytes: result.bodyBytes,
+  };
+}
+
+function startAttempt(target: AttemptTarget, { addon, store }: Loaded): RunningAttempt {
+  const attempt = new addon.QuicAttempt(store, {
+    address: target.address,
+    port: target.port,
+    serverName: target.host,
+    initialRttMs: target.initialRttMs,
+    handshakeTimeoutMs: target.handshakeTimeoutMs,
+  });
+  return {
+    established: connect(attempt).catch(broken),
+    request: (method, timeoutMs) => ask(attempt, target.authority, method, timeoutMs).catch(broken),
+    cancel: () => attempt.cancel(),
+  };
+}
+
+/** HTTP/3 by the QUIC addon, with the roots of `trust`. The addon is loaded by `prepare`, which rejects without one. */
+export function h3Contender(trust: Trust): Contender {
+  let loaded: Loaded | undefined;
+  return {
+    name: 'h3',
+    async prepare() {
+      if (loaded !== undefined) return;
+      const addon = loadQuicAddon();
+      const { bundled, extra } = trust.roots();
+      loaded = { addon, store: new addon.TrustStore([...bundled], [...extra]) };
+    },
+    start(target) {
+      if (loaded === undefined) throw new Error('prepare the contender before it starts');
+      return startAttempt(target, loaded);
+    },
+  };
+}

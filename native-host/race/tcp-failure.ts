@@ -1,0 +1,70 @@
+// From what Node, OpenSSL and undici throw to the failure taxonomy, for attempts over TCP and TLS. One table each.
+import type { AttemptError } from '@photofinish/shared/outcome';
+
+/** The words for why a certificate is refused, the same as the QUIC contender's. */
+type CertificateReason =
+  | 'expired'
+  | 'not-yet-valid'
+  | 'wrong-name'
+  | 'unknown-issuer'
+  | 'revoked'
+  | 'bad-signature';
+
+/** OpenSSL's verification results as Node names them (`X509_V_ERR_*` without the prefix). */
+const CERTIFICATE_REASONS: Readonly<Record<string, CertificateReason | 'other'>> = {
+  CERT_HAS_EXPIRED: 'expired',
+  CERT_NOT_YET_VALID: 'not-yet-valid',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'wrong-name',
+  ERR_TLS_CERT_ALTNAME_FORMAT: 'wrong-name',
+  HOSTNAME_MISMATCH: 'wrong-name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'unknown-issuer',
+  SELF_SIGNED_CERT_IN_CHAIN: 'unknown-issuer',
+  UNABLE_TO_GET_ISSUER_CERT: 'unknown-issuer',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'unknown-issuer',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'unknown-issuer',
+  CERT_UNTRUSTED: 'unknown-issuer',
+  CERT_REVOKED: 'revoked',
+  CERT_SIGNATURE_FAILURE: 'bad-signature',
+  UNABLE_TO_DECRYPT_CERT_SIGNATURE: 'bad-signature',
+  CERT_REJECTED: 'other',
+  CERT_CHAIN_TOO_LONG: 'other',
+  PATH_LENGTH_EXCEEDED: 'other',
+  INVALID_CA: 'other',
+  INVALID_PURPOSE: 'other',
+  ERROR_IN_CERT_NOT_BEFORE_FIELD: 'other',
+  ERROR_IN_CERT_NOT_AFTER_FIELD: 'other',
+};
+
+/** The alert with which a server says that it has none of the offered protocols (RFC 7301 section 3.2). */
+const NO_APPLICATION_PROTOCOL = /NO_APPLICATION_PROTOCOL/;
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+function tlsError(code: string, message: string): AttemptError | null {
+  const reason = CERTIFICATE_REASONS[code];
+  if (reason !== undefined) return { code: 'certificate-invalid', message: `${reason}: ${message}` };
+  if (NO_APPLICATION_PROTOCOL.test(code))
+    return { code: 'alpn-mismatch', message: 'the server accepts neither h2 nor http/1.1' };
+  if (code.startsWith('ERR_SSL_')) return { code: 'tls-alert', message };
+  return null;
+}
+
+/** Why TCP or TLS failed; `connected` is whether TCP was up. */
+export function connectError(error: Error, connected: boolean): AttemptError {
+  const code = codeOf(error);
+  if (connected)
+    return tlsError(code, error.message) ?? { code: 'connection-closed', message: error.message };
+  // Unreachable networks and hosts, and local refusals, are told by their message; only silence is a time-out.
+  return { code: code === 'ETIMEDOUT' ? 'tcp-timeout' : 'tcp-refused', message: error.message };
+}
+
+/** Why an established connection gave no answer. */
+export function exchangeError(error: Error): AttemptError {
+  const code = codeOf(error);
+  if (/GOAWAY/.test(error.message)) return { code: 'goaway', message: error.message };
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return { code: 'connection-closed', message: 'the header section of the answer is too large' };
+  return tlsError(code, error.message) ?? { code: 'connection-closed', message: error.message };
+}

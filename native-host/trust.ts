@@ -1,0 +1,84 @@
+// Whom the helper trusts: one list of roots for both contenders, so that a difference between them is never the list.
+// Publicly known roots are kept apart, because browsers refuse QUIC under any other.
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { getCACertificates } from 'node:tls';
+
+/** PEM texts; an element of `extra` may hold several certificates. */
+export interface Roots {
+  /** Publicly known roots, as bundled with the runtime (Mozilla's list). */
+  readonly bundled: readonly string[];
+  /** Those of the system and of the user's CA files. */
+  readonly extra: readonly string[];
+}
+
+export interface Trust {
+  /** The roots, read on the first call: the system's list alone takes tens of milliseconds. */
+  roots(): Roots;
+  /** Whether a root is publicly known. */
+  isKnownRoot(root: X509Certificate): boolean;
+}
+
+export type TrustResult =
+  | { readonly ok: true; readonly value: Trust }
+  /** `message` names the file and what is wrong with it. */
+  | { readonly ok: false; readonly message: string };
+
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** What stands between a PEM's lines, the certificate's DER in base64: equal bytes, equal text. */
+function bodyOf(pem: string): string {
+  return pem.replace(/-----[^-]+-----|\s/g, '');
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function readCaFile(file: string): Promise<{ pem: string } | { message: string }> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    return { message: `cannot read the CA file ${file}: ${reason(error)}` };
+  }
+  const certificates = text.match(PEM_CERTIFICATE) ?? [];
+  if (certificates.length === 0) return { message: `the CA file ${file} holds no PEM certificate` };
+  for (const [index, certificate] of certificates.entries()) {
+    try {
+      new X509Certificate(certificate);
+    } catch (error) {
+      return { message: `certificate ${index + 1} in the CA file ${file} is broken: ${reason(error)}` };
+    }
+  }
+  return { pem: certificates.join('\n') };
+}
+
+function trustOf(caPems: readonly string[]): Trust {
+  let roots: Roots | undefined;
+  let known: ReadonlySet<string> | undefined;
+  return {
+    roots() {
+      roots ??= {
+        bundled: getCACertificates('bundled'),
+        extra: [...new Set(getCACertificates('system')), ...caPems],
+      };
+      return roots;
+    },
+    isKnownRoot(root) {
+      known ??= new Set(getCACertificates('bundled').map(bodyOf));
+      return known.has(root.raw.toString('base64'));
+    },
+  };
+}
+
+/** Trust in the bundled roots, the system's, and those in `caFiles` (PEM); says which file cannot be used, and why. */
+export async function readTrust(caFiles: readonly string[]): Promise<TrustResult> {
+  const pems: string[] = [];
+  for (const file of caFiles) {
+    const read = await readCaFile(file);
+    if ('message' in read) return { ok: false, message: read.message };
+    pems.push(read.pem);
+  }
+  return { ok: true, value: trustOf(pems) };
+}
