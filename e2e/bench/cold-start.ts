@@ -1,0 +1,64 @@
+// From starting the helper to its first forecast, against a bare Node host that echoes the same messages. Both are
+// started anew every round; the goal keeps the helper as quick to wake as Node itself.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import { openHost } from '../helper/port.ts';
+import { beginStep } from '../run/display.ts';
+import { measure } from './measure.ts';
+import { publish } from './result.ts';
+
+const TOP = new URL('../../', import.meta.url).pathname;
+const dir = mkdtempSync(join(TOP, '.photofinish', 'cold-start-'));
+const config = join(dir, 'config.json');
+writeFileSync(config, JSON.stringify({ cache: join(dir, 'cache.db') }), { mode: 0o600 });
+
+const HELLO = { type: 'hello', id: 1, protocol: 1, program: 'bench/1' };
+const FORECAST = {
+  type: 'forecast',
+  id: 2,
+  browser: 'chromium',
+  site: 'a.test',
+  origins: ['https://a.test'],
+};
+
+/** Milliseconds from the start of the process to the second reply. */
+async function firstForecast(args: readonly string[]): Promise<number> {
+  const startedMs = performance.now();
+  const port = openHost(process.execPath, args);
+  port.send(HELLO);
+  port.send(FORECAST);
+  await port.next();
+  const reply = await port.next();
+  const elapsedMs = performance.now() - startedMs;
+  if (reply.type !== 'forecast') throw new Error(`no forecast but ${JSON.stringify(reply)}`);
+  await port.close();
+  return elapsedMs;
+}
+
+const helper = [
+  join(TOP, 'native-host/dist/main.js'),
+  '--config',
+  config,
+  '--',
+  `chrome-extension://${CHROMIUM_EXTENSION_ID}/`,
+];
+const step = beginStep('Starting hosts');
+try {
+  const measurement = await measure({
+    title: 'process start to first forecast',
+    unit: 'ms',
+    sides: [
+      { name: 'bare echo host', run: () => firstForecast([join(TOP, 'e2e/bench/echo-host.mjs')]) },
+      { name: 'photofinish helper', run: () => firstForecast(helper), ratioAtMost: 1.2 },
+    ],
+    rounds: 100,
+    warmUpRounds: 5,
+    seed: 1,
+    onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
+  });
+  step.end(true);
+  publish('cold-start', { measurements: [measurement] });
+} finally {
+  rmSync(dir, { recursive: true, force: true });
+}

@@ -1,0 +1,66 @@
+// What racing costs the winner: time to established in mode race against the same contender alone, on loopback, where
+// there is no network to hide behind.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { RaceDocument } from '@photofinish/shared/outcome';
+import { median } from '@photofinish/shared/statistics';
+import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
+import { beginStep } from '../run/display.ts';
+import { measure } from './measure.ts';
+import { publish } from './result.ts';
+
+const TOP = new URL('../../', import.meta.url).pathname;
+const PHOTOFINISH = `${TOP}native-host/bin/photofinish`;
+const TRIALS = 200;
+const ROUNDS = 15;
+const run = promisify(execFile);
+
+const { origins, caPath, stop } = await startOrigins({
+  origins: { both: ORIGIN_KINDS.both, h2only: ORIGIN_KINDS.h2only },
+});
+
+type Winner = 'h3' | 'h2';
+
+/** Median milliseconds that the winner took from its own start to established, over cold trials in one process. */
+async function series(name: 'both' | 'h2only', mode: string, winner: Winner): Promise<number> {
+  const { origin, host, port } = origins[name];
+  const args = ['race', origin, '--mode', mode, '--memory', 'none', '--trials', String(TRIALS), '--json'];
+  const where = ['--allow-private', '--ca', caPath, '--resolve', `${host}:${port}:127.0.0.1`];
+  const { stdout } = await run(PHOTOFINISH, [...args, ...where], { maxBuffer: 64 * 1024 * 1024 });
+  const [race] = (JSON.parse(stdout) as RaceDocument).races;
+  const won = (race?.trials ?? []).flatMap((trial) =>
+    trial.attempts.filter(
+      (a) => a.outcome === 'adopted' && a.protocol === winner && trial.adopted === winner,
+    ),
+  );
+  // A few losses to the other contender are the machine's; a different winner is a different measurement.
+  if (won.length < TRIALS * 0.9) throw new Error(`${winner} won only ${won.length} of ${TRIALS}`);
+  const middle = median(won.map((a) => (a.establishedMs ?? Number.NaN) - a.startedMs));
+  if (middle === null) throw new Error('nothing won');
+  return middle;
+}
+
+async function compared(name: 'both' | 'h2only', winner: Winner) {
+  const step = beginStep(`${winner} alone and as the winner of a race`);
+  const measurement = await measure({
+    title: `${winner} wins: its time to established, median of ${TRIALS} trials a round`,
+    unit: 'ms',
+    sides: [
+      { name: `${winner} alone`, run: () => series(name, winner, winner) },
+      { name: 'race', run: () => series(name, 'race', winner), ratioAtMost: 1.05 },
+    ],
+    rounds: ROUNDS,
+    warmUpRounds: 1,
+    seed: 1,
+    onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
+  });
+  step.end(true);
+  return measurement;
+}
+
+try {
+  const measurements = [await compared('both', 'h3'), await compared('h2only', 'h2')];
+  publish('race-overhead', { measurements });
+} finally {
+  await stop();
+}

@@ -1,0 +1,67 @@
+// A native messaging client on a pipe, as a browser is one: starts a host and exchanges frames with it.
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+
+const LENGTH_BYTES = 4;
+
+export interface HostPort {
+  readonly pid: number;
+  readonly child: ChildProcessByStdio<Writable, Readable, null>;
+  /** Sends one message as a frame. */
+  send(message: unknown): void;
+  /** The next message from the host, in the order received; rejects when the host ends first. */
+  next(): Promise<Record<string, unknown>>;
+  /** Closes the host's input, as a browser that lets go of the port, and gives its exit code. */
+  close(): Promise<number | null>;
+}
+
+/** A message as it stands on the wire: 32-bit length in the machine's order, then JSON. */
+export function frame(message: unknown): Buffer {
+  const json = Buffer.from(JSON.stringify(message));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32LE(json.length);
+  return Buffer.concat([length, json]);
+}
+
+/** Starts a host; its standard error is passed through. */
+export function openHost(file: string, args: readonly string[]): HostPort {
+  const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  const messages: Record<string, unknown>[] = [];
+  const waiting: ((message: Record<string, unknown>) => void)[] = [];
+  let rest = Buffer.alloc(0);
+  child.stdout.on('data', (bytes: Buffer) => {
+    rest = Buffer.concat([rest, bytes]);
+    while (rest.length >= LENGTH_BYTES && rest.length >= LENGTH_BYTES + rest.readUInt32LE(0)) {
+      const end = LENGTH_BYTES + rest.readUInt32LE(0);
+      const message = JSON.parse(rest.subarray(LENGTH_BYTES, end).toString());
+      rest = rest.subarray(end);
+      const taker = waiting.shift();
+      if (taker) taker(message);
+      else messages.push(message);
+    }
+  });
+  const ended = exited.then(([code]) => {
+    throw new Error(`the host ended with code ${code} before it answered`);
+  });
+  ended.catch(() => {});
+  return {
+    pid: child.pid ?? -1,
+    child,
+    send: (message) => void child.stdin.write(frame(message)),
+    next() {
+      const ready = messages.shift();
+      if (ready) return Promise.resolve(ready);
+      return Promise.race([
+        new Promise<Record<string, unknown>>((resolve) => waiting.push(resolve)),
+        ended as Promise<never>,
+      ]);
+    },
+    async close() {
+      child.stdin.end();
+      const [code] = await exited;
+      return code;
+    },
+  };
+}
