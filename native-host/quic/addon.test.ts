@@ -1,0 +1,140 @@
+// The binding against the real network stack: what JavaScript sees of refusals, cancels and misuse.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { getCACertificates } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type AttemptOptions, loadQuicAddon } from './addon.ts';
+
+const LOOPBACK = '127.0.0.1';
+const { QuicAttempt, TrustStore } = loadQuicAddon();
+const trust = new TrustStore(getCACertificates('bundled'), []);
+
+function options(overrides: Partial<AttemptOptions> = {}): AttemptOptions {
+  return {
+    address: LOOPBACK,
+    port: 443,
+    serverName: 'h3.test',
+    initialRttMs: 25,
+    handshakeTimeoutMs: 60_000,
+    ...overrides,
+  };
+}
+
+/** A bound socket that answers nothing, and its port. */
+async function silence(): Promise<{ socket: Socket; port: number }> {
+  const socket = createSocket('udp4');
+  socket.bind(0, LOOPBACK);
+  await once(socket, 'listening');
+  return { socket, port: socket.address().port };
+}
+
+/** A port that was just free, so nobody listens. */
+async function refusedPort(): Promise<number> {
+  const { socket, port } = await silence();
+  socket.close();
+  await once(socket, 'close');
+  return port;
+}
+
+test('every bundled root of Node can serve as a root', () => {
+  assert.equal(trust.ignored, 0);
+});
+
+test('a refused port fails long before the deadline, as udp-refused', async () => {
+  const attempt = new QuicAttempt(trust, options({ port: await refusedPort() }));
+  const result = await attempt.connect();
+  assert.equal(result.outcome, 'failed');
+  assert.equal(result.outcome === 'failed' && result.failure.code, 'udp-refused');
+  assert.equal(result.outcome === 'failed' && result.failure.traffic.datagramsReceived, 0);
+});
+
+test('a silent port fails at the deadline, as udp-timeout', async () => {
+  const { socket, port } = await silence();
+  const result = await new QuicAttempt(trust, options({ port, handshakeTimeoutMs: 60 })).connect();
+  socket.close();
+  assert.equal(result.outcome === 'failed' && result.failure.code, 'udp-timeout');
+  assert.ok(result.outcome === 'failed' && result.failure.traffic.datagramsSent >= 2);
+});
+
+test('cancel resolves a pending connect, and a later request', async () => {
+  const { socket, port } = await silence();
+  const attempt = new QuicAttempt(trust, options({ port }));
+  const pending = attempt.connect();
+  await once(socket, 'message');
+  attempt.cancel();
+  attempt.cancel();
+  const result = await pending;
+  socket.close();
+  assert.equal(result.outcome === 'failed' && result.failure.code, 'cancelled');
+  const request = await attempt.request({
+    method: 'GET',
+    authority: 'h3.test',
+    path: '/',
+    userAgent: 'test',
+    maxBodyBytes: 0,
+    maxHeaderBytes: 1024,
+    deadlineMs: 1000,
+  });
+  assert.equal(request.outcome === 'failed' && request.failure.code, 'cancelled');
+});
+
+test('cancel before connect sends nothing', async () => {
+  const attempt = new QuicAttempt(trust, options({ port: await refusedPort() }));
+  attempt.cancel();
+  const result = await attempt.connect();
+  assert.equal(result.outcome === 'failed' && result.failure.code, 'cancelled');
+  assert.equal(result.outcome === 'failed' && result.failure.traffic.datagramsSent, 0);
+});
+
+test('bad arguments throw, and say which', () => {
+  const attempt = (overrides: Partial<AttemptOptions>) => () => new QuicAttempt(trust, options(overrides));
+  assert.throws(attempt({ address: 'h3.test' }), /address must be an IP address/);
+  assert.throws(attempt({ port: 0 }), /port must be between/);
+  assert.throws(attempt({ port: 65_536 }), /port must be between/);
+  assert.throws(attempt({ serverName: 'not a name' }), /serverName must be/);
+  assert.throws(attempt({ initialRttMs: 0 }), /initialRttMs must be between/);
+  assert.throws(attempt({ handshakeTimeoutMs: Number.NaN }), /handshakeTimeoutMs must be between/);
+  assert.throws(attempt({ keepAliveMs: -1 }), /keepAliveMs must be between/);
+  assert.throws(() => new TrustStore([], []), /no usable root/);
+  assert.throws(() => new TrustStore(['nonsense'], []), /bundled\[0\] is not a certificate/);
+});
+
+test('misuse rejects: a second connect, a request without a connection, a bad request', async () => {
+  const attempt = new QuicAttempt(trust, options({ port: await refusedPort() }));
+  const request = {
+    method: 'GET' as const,
+    authority: 'h3.test',
+    path: '/',
+    userAgent: 'test',
+    maxBodyBytes: 0,
+    maxHeaderBytes: 1024,
+    deadlineMs: 1000,
+  };
+  await assert.rejects(attempt.request(request), /established/);
+  await assert.rejects(attempt.request({ ...request, path: 'no-slash' }), /path must start with a slash/);
+  await assert.rejects(attempt.request({ ...request, authority: 'a@b' }), /authority must be/);
+  await attempt.connect();
+  await assert.rejects(attempt.connect(), /called before/);
+});
+
+test('a cancelled attempt does not keep the process alive', async () => {
+  const { socket, port } = await silence();
+  const script = `
+    const { loadQuicAddon } = await import(${JSON.stringify(new URL('./addon.ts', import.meta.url).href)});
+    const { getCACertificates } = await import('node:tls');
+    const { QuicAttempt, TrustStore } = loadQuicAddon();
+    const trust = new TrustStore(getCACertificates('bundled'), []);
+    const attempt = new QuicAttempt(trust, ${JSON.stringify(options({ port, handshakeTimeoutMs: 600_000 }))});
+    setTimeout(() => attempt.cancel(), 20);
+    console.log((await attempt.connect()).failure.code);
+  `;
+  const cwd = fileURLToPath(new URL('.', import.meta.url));
+  const child = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { cwd });
+  socket.close();
+  assert.equal(child.stdout.trim(), 'cancelled');
+});

@@ -1,0 +1,191 @@
+//! The first half of an attempt: one QUIC handshake with one address. Nothing of HTTP/3 is sent.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use quinn::crypto::rustls::{HandshakeData, QuicClientConfig};
+use quinn::{IdleTimeout, TransportConfig, VarInt};
+
+use crate::cancel::Cancel;
+use crate::clock::{Clock, to_ms};
+use crate::failure::{Failure, FailureCode};
+use crate::options::ConnectOptions;
+use crate::socket::Traffic;
+use crate::transport::Transport;
+use crate::trust::{RecordingVerifier, TrustStore, Verdict};
+
+/// The QUIC version offered, and so the one of every established connection (RFC 9000 section 15).
+pub const QUIC_VERSION: u32 = 1;
+/// HTTP/3's name in ALPN (RFC 9114 section 3.1).
+pub(crate) const ALPN_H3: &[u8] = b"h3";
+/// Unacknowledged bytes that a peer may send: a race reads little, so a small window bounds memory.
+pub(crate) const RECEIVE_WINDOW_BYTES: u32 = 256 * 1024;
+/// Unidirectional streams a server may open: its control stream, two for QPACK, and a few of the
+/// reserved kind that must be tolerated (RFC 9114 sections 6.2 and 6.2.3).
+const SERVER_UNI_STREAMS: u32 = 16;
+
+/// A finished handshake.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Established {
+    /// Milliseconds since the attempt's start.
+    pub handshake_ms: f64,
+    pub traffic: Traffic,
+    pub remote: SocketAddr,
+    pub alpn: String,
+    /// Whether the chain ends in a publicly known root; browsers refuse QUIC otherwise.
+    pub known_root: bool,
+    /// quinn's smoothed round-trip time.
+    pub rtt_ms: f64,
+}
+
+/// An established connection, good for one request. Dropping it closes it.
+#[derive(Debug)]
+pub struct Connection {
+    pub(crate) established: Established,
+    pub(crate) quic: quinn::Connection,
+    pub(crate) transport: Transport,
+    pub(crate) verifier: Arc<RecordingVerifier>,
+    pub(crate) clock: Clock,
+    pub(crate) cancel: Cancel,
+}
+
+impl Connection {
+    /// What the handshake gave.
+    pub fn established(&self) -> &Established {
+        &self.established
+    }
+}
+
+/// Shakes hands with the address in `options`; all times count from this call. Resolves with a
+/// [`Failure`] for every reason that lies in the network, the peer or the owner's `cancel`.
+pub async fn connect(
+    trust: &TrustStore,
+    options: &ConnectOptions,
+    cancel: &Cancel,
+) -> Result<Connection, Failure> {
+    let clock = Clock::start();
+    if cancel.is_cancelled() {
+        return Err(Failure::cancelled());
+    }
+    let verifier = trust.verifier();
+    let config = client_config(trust, verifier.clone(), options)?;
+    let mut transport = Transport::open(options.remote, clock).map_err(|error| Failure {
+        failed_ms: clock.now_ms(),
+        ..Failure::new(
+            FailureCode::UdpRefused,
+            format!("the socket cannot be used: {error}"),
+        )
+    })?;
+    let handshake = shake_hands(&mut transport, config, options, cancel, &verifier, clock).await;
+    match handshake {
+        Ok((quic, established)) => Ok(Connection {
+            established,
+            quic,
+            transport,
+            verifier,
+            clock,
+            cancel: cancel.clone(),
+        }),
+        Err(failure) => Err(Failure {
+            failed_ms: clock.now_ms(),
+            traffic: transport.socket.traffic(),
+            ..failure
+        }),
+    }
+}
+
+async fn shake_hands(
+    transport: &mut Transport,
+    config: quinn::ClientConfig,
+    options: &ConnectOptions,
+    cancel: &Cancel,
+    verifier: &RecordingVerifier,
+    clock: Clock,
+) -> Result<(quinn::Connection, Established), Failure> {
+    let socket = transport.socket.clone();
+    let mut connecting = transport
+        .endpoint
+        .connect_with(config, options.remote, &options.server_name)
+        .map_err(Failure::internal)?;
+    let timed_out = || Failure::handshake_timeout(&socket.traffic());
+    let quic = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Err(Failure::cancelled()),
+        outcome = &mut connecting => outcome.map_err(|error| {
+            transport.close_silently();
+            Failure::from_connection(&error, verifier, timed_out)
+        })?,
+        trouble = socket.trouble() => {
+            transport.close_silently();
+            return Err(Failure::from_trouble(trouble));
+        }
+        () = tokio::time::sleep_until(clock.at(options.handshake_timeout)) => {
+            return Err(timed_out());
+        }
+    };
+    let handshake_ms = clock.now_ms();
+    let alpn = negotiated_protocol(&quic).unwrap_or_default();
+    if alpn != ALPN_H3 {
+        let spoken = String::from_utf8_lossy(&alpn);
+        return Err(Failure::new(
+            FailureCode::AlpnMismatch,
+            format!("the server chose {spoken:?} instead of h3"),
+        ));
+    }
+    let established = Established {
+        handshake_ms,
+        traffic: socket.traffic(),
+        remote: quic.remote_address(),
+        alpn: String::from_utf8_lossy(&alpn).into_owned(),
+        known_root: matches!(
+            verifier.verdict(),
+            Some(Verdict::Accepted { known_root: true })
+        ),
+        rtt_ms: to_ms(quic.rtt()),
+    };
+    Ok((quic, established))
+}
+
+fn negotiated_protocol(quic: &quinn::Connection) -> Option<Vec<u8>> {
+    quic.handshake_data()?
+        .downcast::<HandshakeData>()
+        .ok()?
+        .protocol
+}
+
+/// TLS 1.3 without resumption or early data, so that every attempt pays the same price.
+fn client_config(
+    trust: &TrustStore,
+    verifier: Arc<RecordingVerifier>,
+    options: &ConnectOptions,
+) -> Result<quinn::ClientConfig, Failure> {
+    let mut tls = rustls::ClientConfig::builder_with_provider(trust.provider.clone())
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .map_err(Failure::internal)?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_no_client_auth();
+    tls.alpn_protocols = vec![ALPN_H3.to_vec()];
+    tls.resumption = rustls::client::Resumption::disabled();
+    tls.enable_early_data = false;
+
+    let mut transport = TransportConfig::default();
+    transport
+        .initial_rtt(options.initial_rtt)
+        .max_idle_timeout(IdleTimeout::try_from(options.idle_timeout).ok())
+        .keep_alive_interval(options.keep_alive)
+        .stream_receive_window(VarInt::from_u32(RECEIVE_WINDOW_BYTES))
+        .receive_window(VarInt::from_u32(RECEIVE_WINDOW_BYTES))
+        .max_concurrent_bidi_streams(VarInt::from_u32(0))
+        .max_concurrent_uni_streams(VarInt::from_u32(SERVER_UNI_STREAMS))
+        .datagram_receive_buffer_size(None)
+        // One datagram a send keeps the count exact; probing for a larger MTU would add to it.
+        .enable_segmentation_offload(false)
+        .mtu_discovery_config(None);
+    let crypto = QuicClientConfig::try_from(tls).map_err(Failure::internal)?;
+    let mut config = quinn::ClientConfig::new(Arc::new(crypto));
+    config
+        .version(QUIC_VERSION)
+        .transport_config(Arc::new(transport));
+    Ok(config)
+}

@@ -1,0 +1,232 @@
+//! The second half of an attempt: one HTTP/3 GET or HEAD on the established connection, then its end.
+//! HTTP/3 starts here and not earlier: a race may settle on another protocol after the handshake.
+
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+
+use bytes::Buf;
+use h3::ConnectionState;
+use h3::error::{Code, ConnectionError, StreamError};
+use http::HeaderMap;
+use http::header::{AGE, ALT_SVC, HeaderName, USER_AGENT};
+
+use crate::attempt::{Connection, RECEIVE_WINDOW_BYTES};
+use crate::clock::{Clock, to_ms};
+use crate::failure::{Failure, FailureCode};
+use crate::options::Request;
+
+/// What may arrive beside header and body: packet overhead, interim answers, retransmissions, and
+/// what was in flight when reading stopped.
+const SLACK_BYTES: u64 = 4 * RECEIVE_WINDOW_BYTES as u64;
+
+/// An answered request. Times are milliseconds since the attempt's start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Response {
+    pub status: u16,
+    /// All `Alt-Svc` values, joined by ", " (RFC 9110 section 5.3).
+    pub alt_svc: Option<String>,
+    pub age: Option<String>,
+    /// Body bytes read, at most the cap.
+    pub body_bytes: u64,
+    /// Whether the body was longer than the cap.
+    pub truncated: bool,
+    /// The request was handed to QUIC.
+    pub request_sent_ms: f64,
+    /// The final answer's header section was there.
+    pub first_byte_ms: f64,
+    pub done_ms: f64,
+    pub rtt_ms: f64,
+    pub lost_packets: u64,
+}
+
+/// The part of a [`Response`] that the peer's messages give.
+struct Answer {
+    status: u16,
+    headers: HeaderMap,
+    body_bytes: u64,
+    truncated: bool,
+    request_sent_ms: f64,
+    first_byte_ms: f64,
+    done_ms: f64,
+}
+
+impl Connection {
+    /// Sends `request` and reads the answer within its limits, then closes the connection.
+    pub async fn request(mut self, request: &Request) -> Result<Response, Failure> {
+        let deadline = tokio::time::Instant::now() + request.deadline;
+        let socket = self.transport.socket.clone();
+        let limit = u64::from(request.max_body_bytes) + u64::from(request.max_header_bytes);
+        socket.allow_bytes(limit + SLACK_BYTES);
+        let goaway = AtomicBool::new(false);
+        let outcome = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(Failure::cancelled()),
+            outcome = exchange(&self.quic, request, self.clock, &goaway) => {
+                outcome.map_err(|error| self.explain(error, goaway.load(Ordering::Relaxed)))
+            }
+            trouble = socket.trouble() => Err(Failure::from_trouble(trouble)),
+            () = tokio::time::sleep_until(deadline) => Err(match goaway.load(Ordering::Relaxed) {
+                true => Failure::new(FailureCode::Goaway, "the server is shutting down"),
+                false => response_timeout(),
+            }),
+        };
+        let unfinished = outcome.as_ref().map_or(true, |answer| answer.truncated);
+        if self.quic.close_reason().is_some() {
+            self.transport.close_silently();
+        } else if unfinished {
+            self.transport.close_with(Code::H3_REQUEST_CANCELLED);
+        }
+        let path = self.quic.stats().path;
+        let answer = outcome.map_err(|failure| Failure {
+            failed_ms: self.clock.now_ms(),
+            traffic: socket.traffic(),
+            ..failure
+        })?;
+        Ok(Response {
+            status: answer.status,
+            alt_svc: joined(&answer.headers, &ALT_SVC),
+            age: joined(&answer.headers, &AGE),
+            body_bytes: answer.body_bytes,
+            truncated: answer.truncated,
+            request_sent_ms: answer.request_sent_ms,
+            first_byte_ms: answer.first_byte_ms,
+            done_ms: answer.done_ms,
+            rtt_ms: to_ms(path.rtt),
+            lost_packets: path.lost_packets,
+        })
+    }
+
+    /// Names the failure: the connection's own reason first, then what HTTP/3 saw.
+    fn explain(&self, error: StreamError, goaway: bool) -> Failure {
+        match self.quic.close_reason() {
+            // Closed by h3 itself, which found the peer in breach of HTTP/3.
+            None | Some(quinn::ConnectionError::LocallyClosed) => {}
+            Some(reason) => {
+                let failure = Failure::from_connection(&reason, &self.verifier, response_timeout);
+                let orderly = failure.peer_code == Some(Code::H3_NO_ERROR.value());
+                return match goaway && orderly {
+                    true => Failure {
+                        code: FailureCode::Goaway,
+                        ..failure
+                    },
+                    false => failure,
+                };
+            }
+        }
+        match error {
+            StreamError::RemoteClosing => {
+                Failure::new(FailureCode::Goaway, "the server is shutting down")
+            }
+            StreamError::RemoteTerminate { code } if code == Code::H3_REQUEST_REJECTED => {
+                Failure::new(
+                    FailureCode::Goaway,
+                    "the server rejected the request unprocessed",
+                )
+                .with_peer_code(code.value())
+            }
+            StreamError::RemoteTerminate { code } => Failure::new(
+                FailureCode::H3Error,
+                format!("the server reset the stream: {code}"),
+            )
+            .with_peer_code(code.value()),
+            other => Failure::new(FailureCode::H3Error, other.to_string()),
+        }
+    }
+}
+
+async fn exchange(
+    quic: &quinn::Connection,
+    request: &Request,
+    clock: Clock,
+    goaway: &AtomicBool,
+) -> Result<Answer, StreamError> {
+    let (mut driver, mut sender) = h3::client::builder()
+        .max_field_section_size(u64::from(request.max_header_bytes))
+        .send_grease(false)
+        .build::<_, _, bytes::Bytes>(h3_quinn::Connection::new(quic.clone()))
+        .await
+        .map_err(StreamError::ConnectionError)?;
+    let conversation = converse(&mut sender, request, clock);
+    let supervision = poll_fn(|cx| {
+        let ended = driver.poll_close(cx);
+        if driver.is_closing() {
+            goaway.store(true, Ordering::Relaxed);
+        }
+        ended
+    });
+    tokio::pin!(conversation);
+    let broken: ConnectionError = tokio::select! {
+        biased;
+        answer = &mut conversation => return answer,
+        broken = supervision => broken,
+    };
+    // The connection is dead, but an answer that had arrived before can still be read.
+    let settled = poll_fn(|cx| match conversation.as_mut().poll(cx) {
+        Poll::Ready(Ok(answer)) => Poll::Ready(Some(answer)),
+        Poll::Ready(Err(_)) | Poll::Pending => Poll::Ready(None),
+    });
+    settled.await.ok_or(StreamError::ConnectionError(broken))
+}
+
+async fn converse(
+    sender: &mut h3::client::SendRequest<h3_quinn::OpenStreams, bytes::Bytes>,
+    request: &Request,
+    clock: Clock,
+) -> Result<Answer, StreamError> {
+    let mut message = http::Request::new(());
+    *message.method_mut() = request.method.clone();
+    *message.uri_mut() = request.uri.clone();
+    message
+        .headers_mut()
+        .insert(USER_AGENT, request.user_agent.clone());
+    let mut stream = sender.send_request(message).await?;
+    stream.finish().await?;
+    let request_sent_ms = clock.now_ms();
+
+    let response = loop {
+        let response = stream.recv_response().await?;
+        // Interim answers such as 103 may come before the final one (RFC 9114 section 4.1).
+        if !response.status().is_informational() {
+            break response;
+        }
+    };
+    let first_byte_ms = clock.now_ms();
+    let cap = u64::from(request.max_body_bytes);
+    let mut body_bytes = 0;
+    let mut truncated = false;
+    while let Some(chunk) = stream.recv_data().await? {
+        body_bytes += chunk.remaining() as u64;
+        // Closing the connection ends the stream; h3-quinn's `stop_sending` can panic.
+        if body_bytes > cap {
+            body_bytes = cap;
+            truncated = true;
+            break;
+        }
+    }
+    Ok(Answer {
+        status: response.status().as_u16(),
+        headers: response.into_parts().0.headers,
+        body_bytes,
+        truncated,
+        request_sent_ms,
+        first_byte_ms,
+        done_ms: clock.now_ms(),
+    })
+}
+
+fn response_timeout() -> Failure {
+    Failure::new(
+        FailureCode::ResponseTimeout,
+        "the answer was not complete in time",
+    )
+}
+
+fn joined(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    let values: Vec<_> = headers
+        .get_all(name)
+        .iter()
+        .map(|value| String::from_utf8_lossy(value.as_bytes()))
+        .collect();
+    (!values.is_empty()).then(|| values.join(", "))
+}

@@ -1,0 +1,231 @@
+//! Why an attempt failed, as data. The one table of codes, and the one place that reads quinn's and
+//! rustls' errors; h3-quinn folds most of them together, so the connection's own reason decides.
+
+use std::fmt;
+
+use quinn::{ConnectionError, TransportErrorCode};
+use rustls::CertificateError;
+
+use crate::socket::{Traffic, Trouble};
+use crate::trust::{RecordingVerifier, Verdict};
+
+/// First code of the range that carries TLS alerts (RFC 9000 section 20.1, CRYPTO_ERROR).
+const CRYPTO_ERROR: u64 = 0x100;
+/// `no_application_protocol` (RFC 7301 section 3.2).
+const ALERT_NO_APPLICATION_PROTOCOL: u8 = 120;
+
+/// What went wrong, in the words of the project's failure taxonomy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureCode {
+    UdpRefused,
+    UdpTimeout,
+    HandshakeTimeout,
+    VersionMismatch,
+    AlpnMismatch,
+    CertificateInvalid,
+    TlsAlert,
+    ConnectionClosed,
+    StatelessReset,
+    H3Error,
+    Goaway,
+    ResponseTimeout,
+    Cancelled,
+}
+
+impl FailureCode {
+    /// The code as it travels.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::UdpRefused => "udp-refused",
+            Self::UdpTimeout => "udp-timeout",
+            Self::HandshakeTimeout => "handshake-timeout",
+            Self::VersionMismatch => "version-mismatch",
+            Self::AlpnMismatch => "alpn-mismatch",
+            Self::CertificateInvalid => "certificate-invalid",
+            Self::TlsAlert => "tls-alert",
+            Self::ConnectionClosed => "connection-closed",
+            Self::StatelessReset => "stateless-reset",
+            Self::H3Error => "h3-error",
+            Self::Goaway => "goaway",
+            Self::ResponseTimeout => "response-timeout",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// Why a certificate was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CertificateReason {
+    Expired,
+    NotYetValid,
+    WrongName,
+    UnknownIssuer,
+    Revoked,
+    BadSignature,
+    Other,
+}
+
+impl CertificateReason {
+    /// The reason as it travels.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Expired => "expired",
+            Self::NotYetValid => "not-yet-valid",
+            Self::WrongName => "wrong-name",
+            Self::UnknownIssuer => "unknown-issuer",
+            Self::Revoked => "revoked",
+            Self::BadSignature => "bad-signature",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl From<&CertificateError> for CertificateReason {
+    fn from(error: &CertificateError) -> Self {
+        match error {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                Self::NotYetValid
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                Self::WrongName
+            }
+            CertificateError::UnknownIssuer => Self::UnknownIssuer,
+            CertificateError::Revoked => Self::Revoked,
+            CertificateError::BadSignature => Self::BadSignature,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A failed attempt. `traffic` tells a silent network from a silent server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    pub code: FailureCode,
+    pub message: String,
+    /// Set with `certificate-invalid`.
+    pub certificate_reason: Option<CertificateReason>,
+    /// The TLS alert's number, set with `tls-alert` and `alpn-mismatch` when one was exchanged.
+    pub tls_alert: Option<u8>,
+    /// The QUIC or HTTP/3 error code that the peer gave.
+    pub peer_code: Option<u64>,
+    /// Milliseconds since the attempt's start.
+    pub failed_ms: f64,
+    pub traffic: Traffic,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code.as_str(), self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl Failure {
+    pub(crate) fn new(code: FailureCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            certificate_reason: None,
+            tls_alert: None,
+            peer_code: None,
+            failed_ms: 0.0,
+            traffic: Traffic::default(),
+        }
+    }
+
+    /// A bug of ours or of a library, kept from the process: the attempt alone fails.
+    pub fn internal(problem: impl fmt::Display) -> Self {
+        Self::new(FailureCode::H3Error, format!("internal error: {problem}"))
+    }
+
+    /// The owner's own wish.
+    pub fn cancelled() -> Self {
+        Self::new(FailureCode::Cancelled, "the owner cancelled the attempt")
+    }
+
+    pub(crate) fn with_peer_code(mut self, code: u64) -> Self {
+        self.peer_code = Some(code);
+        self
+    }
+
+    /// A deadline that passed before the handshake was done.
+    pub(crate) fn handshake_timeout(traffic: &Traffic) -> Self {
+        match traffic.datagrams_received {
+            0 => Self::new(FailureCode::UdpTimeout, "no datagram came back in time"),
+            count => Self::new(
+                FailureCode::HandshakeTimeout,
+                format!("{count} datagrams came back, but no finished handshake in time"),
+            ),
+        }
+    }
+
+    pub(crate) fn from_trouble(trouble: &Trouble) -> Self {
+        match trouble {
+            Trouble::Refused(error) => Self::new(FailureCode::UdpRefused, error.to_string()),
+            Trouble::OverBudget => Self::new(
+                FailureCode::H3Error,
+                "the peer sent more than the limits allow",
+            ),
+        }
+    }
+
+    /// Reads why a connection died. `lost_to_silence` says what an idle time-out means just now.
+    pub(crate) fn from_connection(
+        error: &ConnectionError,
+        verifier: &RecordingVerifier,
+        lost_to_silence: impl FnOnce() -> Self,
+    ) -> Self {
+        match error {
+            ConnectionError::VersionMismatch => Self::new(
+                FailureCode::VersionMismatch,
+                "the server speaks no QUIC version of ours",
+            ),
+            ConnectionError::TransportError(local) => {
+                if let Some(Verdict::Refused(refused)) = verifier.verdict() {
+                    return Self {
+                        certificate_reason: Some(refused.into()),
+                        ..Self::new(FailureCode::CertificateInvalid, refused.to_string())
+                    };
+                }
+                match alert(local.code) {
+                    Some(alert) => Self::from_alert(alert, &format!("we refused: {local}")),
+                    None => Self::new(FailureCode::ConnectionClosed, format!("we closed: {local}")),
+                }
+            }
+            ConnectionError::ConnectionClosed(close) => match alert(close.error_code) {
+                Some(alert) => Self::from_alert(alert, &format!("the peer refused: {close}")),
+                None => Self::new(FailureCode::ConnectionClosed, close.to_string()),
+            }
+            .with_peer_code(close.error_code.into()),
+            ConnectionError::ApplicationClosed(close) => {
+                Self::new(FailureCode::ConnectionClosed, close.to_string())
+                    .with_peer_code(close.error_code.into_inner())
+            }
+            ConnectionError::Reset => Self::new(
+                FailureCode::StatelessReset,
+                "the peer does not know this connection",
+            ),
+            ConnectionError::TimedOut => lost_to_silence(),
+            ConnectionError::LocallyClosed | ConnectionError::CidsExhausted => {
+                Self::new(FailureCode::ConnectionClosed, error.to_string())
+            }
+        }
+    }
+
+    fn from_alert(alert: u8, message: &str) -> Self {
+        let code = match alert {
+            ALERT_NO_APPLICATION_PROTOCOL => FailureCode::AlpnMismatch,
+            _ => FailureCode::TlsAlert,
+        };
+        Self {
+            tls_alert: Some(alert),
+            ..Self::new(code, message)
+        }
+    }
+}
+
+fn alert(code: TransportErrorCode) -> Option<u8> {
+    u8::try_from(u64::from(code).checked_sub(CRYPTO_ERROR)?).ok()
+}

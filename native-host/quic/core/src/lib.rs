@@ -1,0 +1,20 @@
+//! One HTTP/3 attempt: a QUIC handshake with one pinned address and, when its owner asks, one request.
+//! Knows nothing of Node, races or caches, so `cargo test` covers it against real servers.
+
+mod attempt;
+mod cancel;
+mod clock;
+mod exchange;
+mod failure;
+mod options;
+mod socket;
+mod transport;
+mod trust;
+
+pub use attempt::{Connection, Established, QUIC_VERSION, connect};
+pub use cancel::Cancel;
+pub use exchange::Response;
+pub use failure::{CertificateReason, Failure, FailureCode};
+pub use options::{ConnectOptions, InvalidInput, Request};
+pub use socket::Traffic;
+pub use trust::TrustStore;

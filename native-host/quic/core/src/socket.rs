@@ -1,0 +1,253 @@
+//! The attempt's own UDP socket: connected to the one address, counted, and watched for refusals.
+//! quinn swallows socket errors, so a refused port would look like a time-out (quinn#2766).
+
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
+
+use quinn::udp::{RecvMeta, Transmit, UdpSocketState};
+use quinn::{AsyncUdpSocket, UdpPoller};
+use tokio::io::Interest;
+use tokio::sync::Notify;
+
+use crate::clock::Clock;
+
+/// Datagrams of one attempt, with the times of the first in each direction.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Traffic {
+    pub first_datagram_out_ms: Option<f64>,
+    pub first_datagram_in_ms: Option<f64>,
+    pub datagrams_sent: u32,
+    pub datagrams_received: u32,
+}
+
+/// Why the socket wants the attempt to end.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The network or this machine refuses the datagrams.
+    Refused(io::Error),
+    /// The peer sent more than any legal answer needs.
+    OverBudget,
+}
+
+/// A connected UDP socket for exactly one QUIC connection.
+#[derive(Debug)]
+pub(crate) struct ProbeSocket {
+    io: tokio::net::UdpSocket,
+    state: UdpSocketState,
+    clock: Clock,
+    first_out_ms: OnceLock<f64>,
+    first_in_ms: OnceLock<f64>,
+    sent: AtomicU32,
+    received: AtomicU32,
+    received_bytes: AtomicU64,
+    budget_bytes: AtomicU64,
+    trouble: OnceLock<Trouble>,
+    troubled: Notify,
+    closing: AtomicBool,
+    farewell_sent: Notify,
+}
+
+impl ProbeSocket {
+    /// Binds an ephemeral port and pins `remote`: only its datagrams, and its ICMP errors, arrive.
+    pub(crate) fn connect(remote: SocketAddr, clock: Clock) -> io::Result<Arc<Self>> {
+        let any = match remote.ip() {
+            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        };
+        let socket = std::net::UdpSocket::bind(SocketAddr::new(any, 0))?;
+        socket.connect(remote)?;
+        socket.set_nonblocking(true)?;
+        Ok(Arc::new(Self {
+            state: UdpSocketState::new((&socket).into())?,
+            io: tokio::net::UdpSocket::from_std(socket)?,
+            clock,
+            first_out_ms: OnceLock::new(),
+            first_in_ms: OnceLock::new(),
+            sent: AtomicU32::new(0),
+            received: AtomicU32::new(0),
+            received_bytes: AtomicU64::new(0),
+            budget_bytes: AtomicU64::new(u64::MAX),
+            trouble: OnceLock::new(),
+            troubled: Notify::new(),
+            closing: AtomicBool::new(false),
+            farewell_sent: Notify::new(),
+        }))
+    }
+
+    /// The counters as they stand.
+    pub(crate) fn traffic(&self) -> Traffic {
+        Traffic {
+            first_datagram_out_ms: self.first_out_ms.get().copied(),
+            first_datagram_in_ms: self.first_in_ms.get().copied(),
+            datagrams_sent: self.sent.load(Ordering::Relaxed),
+            datagrams_received: self.received.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Allows so many more bytes to arrive. Bounds what the layers above can be made to buffer.
+    pub(crate) fn allow_bytes(&self, bytes: u64) {
+        let so_far = self.received_bytes.load(Ordering::Relaxed);
+        self.budget_bytes
+            .store(so_far.saturating_add(bytes), Ordering::Relaxed);
+    }
+
+    /// Resolves when the attempt cannot go on; never otherwise. One waiter at a time.
+    pub(crate) async fn trouble(&self) -> &Trouble {
+        loop {
+            if let Some(trouble) = self.trouble.get() {
+                return trouble;
+            }
+            tokio::select! {
+                () = self.troubled.notified() => {}
+                error = self.pending_error() => self.note(error),
+            }
+        }
+    }
+
+    /// Declares the next datagram to be the last one (a CONNECTION_CLOSE).
+    pub(crate) fn expect_farewell(&self) {
+        self.closing.store(true, Ordering::Release);
+    }
+
+    /// Resolves when the last datagram has gone out.
+    pub(crate) async fn farewell(&self) {
+        self.farewell_sent.notified().await;
+    }
+
+    /// The error that the kernel keeps for a connected socket, ICMP refusals above all. It raises
+    /// neither readability nor writability, hence the interest of its own.
+    async fn pending_error(&self) -> io::Error {
+        loop {
+            if let Err(error) = self.io.ready(Interest::ERROR).await {
+                return error;
+            }
+            let taken = self.io.try_io(Interest::ERROR, || {
+                self.io
+                    .take_error()?
+                    .ok_or_else(|| io::ErrorKind::WouldBlock.into())
+            });
+            if let Ok(error) = taken {
+                return error;
+            }
+        }
+    }
+
+    fn note(&self, error: io::Error) {
+        if is_refusal(&error) {
+            self.raise(Trouble::Refused(error));
+        }
+    }
+
+    fn raise(&self, trouble: Trouble) {
+        let _ = self.trouble.set(trouble);
+        self.troubled.notify_one();
+    }
+
+    fn count_received(&self, meta: &[RecvMeta]) {
+        self.first_in_ms.get_or_init(|| self.clock.now_ms());
+        let datagrams: usize = meta.iter().map(|m| m.len.div_ceil(m.stride.max(1))).sum();
+        let bytes: usize = meta.iter().map(|m| m.len).sum();
+        self.received.fetch_add(datagrams as u32, Ordering::Relaxed);
+        let total = self
+            .received_bytes
+            .fetch_add(bytes as u64, Ordering::Relaxed)
+            + bytes as u64;
+        if total > self.budget_bytes.load(Ordering::Relaxed) {
+            self.raise(Trouble::OverBudget);
+        }
+    }
+
+    fn count_sent(&self) {
+        self.first_out_ms.get_or_init(|| self.clock.now_ms());
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        if self.closing.load(Ordering::Acquire) {
+            self.farewell_sent.notify_one();
+        }
+    }
+
+    fn send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        self.io.try_io(Interest::WRITABLE, || {
+            self.state.try_send((&self.io).into(), transmit)
+        })
+    }
+}
+
+impl AsyncUdpSocket for ProbeSocket {
+    fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
+        Box::pin(WritePoller { socket: self })
+    }
+
+    fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        match self.send(transmit) {
+            Ok(()) => self.count_sent(),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(error),
+            // An error would end quinn's driver without a cause; the owner learns it here instead,
+            // and for QUIC the datagram is merely lost.
+            Err(error) => self.note(error),
+        }
+        Ok(())
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        bufs: &mut [IoSliceMut<'_>],
+        meta: &mut [RecvMeta],
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.io.poll_recv_ready(cx))?;
+            let received = self.io.try_io(Interest::READABLE, || {
+                self.state.recv((&self.io).into(), bufs, meta)
+            });
+            match received {
+                Ok(count) => {
+                    self.count_received(meta.get(..count).unwrap_or_default());
+                    return Poll::Ready(Ok(count));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => self.note(error),
+            }
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.io.local_addr()
+    }
+
+    fn max_receive_segments(&self) -> usize {
+        self.state.gro_segments()
+    }
+
+    fn may_fragment(&self) -> bool {
+        self.state.may_fragment()
+    }
+}
+
+/// Wakes the one connection on the socket, so tokio's single stored waker is enough.
+#[derive(Debug)]
+struct WritePoller {
+    socket: Arc<ProbeSocket>,
+}
+
+impl UdpPoller for WritePoller {
+    fn poll_writable(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.socket.io.poll_send_ready(cx)
+    }
+}
+
+/// Whether no later datagram to this address can fare better. Too-big datagrams, full buffers and
+/// the like are left to QUIC's loss recovery.
+fn is_refusal(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+            | io::ErrorKind::NetworkDown
+            | io::ErrorKind::PermissionDenied
+    )
+}

@@ -1,0 +1,111 @@
+//! The endpoint, socket and tasks of one attempt, and their end: one CONNECTION_CLOSE, then nothing.
+//! Left to itself quinn keeps socket and tasks for three more probe time-outs (RFC 9000, 10.2).
+
+use std::future::Future;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use h3::error::Code;
+use quinn::{AsyncTimer, AsyncUdpSocket, EndpointConfig, Runtime, TokioRuntime, VarInt};
+use tokio::task::JoinSet;
+
+use crate::clock::Clock;
+use crate::socket::ProbeSocket;
+
+/// How long the CONNECTION_CLOSE may wait for the socket to take it.
+const FAREWELL_LIMIT: Duration = Duration::from_millis(10);
+
+/// Dropping it closes the connection and frees everything at once.
+#[derive(Debug)]
+pub(crate) struct Transport {
+    pub(crate) endpoint: quinn::Endpoint,
+    pub(crate) socket: Arc<ProbeSocket>,
+    tasks: Arc<DriverTasks>,
+    runtime: tokio::runtime::Handle,
+    close_code: Option<Code>,
+}
+
+impl Transport {
+    /// A socket connected to `remote` and a client endpoint on it. Call within a tokio runtime.
+    pub(crate) fn open(remote: SocketAddr, clock: Clock) -> io::Result<Self> {
+        let socket = ProbeSocket::connect(remote, clock)?;
+        let tasks = Arc::new(DriverTasks::default());
+        let endpoint = quinn::Endpoint::new_with_abstract_socket(
+            EndpointConfig::default(),
+            None,
+            socket.clone(),
+            tasks.clone(),
+        )?;
+        let runtime = tokio::runtime::Handle::current();
+        Ok(Self {
+            endpoint,
+            socket,
+            tasks,
+            runtime,
+            close_code: Some(Code::H3_NO_ERROR),
+        })
+    }
+
+    /// Names the error code that the peer is told at the end, `H3_NO_ERROR` otherwise.
+    pub(crate) fn close_with(&mut self, code: Code) {
+        self.close_code = Some(code);
+    }
+
+    /// The connection is over already: no farewell.
+    pub(crate) fn close_silently(&mut self) {
+        self.close_code = None;
+    }
+}
+
+impl Drop for Transport {
+    fn drop(&mut self) {
+        let Some(code) = self.close_code else {
+            self.tasks.abort();
+            return;
+        };
+        // `close` only queues; the driver sends the frame in its next turn, and nothing after it.
+        let code = VarInt::from_u64(code.value()).unwrap_or(VarInt::from_u32(0));
+        self.endpoint.close(code, b"");
+        self.socket.expect_farewell();
+        let (socket, tasks) = (self.socket.clone(), self.tasks.clone());
+        self.runtime.spawn(async move {
+            let _ = tokio::time::timeout(FAREWELL_LIMIT, socket.farewell()).await;
+            tasks.abort();
+        });
+    }
+}
+
+/// tokio for quinn, with a hold on the tasks that quinn starts.
+#[derive(Debug, Default)]
+struct DriverTasks {
+    tasks: Mutex<JoinSet<()>>,
+}
+
+impl DriverTasks {
+    fn abort(&self) {
+        self.tasks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .abort_all();
+    }
+}
+
+impl Runtime for DriverTasks {
+    fn new_timer(&self, at: Instant) -> Pin<Box<dyn AsyncTimer>> {
+        TokioRuntime.new_timer(at)
+    }
+
+    fn spawn(&self, future: Pin<Box<dyn Future<Output = ()> + Send>>) {
+        self.tasks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .spawn(future);
+    }
+
+    fn wrap_udp_socket(&self, socket: UdpSocket) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+        TokioRuntime.wrap_udp_socket(socket)
+    }
+}

@@ -1,0 +1,183 @@
+//! Whom an attempt trusts: two lists of roots, and a verifier that remembers why it refused.
+//! rustls flattens a refusal into a TLS alert; the race has to name the reason.
+
+use std::sync::{Arc, OnceLock};
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::{CertificateError, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+
+use crate::options::InvalidInput;
+
+/// Roots of trust, parsed once and shared by every attempt.
+#[derive(Debug)]
+pub struct TrustStore {
+    pub(crate) provider: Arc<CryptoProvider>,
+    bundled: Option<Arc<WebPkiServerVerifier>>,
+    all: Arc<WebPkiServerVerifier>,
+    ignored: usize,
+}
+
+impl TrustStore {
+    /// `bundled` are the publicly known roots, `extra` those of the system and of the user. Each
+    /// element is one DER certificate, or PEM text with any number of them. Certificates that
+    /// cannot serve as roots are counted and left out, as system lists do hold some.
+    pub fn new<T: AsRef<[u8]>>(bundled: &[T], extra: &[T]) -> Result<Self, InvalidInput> {
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let mut ignored = 0;
+        let mut roots = RootCertStore::empty();
+        ignored += add(&mut roots, "bundled", bundled)?;
+        let known = match roots.is_empty() {
+            true => None,
+            false => Some(verifier(roots.clone(), &provider)?),
+        };
+        ignored += add(&mut roots, "extra", extra)?;
+        if roots.is_empty() {
+            return Err(InvalidInput::new(
+                "the trust store holds no usable root certificate",
+            ));
+        }
+        Ok(Self {
+            all: verifier(roots, &provider)?,
+            bundled: known,
+            provider,
+            ignored,
+        })
+    }
+
+    /// How many certificates could not serve as roots.
+    pub fn ignored(&self) -> usize {
+        self.ignored
+    }
+
+    /// A verifier for one attempt.
+    pub(crate) fn verifier(&self) -> Arc<RecordingVerifier> {
+        Arc::new(RecordingVerifier {
+            bundled: self.bundled.clone(),
+            all: self.all.clone(),
+            verdict: OnceLock::new(),
+        })
+    }
+}
+
+/// What became of the peer's chain.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    /// It ends in a trusted root; `known_root`: in one of the bundled ones.
+    Accepted { known_root: bool },
+    /// It was refused.
+    Refused(CertificateError),
+}
+
+/// webpki's verification, plus a memory of its result.
+#[derive(Debug)]
+pub(crate) struct RecordingVerifier {
+    bundled: Option<Arc<WebPkiServerVerifier>>,
+    all: Arc<WebPkiServerVerifier>,
+    verdict: OnceLock<Verdict>,
+}
+
+impl RecordingVerifier {
+    /// The result, once the peer has shown its chain.
+    pub(crate) fn verdict(&self) -> Option<&Verdict> {
+        self.verdict.get()
+    }
+}
+
+impl ServerCertVerifier for RecordingVerifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let verify = |verifier: &Arc<WebPkiServerVerifier>| {
+            verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+        };
+        if let Some(verified) = self
+            .bundled
+            .as_ref()
+            .and_then(|bundled| verify(bundled).ok())
+        {
+            let _ = self.verdict.set(Verdict::Accepted { known_root: true });
+            return Ok(verified);
+        }
+        let result = verify(&self.all);
+        let _ = match &result {
+            Ok(_) => self.verdict.set(Verdict::Accepted { known_root: false }),
+            Err(rustls::Error::InvalidCertificate(error)) => {
+                self.verdict.set(Verdict::Refused(error.clone()))
+            }
+            Err(_) => self
+                .verdict
+                .set(Verdict::Refused(CertificateError::BadEncoding)),
+        };
+        result
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.all.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.all.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.all.supported_verify_schemes()
+    }
+}
+
+fn verifier(
+    roots: RootCertStore,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<WebPkiServerVerifier>, InvalidInput> {
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone())
+        .build()
+        .map_err(|error| InvalidInput::new(format!("the roots cannot be used: {error}")))
+}
+
+fn add<T: AsRef<[u8]>>(
+    roots: &mut RootCertStore,
+    list: &str,
+    entries: &[T],
+) -> Result<usize, InvalidInput> {
+    let mut ignored = 0;
+    for (index, entry) in entries.iter().enumerate() {
+        let certificates = parse(entry.as_ref()).map_err(|problem| {
+            InvalidInput::new(format!("{list}[{index}] is not a certificate: {problem}"))
+        })?;
+        ignored += roots.add_parsable_certificates(certificates).1;
+    }
+    Ok(ignored)
+}
+
+fn parse(entry: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+    // Every DER certificate starts with the tag of a SEQUENCE; no PEM text does.
+    const DER_SEQUENCE: u8 = 0x30;
+    if entry.first() == Some(&DER_SEQUENCE) {
+        return Ok(vec![CertificateDer::from(entry.to_vec())]);
+    }
+    let certificates = CertificateDer::pem_slice_iter(entry)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| error.to_string())?;
+    match certificates.is_empty() {
+        true => Err("it holds no PEM block".to_owned()),
+        false => Ok(certificates),
+    }
+}

@@ -1,0 +1,100 @@
+// Generated from src/ by `npm run build:quic -w native-host`; committed so that callers are typed without a Rust build.
+
+/**
+ * One HTTP/3 attempt: `connect` once, then `request` at most once, `cancel` at any time.
+ * An established attempt holds a socket until `request` ends or `cancel` is called.
+ */
+export declare class QuicAttempt {
+  /** Throws when an argument is wrong. Nothing is sent yet. */
+  constructor(trust: TrustStore, options: AttemptOptions)
+  /** Shakes hands. All times of the attempt count from this call. Rejects only when called twice. */
+  connect(): Promise<ConnectResult>
+  /**
+   * Starts HTTP/3 on the established connection, sends the request, reads the answer and closes.
+   * Rejects only for a wrong argument, or when there is no established connection to use.
+   */
+  request(options: RequestOptions): Promise<RequestResult>
+  /**
+   * Ends the attempt at once: what is pending resolves with `cancelled`, the peer is told, the
+   * socket is closed. Does nothing when the attempt is over.
+   */
+  cancel(): void
+}
+
+/** Roots of trust, parsed once and shared by every attempt. */
+export declare class TrustStore {
+  /**
+   * PEM texts. `bundled`: publicly known roots; `extra`: those of the system and of the user.
+   * Throws when a text is no certificate or when no usable root is left.
+   */
+  constructor(bundled: Array<string>, extra: Array<string>)
+  /** How many certificates could not serve as roots and were left out. */
+  get ignored(): number
+}
+
+/** Why an attempt failed. */
+export interface AttemptFailure {
+  code: 'udp-refused' | 'udp-timeout' | 'handshake-timeout' | 'version-mismatch' | 'alpn-mismatch' | 'certificate-invalid' | 'tls-alert' | 'connection-closed' | 'stateless-reset' | 'h3-error' | 'goaway' | 'response-timeout' | 'cancelled'
+  message: string
+  /** With `certificate-invalid`. */
+  certificateReason?: 'expired' | 'not-yet-valid' | 'wrong-name' | 'unknown-issuer' | 'revoked' | 'bad-signature' | 'other'
+  /** The alert's number, when one was exchanged. */
+  tlsAlert?: number
+  /** The QUIC or HTTP/3 error code that the peer gave. */
+  peerCode?: number
+  /** Milliseconds since the attempt's start. */
+  failedMs: number
+  traffic: Traffic
+}
+
+/** Where to connect, as whom, and how long to try. */
+export interface AttemptOptions {
+  /** An IP address literal. */
+  address: string
+  port: number
+  /** The name in SNI and in the certificate. */
+  serverName: string
+  /** The first retransmission comes after three times this. */
+  initialRttMs: number
+  handshakeTimeoutMs: number
+  /** An idle connection is given up after this; default 30000. */
+  idleTimeoutMs?: number
+  /** A PING is sent this often; default never. */
+  keepAliveMs?: number
+}
+
+/** How a handshake ended; times in milliseconds since the attempt's start. */
+export type ConnectResult =
+  | { outcome: 'established'; handshakeMs: number; traffic: Traffic; remoteAddress: string; remotePort: number; alpn: string; /** Whether the chain ends in a publicly known root. */
+  knownRoot: boolean; rttMs: number; quicVersion: number }
+  | { outcome: 'failed'; failure: AttemptFailure }
+
+/** The one request of an attempt and the limits on its answer. */
+export interface RequestOptions {
+  method: 'GET' | 'HEAD'
+  /** `host` or `host:port`. */
+  authority: string
+  /** Starts with a slash; may carry a query. */
+  path: string
+  userAgent: string
+  maxBodyBytes: number
+  maxHeaderBytes: number
+  /** From this call to the last byte of the answer. */
+  deadlineMs: number
+}
+
+/** How a request ended; times in milliseconds since the attempt's start. */
+export type RequestResult =
+  | { outcome: 'answered'; status: number; /** All Alt-Svc values, joined by ", ". */
+    altSvc?: string; age?: string; bodyBytes: number; /** Whether the body was longer than the cap. */
+    truncated: boolean; requestSentMs: number; /** The final answer's header section was there. */
+  firstByteMs: number; doneMs: number; rttMs: number; lostPackets: number }
+  | { outcome: 'failed'; failure: AttemptFailure }
+
+/** Datagrams of the attempt; times in milliseconds since its start. */
+export interface Traffic {
+  firstDatagramOutMs?: number
+  firstDatagramInMs?: number
+  datagramsSent: number
+  datagramsReceived: number
+}

@@ -1,0 +1,229 @@
+//! The Node binding of `photofinish-quic`. Types in, types out: nothing is decided here.
+//! A network failure is a value, never an exception; a wrong argument is an exception, never a value.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use napi::bindgen_prelude::{Error, Result, Status, create_custom_tokio_runtime};
+use napi_derive::napi;
+use photofinish_quic as core;
+
+mod results;
+
+use results::{ConnectResult, RequestResult};
+
+/// One worker is plenty for a handful of attempts; quinn's endpoints must be created within it.
+#[napi_derive::module_init]
+fn init() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("photofinish-quic")
+        .enable_all()
+        .build();
+    // Without threads of its own the addon falls back to napi's default runtime.
+    if let Ok(runtime) = runtime {
+        create_custom_tokio_runtime(runtime);
+    }
+}
+
+/// Roots of trust, parsed once and shared by every attempt.
+#[napi]
+pub struct TrustStore {
+    inner: Arc<core::TrustStore>,
+}
+
+#[napi]
+impl TrustStore {
+    /// PEM texts. `bundled`: publicly known roots; `extra`: those of the system and of the user.
+    /// Throws when a text is no certificate or when no usable root is left.
+    #[napi(constructor)]
+    pub fn new(bundled: Vec<String>, extra: Vec<String>) -> Result<Self> {
+        let inner = core::TrustStore::new(&bundled, &extra).map_err(invalid)?;
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
+    }
+
+    /// How many certificates could not serve as roots and were left out.
+    #[napi(getter)]
+    pub fn ignored(&self) -> u32 {
+        self.inner.ignored().try_into().unwrap_or(u32::MAX)
+    }
+}
+
+/// Where to connect, as whom, and how long to try.
+#[napi(object, object_to_js = false)]
+pub struct AttemptOptions {
+    /// An IP address literal.
+    pub address: String,
+    pub port: u32,
+    /// The name in SNI and in the certificate.
+    pub server_name: String,
+    /// The first retransmission comes after three times this.
+    pub initial_rtt_ms: f64,
+    pub handshake_timeout_ms: f64,
+    /// An idle connection is given up after this; default 30000.
+    pub idle_timeout_ms: Option<f64>,
+    /// A PING is sent this often; default never.
+    pub keep_alive_ms: Option<f64>,
+}
+
+/// The one request of an attempt and the limits on its answer.
+#[napi(object, object_to_js = false)]
+pub struct RequestOptions {
+    #[napi(ts_type = "'GET' | 'HEAD'")]
+    pub method: String,
+    /// `host` or `host:port`.
+    pub authority: String,
+    /// Starts with a slash; may carry a query.
+    pub path: String,
+    pub user_agent: String,
+    pub max_body_bytes: u32,
+    pub max_header_bytes: u32,
+    /// From this call to the last byte of the answer.
+    pub deadline_ms: f64,
+}
+
+/// What an attempt holds: created, then shaking hands, then established, then over.
+enum Phase {
+    Created,
+    Busy,
+    Established(Box<core::Connection>),
+    Over,
+}
+
+/// One HTTP/3 attempt: `connect` once, then `request` at most once, `cancel` at any time.
+/// An established attempt holds a socket until `request` ends or `cancel` is called.
+#[napi]
+pub struct QuicAttempt {
+    trust: Arc<core::TrustStore>,
+    options: core::ConnectOptions,
+    cancel: core::Cancel,
+    phase: Arc<Mutex<Phase>>,
+}
+
+#[napi]
+impl QuicAttempt {
+    /// Throws when an argument is wrong. Nothing is sent yet.
+    #[napi(constructor)]
+    pub fn new(trust: &TrustStore, options: AttemptOptions) -> Result<Self> {
+        let mut parsed = core::ConnectOptions::new(
+            &options.address,
+            options.port,
+            &options.server_name,
+            options.initial_rtt_ms,
+            options.handshake_timeout_ms,
+        )
+        .map_err(invalid)?;
+        if let Some(ms) = options.idle_timeout_ms {
+            parsed = parsed.idle_timeout_ms(ms).map_err(invalid)?;
+        }
+        if let Some(ms) = options.keep_alive_ms {
+            parsed = parsed.keep_alive_ms(ms).map_err(invalid)?;
+        }
+        Ok(Self {
+            trust: trust.inner.clone(),
+            options: parsed,
+            cancel: core::Cancel::default(),
+            phase: Arc::new(Mutex::new(Phase::Created)),
+        })
+    }
+
+    /// Shakes hands. All times of the attempt count from this call. Rejects only when called twice.
+    #[napi]
+    pub async fn connect(&self) -> Result<ConnectResult> {
+        match std::mem::replace(&mut *lock(&self.phase), Phase::Busy) {
+            Phase::Created => {}
+            other => {
+                *lock(&self.phase) = other;
+                return Err(misuse("connect was called before"));
+            }
+        }
+        let (trust, options, cancel) = (
+            self.trust.clone(),
+            self.options.clone(),
+            self.cancel.clone(),
+        );
+        // A task of its own, so that a panic ends this attempt and not the process.
+        let task = tokio::spawn(async move { core::connect(&trust, &options, &cancel).await });
+        let outcome = task
+            .await
+            .unwrap_or_else(|panic| Err(core::Failure::internal(panic)));
+        let mut phase = lock(&self.phase);
+        // Cancelled after the handshake was done, but before this line: the owner wants no socket.
+        let outcome = match outcome {
+            Ok(_) if self.cancel.is_cancelled() => Err(core::Failure::cancelled()),
+            outcome => outcome,
+        };
+        Ok(match outcome {
+            Ok(connection) => {
+                let result = ConnectResult::from(connection.established());
+                *phase = Phase::Established(Box::new(connection));
+                result
+            }
+            Err(failure) => {
+                *phase = Phase::Over;
+                ConnectResult::Failed {
+                    failure: failure.into(),
+                }
+            }
+        })
+    }
+
+    /// Starts HTTP/3 on the established connection, sends the request, reads the answer and closes.
+    /// Rejects only for a wrong argument, or when there is no established connection to use.
+    #[napi]
+    pub async fn request(&self, options: RequestOptions) -> Result<RequestResult> {
+        let request = core::Request::new(
+            &options.method,
+            &options.authority,
+            &options.path,
+            &options.user_agent,
+            options.max_body_bytes,
+            options.max_header_bytes,
+            options.deadline_ms,
+        )
+        .map_err(invalid)?;
+        let connection = match std::mem::replace(&mut *lock(&self.phase), Phase::Over) {
+            Phase::Established(connection) => connection,
+            Phase::Over if self.cancel.is_cancelled() => {
+                return Ok(RequestResult::Failed {
+                    failure: core::Failure::cancelled().into(),
+                });
+            }
+            other => {
+                *lock(&self.phase) = other;
+                return Err(misuse(
+                    "request needs an established attempt, and can be called once",
+                ));
+            }
+        };
+        let task = tokio::spawn(async move { connection.request(&request).await });
+        let outcome = task
+            .await
+            .unwrap_or_else(|panic| Err(core::Failure::internal(panic)));
+        Ok(outcome.into())
+    }
+
+    /// Ends the attempt at once: what is pending resolves with `cancelled`, the peer is told, the
+    /// socket is closed. Does nothing when the attempt is over.
+    #[napi]
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+        let mut phase = lock(&self.phase);
+        if matches!(*phase, Phase::Created | Phase::Established(_)) {
+            *phase = Phase::Over;
+        }
+    }
+}
+
+fn lock(phase: &Mutex<Phase>) -> MutexGuard<'_, Phase> {
+    phase.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn invalid(problem: core::InvalidInput) -> Error {
+    Error::new(Status::InvalidArg, problem.to_string())
+}
+
+fn misuse(problem: &str) -> Error {
+    Error::new(Status::GenericFailure, problem)
+}

@@ -1,0 +1,147 @@
+//! What crosses into JavaScript: discriminated unions, so that a caller must look at the failure.
+
+use napi_derive::napi;
+use photofinish_quic as core;
+
+/// Datagrams of the attempt; times in milliseconds since its start.
+#[napi(object, object_from_js = false)]
+pub struct Traffic {
+    pub first_datagram_out_ms: Option<f64>,
+    pub first_datagram_in_ms: Option<f64>,
+    pub datagrams_sent: u32,
+    pub datagrams_received: u32,
+}
+
+/// Why an attempt failed.
+#[napi(object, object_from_js = false)]
+pub struct AttemptFailure {
+    #[napi(
+        ts_type = "'udp-refused' | 'udp-timeout' | 'handshake-timeout' | 'version-mismatch' | 'alpn-mismatch' | 'certificate-invalid' | 'tls-alert' | 'connection-closed' | 'stateless-reset' | 'h3-error' | 'goaway' | 'response-timeout' | 'cancelled'"
+    )]
+    pub code: String,
+    pub message: String,
+    /// With `certificate-invalid`.
+    #[napi(
+        ts_type = "'expired' | 'not-yet-valid' | 'wrong-name' | 'unknown-issuer' | 'revoked' | 'bad-signature' | 'other'"
+    )]
+    pub certificate_reason: Option<String>,
+    /// The alert's number, when one was exchanged.
+    pub tls_alert: Option<u32>,
+    /// The QUIC or HTTP/3 error code that the peer gave.
+    pub peer_code: Option<f64>,
+    /// Milliseconds since the attempt's start.
+    pub failed_ms: f64,
+    pub traffic: Traffic,
+}
+
+/// How a handshake ended; times in milliseconds since the attempt's start.
+#[napi(
+    discriminant = "outcome",
+    discriminant_case = "lowercase",
+    object_from_js = false
+)]
+pub enum ConnectResult {
+    Established {
+        handshake_ms: f64,
+        traffic: Traffic,
+        remote_address: String,
+        remote_port: u32,
+        alpn: String,
+        /// Whether the chain ends in a publicly known root.
+        known_root: bool,
+        rtt_ms: f64,
+        quic_version: u32,
+    },
+    Failed {
+        failure: AttemptFailure,
+    },
+}
+
+/// How a request ended; times in milliseconds since the attempt's start.
+#[napi(
+    discriminant = "outcome",
+    discriminant_case = "lowercase",
+    object_from_js = false
+)]
+pub enum RequestResult {
+    Answered {
+        status: u32,
+        /// All Alt-Svc values, joined by ", ".
+        alt_svc: Option<String>,
+        age: Option<String>,
+        body_bytes: f64,
+        /// Whether the body was longer than the cap.
+        truncated: bool,
+        request_sent_ms: f64,
+        /// The final answer's header section was there.
+        first_byte_ms: f64,
+        done_ms: f64,
+        rtt_ms: f64,
+        lost_packets: f64,
+    },
+    Failed {
+        failure: AttemptFailure,
+    },
+}
+
+impl From<core::Traffic> for Traffic {
+    fn from(traffic: core::Traffic) -> Self {
+        Self {
+            first_datagram_out_ms: traffic.first_datagram_out_ms,
+            first_datagram_in_ms: traffic.first_datagram_in_ms,
+            datagrams_sent: traffic.datagrams_sent,
+            datagrams_received: traffic.datagrams_received,
+        }
+    }
+}
+
+impl From<core::Failure> for AttemptFailure {
+    fn from(failure: core::Failure) -> Self {
+        Self {
+            code: failure.code.as_str().to_owned(),
+            message: failure.message,
+            certificate_reason: failure.certificate_reason.map(|r| r.as_str().to_owned()),
+            tls_alert: failure.tls_alert.map(u32::from),
+            peer_code: failure.peer_code.map(|code| code as f64),
+            failed_ms: failure.failed_ms,
+            traffic: failure.traffic.into(),
+        }
+    }
+}
+
+impl From<&core::Established> for ConnectResult {
+    fn from(established: &core::Established) -> Self {
+        Self::Established {
+            handshake_ms: established.handshake_ms,
+            traffic: established.traffic.into(),
+            remote_address: established.remote.ip().to_string(),
+            remote_port: established.remote.port().into(),
+            alpn: established.alpn.clone(),
+            known_root: established.known_root,
+            rtt_ms: established.rtt_ms,
+            quic_version: core::QUIC_VERSION,
+        }
+    }
+}
+
+impl From<Result<core::Response, core::Failure>> for RequestResult {
+    fn from(outcome: Result<core::Response, core::Failure>) -> Self {
+        match outcome {
+            Ok(response) => Self::Answered {
+                status: response.status.into(),
+                alt_svc: response.alt_svc,
+                age: response.age,
+                body_bytes: response.body_bytes as f64,
+                truncated: response.truncated,
+                request_sent_ms: response.request_sent_ms,
+                first_byte_ms: response.first_byte_ms,
+                done_ms: response.done_ms,
+                rtt_ms: response.rtt_ms,
+                lost_packets: response.lost_packets as f64,
+            },
+            Err(failure) => Self::Failed {
+                failure: failure.into(),
+            },
+        }
+    }
+}
