@@ -1,0 +1,135 @@
+// `photofinish doctor`: every browser's way to the helper, then what all of them share: settings, host cache, addon.
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { openHostCache } from '../cache/store.ts';
+import { defaultConfigPath, loadSettings, type Settings, SettingsError } from '../config.ts';
+import { userDirectories } from '../install/browsers.ts';
+import { examineBrowser, type Finding } from '../install/doctor.ts';
+import { type InstallRequest, targetsOf } from '../install/plan.ts';
+import { loadQuicAddon } from '../quic/addon.ts';
+import { systemClock } from '../race/clock.ts';
+import { readUserDataDirectory } from './installing.ts';
+import type { Terminal } from './terminal.ts';
+import { type Paint, printable, wrapped } from './text.ts';
+import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
+
+export const DOCTOR_SCHEMA = 'photofinish.doctor/1';
+
+const OPTIONS = { 'user-data-dir': { type: 'string' }, json: { type: 'boolean' } } as const;
+
+/** Ten times what a cold start takes on a slow disk. */
+const HELLO_TIMEOUT_MS = 2000;
+const LINE_COLUMNS = 100;
+const SUBJECT = 'Helper';
+
+function configFinding(): { finding: Finding; settings: Settings | null } {
+  const base = { subject: SUBJECT, check: 'config' } as const;
+  try {
+    const settings = loadSettings();
+    const text = settings.source ?? `no settings file at ${defaultConfigPath()}: the defaults hold`;
+    return { finding: { ...base, state: 'ok', text, remedy: null }, settings };
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    const remedy = 'Mend or remove the settings file.';
+    return { finding: { ...base, state: 'problem', text: error.message, remedy }, settings: null };
+  }
+}
+
+function cacheFinding(path: string): Finding {
+  const base = { subject: SUBJECT, check: 'cache' } as const;
+  if (!existsSync(path))
+    return { ...base, state: 'ok', text: `${path} will be made when it is needed`, remedy: null };
+  const cache = openHostCache({ path, clock: systemClock });
+  const { store, storeReason, origins } = cache.stats();
+  cache.close();
+  if (store === 'sqlite') return { ...base, state: 'ok', text: `${path}, ${origins} origins`, remedy: null };
+  return {
+    ...base,
+    state: 'problem',
+    text: `${path} cannot be used, so nothing is remembered: ${storeReason}`,
+    remedy: 'Make the file writable for you, free disk space, or update the helper if the file is newer.',
+  };
+}
+
+function addonFinding(): Finding {
+  const base = { subject: SUBJECT, check: 'addon' } as const;
+  try {
+    loadQuicAddon();
+    return { ...base, state: 'ok', text: 'the HTTP/3 addon loads', remedy: null };
+  } catch (error) {
+    const [why] = (error instanceof Error ? error.message : String(error)).split('\n');
+    return {
+      ...base,
+      state: 'problem',
+      text: `the HTTP/3 addon does not load, so only HTTP/2 can be tried: ${why}`,
+      remedy: 'Run "npm run build" at the top of the checkout.',
+    };
+  }
+}
+
+async function browserFindings(userDataDirectory: string | null): Promise<Finding[]> {
+  const request: InstallRequest = { browsers: [], userDataDirectory, extensionId: null };
+  const findings: Finding[] = [];
+  for (const target of targetsOf(request, userDirectories(process.env, homedir()), existsSync)) {
+    const where =
+      userDataDirectory === null
+        ? `--browser ${target.browser.name}`
+        : `--user-data-dir ${userDataDirectory}`;
+    const examined = await examineBrowser({
+      target,
+      extensionId: null,
+      installCommand: `photofinish install ${where}`,
+      helloTimeoutMs: HELLO_TIMEOUT_MS,
+    });
+    findings.push(...examined);
+  }
+  if (findings.every(({ state }) => state === 'note'))
+    findings.push({
+      subject: 'Browsers',
+      check: 'manifest',
+      state: 'problem',
+      text: 'no browser can start the helper: none was found for this user',
+      remedy: 'Run: photofinish install --browser NAME',
+    });
+  return findings;
+}
+
+const MARKS = { ok: ['ok', 'green'], problem: ['!!', 'red'], note: ['--', 'dim'] } as const;
+
+function findingsText(findings: readonly Finding[], paint: Paint): string {
+  const lines: string[] = [];
+  let subject = '';
+  for (const finding of findings) {
+    if (finding.subject !== subject) {
+      subject = finding.subject;
+      lines.push(...(lines.length === 0 ? [] : ['']), paint('bold', subject));
+    }
+    const [mark, colour] = MARKS[finding.state];
+    const [first = '', ...rest] = wrapped(printable(finding.text), ' '.repeat(16), LINE_COLUMNS);
+    lines.push(`  ${paint(colour, mark)}  ${finding.check.padEnd(10)}${first.trimStart()}`, ...rest);
+    if (finding.remedy !== null)
+      lines.push(...wrapped(printable(finding.remedy), ' '.repeat(16), LINE_COLUMNS));
+  }
+  const problems = findings.filter(({ state }) => state === 'problem').length;
+  const verdict = problems === 0 ? 'All is well.' : problems === 1 ? '1 problem.' : `${problems} problems.`;
+  return [...lines, '', verdict].join('\n');
+}
+
+/** Runs `doctor`; 0 when nothing is wrong. */
+export async function runDoctor(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseCommand('doctor', args, OPTIONS);
+  if (positionals[0] !== undefined)
+    throw new Complaint('bad-usage', `doctor takes no argument "${positionals[0]}"`);
+  const browsers = await browserFindings(readUserDataDirectory(values['user-data-dir']));
+  const { finding, settings } = configFinding();
+  const findings = [
+    ...browsers,
+    finding,
+    ...(settings === null ? [] : [cacheFinding(settings.cachePath)]),
+    addonFinding(),
+  ];
+  const healthy = findings.every(({ state }) => state !== 'problem');
+  if (values.json) terminal.result(JSON.stringify({ schema: DOCTOR_SCHEMA, healthy, findings }));
+  else terminal.result(findingsText(findings, terminal.paint));
+  return healthy ? EXIT_OK : EXIT_FAILED;
+}

@@ -1,0 +1,143 @@
+// What `--help` says, command by command. One page each; the words are the contract that users read.
+import { MEMORIES, MODES } from '@photofinish/shared/outcome';
+import { BROWSER_NAMES } from '../install/browsers.ts';
+import { DEFAULT_PAIRS, DEFAULT_START_DELAY_MS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
+
+export const COMMANDS = ['race', 'cache', 'install', 'uninstall', 'doctor', 'report'] as const;
+export type Command = (typeof COMMANDS)[number];
+
+const MAIN = `Usage: photofinish COMMAND [OPTIONS]
+
+Races HTTP/3 against HTTP/2 and says which wins, why, and by how much.
+
+Commands:
+  race ORIGIN...       race origins now
+  cache                look at the host cache, or clear it
+  install, uninstall   make the helper known to browsers, or take that back
+  doctor               check that browsers can start the helper, and say what to do if not
+  report FILE...       show or convert reports exported by the extension
+
+Options:
+  --help               this text; "photofinish COMMAND --help" for a command's own
+  --version            the version
+
+Example:
+  photofinish race cloudflare-quic.com --mode compare
+
+Exit status: 0 all well, 1 something failed, 2 bad usage or input, 130 interrupted.
+Results go to standard output, errors to standard error as "photofinish: CODE: message".
+`;
+
+const RACE = `Usage: photofinish race ORIGIN... [OPTIONS]
+
+Connects to each origin over HTTP/3 and HTTP/2 and reports what was adopted. An origin is a host
+with an optional port: example.org, https://example.org:8443. Connects directly, outside any proxy.
+
+Options:
+  --mode MODE          ${MODES.join(', ')} (default race)
+                         race     HTTP/3 first, HTTP/2 after the start delay, first established wins
+                         alt-svc  HTTP/2 first, HTTP/3 only where it is advertised
+                         compare  each alone, in turn: the only mode that measures a gain
+                         h3, h2   one protocol only
+  --trials N           trials per origin, pairs in mode compare, 1 to 100000
+                         (default 1, in mode compare ${DEFAULT_PAIRS})
+  --concurrency N      trials at a time, 1 to 256 (default 1)
+  --memory MEMORY      ${MEMORIES.join(' or ')}: whether the host cache is read and written
+                         (default full for one trial, none for several)
+  --start-delay MS     head start of HTTP/3, 0 to 10000 (default ${DEFAULT_START_DELAY_MS})
+  --timeout MS         limit for one trial, 1 to 600000 (default ${DEFAULT_TIMEOUT_MS})
+  --ca FILE            trust the PEM certificates in FILE too; may be repeated
+  --resolve HOST:PORT:ADDRESS
+                       connect to ADDRESS instead of asking DNS; may be repeated
+  --resolver ADDR:PORT ask this DNS server
+  --cache FILE         use this host cache file
+  --network NAME       file the outcomes under this network instead of recognising it
+  --allow-private      allow loopback, private and link-local addresses
+  --json               print one photofinish.race/1 document
+
+Exit status: 0 if every trial of every origin adopted a protocol, whichever; 1 if one did not;
+2 for bad usage or input, then nothing was raced; 130 if interrupted, with what was measured.
+
+Examples:
+  photofinish race example.org
+  photofinish race example.org --mode compare --trials 20
+  photofinish race a.test:4433 --resolve a.test:4433:127.0.0.1 --ca ca.pem --allow-private
+`;
+
+const CACHE = `Usage: photofinish cache list [OPTIONS]
+       photofinish cache show ORIGIN [OPTIONS]
+       photofinish cache clear [OPTIONS]
+
+The host cache holds what each origin was found to speak on each network. It is browsing history:
+"clear" removes all of it.
+
+Options:
+  --cache FILE         use this host cache file
+  --json               print one photofinish.cache/1 document
+`;
+
+const BROWSER_OPTIONS = `  --browser NAME       ${BROWSER_NAMES.join(', ')}; may be repeated
+                         (default every one found for this user)
+  --user-data-dir DIR  a Chromium profile elsewhere; nothing outside DIR is written`;
+
+const INSTALL = `Usage: photofinish install [OPTIONS]
+
+Makes the helper known to browsers, for this user only: a native messaging manifest for each
+browser, and a launcher that they start. Running it again replaces both.
+
+Options:
+${BROWSER_OPTIONS}
+  --config FILE        a settings file for the helper to use
+  --extension-id ID    allow an extension built under another key, instead of the published one
+  --json               print one photofinish.install/1 document
+
+Exit status: 0 if the helper is now known to a browser and nothing failed, 1 otherwise.
+`;
+
+const UNINSTALL = `Usage: photofinish uninstall [OPTIONS]
+
+Removes what "photofinish install" wrote and nothing else. The host cache stays; clear it with
+"photofinish cache clear".
+
+Options:
+${BROWSER_OPTIONS}
+  --json               print one photofinish.install/1 document
+`;
+
+const DOCTOR = `Usage: photofinish doctor [OPTIONS]
+
+Walks the way a browser takes to the helper, for each browser: the manifest, the extension it
+allows, the launcher, and a real first message. Then looks at host cache, settings and addon.
+
+Options:
+  --user-data-dir DIR  look at the Chromium profile in DIR instead
+  --json               print one photofinish.doctor/1 document
+
+Exit status: 0 if all is well, 1 otherwise; each problem says what to do.
+`;
+
+const REPORT = `Usage: photofinish report FILE... [--html OUT | --csv OUT | --json]
+
+Reads photofinish.report/1 documents, as the extension exports them, and prints a summary of each.
+
+Options:
+  --html OUT           write one self-contained page to OUT (one FILE only)
+  --csv OUT            write a table to OUT (one FILE only)
+  --json               print the checked document itself (one FILE only)
+
+OUT may be - for standard output.
+`;
+
+const PAGES: Record<Command, string> = {
+  race: RACE,
+  cache: CACHE,
+  install: INSTALL,
+  uninstall: UNINSTALL,
+  doctor: DOCTOR,
+  report: REPORT,
+};
+
+/** The page for a command, or the overview; ends with a line break. */
+export function helpText(command: Command | null): string {
+  return command === null ? MAIN : PAGES[command];
+}

@@ -1,0 +1,94 @@
+// Many origins, many trials, several at a time: who races when, and how parts of one origin's trials become one record
+// again. Also the record of an origin that could not be raced at all.
+import type { OriginParts } from '@photofinish/shared/origin';
+import type { AttemptError, Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
+import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict';
+import { MODE_RULES } from '../race/modes.ts';
+import { summaryOf } from '../race/summary.ts';
+
+export interface Series {
+  readonly mode: Mode;
+  readonly memory: Memory;
+  readonly trials: number;
+  readonly concurrency: number;
+}
+
+/**
+ * Into how many runs one origin's trials may be split to go side by side, and the trials of each. Trials that learn
+ * from each other and the pairs of a series, which must never overlap, stay in one run.
+ */
+export function splitTrials({ mode, memory, trials, concurrency }: Series): readonly number[] {
+  if (memory === 'full' || MODE_RULES[mode].kind === 'series') return [trials];
+  const runs = Math.min(trials, concurrency);
+  const share = Math.floor(trials / runs);
+  return Array.from({ length: runs }, (_, index) => share + (index < trials % runs ? 1 : 0));
+}
+
+/** Runs every task, at most `limit` at a time, starting them in order; gives the results in the same order. */
+export async function inParallel<T, R>(
+  tasks: readonly T[],
+  limit: number,
+  run: (task: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const queue = tasks.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, task] of queue) results[index] = await run(task);
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, tasks.length) }, worker));
+  return results;
+}
+
+type Unjudged = Omit<OriginRace, 'verdict'>;
+
+function judged(race: Unjudged): OriginRace {
+  return { ...race, verdict: verdictOf(evidenceOfRace(race)) };
+}
+
+/** One origin's runs as one record; there is at least one. */
+export function joinRuns([first, ...rest]: readonly [OriginRace, ...OriginRace[]]): OriginRace {
+  if (rest.length === 0) return first;
+  const runs = [first, ...rest];
+  const trials = runs.flatMap((run) => run.trials);
+  const error = runs.find((run) => run.error !== undefined)?.error;
+  return judged({
+    ...first,
+    atMs: Math.min(...runs.map((run) => run.atMs)),
+    trials,
+    summary: summaryOf(first.mode, trials),
+    discovered: {
+      altSvc: runs.findLast((run) => run.discovered.altSvc !== null)?.discovered.altSvc ?? null,
+      knownRoot: runs.findLast((run) => run.discovered.knownRoot !== null)?.discovered.knownRoot ?? null,
+    },
+    ...(error !== undefined && { error }),
+  });
+}
+
+export interface Unraced {
+  readonly origin: OriginParts;
+  readonly mode: Mode;
+  readonly memory: Memory;
+  readonly startDelayMs: number;
+  readonly network: string;
+  readonly atMs: number;
+  readonly error: AttemptError;
+}
+
+/** The record of an origin that no trial was run for, with the reason. */
+export function unraced({ origin, error, ...conditions }: Unraced): OriginRace {
+  return judged({
+    ...conditions,
+    origin: origin.origin,
+    trials: [],
+    summary: summaryOf(conditions.mode, []),
+    discovered: { altSvc: null, knownRoot: null },
+    error,
+  });
+}
+
+/** Whether every trial of every origin adopted something, whichever protocol. */
+export function allAdopted(races: readonly OriginRace[]): boolean {
+  return races.every(
+    ({ error, summary }) => error === undefined && summary.trials > 0 && summary.failed === 0,
+  );
+}

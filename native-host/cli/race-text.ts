@@ -1,0 +1,99 @@
+// A race document for people: one table over all origins, then each origin's photo finish and verdict.
+import type { OriginRace, RaceDocument, Trial } from '@photofinish/shared/outcome';
+import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
+import { drawPhotoFinish } from './photo-finish.ts';
+import {
+  type Cell,
+  type Column,
+  milliseconds,
+  type Paint,
+  paintProtocol,
+  printable,
+  table,
+  wrapped,
+} from './text.ts';
+
+const LINE_COLUMNS = 100;
+
+const ONE_TRIAL: readonly Column[] = [
+  { title: 'ORIGIN', align: 'left' },
+  { title: 'ADOPTED', align: 'left' },
+  { title: 'ESTABLISHED', align: 'right' },
+  { title: 'FIRST BYTE', align: 'right' },
+  { title: '', align: 'left' },
+];
+
+const MANY_TRIALS: readonly Column[] = [
+  { title: 'ORIGIN', align: 'left' },
+  { title: 'TRIALS', align: 'right' },
+  { title: 'HTTP/3', align: 'right' },
+  { title: 'HTTP/2', align: 'right' },
+  { title: 'HTTP/1.1', align: 'right' },
+  { title: 'FAILED', align: 'right' },
+  { title: 'MEDIAN', align: 'right' },
+  { title: 'P95', align: 'right' },
+  { title: 'MAX', align: 'right' },
+];
+
+function remarkOf(trial: Trial): string {
+  if (trial.cacheHit) return 'from the host cache';
+  if (trial.lateH3) return 'HTTP/3 came late';
+  return '';
+}
+
+function oneTrialRow(race: OriginRace, paint: Paint): Cell[] {
+  const [trial] = race.trials;
+  const adopted = trial?.adopted ?? null;
+  return [
+    { text: race.origin },
+    adopted === null
+      ? { text: 'nothing', paint: (text) => paint('red', text) }
+      : { text: PROTOCOL_NAMES[adopted], paint: (text) => paintProtocol(paint, adopted, text) },
+    { text: milliseconds(trial?.establishedMs) },
+    { text: milliseconds(trial?.firstByteMs) },
+    { text: trial === undefined ? '' : remarkOf(trial) },
+  ];
+}
+
+function manyTrialsRow(race: OriginRace, paint: Paint): Cell[] {
+  const { adoption, failed, establishedMs, trials } = race.summary;
+  const count = (value: number, colour: (text: string) => string): Cell =>
+    value === 0 ? { text: '0' } : { text: String(value), paint: colour };
+  return [
+    { text: race.origin },
+    { text: String(trials) },
+    count(adoption.h3, (text) => paintProtocol(paint, 'h3', text)),
+    count(adoption.h2, (text) => paintProtocol(paint, 'h2', text)),
+    count(adoption['http/1.1'], (text) => paintProtocol(paint, 'http/1.1', text)),
+    count(failed, (text) => paint('red', text)),
+    { text: milliseconds(establishedMs?.median) },
+    { text: milliseconds(establishedMs?.p95) },
+    { text: milliseconds(establishedMs?.max) },
+  ];
+}
+
+function details(race: OriginRace, paint: Paint): string[] {
+  const head = ['', paint('bold', race.origin)];
+  if (race.error !== undefined)
+    return [
+      ...head,
+      ...wrapped(`Not raced (${race.error.code}): ${printable(race.error.message)}`, '  ', LINE_COLUMNS),
+    ];
+  const { verdict } = race;
+  return [
+    ...head,
+    ...drawPhotoFinish(race, paint),
+    ...wrapped(printable(verdict.text), '  ', LINE_COLUMNS),
+    ...verdict.findings.flatMap((finding) => wrapped(`Also: ${printable(finding.text)}`, '  ', LINE_COLUMNS)),
+  ];
+}
+
+/** The whole text, without a final line break. */
+export function raceText(document: RaceDocument, paint: Paint): string {
+  const many = document.races.some((race) => race.trials.length > 1);
+  const rows = document.races.map((race) => (many ? manyTrialsRow(race, paint) : oneTrialRow(race, paint)));
+  return [
+    ...table(many ? MANY_TRIALS : ONE_TRIAL, rows, paint),
+    ...document.races.flatMap((race) => details(race, paint)),
+  ].join('\n');
+}

@@ -1,0 +1,50 @@
+// The one speaker on stdout and stderr: results, errors in their fixed form, and progress that only a person sees.
+import { type Paint, paintFor, printable } from './text.ts';
+import type { ComplaintCode } from './usage.ts';
+
+export interface Terminal {
+  /** Colours for stdout. */
+  readonly paint: Paint;
+  /** Writes a result and a line break to stdout. */
+  result(text: string): void;
+  /** Writes `photofinish: CODE: message` to stderr. */
+  error(code: ComplaintCode, message: string): void;
+  /** Shows a line that the next one replaces; nothing unless stderr is a terminal. */
+  progress(text: string): void;
+}
+
+const ERASE_LINE = '\r\u001b[2K';
+
+/** The process's own streams. A reader that goes away (EPIPE) ends the writing quietly. */
+export function processTerminal(): Terminal {
+  const { stdout, stderr } = process;
+  let shown = false;
+  let closed = false;
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    closed = true;
+  });
+  stderr.on('error', () => {
+    // Nobody reads errors any more, and there is nowhere left to say so.
+  });
+  const clear = (): void => {
+    if (shown) stderr.write(ERASE_LINE);
+    shown = false;
+  };
+  return {
+    paint: paintFor(stdout),
+    result(text) {
+      clear();
+      if (!closed) stdout.write(`${text}\n`);
+    },
+    error(code, message) {
+      clear();
+      stderr.write(`photofinish: ${code}: ${printable(message)}\n`);
+    },
+    progress(text) {
+      if (!stderr.isTTY) return;
+      stderr.write(ERASE_LINE + text);
+      shown = true;
+    },
+  };
+}

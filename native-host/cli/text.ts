@@ -1,0 +1,83 @@
+// How the command line writes for people: aligned columns, marks of colour that never stand alone, plain numbers.
+import { styleText } from 'node:util';
+import { formatMs } from '@photofinish/shared/markup';
+import type { Protocol } from '@photofinish/shared/protocol';
+
+type Colour = 'green' | 'blue' | 'yellow' | 'red' | 'dim' | 'bold';
+/** Colours a text, or leaves it alone where colour is not wanted. */
+export type Paint = (colour: Colour, text: string) => string;
+
+export const plain: Paint = (_colour, text) => text;
+
+/** Colour on a terminal only; styleText itself honours NO_COLOR and FORCE_COLOR. */
+export function paintFor(stream: NodeJS.WriteStream): Paint {
+  return (colour, text) => styleText(colour, text, { stream });
+}
+
+const PROTOCOL_COLOURS: Record<Protocol, Colour> = {
+  h3: 'green',
+  h2: 'blue',
+  'http/1.1': 'yellow',
+  'http/1.0': 'yellow',
+  unknown: 'dim',
+};
+
+export function paintProtocol(paint: Paint, protocol: Protocol, text: string): string {
+  return paint(PROTOCOL_COLOURS[protocol], text);
+}
+
+/** `51.8 ms`; a dash where nothing was measured. */
+export function milliseconds(ms: number | null | undefined): string {
+  return ms === null || ms === undefined ? '–' : formatMs(ms);
+}
+
+/** What a server or a file said, made safe for a terminal: control characters cannot move the cursor. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, '?');
+}
+
+/** One cell: the text decides the width, the paint does not. */
+export interface Cell {
+  readonly text: string;
+  readonly paint?: (text: string) => string;
+}
+export interface Column {
+  readonly title: string;
+  readonly align: 'left' | 'right';
+}
+
+/** Lines of an aligned table, the head first; no trailing blanks. */
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  paint: Paint,
+): string[] {
+  const widths = columns.map((column, index) =>
+    Math.max(column.title.length, ...rows.map((row) => row[index]?.text.length ?? 0)),
+  );
+  const line = (cells: readonly Cell[]): string =>
+    cells
+      .map(({ text, paint: colour }, index) => {
+        const gap = ' '.repeat((widths[index] ?? 0) - text.length);
+        const painted = colour === undefined ? text : colour(text);
+        if (columns[index]?.align === 'right') return gap + painted;
+        return index === columns.length - 1 ? painted : painted + gap;
+      })
+      .join('  ')
+      .trimEnd();
+  const head = columns.map(({ title }): Cell => ({ text: title, paint: (text) => paint('dim', text) }));
+  return [line(head), ...rows.map(line)];
+}
+
+/** Breaks a text into lines of at most `width` characters, each behind the indent. */
+export function wrapped(text: string, indent: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && indent.length + line.length + 1 + word.length > width) {
+      lines.push(indent + line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, indent + line];
+}

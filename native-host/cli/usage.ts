@@ -1,0 +1,101 @@
+// What a command line may look like: parsing with one clear complaint per mistake. Nothing here touches the network,
+// so a mistake is always found before anything is raced.
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+
+/** Every code that stands between `photofinish:` and the message on stderr; append-only. */
+export type ComplaintCode =
+  | 'bad-usage'
+  | 'unknown-command'
+  | 'bad-origin'
+  | 'bad-mode'
+  | 'bad-memory'
+  | 'bad-number'
+  | 'bad-file'
+  | 'bad-config'
+  | 'bad-resolve'
+  | 'bad-resolver'
+  | 'bad-network'
+  | 'bad-browser'
+  | 'bad-extension-id'
+  | 'bad-directory'
+  | 'bad-report'
+  | 'cannot-race'
+  | 'cache-unavailable'
+  | 'no-record'
+  | 'cannot-write'
+  | 'cancelled'
+  | 'internal';
+
+export const EXIT_OK = 0;
+export const EXIT_FAILED = 1;
+export const EXIT_USAGE = 2;
+/** 128 + SIGINT, as shells report it. */
+export const EXIT_INTERRUPTED = 130;
+
+/** A mistake or failure that ends the command: printed as `photofinish: CODE: message`. */
+export class Complaint extends Error {
+  readonly code: ComplaintCode;
+  readonly exitCode: number;
+  constructor(code: ComplaintCode, message: string, exitCode: number = EXIT_USAGE) {
+    super(message);
+    this.code = code;
+    this.exitCode = exitCode;
+  }
+}
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+/** Strict parsing by node:util; unknown options and missing values become one line that names the help. */
+export function parseCommand<const T extends Options>(
+  command: string,
+  args: readonly string[],
+  options: T,
+): ReturnType<typeof parseArgs<{ options: T; strict: true; allowPositionals: true }>> {
+  try {
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: true });
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    const [first = text] = text.split(/\.\s|\n/);
+    const said = first.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+    throw new Complaint('bad-usage', `${said}; see "photofinish ${command} --help"`);
+  }
+}
+
+/** A whole number in [min, max], or the fallback when the option is absent. */
+export function wholeNumber(
+  option: string,
+  text: string | undefined,
+  min: number,
+  max: number,
+  fallback: number,
+): number {
+  if (text === undefined) return fallback;
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= min && value <= max))
+    throw new Complaint(
+      'bad-number',
+      `--${option} takes a whole number from ${min} to ${max}, not "${text}"`,
+    );
+  return value;
+}
+
+/** One of a closed list, or the fallback when the option is absent. */
+export function oneOf<T extends string>(
+  code: ComplaintCode,
+  option: string,
+  text: string | undefined,
+  values: readonly T[],
+  fallback: T,
+): T {
+  if (text === undefined) return fallback;
+  const found = values.find((value) => value === text);
+  if (found === undefined) throw new Complaint(code, `--${option} takes ${listed(values)}, not "${text}"`);
+  return found;
+}
+
+/** `a, b or c`. */
+export function listed(values: readonly string[]): string {
+  return values.length < 2
+    ? values.join('')
+    : `${values.slice(0, -1).join(', ')} or ${values[values.length - 1]}`;
+}

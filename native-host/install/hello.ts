@@ -1,0 +1,87 @@
+// Starts an installed launcher as a browser would, with a bare environment, and says hello over the wire.
+import { spawn } from 'node:child_process';
+import { replySchema, WIRE_PROTOCOL } from '@photofinish/shared/wire';
+import * as v from 'valibot';
+import { createDeframer, frame, type Inbound } from '../wire/framing.ts';
+
+/** What became of the hello; every reason is a sentence for people. */
+export type HelloResult =
+  | { readonly state: 'answered'; readonly program: string; readonly afterMs: number }
+  | {
+      readonly state: 'not-started' | 'silent' | 'exited' | 'garbled' | 'refused';
+      readonly reason: string;
+    };
+
+const HELLO_ID = 1;
+/** Enough of what a dying helper says to see why. */
+const MAX_STDERR_CHARS = 400;
+/** What desktop sessions give a browser, and it its helpers; above all no PATH to our own runtime. */
+const BARE_PATH = '/usr/local/bin:/usr/bin:/bin';
+const PASSED_ON = ['HOME', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_DATA_HOME', 'LANG'] as const;
+
+function bareEnvironment(): Record<string, string> {
+  const environment: Record<string, string> = { PATH: BARE_PATH };
+  for (const name of PASSED_ON) {
+    const value = process.env[name];
+    if (value !== undefined) environment[name] = value;
+  }
+  return environment;
+}
+
+function judge(inbound: Inbound, afterMs: number): HelloResult {
+  if (inbound.kind !== 'message')
+    return { state: 'garbled', reason: 'something other than a message came out of the launcher' };
+  const reply = v.safeParse(replySchema, inbound.value);
+  if (!reply.success) return { state: 'garbled', reason: 'the answer fits no message we know' };
+  const { output } = reply;
+  if (output.type === 'error')
+    return { state: 'refused', reason: `the helper refused: ${output.code}: ${output.message}` };
+  if (output.type !== 'hello') return { state: 'garbled', reason: `the answer to hello was ${output.type}` };
+  return { state: 'answered', program: output.program, afterMs: Math.round(afterMs) };
+}
+
+/** Runs `launcher` with the caller's arguments; ends it again whatever happens. Never rejects. */
+export function sayHello(
+  launcher: string,
+  callerArguments: readonly string[],
+  timeoutMs: number,
+): Promise<HelloResult> {
+  const startMs = performance.now();
+  const { promise, resolve } = Promise.withResolvers<HelloResult>();
+  const child = spawn(launcher, [...callerArguments], { env: bareEnvironment(), stdio: 'pipe' });
+  const deframer = createDeframer();
+  let said = '';
+  const finish = (result: HelloResult): void => {
+    clearTimeout(timer);
+    resolve(result);
+    child.kill('SIGKILL');
+  };
+  const timer = setTimeout(
+    () => finish({ state: 'silent', reason: `no answer within ${timeoutMs / 1000} s` }),
+    timeoutMs,
+  );
+  child.on('error', (error) =>
+    finish({ state: 'not-started', reason: `the launcher could not be started: ${error.message}` }),
+  );
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-MAX_STDERR_CHARS);
+  });
+  child.stdout.on('data', (bytes: Buffer) => {
+    const [first] = deframer.push(bytes);
+    if (first !== undefined) finish(judge(first, performance.now() - startMs));
+  });
+  child.on('close', (code, signal) => {
+    const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
+    const [line = ''] = said.trim().split('\n').slice(-1);
+    finish({
+      state: 'exited',
+      reason: `the helper ended before it answered (${how})${line === '' ? '' : `: ${line}`}`,
+    });
+  });
+  // A launcher that is gone before it reads makes this fail; its exit says more.
+  child.stdin.on('error', () => {});
+  child.stdin.write(
+    frame({ type: 'hello', id: HELLO_ID, protocol: WIRE_PROTOCOL, program: 'photofinish-doctor' }),
+  );
+  return promise;
+}

@@ -1,0 +1,115 @@
+// What installing would write and where, decided before anything is touched. Pure: what exists is told from outside,
+// so that every combination of browsers and packages is a test without a disk.
+import { dirname, join } from 'node:path';
+import {
+  allowedExtension,
+  type Browser,
+  type BrowserName,
+  browserAt,
+  browsersOf,
+  type UserDirectories,
+} from './browsers.ts';
+import { type Launcher, launcherText, MANIFEST_FILE, manifestText } from './manifest.ts';
+
+export interface InstallRequest {
+  /** Browsers asked for by name; empty: every browser found. */
+  readonly browsers: readonly BrowserName[];
+  /** A Chromium profile elsewhere; then nothing outside that directory is written. */
+  readonly userDataDirectory: string | null;
+  /** An extension built under another key; null for the published one. */
+  readonly extensionId: string | null;
+}
+
+/** A browser, and whether a manifest would do anything for it. */
+export interface Target {
+  readonly browser: Browser;
+  readonly manifest: string;
+  readonly state: 'present' | 'asked' | 'sandboxed' | 'absent';
+  /** What the user should know besides; null for nothing. */
+  readonly note: string | null;
+}
+
+export interface PlannedManifest {
+  readonly browser: Browser;
+  readonly path: string;
+  readonly text: string;
+  readonly note: string | null;
+}
+
+export interface InstallPlan {
+  readonly launcher: { readonly path: string; readonly text: string };
+  readonly manifests: readonly PlannedManifest[];
+  readonly skipped: readonly { readonly browser: Browser; readonly reason: string }[];
+}
+
+/** Where the launcher lives: with the user's data, or inside the profile that `--user-data-dir` names. */
+export function launcherPath(request: InstallRequest, directories: UserDirectories): string {
+  return request.userDataDirectory === null
+    ? join(directories.dataHome, 'photofinish', 'host')
+    : join(request.userDataDirectory, 'NativeMessagingHosts', 'photofinish-host');
+}
+
+function sandboxNote(browser: Browser, kind: string): string {
+  return `${browser.title} from ${kind} cannot start programs outside its sandbox; install the distribution's or the vendor's own package.`;
+}
+
+function targetOf(browser: Browser, asked: boolean, exists: (path: string) => boolean): Target {
+  const manifest = join(browser.hostDirectory, MANIFEST_FILE);
+  const sandbox = browser.sandboxes.find((place) => exists(place.directory));
+  const note = sandbox === undefined ? null : sandboxNote(browser, sandbox.kind);
+  if (browser.profileDirectories.some(exists)) return { browser, manifest, state: 'present', note };
+  if (asked) return { browser, manifest, state: 'asked', note };
+  return { browser, manifest, state: sandbox ? 'sandboxed' : 'absent', note };
+}
+
+/** The browsers a command is about, each with what is known of it. */
+export function targetsOf(
+  request: InstallRequest,
+  directories: UserDirectories,
+  exists: (path: string) => boolean,
+): readonly Target[] {
+  const known = browsersOf(directories);
+  const { userDataDirectory } = request;
+  if (userDataDirectory !== null) {
+    const name = request.browsers[0] ?? 'chromium';
+    return known
+      .filter((browser) => browser.name === name)
+      .map((browser) => targetOf(browserAt(browser, userDataDirectory), true, exists));
+  }
+  const wanted = new Set(request.browsers);
+  return known
+    .filter((browser) => wanted.size === 0 || wanted.has(browser.name))
+    .map((browser) => targetOf(browser, wanted.has(browser.name), exists));
+}
+
+/** The whole plan for `install`. */
+export function planInstall(
+  request: InstallRequest,
+  launcher: Launcher,
+  directories: UserDirectories,
+  exists: (path: string) => boolean,
+): InstallPlan {
+  const path = launcherPath(request, directories);
+  const manifests: PlannedManifest[] = [];
+  const skipped: { browser: Browser; reason: string }[] = [];
+  for (const target of targetsOf(request, directories, exists)) {
+    const { browser, state, note } = target;
+    if (state === 'absent') skipped.push({ browser, reason: 'not found for this user' });
+    else if (state === 'sandboxed') skipped.push({ browser, reason: note ?? 'sandboxed' });
+    else {
+      const id = allowedExtension(browser.family, request.extensionId);
+      manifests.push({
+        browser,
+        path: target.manifest,
+        text: manifestText(browser.family, path, id),
+        note,
+      });
+    }
+  }
+  return { launcher: { path, text: launcherText(launcher) }, manifests, skipped };
+}
+
+/** Directories of our own that an uninstall leaves behind empty. */
+export function ownDirectories(request: InstallRequest, directories: UserDirectories): readonly string[] {
+  return request.userDataDirectory === null ? [dirname(launcherPath(request, directories))] : [];
+}
