@@ -1,0 +1,103 @@
+// The helper's entry: a browser starts it, speaks over stdin and stdout, and ends it by closing stdin. It wires the
+// parts together and decides nothing; what a race needs is loaded with the first race.
+
+// First of all, because nothing may print before it.
+import './wire/stdout.ts';
+import { type Reply, WIRE_ERRORS } from '@photofinish/shared/wire';
+import { readSalt, saltPath, watchNetwork } from './cache/network.ts';
+import { openHostCache } from './cache/store.ts';
+import { loadSettings, type Settings, SettingsError } from './config.ts';
+import { addressPolicy, raceBudget } from './guard.ts';
+import { openLog } from './log.ts';
+import { systemClock } from './race/clock.ts';
+import { PROGRAM } from './version.ts';
+import { helperArguments, isKnownCaller } from './wire/caller.ts';
+import { createDeframer, framesOf } from './wire/framing.ts';
+import { openSession, type RaceRunner } from './wire/session.ts';
+import { writeToBrowser } from './wire/stdout.ts';
+
+const EXIT_OK = 0;
+const EXIT_REFUSED = 2;
+/** Races are told to stop when the browser goes; a peer that is slow to close must not keep the helper. */
+const FAREWELL_MS = 250;
+
+/** A browser that has gone is noticed by the end of stdin, not here. */
+function send(reply: Reply): void {
+  try {
+    for (const bytes of framesOf(reply)) writeToBrowser(bytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  }
+}
+
+/** Says why, to the extension and on stderr, and ends. */
+function refuse(code: 'unknown-caller' | 'internal', message: string): never {
+  process.stderr.write(`photofinish: ${code}: ${message}\n`);
+  send({ id: 0, type: 'error', code, message });
+  process.exit(EXIT_REFUSED);
+}
+
+function settingsOf(config: string | undefined): Settings {
+  try {
+    return loadSettings({ path: config });
+  } catch (error) {
+    if (error instanceof SettingsError)
+      refuse('internal', `the helper's settings cannot be used: ${error.message}`);
+    throw error;
+  }
+}
+
+function serve(settings: Settings): void {
+  const clock = systemClock;
+  const salt = readSalt(saltPath(settings.cachePath));
+  const log = openLog({ path: settings.logsPath, salt, clock });
+  const cache = openHostCache({
+    path: settings.cachePath,
+    clock,
+    say: (message) => log.write('cache', { message }),
+  });
+
+  let racing: Promise<RaceRunner> | undefined;
+  async function openRunner(): Promise<RaceRunner> {
+    const { racesOverPort } = await import('./wire/race-over-port.ts');
+    return racesOverPort({ settings, policy: addressPolicy(settings.allowPrivate), cache, clock });
+  }
+  const session = openSession({
+    program: PROGRAM,
+    cache,
+    network: watchNetwork({ salt, clock }),
+    budget: raceBudget(clock),
+    race: async (order) => {
+      racing ??= openRunner();
+      return (await racing)(order);
+    },
+    send,
+    log,
+  });
+
+  async function leave(): Promise<void> {
+    setTimeout(() => process.exit(EXIT_OK), FAREWELL_MS);
+    await session.end();
+    cache.close();
+    process.exit(EXIT_OK);
+  }
+
+  const deframer = createDeframer();
+  process.stdin.on('data', (bytes: Buffer) => {
+    for (const inbound of deframer.push(bytes)) {
+      if (inbound.kind === 'message') session.receive(inbound.value);
+      else if (inbound.kind === 'bad-json') session.refuse('bad-json', inbound.message);
+      else {
+        session.refuse('message-too-large', `${WIRE_ERRORS['message-too-large']}: ${inbound.bytes} bytes`);
+        process.stdin.pause();
+        void leave();
+      }
+    }
+  });
+  process.stdin.once('end', () => void leave());
+  process.stdin.once('error', () => void leave());
+}
+
+const { config, caller } = helperArguments(process.argv.slice(2));
+if (!isKnownCaller(caller)) refuse('unknown-caller', WIRE_ERRORS['unknown-caller']);
+serve(settingsOf(config));

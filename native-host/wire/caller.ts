@@ -1,0 +1,28 @@
+// Who started the helper, by the arguments that browsers pass. The manifest already names the one extension that may;
+// this keeps everything else from taking the helper for a program of its own.
+
+/** The add-on id in the Firefox manifest. */
+export const FIREFOX_ADDON_ID = 'photofinish@photofinish.org';
+
+export interface HelperArguments {
+  /** The settings file the launcher names. */
+  readonly config: string | undefined;
+  /** What the browser passed. */
+  readonly caller: readonly string[];
+}
+
+/** Splits `[--config FILE] -- BROWSER...`, which is how the launcher calls. */
+export function helperArguments(argv: readonly string[]): HelperArguments {
+  const at = argv.indexOf('--');
+  const own = at === -1 ? [] : argv.slice(0, at);
+  return {
+    config: own[0] === '--config' ? own[1] : undefined,
+    caller: argv.slice(at + 1),
+  };
+}
+
+/** Chromium passes the extension's origin first; Firefox the manifest's path and the add-on id. */
+export function isKnownCaller([first = '', second]: readonly string[]): boolean {
+  if (/^chrome-extension:\/\/[a-p]{32}\/$/.test(first)) return true;
+  return first.endsWith('.json') && second === FIREFOX_ADDON_ID;
+}

@@ -1,0 +1,33 @@
+// What a race asked for over the port is allowed: the limits are the helper's, whatever the message says. Loaded with
+// the first race, and everything heavy with it.
+import { originParts } from '@photofinish/shared/origin';
+import type { HostCache } from '../cache/store.ts';
+import type { Settings } from '../config.ts';
+import type { AddressPolicy } from '../guard.ts';
+import type { Clock } from '../race/clock.ts';
+import { DEFAULT_PAIRS, DEFAULT_START_DELAY_MS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
+import { openRacing } from '../racing.ts';
+import type { RaceRunner } from './session.ts';
+
+export interface PortRacing {
+  readonly settings: Settings;
+  readonly policy: AddressPolicy;
+  readonly cache: HostCache;
+  readonly clock: Clock;
+}
+
+/** Gives the runner of the races of one port: memory `full`, three pairs of `compare`, fixed delay and time-out. */
+export async function racesOverPort({ settings, policy, cache, clock }: PortRacing): Promise<RaceRunner> {
+  const { ca, resolve: pins, resolver } = settings;
+  const race = await openRacing({ ca, pins, resolver, policy, cache, clock });
+  return ({ origin, ...order }) =>
+    race({
+      ...order,
+      origin: originParts(origin),
+      memory: 'full',
+      trials: 1,
+      pairs: DEFAULT_PAIRS,
+      startDelayMs: DEFAULT_START_DELAY_MS,
+      timeoutMs: DEFAULT_TIMEOUT_MS,
+    });
+}

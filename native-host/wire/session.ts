@@ -1,0 +1,220 @@
+// One conversation with one extension: requests in, replies out, races running beside them. It knows neither pipes nor
+// sockets; those are given to it. A forecast is answered where it is read, so it never waits behind a race.
+import type { Origin } from '@photofinish/shared/origin';
+import type { Mode, OriginRace } from '@photofinish/shared/outcome';
+import {
+  type Progress,
+  type Reply,
+  type Request,
+  requestSchema,
+  WIRE_ERRORS,
+  WIRE_PROTOCOL,
+  type WireErrorCode,
+} from '@photofinish/shared/wire';
+import * as v from 'valibot';
+import { CacheUnavailable } from '../cache/database.ts';
+import type { HostCache } from '../cache/store.ts';
+import type { RaceBudget } from '../guard.ts';
+import type { Log } from '../log.ts';
+
+/** What a message may ask of a race; everything else about it is the helper's to decide. */
+export interface RaceOrder {
+  readonly origin: Origin;
+  readonly mode: Mode;
+  readonly network: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: Omit<Progress, 'id' | 'type'>) => void;
+}
+
+/** Runs a race to its end and remembers it; an abort ends it at once. */
+export type RaceRunner = (order: RaceOrder) => Promise<OriginRace>;
+
+export interface SessionParts {
+  readonly program: string;
+  readonly cache: HostCache;
+  readonly network: () => string;
+  readonly budget: RaceBudget;
+  readonly race: RaceRunner;
+  readonly send: (reply: Reply) => void;
+  readonly log: Log;
+}
+
+export interface Session {
+  /** Takes one decoded message, whatever it is. Never throws. */
+  receive(message: unknown): void;
+  /** Tells the other side of a frame that could not be read. */
+  refuse(code: WireErrorCode, message: string): void;
+  /** Cancels every race and resolves when they have ended; nothing is sent any more. */
+  end(): Promise<void>;
+}
+
+interface Running {
+  readonly abort: AbortController;
+  readonly done: Promise<void>;
+}
+
+type RequestOf<T extends Request['type']> = Extract<Request, { type: T }>;
+
+const REQUEST_TYPES = new Set<string>(requestSchema.options.map((option) => option.entries.type.literal));
+
+/** The id of a message that may be anything; 0 when it has none. */
+function idOf(message: unknown): number {
+  const id = typeof message === 'object' && message !== null && 'id' in message ? message.id : 0;
+  return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : 0;
+}
+
+function typeOf(message: unknown): string | null {
+  const type = typeof message === 'object' && message !== null && 'type' in message ? message.type : null;
+  return typeof type === 'string' ? type : null;
+}
+
+export function openSession(parts: SessionParts): Session {
+  const { cache, log, network } = parts;
+  const running = new Map<number, Running>();
+  let greeted = false;
+  let ended = false;
+
+  function send(reply: Reply): void {
+    if (!ended) parts.send(reply);
+  }
+
+  function fail(id: number, code: WireErrorCode, message: string = WIRE_ERRORS[code]): void {
+    send({ id, type: 'error', code, message });
+  }
+
+  /** Where an error happened, but not its message, in which a host may stand. */
+  function logError(type: string, error: unknown): void {
+    const where = error instanceof Error ? error.stack?.split('\n').slice(1, 6) : undefined;
+    log.write('error', { type, name: error instanceof Error ? error.name : typeof error, where });
+  }
+
+  function failed(id: number, type: string, error: unknown): void {
+    if (error instanceof CacheUnavailable) {
+      fail(id, 'cache-unavailable', `${WIRE_ERRORS['cache-unavailable']}: ${error.message}`);
+      return;
+    }
+    logError(type, error);
+    fail(id, 'internal');
+  }
+
+  function hello(request: RequestOf<'hello'>): void {
+    if (request.protocol !== WIRE_PROTOCOL) {
+      const older = request.protocol < WIRE_PROTOCOL ? 'extension' : 'helper';
+      const message = `this helper speaks protocol ${WIRE_PROTOCOL} and the extension ${request.protocol}; update the ${older}`;
+      fail(request.id, 'bad-protocol', message);
+      return;
+    }
+    greeted = true;
+    send({ id: request.id, type: 'hello', protocol: WIRE_PROTOCOL, program: parts.program });
+  }
+
+  function forecast({ id, browser, site, origins }: RequestOf<'forecast'>): void {
+    send({
+      id,
+      type: 'forecast',
+      forecasts: cache.forecast({ network: network(), browser, site, origins }),
+    });
+  }
+
+  async function runRace({ id, origin, mode }: RequestOf<'race'>, abort: AbortController): Promise<void> {
+    const race = await parts.race({
+      origin,
+      mode,
+      network: network(),
+      signal: abort.signal,
+      onProgress: (progress) => {
+        if (!abort.signal.aborted) send({ id, type: 'progress', ...progress });
+      },
+    });
+    if (abort.signal.aborted) {
+      fail(id, 'cancelled');
+      return;
+    }
+    log.write('race', {
+      host: log.digest(origin),
+      mode,
+      verdict: race.verdict.code,
+      error: race.error?.code,
+    });
+    if (race.error?.code === 'blocked') fail(id, 'blocked', race.error.message);
+    else send({ ...race, id, type: 'race' });
+  }
+
+  function startRace(request: RequestOf<'race'>): void {
+    const { id } = request;
+    const release = parts.budget.take();
+    if (release === null) {
+      fail(id, 'too-many-races');
+      return;
+    }
+    const abort = new AbortController();
+    const done = runRace(request, abort)
+      .catch((error) => {
+        if (abort.signal.aborted) return fail(id, 'cancelled');
+        logError('race', error);
+        fail(id, 'race-failed', error instanceof Error ? error.message : String(error));
+      })
+      .finally(() => {
+        running.delete(id);
+        release();
+      });
+    running.set(id, { abort, done });
+  }
+
+  function cancel({ id, target }: RequestOf<'cancel'>): void {
+    const race = running.get(target);
+    race?.abort.abort();
+    send({ id, type: 'cancel', cancelled: race !== undefined });
+  }
+
+  function wipe({ id }: RequestOf<'wipe'>): void {
+    // A race under way would write history back.
+    for (const race of running.values()) race.abort.abort();
+    const wiped = cache.wipe();
+    log.wipe();
+    send({ id, type: 'wipe', wiped });
+  }
+
+  const handlers: { readonly [T in Request['type']]: (request: RequestOf<T>) => void } = {
+    hello,
+    forecast,
+    race: startRace,
+    observed: ({ id, browser, observations }) => {
+      send({ id, type: 'observed', stored: cache.observe(network(), browser, observations) });
+    },
+    cancel,
+    stats: ({ id }) => send({ id, type: 'stats', ...cache.stats(), network: network() }),
+    wipe,
+  };
+
+  return {
+    receive(message) {
+      const id = idOf(message);
+      const type = typeOf(message);
+      if (type !== null && !REQUEST_TYPES.has(type)) {
+        fail(id, 'unknown-type', `there is no message of type "${type.slice(0, 64)}"`);
+        return;
+      }
+      const parsed = v.safeParse(requestSchema, message, { abortEarly: true });
+      if (!parsed.success) {
+        const [issue] = parsed.issues;
+        fail(id, 'bad-message', `${v.getDotPath(issue) ?? 'message'}: ${issue.message}`.slice(0, 512));
+        return;
+      }
+      const request = parsed.output;
+      if (!greeted && request.type !== 'hello') return fail(id, 'hello-first');
+      if (running.has(request.id)) return fail(id, 'duplicate-id');
+      try {
+        (handlers[request.type] as (request: Request) => void)(request);
+      } catch (error) {
+        failed(id, request.type, error);
+      }
+    },
+    refuse: (code, message) => fail(0, code, message),
+    async end() {
+      ended = true;
+      for (const race of running.values()) race.abort.abort();
+      await Promise.all([...running.values()].map((race) => race.done));
+    },
+  };
+}
