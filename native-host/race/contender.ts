@@ -62,7 +62,7 @@ export interface RunningAttempt {
 export interface Contender {
   readonly name: ContenderName;
   /**
-   * Loads what the first attempt needs, so that no attempt is charged for it; calling it again is cheap.
+   * Loads and rehearses what the first attempt needs, so that no attempt is charged for it; calling it again is cheap.
    * Rejects when the transport cannot be used on this machine at all.
    */
   prepare(): Promise<void>;

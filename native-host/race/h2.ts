@@ -1,7 +1,9 @@
 // The old-HTTP contender: TCP and TLS by Node's own sockets, then one request by an undici client of the attempt's own.
 // The handshake is finished before undici sees the socket, so that a beaten attempt never sends a request.
 import type { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { isIP, type TcpNetConnectOpts } from 'node:net';
+import { duplexPair } from 'node:stream';
 import {
   type ConnectionOptions,
   checkServerIdentity,
@@ -21,6 +23,7 @@ import type {
   RunningAttempt,
 } from './contender.ts';
 import { exchange, type UndiciClient } from './h2-exchange.ts';
+import { REHEARSAL } from './rehearsal.ts';
 import { connectError } from './tcp-failure.ts';
 
 /** The old protocols in the order of our wish (RFC 7301); many servers follow the client's. */
@@ -43,20 +46,26 @@ function rootOf(socket: TLSSocket): X509Certificate | null {
   return certificate;
 }
 
-/** No resumption: neither a session is offered nor is one kept. No lookup: the address is a literal. */
-function open(target: AttemptTarget, secureContext: SecureContext): TLSSocket {
-  const options: ConnectionOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'noDelay'> = {
-    host: target.address,
-    port: target.port,
-    autoSelectFamily: false,
-    noDelay: true,
+/** No resumption: neither a session is offered nor is one kept. */
+function tlsOptions(target: AttemptTarget, secureContext: SecureContext): ConnectionOptions {
+  return {
     secureContext,
     ALPNProtocols: ALPN_PROTOCOLS,
     // An address literal is no server name (RFC 6066 section 3); it is checked against the certificate all the same.
     ...(isIP(target.host) === 0 && { servername: target.host }),
     checkServerIdentity: (_name, certificate) => checkServerIdentity(target.host, certificate),
   };
-  return connect(options);
+}
+
+/** One socket to one address: the literal is not looked up, and no other family is tried beside it. */
+function open(target: AttemptTarget, secureContext: SecureContext): TLSSocket {
+  const place: TcpNetConnectOpts = {
+    host: target.address,
+    port: target.port,
+    autoSelectFamily: false,
+    noDelay: true,
+  };
+  return connect({ ...place, ...tlsOptions(target, secureContext) });
 }
 
 function startAttempt(target: AttemptTarget, { Client, secureContext, trust }: Loaded): RunningAttempt {
@@ -141,6 +150,18 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, trust }: L
   };
 }
 
+/** TCP to a port that refuses, and the first flight of TLS to nobody. */
+async function rehearse(loaded: Loaded): Promise<void> {
+  const [nearEnd, farEnd] = duplexPair();
+  const socket = connect({ ...tlsOptions(REHEARSAL, loaded.secureContext), socket: nearEnd });
+  socket.on('error', () => {});
+  await once(farEnd, 'readable');
+  socket.destroy();
+  const attempt = startAttempt(REHEARSAL, loaded);
+  await attempt.established;
+  attempt.cancel();
+}
+
 /** HTTP/2 or HTTP/1.1 over TLS, with the roots of `trust`. undici and the roots are loaded by `prepare`. */
 export function h2Contender(trust: Trust): Contender {
   let loading: Promise<Loaded> | undefined;
@@ -149,7 +170,9 @@ export function h2Contender(trust: Trust): Contender {
     const { Client } = await import('undici');
     const { bundled, extra } = trust.roots();
     // Building it from the root list takes 12 ms: once, and not on an attempt's time.
-    return { Client, secureContext: createSecureContext({ ca: [...bundled, ...extra] }), trust };
+    const ready = { Client, secureContext: createSecureContext({ ca: [...bundled, ...extra] }), trust };
+    await rehearse(ready);
+    return ready;
   }
   return {
     name: 'h2',

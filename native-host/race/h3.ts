@@ -11,6 +11,7 @@ import type {
   Established,
   RunningAttempt,
 } from './contender.ts';
+import { REHEARSAL } from './rehearsal.ts';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
 
 interface Loaded {
@@ -101,16 +102,28 @@ function startAttempt(target: AttemptTarget, { addon, store }: Loaded): RunningA
   };
 }
 
+async function rehearse(loaded: Loaded): Promise<void> {
+  const attempt = startAttempt(REHEARSAL, loaded);
+  await attempt.established;
+  attempt.cancel();
+}
+
 /** HTTP/3 by the QUIC addon, with the roots of `trust`. The addon is loaded by `prepare`, which rejects without one. */
 export function h3Contender(trust: Trust): Contender {
+  let loading: Promise<Loaded> | undefined;
   let loaded: Loaded | undefined;
+  async function load(): Promise<Loaded> {
+    const addon = loadQuicAddon();
+    const { bundled, extra } = trust.roots();
+    const ready = { addon, store: new addon.TrustStore([...bundled], [...extra]) };
+    await rehearse(ready);
+    return ready;
+  }
   return {
     name: 'h3',
     async prepare() {
-      if (loaded !== undefined) return;
-      const addon = loadQuicAddon();
-      const { bundled, extra } = trust.roots();
-      loaded = { addon, store: new addon.TrustStore([...bundled], [...extra]) };
+      loading ??= load();
+      loaded = await loading;
     },
     start(target) {
       if (loaded === undefined) throw new Error('prepare the contender before it starts');
