@@ -35,8 +35,8 @@ export interface SessionFiles {
 export interface Session {
   readonly context: BrowserContext;
   readonly files: SessionFiles;
-  /** Opens the popup in a tab of its own, showing the tab of `page`. */
-  openPopup(page: Page): Promise<Popup>;
+  /** Opens the popup in a tab of its own, showing the tab of `page`; without one there is nothing but the export. */
+  openPopup(page: Page | null): Promise<Popup>;
   close(): Promise<void>;
 }
 
@@ -85,12 +85,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   });
   const { context } = chromium;
 
-  const openPopup = async (page: Page): Promise<Popup> => {
+  const openPopup = async (page: Page | null): Promise<Popup> => {
     const url = `chrome-extension://${chromium.extensionId}/popup/popup.html`;
     const popup = await context.newPage();
     await popup.setViewportSize({ width: 400, height: 600 });
     await popup.goto(url);
-    await popup.goto(`${url}?tab=${await tabIdOf(page, popup)}`);
+    if (page !== null) await popup.goto(`${url}?tab=${await tabIdOf(page, popup)}`);
     await popup.bringToFront();
     return new Popup(popup);
   };

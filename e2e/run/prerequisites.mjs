@@ -20,6 +20,7 @@ export class MissingPrerequisite extends Error {}
 const OLDEST_RUST = '1.85.0';
 /** Debian's name and the one other distributions use. Branded Chrome no longer loads unpacked extensions. */
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser'];
+const MAC_CHROMIUM = '/Applications/Chromium.app/Contents/MacOS/Chromium';
 
 /** Ubuntu's `chromium-browser` is a script that starts the snap; browsers themselves are far larger. */
 const LARGEST_SCRIPT_BYTES = 64 * 1024;
@@ -87,8 +88,15 @@ function findChromium() {
     if (existsSync(chosen)) return chosen;
     throw new MissingPrerequisite(`PHOTOFINISH_CHROMIUM names ${chosen}, which does not exist.`);
   }
-  const found = CHROMIUM_NAMES.map(onPath).filter((file) => file !== null);
-  return found.find((file) => !isSnap(file)) ?? null;
+  const places = [...CHROMIUM_NAMES.map(onPath), MAC_CHROMIUM];
+  return places.find((file) => file !== null && existsSync(file) && !isSnap(file)) ?? null;
+}
+
+/** Finds Chromium and names it to everything that is started from here. */
+function haveChromium() {
+  const found = findChromium();
+  if (found !== null) process.env.PHOTOFINISH_CHROMIUM = found;
+  return found !== null;
 }
 
 /** How this user may call apt-get without being asked anything; null: not at all. */
@@ -113,8 +121,7 @@ function aptListsEmpty() {
 
 /** Makes sure that there is a Chromium, installing Debian's when that needs no question. */
 export async function needChromium() {
-  const found = findChromium();
-  if (found !== null) return;
+  if (haveChromium()) return;
   const apt = aptGet();
   if (apt !== null) {
     const [file, ...args] = apt;
@@ -124,7 +131,7 @@ export async function needChromium() {
       await run("reading the distribution's list of packages", file, [...args, 'update'], options);
     if (aptHasChromium()) {
       await run('installing Chromium', file, [...args, 'install', '-y', 'chromium'], options);
-      if (findChromium() !== null) return;
+      if (haveChromium()) return;
     }
   }
   throw new MissingPrerequisite(

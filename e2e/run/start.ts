@@ -1,0 +1,109 @@
+// `npm start`: the whole product at work in one go. Builds, serves local origins (or takes real ones), opens Chromium
+// with extension and helper, visits, races, prints what was adopted, and exports the report.
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Origin, parseOrigin } from '@photofinish/shared/origin';
+import { reportSchema } from '@photofinish/shared/report';
+import * as v from 'valibot';
+import { openSession, type Session } from '../browsers/session.ts';
+import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
+import { formatAdoption } from './adoption-table.ts';
+import { build } from './build.ts';
+import { TOP } from './command.ts';
+import { beginStep, heading, say } from './display.ts';
+import { exportReports, raceAll, visitAll, visitMixedPage } from './tour.ts';
+
+const DIR = join(TOP, '.photofinish', 'start');
+const REPORT_DIR = join(DIR, 'report');
+const USAGE = 'usage: npm start [-- [--headed|--headless] ORIGIN...]';
+
+class BadUsage extends Error {}
+
+interface Wish {
+  /** None: local origins of our own. */
+  readonly origins: readonly Origin[];
+  readonly headless: boolean;
+}
+
+function readOrigin(text: string): Origin {
+  const result = parseOrigin(text);
+  if (!result.ok) throw new BadUsage(result.message);
+  return result.value.origin;
+}
+
+function readArguments(args: string[]): Wish {
+  const options = { headed: { type: 'boolean' }, headless: { type: 'boolean' } } as const;
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+  const { DISPLAY, WAYLAND_DISPLAY } = process.env;
+  const display = Boolean(DISPLAY || WAYLAND_DISPLAY);
+  if (values.headed && values.headless) throw new BadUsage('choose one of --headed and --headless');
+  if (values.headed && !display) throw new BadUsage('--headed needs a display; DISPLAY is not set');
+  return { origins: positionals.map(readOrigin), headless: values.headless ?? !display };
+}
+
+/** Shows what was recorded and writes the report; gives whether every origin was visited and raced. */
+async function tour(
+  session: Session,
+  origins: readonly Origin[],
+  local: boolean,
+  headless: boolean,
+): Promise<boolean> {
+  const stops = await visitAll(session, origins);
+  const [first] = stops;
+  if (local && first) await visitMixedPage(first, origins);
+  const raced = await raceAll(session, stops);
+
+  heading('Report');
+  const popup = await session.openPopup(first?.page ?? null);
+  const files = await exportReports(popup, REPORT_DIR);
+  const paths = Object.values(files);
+  if (headless) {
+    const picture = join(DIR, 'popup.png');
+    await popup.page.screenshot({ path: picture, fullPage: true });
+    paths.push(picture);
+  }
+  await popup.page.close();
+  const report = v.parse(reportSchema, JSON.parse(await readFile(files.json, 'utf8')));
+  say(`\n${formatAdoption(report, raced.rows)}\n`);
+  for (const path of paths) say(relative(TOP, path));
+  return raced.ok && stops.length === origins.length;
+}
+
+async function run(wish: Wish): Promise<boolean> {
+  if (!(await build())) return false;
+  // A browser that has never been anywhere: otherwise nobody would see it learn HTTP/3.
+  await rm(DIR, { recursive: true, force: true });
+  await mkdir(REPORT_DIR, { recursive: true, mode: 0o700 });
+
+  heading('Browser');
+  const local = wish.origins.length === 0;
+  const served = local ? await startOrigins({ origins: ORIGIN_KINDS, dir: join(DIR, 'origins') }) : null;
+  const origins = served
+    ? Object.values(served.origins).map(({ origin }) => readOrigin(origin))
+    : wish.origins;
+  let session: Session | null = null;
+  try {
+    const step = beginStep('Chromium with the extension and the helper');
+    session = await openSession({ dir: DIR, headless: wish.headless, ...(served && { local: served }) });
+    step.end(true, session.context.browser()?.version() ?? '');
+    const ok = await tour(session, origins, local, wish.headless);
+    if (!wish.headless) {
+      say('\nThe browser stays open; close it or press Ctrl-C to end.');
+      await new Promise((resolve) => session?.context.once('close', resolve));
+    }
+    return ok;
+  } finally {
+    await session?.close();
+    await served?.stop();
+  }
+}
+
+try {
+  process.exitCode = (await run(readArguments(process.argv.slice(2)))) ? 0 : 1;
+} catch (error) {
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  if (!(error instanceof BadUsage) && !code.startsWith('ERR_PARSE_ARGS')) throw error;
+  process.stderr.write(`${(error as Error).message}\n${USAGE}\n`);
+  process.exitCode = 2;
+}

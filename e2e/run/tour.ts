@@ -1,0 +1,113 @@
+// The guided tour itself: visits, races and the export, all through the browser and the popup, as a user would.
+import { join } from 'node:path';
+import { type Origin, originParts } from '@photofinish/shared/origin';
+import { PROTOCOL_NAMES, protocolFromAlpn } from '@photofinish/shared/protocol';
+import type { Page } from '@playwright/test';
+import { navigationProtocol } from '../browsers/chromium.ts';
+import type { OriginRow, Popup, ReportFormat } from '../browsers/popup.ts';
+import type { Session } from '../browsers/session.ts';
+import type { PopupRows } from './adoption-table.ts';
+import { beginStep, heading } from './display.ts';
+
+/** Enough for a browser to learn HTTP/3 from the first visit, use it on the next, and be forecast on the last. */
+const VISITS = 4;
+const NAVIGATION_TIMEOUT_MS = 20_000;
+const FORMATS: readonly ReportFormat[] = ['html', 'json', 'csv'];
+
+/** An origin whose page could be opened, in its tab. */
+export interface Stop {
+  readonly origin: Origin;
+  readonly page: Page;
+}
+
+/** The browser's error without Playwright's log of how it came to it. */
+function firstLine(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.split('\n')[0]?.replace(/^page\.goto: /, '') ?? message;
+}
+
+async function open(page: Page, url: string): Promise<string> {
+  await page.goto(url, { timeout: NAVIGATION_TIMEOUT_MS, waitUntil: 'load' });
+  const protocol = protocolFromAlpn(await navigationProtocol(page));
+  return PROTOCOL_NAMES[protocol ?? 'unknown'];
+}
+
+/** Each change of protocol, in order. */
+function changes(protocols: readonly string[]): string {
+  return protocols.filter((protocol, index) => protocol !== protocols[index - 1]).join(', then ');
+}
+
+async function visit(page: Page, origin: Origin): Promise<Stop | null> {
+  const step = beginStep(`visiting ${origin}`);
+  const protocols: string[] = [];
+  try {
+    for (let count = 1; count <= VISITS; count += 1) {
+      step.detail(`visit ${count} of ${VISITS}  ${changes(protocols)}`);
+      protocols.push(await open(page, `${origin}/`));
+    }
+    step.end(true, changes(protocols));
+    return { origin, page };
+  } catch (error) {
+    step.end(false, firstLine(error));
+    await page.close();
+    return null;
+  }
+}
+
+/** Opens every origin several times, each in its own tab; gives those that answered. */
+export async function visitAll(session: Session, origins: readonly Origin[]): Promise<Stop[]> {
+  heading('Visits');
+  const stops: Stop[] = [];
+  for (const origin of origins) {
+    const stop = await visit(await session.context.newPage(), origin);
+    if (stop !== null) stops.push(stop);
+  }
+  return stops;
+}
+
+/** Opens one page that takes its resources from all origins, so that the report has cross-origin requests. */
+export async function visitMixedPage(stop: Stop, origins: readonly Origin[]): Promise<void> {
+  const step = beginStep(`a page at ${stop.origin} with resources from ${origins.length} origins`);
+  const query = new URLSearchParams({ resources: '24', from: origins.join(',') });
+  step.end(true, await open(stop.page, `${stop.origin}/page?${query}`));
+}
+
+async function raceAt(stop: Stop, popup: Popup): Promise<boolean> {
+  const step = beginStep(`racing ${originParts(stop.origin).host}`);
+  step.detail('three pairs, HTTP/3 and HTTP/2 in turn');
+  try {
+    const { ok, words } = await popup.race();
+    step.end(ok, words);
+    return ok;
+  } catch (error) {
+    step.end(false, firstLine(error));
+    return false;
+  }
+}
+
+export interface Raced {
+  readonly rows: PopupRows;
+  /** Whether every race came to a result, of whichever kind. */
+  readonly ok: boolean;
+}
+
+/** Presses *Race now* in the popup of every stop. */
+export async function raceAll(session: Session, stops: readonly Stop[]): Promise<Raced> {
+  heading('Races');
+  const rows = new Map<Origin, readonly OriginRow[]>();
+  let ok = true;
+  for (const stop of stops) {
+    const popup = await session.openPopup(stop.page);
+    ok = (await raceAt(stop, popup)) && ok;
+    rows.set(stop.origin, await popup.origins());
+    await popup.page.close();
+  }
+  return { rows, ok };
+}
+
+/** Exports the report of all sites in every format; gives the files' paths by format. */
+export async function exportReports(popup: Popup, dir: string): Promise<Record<ReportFormat, string>> {
+  const file = (format: ReportFormat) => join(dir, `report.${format}`);
+  for (const format of FORMATS) await popup.exportAllSites(format, file(format));
+  return { html: file('html'), json: file('json'), csv: file('csv') };
+}
