@@ -1,0 +1,72 @@
+// Builds the loadable editions of the extension from the one manifest. Run by Node: `node extension/build.ts`.
+// The same input gives the same bytes: names carry content hashes and nothing carries the time.
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { EXTENSION_KEY } from '@photofinish/shared/extension-id';
+import { type BuildOptions, build } from 'esbuild';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = dirname(here);
+
+const EDITIONS = {
+  chromium: {
+    target: 'chrome123',
+    /** The key fixes the extension's id, which the helper's manifests name. */
+    manifest: (input: object) => ({ ...input, key: EXTENSION_KEY }),
+  },
+};
+type Edition = keyof typeof EDITIONS;
+
+/** Pages with their own folder: `NAME/NAME.html`, its styles and its script. */
+const PAGES = ['popup'];
+const ICON_SIZES = [16, 32, 48, 128];
+const MARKS = ['photofinish', 'h3', 'h2', 'h1', 'unknown'];
+
+async function bundle(outdir: string, target: string): Promise<void> {
+  const shared: BuildOptions = { bundle: true, minify: true, target, outdir, legalComments: 'none' };
+  await Promise.all([
+    // Modules with static imports alone, because a service worker may not import() at run time. `site` is an entry of
+    // its own so that the public-suffix list lands in a chunk that changes only when the list does.
+    build({
+      ...shared,
+      format: 'esm',
+      splitting: true,
+      chunkNames: 'chunks/[name]-[hash]',
+      entryPoints: [
+        { in: join(here, 'background.ts'), out: 'background' },
+        { in: join(here, 'site.ts'), out: 'site' },
+        ...PAGES.map((page) => ({ in: join(here, page, `${page}.ts`), out: `${page}/${page}` })),
+      ],
+    }),
+    // Content scripts are classic scripts.
+    build({
+      ...shared,
+      format: 'iife',
+      entryPoints: [{ in: join(here, 'observe/content.ts'), out: 'content' }],
+    }),
+  ]);
+}
+
+async function copyStatic(outdir: string): Promise<void> {
+  const icons = MARKS.flatMap((mark) => ICON_SIZES.map((size) => `icons/${mark}-${size}.png`));
+  const pages = PAGES.flatMap((page) => [`${page}/${page}.html`, `${page}/${page}.css`]);
+  for (const file of [...icons, ...pages]) {
+    await mkdir(dirname(join(outdir, file)), { recursive: true });
+    await cp(join(here, file), join(outdir, file));
+  }
+}
+
+/** Builds one edition into `extension/dist/EDITION` from nothing. */
+async function buildEdition(edition: Edition): Promise<string> {
+  const { target, manifest } = EDITIONS[edition];
+  const outdir = join(here, 'dist', edition);
+  await rm(outdir, { recursive: true, force: true });
+  await bundle(outdir, target);
+  await copyStatic(outdir);
+  const input = JSON.parse(await readFile(join(root, 'manifest.json'), 'utf8'));
+  await writeFile(join(outdir, 'manifest.json'), `${JSON.stringify(manifest(input), null, 2)}\n`);
+  return outdir;
+}
+
+for (const edition of Object.keys(EDITIONS) as Edition[]) console.log(await buildEdition(edition));

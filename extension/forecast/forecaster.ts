@@ -1,0 +1,110 @@
+// Asks the helper before each navigation what the page's origins will speak. The page's own origin goes out at once,
+// in the event's own turn; origins the site used before go along when they are in memory, and follow when they must
+// first be read from the ledger.
+// An asked forecast waits for its document's commit, until its tab navigates anew, and then belongs to that page.
+import type { Forecast } from '@photofinish/shared/forecast';
+import { type Origin, originOfUrl } from '@photofinish/shared/origin';
+import { MAX_FORECAST_ORIGINS } from '@photofinish/shared/wire';
+import { siteOfHost } from '../site.ts';
+
+export interface ForecasterDeps {
+  readonly ask: (site: string, origins: readonly Origin[]) => Promise<readonly Forecast[]>;
+  readonly originsOfSite: (site: string, limit: number) => Promise<readonly Origin[]>;
+  readonly onArrived: (navigation: Navigation) => void;
+  /** Milliseconds since the epoch, with fractions. */
+  readonly nowMs: () => number;
+}
+
+/** One navigation's forecasts, while they arrive. */
+export interface Navigation {
+  readonly tabId: number;
+  readonly frameId: number;
+  readonly origin: Origin;
+  readonly site: string;
+  readonly askedAtMs: number;
+  /** What has arrived, each message's answer with its time. */
+  readonly arrived: { readonly forecasts: readonly Forecast[]; readonly atMs: number }[];
+  /** The document it became; null until it commits. */
+  documentId: string | null;
+}
+
+const MAX_SITES_IN_MEMORY = 200;
+const MAX_WAITING = 200;
+
+export interface Forecaster {
+  /** An outermost page is about to be asked for. */
+  navigate(tabId: number, frameId: number, url: string): void;
+  /** The navigation became this document; null when no forecast was asked for it. */
+  commit(tabId: number, frameId: number, documentId: string): Navigation | null;
+  /** The site uses this origin: the next navigation asks for it too. */
+  remember(site: string, origins: Iterable<Origin>): void;
+}
+
+export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: ForecasterDeps): Forecaster {
+  const sites = new Map<string, Set<Origin>>();
+  const waiting = new Map<string, Navigation>();
+
+  const trim = (map: Map<string, unknown>, max: number): void => {
+    const [oldest] = map.keys();
+    if (map.size > max && oldest !== undefined) map.delete(oldest);
+  };
+
+  const send = (navigation: Navigation, origins: readonly Origin[]): Promise<void> =>
+    ask(navigation.site, origins).then(
+      (forecasts) => {
+        navigation.arrived.push({ forecasts, atMs: nowMs() });
+        onArrived(navigation);
+      },
+      // No helper, or too slow a one: the page simply has no forecast, and the popup shows the helper's state.
+      () => {},
+    );
+
+  const sendRest = async (navigation: Navigation): Promise<void> => {
+    const known = await originsOfSite(navigation.site, MAX_FORECAST_ORIGINS + 1);
+    sites.set(navigation.site, new Set(known));
+    trim(sites, MAX_SITES_IN_MEMORY);
+    const rest = known.filter((origin) => origin !== navigation.origin).slice(0, MAX_FORECAST_ORIGINS);
+    if (rest.length > 0) await send(navigation, rest);
+  };
+
+  return {
+    navigate(tabId, frameId, url) {
+      const parts = originOfUrl(url);
+      if (parts === null) return;
+      const { origin, host } = parts;
+      const site = siteOfHost(host);
+      const navigation: Navigation = {
+        tabId,
+        frameId,
+        origin,
+        site,
+        askedAtMs: nowMs(),
+        arrived: [],
+        documentId: null,
+      };
+      const known = sites.get(site);
+      const others = known === undefined ? [] : [...known].filter((other) => other !== origin);
+      void send(navigation, [origin, ...others.slice(0, MAX_FORECAST_ORIGINS - 1)]);
+      waiting.delete(`${tabId} ${frameId}`);
+      waiting.set(`${tabId} ${frameId}`, navigation);
+      trim(waiting, MAX_WAITING);
+      // A ledger that cannot be read costs the further forecasts only.
+      if (known === undefined) sendRest(navigation).catch(() => {});
+    },
+
+    commit(tabId, frameId, documentId) {
+      const key = `${tabId} ${frameId}`;
+      const navigation = waiting.get(key);
+      if (navigation === undefined) return null;
+      waiting.delete(key);
+      navigation.documentId = documentId;
+      return navigation;
+    },
+
+    remember(site, origins) {
+      const known = sites.get(site);
+      if (known === undefined) return;
+      for (const origin of origins) if (known.size < MAX_FORECAST_ORIGINS) known.add(origin);
+    },
+  };
+}

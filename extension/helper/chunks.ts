@@ -1,0 +1,31 @@
+// Puts long replies together again. The helper cuts what browsers would refuse to carry in one message.
+import type { Reply } from '@photofinish/shared/wire';
+
+type Chunk = Extract<Reply, { type: 'chunk' }>;
+
+/** No reply of ours comes near it: 500 forecasts are under 200 KiB, a long race under 1 MiB. */
+export const MAX_REASSEMBLED_CHARS = 16 * 1024 * 1024;
+
+export type Reassembled =
+  | { readonly state: 'more' }
+  | { readonly state: 'whole'; readonly message: unknown }
+  | { readonly state: 'broken'; readonly why: string };
+
+/** One request's chunks, in order; a gap, a bad end or too much of it breaks the reply. */
+export function createReassembly(): (chunk: Chunk) => Reassembled {
+  const parts: string[] = [];
+  let chars = 0;
+  return ({ seq, last, data }) => {
+    if (seq !== parts.length)
+      return { state: 'broken', why: `chunk ${seq} came where ${parts.length} was due` };
+    chars += data.length;
+    if (chars > MAX_REASSEMBLED_CHARS) return { state: 'broken', why: 'the reply is too long' };
+    parts.push(data);
+    if (!last) return { state: 'more' };
+    try {
+      return { state: 'whole', message: JSON.parse(parts.join('')) };
+    } catch {
+      return { state: 'broken', why: 'the chunks do not make a JSON text' };
+    }
+  };
+}

@@ -1,0 +1,71 @@
+// The helper as the rest of the extension sees it: forecasts, races, observations, each a typed call with its own
+// patience. Everything here rejects with a HelperError; nobody else in the extension knows the wire.
+import type { Forecast } from '@photofinish/shared/forecast';
+import type { Browser, Observation } from '@photofinish/shared/observation';
+import type { Origin } from '@photofinish/shared/origin';
+import type { OriginRace } from '@photofinish/shared/outcome';
+import type { Progress } from '@photofinish/shared/wire';
+import { HelperError } from './failure.ts';
+import type { Answer, HelperPort, Question } from './port.ts';
+
+/** A forecast later than this helps nobody: the page is there. */
+const FORECAST_TIMEOUT_MS = 5000;
+/** A comparison's longest silence is one attempt's time-out (3 s) after waiting for a free slot. */
+const RACE_TIMEOUT_MS = 30_000;
+const STORE_TIMEOUT_MS = 15_000;
+
+export interface RunningRace {
+  readonly result: Promise<OriginRace>;
+  /** Asks the helper to stop; the result then rejects with `cancelled`. */
+  cancel(): void;
+}
+
+export interface Helper {
+  forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]>;
+  /** Each protocol alone, in pairs: what the photo finish and the gain come from. */
+  compare(origin: Origin, onProgress: (progress: Progress) => void): RunningRace;
+  /** Resolves once the helper has the observations on its disk. */
+  observed(observations: readonly Observation[]): Promise<void>;
+  /** The label of the network the helper sees. */
+  network(): Promise<string>;
+}
+
+function expected<Type extends Answer['type']>(answer: Answer, type: Type): Extract<Answer, { type: Type }> {
+  if (answer.type === type) return answer as Extract<Answer, { type: Type }>;
+  throw new HelperError('helper-bad-reply', `the helper answered ${answer.type} where ${type} was due`);
+}
+
+export function createHelper(port: HelperPort, browser: Browser): Helper {
+  return {
+    async forecast(site, origins) {
+      const question: Question = { type: 'forecast', browser, site, origins: [...origins] };
+      const answer = await port.ask(question, { timeoutMs: FORECAST_TIMEOUT_MS }).reply;
+      return expected(answer, 'forecast').forecasts;
+    },
+
+    compare(origin, onProgress) {
+      const question: Question = { type: 'race', origin, mode: 'compare', reason: 'click' };
+      const { id, reply } = port.ask(question, { timeoutMs: RACE_TIMEOUT_MS, onProgress });
+      return {
+        result: reply.then((answer) => {
+          const { id: _id, type: _type, ...race } = expected(answer, 'race');
+          return race;
+        }),
+        cancel: () => {
+          // Whatever it answers, the race's own reply tells how it ended.
+          port.ask({ type: 'cancel', target: id }, { timeoutMs: STORE_TIMEOUT_MS }).reply.catch(() => {});
+        },
+      };
+    },
+
+    async observed(observations) {
+      const question: Question = { type: 'observed', browser, observations: [...observations] };
+      expected(await port.ask(question, { timeoutMs: STORE_TIMEOUT_MS }).reply, 'observed');
+    },
+
+    async network() {
+      const answer = await port.ask({ type: 'stats' }, { timeoutMs: STORE_TIMEOUT_MS }).reply;
+      return expected(answer, 'stats').network;
+    },
+  };
+}

@@ -1,0 +1,167 @@
+// The one speaker on the native port: one long-lived connection, numbered requests, replies checked by the wire's
+// schemas. Requests go out without waiting for hello's answer, because the port keeps their order.
+// A connection lives until the helper goes or garbles; then it is tried again, each time after a longer pause.
+import { type Reply, type Request, replySchema, WIRE_PROTOCOL } from '@photofinish/shared/wire';
+import * as v from 'valibot';
+import type { HelperState } from '../messages.ts';
+import { createReassembly } from './chunks.ts';
+import { HelperError } from './failure.ts';
+import { createPendingReplies, type PendingReplies } from './pending.ts';
+import { stateAfterDisconnect, stateAfterRefusal } from './state.ts';
+
+/** What of `chrome.runtime.Port` is used. */
+export interface NativePort {
+  postMessage(message: unknown): void;
+  disconnect(): void;
+  onMessage(listen: (message: unknown) => void): void;
+  /** The browser's own words for why the port closed; null when it gives none. */
+  onDisconnect(listen: (why: string | null) => void): void;
+}
+
+export interface Clock {
+  /** Runs after `delayMs`; gives the function that calls it off. */
+  later(delayMs: number, run: () => void): () => void;
+}
+
+export interface PortDeps {
+  readonly connect: () => NativePort;
+  readonly clock: Clock;
+  /** Our name and version, as in `photofinish 1.0.0`. */
+  readonly program: string;
+  readonly onState: (state: HelperState) => void;
+}
+
+type OmitId<T> = T extends unknown ? Omit<T, 'id'> : never;
+export type Question = OmitId<Exclude<Request, { type: 'hello' }>>;
+export type Answer = Exclude<Reply, { type: 'progress' | 'error' | 'chunk' }>;
+
+export interface Asked {
+  readonly id: number;
+  /** Rejects with a HelperError. */
+  readonly reply: Promise<Answer>;
+}
+
+export interface AskOptions {
+  /** Without any word from the helper for so long, the request fails; each progress starts it anew. */
+  readonly timeoutMs: number;
+  readonly onProgress?: (progress: Extract<Reply, { type: 'progress' }>) => void;
+}
+
+export interface HelperPort {
+  readonly state: HelperState;
+  /** Opens the port now, whatever pause was left. */
+  connect(): void;
+  ask(question: Question, options: AskOptions): Asked;
+}
+
+/** Starting the helper takes 164 ms at worst on a cold disk; a minute's machine stall is not a broken helper. */
+const HELLO_TIMEOUT_MS = 15_000;
+const FIRST_RECONNECT_MS = 1000;
+const LAST_RECONNECT_MS = 300_000;
+const HELLO_ID = 0;
+
+interface Connection {
+  readonly port: NativePort;
+  readonly pending: PendingReplies;
+}
+
+export function createHelperPort({ connect, clock, program, onState }: PortDeps): HelperPort {
+  let state: HelperState = { state: 'connecting' };
+  let connection: Connection | null = null;
+  let nextId = HELLO_ID + 1;
+  let reconnectMs = FIRST_RECONNECT_MS;
+  let cancelReconnect: (() => void) | null = null;
+
+  const setState = (next: HelperState): void => {
+    state = next;
+    onState(next);
+  };
+
+  const lose = (next: HelperState, error: HelperError): void => {
+    const lost = connection;
+    connection = null;
+    setState(next);
+    lost?.pending.rejectAll(error);
+    cancelReconnect?.();
+    cancelReconnect = clock.later(reconnectMs, open);
+    reconnectMs = Math.min(reconnectMs * 2, LAST_RECONNECT_MS);
+  };
+
+  const hangUp = (why: string): void => {
+    connection?.port.disconnect();
+    lose({ state: 'crashed', message: why }, new HelperError('helper-bad-reply', why));
+  };
+
+  const greeted = (answer: Answer): void => {
+    if (answer.type !== 'hello') return;
+    if (answer.protocol !== WIRE_PROTOCOL) {
+      const message = `The helper (${answer.program}) speaks version ${answer.protocol} and this extension version ${WIRE_PROTOCOL}. Update the older one.`;
+      connection?.port.disconnect();
+      lose({ state: 'incompatible', message }, new HelperError('bad-protocol', message));
+      return;
+    }
+    reconnectMs = FIRST_RECONNECT_MS;
+    setState({ state: 'ready', program: answer.program, network: 'unknown' });
+  };
+
+  const refused = (error: unknown): void => {
+    if (connection === null) return;
+    const { code, message } =
+      error instanceof HelperError ? error : new HelperError('internal', String(error));
+    connection.port.disconnect();
+    lose(stateAfterRefusal(code, message), new HelperError(code, message));
+  };
+
+  const receive = (from: Connection, message: unknown): void => {
+    if (from !== connection) return;
+    const parsed = v.safeParse(replySchema, message);
+    const broken = parsed.success
+      ? from.pending.take(parsed.output)
+      : 'the helper sent a message that does not fit the wire';
+    if (broken !== null) hangUp(broken);
+  };
+
+  const open = (): void => {
+    cancelReconnect?.();
+    cancelReconnect = null;
+    if (connection !== null) return;
+    if (state.state !== 'connecting') setState({ state: 'connecting' });
+    const port = connect();
+    const opened: Connection = { port, pending: createPendingReplies(clock, createReassembly) };
+    connection = opened;
+    port.onMessage((message) => receive(opened, message));
+    port.onDisconnect((why) => {
+      if (opened !== connection) return;
+      const next = stateAfterDisconnect(why);
+      const code = next.state === 'missing' ? 'helper-missing' : 'helper-disconnected';
+      lose(next, new HelperError(code, why ?? 'the helper went away'));
+    });
+    opened.pending.expect(HELLO_ID, { timeoutMs: HELLO_TIMEOUT_MS }).then(greeted, (error) => {
+      if (opened === connection) refused(error);
+    });
+    port.postMessage({ type: 'hello', id: HELLO_ID, protocol: WIRE_PROTOCOL, program });
+  };
+
+  return {
+    get state() {
+      return state;
+    },
+
+    connect() {
+      reconnectMs = FIRST_RECONNECT_MS;
+      open();
+    },
+
+    ask(question, options) {
+      const id = nextId;
+      nextId += 1;
+      if (connection === null) {
+        const code = state.state === 'missing' ? 'helper-missing' : 'helper-disconnected';
+        return { id, reply: Promise.reject(new HelperError(code, 'the helper is not connected')) };
+      }
+      const reply = connection.pending.expect(id, options);
+      connection.port.postMessage({ ...question, id });
+      return { id, reply };
+    },
+  };
+}

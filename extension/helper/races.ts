@@ -1,0 +1,58 @@
+// Races asked for by a click: at most as many at once as the helper's budget allows, one per origin, the others wait.
+import type { Origin } from '@photofinish/shared/origin';
+import type { OriginRace } from '@photofinish/shared/outcome';
+import type { Progress } from '@photofinish/shared/wire';
+import type { HelperError } from './failure.ts';
+import type { RunningRace } from './helper.ts';
+
+export interface RacesDeps {
+  readonly compare: (origin: Origin, onProgress: (progress: Progress) => void) => RunningRace;
+  readonly onProgress: (origin: Origin, progress: Progress) => void;
+  readonly onDone: (race: OriginRace) => void;
+  readonly onFailed: (origin: Origin, code: string, message: string) => void;
+}
+
+export interface Races {
+  start(origin: Origin): void;
+  cancel(origin: Origin): void;
+}
+
+/** The helper's own limit for races over the port. */
+export const RACES_AT_ONCE = 4;
+const MAX_WAITING = 500;
+
+export function createRaces({ compare, onProgress, onDone, onFailed }: RacesDeps): Races {
+  const running = new Map<Origin, RunningRace>();
+  const waiting = new Set<Origin>();
+
+  const next = (): void => {
+    for (const origin of waiting) {
+      if (running.size >= RACES_AT_ONCE) return;
+      waiting.delete(origin);
+      run(origin);
+    }
+  };
+
+  const run = (origin: Origin): void => {
+    const race = compare(origin, (progress) => onProgress(origin, progress));
+    running.set(origin, race);
+    race.result
+      .then(onDone, (error: HelperError) => onFailed(origin, error.code, error.message))
+      .finally(() => {
+        running.delete(origin);
+        next();
+      });
+  };
+
+  return {
+    start(origin) {
+      if (running.has(origin) || waiting.size >= MAX_WAITING) return;
+      waiting.add(origin);
+      next();
+    },
+    cancel(origin) {
+      if (waiting.delete(origin)) onFailed(origin, 'cancelled', 'The race was cancelled before it began.');
+      running.get(origin)?.cancel();
+    },
+  };
+}

@@ -1,0 +1,30 @@
+// What the browser's words for a closed native port mean. The words are Chromium's and Firefox's own, in English
+// whatever the browser's language; an unknown one counts as a crash, which is tried again.
+import type { HelperState } from '../messages.ts';
+import type { HelperErrorCode } from './failure.ts';
+
+const MISSING = [
+  'Specified native messaging host not found',
+  // The manifest is there and the launcher it names is not.
+  'Failed to start native messaging host',
+  'No such native application',
+];
+const NOT_FOR_US = ['Access to the specified native messaging host is forbidden'];
+
+/** The state after the port closed with the browser's message. */
+export function stateAfterDisconnect(why: string | null): HelperState {
+  if (why === null) return { state: 'crashed', message: 'The helper closed the connection.' };
+  if (MISSING.some((words) => why.includes(words))) return { state: 'missing' };
+  if (NOT_FOR_US.some((words) => why.includes(words)))
+    return {
+      state: 'incompatible',
+      message: 'The helper is installed for another extension. Run "photofinish install" again.',
+    };
+  return { state: 'crashed', message: why };
+}
+
+/** The state after the helper refused our hello, or never answered it. */
+export function stateAfterRefusal(code: HelperErrorCode, message: string): HelperState {
+  if (code === 'bad-protocol' || code === 'unknown-caller') return { state: 'incompatible', message };
+  return { state: 'crashed', message };
+}

@@ -1,0 +1,58 @@
+// Keeps the ledger bounded: deletes what is older than the retention and the oldest of what is too many, a small
+// batch at a time, so that no transaction of a busy browser waits long for it.
+import type { IDBPDatabase } from 'idb';
+import {
+  BATCH_RETENTION_MS,
+  dayOf,
+  type LedgerSchema,
+  MAX_BATCHES,
+  MAX_DAYS,
+  MAX_RACES,
+  MAX_RECORDS,
+  RETENTION_MS,
+} from './schema.ts';
+import { whole } from './transaction.ts';
+
+const STEP_ROWS = 500;
+
+interface Plan {
+  readonly store: 'records' | 'days' | 'races' | 'batches';
+  /** Index that orders the rows by age; null: the primary key does. */
+  readonly byAge: string | null;
+  readonly before: number | [string];
+  readonly maxRows: number;
+}
+
+function plansAt(nowMs: number): readonly Plan[] {
+  const cutMs = nowMs - RETENTION_MS;
+  return [
+    { store: 'records', byAge: 'lastSeenMs', before: cutMs, maxRows: MAX_RECORDS },
+    { store: 'days', byAge: null, before: [dayOf(cutMs)], maxRows: MAX_DAYS },
+    { store: 'races', byAge: 'atMs', before: cutMs, maxRows: MAX_RACES },
+    { store: 'batches', byAge: 'atMs', before: nowMs - BATCH_RETENTION_MS, maxRows: MAX_BATCHES },
+  ];
+}
+
+async function prunePlan(db: IDBPDatabase<LedgerSchema>, plan: Plan): Promise<number> {
+  return whole(db.transaction(plan.store, 'readwrite'), async (tx) => {
+    const source = plan.byAge === null ? tx.store : tx.store.index(plan.byAge as never);
+    const tooMany = (await tx.store.count()) - plan.maxRows;
+    let deleted = 0;
+    let cursor = await source.openCursor();
+    while (cursor !== null && deleted < STEP_ROWS) {
+      const tooOld = indexedDB.cmp(cursor.key, plan.before) < 0;
+      if (!tooOld && deleted >= tooMany) break;
+      await cursor.delete();
+      deleted += 1;
+      cursor = await cursor.continue();
+    }
+    return deleted;
+  });
+}
+
+/** One step over every store; the number of rows deleted. */
+export async function pruneStep(db: IDBPDatabase<LedgerSchema>, nowMs: number): Promise<number> {
+  let deleted = 0;
+  for (const plan of plansAt(nowMs)) deleted += await prunePlan(db, plan);
+  return deleted;
+}

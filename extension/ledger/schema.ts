@@ -1,0 +1,105 @@
+// The shape of the ledger in IndexedDB: stores, rows, limits, and the migrations from each version to the next.
+import type { ProtocolCounts } from '@photofinish/shared/adoption';
+import type { Observation } from '@photofinish/shared/observation';
+import type { Origin } from '@photofinish/shared/origin';
+import type { OriginRace } from '@photofinish/shared/outcome';
+import type { Delivery, KnownProtocol } from '@photofinish/shared/protocol';
+import type { DBSchema, IDBPDatabase } from 'idb';
+
+export type DeliveredCounts = Readonly<Record<Exclude<Delivery, 'network'>, number>>;
+export const NOTHING_DELIVERED: DeliveredCounts = { 'http-cache': 0, 'service-worker': 0, prefetch: 0 };
+
+/** Everything known of one origin as used by one site, since the first time it was seen. */
+export interface OriginRecord {
+  readonly origin: Origin;
+  readonly site: string;
+  readonly firstSeenMs: number;
+  readonly lastSeenMs: number;
+  /** The protocol of the newest network answer that told one. */
+  readonly protocol: KnownProtocol | null;
+  readonly protocolAtMs: number | null;
+  readonly address: string | null;
+  /** Network answers, and of them the top-level navigations. */
+  readonly counts: ProtocolCounts;
+  readonly navigations: ProtocolCounts;
+  readonly delivered: DeliveredCounts;
+  readonly bytes: number;
+  /** The newest Alt-Svc value seen on a network answer. */
+  readonly altSvc: string | null;
+  /** Since when it has advertised HTTP/3 without a break; null: it does not. */
+  readonly advertisedSinceMs: number | null;
+  /** Pages begun after that on which the browser used something older; HTTP/3 used sets it to 0. */
+  readonly visitsSinceAdvertised: number;
+  /** Start of the page that was counted last, so that a page of many requests is one visit. */
+  readonly visitedPageMs: number | null;
+}
+
+/** One origin on one site on one UTC day. */
+export interface DayRow {
+  /** `2026-11-21`. */
+  readonly day: string;
+  readonly site: string;
+  readonly origin: Origin;
+  readonly counts: ProtocolCounts;
+  readonly navigations: ProtocolCounts;
+  readonly delivered: DeliveredCounts;
+  readonly bytes: number;
+  /** Forecast look-ups asked for pages of this origin, and those that found a fresh entry. */
+  readonly lookups: number;
+  readonly hits: number;
+  /** Forecasts of this origin compared with what the browser used, and those that were right. */
+  readonly scored: number;
+  readonly right: number;
+}
+
+export interface OutboxRow {
+  readonly observations: readonly Observation[];
+}
+
+export interface LedgerSchema extends DBSchema {
+  records: {
+    key: [Origin, string];
+    value: OriginRecord;
+    indexes: { site: string; lastSeenMs: number };
+  };
+  days: { key: [string, string, Origin]; value: DayRow; indexes: { site: [string, string] } };
+  races: { key: [Origin, number]; value: OriginRace; indexes: { atMs: number } };
+  /** Observations the helper has not acknowledged yet. */
+  outbox: { key: number; value: OutboxRow };
+  /** Batches already counted. */
+  batches: { key: string; value: { readonly key: string; readonly atMs: number }; indexes: { atMs: number } };
+}
+
+export const LEDGER_NAME = 'photofinish';
+
+const DAY_MS = 86_400_000;
+/** A year and a month, so that a month can be compared with the same month a year before. */
+export const RETENTION_MS = 400 * DAY_MS;
+export const MAX_RECORDS = 50_000;
+export const MAX_DAYS = 200_000;
+export const MAX_RACES = 10_000;
+export const RACES_PER_ORIGIN = 20;
+export const MAX_OUTBOX_ROWS = 2000;
+export const MAX_BATCHES = 50_000;
+/** A page frozen by the browser may send a batch again long after; a week outlives any frozen page seen. */
+export const BATCH_RETENTION_MS = 7 * DAY_MS;
+
+type Migration = (db: IDBPDatabase<LedgerSchema>) => void;
+
+/** `MIGRATIONS[n]` leads from version n to n + 1. Never edited once released; a change is a further one. */
+export const MIGRATIONS: readonly Migration[] = [
+  (db) => {
+    const records = db.createObjectStore('records', { keyPath: ['origin', 'site'] });
+    records.createIndex('site', 'site');
+    records.createIndex('lastSeenMs', 'lastSeenMs');
+    db.createObjectStore('days', { keyPath: ['day', 'site', 'origin'] }).createIndex('site', ['site', 'day']);
+    db.createObjectStore('races', { keyPath: ['origin', 'atMs'] }).createIndex('atMs', 'atMs');
+    db.createObjectStore('outbox', { autoIncrement: true });
+    db.createObjectStore('batches', { keyPath: 'key' }).createIndex('atMs', 'atMs');
+  },
+];
+
+/** The UTC day of an instant, as rows are keyed by it. */
+export function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}

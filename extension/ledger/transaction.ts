@@ -1,0 +1,26 @@
+// Transactions that happen whole or not at all, also when our own code throws in the middle.
+import type { IDBPTransaction, StoreNames } from 'idb';
+import type { LedgerSchema } from './schema.ts';
+
+type Stores = StoreNames<LedgerSchema>;
+
+/** Runs `work` in the transaction and waits for it to be committed; whatever fails, nothing of it remains. */
+export async function whole<Names extends ArrayLike<Stores>, Result>(
+  tx: IDBPTransaction<LedgerSchema, Names, 'readwrite'>,
+  work: (tx: IDBPTransaction<LedgerSchema, Names, 'readwrite'>) => Promise<Result>,
+): Promise<Result> {
+  // The rejection of `done` is the same failure that `work` reports; unheard, it would end the service worker's log.
+  tx.done.catch(() => {});
+  try {
+    const result = await work(tx);
+    await tx.done;
+    return result;
+  } catch (error) {
+    try {
+      tx.abort();
+    } catch {
+      // It had ended by itself, which is what was wanted.
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,130 @@
+// In every https frame: reads navigation and resource timings and hands them to the background. Reads nothing of the
+// page itself, changes nothing in it, and stops quietly when the extension is reloaded under it.
+import { createQueue, type NumberedBatch } from './queue.ts';
+import { MAX_URL_CHARS, type Timing, type TimingAck, type TimingBatch } from './timing.ts';
+
+const source = crypto.randomUUID();
+const { timeOrigin } = performance;
+/** How long an idle moment is awaited before the work is done anyway. */
+const IDLE_WAIT_MS = 500;
+
+/** Resource Timing Level 3 adds `deliveryType`, which TypeScript does not know yet. */
+type Entry = PerformanceResourceTiming & { readonly deliveryType?: string };
+
+function timingOf(entry: Entry): Timing {
+  const fragment = entry.name.indexOf('#');
+  return {
+    navigation: entry.entryType === 'navigation',
+    url: (fragment < 0 ? entry.name : entry.name.slice(0, fragment)).slice(0, MAX_URL_CHARS),
+    alpn: entry.nextHopProtocol.slice(0, 32),
+    deliveryType: entry.deliveryType ?? '',
+    startMs: timeOrigin + entry.startTime,
+    endMs: timeOrigin + (entry.responseEnd || entry.startTime),
+    firstByteMs: entry.responseStart > 0 ? timeOrigin + entry.responseStart : 0,
+    transferBytes: entry.transferSize,
+    bodyBytes: entry.decodedBodySize,
+    worker: entry.workerStart > 0,
+    opaque: entry.requestStart === 0 && entry.nextHopProtocol === '',
+  };
+}
+
+function topOrigin(): string | null {
+  if (window.top === window) return null;
+  const ancestors = location.ancestorOrigins;
+  return ancestors[ancestors.length - 1] ?? 'null';
+}
+
+async function send({ seq, entries }: NumberedBatch): Promise<boolean> {
+  // After a reload of the extension this script is an orphan: `runtime.id` is gone and every call would throw.
+  if (chrome.runtime?.id === undefined) {
+    stop();
+    return true;
+  }
+  const batch: TimingBatch = {
+    type: 'timings',
+    source,
+    seq,
+    topOrigin: topOrigin(),
+    startedMs: timeOrigin,
+    controlled: navigator.serviceWorker?.controller != null,
+    entries,
+  };
+  const answer: TimingAck | undefined = await chrome.runtime.sendMessage(batch);
+  return answer?.ack === seq;
+}
+
+const queue = createQueue({
+  send,
+  later: (delayMs, run) => {
+    setTimeout(() => requestIdleCallback(run, { timeout: IDLE_WAIT_MS }), delayMs);
+  },
+});
+
+let navigationTaken = false;
+
+/** The document's own entry, once its answer is complete; `leaving` takes it as it is. */
+function takeNavigation(leaving: boolean): void {
+  if (navigationTaken) return;
+  const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  if (!entry?.name.startsWith('https:') || (entry.responseEnd === 0 && !leaving)) return;
+  navigationTaken = true;
+  queue.add([timingOf(entry)]);
+}
+
+// A frame's document reports itself by its own navigation entry; its parent's entry would count it twice.
+const isFrame = ({ initiatorType }: PerformanceResourceTiming): boolean =>
+  initiatorType === 'iframe' || initiatorType === 'frame';
+
+function takeResources(entries: PerformanceEntryList): void {
+  const resources = entries as PerformanceResourceTiming[];
+  queue.add(resources.filter((e) => e.name.startsWith('https:') && !isFrame(e)).map(timingOf));
+}
+
+const observer = new PerformanceObserver((list) => {
+  takeResources(list.getEntries());
+  // Timers of hidden pages are throttled to a minute; what they do is rare enough to send at once.
+  if (document.visibilityState === 'hidden') queue.flush();
+});
+
+function leave(): void {
+  takeNavigation(true);
+  takeResources(observer.takeRecords());
+  queue.flush();
+}
+
+function onVisibilityChange(): void {
+  if (document.visibilityState === 'hidden') leave();
+}
+
+function onPageShow(event: PageTransitionEvent): void {
+  if (event.persisted) queue.resume();
+}
+
+function onReady(): void {
+  takeNavigation(false);
+}
+
+function start(): void {
+  addEventListener('pagehide', leave);
+  addEventListener('pageshow', onPageShow);
+  addEventListener('load', onReady);
+  document.addEventListener('visibilitychange', onVisibilityChange);
+  document.addEventListener('DOMContentLoaded', onReady);
+  observer.observe({ type: 'resource', buffered: true });
+  onReady();
+}
+
+function stop(): void {
+  queue.stop();
+  observer.disconnect();
+  removeEventListener('pagehide', leave);
+  removeEventListener('pageshow', onPageShow);
+  removeEventListener('load', onReady);
+  document.removeEventListener('visibilitychange', onVisibilityChange);
+  document.removeEventListener('DOMContentLoaded', onReady);
+}
+
+// A page rendered ahead of time is nobody's visit yet; if it never becomes one, it is never counted.
+if ('prerendering' in document && document.prerendering === true)
+  document.addEventListener('prerenderingchange', start, { once: true });
+else start();

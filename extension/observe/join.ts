@@ -1,0 +1,92 @@
+// The join: one timing entry and the webRequest event of the same request become one Observation. Pure; the one
+// place that decides what a protocol, a hidden protocol and a delivery are.
+import type { Observation } from '@photofinish/shared/observation';
+import { originOfUrl } from '@photofinish/shared/origin';
+import { type Delivery, protocolFromAlpn, type UnknownReason } from '@photofinish/shared/protocol';
+import type { EndedRequest } from './requests.ts';
+import type { Timing } from './timing.ts';
+
+export interface JoinContext {
+  /** Stable name of this entry, so that a batch sent twice counts once. */
+  readonly id: string;
+  readonly site: string;
+  /** The entry belongs to the outermost document, not to a frame. */
+  readonly outermost: boolean;
+  readonly controlled: boolean;
+  /** Since when webRequest events are received without gaps, milliseconds since the epoch. */
+  readonly witnessSinceMs: number;
+}
+
+function deliveryOf(timing: Timing, request: EndedRequest | null, context: JoinContext): Delivery {
+  if (timing.deliveryType === 'navigational-prefetch') return 'prefetch';
+  if (timing.deliveryType === 'cache') return 'http-cache';
+  const hidden = protocolFromAlpn(timing.alpn) === null;
+  // A worker that was asked and declined leaves the protocol visible: the network answered.
+  if (hidden && timing.worker) return 'service-worker';
+  // A revalidated answer (304) is `fromCache` and has crossed the network all the same.
+  if (request !== null) return request.fromCache && timing.transferBytes === 0 ? 'http-cache' : 'network';
+  if (!hidden) return timing.transferBytes === 0 && timing.bodyBytes > 0 ? 'http-cache' : 'network';
+  // webRequest would have seen the network: the answer came out of the renderer's memory or a worker.
+  if (timing.startMs < context.witnessSinceMs) return 'network';
+  if (context.controlled) return 'service-worker';
+  return timing.opaque && !timing.navigation ? 'http-cache' : 'network';
+}
+
+function reasonOf(timing: Timing, delivery: Delivery): UnknownReason {
+  if (delivery === 'service-worker') return 'service-worker';
+  return timing.opaque && !timing.navigation ? 'no-timing-allow-origin' : 'missed';
+}
+
+function networkFacts(request: EndedRequest | null): Pick<Observation, 'address' | 'altSvc'> {
+  return {
+    ...(request?.address && { address: request.address }),
+    ...(request?.altSvc && { altSvc: request.altSvc }),
+  };
+}
+
+/**
+ * What the browser did for one timing entry; null when it is not worth a record: not https, or failed before any
+ * answer. Of a redirect chain the protocol is the last answer's, and so is the origin.
+ */
+export function observationOf(
+  timing: Timing,
+  request: EndedRequest | null,
+  context: JoinContext,
+): Observation | null {
+  if (request !== null && !request.answered) return null;
+  const parts = originOfUrl(request?.url ?? timing.url);
+  if (parts === null) return null;
+  const delivery = deliveryOf(timing, request, context);
+  // A revalidated answer repeats the protocol of the answer it revalidates, so it says nothing about this one.
+  const revalidated = delivery === 'network' && request?.fromCache === true;
+  const protocol = revalidated ? null : protocolFromAlpn(timing.alpn);
+  return {
+    id: context.id,
+    origin: parts.origin,
+    site: context.site,
+    kind: timing.navigation && context.outermost ? 'navigation' : 'resource',
+    delivery,
+    atMs: timing.endMs,
+    bytes: delivery === 'network' && timing.transferBytes > 0 ? timing.transferBytes : null,
+    ...(delivery === 'network' && networkFacts(request)),
+    ...(protocol === null ? { protocol: 'unknown', reason: reasonOf(timing, delivery) } : { protocol }),
+  };
+}
+
+/** An answer that no timing entry told of: counted, its protocol unknown. */
+export function missedObservation(request: EndedRequest, id: string, site: string): Observation | null {
+  const parts = originOfUrl(request.url);
+  if (parts === null) return null;
+  return {
+    id,
+    origin: parts.origin,
+    site,
+    kind: request.kind === 'navigation' && !request.hop ? 'navigation' : 'resource',
+    delivery: request.fromCache ? 'http-cache' : 'network',
+    atMs: request.atMs,
+    bytes: null,
+    ...(!request.fromCache && networkFacts(request)),
+    protocol: 'unknown',
+    reason: 'missed',
+  };
+}

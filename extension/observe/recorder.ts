@@ -1,0 +1,142 @@
+// From what the observers saw to what is recorded: joins, writes the ledger, updates the page, and only then
+// acknowledges. Order matters: a batch is acknowledged after it is durable, and each step tolerates a repetition.
+import type { Observation } from '@photofinish/shared/observation';
+import { originOfUrl } from '@photofinish/shared/origin';
+import type { Ledger, Score } from '../ledger/ledger.ts';
+import { applyBatch, type Page } from '../page/model.ts';
+import type { Pages } from '../page/pages.ts';
+import { siteOfHost, siteOfUrl } from '../site.ts';
+import { missedObservation, observationOf } from './join.ts';
+import type { EndedRequest, RequestTable } from './requests.ts';
+import type { TimingBatch } from './timing.ts';
+
+/** The sender of a batch, as the browser vouches for it. */
+export interface BatchSender {
+  readonly tabId: number;
+  readonly documentId: string;
+  readonly url: string;
+}
+
+export interface RecorderDeps {
+  readonly table: RequestTable;
+  readonly ledger: Pick<Ledger, 'record'>;
+  readonly pages: Pages;
+  /** Since when webRequest events arrive without gaps, milliseconds since the epoch. */
+  readonly witnessSinceMs: number;
+  readonly nowMs: () => number;
+  /** Something new is in the ledger. */
+  readonly onRecorded: (observations: readonly Observation[]) => void;
+}
+
+interface Prepared {
+  readonly observations: readonly Observation[];
+  readonly scores: readonly Score[];
+  readonly pageStartedMs: number;
+}
+
+/** Batches joined and not yet in the ledger; storage that fails for longer costs details, not counts. */
+const MAX_PREPARED = 200;
+
+export interface Recorder {
+  /** Resolves once the batch is durable; rejects when storage fails, and the batch should come again. */
+  record(batch: TimingBatch, sender: BatchSender): Promise<void>;
+  /** Records the answers that no timing told of. */
+  recordMissed(): Promise<void>;
+}
+
+export function createRecorder(deps: RecorderDeps): Recorder {
+  const { table, ledger, pages, nowMs } = deps;
+  // Joining consumes the webRequest half, so its result is kept until the ledger has it.
+  const prepared = new Map<string, Prepared>();
+  let unsaved: Observation[] = [];
+
+  const pageOf = (batch: TimingBatch, { tabId, documentId, url }: BatchSender): Page | undefined => {
+    if (batch.topOrigin !== null) return pages.of(documentId) ?? pages.shown(tabId);
+    const page = pages.commit({ documentId, tabId, url, startedMs: batch.startedMs });
+    if (page !== null) pages.show(tabId, documentId);
+    return page ?? undefined;
+  };
+
+  const joined = (batch: TimingBatch, { tabId, documentId }: BatchSender, site: string): Observation[] =>
+    batch.entries.flatMap((timing, i) => {
+      const { navigation, url } = timing;
+      const request = table.claim({ tabId, documentId, navigation, url });
+      if (request === 'counted') return [];
+      const observation = observationOf(timing, request, {
+        id: `${batch.source}:${batch.seq}:${i}`,
+        site,
+        outermost: batch.topOrigin === null,
+        controlled: batch.controlled,
+        witnessSinceMs: deps.witnessSinceMs,
+      });
+      return observation === null ? [] : [observation];
+    });
+
+  const prepare = (key: string, batch: TimingBatch, sender: BatchSender, site: string): Prepared => {
+    const observations = joined(batch, sender, site);
+    const page = pageOf(batch, sender);
+    if (page === undefined) return { observations, scores: [], pageStartedMs: batch.startedMs };
+    const navigation = batch.topOrigin === null ? batch.entries.find((e) => e.navigation) : undefined;
+    const applied = applyBatch(page, key, observations, navigation?.firstByteMs || null);
+    if (applied.page !== page) pages.update(applied.page);
+    return {
+      observations,
+      scores: applied.scores.map((score) => ({ ...score, site })),
+      pageStartedMs: page.startedMs,
+    };
+  };
+
+  const missed = (request: EndedRequest): { observation: Observation; page: Page | undefined } | null => {
+    const parts = originOfUrl(request.url);
+    if (parts === null) return null;
+    const page = pageOfMissed(pages, request);
+    // A worker's own request names who asked; nothing better is known of the page behind it.
+    const site =
+      (request.kind === 'navigation' ? siteOfHost(parts.host) : page?.site) ??
+      siteOfUrl(request.initiator ?? '') ??
+      siteOfHost(parts.host);
+    const observation = missedObservation(request, `missed:${request.id}:${request.atMs}`, site);
+    return observation === null ? null : { observation, page };
+  };
+
+  return {
+    async record(batch, sender) {
+      const site = siteOfUrl(batch.topOrigin ?? sender.url);
+      // A frame inside another extension's page, or of a document without an address: nobody's visit.
+      if (site === null) return;
+      const key = `${batch.source}:${batch.seq}`;
+      const ready = prepared.get(key) ?? prepare(key, batch, sender, site);
+      prepared.set(key, ready);
+      const [oldest] = prepared.keys();
+      if (prepared.size > MAX_PREPARED && oldest !== undefined) prepared.delete(oldest);
+      const fresh = await ledger.record({ key, ...ready, nowMs: nowMs() });
+      prepared.delete(key);
+      await pages.saved();
+      if (fresh) deps.onRecorded(ready.observations);
+    },
+
+    async recordMissed() {
+      const found = table.expire(nowMs()).flatMap((request) => missed(request) ?? []);
+      for (const { observation, page } of found) {
+        const current = page && pages.get(page.documentId);
+        if (current) pages.update(applyBatch(current, observation.id, [observation], null).page);
+      }
+      const observations = [...unsaved, ...found.map((f) => f.observation)];
+      if (observations.length === 0) return;
+      unsaved = observations.slice(-MAX_PREPARED);
+      await ledger.record({ key: null, observations, scores: [], pageStartedMs: nowMs(), nowMs: nowMs() });
+      unsaved = [];
+      deps.onRecorded(observations);
+    },
+  };
+}
+
+function pageOfMissed(pages: Pages, request: EndedRequest): Page | undefined {
+  const own = request.documentId === null ? undefined : pages.of(request.documentId);
+  if (own !== undefined || request.tabId < 0) return own;
+  const shown = pages.shown(request.tabId);
+  // The document itself, if its page never told how it came (no content script runs in it).
+  if (request.kind === 'navigation' && !request.hop)
+    return shown?.delivery === null && originOfUrl(request.url)?.origin === shown.origin ? shown : undefined;
+  return shown !== undefined && shown.startedMs <= request.atMs ? shown : undefined;
+}

@@ -1,0 +1,144 @@
+// The table of answered requests that webRequest saw and no timing entry has claimed yet. A claim joins the two
+// halves of one request; what nobody claims in time was missed by the content script and is counted as such.
+// Lives in the service worker's memory only: an entry is made when a request ends and lives until it is claimed,
+// or SETTLE_MS later, when it is handed out as missed.
+import { MAX_URL_CHARS } from './timing.ts';
+
+export interface EndedRequest {
+  /** The browser's name for the request. */
+  readonly id: string;
+  /** -1: not in a tab (a service worker's or shared worker's own request). */
+  readonly tabId: number;
+  /** The document that asked; null for a navigation, whose document does not exist yet. */
+  readonly documentId: string | null;
+  /** Of the outermost page, of a frame's document, or by a document. */
+  readonly kind: 'navigation' | 'frame' | 'resource';
+  /** A redirect's answer: it has no timing of its own. */
+  readonly hop: boolean;
+  /** Where the request began, and where the answer came from after redirects. */
+  readonly firstUrl: string;
+  readonly url: string;
+  readonly atMs: number;
+  /** False: it failed before any answer came. */
+  readonly answered: boolean;
+  readonly fromCache: boolean;
+  readonly address: string | null;
+  readonly altSvc: string | null;
+  /** Asked for by a page rendered ahead of time, whose visit may never happen. */
+  readonly prerender: boolean;
+  /** Origin of who asked, where the browser names it. */
+  readonly initiator: string | null;
+}
+
+export interface Claim {
+  readonly tabId: number;
+  readonly documentId: string | null;
+  readonly navigation: boolean;
+  readonly url: string;
+}
+
+/** A timing entry leaves its page within about a second of the request's end; hidden pages may take longer. */
+export const SETTLE_MS = 10_000;
+const MAX_ENTRIES = 5000;
+const MAX_COUNTED = 2000;
+/** A page rendered ahead of time is kept waiting by browsers for a few minutes at most. */
+const PRERENDER_MS = 300_000;
+
+/** Fragments never reach the network, and both halves cut at the same length. */
+export function comparableUrl(url: string): string {
+  const fragment = url.indexOf('#');
+  return (fragment < 0 ? url : url.slice(0, fragment)).slice(0, MAX_URL_CHARS);
+}
+
+function keyOf(tabId: number, documentId: string | null, navigation: boolean, url: string): string {
+  // A navigation is asked for before its document exists, so it is joined by its tab.
+  return `${navigation || documentId === null ? tabId : documentId} ${comparableUrl(url)}`;
+}
+
+export interface RequestTable {
+  add(request: EndedRequest): void;
+  /** The request a timing entry belongs to; `counted` when it was already handed out as missed; null: none seen. */
+  claim(claim: Claim): EndedRequest | 'counted' | null;
+  /** Takes out what has waited long enough and got an answer: nobody will claim it any more. */
+  expire(nowMs: number): EndedRequest[];
+  readonly size: number;
+}
+
+export function createRequestTable(): RequestTable {
+  const waiting = new Map<string, EndedRequest[]>();
+  const counted = new Map<string, number>();
+  let overflow: EndedRequest[] = [];
+  let size = 0;
+
+  const requestKey = (r: EndedRequest): string => {
+    // A hop has no timing entry, so nothing may claim it.
+    if (r.hop) return `hop ${r.id} ${r.url}`;
+    // Navigation entries are named after the last URL of a redirect chain, resource entries after the first.
+    if (r.kind === 'resource') return keyOf(r.tabId, r.documentId, false, r.firstUrl);
+    return keyOf(r.tabId, r.documentId, true, r.url);
+  };
+
+  const takeFirst = (map: Map<string, EndedRequest[]>, key: string): EndedRequest | null => {
+    const list = map.get(key);
+    const first = list?.shift();
+    if (list?.length === 0) map.delete(key);
+    return first ?? null;
+  };
+
+  const markCounted = (request: EndedRequest): void => {
+    const key = requestKey(request);
+    counted.set(key, (counted.get(key) ?? 0) + 1);
+    const [oldest] = counted.keys();
+    if (counted.size > MAX_COUNTED && oldest !== undefined) counted.delete(oldest);
+  };
+
+  return {
+    add(request) {
+      const key = requestKey(request);
+      const list = waiting.get(key);
+      if (list === undefined) waiting.set(key, [request]);
+      else list.push(request);
+      size += 1;
+      const [oldest] = waiting.keys();
+      if (size <= MAX_ENTRIES || oldest === undefined) return;
+      const dropped = takeFirst(waiting, oldest);
+      size -= 1;
+      if (dropped !== null) overflow.push(dropped);
+    },
+
+    claim({ tabId, documentId, navigation, url }) {
+      const key = keyOf(tabId, documentId, navigation, url);
+      const found = takeFirst(waiting, key);
+      if (found !== null) {
+        size -= 1;
+        return found;
+      }
+      const times = counted.get(key) ?? 0;
+      if (times === 0) return null;
+      if (times === 1) counted.delete(key);
+      else counted.set(key, times - 1);
+      return 'counted';
+    },
+
+    expire(nowMs) {
+      const due = overflow;
+      overflow = [];
+      for (const [key, list] of waiting) {
+        const old = (r: EndedRequest) => nowMs - r.atMs >= (r.prerender ? PRERENDER_MS : SETTLE_MS);
+        const stay = list.filter((r) => !old(r));
+        if (stay.length === list.length) continue;
+        due.push(...list.filter(old));
+        size -= list.length - stay.length;
+        if (stay.length === 0) waiting.delete(key);
+        else waiting.set(key, stay);
+      }
+      const missed = due.filter((r) => r.answered && !r.prerender);
+      for (const request of missed) if (!request.hop) markCounted(request);
+      return missed;
+    },
+
+    get size() {
+      return size;
+    },
+  };
+}

@@ -1,0 +1,52 @@
+// What a content script tells of a page's requests: plain data, bounded, no logic and no imports, because this is
+// loaded into every frame. The background checks it against `timing-schema` before believing any of it.
+
+/** URLs are cut to this on both sides of the join; longer ones differ only in data nobody needs here. */
+export const MAX_URL_CHARS = 1024;
+export const MAX_BATCH_ENTRIES = 400;
+/** A page that requests more than this is still counted, by webRequest alone (as missed). */
+export const MAX_PAGE_ENTRIES = 10_000;
+
+/** One navigation or resource timing entry (Resource Timing Level 2, Navigation Timing Level 2). */
+export interface Timing {
+  /** A navigation entry describes the document itself. */
+  readonly navigation: boolean;
+  /** Without fragment, cut to MAX_URL_CHARS; of a redirect chain the first. */
+  readonly url: string;
+  /** `nextHopProtocol`; empty when hidden. */
+  readonly alpn: string;
+  /** `deliveryType`: empty, `cache` or `navigational-prefetch`. */
+  readonly deliveryType: string;
+  /** Milliseconds since the epoch. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** First byte of the answer, milliseconds since the epoch; 0 when hidden. */
+  readonly firstByteMs: number;
+  /** `transferSize`; 0 for a cache hit and when hidden. */
+  readonly transferBytes: number;
+  /** `decodedBodySize`; 0 when hidden. */
+  readonly bodyBytes: number;
+  /** A service worker was asked (`workerStart` is set). */
+  readonly worker: boolean;
+  /** The site hides its timings: no request start is told (`Timing-Allow-Origin`). */
+  readonly opaque: boolean;
+}
+
+export interface TimingBatch {
+  readonly type: 'timings';
+  /** Random, one for each document; with `seq` it names the batch, so that one sent twice counts once. */
+  readonly source: string;
+  readonly seq: number;
+  /** The outermost page's origin when this is a frame; null in the outermost page itself. */
+  readonly topOrigin: string | null;
+  /** When this document began, milliseconds since the epoch. */
+  readonly startedMs: number;
+  /** The document is controlled by a service worker. */
+  readonly controlled: boolean;
+  readonly entries: readonly Timing[];
+}
+
+/** The background's answer, given only once the batch is in the ledger. */
+export interface TimingAck {
+  readonly ack: number;
+}

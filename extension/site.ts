@@ -1,0 +1,19 @@
+// The site of a page: its registrable domain. Browsers partition Alt-Svc and sockets by it, so records do too.
+// The only importer of the public-suffix list, which the build keeps in a chunk of its own.
+import { getDomain } from 'tldts';
+
+/**
+ * The registrable domain of a host, private suffixes (`github.io`) included as browsers partition by them.
+ * IP addresses, single labels and public suffixes themselves stand for themselves. IPv6 comes without brackets.
+ */
+export function siteOfHost(host: string): string {
+  const name = host.startsWith('[') ? host.slice(1, -1) : host;
+  return getDomain(name, { allowPrivateDomains: true, extractHostname: false }) ?? name;
+}
+
+/** The site of a top-level page's URL or origin; null unless it is http or https. */
+export function siteOfUrl(url: string): string | null {
+  if (!URL.canParse(url)) return null;
+  const { protocol, hostname } = new URL(url);
+  return (protocol === 'https:' || protocol === 'http:') && hostname !== '' ? siteOfHost(hostname) : null;
+}
