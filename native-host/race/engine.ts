@@ -244,6 +244,10 @@ export function createTrial(plan: TrialPlan): TrialMachine {
 
   function onAnswered(run: Run, event: TrialEvent & { type: 'answered' }, nowMs: number): void {
     if (run.phase !== 'asked' && run.phase !== 'expiring') return;
+    if (run.phase === 'expiring' && run !== adopted) {
+      fail(run, expiredError(run, plan.timeoutMs), nowMs);
+      return;
+    }
     run.firstByteMs = event.firstByteMs;
     tell('first-byte', run, event.firstByteMs);
     if (run === adopted) end(run, 'adopted', nowMs);

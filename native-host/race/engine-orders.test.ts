@@ -1,0 +1,139 @@
+// Every order of events that a two-sided race can bring, and random worlds beyond them. The simulation itself asserts
+// the invariants: one adoption at a time, a decision by the time-out, nothing left running, no request of a late attempt.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AttemptErrorCode, ContenderName, Mode } from '@photofinish/shared/outcome';
+import fc from 'fast-check';
+import { type Decision, planTrial, type TrialPlan } from './plan.ts';
+import { type Behaviour, simulate } from './simulation.ts';
+
+const TIMEOUT_MS = 100;
+const MODES: readonly Mode[] = ['race', 'alt-svc', 'h3', 'h2'];
+
+function planOf(
+  mode: Mode,
+  decision: Decision | null,
+  alternativePort: number | null,
+  delayMs: number,
+): TrialPlan {
+  return planTrial({
+    mode,
+    address: '::1',
+    originPort: 443,
+    alternativePort,
+    decision,
+    startDelayMs: delayMs,
+    timeoutMs: TIMEOUT_MS,
+  });
+}
+
+test('every order of handshakes, failures, answers, start delay and time-out', () => {
+  // Instants on, before and after the start delay (10) and the time-out (100), and coinciding with one another.
+  const instants = [1, 10, 11, 50, 90, 99, 100, 150, null];
+  const answers = [0, 1, 40, 90, null];
+  const behaviours: Behaviour[] = instants.flatMap((handshakeMs): Behaviour[] => [
+    { handshakeMs, refusal: 'connection-closed' },
+    ...answers.flatMap((answerMs): Behaviour[] => [
+      { handshakeMs, answerMs, advertisedPort: 8443 },
+      { handshakeMs, answerMs, answerFailure: 'goaway' },
+    ]),
+  ]);
+  let worlds = 0;
+  for (const mode of ['race', 'alt-svc'] as const) {
+    const plan = planOf(mode, null, null, 10);
+    for (const h3 of behaviours)
+      for (const h2 of behaviours)
+        for (const last of [false, true]) {
+          const behave = (contender: ContenderName): Behaviour => (contender === 'h3' ? h3 : h2);
+          const choose = (count: number): number => (last ? count - 1 : 0);
+          const { trial, endedMs } = simulate({ plan, behave, choose });
+          assert.ok(endedMs <= TIMEOUT_MS);
+          worlds += 1;
+          if (mode !== 'race') continue;
+          const timely = (b: Behaviour): boolean =>
+            b.handshakeMs !== null &&
+            b.answerMs != null &&
+            b.handshakeMs + 10 + b.answerMs < TIMEOUT_MS &&
+            b.refusal === undefined &&
+            b.answerFailure === undefined;
+          const dead = (b: Behaviour): boolean => b.refusal !== undefined || b.handshakeMs === null;
+          if ((timely(h3) && (timely(h2) || dead(h2))) || (timely(h2) && dead(h3)))
+            assert.notEqual(trial.adopted, null, 'a protocol that answers in time is adopted');
+        }
+  }
+  assert.ok(worlds > 10_000);
+});
+
+const code = fc.constantFrom<AttemptErrorCode>(
+  'udp-refused',
+  'certificate-invalid',
+  'h3-error',
+  'connection-closed',
+);
+const instant = fc.option(fc.nat({ max: 130 }), { nil: null, freq: 4 });
+const behaviour: fc.Arbitrary<Behaviour> = fc
+  .record({
+    handshakeMs: instant,
+    refusal: fc.option(code, { nil: undefined, freq: 3 }),
+    transportMs: instant,
+    answerMs: instant,
+    answerFailure: fc.option(code, { nil: undefined, freq: 3 }),
+    advertisedPort: fc.option(fc.constantFrom(443, 8443), { nil: null }),
+  })
+  .map(({ refusal, answerFailure, ...rest }) => ({
+    ...rest,
+    ...(refusal && { refusal }),
+    ...(answerFailure && { answerFailure }),
+  }));
+const world = fc.record({
+  plan: fc
+    .tuple(
+      fc.constantFrom(...MODES),
+      fc.constantFrom<Decision | null>(null, 'h3', 'h2', 'http/1.1'),
+      fc.constantFrom(null, 443, 8443),
+      fc.nat({ max: 120 }),
+    )
+    .map((inputs) => planOf(...inputs)),
+  h3: fc.array(behaviour, { minLength: 4, maxLength: 4 }),
+  h2: fc.array(behaviour, { minLength: 4, maxLength: 4 }),
+  order: fc.infiniteStream(fc.nat()),
+  cancelAtMs: fc.option(fc.nat({ max: 130 }), { nil: undefined, freq: 3 }),
+  endLatencyMs: fc.nat({ max: 3 }),
+});
+
+test('random worlds keep the invariants', () => {
+  fc.assert(
+    fc.property(world, ({ plan, h3, h2, order, cancelAtMs, endLatencyMs }) => {
+      const { trial, endedMs } = simulate({
+        plan,
+        behave: (contender, nth) => {
+          const one = (contender === 'h3' ? h3 : h2)[nth];
+          assert.ok(one, 'no contender is attempted for ever');
+          return one;
+        },
+        choose: (count) => (order.next().value ?? 0) % count,
+        endLatencyMs,
+        ...(cancelAtMs !== undefined && { cancelAtMs }),
+      });
+      assert.ok(endedMs <= TIMEOUT_MS + endLatencyMs, 'a trial ends with its time-out');
+      if (cancelAtMs === undefined)
+        for (const a of trial.attempts) assert.notEqual(a.error?.code, 'cancelled');
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test('adding delay to one contender never makes it win', () => {
+  const sound = fc.nat({ max: 40 });
+  fc.assert(
+    fc.property(sound, sound, fc.integer({ min: 1, max: 40 }), (h3Ms, h2Ms, moreMs) => {
+      const plan = planOf('race', null, null, 10);
+      const winner = (slowerMs: number): string | null =>
+        simulate({
+          plan,
+          behave: (contender) => ({ handshakeMs: contender === 'h3' ? h3Ms + slowerMs : h2Ms }),
+        }).trial.adopted;
+      if (winner(0) === 'h2') assert.equal(winner(moreMs), 'h2');
+    }),
+  );
+});

@@ -1,0 +1,292 @@
+// P2's rules, one test each, in virtual time; times are chosen so that no two events coincide unless that is the point.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ContenderName, Mode } from '@photofinish/shared/outcome';
+import { type PlanInput, planTrial } from './plan.ts';
+import { type Behaviour, type Simulated, simulate, type World } from './simulation.ts';
+
+const DELAY_MS = 10;
+const TIMEOUT_MS = 3000;
+
+function plan(mode: Mode, overrides: Partial<PlanInput> = {}) {
+  return planTrial({
+    mode,
+    address: '127.0.0.1',
+    originPort: 443,
+    alternativePort: null,
+    decision: null,
+    startDelayMs: DELAY_MS,
+    timeoutMs: TIMEOUT_MS,
+    ...overrides,
+  });
+}
+
+interface Scene extends Omit<World, 'plan' | 'behave'> {
+  readonly mode?: Mode;
+  readonly with?: Partial<PlanInput>;
+  readonly h3?: Behaviour | readonly Behaviour[];
+  readonly h2?: Behaviour | readonly Behaviour[];
+}
+
+const NEVER: Behaviour = { handshakeMs: null };
+
+/** One behaviour for every attempt of a contender, or one for each, the last one repeating. */
+function nthOf(behaviours: Behaviour | readonly Behaviour[] | undefined, nth: number): Behaviour {
+  const list = behaviours === undefined ? [NEVER] : [behaviours].flat();
+  return list[Math.min(nth, list.length - 1)] ?? NEVER;
+}
+
+function play({ mode = 'race', with: overrides, h3, h2, ...world }: Scene): Simulated {
+  const behave = (contender: ContenderName, nth: number): Behaviour =>
+    nthOf(contender === 'h3' ? h3 : h2, nth);
+  return simulate({ ...world, plan: plan(mode, overrides), behave });
+}
+
+const outcomes = ({ trial }: Simulated): string[] => trial.attempts.map((a) => `${a.protocol} ${a.outcome}`);
+const codes = ({ trial }: Simulated): (string | undefined)[] => trial.attempts.map((a) => a.error?.code);
+
+test('rule 1: QUIC starts at once, old HTTP after the start delay', () => {
+  const { trial } = play({ h3: { handshakeMs: 50 }, h2: { handshakeMs: 100 } });
+  assert.deepEqual(
+    trial.attempts.map((a) => [a.protocol, a.startedMs]),
+    [
+      ['h3', 0],
+      ['h2', DELAY_MS],
+    ],
+  );
+});
+
+test('rule 1: QUIC established within the delay, and old HTTP is never attempted', () => {
+  const run = play({ h3: { handshakeMs: 9, answerMs: 30 }, h2: { handshakeMs: 1 } });
+  assert.deepEqual(outcomes(run), ['h3 adopted']);
+});
+
+test('rule 1: a QUIC attempt that fails earlier starts old HTTP at once', () => {
+  const run = play({ h3: { handshakeMs: 2, refusal: 'udp-refused' }, h2: { handshakeMs: 5 } });
+  assert.equal(run.trial.attempts[1]?.startedMs, 2);
+  assert.deepEqual(outcomes(run), ['h3 failed', 'h2 adopted']);
+  assert.equal(run.trial.establishedMs, 7);
+});
+
+test('rule 2: TCP up but TLS not is not established, so QUIC still wins', () => {
+  const run = play({ h3: { handshakeMs: 60 }, h2: { handshakeMs: 70, transportMs: 20 } });
+  assert.equal(run.trial.adopted, 'h3');
+  assert.equal(run.trial.establishedMs, 60);
+});
+
+test('rule 3: QUIC first is adopted and the other terminated at once', () => {
+  const run = play({ h3: { handshakeMs: 50, answerMs: 25 }, h2: { handshakeMs: 100 } });
+  assert.deepEqual(outcomes(run), ['h3 adopted', 'h2 cancelled']);
+  assert.equal(run.told.find((t) => t.event === 'cancelled')?.atMs, 50);
+  assert.equal(run.trial.firstByteMs, 75);
+  assert.deepEqual(run.requests, [0]);
+});
+
+test('rule 4: old HTTP first is adopted and asked; QUIC goes on, is established late and never asked', () => {
+  const run = play({ h3: { handshakeMs: 80 }, h2: { handshakeMs: 20, answerMs: 5 } });
+  assert.deepEqual(outcomes(run), ['h3 established-late', 'h2 adopted']);
+  assert.deepEqual(run.requests, [1]);
+  assert.equal(run.trial.lateH3, true);
+  assert.equal(run.trial.attempts[0]?.establishedMs, 80);
+  assert.equal(run.trial.establishedMs, 30);
+  assert.equal(run.endedMs, 80);
+});
+
+test('rule 4: a late QUIC handshake before the answer is closed while the request runs', () => {
+  const run = play({ h3: { handshakeMs: 40 }, h2: { handshakeMs: 20, answerMs: 50 } });
+  assert.deepEqual(outcomes(run), ['h3 established-late', 'h2 adopted']);
+  assert.equal(run.endedMs, 80);
+});
+
+test('rule 4: a late failure is recorded as failed', () => {
+  const run = play({ h3: { handshakeMs: 80, refusal: 'alpn-mismatch' }, h2: { handshakeMs: 20 } });
+  assert.deepEqual(outcomes(run), ['h3 failed', 'h2 adopted']);
+  assert.deepEqual(codes(run), ['alpn-mismatch', undefined]);
+  assert.equal(run.trial.lateH3, false);
+});
+
+test('rule 4: silence over UDP is recorded as udp-timeout, without delaying the decision', () => {
+  const run = play({ h2: { handshakeMs: 100 } });
+  assert.equal(run.told.find((t) => t.event === 'adopted')?.atMs, 110);
+  assert.deepEqual(codes(run), ['udp-timeout', undefined]);
+  assert.equal(run.endedMs, TIMEOUT_MS);
+});
+
+test('rule 5: a fresh h3 decision attempts h3 alone', () => {
+  const run = play({ with: { decision: 'h3' }, h3: { handshakeMs: 900 }, h2: { handshakeMs: 1 } });
+  assert.deepEqual(outcomes(run), ['h3 adopted']);
+  assert.equal(run.trial.cacheHit, true);
+});
+
+test('rule 5: a fresh decision for old HTTP attempts it alone, and sends no UDP at all', () => {
+  const run = play({
+    with: { decision: 'http/1.1' },
+    h3: { handshakeMs: 1 },
+    h2: { handshakeMs: 50, protocol: 'http/1.1' },
+  });
+  assert.deepEqual(outcomes(run), ['http/1.1 adopted']);
+});
+
+test('rule 5: when the remembered protocol fails, the other one is the fallback, at once', () => {
+  const run = play({
+    with: { decision: 'h3' },
+    h3: { handshakeMs: 4, refusal: 'udp-refused' },
+    h2: { handshakeMs: 5 },
+  });
+  assert.deepEqual(outcomes(run), ['h3 failed', 'h2 adopted']);
+  assert.equal(run.trial.establishedMs, 9);
+  assert.equal(run.trial.cacheHit, true);
+});
+
+test('rule 5: when the remembered protocol stays silent, the other one is started beside it', () => {
+  const run = play({ with: { decision: 'h3' }, h2: { handshakeMs: 5 } });
+  assert.equal(run.trial.adopted, 'h2');
+  assert.equal(run.trial.establishedMs, 1005);
+});
+
+test('both fail: nothing is adopted, both reasons are kept', () => {
+  const run = play({
+    h3: { handshakeMs: 1, refusal: 'udp-refused' },
+    h2: { handshakeMs: 1, refusal: 'tcp-refused' },
+  });
+  assert.equal(run.trial.adopted, null);
+  assert.deepEqual(codes(run), ['udp-refused', 'tcp-refused']);
+  assert.equal(run.endedMs, 2);
+});
+
+test('time-out: each attempt fails by how far it had come', () => {
+  assert.deepEqual(codes(play({})), ['udp-timeout', 'tcp-timeout']);
+  const shaking: Behaviour = { handshakeMs: TIMEOUT_MS * 2, transportMs: 100 };
+  assert.deepEqual(codes(play({ h3: shaking, h2: shaking })), ['handshake-timeout', 'handshake-timeout']);
+  const mute = play({ mode: 'h2', h2: { handshakeMs: 5, answerMs: null } });
+  assert.deepEqual(codes(mute), ['response-timeout']);
+  assert.equal(mute.trial.adopted, null);
+  assert.equal(mute.endedMs, TIMEOUT_MS);
+});
+
+test('time-out: a handshake whose end comes in after the decision is no adoption', () => {
+  const run = play({ h3: { handshakeMs: TIMEOUT_MS }, choose: () => 0, h2: NEVER });
+  assert.equal(run.trial.adopted, null);
+  assert.deepEqual(codes(run), ['handshake-timeout', 'tcp-timeout']);
+});
+
+test('an adopted HTTP/3 that then breaks falls back to old HTTP, and is recorded as failed', () => {
+  const run = play({
+    h3: { handshakeMs: 20, answerMs: 3, answerFailure: 'h3-error' },
+    h2: [{ handshakeMs: 100 }, { handshakeMs: 40 }],
+  });
+  assert.deepEqual(outcomes(run), ['h3 failed', 'h2 cancelled', 'h2 adopted']);
+  assert.equal(run.trial.attempts[2]?.startedMs, 23);
+  assert.equal(run.trial.establishedMs, 63);
+});
+
+test('an adopted old HTTP that then breaks leaves the race to QUIC, if it is still under way', () => {
+  const run = play({
+    h3: { handshakeMs: 90, answerMs: 1 },
+    h2: { handshakeMs: 20, answerMs: 3, answerFailure: 'misdirected' },
+  });
+  assert.deepEqual(outcomes(run), ['h3 adopted', 'h2 failed']);
+  assert.deepEqual(run.requests, [1, 0]);
+});
+
+test('the h2 contender is adopted as what ALPN gave', () => {
+  const run = play({ mode: 'h2', h2: { handshakeMs: 20, protocol: 'http/1.1' } });
+  assert.equal(run.trial.adopted, 'http/1.1');
+});
+
+test('an answer that advertises another port has that port tried, as a late attempt', () => {
+  const run = play({
+    h3: [{ handshakeMs: 1, refusal: 'udp-refused' }, { handshakeMs: 7 }],
+    h2: { handshakeMs: 20, answerMs: 5, advertisedPort: 8443 },
+  });
+  assert.deepEqual(outcomes(run), ['h3 failed', 'h2 adopted', 'h3 established-late']);
+  assert.equal(run.trial.attempts[2]?.port, 8443);
+  assert.deepEqual(run.requests, [1]);
+});
+
+test('an answer that advertises the port already tried changes nothing', () => {
+  const run = play({
+    h3: { handshakeMs: 1, refusal: 'udp-refused' },
+    h2: { handshakeMs: 20, advertisedPort: 443 },
+  });
+  assert.equal(run.trial.attempts.length, 2);
+});
+
+test('alt-svc: without an advertisement old HTTP is adopted, and QUIC never attempted', () => {
+  const run = play({ mode: 'alt-svc', h3: { handshakeMs: 1 }, h2: { handshakeMs: 20, answerMs: 20 } });
+  assert.deepEqual(outcomes(run), ['h2 adopted']);
+  assert.equal(run.trial.establishedMs, 20);
+});
+
+test('alt-svc: the advertised HTTP/3 is adopted; its time counts from the start of the trial', () => {
+  const run = play({
+    mode: 'alt-svc',
+    h3: { handshakeMs: 50, answerMs: 50 },
+    h2: { handshakeMs: 100, answerMs: 50, advertisedPort: 8443 },
+  });
+  assert.deepEqual(outcomes(run), ['h2 cancelled', 'h3 adopted']);
+  assert.equal(run.trial.establishedMs, 200);
+  assert.equal(run.trial.attempts[1]?.port, 8443);
+});
+
+test('alt-svc: when the advertised HTTP/3 fails, the old HTTP that answered is adopted', () => {
+  const run = play({
+    mode: 'alt-svc',
+    h3: { handshakeMs: 2, refusal: 'udp-refused' },
+    h2: { handshakeMs: 100, answerMs: 50, advertisedPort: 443 },
+  });
+  assert.deepEqual(outcomes(run), ['h2 adopted', 'h3 failed']);
+  assert.equal(run.trial.establishedMs, 100);
+});
+
+test('alt-svc: when the advertised HTTP/3 is silent, the decision falls at the time-out', () => {
+  const run = play({ mode: 'alt-svc', h2: { handshakeMs: 100, answerMs: 50, advertisedPort: 443 } });
+  assert.deepEqual(outcomes(run), ['h2 adopted', 'h3 failed']);
+  assert.equal(run.told.find((t) => t.event === 'adopted')?.atMs, TIMEOUT_MS);
+});
+
+test('alt-svc: when the advertised HTTP/3 breaks after its handshake, old HTTP is attempted afresh', () => {
+  const run = play({
+    mode: 'alt-svc',
+    h3: { handshakeMs: 5, answerFailure: 'goaway' },
+    h2: { handshakeMs: 10, advertisedPort: 443 },
+  });
+  assert.deepEqual(outcomes(run), ['h2 cancelled', 'h3 failed', 'h2 adopted']);
+});
+
+test('alt-svc: a known alternative is tried first, with old HTTP behind it', () => {
+  const run = play({
+    mode: 'alt-svc',
+    with: { alternativePort: 8443 },
+    h3: { handshakeMs: 60 },
+    h2: { handshakeMs: 100 },
+  });
+  assert.deepEqual(
+    run.trial.attempts.map((a) => [a.protocol, a.port, a.startedMs]),
+    [
+      ['h3', 8443, 0],
+      ['h2', 443, DELAY_MS],
+    ],
+  );
+});
+
+test('h3 and h2 attempt one protocol only, whatever is remembered', () => {
+  const h3 = play({ mode: 'h3', with: { decision: 'h2' }, h3: { handshakeMs: 20 } });
+  assert.deepEqual(outcomes(h3), ['h3 adopted']);
+  assert.equal(h3.trial.cacheHit, false);
+  const h2 = play({ mode: 'h2', with: { decision: 'h3' }, h2: { handshakeMs: 20 } });
+  assert.deepEqual(outcomes(h2), ['h2 adopted']);
+});
+
+test("the user's cancel ends every attempt at once", () => {
+  const run = play({ h2: { handshakeMs: 100 }, cancelAtMs: 30 });
+  assert.deepEqual(outcomes(run), ['h3 cancelled', 'h2 cancelled']);
+  assert.deepEqual(codes(run), ['cancelled', 'cancelled']);
+  assert.equal(run.endedMs, 30);
+});
+
+test("the user's cancel while the winner waits for its answer leaves nothing adopted", () => {
+  const run = play({ h3: { handshakeMs: 5, answerMs: null }, cancelAtMs: 8 });
+  assert.equal(run.trial.adopted, null);
+  assert.deepEqual(outcomes(run), ['h3 cancelled']);
+});
