@@ -115,7 +115,7 @@ export const originRaceSchema = v.object({
   summary: summarySchema,
   discovered: discoveredSchema,
   verdict: verdictSchema,
-  /** Present when the origin could not be raced at all; then there are no trials. */
+  /** Present when the origin could not be raced at all (no trials), or was cancelled (the finished trials stay). */
   error: v.optional(attemptErrorSchema),
 });
 /** One element of `races`: everything one origin's trials gave. */

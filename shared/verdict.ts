@@ -170,7 +170,8 @@ export function verdictOf(evidence: Evidence): Verdict {
 
 function reachOf(race: OriginRace, h3: boolean): Reach {
   const attempts = race.trials.flatMap((t) => t.attempts).filter((a) => (a.protocol === 'h3') === h3);
-  if (attempts.some((a) => a.establishedMs !== null)) return 'established';
+  // A handshake that led to no answer is a failure: HTTP/3 can break after it.
+  if (attempts.some((a) => a.establishedMs !== null && a.outcome !== 'failed')) return 'established';
   const error = attempts.findLast((a) => a.outcome === 'failed')?.error;
   return error ?? 'not-tried';
 }
