@@ -93,8 +93,8 @@ export function reachable(
  *
  * | HTTP/3 advertised to it here | last used | else | expected |
  * |---|---|---|---|
+ * | yes, unexpired | any | a fresh race, newer than any h3 of a browser, says that h3 fails here | its last TCP protocol (observed), or unknown |
  * | yes, unexpired | h3 | | h3 (observed) |
- * | yes, unexpired | other or unknown | fresh race says h3 fails here | its last TCP protocol (observed), or unknown |
  * | yes, unexpired | other | stayed on TCP for 3 visits since | its last TCP protocol (observed) |
  * | yes, unexpired | other or unknown | | h3 (advertised) |
  * | expired | h3 | | its last TCP protocol (observed), or unknown |
@@ -114,9 +114,10 @@ export function expected(
   const live = advertisedUntilMs !== null && nowMs < advertisedUntilMs;
   if (!live)
     return protocol === 'h3' && advertisedUntilMs !== null ? observed(tcpProtocol) : observed(protocol);
-  if (protocol === 'h3') return observed('h3');
   const unreachable = reach.basis === 'raced' && reach.fresh && reach.protocol !== 'h3';
-  if (unreachable || use.stays >= STAYS_BEFORE_EXPECTED) return observed(tcpProtocol);
+  if (unreachable) return observed(tcpProtocol);
+  if (protocol === 'h3') return observed('h3');
+  if (use.stays >= STAYS_BEFORE_EXPECTED) return observed(tcpProtocol);
   return { protocol: 'h3', basis: 'advertised' };
 }
 

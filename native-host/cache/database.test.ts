@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import type { Origin } from '@photofinish/shared/origin';
+import { systemClock } from '../race/clock.ts';
+import { observation } from './samples.ts';
+import { SCHEMA_VERSION } from './schema.ts';
+import { type HostCache, openHostCache } from './store.ts';
+
+const A = 'https://a.test' as Origin;
+const WRITER = join(import.meta.dirname, 'writer.ts');
+
+async function folder(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+function open(t: TestContext, path: string, said: string[] = []): HostCache {
+  const cache = openHostCache({ path, clock: systemClock, say: (message) => said.push(message) });
+  t.after(() => cache.close());
+  return cache;
+}
+
+const sightings = (count: number) =>
+  Array.from({ length: count }, (_, n) =>
+    observation({ origin: `https://h${n}.test` as Origin, atMs: Date.now() }),
+  );
+
+interface Writer {
+  readonly child: ChildProcess;
+  readonly lines: string[];
+  readonly errors: string[];
+  readonly ended: Promise<unknown>;
+}
+
+function write(path: string, name: string, batches: number, prefix: readonly string[] = []): Writer {
+  const [command = '', ...args] = [...prefix, process.execPath, WRITER, path, name, String(batches)];
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const collect = (stream: ChildProcess['stdout']): string[] => {
+    const lines: string[] = [];
+    let rest = '';
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      const parts = (rest + text).split('\n');
+      rest = parts.pop() ?? '';
+      lines.push(...parts);
+    });
+    return lines;
+  };
+  return { child, lines: collect(child.stdout), errors: collect(child.stderr), ended: once(child, 'close') };
+}
+
+function sitesIn(cache: HostCache): Set<string> {
+  return new Set(cache.show(A).uses.map((use) => use.site));
+}
+
+test('a file of garbage is kept aside and a new one begun, saying so', async (t) => {
+  const path = join(await folder(t), 'cache.db');
+  writeFileSync(path, 'this is no database, but it is long enough to be looked at'.repeat(100));
+  const said: string[] = [];
+  const cache = open(t, path, said);
+  assert.equal(cache.observe('home', 'chromium', sightings(1)), 1);
+  assert.equal(cache.stats().store, 'sqlite');
+  const aside = readdirSync(join(path, '..')).filter((name) => name.startsWith('cache.db.corrupt-'));
+  assert.equal(aside.length, 1);
+  assert.match(readFileSync(join(path, '..', aside[0] ?? ''), 'utf8'), /^this is no database/);
+  assert.match(said.join(), /corrupt/);
+});
+
+test('a file that turns corrupt under two running helpers is replaced once, and both go on in the new one', async (t) => {
+  const path = join(await folder(t), 'cache.db');
+  const writer = open(t, path);
+  writer.observe('home', 'chromium', sightings(2000));
+  writer.close();
+  const pages = readFileSync(path);
+  pages.fill(0xff, 4096);
+  writeFileSync(path, pages);
+  const said: string[] = [];
+  const first = open(t, path, said);
+  const second = open(t, path, said);
+  const origins = sightings(2000)
+    .map((o) => o.origin)
+    .slice(0, 500);
+  const query = { network: 'home', browser: 'chromium', site: 'a.test', origins } as const;
+  assert.equal(first.forecast(query).length, 500);
+  assert.equal(second.forecast(query).length, 500);
+  first.observe('home', 'chromium', [observation({ atMs: Date.now(), protocol: 'h3' })]);
+  assert.equal(second.show(A).uses[0]?.protocol, 'h3');
+  assert.equal(said.filter((line) => line.includes('corrupt')).length, 1);
+});
+
+test('a file of a newer version is left alone to the byte; the helper works in memory and says so', async (t) => {
+  const path = join(await folder(t), 'cache.db');
+  open(t, path).close();
+  const newer = new DatabaseSync(path);
+  newer.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}; CREATE TABLE future (x)`);
+  newer.close();
+  const before = readFileSync(path);
+  const said: string[] = [];
+  const cache = open(t, path, said);
+  assert.equal(cache.observe('home', 'chromium', sightings(3)), 3);
+  assert.equal(cache.stats().origins, 3);
+  assert.equal(cache.stats().store, 'memory');
+  assert.match(cache.stats().storeReason ?? '', /newer version/);
+  assert.match(said.join(), /memory only/);
+  cache.close();
+  assert.deepEqual(readFileSync(path), before);
+});
+
+test("another program's database is left alone", async (t) => {
+  const path = join(await folder(t), 'places.sqlite');
+  const foreign = new DatabaseSync(path);
+  foreign.exec('CREATE TABLE bookmarks (url)');
+  foreign.close();
+  const before = readFileSync(path);
+  assert.match(open(t, path).stats().storeReason ?? '', /another program/);
+  assert.deepEqual(readFileSync(path), before);
+});
+
+test('where no file can be made the cache works in memory and says why', async (t) => {
+  const directory = await folder(t);
+  writeFileSync(join(directory, 'file'), '');
+  const cache = open(t, join(directory, 'file', 'cache.db'));
+  assert.equal(cache.observe('home', 'chromium', sightings(1)), 1);
+  assert.equal(
+    cache.forecast({ network: 'home', browser: 'chromium', site: 'a.test', origins: [A] }).length,
+    1,
+  );
+  assert.equal(cache.stats().store, 'memory');
+  assert.notEqual(cache.stats().storeReason, null);
+});
+
+test('a file removed under a running helper is begun anew, not written on in the void', async (t) => {
+  const path = join(await folder(t), 'cache.db');
+  const cache = open(t, path);
+  cache.observe('home', 'chromium', sightings(2));
+  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+  cache.observe('home', 'chromium', [observation({ atMs: Date.now() })]);
+  assert.deepEqual(sitesIn(open(t, path)), new Set(['a.test']));
+});
+
+test('an empty file, as a crash at the first start leaves it, is used', async (t) => {
+  const path = join(await folder(t), 'cache.db');
+  writeFileSync(path, '');
+  assert.equal(open(t, path).stats().store, 'sqlite');
+});
+
+test('a journal cut short loses at most what was never acknowledged', async (t) => {
+  const path = join(await folder(t), 'cache.db');
+  const writer = write(path, 'w', 100_000);
+  while (writer.lines.length < 50) await new Promise((resolve) => setTimeout(resolve, 5));
+  writer.child.kill('SIGKILL');
+  await writer.ended;
+  // Bytes after the last commit, as a write that was under way leaves them.
+  writeFileSync(`${path}-wal`, 'half a frame', { flag: 'a' });
+  const sites = sitesIn(open(t, path));
+  for (const id of writer.lines) assert.ok(sites.has(`${id}.test`), id);
+});
+
+test('four processes that start and write at once lose nothing', async (t) => {
+  const path = join(await folder(t), 'state', 'cache.db');
+  const writers = ['a', 'b', 'c', 'd'].map((name) => write(path, name, 100));
+  await Promise.all(writers.map((writer) => writer.ended));
+  for (const writer of writers) assert.equal(writer.lines.at(-1), 'store sqlite', writer.errors.join());
+  const sites = sitesIn(open(t, path));
+  const acknowledged = writers.flatMap((writer) => writer.lines.slice(0, -1));
+  assert.equal(acknowledged.length, 400);
+  for (const id of acknowledged) assert.ok(sites.has(`${id}.test`), id);
+});
+
+test('four processes killed in mid-write lose nothing that was acknowledged, and leave the file whole', async (t) => {
+  const path = join(await folder(t), 'cache.db');
+  for (const round of [1, 2]) {
+    const writers = ['a', 'b', 'c', 'd'].map((name) => write(path, `${name}${round}`, 100_000));
+    while (writers.some((writer) => writer.lines.length < 10))
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    for (const { child } of writers) child.kill('SIGKILL');
+    await Promise.all(writers.map((writer) => writer.ended));
+    const cache = open(t, path);
+    const sites = sitesIn(cache);
+    for (const id of writers.flatMap((writer) => writer.lines)) assert.ok(sites.has(`${id}.test`), id);
+    cache.close();
+  }
+  const db = new DatabaseSync(path);
+  assert.deepEqual({ ...db.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
+  db.close();
+});
+
+test('with the disk full forecasts go on, and nothing is acknowledged that was not stored', async (t) => {
+  const path = join(await folder(t), 'cache.db');
+  const seed = open(t, path);
+  seed.observe('home', 'chromium', [observation({ atMs: Date.now() })]);
+  seed.close();
+  // 256 blocks of 512 bytes: enough to open the file, not to go on writing. A limit stands in for a full disk.
+  const writer = write(path, 'w', 5000, ['sh', '-c', 'ulimit -f 256; exec "$@"', 'sh']);
+  while (
+    !writer.errors.some((line) => line.includes('could not be written')) &&
+    writer.child.exitCode === null
+  )
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(writer.child.exitCode, null, 'it ended instead of waiting for room');
+  writer.child.kill('SIGKILL');
+  await writer.ended;
+  const cache = open(t, path);
+  const sites = sitesIn(cache);
+  assert.ok(writer.lines.length > 0);
+  for (const id of writer.lines) assert.ok(sites.has(`${id}.test`), id);
+  assert.ok(sites.has('a.test'));
+});
+
+test('a file cut short under a running helper does not end it', async (t) => {
+  const path = join(await folder(t), 'cache.db');
+  const seed = open(t, path);
+  seed.observe('home', 'chromium', sightings(2000));
+  seed.close();
+  const cache = open(t, path);
+  truncateSync(path, 10_000);
+  cache.observe('home', 'chromium', [observation({ atMs: Date.now() })]);
+  assert.equal(cache.show(A).uses.length, 1);
+});

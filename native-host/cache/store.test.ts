@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Origin } from '@photofinish/shared/origin';
+import fc from 'fast-check';
+import { RETENTION_MS } from './policy.ts';
+import { down, observation, race, trial, up } from './samples.ts';
+import { type HostCache, openHostCache } from './store.ts';
+
+const A = 'https://a.test' as Origin;
+const B = 'https://b.test' as Origin;
+const START = 1_700_000_000_000;
+
+interface Fixture {
+  readonly cache: HostCache;
+  readonly path: string;
+  readonly reopen: () => HostCache;
+  readonly clock: { now: number };
+}
+
+async function fixture(t: TestContext): Promise<Fixture> {
+  const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
+  const clock = { now: START };
+  const path = join(directory, 'state', 'cache.db');
+  const open = (): HostCache => {
+    const cache = openHostCache({
+      path,
+      clock: { nowMs: () => clock.now, epochMs: () => clock.now, after: () => () => {} },
+    });
+    t.after(() => cache.close());
+    return cache;
+  };
+  t.after(() => rm(directory, { recursive: true }));
+  return { cache: open(), path, reopen: open, clock };
+}
+
+const ask = (cache: HostCache, origins: Origin[], network = 'home', site = 'a.test') =>
+  cache.forecast({ network, browser: 'chromium', site, origins });
+
+test('a race is remembered on its network, and after the process', async (t) => {
+  const { cache, reopen } = await fixture(t);
+  cache.recordRace(race([trial(up('h3'))]));
+  assert.deepEqual(
+    ask(cache, [B, A]).map((f) => [f.origin, f.reachable.protocol, f.hit]),
+    [
+      [B, 'unknown', false],
+      [A, 'h3', true],
+    ],
+  );
+  assert.equal(ask(cache, [A], 'work')[0]?.hit, false);
+  cache.close();
+  assert.equal(ask(reopen(), [A])[0]?.reachable.basis, 'raced');
+});
+
+test("a browser's history belongs to the site, the browser and the network it was made in", async (t) => {
+  const { cache } = await fixture(t);
+  cache.observe('home', 'chromium', [observation({ atMs: START, altSvc: 'h3=":443"' })]);
+  assert.deepEqual(ask(cache, [A])[0]?.expected, { protocol: 'h3', basis: 'advertised' });
+  const elsewhere = [
+    ask(cache, [A], 'work')[0],
+    ask(cache, [A], 'home', 'b.test')[0],
+    cache.forecast({ network: 'home', browser: 'firefox', site: 'a.test', origins: [A] })[0],
+  ];
+  for (const forecast of elsewhere) assert.equal(forecast?.expected.protocol, 'unknown');
+});
+
+test('a batch sent twice counts once', async (t) => {
+  const { cache } = await fixture(t);
+  const advert = observation({ atMs: START - 5, altSvc: 'h3=":443"' });
+  const visit = observation({ atMs: START - 4 });
+  assert.equal(cache.observe('home', 'chromium', [visit, advert]), 2);
+  const before = cache.show(A);
+  assert.equal(before.uses[0]?.stays, 1);
+  assert.equal(cache.observe('home', 'chromium', [visit, advert]), 0);
+  assert.deepEqual(cache.show(A), before);
+});
+
+test('whatever is sent again, in whatever batches, the record is as if it were sent once', async (t) => {
+  const { cache } = await fixture(t);
+  let round = 0;
+  const step = fc.record({ protocol: fc.constantFrom('h3', 'h2'), again: fc.nat(3), advert: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
+      round += 1;
+      const observations = steps.map((s, n) =>
+        observation({
+          atMs: START - 1000 + n,
+          protocol: s.protocol,
+          ...(s.advert && { altSvc: 'h3=":443"' }),
+        }),
+      );
+      const send = (site: string, again: boolean): void =>
+        steps.forEach((s, n) => {
+          const sent = observations.slice(again ? Math.max(0, n - s.again) : n, n + 1);
+          const batch = sent.map((o) => ({ ...o, id: `${site}${o.id}`, site }));
+          cache.observe('home', 'chromium', batch);
+        });
+      send(`once${round}.test`, false);
+      send(`again${round}.test`, true);
+      const [again, once] = ['again', 'once'].map((name) => {
+        const use = cache.show(A).uses.find((u) => u.site === `${name}${round}.test`);
+        return { ...use, site: '' };
+      });
+      assert.deepEqual(again, once);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('a clock that ran ahead does not freeze a record', async (t) => {
+  const { cache, clock } = await fixture(t);
+  cache.observe('home', 'chromium', [observation({ atMs: START + 1e9, protocol: 'h2' })]);
+  clock.now += 1000;
+  cache.observe('home', 'chromium', [observation({ atMs: clock.now, protocol: 'h3' })]);
+  assert.equal(ask(cache, [A])[0]?.expected.protocol, 'h3');
+});
+
+test('an alternative with persist=1 is known on the next network, one without is not, and a new header takes it back', async (t) => {
+  const { cache, clock } = await fixture(t);
+  const sent = (origin: Origin, altSvc: string) =>
+    cache.observe('home', 'chromium', [observation({ origin, atMs: clock.now, altSvc })]);
+  sent(A, 'h3=":443"; persist=1');
+  sent(B, 'h3=":443"');
+  assert.deepEqual(
+    ask(cache, [A, B], 'work').map((f) => f.reachable.basis),
+    ['advertised', 'none'],
+  );
+  assert.equal(cache.recall('work', A)?.altSvc, 'h3=":443"; ma=86400; persist=1');
+  clock.now += 1;
+  sent(A, 'h2=":443"');
+  assert.equal(ask(cache, [A], 'work')[0]?.reachable.basis, 'none');
+});
+
+test('a race that hears only its own memory does not make the advertisement live longer', async (t) => {
+  const { cache, clock } = await fixture(t);
+  const discovered = { altSvc: 'h3=":443"; ma=100', knownRoot: true };
+  cache.recordRace(race([trial(up('h2'))], { discovered }));
+  clock.now += 60_000;
+  cache.recordRace(race([trial(up('h2'))], { discovered }));
+  clock.now += 60_000;
+  assert.equal(cache.recall('home', A)?.altSvc ?? null, null);
+  cache.recordRace(race([trial(up('h2'))], { discovered }));
+  assert.equal(cache.recall('home', A)?.altSvc, discovered.altSvc);
+});
+
+test('a broken HTTP/3 is recalled until its back-off ends', async (t) => {
+  const { cache, clock } = await fixture(t);
+  cache.recordRace(race([trial(down('h3', 'udp-refused'), up('h2'))]));
+  assert.equal(cache.recall('home', A)?.decision, 'h2');
+  clock.now += 300_000;
+  assert.equal(cache.recall('home', A), null);
+});
+
+test('look-ups, hits and races are counted over processes and lives', async (t) => {
+  const { cache, reopen } = await fixture(t);
+  cache.recordRace(race([trial(up('h3'))]));
+  ask(cache, [A, B]);
+  const other = reopen();
+  ask(other, [A]);
+  cache.close();
+  other.close();
+  const stats = reopen().stats();
+  assert.deepEqual(stats, { store: 'sqlite', storeReason: null, origins: 1, lookups: 3, hits: 2, races: 1 });
+});
+
+test('what nothing touched for its retention goes, some at each write', async (t) => {
+  const { cache, clock } = await fixture(t);
+  const many = Array.from({ length: 150 }, (_, n) =>
+    observation({ origin: `https://h${n}.test` as Origin, atMs: START }),
+  );
+  cache.observe('home', 'chromium', many);
+  clock.now += RETENTION_MS + 1;
+  const left = [1, 2, 3].map(() => {
+    cache.observe('home', 'chromium', [observation({ atMs: clock.now })]);
+    return cache.stats().origins;
+  });
+  assert.deepEqual(left, [150 - 64 + 1, 150 - 128 + 1, 1]);
+});
+
+test('a wipe leaves no host in any file', async (t) => {
+  const { cache, path } = await fixture(t);
+  const origin = 'https://secret-host.test' as Origin;
+  cache.observe('home', 'chromium', [observation({ origin, atMs: START })]);
+  await writeFile(`${path}.corrupt-1`, 'secret-host');
+  assert.equal(cache.wipe(), 1);
+  assert.deepEqual(cache.list(), []);
+  for (const file of [path, `${path}-wal`])
+    assert.equal(readFileSync(file).includes('secret-host'), false, file);
+  assert.equal(statSync(`${path}.corrupt-1`, { throwIfNoEntry: false }), undefined);
+});
+
+test('the directory is 0700 and every file 0600', async (t) => {
+  const { cache, path } = await fixture(t);
+  cache.recordRace(race([trial(up('h3'))]));
+  assert.equal(statSync(join(path, '..')).mode & 0o777, 0o700);
+  for (const file of [path, `${path}-wal`, `${path}-shm`])
+    assert.equal(statSync(file).mode & 0o777, 0o600, file);
+});
