@@ -1,0 +1,189 @@
+// Builds and starts Caddy, so that what holds against our own server is also proven against one by other hands.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { get } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Certificate, RunningOrigin } from './start.ts';
+
+const MODULE = fileURLToPath(new URL('caddy', import.meta.url));
+const SCRATCH = fileURLToPath(new URL('../../.photofinish/', import.meta.url));
+const BINARY = path.join(SCRATCH, 'bin', 'caddy');
+/** Digest of the sources that the binary was built from. */
+const BUILT_FROM = `${BINARY}.built-from`;
+const SOURCES = ['go.mod', 'go.sum', 'main.go'];
+
+/** The whole message of the error that says so. */
+export const GO_MISSING = 'Go is needed to build Caddy and was not found. Get it from https://go.dev/dl/.';
+
+const START_TIMEOUT_MS = 20_000;
+const POLL_MS = 20;
+/** UDP and TCP ports are drawn apart, so a number free on both may take a few draws. */
+const PORT_DRAWS = 50;
+
+export interface CaddyOptions {
+  /** A host that `startOrigins` made a certificate for (`certificateHosts`). */
+  host: string;
+  certificate: Certificate;
+  caPath: string;
+}
+
+export interface RunningCaddy extends RunningOrigin {
+  stop(): Promise<void>;
+}
+
+/**
+ * Builds Caddy unless the one at hand was built from the same sources, and returns its path. The first time
+ * takes minutes and downloads Go modules.
+ *
+ * Throws `GO_MISSING` if there is no Go, and with the compiler's words if the build fails.
+ */
+export async function buildCaddy(): Promise<string> {
+  const wanted = await digestOfSources();
+  const present = existsSync(BINARY) && existsSync(BUILT_FROM) && (await readFile(BUILT_FROM, 'utf8'));
+  if (present === wanted) return BINARY;
+  await mkdir(path.dirname(BINARY), { recursive: true });
+  process.stderr.write('Building Caddy with Go; the first time takes a few minutes.\n');
+  // Built aside and renamed: another run may be starting the old one, or building too.
+  const built = `${BINARY}.${process.pid}`;
+  const go = spawn('go', ['build', '-trimpath', '-o', built, '.'], {
+    cwd: MODULE,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const complaints = text(go.stderr);
+  const [code] = (await once(go, 'close').catch(goError)) as [number | null];
+  if (code !== 0) throw new Error(`Caddy did not build:\n${await complaints}`);
+  await rename(built, BINARY);
+  await writeFile(BUILT_FROM, wanted);
+  return BINARY;
+}
+
+/**
+ * Starts Caddy on loopback with HTTP/1.1, HTTP/2 and HTTP/3 on one port, and resolves once it answers and
+ * advertises HTTP/3. Throws as `buildCaddy` does, or with Caddy's own words if it ends before that.
+ */
+export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
+  const binary = await buildCaddy();
+  const dir = await mkdtemp(path.join(SCRATCH, 'caddy-'));
+  const port = await freePort();
+  const configPath = path.join(dir, 'caddy.json');
+  await writeFile(configPath, JSON.stringify(configuration(options, port, dir)));
+  const child = spawn(binary, ['run', '--config', configPath], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, HOME: dir, XDG_CONFIG_HOME: dir, XDG_DATA_HOME: dir },
+  });
+  const complaints = text(child.stderr);
+  // Caddy does not notice the end of its parent.
+  const endWithUs = () => child.kill();
+  process.once('exit', endWithUs);
+
+  const stop = async () => {
+    process.off('exit', endWithUs);
+    await ended(child);
+    await rm(dir, { recursive: true, force: true });
+  };
+  if (!(await advertises(options, port, child))) {
+    await stop();
+    throw new Error(`Caddy did not start:\n${await complaints}`);
+  }
+  return { origin: `https://${options.host}:${port}`, host: options.host, port, stop };
+}
+
+async function digestOfSources(): Promise<string> {
+  const hash = createHash('sha256');
+  for (const name of SOURCES) hash.update(await readFile(path.join(MODULE, name)));
+  return hash.digest('hex');
+}
+
+function goError(error: NodeJS.ErrnoException): never {
+  throw error.code === 'ENOENT' ? new Error(GO_MISSING) : error;
+}
+
+function configuration({ host, certificate }: CaddyOptions, port: number, dir: string): object {
+  const page =
+    `<!doctype html><html lang="en"><title>${host}:${port}</title>` +
+    '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">' +
+    '<p>Served over <strong id="protocol">{http.request.proto}</strong> by Caddy</p>';
+  const headers = {
+    'content-type': ['text/html; charset=utf-8'],
+    'cache-control': ['no-cache'],
+    'timing-allow-origin': ['*'],
+    'access-control-allow-origin': ['*'],
+  };
+  return {
+    admin: { disabled: true, config: { persist: false } },
+    storage: { module: 'file_system', root: dir },
+    logging: { logs: { default: { level: 'WARN' } } },
+    apps: {
+      http: {
+        servers: {
+          origin: {
+            listen: [`127.0.0.1:${port}`],
+            protocols: ['h1', 'h2', 'h3'],
+            automatic_https: { disable: true },
+            tls_connection_policies: [{}],
+            routes: [{ handle: [{ handler: 'static_response', headers, body: page }] }],
+          },
+        },
+      },
+      tls: {
+        certificates: { load_files: [{ certificate: certificate.certPath, key: certificate.keyPath }] },
+      },
+    },
+  };
+}
+
+/** A number that is free for TCP and UDP at this moment. */
+async function freePort(): Promise<number> {
+  for (let draw = 0; draw < PORT_DRAWS; draw += 1) {
+    const tcp = createServer().listen(0, '127.0.0.1');
+    await once(tcp, 'listening');
+    const { port } = tcp.address() as AddressInfo;
+    const udp = createSocket('udp4');
+    const free = once(udp, 'listening').then(
+      () => true,
+      () => false,
+    );
+    udp.bind(port, '127.0.0.1');
+    const found = await free;
+    udp.close();
+    tcp.close();
+    if (found) return port;
+  }
+  throw new Error('No port is free for both TCP and UDP.');
+}
+
+/** Caddy listens on TCP first and sends Alt-Svc only once it listens on UDP, so that header is the sign. */
+async function advertises(options: CaddyOptions, port: number, child: ChildProcess): Promise<boolean> {
+  const ca = await readFile(options.caPath);
+  const deadlineMs = performance.now() + START_TIMEOUT_MS;
+  while (child.exitCode === null && performance.now() < deadlineMs) {
+    if (await answersWithAltSvc(options.host, port, ca)) return true;
+    await pause(POLL_MS);
+  }
+  return false;
+}
+
+async function answersWithAltSvc(host: string, port: number, ca: Buffer): Promise<boolean> {
+  const request = get({ host: '127.0.0.1', port, servername: host, ca, agent: false, headers: { host } });
+  try {
+    const [response] = await once(request, 'response');
+    response.resume();
+    return response.headers['alt-svc'] !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill();
+  await once(child, 'exit');
+}
