@@ -1,0 +1,64 @@
+// What trials teach, and what they do not.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Attempt, Trial } from '@photofinish/shared/outcome';
+import { decisionOf } from './learn.ts';
+
+type Outcome = readonly [Attempt['protocol'], Attempt['outcome'], NonNullable<Attempt['error']>['code']?];
+
+function trial(cacheHit: boolean, ...outcomes: Outcome[]): Trial {
+  const attempts = outcomes.map(([protocol, outcome, code]): Attempt => {
+    const error = code && { code, message: code };
+    return {
+      protocol,
+      address: '::1',
+      port: 443,
+      startedMs: 0,
+      establishedMs: null,
+      outcome,
+      ...(error && { error }),
+    };
+  });
+  const adopted = attempts.find((a) => a.outcome === 'adopted')?.protocol ?? null;
+  const lateH3 = attempts.some((a) => a.outcome === 'established-late');
+  return { adopted, establishedMs: null, firstByteMs: null, lateH3, cacheHit, attempts };
+}
+
+const H3_FAILED = ['h3', 'failed', 'udp-timeout'] as const;
+const H2_ADOPTED = ['h2', 'adopted'] as const;
+
+test('an adopted or a late HTTP/3 is HTTP/3', () => {
+  assert.equal(decisionOf([trial(false, ['h3', 'adopted'], ['h2', 'cancelled'])]), 'h3');
+  assert.equal(decisionOf([trial(false, ['h3', 'established-late'], H2_ADOPTED)]), 'h3');
+});
+
+test('old HTTP is learnt when HTTP/3 was tried and failed', () => {
+  assert.equal(decisionOf([trial(false, H3_FAILED, H2_ADOPTED)]), 'h2');
+  assert.equal(decisionOf([trial(false, H3_FAILED, ['http/1.1', 'adopted'])]), 'http/1.1');
+});
+
+test('old HTTP alone proves nothing about HTTP/3, unless it was itself remembered', () => {
+  assert.equal(decisionOf([trial(false, H2_ADOPTED)]), null);
+  assert.equal(decisionOf([trial(false, ['h3', 'cancelled'], H2_ADOPTED)]), null);
+  assert.equal(decisionOf([trial(true, H2_ADOPTED)]), 'h2');
+});
+
+test('nothing adopted, or the user gave up: nothing learnt', () => {
+  assert.equal(decisionOf([trial(false, H3_FAILED, ['h2', 'failed', 'tcp-refused'])]), null);
+  assert.equal(decisionOf([trial(false, ['h3', 'cancelled', 'cancelled'])]), null);
+  assert.equal(decisionOf([]), null);
+});
+
+test('a compare series is read as a whole; the last proof counts', () => {
+  assert.equal(decisionOf([trial(false, ['h3', 'adopted']), trial(false, H2_ADOPTED)]), 'h3');
+  assert.equal(decisionOf([trial(false, H3_FAILED), trial(false, H2_ADOPTED)]), 'h2');
+  assert.equal(
+    decisionOf([
+      trial(false, ['h3', 'adopted']),
+      trial(false, H2_ADOPTED),
+      trial(false, H2_ADOPTED),
+      trial(false, H3_FAILED),
+    ]),
+    'h2',
+  );
+});

@@ -1,0 +1,241 @@
+// A whole race from options to record, in virtual time: series, memory, progress, cancel, and what comes out of it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseOrigin } from '@photofinish/shared/origin';
+import { type OriginRace, originRaceSchema } from '@photofinish/shared/outcome';
+import * as v from 'valibot';
+import { type RaceOptions, raceOrigin } from './run.ts';
+import { type Script, scripted, virtualTime } from './virtual-time.ts';
+
+type Overrides = Partial<Omit<RaceOptions, 'contenders' | 'clock'>>;
+
+function arrange(h3: Script[], h2: Script[], overrides: Overrides = {}) {
+  const parsed = parseOrigin('https://a.test:8443');
+  assert.ok(parsed.ok);
+  const time = virtualTime();
+  const contenders = { h3: scripted('h3', time.clock, ...h3), h2: scripted('h2', time.clock, ...h2) };
+  const options: RaceOptions = {
+    origin: parsed.value,
+    addresses: ['127.0.0.1', '::1'],
+    network: 'home',
+    mode: 'race',
+    memory: 'none',
+    trials: 1,
+    startDelayMs: 10,
+    timeoutMs: 3000,
+    contenders,
+    clock: time.clock,
+    ...overrides,
+  };
+  return { time, contenders, options };
+}
+
+async function race(h3: Script[], h2: Script[], overrides: Overrides = {}) {
+  const { time, contenders, options } = arrange(h3, h2, overrides);
+  const result = await time.run(raceOrigin(options));
+  assert.equal(contenders.h3.running() + contenders.h2.running(), 0, 'no attempt is left running');
+  v.parse(originRaceSchema, result);
+  const { adoption, failed, trials } = result.summary;
+  assert.equal(adoption.h3 + adoption.h2 + adoption['http/1.1'] + failed, trials);
+  return { result, contenders };
+}
+
+const adopted = (result: OriginRace): (string | null)[] => result.trials.map((t) => t.adopted);
+
+test('attempts are told the pinned address, the authority with its port, and the time that is left', async () => {
+  const { contenders } = await race([{ handshakeMs: 60 }], [{ handshakeMs: 20 }]);
+  assert.deepEqual(contenders.h2.targets, [
+    {
+      address: '127.0.0.1',
+      port: 8443,
+      host: 'a.test',
+      authority: 'a.test:8443',
+      initialRttMs: 67,
+      handshakeTimeoutMs: 2990,
+    },
+  ]);
+});
+
+test('memory none: what one trial taught does not count in the next', async () => {
+  const { result, contenders } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 20 }], { trials: 3 });
+  assert.deepEqual(adopted(result), ['h2', 'h2', 'h2']);
+  assert.equal(contenders.h3.targets.length, 3);
+  assert.ok(result.trials.every((t) => t.lateH3 && !t.cacheHit));
+});
+
+test('memory full: a late HTTP/3 is learnt and adopted from then on (P2, rule 4)', async () => {
+  const { result, contenders } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 20 }], {
+    trials: 3,
+    memory: 'full',
+  });
+  assert.deepEqual(adopted(result), ['h2', 'h3', 'h3']);
+  assert.deepEqual(
+    result.trials.map((t) => t.cacheHit),
+    [false, true, true],
+  );
+  assert.equal(contenders.h2.targets.length, 1);
+});
+
+test('memory full: a host whose HTTP/3 failed gets old HTTP only from then on', async () => {
+  const { result, contenders } = await race(
+    [{ handshakeMs: 80, refusal: 'udp-refused' }],
+    [{ handshakeMs: 20, protocol: 'http/1.1' }],
+    { trials: 3, memory: 'full' },
+  );
+  assert.deepEqual(result.summary.adoption, { h3: 0, h2: 0, 'http/1.1': 3 });
+  assert.equal(contenders.h3.targets.length, 1);
+});
+
+test('memory full: a remembered HTTP/3 that has died is unlearnt by the race behind it', async () => {
+  const { result } = await race([{ handshakeMs: 2, refusal: 'udp-refused' }], [{ handshakeMs: 20 }], {
+    trials: 2,
+    memory: 'full',
+    known: { decision: 'h3', ageSeconds: 0 },
+  });
+  assert.deepEqual(adopted(result), ['h2', 'h2']);
+  assert.equal(result.trials[1]?.attempts.length, 1);
+});
+
+test('what is known before is read with memory full only', async () => {
+  const known = { decision: 'h2', ageSeconds: 0 } as const;
+  const cold = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], { known });
+  assert.deepEqual(adopted(cold.result), ['h3']);
+  const warm = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], { known, memory: 'full' });
+  assert.deepEqual(adopted(warm.result), ['h2']);
+});
+
+test('a known alternative on another port is where HTTP/3 is tried, while it is fresh', async () => {
+  const known = { decision: null, altSvc: 'h3=":4433"; ma=60' };
+  const at = async (ageSeconds: number): Promise<number | undefined> => {
+    const { contenders } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
+      memory: 'full',
+      known: { ...known, ageSeconds },
+    });
+    return contenders.h3.targets[0]?.port;
+  };
+  assert.equal(await at(59), 4433);
+  assert.equal(await at(60), 8443);
+});
+
+test('an alternative on another host is never connected to', async () => {
+  const { result, contenders } = await race(
+    [{ handshakeMs: 5 }],
+    [{ handshakeMs: 5, altSvc: 'h3="elsewhere.test:443"' }],
+    { mode: 'alt-svc' },
+  );
+  assert.deepEqual(adopted(result), ['h2']);
+  assert.equal(contenders.h3.targets.length, 0);
+});
+
+test('alt-svc with memory full: learnt over HTTP/2 once, HTTP/3 alone from then on', async () => {
+  const { result, contenders } = await race(
+    [{ handshakeMs: 30 }],
+    [{ handshakeMs: 40, altSvc: 'h3=":8443"; ma=3600' }],
+    { mode: 'alt-svc', memory: 'full', trials: 2 },
+  );
+  assert.deepEqual(
+    result.trials.map((t) => t.establishedMs),
+    [75, 30],
+  );
+  assert.equal(contenders.h2.targets.length, 1);
+});
+
+test('compare: alternating order, never overlapping, nothing cancelled, gain by medians', async () => {
+  const h3 = [10, 30, 20].map((handshakeMs) => ({ handshakeMs }));
+  const h2 = [50, 40, 60].map((handshakeMs) => ({ handshakeMs }));
+  const { result } = await race(h3, h2, { mode: 'compare', pairs: 3 });
+  assert.deepEqual(adopted(result), ['h3', 'h2', 'h2', 'h3', 'h3', 'h2']);
+  assert.ok(result.trials.every((t) => t.attempts.length === 1 && t.attempts[0]?.outcome === 'adopted'));
+  assert.equal(result.summary.gainMs, 30);
+  assert.deepEqual(result.summary.adoption, { h3: 3, h2: 3, 'http/1.1': 0 });
+});
+
+test('compare: fewer than three whole pairs are no measurement', async () => {
+  const two = await race([{ handshakeMs: 10 }], [{ handshakeMs: 20 }], { mode: 'compare', pairs: 2 });
+  assert.equal(two.result.summary.gainMs, null);
+  const broken = await race(
+    [{ handshakeMs: 10 }, { handshakeMs: 1, refusal: 'udp-refused' }, { handshakeMs: 10 }],
+    [{ handshakeMs: 20 }],
+    { mode: 'compare', pairs: 3 },
+  );
+  assert.equal(broken.result.summary.gainMs, null);
+  assert.equal(broken.result.summary.failed, 1);
+});
+
+test('a race whose loser was cancelled never yields a gain', async () => {
+  const { result } = await race([{ handshakeMs: 30 }], [{ handshakeMs: 60 }], { trials: 6 });
+  assert.equal(result.summary.gainMs, null);
+});
+
+test('one protocol only: the other contender is not even loaded', async () => {
+  const { contenders } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], { mode: 'h2', trials: 2 });
+  assert.equal(contenders.h3.prepared(), 0);
+  assert.equal(contenders.h2.prepared(), 1);
+});
+
+test('progress names the trial, and its times count from the start of that trial', async () => {
+  const told: string[] = [];
+  await race([{ handshakeMs: 2, refusal: 'udp-refused' }], [{ handshakeMs: 20 }], {
+    trials: 2,
+    onProgress: (p) => told.push(`${p.trial}/${p.trials} ${p.contender} ${p.event} ${p.atMs}`),
+  });
+  assert.deepEqual(told.slice(0, 6), [
+    '1/2 h3 started 0',
+    '1/2 h3 failed 2',
+    '1/2 h2 started 2',
+    '1/2 h2 established 22',
+    '1/2 h2 adopted 22',
+    '1/2 h2 first-byte 27',
+  ]);
+  assert.equal(told[6], '2/2 h3 started 0');
+});
+
+test('the answers of the race are its discovery, and the verdict comes from them', async () => {
+  const { result } = await race(
+    [{ handshakeMs: 2, refusal: 'udp-refused' }],
+    [{ handshakeMs: 20, altSvc: 'h3=":8443"', knownRoot: false }],
+  );
+  assert.deepEqual(result.discovered, { altSvc: 'h3=":8443"', knownRoot: false });
+  assert.equal(result.verdict.code, 'h3-advertised-unreachable');
+});
+
+test('both protocols dead: one failed trial, no statistics, no verdict about HTTP/3', async () => {
+  const { result } = await race(
+    [{ handshakeMs: 1, refusal: 'udp-refused' }],
+    [{ handshakeMs: 1, refusal: 'tcp-refused' }],
+  );
+  assert.deepEqual([result.summary.failed, result.summary.establishedMs], [1, null]);
+  assert.equal(result.verdict.code, 'unknown');
+  assert.equal(result.error, undefined);
+});
+
+test('no address: an error and no trials', async () => {
+  const { result, contenders } = await race([], [], { addresses: [] });
+  assert.equal(result.error?.code, 'no-address');
+  assert.equal(result.trials.length, 0);
+  assert.equal(contenders.h3.prepared(), 0);
+});
+
+test("the user's abort ends everything at once; finished trials stay, the one under way is left out", async () => {
+  const abort = new AbortController();
+  const { time, contenders, options } = arrange([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
+    trials: 5,
+    signal: abort.signal,
+  });
+  time.clock.after(32, () => {
+    assert.equal(contenders.h3.running(), 1);
+    abort.abort();
+    assert.equal(contenders.h3.running(), 0);
+  });
+  const result = await time.run(raceOrigin(options));
+  assert.equal(result.error?.code, 'cancelled');
+  assert.equal(result.trials.length, 3);
+});
+
+test('a signal that was aborted before starts nothing', async () => {
+  const { result, contenders } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
+    signal: AbortSignal.abort(),
+  });
+  assert.equal(result.error?.code, 'cancelled');
+  assert.equal(contenders.h3.targets.length, 0);
+});

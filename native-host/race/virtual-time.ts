@@ -1,0 +1,125 @@
+// Virtual time for tests of the driver: a clock that only moves when nothing is left to do, and contenders that behave
+// on it as told. What is under test is ours; the real transports have tests of their own.
+import { setImmediate } from 'node:timers/promises';
+import type { AttemptErrorCode, ContenderName } from '@photofinish/shared/outcome';
+import type { KnownProtocol } from '@photofinish/shared/protocol';
+import type { Clock } from './clock.ts';
+import type { AttemptFailure, AttemptTarget, Contender } from './contender.ts';
+
+export interface VirtualTime {
+  readonly clock: Clock;
+  /** Moves time on from timer to timer until `work` is done, and gives what it came to. */
+  run<T>(work: Promise<T>): Promise<T>;
+}
+
+/** A clock at 0 (and at the epoch `epochMs`). */
+export function virtualTime(epochMs = 1_000_000): VirtualTime {
+  let nowMs = 0;
+  const timers = new Set<{ readonly atMs: number; readonly fire: () => void }>();
+  const clock: Clock = {
+    nowMs: () => nowMs,
+    epochMs: () => epochMs + nowMs,
+    after(delayMs, fire) {
+      const timer = { atMs: nowMs + delayMs, fire };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+  };
+  async function run<T>(work: Promise<T>): Promise<T> {
+    let over = false;
+    const finish = (): void => {
+      over = true;
+    };
+    work.then(finish, finish);
+    for (;;) {
+      await setImmediate();
+      if (over) return work;
+      const [next] = [...timers].toSorted((a, b) => a.atMs - b.atMs);
+      if (next === undefined) throw new Error('the work hangs: no timer is left');
+      timers.delete(next);
+      nowMs = next.atMs;
+      next.fire();
+    }
+  }
+  return { clock, run };
+}
+
+/** How one attempt behaves; times in milliseconds, null: never. */
+export interface Script {
+  readonly handshakeMs: number | null;
+  readonly refusal?: AttemptErrorCode;
+  readonly protocol?: KnownProtocol;
+  readonly altSvc?: string;
+  readonly knownRoot?: boolean;
+}
+
+export interface ScriptedContender extends Contender {
+  readonly targets: readonly AttemptTarget[];
+  /** How many times `prepare` was called. */
+  prepared(): number;
+  /** How many attempts run now, and how many ever ran at the same time. */
+  running(): number;
+}
+
+/** A contender whose nth attempt follows the nth script, the last one repeating; answers come 5 ms after requests. */
+export function scripted(name: ContenderName, clock: Clock, ...scripts: Script[]): ScriptedContender {
+  const targets: AttemptTarget[] = [];
+  let preparations = 0;
+  let running = 0;
+  return {
+    name,
+    targets,
+    prepared: () => preparations,
+    running: () => running,
+    async prepare() {
+      preparations += 1;
+    },
+    start(target) {
+      const script = scripts[Math.min(targets.length, scripts.length - 1)] ?? { handshakeMs: null };
+      targets.push(target);
+      running += 1;
+      const zeroMs = clock.nowMs();
+      let over = false;
+      const failure = (code: AttemptErrorCode): AttemptFailure => {
+        if (!over) running -= 1;
+        over = true;
+        return { ok: false, error: { code, message: code }, atMs: clock.nowMs() - zeroMs, transportMs: null };
+      };
+      const cancels: ((failure: AttemptFailure) => void)[] = [];
+      function later<T>(delayMs: number | null, make: () => T): Promise<T | AttemptFailure> {
+        return new Promise((resolve) => {
+          cancels.push(resolve);
+          if (delayMs !== null) clock.after(delayMs, () => resolve(make()));
+        });
+      }
+      return {
+        established: later(script.handshakeMs, () =>
+          script.refusal
+            ? failure(script.refusal)
+            : {
+                ok: true,
+                protocol: script.protocol ?? name,
+                transportMs: null,
+                establishedMs: clock.nowMs() - zeroMs,
+                rttMs: null,
+                knownRoot: script.knownRoot ?? true,
+              },
+        ),
+        request: () =>
+          later(5, () => ({
+            ok: true,
+            status: 200,
+            altSvc: script.altSvc ?? null,
+            ageSeconds: 0,
+            firstByteMs: clock.nowMs() - zeroMs,
+            doneMs: clock.nowMs() - zeroMs,
+            bodyBytes: 0,
+          })),
+        cancel() {
+          const ended = failure('cancelled');
+          for (const resolve of cancels) resolve(ended);
+        },
+      };
+    },
+  };
+}
