@@ -56,6 +56,13 @@ function h3Words(host: HostRecord, nowMs: number): string {
   return leftMs > 0 ? `works, fresh for ${duration(leftMs)}` : `worked ${duration(nowMs - h3AtMs)} ago`;
 }
 
+function tcpWords(host: HostRecord, nowMs: number): string {
+  const { tcpProtocol, tcpAtMs, tcpFailedAtMs, tcpFailure } = host;
+  if (tcpFailedAtMs !== null && tcpFailure !== null && tcpFailedAtMs > (tcpAtMs ?? 0))
+    return `${ATTEMPT_ERROR_WORDS[tcpFailure]} ${duration(nowMs - tcpFailedAtMs)} ago`;
+  return tcpProtocol === null ? '–' : PROTOCOL_NAMES[tcpProtocol];
+}
+
 function advertisedWords(host: HostRecord, nowMs: number): string {
   if (host.altSvcUntilMs === null) return '–';
   const leftMs = host.altSvcUntilMs - nowMs;
@@ -76,7 +83,7 @@ function hostsTable(hosts: readonly HostRecord[], nowMs: number, paint: Paint): 
     { text: host.origin },
     { text: networkWords(host.network) },
     { text: h3Words(host, nowMs) },
-    { text: host.tcpProtocol === null ? '–' : PROTOCOL_NAMES[host.tcpProtocol] },
+    { text: tcpWords(host, nowMs) },
     { text: advertisedWords(host, nowMs) },
     { text: String(host.races) },
     { text: `${duration(Math.max(0, nowMs - host.updatedAtMs))} ago` },

@@ -1,7 +1,6 @@
 // Many origins, many trials, several at a time: who races when, and how parts of one origin's trials become one record
-// again. Also the record of an origin that could not be raced at all.
-import type { OriginParts } from '@photofinish/shared/origin';
-import type { AttemptError, Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
+// again.
+import type { Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict';
 import { MODE_RULES } from '../race/modes.ts';
 import { summaryOf } from '../race/summary.ts';
@@ -39,19 +38,14 @@ export async function inParallel<T, R>(
   return results;
 }
 
-type Unjudged = Omit<OriginRace, 'verdict'>;
-
-function judged(race: Unjudged): OriginRace {
-  return { ...race, verdict: verdictOf(evidenceOfRace(race)) };
-}
-
-/** One origin's runs as one record; there is at least one. */
-export function joinRuns([first, ...rest]: readonly [OriginRace, ...OriginRace[]]): OriginRace {
+/** One origin's runs as one record. Throws for no run at all. */
+export function joinRuns([first, ...rest]: readonly OriginRace[]): OriginRace {
+  if (first === undefined) throw new RangeError('an origin has at least one run');
   if (rest.length === 0) return first;
   const runs = [first, ...rest];
   const trials = runs.flatMap((run) => run.trials);
   const error = runs.find((run) => run.error !== undefined)?.error;
-  return judged({
+  const race = {
     ...first,
     atMs: Math.min(...runs.map((run) => run.atMs)),
     trials,
@@ -61,29 +55,8 @@ export function joinRuns([first, ...rest]: readonly [OriginRace, ...OriginRace[]
       knownRoot: runs.findLast((run) => run.discovered.knownRoot !== null)?.discovered.knownRoot ?? null,
     },
     ...(error !== undefined && { error }),
-  });
-}
-
-export interface Unraced {
-  readonly origin: OriginParts;
-  readonly mode: Mode;
-  readonly memory: Memory;
-  readonly startDelayMs: number;
-  readonly network: string;
-  readonly atMs: number;
-  readonly error: AttemptError;
-}
-
-/** The record of an origin that no trial was run for, with the reason. */
-export function unraced({ origin, error, ...conditions }: Unraced): OriginRace {
-  return judged({
-    ...conditions,
-    origin: origin.origin,
-    trials: [],
-    summary: summaryOf(conditions.mode, []),
-    discovered: { altSvc: null, knownRoot: null },
-    error,
-  });
+  };
+  return { ...race, verdict: verdictOf(evidenceOfRace(race)) };
 }
 
 /** Whether every trial of every origin adopted something, whichever protocol. */

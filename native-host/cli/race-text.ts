@@ -1,5 +1,5 @@
 // A race document for people: one table over all origins, then each origin's photo finish and verdict.
-import type { OriginRace, RaceDocument, Trial } from '@photofinish/shared/outcome';
+import type { AttemptError, OriginRace, RaceDocument, Trial } from '@photofinish/shared/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
@@ -14,6 +14,7 @@ import {
 } from './text.ts';
 
 const LINE_COLUMNS = 100;
+const INDENT = '  ';
 
 const ONE_TRIAL: readonly Column[] = [
   { title: 'ORIGIN', align: 'left' },
@@ -72,19 +73,23 @@ function manyTrialsRow(race: OriginRace, paint: Paint): Cell[] {
   ];
 }
 
+function unracedWords({ code, message }: AttemptError): string {
+  const remedy = code === 'blocked' ? ' Allow it with --allow-private.' : '';
+  return `Not raced (${code}): ${printable(message)}.${remedy}`;
+}
+
 function details(race: OriginRace, paint: Paint): string[] {
   const head = ['', paint('bold', race.origin)];
-  if (race.error !== undefined)
-    return [
-      ...head,
-      ...wrapped(`Not raced (${race.error.code}): ${printable(race.error.message)}`, '  ', LINE_COLUMNS),
-    ];
+  if (race.error !== undefined && race.trials.length === 0)
+    return [...head, ...wrapped(unracedWords(race.error), INDENT, LINE_COLUMNS)];
   const { verdict } = race;
   return [
     ...head,
     ...drawPhotoFinish(race, paint),
-    ...wrapped(printable(verdict.text), '  ', LINE_COLUMNS),
-    ...verdict.findings.flatMap((finding) => wrapped(`Also: ${printable(finding.text)}`, '  ', LINE_COLUMNS)),
+    ...wrapped(printable(verdict.text), INDENT, LINE_COLUMNS),
+    ...verdict.findings.flatMap((finding) =>
+      wrapped(`Also: ${printable(finding.text)}`, INDENT, LINE_COLUMNS),
+    ),
   ];
 }
 

@@ -1,21 +1,15 @@
-// `photofinish race`: wires resolver, guard, contenders, host cache and engine together for a person at a terminal.
+// `photofinish race`: runs what the command line asks for, shows how far it is, and prints the document or its text.
 import { existsSync } from 'node:fs';
 import type { OriginParts } from '@photofinish/shared/origin';
 import { type OriginRace, RACE_SCHEMA, type RaceDocument } from '@photofinish/shared/outcome';
-import { CacheUnavailable } from '../cache/database.ts';
 import { readSalt, saltPath, watchNetwork } from '../cache/network.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { ALLOW_EVERYTHING, addressPolicy } from '../guard.ts';
 import { systemClock } from '../race/clock.ts';
-import type { Contenders } from '../race/drive.ts';
-import { h2Contender } from '../race/h2.ts';
-import { h3Contender } from '../race/h3.ts';
-import { type Known, raceOrigin } from '../race/run.ts';
-import { resolveOrigin } from '../resolve.ts';
-import { readTrust } from '../trust.ts';
+import { openRacing, type Racing, type RacingParts } from '../racing.ts';
 import { cachePath } from './caching.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
-import { allAdopted, inParallel, joinRuns, splitTrials, unraced } from './race-series.ts';
+import { allAdopted, inParallel, joinRuns, splitTrials } from './race-series.ts';
 import { raceText } from './race-text.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
@@ -25,35 +19,21 @@ const PROGRESS_EVERY_MS = 100;
 /** Stands for the network where nothing is remembered and no name was given. */
 const UNNAMED_NETWORK = 'unnamed';
 
-interface Racing {
-  readonly command: RaceCommand;
-  readonly contenders: Contenders;
-  /** Null with memory `none`. */
-  readonly cache: HostCache | null;
-  readonly network: string;
-  readonly signal: AbortSignal;
-  readonly progress: Progress;
-  readonly terminal: Terminal;
-}
+/** What memory `none` has in place of the host cache. */
+const NO_CACHE: RacingParts['cache'] = { recall: () => null, recordRace: () => {} };
 
-interface Progress {
-  /** One more trial is over. */
-  step(): void;
-}
-
-function progressOf(command: RaceCommand, terminal: Terminal): Progress {
+/** Gives a function to call when one more trial is over. */
+function trialCounter(command: RaceCommand, terminal: Terminal): () => void {
   const perOrigin = command.mode === 'compare' ? 2 * command.trials : command.trials;
   const total = command.origins.length * perOrigin;
   let done = 0;
   let shownMs = Number.NEGATIVE_INFINITY;
-  return {
-    step() {
-      done += 1;
-      const nowMs = systemClock.nowMs();
-      if (total === 1 || nowMs - shownMs < PROGRESS_EVERY_MS) return;
-      shownMs = nowMs;
-      terminal.progress(`${done} of ${total} trials`);
-    },
+  return () => {
+    done += 1;
+    const nowMs = systemClock.nowMs();
+    if (total === 1 || nowMs - shownMs < PROGRESS_EVERY_MS) return;
+    shownMs = nowMs;
+    terminal.progress(`${done} of ${total} trials`);
   };
 }
 
@@ -65,151 +45,98 @@ function networkOf(command: RaceCommand, path: string): string {
   return watchNetwork({ salt: readSalt(salt), clock: systemClock })();
 }
 
-function knownOf(racing: Racing, origin: OriginParts): { known?: Known; initialRttMs?: number } {
-  const recall = racing.cache?.recall(racing.network, origin.origin) ?? null;
-  if (recall === null) return {};
-  const { decision, altSvc, altSvcAgeSeconds, rttMs } = recall;
-  return {
-    known: {
-      decision,
-      ...(altSvc !== null && { altSvc }),
-      ageSeconds: altSvcAgeSeconds,
-    },
-    ...(rttMs.h3 !== null && { initialRttMs: rttMs.h3 }),
-  };
-}
-
-function remember(racing: Racing, race: OriginRace): void {
-  if (racing.cache === null || race.trials.length === 0) return;
-  try {
-    racing.cache.recordRace(race);
-  } catch (error) {
-    // The measurement is done and worth printing; only remembering it failed, and that was said by the cache.
-    if (!(error instanceof CacheUnavailable)) throw error;
-  }
-}
-
 interface Run {
   readonly origin: OriginParts;
-  readonly addresses: readonly string[];
   readonly trials: number;
 }
 
-async function runOnce(racing: Racing, { origin, addresses, trials }: Run): Promise<OriginRace> {
-  const { command, progress } = racing;
+interface Running {
+  readonly command: RaceCommand;
+  readonly race: Racing;
+  readonly network: string;
+  readonly signal: AbortSignal;
+  readonly trialOver: () => void;
+}
+
+async function runOnce(running: Running, { origin, trials }: Run): Promise<OriginRace> {
+  const { command, network, signal, trialOver } = running;
   let current = 1;
-  const race = await raceOrigin({
+  const race = await running.race({
     origin,
-    addresses,
-    network: racing.network,
+    network,
     mode: command.mode,
     memory: command.memory,
     trials,
     pairs: trials,
     startDelayMs: command.startDelayMs,
     timeoutMs: command.timeoutMs,
-    ...knownOf(racing, origin),
-    contenders: racing.contenders,
-    clock: systemClock,
-    signal: racing.signal,
+    signal,
     onProgress({ trial }) {
       if (trial === current) return;
       current = trial;
-      progress.step();
+      trialOver();
     },
   });
-  progress.step();
-  // At once, so that what an interrupted or killed command has measured is not lost.
-  remember(racing, race);
+  trialOver();
   return race;
 }
 
-/** Looks every origin up, then races those that may be raced; one record each, in the order of the command line. */
-async function raceAll(racing: Racing): Promise<OriginRace[]> {
-  const { command, network, signal } = racing;
-  const policy = addressPolicy(command.allowPrivate ? ALLOW_EVERYTHING : []);
-  const looked = await inParallel(command.origins, Math.max(command.concurrency, 8), async (origin) => ({
-    origin,
-    resolved: await resolveOrigin(origin, {
+/** One record for each origin, in the order of the command line. */
+async function raceAll(running: Running): Promise<OriginRace[]> {
+  const { command } = running;
+  const shares = splitTrials(command);
+  const runs = command.origins.flatMap((origin) => shares.map((trials): Run => ({ origin, trials })));
+  try {
+    const raced = await inParallel(runs, command.concurrency, (run) => runOnce(running, run));
+    return command.origins.map((_, index) =>
+      joinRuns(raced.slice(index * shares.length, (index + 1) * shares.length)),
+    );
+  } catch (error) {
+    // Races report failure as data; what is left is a transport that cannot be loaded.
+    throw new Complaint('cannot-race', error instanceof Error ? error.message : String(error), EXIT_FAILED);
+  }
+}
+
+async function openRacingFor(command: RaceCommand, cache: HostCache | null): Promise<Racing> {
+  try {
+    return await openRacing({
+      ca: command.caFiles,
       pins: command.pins,
       resolver: command.resolver,
-      policy,
-      signal,
-    }),
-  }));
-  const runs = looked.flatMap(({ origin, resolved }): Run[] =>
-    resolved.ok
-      ? splitTrials(command).map((trials) => ({ origin, addresses: resolved.addresses, trials }))
-      : [],
-  );
-  const raced = await inParallel(runs, command.concurrency, (run) => runOnce(racing, run));
-  return looked.map(({ origin, resolved }): OriginRace => {
-    const [first, ...rest] = raced.filter((race) => race.origin === origin.origin);
-    const { mode, memory, startDelayMs } = command;
-    if (first === undefined) {
-      const error = resolved.ok
-        ? { code: 'cancelled' as const, message: 'the race was cancelled' }
-        : resolved.error;
-      return unraced({ origin, mode, memory, startDelayMs, network, atMs: systemClock.epochMs(), error });
-    }
-    return joinRuns([first, ...rest]);
-  });
-}
-
-function printed({ command, terminal }: Racing, races: readonly OriginRace[]): void {
-  const { mode, memory, startDelayMs } = command;
-  const document: RaceDocument = { schema: RACE_SCHEMA, mode, memory, startDelayMs, races: [...races] };
-  terminal.result(command.json ? JSON.stringify(document) : raceText(document, terminal.paint));
-}
-
-async function contendersOf(command: RaceCommand): Promise<Contenders> {
-  const trust = await readTrust(command.caFiles);
-  if (!trust.ok) throw new Complaint('bad-file', trust.message);
-  const contenders = { h3: h3Contender(trust.value), h2: h2Contender(trust.value) };
-  const needed =
-    command.mode === 'h2'
-      ? [contenders.h2]
-      : command.mode === 'h3'
-        ? [contenders.h3]
-        : Object.values(contenders);
-  try {
-    await Promise.all(needed.map((contender) => contender.prepare()));
+      policy: addressPolicy(command.allowPrivate ? ALLOW_EVERYTHING : []),
+      cache: cache ?? NO_CACHE,
+      clock: systemClock,
+    });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Complaint('cannot-race', why, EXIT_FAILED);
+    throw new Complaint('bad-file', error instanceof Error ? error.message : String(error));
   }
-  return contenders;
+}
+
+function documentOf({ mode, memory, startDelayMs }: RaceCommand, races: OriginRace[]): RaceDocument {
+  return { schema: RACE_SCHEMA, mode, memory, startDelayMs, races };
 }
 
 /** Runs `race`; gives the exit code of the contract. */
 export async function runRace(args: readonly string[], terminal: Terminal): Promise<number> {
   const command = parseRaceCommand(args);
-  const contenders = await contendersOf(command);
   const path = cachePath(command.cacheFile);
   const stop = new AbortController();
   const interrupt = (): void => stop.abort();
   // Once: a second interrupt ends the process the hard way.
   process.once('SIGINT', interrupt);
-  const cache =
-    command.memory === 'full'
-      ? openHostCache({
-          path,
-          clock: systemClock,
-          say: (message) => terminal.error('cache-unavailable', message),
-        })
-      : null;
-  const racing: Racing = {
-    command,
-    contenders,
-    cache,
-    network: networkOf(command, path),
-    signal: stop.signal,
-    progress: progressOf(command, terminal),
-    terminal,
-  };
+  const say = (message: string): void => terminal.error('cache-unavailable', message);
+  const cache = command.memory === 'full' ? openHostCache({ path, clock: systemClock, say }) : null;
   try {
-    const races = await raceAll(racing);
-    printed(racing, races);
+    const race = await openRacingFor(command, cache);
+    const races = await raceAll({
+      command,
+      race,
+      network: networkOf(command, path),
+      signal: stop.signal,
+      trialOver: trialCounter(command, terminal),
+    });
+    const document = documentOf(command, races);
+    terminal.result(command.json ? JSON.stringify(document) : raceText(document, terminal.paint));
     if (stop.signal.aborted) return EXIT_INTERRUPTED;
     return allAdopted(races) ? EXIT_OK : EXIT_FAILED;
   } finally {
