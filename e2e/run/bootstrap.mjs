@@ -52,7 +52,7 @@ async function needPackages() {
   if (packagesInstalled() && runtimeWorks()) return;
   // npm is about to replace the very directory whose `node` it would otherwise find first.
   const path = (process.env.PATH ?? '').split(delimiter).filter((dir) => dir !== BIN);
-  await run('installing the npm packages', 'npm', ['ci', '--no-audit', '--no-fund'], {
+  await run('installing the npm packages', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: TOP,
     env: { ...process.env, PATH: path.join(delimiter) },
   });

@@ -1,5 +1,6 @@
 // The guided tour itself: visits, races and the export, all through the browser and the popup, as a user would.
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { type Origin, originParts } from '@photofinish/shared/origin';
 import { PROTOCOL_NAMES, protocolFromAlpn } from '@photofinish/shared/protocol';
 import type { Page } from '@playwright/test';
@@ -11,6 +12,8 @@ import { beginStep, heading } from './display.ts';
 
 /** Enough for a browser to learn HTTP/3 from the first visit, use it on the next, and be forecast on the last. */
 const VISITS = 4;
+/** A look at the page. What happened is recorded when a page has come to rest, and then told to the helper. */
+const LOOK_MS = 1000;
 const NAVIGATION_TIMEOUT_MS = 20_000;
 const FORMATS: readonly ReportFormat[] = ['html', 'json', 'csv'];
 
@@ -29,6 +32,7 @@ function firstLine(error: unknown): string {
 async function open(page: Page, url: string): Promise<string> {
   await page.goto(url, { timeout: NAVIGATION_TIMEOUT_MS, waitUntil: 'load' });
   const protocol = protocolFromAlpn(await navigationProtocol(page));
+  await setTimeout(LOOK_MS);
   return PROTOCOL_NAMES[protocol ?? 'unknown'];
 }
 
@@ -74,7 +78,7 @@ export async function visitMixedPage(stop: Stop, origins: readonly Origin[]): Pr
 
 async function raceAt(stop: Stop, popup: Popup): Promise<boolean> {
   const step = beginStep(`racing ${originParts(stop.origin).host}`);
-  step.detail('three pairs, HTTP/3 and HTTP/2 in turn');
+  step.detail('HTTP/3 and HTTP/2 in turn');
   try {
     const { ok, words } = await popup.race();
     step.end(ok, words);
@@ -93,7 +97,7 @@ export interface Raced {
 
 /** Presses *Race now* in the popup of every stop. */
 export async function raceAll(session: Session, stops: readonly Stop[]): Promise<Raced> {
-  heading('Races');
+  if (stops.length > 0) heading('Races');
   const rows = new Map<Origin, readonly OriginRow[]>();
   let ok = true;
   for (const stop of stops) {
