@@ -143,6 +143,8 @@ function parseFile(file: string, text: string): v.InferOutput<typeof fileSchema>
   } catch (error) {
     throw new SettingsError('config-invalid', `${file} is not JSON: ${(error as Error).message}`);
   }
+  if (Array.isArray(json))
+    throw new SettingsError('config-invalid', `${file}: settings are an object, not a list`);
   const result = v.safeParse(fileSchema, json);
   if (result.success) return result.output;
   const [issue] = result.issues;

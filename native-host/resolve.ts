@@ -51,7 +51,6 @@ async function askServer(host: string, server: string, signal: AbortSignal | und
 /** getaddrinfo cannot be stopped; the wait for it can. */
 function abandoned(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
-    if (signal?.aborted) reject(signal.reason);
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 }
@@ -75,6 +74,7 @@ export async function resolveOrigin(origin: OriginParts, options: ResolveOptions
   const known = options.pins.get(pinName(host, port)) ?? (isIP(host) === 0 ? undefined : host);
   let addresses: readonly string[];
   try {
+    options.signal?.throwIfAborted();
     if (known !== undefined) addresses = [known];
     else if (options.resolver === null) addresses = await askSystem(host, options.signal);
     else addresses = await askServer(host, options.resolver, options.signal);

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import {
+  insecureReason,
+  isCidr,
+  loadSettings,
+  SettingsError,
+  type SettingsErrorCode,
+  splitHostPort,
+} from './config.ts';
+
+async function folder(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
+  t.after(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+function file(directory: string, text: string, mode = 0o600): string {
+  const path = join(directory, 'config.json');
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+function refused(code: SettingsErrorCode, message: RegExp) {
+  return (error: unknown) =>
+    error instanceof SettingsError && error.code === code && message.test(error.message);
+}
+
+test('without a default file the defaults hold, in the XDG directories', async (t) => {
+  const directory = await folder(t);
+  const settings = loadSettings({ env: { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory } });
+  assert.deepEqual(settings, {
+    allowPrivate: [],
+    resolve: new Map(),
+    ca: [],
+    resolver: null,
+    cachePath: join(directory, 'photofinish', 'cache.db'),
+    logsPath: null,
+    source: null,
+  });
+  const bare = loadSettings({ env: { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: 'relative' } });
+  assert.equal(bare.cachePath, join(homedir(), '.local/state/photofinish/cache.db'));
+});
+
+test('the default file is read, and an explicit one instead of it', async (t) => {
+  const directory = await folder(t);
+  mkdirSync(join(directory, 'photofinish'));
+  file(join(directory, 'photofinish'), '{"allowPrivate":["10.0.0.0/8"]}');
+  assert.deepEqual(loadSettings({ env: { XDG_CONFIG_HOME: directory } }).allowPrivate, ['10.0.0.0/8']);
+  const path = file(directory, '{}');
+  assert.deepEqual(loadSettings({ path, env: { XDG_CONFIG_HOME: directory } }).allowPrivate, []);
+});
+
+test('every setting; relative paths mean from the file, host names have no case', async (t) => {
+  const directory = await folder(t);
+  const path = file(
+    directory,
+    JSON.stringify({
+      allowPrivate: ['127.0.0.0/8', '::1'],
+      resolve: { 'H3.test:4433': '127.0.0.1', '[::1]:1': '::1' },
+      ca: ['ca.pem', '/etc/ca.pem'],
+      resolver: '127.0.0.1:5353',
+      cache: 'state/cache.db',
+      logs: '../helper.log',
+    }),
+  );
+  assert.deepEqual(loadSettings({ path }), {
+    allowPrivate: ['127.0.0.0/8', '::1'],
+    resolve: new Map([
+      ['h3.test:4433', '127.0.0.1'],
+      ['[::1]:1', '::1'],
+    ]),
+    ca: [join(directory, 'ca.pem'), '/etc/ca.pem'],
+    resolver: '127.0.0.1:5353',
+    cachePath: join(directory, 'state/cache.db'),
+    logsPath: join(directory, '../helper.log'),
+    source: path,
+  });
+});
+
+test('what does not fit is refused with the name of the setting', async (t) => {
+  const directory = await folder(t);
+  const table: [string, RegExp][] = [
+    ['{', /not JSON/],
+    ['[]', /settings/],
+    ['{"allowPrivate":["127.0.0.0/33"]}', /allowPrivate\.0.*address range/],
+    ['{"allowprivate":[]}', /allowprivate/],
+    ['{"resolve":{"h3.test":"127.0.0.1"}}', /HOST:PORT/],
+    ['{"resolve":{"h3.test:1":"localhost"}}', /not an IP address/],
+    ['{"resolver":"dns.test:53"}', /resolver.*ADDRESS:PORT/],
+    ['{"cache":""}', /cache/],
+    ['{"logs":7}', /logs/],
+  ];
+  for (const [text, message] of table)
+    assert.throws(
+      () => loadSettings({ path: file(directory, text) }),
+      refused('config-invalid', message),
+      text,
+    );
+});
+
+test('an explicit file that is missing is an error', async (t) => {
+  const directory = await folder(t);
+  assert.throws(
+    () => loadSettings({ path: join(directory, 'none.json') }),
+    refused('config-missing', /none\.json/),
+  );
+});
+
+test('a file that group or others can write is refused, and so is one in a directory of everybody', async (t) => {
+  const directory = await folder(t);
+  for (const mode of [0o620, 0o602, 0o666])
+    assert.throws(
+      () => loadSettings({ path: file(directory, '{}', mode) }),
+      refused('config-insecure', /others can write it/),
+    );
+  assert.equal(loadSettings({ path: file(directory, '{}', 0o644) }).source, join(directory, 'config.json'));
+  chmodSync(directory, 0o777);
+  assert.throws(
+    () => loadSettings({ path: join(directory, 'config.json') }),
+    refused('config-insecure', /directory/),
+  );
+  chmodSync(directory, 0o1777);
+  loadSettings({ path: join(directory, 'config.json') });
+});
+
+test("only the user's and root's own files are believed", () => {
+  const directory = { mode: 0o755 };
+  assert.equal(insecureReason({ uid: 1000, mode: 0o600 }, directory, 1000), null);
+  assert.equal(insecureReason({ uid: 0, mode: 0o644 }, directory, 1000), null);
+  assert.match(insecureReason({ uid: 1001, mode: 0o600 }, directory, 1000) ?? '', /another user/);
+  assert.equal(insecureReason({ uid: 7, mode: 0o666 }, directory, undefined), null);
+});
+
+test('address ranges and host:port as people write them', () => {
+  for (const good of ['10.0.0.0/8', '10.0.0.1', '::1', 'fc00::/7', '0.0.0.0/0'])
+    assert.ok(isCidr(good), good);
+  for (const bad of ['', '10.0.0.0/', '10.0.0/8', '::/129', '10.0.0.0/8/8', 'a.test', '10.0.0.0/-1'])
+    assert.ok(!isCidr(bad), bad);
+  assert.deepEqual(splitHostPort('A.test:443'), { host: 'a.test', port: 443 });
+  assert.deepEqual(splitHostPort('[::1]:53'), { host: '::1', port: 53 });
+  for (const bad of ['a.test', 'a.test:0', 'a.test:65536', '::1:53', ':1'])
+    assert.equal(splitHostPort(bad), null, bad);
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openLog } from './log.ts';
+
+test('lines are JSON, the file is private, an overlong one is put aside once, a wipe deletes both', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const path = join(directory, 'logs', 'helper.log');
+  const log = openLog({ path, salt: Buffer.alloc(32, 1), clock: { epochMs: () => 0 } });
+  log.write('race', { host: log.digest('https://a.test') });
+  const [line = ''] = readFileSync(path, 'utf8').split('\n');
+  assert.deepEqual(JSON.parse(line), {
+    at: '1970-01-01T00:00:00.000Z',
+    event: 'race',
+    host: log.digest('https://a.test'),
+  });
+  assert.ok(!line.includes('a.test'));
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  writeFileSync(path, 'x'.repeat(1024 * 1024 + 1));
+  chmodSync(path, 0o644);
+  log.write('start');
+  assert.ok(statSync(path).size < 100);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  assert.ok(existsSync(`${path}.1`));
+  log.wipe();
+  assert.ok(!existsSync(path) && !existsSync(`${path}.1`));
+});
+
+test('a host has one digest per salt', () => {
+  const log = (salt: number) =>
+    openLog({ path: null, salt: Buffer.alloc(32, salt), clock: { epochMs: () => 0 } });
+  assert.equal(log(1).digest('a.test'), log(1).digest('a.test'));
+  assert.notEqual(log(1).digest('a.test'), log(2).digest('a.test'));
+  assert.match(log(1).digest('a.test'), /^[0-9a-f]{12}$/);
+});

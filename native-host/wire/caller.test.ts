@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FIREFOX_ADDON_ID, helperArguments, isKnownCaller } from './caller.ts';
+
+const CHROMIUM = `chrome-extension://${'abcdefghijklmnop'.repeat(2)}/`;
+
+test('the launcher names the settings before the two dashes, the browser speaks after them', () => {
+  assert.deepEqual(helperArguments(['--config', '/c.json', '--', CHROMIUM, '--parent-window=0']), {
+    config: '/c.json',
+    caller: [CHROMIUM, '--parent-window=0'],
+  });
+  assert.deepEqual(helperArguments(['--', CHROMIUM]), { config: undefined, caller: [CHROMIUM] });
+  assert.deepEqual(helperArguments([CHROMIUM]), { config: undefined, caller: [CHROMIUM] });
+});
+
+test('what a browser passes cannot name the settings', () => {
+  assert.equal(helperArguments(['--', '--config', '/evil.json', CHROMIUM]).config, undefined);
+  assert.equal(helperArguments(['--config', '/evil.json', CHROMIUM]).config, undefined);
+});
+
+test('only an extension is known', () => {
+  assert.ok(isKnownCaller([CHROMIUM]));
+  assert.ok(isKnownCaller([CHROMIUM, '--parent-window=0']));
+  assert.ok(
+    isKnownCaller(['/home/a/.mozilla/native-messaging-hosts/org.photofinish.host.json', FIREFOX_ADDON_ID]),
+  );
+  for (const caller of [
+    [],
+    [''],
+    ['chrome-extension://abc/'],
+    [CHROMIUM.slice(0, -1)],
+    [`${CHROMIUM}x`],
+    [CHROMIUM.toUpperCase()],
+    ['https://a.test/'],
+    ['/m.json'],
+    ['/m.json', 'other@addon'],
+    [FIREFOX_ADDON_ID, '/m.json'],
+  ])
+    assert.ok(!isKnownCaller(caller), caller.join(' '));
+});
