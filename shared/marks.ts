@@ -61,7 +61,7 @@ function properties(theme: Theme): string {
 /** Custom properties of both themes and of forced colours (CSS Color Adjustment, section 3); print is always light. */
 export const PALETTE_CSS = `:root { color-scheme: light dark; ${properties(LIGHT)} }
 @media screen and (prefers-color-scheme: dark) { :root { ${properties(DARK)} } }
-@media (forced-colors: active) { :root { --pf-paper: Canvas; --pf-wash: Canvas; --pf-ink: CanvasText; --pf-muted: CanvasText; --pf-line: GrayText; --pf-on-mark: Canvas; --pf-h3: LinkText; --pf-h2: CanvasText; --pf-h1: CanvasText; --pf-unknown: GrayText; } }`;
+@media (forced-colors: active) { :root { --pf-paper: Canvas; --pf-wash: Canvas; --pf-ink: CanvasText; --pf-muted: CanvasText; --pf-line: ButtonBorder; --pf-on-mark: Canvas; --pf-h3: LinkText; --pf-h2: CanvasText; --pf-h1: CanvasText; --pf-unknown: CanvasText; } }`;
 
 /** The colour of a mark as an SVG paint that follows the page's theme and is right without one. */
 export function markPaint(mark: Mark): string {

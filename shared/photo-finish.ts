@@ -207,11 +207,14 @@ function marginOf(race: OriginRace, lanes: readonly Lane[]): Margin | null {
   return { winner: gainMs >= 0 ? 'h3' : 'h2', ms: Math.abs(gainMs) };
 }
 
-function captionOf(race: OriginRace, margin: Margin | null): string {
+function captionOf(race: OriginRace, lanes: readonly Lane[]): string {
   const trials = race.trials.length;
   const unit = race.mode === 'compare' ? 'pair' : 'trial';
   const counted = trials > 1 ? `median of ${plural(trials, unit)}` : plural(trials, unit);
-  if (race.mode === 'compare') return margin === null ? `${counted}, no margin` : counted;
+  if (race.mode === 'compare') {
+    const tooFew = race.summary.gainMs === null && lanes.every((lane) => lane.state === 'established');
+    return tooFew ? `${counted}, too few for a margin` : counted;
+  }
   return `${race.mode === 'race' ? 'race' : `mode ${race.mode}`}, ${counted}`;
 }
 
@@ -248,5 +251,5 @@ export function photoFinish(race: OriginRace): PhotoFinish {
   const [h3, h2] = CONTENDERS.map((contender) => laneOf(race.trials, contender, race.mode));
   const lanes = [h3 ?? absentLane('h3'), h2 ?? absentLane('h2')] as const;
   const margin = marginOf(race, lanes);
-  return finishOf(race.mode, lanes, margin, captionOf(race, margin));
+  return finishOf(race.mode, lanes, margin, captionOf(race, lanes));
 }

@@ -1,0 +1,45 @@
+// Touching the page: only what changed is written, so that focus, selection and open rows outlive an update.
+
+/** The element of the static page with that id; its absence is a mistake in popup.html. */
+export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error(`popup.html has no #${id}`);
+  return found as T;
+}
+
+/** A new element with a class and text. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  className = '',
+  text = '',
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  if (className !== '') element.className = className;
+  if (text !== '') element.textContent = text;
+  return element;
+}
+
+/** Writes text where it differs. */
+export function setText(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Writes an attribute where it differs. */
+export function setAttribute(element: Element, name: string, value: string): void {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
+const drawn = new WeakMap<Element, string>();
+
+/** Puts an SVG of our own drawing into `element`, parsed as XML: whatever is not well-formed throws. */
+export function setSvg(element: Element, svg: string): void {
+  if (drawn.get(element) === svg) return;
+  drawn.set(element, svg);
+  if (svg === '') {
+    element.replaceChildren();
+    return;
+  }
+  const parsed = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
+  if (parsed.nodeName !== 'svg') throw new Error('not a drawing');
+  element.replaceChildren(document.importNode(parsed, true));
+}

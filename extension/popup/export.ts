@@ -1,0 +1,130 @@
+// *Export report*: a small menu (what, in which format), the request to the background, and the file.
+import type { Report } from '@photofinish/shared/report';
+import { reportToCsv } from '@photofinish/shared/report-csv';
+import { reportToHtml } from '@photofinish/shared/report-html';
+import { byId, make, setText } from './elements.ts';
+import { EXPORT_FORMATS, type ExportFormat, exportName } from './format.ts';
+
+const TYPES: Record<ExportFormat, string> = {
+  html: 'text/html;charset=utf-8',
+  json: 'application/json',
+  csv: 'text/csv;charset=utf-8',
+};
+
+const REVOKE_AFTER_MS = 10_000;
+
+interface Wanted {
+  readonly site: string | null;
+  readonly format: ExportFormat;
+}
+
+/** Reports asked for and not yet answered, oldest first. */
+const wanted: Wanted[] = [];
+let shownSite: string | null | undefined;
+
+function contents(report: Report, format: ExportFormat): string {
+  switch (format) {
+    case 'html':
+      return reportToHtml(report);
+    case 'json':
+      return `${JSON.stringify(report, null, 2)}\n`;
+    case 'csv':
+      return reportToCsv(report);
+  }
+}
+
+function download(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const anchor = make('a');
+  anchor.href = url;
+  anchor.download = name;
+  anchor.click();
+  // Revoked at once, a browser may not have opened it yet.
+  setTimeout(() => URL.revokeObjectURL(url), REVOKE_AFTER_MS);
+}
+
+/** Answers the oldest request with a file. */
+export function saveReport(report: Report): void {
+  const next = wanted.shift();
+  if (next === undefined) return;
+  const name = exportName(next.site, report.createdAt, next.format);
+  download(name, contents(report, next.format), TYPES[next.format]);
+  setText(byId('export-words'), report.sites.length === 0 ? 'saved; nothing recorded yet' : 'saved');
+}
+
+/** The port broke: what was asked for will not come. */
+export function abandonExports(): void {
+  if (wanted.length === 0) return;
+  wanted.length = 0;
+  setText(byId('export-words'), 'Background restarted. Export again.');
+}
+
+function setOpen(open: boolean): void {
+  const menu = byId('export-menu');
+  if (menu.hidden === !open) return;
+  menu.hidden = !open;
+  byId('export').setAttribute('aria-expanded', String(open));
+  if (open) menu.querySelector<HTMLElement>('[role=menuitem]')?.focus();
+  else if (menu.contains(document.activeElement) || document.activeElement === document.body)
+    byId('export').focus();
+}
+
+function moveFocus(step: number): void {
+  const items = Array.from(byId('export-menu').querySelectorAll<HTMLElement>('[role=menuitem]'));
+  const at = items.indexOf(document.activeElement as HTMLElement);
+  items.at((at + step) % items.length)?.focus();
+}
+
+function onKey(event: KeyboardEvent): void {
+  const steps: Record<string, number> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+  const step = steps[event.key];
+  if (event.key === 'Escape') setOpen(false);
+  else if (step !== undefined) moveFocus(step);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+function group(label: string, site: string | null, ask: (site: string | null) => void): HTMLElement {
+  const element = make('div', 'group');
+  element.setAttribute('role', 'group');
+  element.setAttribute('aria-label', label);
+  element.append(make('span', 'group-label', label));
+  for (const format of EXPORT_FORMATS) {
+    const item = make('button', 'item', format.toUpperCase());
+    item.type = 'button';
+    item.tabIndex = -1;
+    item.setAttribute('role', 'menuitem');
+    item.setAttribute('aria-label', `${label} as ${format.toUpperCase()}`);
+    item.addEventListener('click', () => {
+      setOpen(false);
+      wanted.push({ site, format });
+      setText(byId('export-words'), 'building');
+      ask(site);
+    });
+    element.append(item);
+  }
+  return element;
+}
+
+/** The menu's contents for the site in view; without a site only the report of all. */
+export function renderExport(site: string | null, ask: (site: string | null) => void): void {
+  if (shownSite === site) return;
+  shownSite = site;
+  const groups = site === null ? [] : [group('This site', site, ask)];
+  byId('export-menu').replaceChildren(...groups, group('All sites', null, ask));
+}
+
+/** Opens and closes the menu. */
+export function wireExport(): void {
+  const menu = byId('export-menu');
+  byId('export').addEventListener('click', () => setOpen(menu.hidden !== false));
+  menu.addEventListener('keydown', onKey);
+  document.addEventListener('click', (event) => {
+    const target = event.target as Node;
+    if (!menu.hidden && !menu.contains(target) && !byId('export').contains(target)) setOpen(false);
+  });
+  menu.addEventListener('focusout', (event) => {
+    if (event.relatedTarget instanceof Node && !menu.contains(event.relatedTarget)) setOpen(false);
+  });
+}

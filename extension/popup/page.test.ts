@@ -1,0 +1,31 @@
+// What popup.html and popup.css must keep: the shared palette, and nothing that a strict content policy would refuse.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { PALETTE_CSS } from '@photofinish/shared/marks';
+
+const html = await readFile(new URL('./popup.html', import.meta.url), 'utf8');
+const css = await readFile(new URL('./popup.css', import.meta.url), 'utf8');
+
+test('the popup wears the shared palette', () => {
+  const bare = (text: string) => text.replaceAll(/\s+|;(?=\s*})/g, '');
+  assert.ok(
+    bare(css).includes(bare(PALETTE_CSS)),
+    'copy PALETTE_CSS of shared/marks.ts to the top of popup.css',
+  );
+});
+
+test('the page has no inline script, style or handler, and loads only its own files', () => {
+  assert.doesNotMatch(html, /<script(?![^>]*src=)|<style|\sstyle=|\son\w+=/i);
+  for (const [, address = ''] of html.matchAll(/(?:src|href)="([^"]*)"/g))
+    assert.doesNotMatch(address, /^(\w+:|\/\/)/);
+  assert.doesNotMatch(css, /@import|url\(/i);
+});
+
+test('every id that a script asks for is in the page', async () => {
+  for (const file of ['answer', 'finish', 'origins', 'helper', 'export', 'popup']) {
+    const source = await readFile(new URL(`./${file}.ts`, import.meta.url), 'utf8');
+    for (const [, id] of source.matchAll(/byId(?:<\w+>)?\('([^']+)'\)/g))
+      assert.ok(html.includes(`id="${id}"`), `${file}.ts asks for #${id}`);
+  }
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { escapeMarkup, formatBytes, formatMs, plural } from './markup.ts';
+
+test('whatever comes in, no character that could open or close markup comes out', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const escaped = escapeMarkup(text);
+      assert.doesNotMatch(escaped, /[<>"']|&(?!(amp|lt|gt|quot|#39);)/);
+      assert.doesNotMatch(escaped, /[^\P{Cc}\t\n\r]/u);
+    }),
+  );
+  assert.equal(escapeMarkup(`<a b="c" d='e'>&\u0000`), '&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;');
+});
+
+test('times have three significant figures at most, and a unit', () => {
+  assert.deepEqual([0, 0.0414, 51.84, 102.3, 999.4, 999.6, 1234, 61_234, -60.52].map(formatMs), [
+    '0 ms',
+    '0.0414 ms',
+    '51.8 ms',
+    '102 ms',
+    '999 ms',
+    '1 s',
+    '1.23 s',
+    '61.2 s',
+    '-60.5 ms',
+  ]);
+});
+
+test('bytes and nouns', () => {
+  assert.deepEqual([0, 999, 12_345, 1_234_567, 9.87e9].map(formatBytes), [
+    '0 B',
+    '999 B',
+    '12.3 kB',
+    '1.23 MB',
+    '9.87 GB',
+  ]);
+  assert.deepEqual(
+    [plural(1, 'race'), plural(0, 'race'), plural(2, 'entry', 'entries')],
+    ['1 race', '0 races', '2 entries'],
+  );
+});

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ATTEMPT_ERROR_WORDS } from './attempt-words.ts';
+import { ATTEMPT_ERROR_CODES } from './outcome.ts';
+import { axisTicks, laneWords, marginWords, photoFinish } from './photo-finish.ts';
+import { attempt, comparison, originRace, trial } from './race-samples.fixture.ts';
+
+test('compare: both lanes begin at 0 although they ran one after the other, and the flags are the margin apart', () => {
+  const finish = photoFinish(comparison([49, 51.8, 54], [108, 112.3, 119]));
+  const [h3, h2] = finish.lanes;
+  assert.deepEqual([h3.startMs, h2.startMs], [0, 0]);
+  assert.equal(h3.establishedMs, 51.8);
+  assert.ok(Math.abs((h2.establishedMs ?? 0) - 112.3) < 1e-9);
+  assert.equal(finish.margin?.winner, 'h3');
+  assert.ok(Math.abs((finish.margin?.ms ?? 0) - 60.5) < 1e-9);
+  assert.equal(marginWords(finish), 'HTTP/3 connects 60.5 ms sooner');
+  assert.equal(finish.caption, 'median of 3 pairs');
+  assert.deepEqual(h3.trialsMs, [49, 51.8, 54]);
+});
+
+test('compare: HTTP/2 can win', () => {
+  const finish = photoFinish(comparison([90, 91, 92], [40, 41, 42]));
+  assert.deepEqual(finish.margin, { winner: 'h2', ms: 50 });
+  assert.equal(finish.title, 'HTTP/2 connects 50 ms sooner');
+});
+
+test('compare: fewer than three pairs give flags but no margin, and the caption says so', () => {
+  const finish = photoFinish(comparison([10, 11], [20, 21]));
+  assert.equal(finish.margin, null);
+  assert.equal(finish.caption, 'median of 2 pairs, too few for a margin');
+});
+
+test('race: the cancelled lane stops where the winner was established, without a flag or a margin', () => {
+  const finish = photoFinish(
+    originRace([
+      trial([
+        attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 38, firstByteMs: 60 }),
+        attempt({ protocol: 'h2', outcome: 'cancelled', startedMs: 10, transportMs: 30 }),
+      ]),
+    ]),
+  );
+  const [h3, h2] = finish.lanes;
+  assert.deepEqual([h3.state, h3.adopted, h2.state, h2.adopted], ['established', true, 'cancelled', false]);
+  assert.deepEqual([h2.startMs, h2.cutMs, h2.establishedMs], [10, 38, null]);
+  assert.equal(finish.margin, null);
+});
+
+test('race: even with a gain in its summary a race has no margin', () => {
+  const compared = comparison([10, 11, 12], [20, 21, 22]);
+  assert.equal(photoFinish({ ...compared, mode: 'race' }).margin, null);
+});
+
+test('a lane shows what happened most often: one finish in three trials is no median', () => {
+  const won = (h2: Parameters<typeof attempt>[0]) =>
+    trial([attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 20 }), attempt(h2)]);
+  const finish = photoFinish(
+    originRace([
+      won({ protocol: 'h2', outcome: 'cancelled' }),
+      won({ protocol: 'h2', outcome: 'cancelled' }),
+      won({ protocol: 'h2', outcome: 'established-late', establishedMs: 30 }),
+    ]),
+  );
+  assert.equal(finish.lanes[1].state, 'cancelled');
+  assert.match(finish.description, /HTTP\/2: cancelled\. Established in 1 of 3 trials\./);
+});
+
+test('a failed lane says why in words, for every code', () => {
+  for (const code of ATTEMPT_ERROR_CODES) {
+    const finish = photoFinish(
+      originRace([
+        trial(
+          [
+            attempt({ protocol: 'h3', outcome: 'failed', error: { code, message: 'm' } }),
+            attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 5 }),
+          ],
+          'h2',
+        ),
+      ]),
+    );
+    assert.equal(laneWords(finish.lanes[0]), ATTEMPT_ERROR_WORDS[code]);
+    assert.ok(finish.description.includes(ATTEMPT_ERROR_WORDS[code]));
+  }
+});
+
+test('of several addresses in a trial the one established first speaks for the contender', () => {
+  const finish = photoFinish(
+    originRace([
+      trial([
+        attempt({ protocol: 'h3', outcome: 'failed', error: { code: 'udp-timeout', message: 'm' } }),
+        attempt({ protocol: 'h3', outcome: 'adopted', startedMs: 250, establishedMs: 300 }),
+      ]),
+    ]),
+  );
+  assert.deepEqual([finish.lanes[0].state, finish.lanes[0].establishedMs], ['established', 300]);
+  assert.equal(finish.lanes[1].state, 'absent');
+});
+
+test('TCP and TLS that gave HTTP/1.1 is named so', () => {
+  const finish = photoFinish(
+    originRace([
+      trial([attempt({ protocol: 'http/1.1', outcome: 'adopted', establishedMs: 9 })], 'http/1.1'),
+    ]),
+  );
+  assert.match(finish.title, /HTTP\/1\.1 9 ms/);
+});
+
+test('the axis starts at 0, has round steps and never more than six labels', () => {
+  assert.deepEqual(axisTicks(180), [0, 50, 100, 150]);
+  assert.deepEqual(axisTicks(2.1), [0, 0.5, 1, 1.5, 2]);
+  fc.assert(
+    fc.property(fc.double({ min: 1e-3, max: 1e6, noNaN: true }), (maxMs) => {
+      const ticks = axisTicks(maxMs);
+      assert.equal(ticks[0], 0);
+      assert.ok(ticks.length >= 2 && ticks.length <= 6, String(ticks));
+      assert.ok((ticks.at(-1) ?? 0) <= maxMs * (1 + 1e-9));
+    }),
+  );
+});
+
+test('no times at all still give a drawing', () => {
+  const finish = photoFinish(originRace([]));
+  assert.deepEqual(
+    finish.lanes.map((lane) => lane.state),
+    ['absent', 'absent'],
+  );
+  assert.ok(finish.axis.maxMs > 0);
+});
