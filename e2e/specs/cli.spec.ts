@@ -1,0 +1,178 @@
+// The command line's contract against real servers: documents, exit codes, modes, memory.
+import { raceDocumentSchema } from '@photofinish/shared/outcome';
+import * as v from 'valibot';
+import { expect, reachLocal, runPhotofinish, test } from './fixtures.ts';
+
+const documentOf = (stdout: string) => v.parse(raceDocumentSchema, JSON.parse(stdout));
+const COLD = ['--memory', 'none', '--json'];
+
+test('race: HTTP/3 is adopted where it is spoken, the loser is cancelled', async ({ local, photofinish }) => {
+  const { origin } = local.origins.both;
+  const { code, stdout } = await photofinish('race', origin, '--start-delay', '0', ...COLD);
+  expect(code).toBe(0);
+  const document = documentOf(stdout);
+  expect(document).toMatchObject({
+    schema: 'photofinish.race/1',
+    mode: 'race',
+    memory: 'none',
+    startDelayMs: 0,
+  });
+  const [trial] = document.races[0]?.trials ?? [];
+  expect(trial?.attempts).toHaveLength(2);
+  expect(['h3', 'h2']).toContain(trial?.adopted);
+});
+
+test('race: adoption over 50 cold trials adds up, at 10 ms HTTP/3 wins them', async ({
+  local,
+  photofinish,
+}) => {
+  const { stdout } = await photofinish('race', local.origins.both.origin, '--trials', '50', '--json');
+  const summary = documentOf(stdout).races[0]?.summary;
+  expect(summary?.trials).toBe(50);
+  const { h3 = 0, h2 = 0 } = summary?.adoption ?? {};
+  expect(h3 + h2).toBe(50);
+  expect(h3).toBeGreaterThan(40);
+  expect(summary?.gainMs).toBeNull();
+});
+
+const OLD_HTTP = [
+  ['h2only', 'h2', 'h3-not-offered'],
+  ['h1only', 'http/1.1', 'h3-not-offered'],
+  ['advertiseOnly', 'h2', 'h3-advertised-unreachable'],
+] as const;
+for (const [kind, protocol, verdict] of OLD_HTTP)
+  test(`race: ${kind} gives ${protocol}, UDP refused at once, verdict ${verdict}`, async ({
+    local,
+    photofinish,
+  }) => {
+    const { code, stdout } = await photofinish(
+      'race',
+      local.origins[kind].origin,
+      '--start-delay',
+      '5000',
+      ...COLD,
+    );
+    expect(code).toBe(0);
+    const race = documentOf(stdout).races[0];
+    expect(race?.verdict.code).toBe(verdict);
+    const [trial] = race?.trials ?? [];
+    expect(trial?.adopted).toBe(protocol);
+    const quic = trial?.attempts.find((a) => a.protocol === 'h3');
+    expect(quic?.error?.code).toBe('udp-refused');
+    // The refusal starts old HTTP at once: it does not wait for the start delay of five seconds.
+    expect(trial?.attempts.find((a) => a.protocol !== 'h3')?.startedMs).toBeLessThan(5000);
+  });
+
+test('alt-svc: learns over h2, then connects over h3; silent origins stay on h2', async ({
+  local,
+  photofinish,
+}) => {
+  const { both, silent } = local.origins;
+  const { code, stdout } = await photofinish(
+    'race',
+    both.origin,
+    silent.origin,
+    '--mode',
+    'alt-svc',
+    ...COLD,
+  );
+  expect(code).toBe(0);
+  const [learnt, stayed] = documentOf(stdout).races;
+  expect(learnt?.trials[0]?.adopted).toBe('h3');
+  expect(learnt?.trials[0]?.attempts.map((a) => a.protocol)).toEqual(['h2', 'h3']);
+  expect(stayed?.trials[0]?.adopted).toBe('h2');
+});
+
+test('compare: pairs never overlap and yield the gain', async ({ local, photofinish }) => {
+  const { stdout } = await photofinish(
+    ...['race', local.origins.both.origin, '--mode', 'compare', '--trials', '3', ...COLD],
+  );
+  const race = documentOf(stdout).races[0];
+  expect(race?.trials.every((t) => t.attempts.length === 1)).toBe(true);
+  expect(race?.summary.adoption).toEqual({ h3: 3, h2: 3, 'http/1.1': 0 });
+  expect(race?.summary.gainMs).not.toBeNull();
+});
+
+test('memory full: the second race is a cache hit, attempts HTTP/3 alone, and the cache shows it', async ({
+  local,
+  photofinish,
+  dir,
+}) => {
+  const { origin } = local.origins.both;
+  const cache = ['--cache', `${dir}/cache.db`];
+  const race = () => photofinish('race', origin, '--memory', 'full', '--json', ...cache);
+  expect(documentOf((await race()).stdout).races[0]?.trials[0]?.cacheHit).toBe(false);
+  const [second] = documentOf((await race()).stdout).races[0]?.trials ?? [];
+  expect(second?.cacheHit).toBe(true);
+  expect(second?.attempts.map((a) => a.protocol)).toEqual(['h3']);
+  const listed = await runPhotofinish(['cache', 'list', ...cache]);
+  expect(listed.stdout).toContain(new URL(origin).host);
+  expect((await runPhotofinish(['cache', 'clear', ...cache])).code).toBe(0);
+  expect((await runPhotofinish(['cache', 'list', ...cache])).stdout).not.toContain(new URL(origin).host);
+});
+
+test('a dead origin is a result with its codes and exit 1; bad input is exit 2 with one line', async ({
+  local,
+  photofinish,
+}) => {
+  const dead = await photofinish('race', 'https://127.0.0.1:1', ...COLD);
+  expect(dead.code).toBe(1);
+  const race = documentOf(dead.stdout).races[0];
+  expect(race?.summary).toMatchObject({ trials: 1, failed: 1, establishedMs: null });
+  expect(race?.trials[0]?.attempts.map((a) => a.error?.code).toSorted()).toEqual([
+    'tcp-refused',
+    'udp-refused',
+  ]);
+  for (const args of [
+    ['race', 'http://a.test'],
+    ['race', local.origins.both.origin, '--mode', 'quick'],
+    ['race', local.origins.both.origin, '--trials', '0'],
+    ['race'],
+    ['sprint'],
+  ]) {
+    const { code, stdout, stderr } = await runPhotofinish(args);
+    expect([code, stdout], args.join(' ')).toEqual([2, '']);
+    expect(stderr).toMatch(/^photofinish: [a-z-]+: [^\n]+\n/);
+  }
+});
+
+test('an unknown root is certificate-invalid on both transports', async ({ local }) => {
+  const { origin, host, port } = local.origins.both;
+  const args = [
+    'race',
+    origin,
+    '--mode',
+    'race',
+    '--allow-private',
+    '--resolve',
+    `${host}:${port}:127.0.0.1`,
+  ];
+  const { code, stdout } = await runPhotofinish([...args, ...COLD]);
+  expect(code).toBe(1);
+  const [trial] = documentOf(stdout).races[0]?.trials ?? [];
+  expect(trial?.attempts.map((a) => a.error?.code)).toEqual(['certificate-invalid', 'certificate-invalid']);
+});
+
+test('loopback is refused unless it is allowed', async ({ local }) => {
+  const { origin, host, port } = local.origins.both;
+  const { code, stdout } = await runPhotofinish([
+    'race',
+    origin,
+    '--resolve',
+    `${host}:${port}:127.0.0.1`,
+    ...COLD,
+  ]);
+  expect(code).toBe(1);
+  expect(documentOf(stdout).races[0]?.error?.code).toBe('blocked');
+});
+
+test('Caddy, the independent server, is raced like any other', async ({ local, caddy }) => {
+  test.skip(caddy === null, 'Go is missing, so Caddy cannot be built');
+  if (caddy === null) return;
+  const args = ['race', caddy.origin, '--mode', 'compare', '--trials', '3', ...COLD];
+  const { code, stdout } = await runPhotofinish([...args, ...reachLocal(local.caPath, [caddy])]);
+  expect(code).toBe(0);
+  const race = documentOf(stdout).races[0];
+  expect(race?.summary.adoption).toEqual({ h3: 3, h2: 3, 'http/1.1': 0 });
+  expect(race?.verdict.code).toBe('h3-private-root');
+});
