@@ -13,6 +13,7 @@ export function emptyRecord(origin: Origin, site: string, atMs: number): OriginR
     lastSeenMs: atMs,
     protocol: null,
     protocolAtMs: null,
+    reason: null,
     address: null,
     counts: NO_REQUESTS,
     navigations: NO_REQUESTS,
@@ -91,8 +92,9 @@ export function foldRecord(record: OriginRecord, o: Observation, pageStartedMs: 
   const visited = withVisit(seen, o, pageStartedMs);
   const heard = o.altSvc === undefined ? visited : withAdvertisement(visited, o.altSvc, o.atMs);
   const placed = o.address === undefined ? heard : { ...heard, address: o.address };
+  if (o.protocol === 'unknown') return { ...placed, reason: o.reason ?? null };
   // Frames report out of order; an older answer never replaces a newer protocol.
-  if (o.protocol === 'unknown' || (record.protocolAtMs ?? 0) > o.atMs) return placed;
+  if ((record.protocolAtMs ?? 0) > o.atMs) return placed;
   return { ...placed, protocol: o.protocol, protocolAtMs: o.atMs };
 }
 

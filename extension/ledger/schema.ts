@@ -3,7 +3,7 @@ import type { ProtocolCounts } from '@photofinish/shared/adoption';
 import type { Observation } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
-import type { Delivery, KnownProtocol } from '@photofinish/shared/protocol';
+import type { Delivery, KnownProtocol, UnknownReason } from '@photofinish/shared/protocol';
 import type { DBSchema, IDBPDatabase } from 'idb';
 
 export type DeliveredCounts = Readonly<Record<Exclude<Delivery, 'network'>, number>>;
@@ -18,6 +18,8 @@ export interface OriginRecord {
   /** The protocol of the newest network answer that told one. */
   readonly protocol: KnownProtocol | null;
   readonly protocolAtMs: number | null;
+  /** Why the newest network answer that told no protocol told none. */
+  readonly reason: UnknownReason | null;
   readonly address: string | null;
   /** Network answers, and of them the top-level navigations. */
   readonly counts: ProtocolCounts;

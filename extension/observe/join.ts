@@ -17,14 +17,20 @@ export interface JoinContext {
   readonly witnessSinceMs: number;
 }
 
+/** A 304 crossed the network, although the browser calls it a cache hit and repeats the old answer's protocol. */
+function isRevalidated(timing: Timing, request: EndedRequest | null): boolean {
+  return timing.transferBytes > 0 && (timing.deliveryType === 'cache' || request?.fromCache === true);
+}
+
 function deliveryOf(timing: Timing, request: EndedRequest | null, context: JoinContext): Delivery {
   if (timing.deliveryType === 'navigational-prefetch') return 'prefetch';
-  if (timing.deliveryType === 'cache') return 'http-cache';
   const hidden = protocolFromAlpn(timing.alpn) === null;
-  // A worker that was asked and declined leaves the protocol visible: the network answered.
-  if (hidden && timing.worker) return 'service-worker';
-  // A revalidated answer (304) is `fromCache` and has crossed the network all the same.
-  if (request !== null) return request.fromCache && timing.transferBytes === 0 ? 'http-cache' : 'network';
+  // Before `cache`, which Chromium also says of what a worker made up. A worker that declines leaves a request of the
+  // page's own behind, and the protocol visible where the site lets it be seen.
+  if (hidden && timing.worker && request === null) return 'service-worker';
+  if (isRevalidated(timing, request)) return 'network';
+  if (timing.deliveryType === 'cache') return 'http-cache';
+  if (request !== null) return request.fromCache ? 'http-cache' : 'network';
   if (!hidden) return timing.transferBytes === 0 && timing.bodyBytes > 0 ? 'http-cache' : 'network';
   // webRequest would have seen the network: the answer came out of the renderer's memory or a worker.
   if (timing.startMs < context.witnessSinceMs) return 'network';
@@ -57,9 +63,7 @@ export function observationOf(
   const parts = originOfUrl(request?.url ?? timing.url);
   if (parts === null) return null;
   const delivery = deliveryOf(timing, request, context);
-  // A revalidated answer repeats the protocol of the answer it revalidates, so it says nothing about this one.
-  const revalidated = delivery === 'network' && request?.fromCache === true;
-  const protocol = revalidated ? null : protocolFromAlpn(timing.alpn);
+  const protocol = isRevalidated(timing, request) ? null : protocolFromAlpn(timing.alpn);
   return {
     id: context.id,
     origin: parts.origin,

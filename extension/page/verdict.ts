@@ -3,7 +3,12 @@
 import { h3Alternatives, parseAltSvc } from '@photofinish/shared/alt-svc';
 import { type Origin, originParts } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
-import { type KnownProtocol, PROTOCOL_NAMES, type UnknownReason } from '@photofinish/shared/protocol';
+import {
+  type Delivery,
+  type KnownProtocol,
+  PROTOCOL_NAMES,
+  type UnknownReason,
+} from '@photofinish/shared/protocol';
 import { type BrowserEvidence, type Evidence, evidenceOfRace, verdictOf } from '@photofinish/shared/verdict';
 import type { Verdict } from '@photofinish/shared/verdict-schema';
 import type { OriginRecord } from '../ledger/schema.ts';
@@ -12,6 +17,8 @@ export interface Known {
   readonly origin: Origin;
   readonly protocol: KnownProtocol | null;
   readonly reason: UnknownReason | null;
+  /** Where its answers came from when none came over the network; null when one did. */
+  readonly elsewhere: Exclude<Delivery, 'network'> | null;
   readonly record: OriginRecord | undefined;
   readonly race: OriginRace | undefined;
 }
@@ -21,6 +28,12 @@ const WHY_UNKNOWN: Record<UnknownReason, string> = {
     'It sends no Timing-Allow-Origin header, so the browser hides its protocol from other sites.',
   'service-worker': 'A service worker of the site answered, so the network was not asked.',
   missed: 'The browser did not tell which protocol carried it.',
+};
+
+const ELSEWHERE: Record<Exclude<Delivery, 'network'>, string> = {
+  'http-cache': "Answered from the browser's cache, so the network was not asked.",
+  'service-worker': 'Answered by a service worker, so the network was not asked by the page.',
+  prefetch: 'Fetched ahead of time by an earlier page.',
 };
 
 function evidenceOf({ origin, record, race }: Known, browser: BrowserEvidence | undefined): Evidence {
@@ -37,26 +50,31 @@ function evidenceOf({ origin, record, race }: Known, browser: BrowserEvidence | 
   };
 }
 
-function browserOnly({ protocol, reason, record }: Known): Verdict {
-  const advertised =
-    record?.altSvc != null && h3Alternatives(parseAltSvc(record.altSvc)).length > 0
-      ? 'It advertises HTTP/3.'
-      : 'No advertisement of HTTP/3 was seen.';
-  const was =
-    protocol === null ? WHY_UNKNOWN[reason ?? 'missed'] : `Reached over ${PROTOCOL_NAMES[protocol]}.`;
-  const text = `${was} ${advertised} Race it to see what it speaks here.`;
-  return { code: 'unknown', text, findings: [] };
+/** What can be said without a race when the browser's own record explains nothing. */
+function browserOnly({ protocol, record }: Known): Verdict {
+  const advertises = record?.altSvc != null && h3Alternatives(parseAltSvc(record.altSvc)).length > 0;
+  const was = protocol === null ? '' : `Reached over ${PROTOCOL_NAMES[protocol]}. `;
+  const advertised = advertises ? 'It advertises HTTP/3.' : 'No advertisement of HTTP/3 was seen.';
+  return {
+    code: 'unknown',
+    text: `${was}${advertised} Race it to see what it speaks here.`,
+    findings: [],
+  };
 }
 
 /** The verdict of an origin on a page; never empty, and `unknown` always says why. */
 export function verdictOfOrigin(known: Known): Verdict {
-  const lastProtocol = known.protocol ?? known.record?.protocol ?? null;
+  const earlier = known.record?.protocol ?? null;
+  const lastProtocol = known.protocol ?? earlier;
   const browser =
     lastProtocol === null
       ? undefined
       : { lastProtocol, visitsSinceAdvertised: known.record?.visitsSinceAdvertised ?? 0 };
-  const verdict = verdictOf(evidenceOf(known, browser));
-  return verdict.code === 'unknown' && (known.race === undefined || known.race.error !== undefined)
-    ? browserOnly(known)
-    : verdict;
+  const shared = verdictOf(evidenceOf(known, browser));
+  const raced = known.race !== undefined && known.race.error === undefined;
+  const verdict = shared.code === 'unknown' && !raced ? browserOnly(known) : shared;
+  if (known.protocol !== null) return verdict;
+  // The verdict then speaks of earlier visits or of the race; this visit told no protocol, and why comes first.
+  const why = known.elsewhere === null ? WHY_UNKNOWN[known.reason ?? 'missed'] : ELSEWHERE[known.elsewhere];
+  return { ...verdict, text: `${why} ${earlier === null ? '' : 'Before: '}${verdict.text}` };
 }

@@ -2,7 +2,7 @@
 import { adoptionByRequest } from '@photofinish/shared/adoption';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
-import type { Protocol, UnknownReason } from '@photofinish/shared/protocol';
+import { DELIVERIES, type Delivery, type Protocol, type UnknownReason } from '@photofinish/shared/protocol';
 import type { OriginRecord } from '../ledger/schema.ts';
 import type { HelperState, OriginView, PageView } from '../messages.ts';
 import type { Page, PageOrigin } from './model.ts';
@@ -18,6 +18,13 @@ function used(row: PageOrigin): boolean {
   const { known, hidden } = adoptionByRequest(row.counts);
   const elsewhere = Object.values(row.delivered).reduce((sum, n) => sum + n, 0);
   return known + hidden + elsewhere > 0;
+}
+
+/** Where an origin's answers came from when none came over the network. */
+function elsewhereOf({ counts, delivered }: PageOrigin): Exclude<Delivery, 'network'> | null {
+  const { known, hidden } = adoptionByRequest(counts);
+  if (known + hidden > 0) return null;
+  return DELIVERIES.filter((d) => d !== 'network').find((d) => delivered[d] > 0) ?? null;
 }
 
 /** The protocol an origin shows on the page, with the reason when there is none. */
@@ -45,6 +52,7 @@ function originView(row: PageOrigin, { records, races }: Background): OriginView
       origin: row.origin,
       protocol: row.protocol,
       reason,
+      elsewhere: elsewhereOf(row),
       record: records.get(row.origin),
       race,
     }),

@@ -51,7 +51,8 @@ function reportOrigin(
     verdict: verdictOfOrigin({
       origin,
       protocol: record?.protocol ?? null,
-      reason: null,
+      reason: record?.reason ?? null,
+      elsewhere: null,
       record,
       race,
     }),
