@@ -54,6 +54,8 @@ export function exchange(options: ExchangeOptions): RunningExchange {
   let head: Omit<Answered, 'doneMs' | 'bodyBytes'> | null = null;
   let bodyBytes = 0;
   let handedOver = false;
+  let settled = false;
+  let controller: Dispatcher.DispatchController | null = null;
   let lastDisconnect: Error | null = null;
 
   const client = new Client(`https://${options.authority}`, {
@@ -81,8 +83,12 @@ export function exchange(options: ExchangeOptions): RunningExchange {
   );
 
   function settle(result: ExchangeResult): void {
+    if (settled) return;
+    settled = true;
     clearTimeout(timer);
     resolve(result);
+    // The request goes first: undici's HTTP/2 client asserts that a destroyed client has none under way.
+    controller?.abort(new Error('the exchange is over'));
     socket.destroy();
     void client.destroy();
   }
@@ -97,7 +103,9 @@ export function exchange(options: ExchangeOptions): RunningExchange {
   client.dispatch(
     { path: REQUEST_PATH, method, headers: { 'user-agent': USER_AGENT } },
     {
-      onRequestStart() {},
+      onRequestStart(started) {
+        controller = started;
+      },
       onResponseStart(_controller, status, headers) {
         if (status < 200) return;
         if (status === STATUS_MISDIRECTED)

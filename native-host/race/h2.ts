@@ -24,7 +24,7 @@ import type {
 } from './contender.ts';
 import { exchange, type UndiciClient } from './h2-exchange.ts';
 import { REHEARSAL } from './rehearsal.ts';
-import { connectError } from './tcp-failure.ts';
+import { connectError, exchangeError } from './tcp-failure.ts';
 
 /** The old protocols in the order of our wish (RFC 7301); many servers follow the client's. */
 const ALPN_PROTOCOLS = ['h2', 'http/1.1'];
@@ -119,7 +119,9 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, trust }: L
     });
   });
   // Stays for the socket's whole life: an alert or reset may come at any time, also when nobody asks any more.
-  socket.on('error', (error) => giveUp(connectError(error, transportMs !== null)));
+  socket.on('error', (error) =>
+    giveUp(endExchange === null ? connectError(error, transportMs !== null) : exchangeError(error)),
+  );
   socket.once('close', () =>
     giveUp({ code: 'connection-closed', message: 'the peer closed the connection' }),
   );

@@ -1,0 +1,50 @@
+// One list of roots for both contenders: what it holds, and what is said about CA files that cannot be used.
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { getCACertificates } from 'node:tls';
+import { readTrust } from './trust.ts';
+
+let dir: string;
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'photofinish-trust-'));
+});
+after(() => rm(dir, { recursive: true, force: true }));
+
+async function file(name: string, text: string): Promise<string> {
+  const path = join(dir, name);
+  await writeFile(path, text);
+  return path;
+}
+
+const [first = '', second = ''] = getCACertificates('bundled');
+
+test('bundled roots are known; those of CA files come on top, all of a file', async () => {
+  const path = await file('two.pem', `comment\n${first}\n${second}\n`);
+  const trust = await readTrust([path]);
+  assert.ok(trust.ok);
+  const { bundled, extra } = trust.value.roots();
+  assert.deepEqual([...bundled], getCACertificates('bundled'));
+  assert.equal(extra.at(-1)?.match(/BEGIN CERTIFICATE/g)?.length, 2);
+  for (const pem of bundled) assert.ok(trust.value.isKnownRoot(new X509Certificate(pem)));
+});
+
+test('a file that is missing, empty or broken is refused by name', async () => {
+  const missing = join(dir, 'missing.pem');
+  const empty = await file('empty.pem', '');
+  const broken = await file(
+    'broken.pem',
+    `${first}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
+  );
+  const messageOf = async (path: string): Promise<string> => {
+    const trust = await readTrust([path]);
+    assert.ok(!trust.ok);
+    return trust.message;
+  };
+  assert.match(await messageOf(missing), /^cannot read the CA file .*missing\.pem: ENOENT/);
+  assert.match(await messageOf(empty), /empty\.pem holds no PEM certificate$/);
+  assert.match(await messageOf(broken), /^certificate 2 in the CA file .*broken\.pem is broken: /);
+});
