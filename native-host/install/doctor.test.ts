@@ -1,0 +1,170 @@
+// Every broken state of an installation that a user can be in, each found by the doctor and answered with what to do.
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type BrowserName, type UserDirectories, userDirectories } from './browsers.ts';
+import { type Check, examineBrowser, type Finding } from './doctor.ts';
+import { install } from './install.ts';
+import { type InstallRequest, planInstall, targetsOf } from './plan.ts';
+
+const HELLO_TIMEOUT_MS = 20_000;
+const MAIN = join(import.meta.dirname, '../main.ts');
+
+interface Installed {
+  readonly directories: UserDirectories;
+  readonly request: InstallRequest;
+  readonly manifest: string;
+  readonly launcher: string;
+}
+
+/** An installation of the real helper, run from its sources, in a home of the test's own. */
+function installed(t: TestContext, name: BrowserName = 'chromium', main: string = MAIN): Installed {
+  const home = mkdtempSync(join(tmpdir(), 'pf-doctor-'));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const directories = userDirectories({}, home);
+  const request: InstallRequest = { browsers: [name], userDataDirectory: null, extensionId: null };
+  const config = join(home, 'config.json');
+  writeFileSync(config, JSON.stringify({ cache: join(home, 'cache.db') }), { mode: 0o600 });
+  const result = install(
+    planInstall(request, { runtime: process.execPath, main, config }, directories, existsSync),
+  );
+  return { directories, request, manifest: result.browsers[0]?.path ?? '', launcher: result.launcher.path };
+}
+
+async function examine(
+  { request, directories }: Pick<Installed, 'request' | 'directories'>,
+  helloTimeoutMs: number = HELLO_TIMEOUT_MS,
+): Promise<readonly Finding[]> {
+  const [target] = targetsOf(request, directories, existsSync);
+  assert.ok(target);
+  return examineBrowser({ target, extensionId: null, installCommand: 'photofinish install', helloTimeoutMs });
+}
+
+/** Exactly one problem, at that step, in those words, with a remedy. */
+function assertProblem(findings: readonly Finding[], check: Check, words: RegExp): void {
+  const problems = findings.filter(({ state }) => state === 'problem');
+  assert.deepEqual(
+    problems.map((problem) => problem.check),
+    [check],
+    JSON.stringify(findings, null, 1),
+  );
+  assert.match(problems[0]?.text ?? '', words);
+  assert.notEqual(problems[0]?.remedy, null);
+}
+
+for (const name of ['chromium', 'firefox'] as const)
+  test(`${name}: a sound installation says hello`, async (t) => {
+    const findings = await examine(installed(t, name));
+    assert.deepEqual(
+      findings.map(({ check, state }) => `${check} ${state}`),
+      ['manifest ok', 'extension ok', 'launcher ok', 'runtime ok', 'hello ok'],
+      JSON.stringify(findings, null, 1),
+    );
+    assert.match(findings.at(-1)?.text ?? '', /^photofinish-helper\/\S+ answered in \d+ ms$/);
+  });
+
+test('no manifest', async (t) => {
+  const state = installed(t);
+  rmSync(state.manifest);
+  assertProblem(await examine(state), 'manifest', /no manifest at/);
+});
+
+test('a browser that is not there is only a note', async (t) => {
+  const { directories } = installed(t);
+  const request: InstallRequest = { browsers: [], userDataDirectory: null, extensionId: null };
+  const target = targetsOf(request, directories, existsSync).find(({ browser }) => browser.name === 'edge');
+  assert.ok(target);
+  const findings = await examineBrowser({
+    target,
+    extensionId: null,
+    installCommand: '',
+    helloTimeoutMs: HELLO_TIMEOUT_MS,
+  });
+  assert.deepEqual(
+    findings.map(({ state }) => state),
+    ['note'],
+  );
+});
+
+test('a manifest that is not JSON', async (t) => {
+  const state = installed(t);
+  writeFileSync(state.manifest, '{"name":');
+  assertProblem(await examine(state), 'manifest', /not JSON/);
+});
+
+test('a manifest of another host', async (t) => {
+  const state = installed(t);
+  writeFileSync(state.manifest, JSON.stringify({ name: 'org.other', path: '/x', type: 'stdio' }));
+  assertProblem(await examine(state), 'manifest', /org\.other/);
+});
+
+test('a manifest that allows another extension', async (t) => {
+  const state = installed(t);
+  const manifest = JSON.parse(readFileSync(state.manifest, 'utf8'));
+  manifest.allowed_origins = [`chrome-extension://${'a'.repeat(32)}/`];
+  writeFileSync(state.manifest, JSON.stringify(manifest));
+  assertProblem(await examine(state), 'extension', /does not allow/);
+});
+
+test('a launcher that is gone', async (t) => {
+  const state = installed(t);
+  rmSync(state.launcher);
+  assertProblem(await examine(state), 'launcher', /does not exist/);
+});
+
+test('a launcher that is a directory', async (t) => {
+  const state = installed(t);
+  rmSync(state.launcher);
+  mkdirSync(state.launcher);
+  assertProblem(await examine(state), 'launcher', /is not a file/);
+});
+
+test('a launcher that may not be run', async (t) => {
+  const state = installed(t);
+  chmodSync(state.launcher, 0o600);
+  assertProblem(await examine(state), 'launcher', /may not be run/);
+});
+
+test('a launcher named by a relative path', async (t) => {
+  const state = installed(t);
+  const manifest = JSON.parse(readFileSync(state.manifest, 'utf8'));
+  writeFileSync(state.manifest, JSON.stringify({ ...manifest, path: 'host' }));
+  assertProblem(await examine(state), 'launcher', /not absolute/);
+});
+
+test('a helper that was moved away', async (t) => {
+  assertProblem(await examine(installed(t, 'chromium', '/nowhere/main.js')), 'runtime', /main\.js is gone/);
+});
+
+test('a runtime and a settings file that were removed', async (t) => {
+  const state = installed(t);
+  const text = readFileSync(state.launcher, 'utf8');
+  writeFileSync(state.launcher, text.replace(process.execPath, '/nowhere/node'));
+  assertProblem(await examine(state), 'runtime', /node is gone/);
+  writeFileSync(state.launcher, text.replace('config.json', 'gone.json'));
+  assertProblem(await examine(state), 'runtime', /gone\.json is gone/);
+});
+
+for (const [what, script, words] of [
+  ['prints where messages belong', 'echo "Hello, I am a banner"', /other than a message/],
+  ['ends at once', 'echo "cannot start" >&2; exit 3', /exit code 3.*cannot start/],
+] as const)
+  test(`a helper that ${what}`, async (t) => {
+    const state = installed(t);
+    writeFileSync(state.launcher, `#!/bin/sh\n${script}\n`);
+    assertProblem(await examine(state), 'hello', words);
+  });
+
+test('a helper that refuses its settings', async (t) => {
+  const state = installed(t);
+  writeFileSync(join(state.directories.home, 'config.json'), '{"unknown":1}');
+  assertProblem(await examine(state), 'hello', /settings cannot be used/);
+});
+
+test('a helper that stays silent', async (t) => {
+  const state = installed(t);
+  writeFileSync(state.launcher, '#!/bin/sh\nexec sleep 60\n');
+  assertProblem(await examine(state, 300), 'hello', /no answer within 0\.3 s/);
+});

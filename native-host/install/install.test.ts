@@ -1,0 +1,223 @@
+// Installing and uninstalling over a home directory of the test's own: every browser, every reason to skip or fail.
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import { type BrowserName, familyOfExtensionId, type UserDirectories, userDirectories } from './browsers.ts';
+import { install, uninstall } from './install.ts';
+import { type InstallRequest, planInstall } from './plan.ts';
+
+const LAUNCHER = { runtime: '/opt/node', main: '/opt/main.js', config: null };
+const ALL: InstallRequest = { browsers: [], userDataDirectory: null, extensionId: null };
+
+const PROFILES: Record<BrowserName, string> = {
+  chromium: '.config/chromium',
+  chrome: '.config/google-chrome',
+  edge: '.config/microsoft-edge',
+  brave: '.config/BraveSoftware/Brave-Browser',
+  firefox: '.mozilla/firefox',
+};
+const MANIFESTS: Record<BrowserName, string> = {
+  chromium: '.config/chromium/NativeMessagingHosts/org.photofinish.host.json',
+  chrome: '.config/google-chrome/NativeMessagingHosts/org.photofinish.host.json',
+  edge: '.config/microsoft-edge/NativeMessagingHosts/org.photofinish.host.json',
+  brave: '.config/BraveSoftware/Brave-Browser/NativeMessagingHosts/org.photofinish.host.json',
+  firefox: '.mozilla/native-messaging-hosts/org.photofinish.host.json',
+};
+const NAMES = Object.keys(PROFILES) as BrowserName[];
+
+function newHome(t: TestContext, profiles: readonly string[]): UserDirectories {
+  const home = mkdtempSync(join(tmpdir(), 'pf-home-'));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  for (const profile of profiles) mkdirSync(join(home, profile), { recursive: true });
+  return userDirectories({}, home);
+}
+
+function run(request: InstallRequest, directories: UserDirectories) {
+  return install(planInstall(request, LAUNCHER, directories, existsSync));
+}
+
+function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+function stateOf(result: ReturnType<typeof install>, name: BrowserName) {
+  return result.browsers.find(({ browser }) => browser === name)?.state;
+}
+
+for (const name of NAMES)
+  test(`${name}: found by its profile, manifest and launcher written, all removed again`, (t) => {
+    const directories = newHome(t, [PROFILES[name]]);
+    const result = run(ALL, directories);
+    assert.equal(stateOf(result, name), 'written');
+    assert.deepEqual(filesBelow(directories.home), ['.local/share/photofinish/host', MANIFESTS[name]].sort());
+    const manifest = JSON.parse(readFileSync(join(directories.home, MANIFESTS[name]), 'utf8'));
+    assert.equal(manifest.path, result.launcher.path);
+    if (name === 'firefox') assert.deepEqual(manifest.allowed_extensions, [FIREFOX_EXTENSION_ID]);
+    else assert.deepEqual(manifest.allowed_origins, [`chrome-extension://${CHROMIUM_EXTENSION_ID}/`]);
+    for (const other of NAMES.filter((each) => each !== name))
+      assert.equal(stateOf(result, other), 'skipped');
+
+    assert.equal(stateOf(uninstall(ALL, directories), name), 'removed');
+    assert.deepEqual(filesBelow(directories.home), []);
+    assert.equal(existsSync(dirname(result.launcher.path)), false);
+  });
+
+test('the launcher is for its owner alone, the manifest not writable by others', (t) => {
+  const directories = newHome(t, Object.values(PROFILES));
+  const result = run(ALL, directories);
+  assert.equal(statSync(result.launcher.path).mode & 0o777, 0o700);
+  for (const { path } of result.browsers) assert.equal(statSync(path ?? '').mode & 0o022, 0);
+});
+
+test('installing twice replaces both and leaves nothing half-written', (t) => {
+  const directories = newHome(t, [PROFILES.chromium]);
+  run(ALL, directories);
+  const before = filesBelow(directories.home);
+  const moved = { ...LAUNCHER, main: '/elsewhere/main.js' };
+  const result = install(planInstall(ALL, moved, directories, existsSync));
+  assert.deepEqual(filesBelow(directories.home), before);
+  assert.match(readFileSync(result.launcher.path, 'utf8'), /elsewhere/);
+});
+
+test('a browser asked for by name is written although it was never started', (t) => {
+  const directories = newHome(t, []);
+  const result = run({ ...ALL, browsers: ['edge'] }, directories);
+  assert.deepEqual(
+    result.browsers.map(({ browser, state }) => [browser, state]),
+    [['edge', 'written']],
+  );
+});
+
+test('no browser found: nothing is written, not even the launcher', (t) => {
+  const directories = newHome(t, []);
+  const result = run(ALL, directories);
+  assert.equal(result.launcher.state, 'kept');
+  assert.deepEqual(filesBelow(directories.home), []);
+});
+
+test('one blocked manifest does not keep the other browsers from theirs', (t) => {
+  const directories = newHome(t, Object.values(PROFILES));
+  // A file where the directory should be fails for every user, root included.
+  writeFileSync(join(directories.configHome, 'chromium/NativeMessagingHosts'), '');
+  const result = run(ALL, directories);
+  assert.equal(stateOf(result, 'chromium'), 'failed');
+  assert.match(result.browsers.find(({ browser }) => browser === 'chromium')?.reason ?? '', /in the way/);
+  for (const other of ['chrome', 'edge', 'brave', 'firefox'] as const)
+    assert.equal(stateOf(result, other), 'written');
+});
+
+test('without a launcher no manifest points to one', (t) => {
+  const directories = newHome(t, [PROFILES.chromium]);
+  mkdirSync(directories.dataHome, { recursive: true });
+  writeFileSync(join(directories.dataHome, 'photofinish'), '');
+  const result = run(ALL, directories);
+  assert.equal(result.launcher.state, 'failed');
+  assert.equal(stateOf(result, 'chromium'), 'failed');
+  assert.equal(existsSync(join(directories.home, MANIFESTS.chromium)), false);
+});
+
+for (const [name, directory, kind] of [
+  ['chromium', 'snap/chromium', 'Snap'],
+  ['firefox', 'snap/firefox', 'Snap'],
+  ['chrome', '.var/app/com.google.Chrome', 'Flatpak'],
+  ['brave', '.var/app/com.brave.Browser', 'Flatpak'],
+] as const)
+  test(`${name} from ${kind} is skipped with the reason`, (t) => {
+    const result = run(ALL, newHome(t, [directory]));
+    const found = result.browsers.find(({ browser }) => browser === name);
+    assert.equal(found?.state, 'skipped');
+    assert.match(found?.reason ?? '', new RegExp(`${kind} cannot start programs outside its sandbox`));
+  });
+
+test('Firefox with its profile in the XDG place still gets its manifest below .mozilla', (t) => {
+  const directories = newHome(t, ['.config/mozilla/firefox']);
+  assert.equal(stateOf(run(ALL, directories), 'firefox'), 'written');
+  assert.ok(existsSync(join(directories.home, MANIFESTS.firefox)));
+});
+
+test('XDG directories are followed, relative ones ignored', (t) => {
+  const { home } = newHome(t, []);
+  const environment = { XDG_CONFIG_HOME: join(home, 'c'), XDG_DATA_HOME: 'relative' };
+  assert.deepEqual(userDirectories(environment, home), {
+    home,
+    configHome: join(home, 'c'),
+    dataHome: join(home, '.local/share'),
+  });
+});
+
+test('with --user-data-dir nothing outside that directory is written', (t) => {
+  const directories = newHome(t, Object.values(PROFILES));
+  const profile = join(directories.home, 'profile');
+  const request = { ...ALL, userDataDirectory: profile };
+  const result = run(request, directories);
+  assert.deepEqual(filesBelow(directories.home), [
+    'profile/NativeMessagingHosts/org.photofinish.host.json',
+    'profile/NativeMessagingHosts/photofinish-host',
+  ]);
+  assert.equal(result.browsers.length, 1);
+  uninstall(request, directories);
+  assert.deepEqual(filesBelow(directories.home), []);
+});
+
+test('uninstalling one browser keeps the launcher for the others', (t) => {
+  const directories = newHome(t, [PROFILES.chromium, PROFILES.firefox]);
+  run(ALL, directories);
+  const result = uninstall({ ...ALL, browsers: ['chromium'] }, directories);
+  assert.equal(result.launcher.state, 'kept');
+  assert.deepEqual(filesBelow(directories.home), ['.local/share/photofinish/host', MANIFESTS.firefox].sort());
+});
+
+test('uninstall leaves files that are not ours', (t) => {
+  const directories = newHome(t, [PROFILES.chromium]);
+  const { launcher } = run(ALL, directories);
+  const manifest = join(directories.home, MANIFESTS.chromium);
+  writeFileSync(manifest, JSON.stringify({ name: 'org.other', path: '/x', type: 'stdio' }));
+  writeFileSync(launcher.path, '#!/bin/sh\n');
+  const result = uninstall(ALL, directories);
+  assert.equal(stateOf(result, 'chromium'), 'skipped');
+  assert.equal(result.launcher.state, 'kept');
+  assert.ok(existsSync(manifest) && existsSync(launcher.path));
+});
+
+test('uninstall removes a broken manifest under our own name', (t) => {
+  const directories = newHome(t, [PROFILES.chromium]);
+  run(ALL, directories);
+  writeFileSync(join(directories.home, MANIFESTS.chromium), '{');
+  assert.equal(stateOf(uninstall(ALL, directories), 'chromium'), 'removed');
+});
+
+test('an extension id goes to the family it belongs to', (t) => {
+  const directories = newHome(t, [PROFILES.chromium, PROFILES.firefox]);
+  const id = 'a'.repeat(32);
+  run({ ...ALL, extensionId: id }, directories);
+  const read = (name: BrowserName) =>
+    JSON.parse(readFileSync(join(directories.home, MANIFESTS[name]), 'utf8'));
+  assert.deepEqual(read('chromium').allowed_origins, [`chrome-extension://${id}/`]);
+  assert.deepEqual(read('firefox').allowed_extensions, [FIREFOX_EXTENSION_ID]);
+});
+
+for (const [id, family] of [
+  [CHROMIUM_EXTENSION_ID, 'chromium'],
+  ['me@example.org', 'firefox'],
+  ['{12345678-1234-1234-1234-123456789abc}', 'firefox'],
+  ['z'.repeat(32), null],
+  ['a'.repeat(31), null],
+  ['', null],
+] as const)
+  test(`the extension id "${id}" is of family ${family}`, () =>
+    assert.equal(familyOfExtensionId(id), family));
