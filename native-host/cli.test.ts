@@ -1,0 +1,323 @@
+// The command as its users meet it: real processes, exit codes, what goes to stdout and what to stderr.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { raceDocumentSchema } from '@photofinish/shared/outcome';
+import * as v from 'valibot';
+import { VERSION } from './version.ts';
+
+const CLI = join(import.meta.dirname, 'cli.ts');
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function newHome(t: TestContext): string {
+  const home = mkdtempSync(join(tmpdir(), 'pf-cli-'));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  return home;
+}
+
+function start(args: readonly string[], home: string): ChildProcess {
+  return spawn(process.execPath, [CLI, ...args], {
+    env: { HOME: home, PATH: '/usr/bin:/bin' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function ended(child: ChildProcess): Promise<Ended> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const [code] = await once(child, 'close');
+  return { code, stdout, stderr };
+}
+
+function photofinish(args: readonly string[], home: string): Promise<Ended> {
+  return ended(start(args, home));
+}
+
+/** A loopback port on which nothing listens, over UDP or TCP: held once over both, then given back. */
+async function refusedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  server.close();
+  return address.port;
+}
+
+test('help and version go to stdout', async (t) => {
+  const home = newHome(t);
+  const overview = await photofinish(['--help'], home);
+  assert.equal(overview.code, 0);
+  assert.match(overview.stdout, /^Usage: photofinish COMMAND/);
+  assert.equal(overview.stderr, '');
+  for (const command of ['race', 'cache', 'install', 'uninstall', 'doctor', 'report']) {
+    const page = await photofinish([command, '--help'], home);
+    assert.equal(page.code, 0);
+    assert.match(page.stdout, new RegExp(`^Usage: photofinish ${command}`));
+  }
+  assert.equal((await photofinish(['--version'], home)).stdout, `photofinish ${VERSION}\n`);
+  assert.deepEqual(readdirSync(home), [], 'help writes nothing');
+});
+
+const MISTAKES: readonly (readonly [readonly string[], string])[] = [
+  [[], 'bad-usage'],
+  [['fly'], 'unknown-command'],
+  [['--fly'], 'bad-usage'],
+  [['race'], 'bad-usage'],
+  [['race', 'ftp://a.test'], 'bad-origin'],
+  [['race', 'a.test', '--mode', 'x'], 'bad-mode'],
+  [['race', 'a.test', '--ca', '/no/such/ca.pem'], 'bad-file'],
+  [['race', 'a.test', '--ca', CLI], 'bad-file'],
+  [['cache'], 'bad-usage'],
+  [['cache', 'show'], 'bad-usage'],
+  [['cache', 'show', 'http://a.test'], 'bad-origin'],
+  [['cache', 'list', 'a.test'], 'bad-usage'],
+  [['install', '--browser', 'netscape'], 'bad-browser'],
+  [['install', '--extension-id', 'x'], 'bad-extension-id'],
+  [['install', '--config', '/no/such/config.json'], 'bad-file'],
+  [['install', '--user-data-dir', CLI], 'bad-directory'],
+  [['install', '--user-data-dir', '/tmp', '--browser', 'firefox'], 'bad-usage'],
+  [['doctor', 'now'], 'bad-usage'],
+  [['report'], 'bad-usage'],
+  [['report', '/no/such/report.json'], 'bad-file'],
+  [['report', CLI], 'bad-report'],
+  [['report', CLI, '--csv', '-', '--json'], 'bad-usage'],
+];
+
+for (const [args, code] of MISTAKES)
+  test(`photofinish ${args.map((arg) => (arg === CLI ? 'FILE' : arg)).join(' ')}: exit 2, one line, ${code}`, async (t) => {
+    const result = await photofinish(args, newHome(t));
+    assert.equal(result.stdout, '');
+    assert.match(result.stderr, new RegExp(`^photofinish: ${code}: [^\\n]+\\n$`));
+    assert.equal(result.code, 2);
+  });
+
+test('a refused port: exit 1, and a document that fits the schema', async (t) => {
+  const home = newHome(t);
+  const port = await refusedPort();
+  const result = await photofinish(['race', `127.0.0.1:${port}`, '--allow-private', '--json'], home);
+  assert.equal(result.code, 1, result.stderr);
+  const document = v.parse(raceDocumentSchema, JSON.parse(result.stdout));
+  assert.equal(document.memory, 'full');
+  const [race] = document.races;
+  assert.equal(race?.summary.failed, 1);
+  assert.deepEqual(
+    race?.trials[0]?.attempts.map(({ protocol, outcome, error }) => [protocol, outcome, error?.code]),
+    [
+      ['h3', 'failed', 'udp-refused'],
+      ['h2', 'failed', 'tcp-refused'],
+    ],
+  );
+});
+
+test('memory none writes nothing at all', async (t) => {
+  const home = newHome(t);
+  const port = await refusedPort();
+  const args = [
+    'race',
+    `127.0.0.1:${port}`,
+    '--allow-private',
+    '--trials',
+    '3',
+    '--concurrency',
+    '2',
+    '--json',
+  ];
+  const { stdout, code } = await photofinish(args, home);
+  assert.equal(code, 1);
+  const document = v.parse(raceDocumentSchema, JSON.parse(stdout));
+  assert.equal(document.memory, 'none');
+  assert.equal(document.races[0]?.trials.length, 3);
+  assert.deepEqual(readdirSync(home), []);
+});
+
+test('what may not be raced stands in the document with its error, beside what may', async (t) => {
+  const home = newHome(t);
+  const port = await refusedPort();
+  const args = [
+    'race',
+    `127.0.0.1:${port}`,
+    'no-such-name.invalid',
+    '--json',
+    '--resolver',
+    `127.0.0.1:${port}`,
+  ];
+  const { stdout, code } = await photofinish(args, home);
+  assert.equal(code, 1);
+  const { races } = v.parse(raceDocumentSchema, JSON.parse(stdout));
+  assert.deepEqual(
+    races.map(({ error, trials }) => [error?.code, trials.length]),
+    [
+      ['blocked', 0],
+      ['dns-failed', 0],
+    ],
+  );
+});
+
+test('the text for people goes to stdout without colour when that is a pipe', async (t) => {
+  const port = await refusedPort();
+  const { stdout, stderr } = await photofinish(['race', `127.0.0.1:${port}`, '--allow-private'], newHome(t));
+  assert.match(stdout, /^ORIGIN +ADOPTED +ESTABLISHED +FIRST BYTE\n/);
+  assert.match(stdout, /UDP refused/);
+  assert.equal(stdout.includes('\u001b'), false);
+  assert.equal(stderr, '');
+});
+
+test('an interrupt cancels at once: exit 130, with what was measured', async (t) => {
+  // Bound and silent: neither transport is ever answered, so only the interrupt can end the race in time.
+  const udp = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(udp, 'listening');
+  const { port } = udp.address();
+  const tcp = createServer(() => {}).listen(port, '127.0.0.1');
+  await once(tcp, 'listening');
+  t.after(() => {
+    udp.close();
+    tcp.close();
+  });
+  const arrived = once(udp, 'message');
+  const child = start(
+    ['race', `127.0.0.1:${port}`, '--allow-private', '--timeout', '600000', '--json'],
+    newHome(t),
+  );
+  const result = ended(child);
+  await arrived;
+  child.kill('SIGINT');
+  const { code, stdout } = await result;
+  assert.equal(code, 130);
+  const { races } = v.parse(raceDocumentSchema, JSON.parse(stdout));
+  assert.equal(races[0]?.error?.code, 'cancelled');
+});
+
+test('a reader that goes away is no error', async (t) => {
+  const child = start(['race', '--help'], newHome(t));
+  child.stdout?.destroy();
+  const { stderr } = await ended(child);
+  assert.equal(stderr, '');
+});
+
+test('the host cache is listed, shown and cleared', async (t) => {
+  const home = newHome(t);
+  const file = join(home, 'cache.db');
+  const empty = await photofinish(['cache', 'list', '--cache', file], home);
+  assert.match(empty.stdout, /is empty/);
+  assert.equal(existsSync(file), false, 'looking makes no file');
+  const origin = `https://127.0.0.1:${await refusedPort()}`;
+  await photofinish(['race', origin, '--allow-private', '--cache', file, '--network', 'lab'], home);
+  const list = JSON.parse((await photofinish(['cache', 'list', '--cache', file, '--json'], home)).stdout);
+  assert.equal(list.schema, 'photofinish.cache/1');
+  assert.deepEqual(
+    list.hosts.map((host: { origin: string; network: string }) => [host.origin, host.network]),
+    [[origin, 'lab']],
+  );
+  const shown = await photofinish(['cache', 'show', origin, '--cache', file], home);
+  assert.match(shown.stdout, /TCP refused/);
+  const cleared = await photofinish(['cache', 'clear', '--cache', file], home);
+  assert.match(cleared.stdout, /^Cleared 1 origin from /);
+  const gone = await photofinish(['cache', 'show', origin, '--cache', file], home);
+  assert.equal(gone.code, 1);
+  assert.match(gone.stderr, /^photofinish: no-record: /);
+});
+
+test('a cache path that cannot be one is named', async (t) => {
+  const home = newHome(t);
+  const file = join(home, 'directory');
+  mkdirSync(file);
+  const result = await photofinish(['cache', 'list', '--cache', file], home);
+  assert.equal(result.code, 1);
+  assert.equal(result.stdout, '');
+  assert.match(result.stderr, /^photofinish: cache-unavailable: /);
+});
+
+test('doctor without any browser says what to do: exit 1', async (t) => {
+  const { code, stdout } = await photofinish(['doctor', '--json'], newHome(t));
+  assert.equal(code, 1);
+  const document = JSON.parse(stdout);
+  assert.equal(document.schema, 'photofinish.doctor/1');
+  assert.equal(document.healthy, false);
+  const problems = document.findings.filter(({ state }: { state: string }) => state === 'problem');
+  assert.ok(
+    problems.length > 0 && problems.every(({ remedy }: { remedy: string | null }) => remedy !== null),
+  );
+});
+
+test('doctor names a setting that does not exist', async (t) => {
+  const home = newHome(t);
+  mkdirSync(join(home, '.config/photofinish'), { recursive: true });
+  writeFileSync(join(home, '.config/photofinish/config.json'), '{"misspelt":1}', { mode: 0o600 });
+  const { stdout } = await photofinish(['doctor'], home);
+  assert.match(stdout, /!! +config .*misspelt/s);
+});
+
+test('report reads, checks and converts what the extension exports', async (t) => {
+  const home = newHome(t);
+  const file = join(home, 'report.json');
+  const report = {
+    schema: 'photofinish.report/1',
+    createdAt: '2026-01-02T03:04:05.000Z',
+    period: { from: '2026-01-01T00:00:00.000Z', to: '2026-01-02T00:00:00.000Z' },
+    browser: { name: 'chromium', version: '156.0' },
+    network: 'home',
+    sites: [
+      {
+        site: 'a.test',
+        origins: [
+          {
+            origin: 'https://a.test',
+            protocols: { h3: 3, h2: 1, 'http/1.1': 0, unknown: 1 },
+            bytes: 100,
+            hidden: 1,
+            verdict: { code: 'h3-used', text: 'Reached over HTTP/3.', findings: [] },
+            races: [],
+          },
+        ],
+        adoption: {
+          byRequest: { h3: 3, known: 4, hidden: 1 },
+          byOrigin: { h3: 1, known: 1, hidden: 0 },
+          byNavigation: { h3: 1, known: 1, hidden: 0 },
+        },
+        hidden: 1,
+        hitRatio: { hits: 1, of: 2 },
+        accuracy: { hits: 1, of: 1 },
+      },
+    ],
+  };
+  writeFileSync(file, JSON.stringify(report));
+  const text = await photofinish(['report', file], home);
+  assert.equal(text.code, 0, text.stderr);
+  assert.match(text.stdout, /a\.test +1 of 1 \(100 %\) +3 of 4 \(75 %\)/);
+  assert.match(text.stdout, /Reached over HTTP\/3\./);
+  assert.deepEqual(JSON.parse((await photofinish(['report', file, '--json'], home)).stdout), report);
+  const html = join(home, 'report.html');
+  const converted = await photofinish(['report', file, '--html', html], home);
+  assert.deepEqual([converted.code, converted.stdout], [0, '']);
+  assert.match(readFileSync(html, 'utf8'), /^<!doctype html>/i);
+  assert.match((await photofinish(['report', file, '--csv', '-'], home)).stdout, /https:\/\/a\.test/);
+  writeFileSync(file, JSON.stringify({ ...report, sites: [{}] }));
+  const bad = await photofinish(['report', file], home);
+  assert.equal(bad.code, 2);
+  assert.match(bad.stderr, /^photofinish: bad-report: .*sites\.0/);
+});

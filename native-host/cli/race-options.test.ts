@@ -1,0 +1,121 @@
+// What the command line of `race` accepts, what it makes of it, and the one line it answers every mistake with.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseRaceCommand } from './race-options.ts';
+import { Complaint } from './usage.ts';
+
+const REFUSED: readonly (readonly [string, string, RegExp])[] = [
+  ['', 'bad-usage', /at least one origin/],
+  ['a.test --no-such', 'bad-usage', /--no-such.*race --help/],
+  ['a.test --mode', 'bad-usage', /--mode/],
+  ['a.test --json=1', 'bad-usage', /--json/],
+  ['http://a.test', 'bad-origin', /not https/],
+  ['a.test/path', 'bad-origin', /path/],
+  ['https://u:p@a.test', 'bad-origin', /user or password/],
+  ['a.test:99999', 'bad-origin', /not an origin/],
+  ['a.test:0', 'bad-origin', /port 0/],
+  ['a.test --mode fastest', 'bad-mode', /race, alt-svc, compare, h3 or h2, not "fastest"/],
+  ['a.test --memory some', 'bad-memory', /none or full/],
+  ['a.test --trials 0', 'bad-number', /--trials .* 1 to 100000/],
+  ['a.test --trials 100001', 'bad-number', /--trials/],
+  ['a.test --trials 1.5', 'bad-number', /--trials/],
+  ['a.test --trials=-1', 'bad-number', /--trials/],
+  ['a.test --trials 1e3', 'bad-number', /--trials/],
+  ['a.test --concurrency 0', 'bad-number', /--concurrency .* 1 to 256/],
+  ['a.test --concurrency 257', 'bad-number', /--concurrency/],
+  ['a.test --start-delay 10001', 'bad-number', /--start-delay .* 0 to 10000/],
+  ['a.test --timeout 0', 'bad-number', /--timeout .* 1 to 600000/],
+  ['a.test --timeout 600001', 'bad-number', /--timeout/],
+  ['a.test --resolve a.test:443', 'bad-resolve', /a part is missing/],
+  ['a.test --resolve a.test:443:b.test', 'bad-resolve', /"b\.test" is not an IP address/],
+  ['a.test --resolve a.test:0:127.0.0.1', 'bad-resolve', /port "0"/],
+  ['a.test --resolve a.test:x:127.0.0.1', 'bad-resolve', /port "x"/],
+  ['a.test --resolve :443:127.0.0.1', 'bad-resolve', /not a host name/],
+  ['a.test --resolver localhost:53', 'bad-resolver', /localhost:53/],
+  ['a.test --resolver 127.0.0.1:99999', 'bad-resolver', /IP address/],
+  ['a.test --network=', 'bad-network', /1 to 64/],
+];
+
+for (const [line, code, words] of REFUSED)
+  test(`race ${line}: ${code}`, () => {
+    assert.throws(
+      () => parseRaceCommand(line.split(' ').filter((word) => word !== '')),
+      (error) => {
+        assert.ok(error instanceof Complaint);
+        assert.equal(error.code, code);
+        assert.equal(error.exitCode, 2);
+        assert.match(error.message, words);
+        assert.doesNotMatch(error.message, /\n/);
+        return true;
+      },
+    );
+  });
+
+test('what is not said has its default', () => {
+  const { origins, ...command } = parseRaceCommand(['a.test']);
+  assert.deepEqual(
+    origins.map(({ origin, host, port }) => [origin, host, port]),
+    [['https://a.test', 'a.test', 443]],
+  );
+  assert.deepEqual(command, {
+    mode: 'race',
+    memory: 'full',
+    trials: 1,
+    concurrency: 1,
+    startDelayMs: 10,
+    timeoutMs: 3000,
+    caFiles: [],
+    pins: new Map(),
+    resolver: null,
+    cacheFile: null,
+    network: null,
+    allowPrivate: false,
+    json: false,
+  });
+});
+
+test('several trials are cold unless memory is asked for', () => {
+  assert.equal(parseRaceCommand(['a.test', '--trials', '2']).memory, 'none');
+  assert.equal(parseRaceCommand(['a.test', '--trials', '2', '--memory', 'full']).memory, 'full');
+  assert.equal(parseRaceCommand(['a.test', '--memory', 'none']).memory, 'none');
+});
+
+test('compare measures as many pairs as a gain needs', () => {
+  assert.equal(parseRaceCommand(['a.test', '--mode', 'compare']).trials, 3);
+  assert.equal(parseRaceCommand(['a.test', '--mode', 'compare', '--trials', '1']).trials, 1);
+});
+
+test('an origin given twice in two spellings is raced once', () => {
+  const { origins } = parseRaceCommand(['a.test', 'https://A.test:443/', 'b.test']);
+  assert.deepEqual(
+    origins.map(({ origin }) => origin),
+    ['https://a.test', 'https://b.test'],
+  );
+});
+
+test('pins are kept as the resolver looks them up, IPv6 in brackets or not', () => {
+  const { pins } = parseRaceCommand(
+    'a.test --resolve A.test:8443:127.0.0.1 --resolve b.test:443:[::1] --resolve c.test:443:::1 --resolve [::2]:443:::1'.split(
+      ' ',
+    ),
+  );
+  assert.deepEqual(
+    [...pins],
+    [
+      ['a.test:8443', '127.0.0.1'],
+      ['b.test:443', '::1'],
+      ['c.test:443', '::1'],
+      ['[::2]:443', '::1'],
+    ],
+  );
+});
+
+for (const [given, kept] of [
+  ['127.0.0.1:5353', '127.0.0.1:5353'],
+  ['127.0.0.1', '127.0.0.1:53'],
+  ['[::1]:5353', '[::1]:5353'],
+  ['::1', '[::1]:53'],
+] as const)
+  test(`--resolver ${given} asks ${kept}`, () => {
+    assert.equal(parseRaceCommand(['a.test', '--resolver', given]).resolver, kept);
+  });

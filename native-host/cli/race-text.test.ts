@@ -1,0 +1,121 @@
+// The text of a race: aligned columns, lanes that end where the race ended them, and nothing that moves a cursor.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseOrigin } from '@photofinish/shared/origin';
+import type { Attempt, Mode, OriginRace, Trial } from '@photofinish/shared/outcome';
+import { summaryOf } from '../race/summary.ts';
+import { raceText } from './race-text.ts';
+import { plain, printable, table } from './text.ts';
+
+const H3: Attempt = {
+  protocol: 'h3',
+  address: '127.0.0.1',
+  port: 443,
+  startedMs: 0,
+  transportMs: 10,
+  establishedMs: 20,
+  firstByteMs: 40,
+  outcome: 'adopted',
+};
+const H2: Attempt = { ...H3, protocol: 'h2', establishedMs: 40, transportMs: 20, firstByteMs: 60 };
+
+function trial(attempts: Attempt[]): Trial {
+  const won = attempts.find((attempt) => attempt.outcome === 'adopted');
+  return {
+    adopted: won?.protocol ?? null,
+    establishedMs: won?.establishedMs ?? null,
+    firstByteMs: won?.firstByteMs ?? null,
+    lateH3: false,
+    cacheHit: false,
+    attempts,
+  };
+}
+
+function race(mode: Mode, trials: Trial[], verdict = 'Speaks HTTP/3.'): OriginRace {
+  const parsed = parseOrigin('a.test');
+  assert.ok(parsed.ok);
+  return {
+    origin: parsed.value.origin,
+    network: 'n',
+    mode,
+    memory: 'none',
+    startDelayMs: 10,
+    atMs: 0,
+    trials,
+    summary: summaryOf(mode, trials),
+    discovered: { altSvc: null, knownRoot: null },
+    verdict: { code: 'h3-available', text: verdict, findings: [] },
+  };
+}
+
+function textOf(mode: Mode, races: OriginRace[]): string {
+  return raceText({ schema: 'photofinish.race/1', mode, memory: 'none', startDelayMs: 10, races }, plain);
+}
+
+test('a cancelled lane is cut off and there is no margin', () => {
+  const cancelled: Attempt = {
+    ...H2,
+    startedMs: 10,
+    transportMs: null,
+    establishedMs: null,
+    firstByteMs: null,
+    outcome: 'cancelled',
+  };
+  const text = textOf('race', [race('race', [trial([H3, cancelled])])]);
+  const [h3 = '', h2 = ''] = text.split('\n').filter((line) => line.includes('▕'));
+  assert.match(h3, /HTTP\/3 +▕▓+⚑─+● +20 ms$/);
+  assert.match(h2, /HTTP\/2 +▕·+░+╳ +cancelled$/);
+  assert.ok(h2.indexOf('╳') === h3.indexOf('⚑'), 'the loser stops where the winner was established');
+  assert.doesNotMatch(text, /sooner/);
+});
+
+test('compare draws two flags and the margin', () => {
+  const pair = [trial([H3]), trial([H2])];
+  const text = textOf('compare', [race('compare', [...pair, ...pair, ...pair])]);
+  assert.equal(text.split('⚑').length - 1, 3, 'two flags and the legend');
+  assert.match(text, /HTTP\/3 connects 20 ms sooner/);
+});
+
+test('a failed lane says why in words', () => {
+  const failed: Attempt = {
+    ...H3,
+    transportMs: null,
+    establishedMs: null,
+    firstByteMs: null,
+    outcome: 'failed',
+    error: { code: 'udp-refused', message: 'refused' },
+  };
+  assert.match(textOf('race', [race('race', [trial([failed, H2])])]), /▕╳ +UDP refused/);
+});
+
+test('an origin that was not raced says why, and how to allow it', () => {
+  const blocked = {
+    ...race('race', []),
+    error: { code: 'blocked' as const, message: '127.0.0.1 is loopback' },
+  };
+  const text = textOf('race', [blocked]);
+  assert.match(text, /Not raced \(blocked\): 127\.0\.0\.1 is loopback\. Allow it with --allow-private\./);
+});
+
+test('control characters of a server reach no terminal', () => {
+  const text = textOf('race', [race('race', [trial([H3, H2])], 'x\u001b[2Jy\u202ez\u0007')]);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u202e]/);
+  assert.equal(printable('a\u001bb'), 'a?b');
+});
+
+test('columns line up and no line ends in blanks', () => {
+  const lines = table(
+    [
+      { title: 'A', align: 'left' },
+      { title: 'LONG', align: 'right' },
+      { title: '', align: 'left' },
+    ],
+    [
+      [{ text: 'longer' }, { text: '1' }, { text: '' }],
+      [{ text: 'x' }, { text: '12345' }, { text: 'end' }],
+    ],
+    plain,
+  );
+  assert.deepEqual(lines, ['A        LONG', 'longer      1', 'x       12345  end']);
+});
