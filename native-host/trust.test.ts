@@ -29,7 +29,8 @@ test('bundled roots are known; those of CA files come on top, all of a file', as
   const { bundled, extra } = trust.value.roots();
   assert.deepEqual([...bundled], getCACertificates('bundled'));
   assert.equal(extra.at(-1)?.match(/BEGIN CERTIFICATE/g)?.length, 2);
-  for (const pem of bundled) assert.ok(trust.value.isKnownRoot(new X509Certificate(pem)));
+  for (const pem of bundled) assert.ok(trust.value.endsInKnownRoot([new X509Certificate(pem).raw]));
+  assert.equal(trust.value.endsInKnownRoot([]), false);
 });
 
 test('a file that is missing, empty or broken is refused by name', async () => {

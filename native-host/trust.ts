@@ -15,8 +15,8 @@ export interface Roots {
 export interface Trust {
   /** The roots, read on the first call: the system's list alone takes tens of milliseconds. */
   roots(): Roots;
-  /** Whether a root is publicly known. */
-  isKnownRoot(root: X509Certificate): boolean;
+  /** Whether a verified chain (DER, leaf first, each issued by the next) also ends in a publicly known root. */
+  endsInKnownRoot(chain: readonly Uint8Array[]): boolean;
 }
 
 export type TrustResult =
@@ -25,11 +25,6 @@ export type TrustResult =
   | { readonly ok: false; readonly message: string };
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
-/** What stands between a PEM's lines, the certificate's DER in base64: equal bytes, equal text. */
-function bodyOf(pem: string): string {
-  return pem.replace(/-----[^-]+-----|\s/g, '');
-}
 
 function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
@@ -54,20 +49,45 @@ async function readCaFile(file: string): Promise<{ pem: string } | { message: st
   return { pem: certificates.join('\n') };
 }
 
+function readRoots(caPems: readonly string[]): Roots {
+  return {
+    bundled: getCACertificates('bundled'),
+    extra: [...new Set(getCACertificates('system')), ...caPems],
+  };
+}
+
+/** Bundled roots by subject; a few share one. */
+function bySubject(pems: readonly string[]): Map<string, X509Certificate[]> {
+  return Map.groupBy(
+    pems.map((pem) => new X509Certificate(pem)),
+    (root) => root.subject,
+  );
+}
+
+/**
+ * Whether `certificate` is one of `roots` or was issued by one. The second matters for servers that send a cross-signed
+ * root: the chain as sent then leads on to an older root, while the one that verified it is ours.
+ */
+function isAnchored(certificate: X509Certificate, roots: ReadonlyMap<string, X509Certificate[]>): boolean {
+  const same = roots.get(certificate.subject) ?? [];
+  if (same.some((root) => root.raw.equals(certificate.raw))) return true;
+  const issuers = roots.get(certificate.issuer) ?? [];
+  return issuers.some((root) => certificate.checkIssued(root) && certificate.verify(root.publicKey));
+}
+
 function trustOf(caPems: readonly string[]): Trust {
   let roots: Roots | undefined;
-  let known: ReadonlySet<string> | undefined;
+  let known: ReadonlyMap<string, X509Certificate[]> | undefined;
   return {
     roots() {
-      roots ??= {
-        bundled: getCACertificates('bundled'),
-        extra: [...new Set(getCACertificates('system')), ...caPems],
-      };
+      roots ??= readRoots(caPems);
+      known ??= bySubject(roots.bundled);
       return roots;
     },
-    isKnownRoot(root) {
-      known ??= new Set(getCACertificates('bundled').map(bodyOf));
-      return known.has(root.raw.toString('base64'));
+    endsInKnownRoot(chain) {
+      known ??= bySubject(getCACertificates('bundled'));
+      const bundled = known;
+      return chain.some((der) => isAnchored(new X509Certificate(der), bundled));
     },
   };
 }

@@ -1,7 +1,9 @@
 // The old-HTTP contender against real peers on loopback: what works, and every way in which it can fail.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createSecureServer, type Http2SecureServer, type SecureServerOptions } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect as connectTcp, createServer, type Server, type Socket } from 'node:net';
@@ -10,14 +12,14 @@ import { createServer as createTlsServer } from 'node:tls';
 import { readTrust, type Trust } from '../trust.ts';
 import type { AttemptFailure, AttemptTarget, Contender, RunningAttempt } from './contender.ts';
 import { h2Contender } from './h2.ts';
-import { type ThrowawayCa, throwawayCa } from './throwaway-ca.ts';
+import { type ThrowawayOrigins, throwawayOrigins } from './throwaway-origins.ts';
 
 const HOST = 'peer.test';
 const LOOPBACK = '127.0.0.1';
 /** Long enough never to be reached by a test that does not wait for it. */
 const PLENTY_MS = 60_000;
 
-let ca: ThrowawayCa;
+let ca: ThrowawayOrigins;
 let pair: { readonly cert: string; readonly key: string };
 let contender: Contender;
 
@@ -28,12 +30,12 @@ async function trusted(files: readonly string[]): Promise<Trust> {
 }
 
 before(async () => {
-  ca = await throwawayCa([HOST, LOOPBACK]);
-  pair = await ca.of(HOST);
+  ca = await throwawayOrigins([HOST, LOOPBACK]);
+  pair = await ca.certificateOf(HOST);
   contender = h2Contender(await trusted([ca.caPath]));
   await contender.prepare();
 });
-after(() => ca.remove());
+after(() => ca.stop());
 
 function target(port: number, overrides: Partial<AttemptTarget> = {}): AttemptTarget {
   return {
@@ -138,7 +140,7 @@ test('HTTP/1.1 when ALPN gives that, and when the server has no ALPN at all', as
 
 test('an IP address as host: no server name is sent, the certificate is checked for the address', async () => {
   const names: (string | false | null)[] = [];
-  const server = createTlsServer({ ...(await ca.of(LOOPBACK)) }, (socket) => {
+  const server = createTlsServer({ ...(await ca.certificateOf(LOOPBACK)) }, (socket) => {
     socket.on('error', () => {});
     names.push(socket.servername);
   });
@@ -297,6 +299,27 @@ test('a certificate under a root that is not trusted is certificate-invalid, unk
     assert.equal(failure.error.code, 'certificate-invalid');
     assert.match(failure.error.message, /^unknown-issuer: /);
   });
+});
+
+test('the chain that is judged leads to the root that verified it, though no server sends that', async () => {
+  const root = new X509Certificate(await readFile(ca.caPath));
+  const base = await trusted([ca.caPath]);
+  const judged: string[] = [];
+  const knowing = h2Contender({
+    ...base,
+    endsInKnownRoot(chain) {
+      judged.push(...chain.map((der) => new X509Certificate(der).fingerprint256));
+      return true;
+    },
+  });
+  await knowing.prepare();
+  await serving(http2(), async (port) => {
+    const attempt = knowing.start(target(port));
+    const result = await attempt.established;
+    attempt.cancel();
+    assert.ok(result.ok && result.knownRoot);
+  });
+  assert.deepEqual(judged, [new X509Certificate(pair.cert).fingerprint256, root.fingerprint256]);
 });
 
 test('421 is misdirected', async () => {

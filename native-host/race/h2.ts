@@ -1,6 +1,5 @@
 // The old-HTTP contender: TCP and TLS by Node's own sockets, then one request by an undici client of the attempt's own.
 // The handshake is finished before undici sees the socket, so that a beaten attempt never sends a request.
-import type { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { isIP, type TcpNetConnectOpts } from 'node:net';
 import { duplexPair } from 'node:stream';
@@ -9,6 +8,7 @@ import {
   checkServerIdentity,
   connect,
   createSecureContext,
+  type DetailedPeerCertificate,
   type SecureContext,
   type TLSSocket,
 } from 'node:tls';
@@ -38,12 +38,16 @@ interface Loaded {
   readonly trust: Trust;
 }
 
-/** The root that the verified chain ends in; Node fills it in from the trust store. */
-function rootOf(socket: TLSSocket): X509Certificate | null {
-  let certificate = socket.getPeerX509Certificate() ?? null;
-  while (certificate?.issuerCertificate && certificate.issuerCertificate !== certificate)
+/** The verified chain as DER, leaf first; Node adds the root from the trust store, which no server sends. */
+function chainOf(socket: TLSSocket): Buffer[] {
+  const chain: Buffer[] = [];
+  let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
+  // The root names itself as its issuer.
+  while (certificate?.raw !== undefined && chain.at(-1)?.equals(certificate.raw) !== true) {
+    chain.push(certificate.raw);
     certificate = certificate.issuerCertificate;
-  return certificate;
+  }
+  return chain;
 }
 
 /** No resumption: neither a session is offered nor is one kept. */
@@ -107,7 +111,6 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, trust }: L
   socket.once('secureConnect', () => {
     const establishedMs = sinceStart();
     clearTimeout(timer);
-    const root = rootOf(socket);
     resolve({
       ok: true,
       // A server without ALPN speaks HTTP/1.1 (RFC 9113 section 3.2 makes ALPN a condition of h2).
@@ -115,7 +118,7 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, trust }: L
       transportMs,
       establishedMs,
       rttMs: transportMs,
-      knownRoot: root !== null && trust.isKnownRoot(root),
+      knownRoot: trust.endsInKnownRoot(chainOf(socket)),
     });
   });
   // Stays for the socket's whole life: an alert or reset may come at any time, also when nobody asks any more.

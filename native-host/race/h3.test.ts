@@ -1,0 +1,94 @@
+// The HTTP/3 contender against real peers on loopback, as the race sees it; the addon's own suite covers the rest.
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import { readTrust, type Trust } from '../trust.ts';
+import type { AttemptTarget, Contender } from './contender.ts';
+import { h3Contender } from './h3.ts';
+import { type ThrowawayOrigins, throwawayOrigins } from './throwaway-origins.ts';
+
+const HOST = 'both.test';
+const PLENTY_MS = 60_000;
+
+let origins: ThrowawayOrigins;
+let contender: Contender;
+
+async function trusted(files: readonly string[]): Promise<Trust> {
+  const trust = await readTrust(files);
+  assert.ok(trust.ok);
+  return trust.value;
+}
+
+before(async () => {
+  origins = await throwawayOrigins(
+    [],
+    { host: HOST, h3: true, altSvc: 'auto' },
+    { host: 'old.test', h3: false },
+  );
+  contender = h3Contender(await trusted([origins.caPath]));
+  await contender.prepare();
+});
+after(() => origins.stop());
+
+function target(port: number | undefined, overrides: Partial<AttemptTarget> = {}): AttemptTarget {
+  assert.ok(port !== undefined);
+  return {
+    address: '127.0.0.1',
+    port,
+    host: HOST,
+    authority: `${HOST}:${port}`,
+    initialRttMs: 67,
+    handshakeTimeoutMs: PLENTY_MS,
+    ...overrides,
+  };
+}
+
+test('established without a request, then one request with its answer', async () => {
+  const [port] = origins.ports;
+  const attempt = contender.start(target(port));
+  const established = await attempt.established;
+  assert.ok(established.ok, JSON.stringify(established));
+  assert.equal(established.protocol, 'h3');
+  assert.equal(established.knownRoot, false);
+  const answer = await attempt.request('GET', PLENTY_MS);
+  attempt.cancel();
+  assert.ok(answer.ok, JSON.stringify(answer));
+  assert.equal(answer.status, 200);
+  assert.equal(answer.altSvc, `h3=":${port}"; ma=86400`);
+  assert.ok(established.establishedMs <= answer.firstByteMs && answer.firstByteMs <= answer.doneMs);
+});
+
+test('a port without QUIC is udp-refused', async () => {
+  const attempt = contender.start(target(origins.ports[1], { host: 'old.test' }));
+  const result = await attempt.established;
+  assert.ok(!result.ok);
+  assert.equal(result.error.code, 'udp-refused');
+});
+
+test('a certificate for another name, and one under a strange root, are certificate-invalid with the reason', async () => {
+  const wrong = await contender.start(target(origins.ports[0], { host: 'other.test' })).established;
+  assert.ok(!wrong.ok);
+  assert.equal(wrong.error.code, 'certificate-invalid');
+  assert.match(wrong.error.message, /^wrong-name: /);
+  const stranger = h3Contender(await trusted([]));
+  await stranger.prepare();
+  const unknown = await stranger.start(target(origins.ports[0])).established;
+  assert.ok(!unknown.ok);
+  assert.match(unknown.error.message, /^unknown-issuer: /);
+});
+
+test('cancel resolves what is pending as cancelled; a request after it is refused the same way', async () => {
+  const silent = createSocket('udp4');
+  silent.bind(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const attempt = contender.start(target(silent.address().port));
+  await once(silent, 'message');
+  attempt.cancel();
+  attempt.cancel();
+  const result = await attempt.established;
+  silent.close();
+  assert.ok(!result.ok && result.error.code === 'cancelled');
+  const answer = await attempt.request('GET', PLENTY_MS);
+  assert.ok(!answer.ok && answer.error.code === 'cancelled');
+});

@@ -1,0 +1,56 @@
+// Real peers for tests, by the origin server's binary: a throw-away CA, a certificate for each host, and real origins.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const BINARY = fileURLToPath(new URL('../../target/release/photofinish-origin', import.meta.url));
+
+export interface OriginWish {
+  readonly host: string;
+  /** Speak HTTP/3; on TCP it speaks HTTP/2 and HTTP/1.1 in any case. */
+  readonly h3: boolean;
+  /** The Alt-Svc field; `auto` advertises its own port. */
+  readonly altSvc?: string;
+}
+
+export interface ThrowawayOrigins {
+  readonly caPath: string;
+  /** Ports on 127.0.0.1, for UDP and TCP alike, in the order of the wishes. */
+  readonly ports: readonly number[];
+  /** Certificate and key of a host, PEM. */
+  certificateOf(host: string): Promise<{ readonly cert: string; readonly key: string }>;
+  stop(): Promise<void>;
+}
+
+/** Certificates for `certificateHosts`, and a server for each wish. Throws when the binary is not built. */
+export async function throwawayOrigins(
+  certificateHosts: readonly string[],
+  ...origins: OriginWish[]
+): Promise<ThrowawayOrigins> {
+  if (!existsSync(BINARY)) throw new Error('the origin server is not built; run: npm run build');
+  const dir = await mkdtemp(join(tmpdir(), 'photofinish-origins-'));
+  const settings = JSON.stringify({ dir, origins, certificateHosts });
+  const child = spawn(BINARY, [settings], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const ready = JSON.parse(line) as { readonly origins: readonly { readonly port: number }[] };
+  return {
+    caPath: join(dir, 'ca.pem'),
+    ports: ready.origins.map((origin) => origin.port),
+    certificateOf: async (host) => ({
+      cert: await readFile(join(dir, `${host}.pem`), 'utf8'),
+      key: await readFile(join(dir, `${host}.key`), 'utf8'),
+    }),
+    async stop() {
+      // It serves until its input ends.
+      child.stdin.end();
+      await exited;
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
