@@ -29,11 +29,8 @@ export interface ChromiumOptions {
   extensionDir?: string;
   /** Kept if given; otherwise a fresh one that `close` removes. */
   userDataDir?: string;
-  /**
-   * What to trust: the running origins, or anything with their hosts and key digests. Without them names and
-   * certificates are as everywhere else.
-   */
-  origins?: { certificates: Readonly<Record<string, unknown>>; spki: readonly string[] };
+  /** Local origins to find and to trust. Without them names and certificates are as everywhere else. */
+  origins?: LocalOrigins | undefined;
   /** True unless said. */
   headless?: boolean;
   /** Stands in for `$HOME`. */

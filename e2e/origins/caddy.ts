@@ -24,6 +24,8 @@ const SOURCES = ['go.mod', 'go.sum', 'main.go'];
 export const GO_MISSING = 'Go is needed to build Caddy and was not found. Get it from https://go.dev/dl/.';
 
 const START_TIMEOUT_MS = 20_000;
+/** Without one Caddy waits for browsers to let go of their QUIC connections: half a minute. */
+const GRACE_PERIOD = '100ms';
 const POLL_MS = 20;
 /** UDP and TCP ports are drawn apart, so a number free on both may take a few draws. */
 const PORT_DRAWS = 50;
@@ -123,6 +125,7 @@ function configuration({ host, certificate }: CaddyOptions, port: number, dir: s
     logging: { logs: { default: { level: 'WARN' } } },
     apps: {
       http: {
+        grace_period: GRACE_PERIOD,
         servers: {
           origin: {
             listen: [`127.0.0.1:${port}`],

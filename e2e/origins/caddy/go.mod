@@ -1,3 +1,4 @@
+// Pins the Caddy that tests run against; go.sum pins what it is made of.
 module photofinish.test/caddy
 
 go 1.26.0
