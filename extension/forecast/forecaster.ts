@@ -1,6 +1,6 @@
-// Asks the helper before each navigation what the page's origins will speak. The page's own origin goes out at once,
-// in the event's own turn; origins the site used before go along when they are in memory, and follow when they must
-// first be read from the ledger.
+// Asks the helper before each navigation what the page's origins will speak. The page's own origin goes out alone and
+// at once, in the event's own turn, so that its answer waits for nothing; the origins that the site used before follow
+// in a second message, from memory or from the ledger.
 // An asked forecast waits for its document's commit, until its tab navigates anew, and then belongs to that page.
 import type { Forecast } from '@photofinish/shared/forecast';
 import { type Origin, originOfUrl } from '@photofinish/shared/origin';
@@ -59,11 +59,17 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
       () => {},
     );
 
-  const sendRest = async (navigation: Navigation): Promise<void> => {
-    const known = await originsOfSite(navigation.site, MAX_FORECAST_ORIGINS + 1);
-    sites.set(navigation.site, new Set(known));
+  const known = async (site: string): Promise<Iterable<Origin>> => {
+    const inMemory = sites.get(site);
+    if (inMemory !== undefined) return inMemory;
+    const read = new Set(await originsOfSite(site, MAX_FORECAST_ORIGINS));
+    sites.set(site, read);
     trim(sites, MAX_SITES_IN_MEMORY);
-    const rest = known.filter((origin) => origin !== navigation.origin).slice(0, MAX_FORECAST_ORIGINS);
+    return read;
+  };
+
+  const sendRest = async (navigation: Navigation): Promise<void> => {
+    const rest = [...(await known(navigation.site))].filter((origin) => origin !== navigation.origin);
     if (rest.length > 0) await send(navigation, rest);
   };
 
@@ -72,24 +78,21 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
       const parts = originOfUrl(url);
       if (parts === null) return;
       const { origin, host } = parts;
-      const site = siteOfHost(host);
       const navigation: Navigation = {
         tabId,
         frameId,
         origin,
-        site,
+        site: siteOfHost(host),
         askedAtMs: nowMs(),
         arrived: [],
         documentId: null,
       };
-      const known = sites.get(site);
-      const others = known === undefined ? [] : [...known].filter((other) => other !== origin);
-      void send(navigation, [origin, ...others.slice(0, MAX_FORECAST_ORIGINS - 1)]);
+      void send(navigation, [origin]);
       waiting.delete(`${tabId} ${frameId}`);
       waiting.set(`${tabId} ${frameId}`, navigation);
       trim(waiting, MAX_WAITING);
       // A ledger that cannot be read costs the further forecasts only.
-      if (known === undefined) sendRest(navigation).catch(() => {});
+      sendRest(navigation).catch(() => {});
     },
 
     commit(tabId, frameId, documentId) {
@@ -102,9 +105,9 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
     },
 
     remember(site, origins) {
-      const known = sites.get(site);
-      if (known === undefined) return;
-      for (const origin of origins) if (known.size < MAX_FORECAST_ORIGINS) known.add(origin);
+      const inMemory = sites.get(site);
+      if (inMemory === undefined) return;
+      for (const origin of origins) if (inMemory.size < MAX_FORECAST_ORIGINS) inMemory.add(origin);
     },
   };
 }

@@ -1,0 +1,181 @@
+import 'fake-indexeddb/auto';
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import type { Observation } from '@photofinish/shared/observation';
+import type { Origin } from '@photofinish/shared/origin';
+import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
+import { aRace } from '../report/race.fixture.ts';
+import { type Batch, openLedger } from './ledger.ts';
+import { MAX_OUTBOX_ROWS, RACES_PER_ORIGIN, RETENTION_MS } from './schema.ts';
+
+const A = 'https://a.test' as Origin;
+const B = 'https://b.test' as Origin;
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+
+function observation(more: Partial<Observation> = {}): Observation {
+  return {
+    id: '1',
+    origin: A,
+    site: 'a.test',
+    kind: 'resource',
+    delivery: 'network',
+    atMs: NOW_MS,
+    bytes: 100,
+    protocol: 'h2',
+    ...more,
+  };
+}
+
+function batch(key: string | null, observations: readonly Observation[], more: Partial<Batch> = {}): Batch {
+  return { key, observations, scores: [], pageStartedMs: NOW_MS - 1000, nowMs: NOW_MS, ...more };
+}
+
+beforeEach(() => {
+  globalThis.indexedDB = new IDBFactory();
+});
+
+test('a batch is folded into records, days and the outbox', async () => {
+  const ledger = await openLedger();
+  const told = [
+    observation({ kind: 'navigation' }),
+    observation(),
+    observation({ origin: B, protocol: 'h3' }),
+  ];
+  assert.equal(await ledger.record(batch('x:1', told)), true);
+  const [a, b] = await ledger.records('a.test');
+  assert.deepEqual([a?.counts.h2, a?.navigations.h2, a?.bytes, b?.protocol], [2, 1, 200, 'h3']);
+  const days = await ledger.days(null, '2026-11-21');
+  assert.deepEqual(
+    days.map((d) => [d.day, d.origin, d.counts.h2]),
+    [
+      ['2026-11-21', A, 2],
+      ['2026-11-21', B, 0],
+    ],
+  );
+  assert.equal((await ledger.outbox(10)).flatMap((row) => row.observations).length, 2);
+});
+
+test('a batch sent again counts once', async () => {
+  const ledger = await openLedger();
+  await ledger.record(batch('x:1', [observation()]));
+  assert.equal(await ledger.record(batch('x:1', [observation()])), false);
+  const [record] = await ledger.records(null);
+  assert.equal(record?.counts.h2, 1);
+  assert.equal((await ledger.outbox(10)).length, 1);
+});
+
+test('two copies of a batch at the same time count once', async () => {
+  const ledger = await openLedger();
+  const results = await Promise.all([1, 2].map(() => ledger.record(batch('x:1', [observation()]))));
+  assert.deepEqual(results.toSorted(), [false, true]);
+  assert.equal((await ledger.records(null))[0]?.counts.h2, 1);
+});
+
+test('a failure in mid-transaction leaves nothing, and the batch can come again', async (t) => {
+  const ledger = await openLedger();
+  await ledger.record(batch('x:1', [observation()]));
+  const { put } = IDBObjectStore.prototype;
+  const failing = t.mock.method(
+    IDBObjectStore.prototype,
+    'put',
+    function (this: IDBObjectStore, value: unknown) {
+      if (this.name === 'days') throw new Error('the disk is full');
+      return put.call(this, value);
+    },
+  );
+  await assert.rejects(ledger.record(batch('x:2', [observation()])), /disk is full/);
+  failing.mock.restore();
+  assert.equal((await ledger.records(null))[0]?.counts.h2, 1);
+  assert.equal((await ledger.outbox(10)).length, 1);
+  assert.equal(await ledger.record(batch('x:2', [observation()])), true);
+  assert.equal((await ledger.records(null))[0]?.counts.h2, 2);
+});
+
+test('what was committed is there after the service worker died', async () => {
+  await (await openLedger()).record(batch('x:1', [observation()]));
+  const again = await openLedger();
+  assert.equal(await again.record(batch('x:1', [observation()])), false);
+  assert.equal((await again.records(null))[0]?.counts.h2, 1);
+});
+
+test('scores and look-ups are counted by day', async () => {
+  const ledger = await openLedger();
+  const scores = [
+    { origin: A, site: 'a.test', right: true },
+    { origin: B, site: 'a.test', right: false },
+  ];
+  await ledger.record(batch('x:1', [observation()], { scores }));
+  const forecast = {
+    origin: A,
+    reachable: { protocol: 'h3', basis: 'raced', ageMs: 1, fresh: true },
+    expected: { protocol: 'h3', basis: 'observed' },
+  } as const;
+  await ledger.countLookups(
+    A,
+    'a.test',
+    [
+      { ...forecast, hit: true },
+      { ...forecast, hit: false },
+    ],
+    NOW_MS,
+  );
+  const days = await ledger.days('a.test', '2026-11-21');
+  assert.deepEqual(
+    days.map((d) => [d.origin, d.scored, d.right, d.lookups, d.hits]),
+    [
+      [A, 1, 1, 2, 1],
+      [B, 1, 0, 0, 0],
+    ],
+  );
+});
+
+test('of an origin the newest races are kept', async () => {
+  const ledger = await openLedger();
+  for (let i = 1; i <= RACES_PER_ORIGIN + 5; i += 1) await ledger.saveRace(aRace({ origin: A, atMs: i }));
+  await ledger.saveRace(aRace({ origin: B, atMs: 1 }));
+  const races = await ledger.races(A);
+  assert.deepEqual([races.length, races[0]?.atMs], [RACES_PER_ORIGIN, 6]);
+  const newest = await ledger.newestRaces([A, B, 'https://c.test' as Origin]);
+  assert.deepEqual([newest.get(A)?.atMs, newest.get(B)?.atMs, newest.size], [RACES_PER_ORIGIN + 5, 1, 2]);
+});
+
+test('the outbox gives the oldest first, forgets what is acknowledged, and is bounded', async () => {
+  const ledger = await openLedger();
+  for (let i = 1; i <= MAX_OUTBOX_ROWS + 3; i += 1)
+    await ledger.record(batch(null, [observation({ id: String(i) })]));
+  const [first] = await ledger.outbox(1);
+  assert.equal(first?.observations[0]?.id, '4');
+  await ledger.acknowledge(first ? [first.key] : []);
+  assert.equal((await ledger.outbox(1))[0]?.observations[0]?.id, '5');
+  assert.equal((await ledger.outbox(10_000)).length, MAX_OUTBOX_ROWS - 1);
+});
+
+test('pruning deletes what is too old, in steps, and nothing else', async () => {
+  const ledger = await openLedger();
+  const oldMs = NOW_MS - RETENTION_MS - 86_400_000;
+  for (let i = 0; i < 600; i += 1) {
+    const origin = `https://o${i}.test` as Origin;
+    await ledger.record(batch(`old:${i}`, [observation({ origin, atMs: oldMs })], { nowMs: oldMs }));
+  }
+  await ledger.record(batch('new:1', [observation()]));
+  let steps = 0;
+  while ((await ledger.prune(NOW_MS)) > 0) steps += 1;
+  assert.ok(steps > 1);
+  assert.deepEqual(
+    (await ledger.records(null)).map((r) => r.origin),
+    [A],
+  );
+  assert.deepEqual(
+    (await ledger.days(null, '2000-01-01')).map((d) => d.day),
+    ['2026-11-21'],
+  );
+  assert.equal(await ledger.record(batch('new:1', [observation()])), false);
+});
+
+test('the origins of a site come most lately seen first, at most as many as asked', async () => {
+  const ledger = await openLedger();
+  await ledger.record(batch(null, [observation({ atMs: 1 }), observation({ origin: B, atMs: 2 })]));
+  assert.deepEqual(await ledger.originsOfSite('a.test', 10), [B, A]);
+  assert.deepEqual(await ledger.originsOfSite('a.test', 1), [B]);
+  assert.deepEqual(await ledger.originsOfSite('b.test', 10), []);
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { comparableUrl, createRequestTable, type EndedRequest, SETTLE_MS } from './requests.ts';
+import { MAX_URL_CHARS } from './timing.ts';
+
+const base: EndedRequest = {
+  id: '1',
+  tabId: 7,
+  documentId: 'doc',
+  kind: 'resource',
+  hop: false,
+  firstUrl: 'https://a.test/x',
+  url: 'https://a.test/x',
+  atMs: 0,
+  answered: true,
+  fromCache: false,
+  address: null,
+  altSvc: null,
+  prerender: false,
+  initiator: null,
+};
+const claim = { tabId: 7, documentId: 'doc', navigation: false, url: 'https://a.test/x' };
+
+test('a request is claimed once, by its own document', () => {
+  const table = createRequestTable();
+  table.add(base);
+  assert.equal(table.claim({ ...claim, documentId: 'other' }), null);
+  assert.equal(table.claim(claim), base);
+  assert.equal(table.claim(claim), null);
+  assert.equal(table.size, 0);
+});
+
+test('the same URL twice is two requests, in order', () => {
+  const table = createRequestTable();
+  const second = { ...base, id: '2' };
+  table.add(base);
+  table.add(second);
+  assert.equal(table.claim(claim), base);
+  assert.equal(table.claim(claim), second);
+});
+
+test('a navigation is joined by its tab and last URL, a resource by its first', () => {
+  const table = createRequestTable();
+  const redirected = { ...base, url: 'https://b.test/y' };
+  const navigation: EndedRequest = { ...redirected, kind: 'navigation', documentId: null };
+  table.add(redirected);
+  table.add(navigation);
+  assert.equal(
+    table.claim({ ...claim, documentId: 'new', navigation: true, url: 'https://b.test/y' }),
+    navigation,
+  );
+  assert.equal(table.claim(claim), redirected);
+});
+
+test('a redirect has no timing of its own, so nothing claims it', () => {
+  const table = createRequestTable();
+  const hop = { ...base, hop: true };
+  table.add(hop);
+  assert.equal(table.claim(claim), null);
+  assert.deepEqual(table.expire(SETTLE_MS), [hop]);
+});
+
+test('unclaimed after settling is missed, and a late timing does not count it again', () => {
+  const table = createRequestTable();
+  table.add(base);
+  assert.deepEqual(table.expire(SETTLE_MS - 1), []);
+  assert.deepEqual(table.expire(SETTLE_MS), [base]);
+  assert.deepEqual(table.expire(SETTLE_MS), []);
+  assert.equal(table.claim(claim), 'counted');
+  assert.equal(table.claim(claim), null);
+});
+
+test('failures and pages nobody visited are forgotten without a count', () => {
+  const table = createRequestTable();
+  table.add({ ...base, answered: false });
+  table.add({ ...base, id: '2', prerender: true });
+  assert.deepEqual(table.expire(SETTLE_MS), []);
+  assert.equal(table.size, 1);
+  assert.deepEqual(table.expire(1_000_000), []);
+  assert.equal(table.size, 0);
+});
+
+test('the table is bounded: what overflows is handed out as missed', () => {
+  const table = createRequestTable();
+  for (let i = 0; i < 6000; i += 1) {
+    const url = `https://a.test/${i}`;
+    table.add({ ...base, id: String(i), firstUrl: url, url });
+  }
+  assert.equal(table.size, 5000);
+  assert.equal(table.expire(0).length, 1000);
+});
+
+test('both halves cut URLs alike', () => {
+  const long = `https://a.test/${'x'.repeat(5000)}`;
+  assert.equal(comparableUrl(`${long}#f`), comparableUrl(long).slice(0, MAX_URL_CHARS));
+  assert.equal(comparableUrl('https://a.test/x#y'), 'https://a.test/x');
+});
