@@ -8,14 +8,18 @@ import { examineBrowser, type Finding } from '../install/doctor.ts';
 import { type InstallRequest, targetsOf } from '../install/plan.ts';
 import { loadQuicAddon } from '../quic/addon.ts';
 import { systemClock } from '../race/clock.ts';
-import { readUserDataDirectory } from './installing.ts';
+import { readExtensionId, readUserDataDirectory } from './installing.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, printable, wrapped } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
 
 export const DOCTOR_SCHEMA = 'photofinish.doctor/1';
 
-const OPTIONS = { 'user-data-dir': { type: 'string' }, json: { type: 'boolean' } } as const;
+const OPTIONS = {
+  'user-data-dir': { type: 'string' },
+  'extension-id': { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
 
 /** Ten times what a cold start takes on a slow disk. */
 const HELLO_TIMEOUT_MS = 2000;
@@ -67,8 +71,12 @@ function addonFinding(): Finding {
   }
 }
 
-async function browserFindings(userDataDirectory: string | null): Promise<Finding[]> {
-  const request: InstallRequest = { browsers: [], userDataDirectory, extensionId: null };
+async function browserFindings(
+  userDataDirectory: string | null,
+  extensionId: string | null,
+): Promise<Finding[]> {
+  const request: InstallRequest = { browsers: [], userDataDirectory, extensionId };
+  const id = extensionId === null ? '' : ` --extension-id ${extensionId}`;
   const findings: Finding[] = [];
   for (const target of targetsOf(request, userDirectories(process.env, homedir()), existsSync)) {
     const where =
@@ -77,8 +85,8 @@ async function browserFindings(userDataDirectory: string | null): Promise<Findin
         : `--user-data-dir ${userDataDirectory}`;
     const examined = await examineBrowser({
       target,
-      extensionId: null,
-      installCommand: `photofinish install ${where}`,
+      extensionId,
+      installCommand: `photofinish install ${where}${id}`,
       helloTimeoutMs: HELLO_TIMEOUT_MS,
     });
     findings.push(...examined);
@@ -120,7 +128,10 @@ export async function runDoctor(args: readonly string[], terminal: Terminal): Pr
   const { values, positionals } = parseCommand('doctor', args, OPTIONS);
   if (positionals[0] !== undefined)
     throw new Complaint('bad-usage', `doctor takes no argument "${positionals[0]}"`);
-  const browsers = await browserFindings(readUserDataDirectory(values['user-data-dir']));
+  const browsers = await browserFindings(
+    readUserDataDirectory(values['user-data-dir']),
+    readExtensionId(values['extension-id']),
+  );
   const { finding, settings } = configFinding();
   const findings = [
     ...browsers,

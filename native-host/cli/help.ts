@@ -88,7 +88,7 @@ browser, and a launcher that they start. Running it again replaces both.
 Options:
 ${BROWSER_OPTIONS}
   --config FILE        a settings file for the helper to use
-  --extension-id ID    allow an extension built under another key, instead of the published one
+  --extension-id ID    allow a Chromium extension built under another key, not the published one
   --json               print one photofinish.install/1 document
 
 Exit status: 0 if the helper is now known to a browser and nothing failed, 1 otherwise.
@@ -111,6 +111,7 @@ allows, the launcher, and a real first message. Then looks at host cache, settin
 
 Options:
   --user-data-dir DIR  look at the Chromium profile in DIR instead
+  --extension-id ID    expect a Chromium extension built under another key
   --json               print one photofinish.doctor/1 document
 
 Exit status: 0 if all is well, 1 otherwise; each problem says what to do.

@@ -6,7 +6,7 @@ import {
   BROWSER_NAMES,
   type BrowserName,
   browsersOf,
-  familyOfExtensionId,
+  isChromiumExtensionId,
   userDirectories,
 } from '../install/browsers.ts';
 import { type InstallResult, install, uninstall } from '../install/install.ts';
@@ -46,6 +46,14 @@ export function readUserDataDirectory(text: string | undefined): string | null {
   return path;
 }
 
+/** Chromium's id of an extension built under another key. */
+export function readExtensionId(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (!isChromiumExtensionId(text))
+    throw new Complaint('bad-extension-id', `--extension-id takes 32 letters from a to p, not "${text}"`);
+  return text;
+}
+
 function readRequest(
   names: readonly string[],
   userDataDir: string | undefined,
@@ -60,12 +68,7 @@ function readRequest(
     );
   if (userDataDirectory !== null && browsers.length > 1)
     throw new Complaint('bad-usage', '--user-data-dir is one profile, so give one --browser at most');
-  if (extensionId !== undefined && familyOfExtensionId(extensionId) === null)
-    throw new Complaint(
-      'bad-extension-id',
-      `--extension-id takes 32 letters a to p, or name@domain for Firefox, not "${extensionId}"`,
-    );
-  return { browsers, userDataDirectory, extensionId: extensionId ?? null };
+  return { browsers, userDataDirectory, extensionId: readExtensionId(extensionId) };
 }
 
 function readConfig(text: string | undefined): string | null {

@@ -121,15 +121,12 @@ export function browserAt(browser: Browser, userDataDirectory: string): Browser 
   };
 }
 
-/** Which family an extension id belongs to: 32 letters a-p in Chromium, `name@domain` or `{uuid}` in Firefox. */
-export function familyOfExtensionId(id: string): BrowserFamily | null {
-  if (/^[a-p]{32}$/.test(id)) return 'chromium';
-  if (/^(\{[0-9a-f-]{36}\}|[a-z0-9._-]*@[a-z0-9._-]+)$/i.test(id)) return 'firefox';
-  return null;
+/** Chromium's spelling of an id: 128 bits, each hex digit written as a letter from a to p. */
+export function isChromiumExtensionId(text: string): boolean {
+  return /^[a-p]{32}$/.test(text);
 }
 
-/** The id whose extension may start the helper: the one asked for if it is of this family, else our own. */
+/** The id whose extension may start the helper. Firefox's is written in our manifest, so only Chromium's can differ. */
 export function allowedExtension(family: BrowserFamily, asked: string | null): string {
-  if (asked !== null && familyOfExtensionId(asked) === family) return asked;
-  return family === 'chromium' ? CHROMIUM_EXTENSION_ID : FIREFOX_EXTENSION_ID;
+  return family === 'chromium' ? (asked ?? CHROMIUM_EXTENSION_ID) : FIREFOX_EXTENSION_ID;
 }

@@ -16,7 +16,7 @@ export interface InstallRequest {
   readonly browsers: readonly BrowserName[];
   /** A Chromium profile elsewhere; then nothing outside that directory is written. */
   readonly userDataDirectory: string | null;
-  /** An extension built under another key; null for the published one. */
+  /** The Chromium extension built under another key; null for the published one. */
   readonly extensionId: string | null;
 }
 
