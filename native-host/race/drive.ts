@@ -5,7 +5,8 @@ import type { ContenderName, Trial } from '@photofinish/shared/outcome';
 import type { Progress } from '@photofinish/shared/wire';
 import type { Clock } from './clock.ts';
 import type { Answered, AttemptFailure, AttemptTarget, Contender, RunningAttempt } from './contender.ts';
-import { createTrial, type TimerName, type TrialAction, type TrialEvent } from './engine.ts';
+import { createTrial } from './engine.ts';
+import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';
 
 export type Contenders = Readonly<Record<ContenderName, Contender>>;

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import type { AttemptError, ContenderName, Trial } from '@photofinish/shared/outcome';
 import type { KnownProtocol } from '@photofinish/shared/protocol';
 import type { Progress } from '@photofinish/shared/wire';
-import { createTrial, type TrialAction, type TrialEvent } from './engine.ts';
+import { createTrial } from './engine.ts';
+import type { TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';
 
 /** How an attempt behaves; times count from its start (handshake) or its request (answer), null: never. */

@@ -1,0 +1,118 @@
+// Every way in which an established old-HTTP connection can fail to answer, by real peers on loopback, and its limits.
+import assert from 'node:assert/strict';
+import { createServer as createHttpsServer } from 'node:https';
+import { after, test } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
+import { h2Scene, serving } from './h2-scene.ts';
+
+const { ca, pair, http2, get } = await h2Scene();
+after(() => ca.stop());
+
+test('421 is misdirected', async () => {
+  const server = http2();
+  server.on('stream', (stream) => {
+    stream.respond({ ':status': 421 }, { endStream: true });
+  });
+  await serving(server, async (port) => {
+    const { answer } = await get(port);
+    assert.ok(!answer.ok && answer.error.code === 'misdirected');
+  });
+});
+
+test('an answer that never comes, or never ends, is response-timeout', async () => {
+  await serving(http2(), async (port) => {
+    const { answer } = await get(port, 50);
+    assert.ok(!answer.ok && answer.error.code === 'response-timeout');
+  });
+  const endless = http2();
+  endless.on('stream', (stream) => {
+    stream.respond({ ':status': 200 });
+    stream.write('first');
+  });
+  await serving(endless, async (port) => {
+    const { answer } = await get(port, 50);
+    assert.ok(!answer.ok && answer.error.code === 'response-timeout');
+  });
+});
+
+test('GOAWAY for our stream is goaway, and no second connection is opened', async () => {
+  let connections = 0;
+  // SETTINGS, then GOAWAY with last stream 0: nothing was processed (RFC 9113 section 6.8). node:http2 cannot say so.
+  const frames = Buffer.from('000000040000000000' + '0000080700000000000000000000000000', 'hex');
+  const server = createTlsServer({ ...pair, ALPNProtocols: ['h2'] }, (socket) => {
+    connections += 1;
+    socket.on('error', () => {});
+    socket.once('data', () => socket.write(frames));
+  });
+  await serving(server, async (port) => {
+    const { answer } = await get(port);
+    assert.ok(!answer.ok);
+    assert.equal(answer.error.code, 'goaway');
+  });
+  assert.equal(connections, 1);
+});
+
+test('a connection that dies before the answer is connection-closed, on h2 and on http/1.1', async () => {
+  const server = http2();
+  server.on('stream', (stream) => stream.session?.socket.destroy());
+  await serving(server, async (port) => {
+    const { answer } = await get(port);
+    assert.ok(!answer.ok && answer.error.code === 'connection-closed');
+  });
+  const old = createHttpsServer({ ...pair }, (request) => request.socket.destroy());
+  await serving(old, async (port) => {
+    const { answer } = await get(port);
+    assert.ok(!answer.ok && answer.error.code === 'connection-closed');
+  });
+});
+
+test('of a body no more than 64 KiB is read, and an endless one ends the answer', async () => {
+  const chunk = Buffer.alloc(16_384);
+  const server = http2();
+  server.on('stream', (stream) => {
+    stream.respond({ ':status': 200 });
+    const pour = (): void => {
+      while (!stream.destroyed && stream.write(chunk));
+      stream.once('drain', pour);
+    };
+    pour();
+  });
+  await serving(server, async (port) => {
+    const { answer } = await get(port);
+    assert.ok(answer.ok);
+    assert.equal(answer.bodyBytes, 65_536);
+  });
+});
+
+test('header sections over 16 KiB are refused, on h2 and on http/1.1', async () => {
+  const headers = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`x-${i}`, 'y'.repeat(1000)]));
+  const server = http2();
+  server.on('stream', (stream) => {
+    stream.respond({ ':status': 200, ...headers }, { endStream: true });
+  });
+  await serving(server, async (port) => {
+    const { answer } = await get(port);
+    assert.ok(!answer.ok);
+    assert.match(answer.error.message, /too large/);
+  });
+  const old = createHttpsServer({ ...pair }, (_request, response) => response.writeHead(200, headers).end());
+  await serving(old, async (port) => {
+    const { answer } = await get(port);
+    assert.ok(!answer.ok);
+    assert.match(answer.error.message, /too large/);
+  });
+});
+
+test('redirects are answers, not followed', async () => {
+  let requests = 0;
+  const server = http2();
+  server.on('stream', (stream) => {
+    requests += 1;
+    stream.respond({ ':status': 302, location: '/elsewhere' }, { endStream: true });
+  });
+  await serving(server, async (port) => {
+    const { answer } = await get(port);
+    assert.ok(answer.ok && answer.status === 302);
+  });
+  assert.equal(requests, 1);
+});

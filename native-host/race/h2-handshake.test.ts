@@ -1,0 +1,142 @@
+// Every way in which the handshake of the old-HTTP contender can fail, by real peers on loopback.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect as connectTcp, createServer, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
+import { h2Contender } from './h2.ts';
+import { failureOf, h2Scene, LOOPBACK, serving, target, trusted } from './h2-scene.ts';
+
+const { ca, pair, contender, http2 } = await h2Scene();
+after(() => ca.stop());
+
+/** A process that listens, accepts nothing and whose queue is full, so that further SYNs are dropped. */
+async function deafPeer(): Promise<{ readonly port: number; stop(): void }> {
+  const listen = `const s = require('node:net').createServer();
+    s.listen({ port: 0, host: '${LOOPBACK}', backlog: 1 }, () => console.log(s.address().port));`;
+  const child: ChildProcess = spawn(process.execPath, ['-e', listen], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  assert.ok(child.stdout);
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  child.kill('SIGSTOP');
+  const port = Number(line.toString());
+  const queued: Socket[] = [];
+  for (let full = false; !full; ) {
+    const socket = connectTcp(port, LOOPBACK);
+    socket.on('error', () => {});
+    queued.push(socket);
+    full = await Promise.race([
+      once(socket, 'connect').then(() => false),
+      new Promise<boolean>((resolve) => setTimeout(resolve, 200, true)),
+    ]);
+  }
+  return {
+    port,
+    stop() {
+      for (const socket of queued) socket.destroy();
+      child.kill('SIGKILL');
+    },
+  };
+}
+
+test('an IP address as host: no server name is sent, the certificate is checked for the address', async () => {
+  const names: (string | false | null)[] = [];
+  const server = createTlsServer({ ...(await ca.certificateOf(LOOPBACK)) }, (socket) => {
+    socket.on('error', () => {});
+    names.push(socket.servername);
+  });
+  await serving(server, async (port) => {
+    const attempt = contender.start(target(port, { host: LOOPBACK, authority: `${LOOPBACK}:${port}` }));
+    const result = await attempt.established;
+    assert.ok(result.ok, JSON.stringify(result));
+    attempt.cancel();
+    const wrong = await failureOf(contender.start(target(port)));
+    assert.equal(wrong.error.code, 'certificate-invalid');
+    assert.match(wrong.error.message, /^wrong-name: /);
+  });
+  assert.ok(!names[0]);
+});
+
+test('a closed port is tcp-refused', async () => {
+  const port = await serving(createServer(), async (free) => free);
+  const failure = await failureOf(contender.start(target(port)));
+  assert.equal(failure.error.code, 'tcp-refused');
+  assert.equal(failure.transportMs, null);
+});
+
+test('a peer that swallows SYNs is tcp-timeout', async () => {
+  const peer = await deafPeer();
+  const failure = await failureOf(contender.start(target(peer.port, { handshakeTimeoutMs: 50 })));
+  peer.stop();
+  assert.equal(failure.error.code, 'tcp-timeout');
+});
+
+test('TCP up and silence is handshake-timeout', async () => {
+  await serving(createServer(), async (port) => {
+    const failure = await failureOf(contender.start(target(port, { handshakeTimeoutMs: 50 })));
+    assert.equal(failure.error.code, 'handshake-timeout');
+    assert.notEqual(failure.transportMs, null);
+  });
+});
+
+test('a peer that closes or resets during the handshake is connection-closed', async () => {
+  const closing = createServer((socket) => socket.once('data', () => socket.end()));
+  await serving(closing, async (port) => {
+    assert.equal((await failureOf(contender.start(target(port)))).error.code, 'connection-closed');
+  });
+  const resetting = createServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
+  await serving(resetting, async (port) => {
+    assert.equal((await failureOf(contender.start(target(port)))).error.code, 'connection-closed');
+  });
+});
+
+test('a peer that speaks no TLS, or refuses by an alert, is tls-alert', async () => {
+  const plain = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  await serving(plain, async (port) => {
+    assert.equal((await failureOf(contender.start(target(port)))).error.code, 'tls-alert');
+  });
+  await serving(createTlsServer({}), async (port) => {
+    assert.equal((await failureOf(contender.start(target(port)))).error.code, 'tls-alert');
+  });
+});
+
+test('a server that knows neither h2 nor http/1.1 is alpn-mismatch', async () => {
+  await serving(createTlsServer({ ...pair, ALPNProtocols: ['acme-tls/1'] }), async (port) => {
+    assert.equal((await failureOf(contender.start(target(port)))).error.code, 'alpn-mismatch');
+  });
+});
+
+test('a certificate under a root that is not trusted is certificate-invalid, unknown-issuer', async () => {
+  const stranger = h2Contender(await trusted([]));
+  await stranger.prepare();
+  await serving(http2(), async (port) => {
+    const failure = await failureOf(stranger.start(target(port)));
+    assert.equal(failure.error.code, 'certificate-invalid');
+    assert.match(failure.error.message, /^unknown-issuer: /);
+  });
+});
+
+test('the chain that is judged leads to the root that verified it, though no server sends that', async () => {
+  const root = new X509Certificate(await readFile(ca.caPath));
+  const base = await trusted([ca.caPath]);
+  const judged: string[] = [];
+  const knowing = h2Contender({
+    ...base,
+    endsInKnownRoot(chain) {
+      judged.push(...chain.map((der) => new X509Certificate(der).fingerprint256));
+      return true;
+    },
+  });
+  await knowing.prepare();
+  await serving(http2(), async (port) => {
+    const attempt = knowing.start(target(port));
+    const result = await attempt.established;
+    attempt.cancel();
+    assert.ok(result.ok && result.knownRoot);
+  });
+  assert.deepEqual(judged, [new X509Certificate(pair.cert).fingerprint256, root.fingerprint256]);
+});
