@@ -6,7 +6,7 @@ import { ATTEMPT_ERROR_CODES } from './outcome.ts';
 import { axisTicks, laneWords, marginWords, photoFinish } from './photo-finish.ts';
 import { attempt, comparison, originRace, trial } from './race-samples.fixture.ts';
 
-test('compare: both lanes begin at 0 although they ran one after the other, and the flags are the margin apart', () => {
+test('compare: both lanes begin at 0 although they ran one after the other; the flags are the margin apart', () => {
   const finish = photoFinish(comparison([49, 51.8, 54], [108, 112.3, 119]));
   const [h3, h2] = finish.lanes;
   assert.deepEqual([h3.startMs, h2.startMs], [0, 0]);
@@ -29,6 +29,45 @@ test('compare: fewer than three pairs give flags but no margin, and the caption 
   const finish = photoFinish(comparison([10, 11], [20, 21]));
   assert.equal(finish.margin, null);
   assert.equal(finish.caption, 'median of 2 pairs, too few for a margin');
+});
+
+test('compare: a pair that broke counts for neither flag, and the caption counts it', () => {
+  const whole = comparison([10, 20, 30], [110, 120, 130]);
+  const refused = attempt({
+    protocol: 'h3',
+    outcome: 'failed',
+    error: { code: 'udp-refused', message: 'm' },
+  });
+  const slow = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 900 });
+  const finish = photoFinish({
+    ...whole,
+    trials: [...whole.trials, trial([refused], null), trial([slow], 'h2')],
+  });
+  assert.equal(finish.caption, 'median of 3 of 4 pairs');
+  assert.equal(finish.margin?.ms, 100);
+  assert.deepEqual(
+    finish.lanes.map((lane) => lane.establishedMs),
+    [20, 120],
+  );
+});
+
+test('compare: where one protocol always fails the other is drawn, and nobody wins', () => {
+  const refused = () =>
+    trial(
+      [attempt({ protocol: 'h3', outcome: 'failed', error: { code: 'udp-refused', message: 'm' } })],
+      null,
+    );
+  const old = () => trial([attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9 })], 'h2');
+  const finish = photoFinish(originRace([refused(), old(), old(), refused()], { mode: 'compare' }));
+  assert.deepEqual(
+    finish.lanes.map((lane) => [lane.state, lane.tried]),
+    [
+      ['failed', 2],
+      ['established', 2],
+    ],
+  );
+  assert.equal(finish.caption, '2 pairs, none complete');
+  assert.equal(finish.margin, null);
 });
 
 test('race: the cancelled lane stops where the winner was established, without a flag or a margin', () => {

@@ -66,18 +66,12 @@ function contenderOf(protocol: KnownProtocol): ContenderName {
   return protocol === 'h3' ? 'h3' : 'h2';
 }
 
-/** In `compare` each protocol runs alone, one after the other: both lanes then begin at their own start. */
-function shifted(attempt: Attempt, mode: Mode): Attempt {
-  if (mode !== 'compare') return attempt;
-  const since = (ms: number | null | undefined) =>
-    ms === null || ms === undefined ? null : Math.max(0, ms - attempt.startedMs);
-  return {
-    ...attempt,
-    startedMs: 0,
-    transportMs: since(attempt.transportMs),
-    establishedMs: since(attempt.establishedMs),
-    firstByteMs: since(attempt.firstByteMs),
-  };
+/** The pairs of a `compare` series in which both were established: trials 2n and 2n + 1, each of one protocol alone. */
+export function wholePairs(trials: readonly Trial[]): Trial[][] {
+  const pairs = Array.from({ length: Math.floor(trials.length / 2) }, (_, i) =>
+    trials.slice(2 * i, 2 * i + 2),
+  );
+  return pairs.filter((pair) => pair.every((trial) => trial.establishedMs !== null));
 }
 
 function present(values: readonly (number | null | undefined)[]): number[] {
@@ -101,12 +95,12 @@ function stateOf(attempt: Attempt): LaneState {
 }
 
 /** One contender's best attempt of a trial: with several addresses the one that got furthest speaks for it. */
-function bestRun(trial: Trial, contender: ContenderName, mode: Mode): Run[] {
+function bestRun(trial: Trial, contender: ContenderName): Run[] {
   const attempts = trial.attempts.filter((a) => contenderOf(a.protocol) === contender);
   const first = attempts.toSorted(
     (a, b) => (a.establishedMs ?? Number.POSITIVE_INFINITY) - (b.establishedMs ?? Number.POSITIVE_INFINITY),
   )[0];
-  return first ? [{ attempt: shifted(first, mode), trial }] : [];
+  return first ? [{ attempt: first, trial }] : [];
 }
 
 /** A lane that nothing has happened in. */
@@ -129,7 +123,7 @@ export function absentLane(contender: ContenderName): Lane {
 }
 
 function laneOf(trials: readonly Trial[], contender: ContenderName, mode: Mode): Lane {
-  const runs = trials.flatMap((trial) => bestRun(trial, contender, mode));
+  const runs = trials.flatMap((trial) => bestRun(trial, contender));
   if (runs.length === 0) return absentLane(contender);
   // What happened most often is drawn: a loser cancelled in 18 of 20 trials has no finish to show.
   const state = mostCommon(runs.map((r) => stateOf(r.attempt))) ?? 'absent';
@@ -207,15 +201,20 @@ function marginOf(race: OriginRace, lanes: readonly Lane[]): Margin | null {
   return { winner: gainMs >= 0 ? 'h3' : 'h2', ms: Math.abs(gainMs) };
 }
 
-function captionOf(race: OriginRace, lanes: readonly Lane[]): string {
-  const trials = race.trials.length;
-  const unit = race.mode === 'compare' ? 'pair' : 'trial';
-  const counted = trials > 1 ? `median of ${plural(trials, unit)}` : plural(trials, unit);
-  if (race.mode === 'compare') {
-    const tooFew = race.summary.gainMs === null && lanes.every((lane) => lane.state === 'established');
-    return tooFew ? `${counted}, too few for a margin` : counted;
-  }
-  return `${race.mode === 'race' ? 'race' : `mode ${race.mode}`}, ${counted}`;
+function compareCaption(race: OriginRace): string {
+  const all = Math.floor(race.trials.length / 2);
+  const whole = wholePairs(race.trials).length;
+  if (whole === 0) return `${plural(all, 'pair')}, none complete`;
+  const counted = whole === all ? plural(all, 'pair') : `${whole} of ${plural(all, 'pair')}`;
+  const median = whole > 1 ? `median of ${counted}` : counted;
+  return race.summary.gainMs === null ? `${median}, too few for a margin` : median;
+}
+
+function captionOf(race: OriginRace): string {
+  if (race.mode === 'compare') return compareCaption(race);
+  const trials = plural(race.trials.length, 'trial');
+  const name = race.mode === 'race' ? 'race' : `mode ${race.mode}`;
+  return `${name}, ${race.trials.length > 1 ? 'median of ' : ''}${trials}`;
 }
 
 /** Assembles lanes into a drawing; also used for lanes that are still moving. */
@@ -248,8 +247,11 @@ export function finishOf(
 
 /** The drawing of a finished race. A lane shows what happened in most of its trials. */
 export function photoFinish(race: OriginRace): PhotoFinish {
-  const [h3, h2] = CONTENDERS.map((contender) => laneOf(race.trials, contender, race.mode));
+  // A margin is between whole pairs, so its flags stand where those put them.
+  const measured = race.mode === 'compare' && race.summary.gainMs !== null;
+  const trials = measured ? wholePairs(race.trials).flat() : race.trials;
+  const [h3, h2] = CONTENDERS.map((contender) => laneOf(trials, contender, race.mode));
   const lanes = [h3 ?? absentLane('h3'), h2 ?? absentLane('h2')] as const;
   const margin = marginOf(race, lanes);
-  return finishOf(race.mode, lanes, margin, captionOf(race, lanes));
+  return finishOf(race.mode, lanes, margin, captionOf(race));
 }

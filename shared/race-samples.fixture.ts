@@ -46,21 +46,14 @@ export function originRace(trials: Trial[], over: Partial<OriginRace> = {}): Ori
   };
 }
 
-/** A `compare` run: the second contender of each pair starts `laterMs` into the trial and runs alone. */
-export function comparison(h3Ms: number[], h2Ms: number[], laterMs = 500): OriginRace {
-  const trials = h3Ms.map((h3, i) => {
+/** A `compare` run: two trials a pair, each of one protocol alone, the order alternating. */
+export function comparison(h3Ms: number[], h2Ms: number[]): OriginRace {
+  const trials = h3Ms.flatMap((h3, i) => {
     const h2 = h2Ms[i] ?? 0;
-    return trial([
-      attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: h3, firstByteMs: h3 * 2 }),
-      attempt({
-        protocol: 'h2',
-        outcome: 'established-late',
-        startedMs: laterMs,
-        transportMs: laterMs + h2 / 2,
-        establishedMs: laterMs + h2,
-        firstByteMs: laterMs + h2 * 2,
-      }),
-    ]);
+    const fast = attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: h3, firstByteMs: h3 * 2 });
+    const old = { transportMs: h2 / 2, establishedMs: h2, firstByteMs: h2 * 2 };
+    const pair = [trial([fast]), trial([attempt({ protocol: 'h2', outcome: 'adopted', ...old })], 'h2')];
+    return i % 2 === 0 ? pair : pair.toReversed();
   });
   const gainMs = h3Ms.length < 3 ? null : (median(h2Ms) ?? 0) - (median(h3Ms) ?? 0);
   const race = originRace(trials, { mode: 'compare' });

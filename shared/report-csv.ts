@@ -1,6 +1,7 @@
 // The report as CSV (RFC 4180): one row per (site, origin), conditions repeated in every row so that rows of several
 // reports can be put into one sheet. Made to be opened in spreadsheets, which run cells that look like formulas.
 import type { OriginRace } from './outcome.ts';
+import { wholePairs } from './photo-finish.ts';
 import type { Report, ReportOrigin } from './report.ts';
 
 const COLUMNS = [
@@ -51,7 +52,9 @@ export function reportToCsv(report: Report): string {
     origins.map((origin) => {
       const { h3, h2, 'http/1.1': h1, unknown } = origin.protocols;
       const race = measured(origin);
-      const gain = race ? [race.summary.gainMs ?? '', race.trials.length, race.network] : ['', '', ''];
+      const gain = race
+        ? [race.summary.gainMs ?? '', wholePairs(race.trials).length, race.network]
+        : ['', '', ''];
       const counts = [h3, h2, h1, unknown, origin.hidden, origin.bytes];
       const verdict = [origin.verdict.code, origin.verdict.text, origin.races.length];
       return [site, origin.origin, ...counts, ...verdict, ...gain, ...conditions];

@@ -144,12 +144,13 @@ function laneRow(lane: Lane): string {
 
 function raceFigure(race: OriginRace, id: string): string {
   const head = `${instant(race.atMs)}, network ${esc(race.network)}, mode ${race.mode}`;
-  if (race.error || race.trials.length === 0)
-    return `<figure><figcaption>${head}</figcaption><p>Could not be raced: ${esc(race.error?.message ?? 'no trial was run')}.</p></figure>`;
+  const error = race.error ? esc(race.error.message) : '';
+  if (race.trials.length === 0)
+    return `<figure><figcaption>${head}</figcaption><p>Could not be raced: ${error || 'no trial was run'}.</p></figure>`;
   const finish = photoFinish(race);
   const result =
     finish.margin === null ? esc(finish.caption) : `${esc(finish.title)}, ${esc(finish.caption)}`;
-  return `<figure>${photoFinishSvg(finish, id, DRAWING_PX)}<figcaption><b>${result}</b><br>${head}</figcaption><div class="scroll"><table class="small"><thead><tr><th scope="col">Protocol</th><th scope="col">Outcome</th><th scope="col" class="n">Started</th><th scope="col" class="n">Transport</th><th scope="col" class="n">Established</th><th scope="col" class="n">First byte</th><th scope="col" class="n">Finished</th><th scope="col">Established, single trials</th></tr></thead><tbody>${finish.lanes.map(laneRow).join('')}</tbody></table></div></figure>`;
+  return `<figure>${photoFinishSvg(finish, id, DRAWING_PX)}<figcaption><b>${result}</b><br>${head}${error ? `<br>Ended early: ${error}.` : ''}</figcaption><div class="scroll"><table class="small"><thead><tr><th scope="col">Protocol</th><th scope="col">Outcome</th><th scope="col" class="n">Started</th><th scope="col" class="n">Transport</th><th scope="col" class="n">Established</th><th scope="col" class="n">First byte</th><th scope="col" class="n">Finished</th><th scope="col">Established, single trials</th></tr></thead><tbody>${finish.lanes.map(laneRow).join('')}</tbody></table></div></figure>`;
 }
 
 function originArticle(origin: ReportOrigin, id: string): string {

@@ -24,14 +24,14 @@ section { margin-top: 48px; } ul { margin: 0 0 8px; padding-left: 20px; }
 .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-weight: 600; } .share { white-space: nowrap; color: var(--pf-muted); } .share b { color: var(--pf-ink); }
 .scroll { overflow-x: auto; } table { width: 100%; border-collapse: collapse; font-size: 13px; } caption { caption-side: bottom; padding-top: 8px; text-align: left; font-size: 12px; }
 th, td { padding: 7px 10px 7px 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--pf-line); } th:last-child, td:last-child { padding-right: 0; }
-thead th { font-size: 12px; font-weight: 500; color: var(--pf-muted); vertical-align: bottom; } thead .mark { vertical-align: -2px; } tbody th { font-weight: 600; overflow-wrap: break-word; min-width: 104px; } .origins tbody th { min-width: 208px; max-width: 320px; }
+thead th { font-size: 12px; font-weight: 500; color: var(--pf-muted); vertical-align: bottom; } thead .mark { vertical-align: -2px; } tbody th { font-weight: 600; overflow-wrap: break-word; min-width: 104px; } .origins tbody th { min-width: 224px; max-width: 320px; }
 .n { text-align: right; } td.n { white-space: nowrap; } td small { display: block; white-space: nowrap; } .zero { color: var(--pf-muted); } td.verdict { min-width: 240px; } .trials { min-width: 160px; color: var(--pf-muted); }
 .origin { display: flex; gap: 8px; align-items: flex-start; overflow-wrap: anywhere; } .origin span { min-width: 0; } .origin .mark { flex: none; margin-top: 2px; }
 article { margin-top: 32px; } article p, article ul { max-width: 72ch; } figure { margin: 16px 0 0; padding: 16px; border-radius: 8px; background: var(--pf-wash); } figcaption { margin: 4px 0 12px; } figcaption b { color: var(--pf-ink); } .small { font-size: 12px; }
 .photo-finish { display: block; max-width: 100%; height: auto; font-family: inherit; } footer { margin-top: 56px; padding-top: 12px; border-top: 1px solid var(--pf-line); font-size: 12px; }
 @media (max-width: 640px) { body { padding: 24px 16px; } .site-row { grid-template-columns: 1fr auto; gap: 4px 16px; } .site-row .bar { grid-column: 1 / -1; grid-row: 2; } }
 @media print {
-  body { max-width: none; padding: 0; font-size: 11px; } figure, tr, .figure, h2, h3 { break-inside: avoid; } h2, h3 { break-after: avoid; } section { margin-top: 28px; } .scroll { overflow: visible; } table { font-size: 10px; }
+  body { max-width: none; padding: 0; font-size: 12px; } small, caption, thead th, .small, .legend, dt { font-size: 10px; } figure, tr, .figure, h2, h3 { break-inside: avoid; } h2, h3 { break-after: avoid; } section { margin-top: 28px; } .scroll { overflow: visible; } table { font-size: 11px; }
   figure { border: 1px solid var(--pf-line); } .photo-finish { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .part.h2 { background-image: repeating-linear-gradient(45deg, transparent 0 4px, rgb(255 255 255 / .3) 4px 6px); }
   .part.h1 { background-image: repeating-linear-gradient(90deg, transparent 0 3px, rgb(255 255 255 / .35) 3px 5px); }

@@ -42,7 +42,7 @@ export function drawing(
 export function captionWords(race: OriginRace | null, running: Running | undefined): string {
   if (running) return running.cancelling ? 'cancelling' : liveFinish(running.live).caption;
   if (race === null) return 'not raced yet';
-  if (race.error) return 'could not be raced';
+  if (race.trials.length === 0) return 'could not be raced';
   return photoFinish(race).caption;
 }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/adoption';
 import type { Origin } from '@photofinish/shared/origin';
-import type { OriginRace } from '@photofinish/shared/outcome';
 import type { Protocol } from '@photofinish/shared/protocol';
+import { attempt, comparison, originRace, trial } from '@photofinish/shared/race-samples.fixture';
 import type { HelperState, OriginView } from '../messages.ts';
 import {
   adoptionWords,
@@ -49,41 +49,14 @@ function forecast(protocol: Protocol, basis: 'observed' | 'none' = 'observed'): 
   };
 }
 
-/** A race with one established and one other attempt per trial, as far as the popup's words need it. */
-function race(gainMs: number | null, mode: OriginRace['mode'] = 'compare', h3Fails = false): OriginRace {
-  const base = { address: '192.0.2.1', port: 443, startedMs: 0 };
-  const trial = {
-    adopted: h3Fails ? ('h2' as const) : ('h3' as const),
-    establishedMs: 10,
-    firstByteMs: 12,
-    lateH3: false,
-    cacheHit: false,
-    attempts: [
-      h3Fails
-        ? {
-            ...base,
-            protocol: 'h3' as const,
-            establishedMs: null,
-            outcome: 'failed' as const,
-            error: { code: 'udp-refused' as const, message: 'refused' },
-          }
-        : { ...base, protocol: 'h3' as const, establishedMs: 10, outcome: 'adopted' as const },
-      { ...base, protocol: 'h2' as const, establishedMs: 30, outcome: 'established-late' as const },
-    ],
-  };
-  return {
-    origin: 'https://a.test' as Origin,
-    network: 'net',
-    mode,
-    memory: 'none',
-    startDelayMs: 10,
-    atMs: 1,
-    trials: [trial],
-    summary: { trials: 1, adoption: { h3: 1, h2: 0, 'http/1.1': 0 }, failed: 0, gainMs, establishedMs: null },
-    discovered: { altSvc: null, knownRoot: null },
-    verdict: { code: 'unknown', text: '', findings: [] },
-  };
-}
+const compared = (gainMs: number) => comparison([100, 100, 100], [100 + gainMs, 100 + gainMs, 100 + gainMs]);
+
+const raced = originRace([
+  trial([
+    attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 10 }),
+    attempt({ protocol: 'h2', outcome: 'established-late', establishedMs: 30 }),
+  ]),
+]);
 
 test('an origin is written without its scheme, with a port that is not 443', () => {
   assert.equal(originLabel('https://a.test:8443' as Origin), 'a.test:8443');
@@ -130,14 +103,21 @@ test('a forecast is right, wrong, not scored, or was never made', () => {
 });
 
 test('a margin only ever comes from a comparison', () => {
-  assert.equal(raceWords(race(20)).text, 'H3 20 ms');
-  assert.equal(raceWords(race(-5)).text, 'H2 5 ms');
-  assert.equal(raceWords(race(null)).text, 'no margin');
-  assert.equal(raceWords(race(20, 'race')).text, 'H3 first');
-  assert.equal(raceWords(race(null, 'compare', true)).text, 'H3 failed');
+  assert.equal(raceWords(compared(20)).text, 'H3 20 ms');
+  assert.equal(raceWords(compared(-5)).text, 'H2 5 ms');
+  assert.equal(raceWords(comparison([10, 11], [20, 21])).text, 'no margin');
+  assert.equal(raceWords(raced).text, 'H3 first');
   assert.equal(raceWords(null).text, '–');
-  const refused = { ...race(null), trials: [], error: { code: 'blocked' as const, message: 'not allowed' } };
+  const refused = originRace([], { error: { code: 'blocked', message: 'not allowed' } });
   assert.deepEqual(raceWords(refused), { text: 'not raced', title: 'Could not be raced: not allowed.' });
+});
+
+test('a protocol that never got through is named', () => {
+  const failed = (protocol: 'h3' | 'h2') =>
+    trial([attempt({ protocol, outcome: 'failed', error: { code: 'udp-refused', message: 'm' } })], null);
+  const old = trial([attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9 })], 'h2');
+  assert.equal(raceWords(originRace([failed('h3'), old], { mode: 'compare' })).text, 'H3 failed');
+  assert.equal(raceWords(originRace([failed('h3'), failed('h2')], { mode: 'compare' })).text, 'both failed');
 });
 
 test('every state of the helper has words, and the broken ones a command', () => {
@@ -179,9 +159,9 @@ test('unknown comes with its reason', () => {
 });
 
 test('origins sort by every column, in both directions, and equal ones keep their order', () => {
-  const a = view('a.test', { counts: counts({ h2: 5 }), race: race(3) });
+  const a = view('a.test', { counts: counts({ h2: 5 }), race: compared(3) });
   const b = view('b.test', { protocol: 'h3', counts: counts({ h3: 9 }) });
-  const c = view('c.test', { counts: counts({ h2: 5 }), race: race(-4) });
+  const c = view('c.test', { counts: counts({ h2: 5 }), race: compared(-4) });
   const sorted = (sorting: Sorting | null) =>
     sortOrigins([b, c, a], sorting)
       .map((o) => o.origin.slice(8, 9))

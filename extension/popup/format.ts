@@ -125,7 +125,8 @@ export function forecastWords(view: Pick<OriginView, 'forecast' | 'forecastRight
 /** The newest race in a narrow column, and as a sentence. */
 export function raceWords(race: OriginRace | null): { text: string; title: string } {
   if (race === null) return { text: '–', title: 'Not raced yet.' };
-  if (race.error) return { text: 'not raced', title: `Could not be raced: ${race.error.message}.` };
+  if (race.trials.length === 0)
+    return { text: 'not raced', title: `Could not be raced: ${race.error?.message ?? 'no trial was run'}.` };
   const finish = photoFinish(race);
   const title = `${finish.title} (${finish.caption}).`;
   if (finish.margin)

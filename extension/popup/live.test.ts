@@ -6,7 +6,7 @@ import { liveFinish, NO_PROGRESS, progressed } from './live.ts';
 function fold(events: [Progress['event'], Progress['contender'], number, number][]) {
   return events.reduce(
     (live, [event, contender, trial, atMs]) =>
-      progressed(live, { id: 1, type: 'progress', event, contender, trial, trials: 3, atMs }),
+      progressed(live, { id: 1, type: 'progress', event, contender, trial, trials: 6, atMs }),
     NO_PROGRESS,
   );
 }
@@ -20,17 +20,18 @@ test('before anything happened both lanes are empty', () => {
   assert.equal(finish.caption, 'racing');
 });
 
-test('a started lane runs, an established one has its own time, counted from its own start', () => {
+test('a started lane runs, an established one has its time', () => {
   const running = liveFinish(fold([['started', 'h3', 1, 0]]));
   assert.equal(running.lanes[0].state, 'running');
   const later = liveFinish(
     fold([
       ['started', 'h3', 1, 0],
       ['established', 'h3', 1, 50],
-      ['started', 'h2', 1, 90],
-      ['established', 'h2', 1, 198],
-      ['first-byte', 'h2', 1, 240],
-      ['started', 'h3', 2, 0],
+      ['adopted', 'h3', 1, 50],
+      ['started', 'h2', 2, 0],
+      ['established', 'h2', 2, 108],
+      ['first-byte', 'h2', 2, 150],
+      ['started', 'h2', 3, 0],
     ]),
   );
   assert.deepEqual(
@@ -44,11 +45,11 @@ test('a started lane runs, an established one has its own time, counted from its
 test('lanes show the median of the trials done so far, and never a margin', () => {
   const finish = liveFinish(
     fold(
-      [1, 2, 3].flatMap((trial) => [
-        ['started', 'h3', trial, 0],
-        ['established', 'h3', trial, 10 * trial],
-        ['started', 'h2', trial, 0],
-        ['established', 'h2', trial, 50],
+      [1, 2, 3].flatMap((pair) => [
+        ['started', 'h3', 2 * pair - 1, 0],
+        ['established', 'h3', 2 * pair - 1, 10 * pair],
+        ['started', 'h2', 2 * pair, 0],
+        ['established', 'h2', 2 * pair, 50],
       ]),
     ),
   );

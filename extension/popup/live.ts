@@ -6,7 +6,6 @@ import type { Progress } from '@photofinish/shared/wire';
 
 interface LiveAttempt {
   readonly trial: number;
-  readonly startedMs: number;
   readonly establishedMs: number | null;
   readonly firstByteMs: number | null;
   readonly ended: 'failed' | 'cancelled' | null;
@@ -40,7 +39,7 @@ export function progressed(live: LiveRace, progress: Progress): LiveRace {
   const { contender, trial } = progress;
   const before = live.attempts[contender];
   const found = before.find((a) => a.trial === trial);
-  const fresh = { trial, startedMs: progress.atMs, establishedMs: null, firstByteMs: null, ended: null };
+  const fresh = { trial, establishedMs: null, firstByteMs: null, ended: null };
   const after = advanced(found ?? fresh, progress);
   const attempts = found ? before.map((a) => (a === found ? after : a)) : [...before, after];
   return {
@@ -52,10 +51,8 @@ export function progressed(live: LiveRace, progress: Progress): LiveRace {
 
 function liveLane(contender: ContenderName, attempts: readonly LiveAttempt[]): Lane {
   if (attempts.length === 0) return absentLane(contender);
-  // The popup races in `compare`, where each contender runs alone from its own start.
-  const since = (a: LiveAttempt, ms: number) => Math.max(0, ms - a.startedMs);
-  const done = attempts.flatMap((a) => (a.establishedMs === null ? [] : [since(a, a.establishedMs)]));
-  const first = attempts.flatMap((a) => (a.firstByteMs === null ? [] : [since(a, a.firstByteMs)]));
+  const done = attempts.flatMap((a) => a.establishedMs ?? []);
+  const first = attempts.flatMap((a) => a.firstByteMs ?? []);
   const ended = attempts.at(-1)?.ended ?? null;
   return {
     ...absentLane(contender),
@@ -68,9 +65,10 @@ function liveLane(contender: ContenderName, attempts: readonly LiveAttempt[]): L
   };
 }
 
-/** The lanes so far: medians of the trials already done, never a margin. */
+/** The lanes so far: medians of the trials already done, never a margin. A comparison has two trials a pair. */
 export function liveFinish(live: LiveRace): PhotoFinish {
-  const caption = live.trials === 0 ? 'racing' : `racing, pair ${live.trial} of ${live.trials}`;
+  const caption =
+    live.trials === 0 ? 'racing' : `racing, pair ${Math.ceil(live.trial / 2)} of ${live.trials / 2}`;
   const lanes = [liveLane('h3', live.attempts.h3), liveLane('h2', live.attempts.h2)] as const;
   return finishOf('compare', lanes, null, caption);
 }
