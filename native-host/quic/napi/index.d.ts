@@ -63,10 +63,12 @@ export interface AttemptOptions {
   keepAliveMs?: number
 }
 
-/** How a handshake ended; times in milliseconds since the attempt's start. */
+/**
+ * How a handshake ended; times in milliseconds since the attempt's start. `knownRoot`: the chain
+ * ends in one of the bundled roots.
+ */
 export type ConnectResult =
-  | { outcome: 'established'; handshakeMs: number; traffic: Traffic; remoteAddress: string; remotePort: number; alpn: string; /** Whether the chain ends in a publicly known root. */
-  knownRoot: boolean; rttMs: number; quicVersion: number }
+  | { outcome: 'established'; handshakeMs: number; traffic: Traffic; remoteAddress: string; remotePort: number; alpn: string; knownRoot: boolean; rttMs: number; quicVersion: number }
   | { outcome: 'failed'; failure: AttemptFailure }
 
 /** The one request of an attempt and the limits on its answer. */
@@ -83,12 +85,13 @@ export interface RequestOptions {
   deadlineMs: number
 }
 
-/** How a request ended; times in milliseconds since the attempt's start. */
+/**
+ * How a request ended; times in milliseconds since the attempt's start. `altSvc`: all values,
+ * joined by ", ". `truncated`: the body was longer than the cap. `firstByteMs`: the final answer's
+ * header section was there.
+ */
 export type RequestResult =
-  | { outcome: 'answered'; status: number; /** All Alt-Svc values, joined by ", ". */
-    altSvc?: string; age?: string; bodyBytes: number; /** Whether the body was longer than the cap. */
-    truncated: boolean; requestSentMs: number; /** The final answer's header section was there. */
-  firstByteMs: number; doneMs: number; rttMs: number; lostPackets: number }
+  | { outcome: 'answered'; status: number; altSvc?: string; age?: string; bodyBytes: number; truncated: boolean; requestSentMs: number; firstByteMs: number; doneMs: number; rttMs: number; lostPackets: number }
   | { outcome: 'failed'; failure: AttemptFailure }
 
 /** Datagrams of the attempt; times in milliseconds since its start. */

@@ -78,14 +78,17 @@ pub async fn connect(
     })?;
     let handshake = shake_hands(&mut transport, config, options, cancel, &verifier, clock).await;
     match handshake {
-        Ok((quic, established)) => Ok(Connection {
-            established,
-            quic,
-            transport,
-            verifier,
-            clock,
-            cancel: cancel.clone(),
-        }),
+        Ok((quic, established)) => {
+            transport.hold(quic.clone());
+            Ok(Connection {
+                established,
+                quic,
+                transport,
+                verifier,
+                clock,
+                cancel: cancel.clone(),
+            })
+        }
         Err(failure) => Err(Failure {
             failed_ms: clock.now_ms(),
             traffic: transport.socket.traffic(),

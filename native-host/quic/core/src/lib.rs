@@ -17,4 +17,4 @@ pub use exchange::Response;
 pub use failure::{CertificateReason, Failure, FailureCode};
 pub use options::{ConnectOptions, InvalidInput, Request};
 pub use socket::Traffic;
-pub use trust::TrustStore;
+pub use trust::{TrustStore, warm_up};

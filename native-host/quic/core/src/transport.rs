@@ -25,6 +25,7 @@ pub(crate) struct Transport {
     pub(crate) socket: Arc<ProbeSocket>,
     tasks: Arc<DriverTasks>,
     runtime: tokio::runtime::Handle,
+    connection: Option<quinn::Connection>,
     close_code: Option<Code>,
 }
 
@@ -45,8 +46,14 @@ impl Transport {
             socket,
             tasks,
             runtime,
+            connection: None,
             close_code: Some(Code::H3_NO_ERROR),
         })
+    }
+
+    /// Holds the established connection, so that no other handle's end closes it without a code.
+    pub(crate) fn hold(&mut self, connection: quinn::Connection) {
+        self.connection = Some(connection);
     }
 
     /// Names the error code that the peer is told at the end, `H3_NO_ERROR` otherwise.
@@ -68,7 +75,10 @@ impl Drop for Transport {
         };
         // `close` only queues; the driver sends the frame in its next turn, and nothing after it.
         let code = VarInt::from_u64(code.value()).unwrap_or(VarInt::from_u32(0));
-        self.endpoint.close(code, b"");
+        match &self.connection {
+            Some(connection) => connection.close(code, b""),
+            None => self.endpoint.close(code, b""),
+        }
         self.socket.expect_farewell();
         let (socket, tasks) = (self.socket.clone(), self.tasks.clone());
         self.runtime.spawn(async move {

@@ -63,6 +63,14 @@ impl TrustStore {
     }
 }
 
+/// Pays for what the cryptography does once per process and thread: seeding its random numbers from
+/// the CPU's jitter takes 50 ms, which would count against the first attempt.
+pub fn warm_up() {
+    for group in rustls::crypto::aws_lc_rs::default_provider().kx_groups {
+        let _ = group.start();
+    }
+}
+
 /// What became of the peer's chain.
 #[derive(Debug)]
 pub(crate) enum Verdict {

@@ -21,6 +21,8 @@ fn init() {
         .build();
     // Without threads of its own the addon falls back to napi's default runtime.
     if let Ok(runtime) = runtime {
+        // Meanwhile the caller reads its roots; the first attempt then costs what all others do.
+        runtime.spawn(async { core::warm_up() });
         create_custom_tokio_runtime(runtime);
     }
 }
@@ -98,7 +100,7 @@ pub struct QuicAttempt {
     trust: Arc<core::TrustStore>,
     options: core::ConnectOptions,
     cancel: core::Cancel,
-    phase: Arc<Mutex<Phase>>,
+    phase: Mutex<Phase>,
 }
 
 #[napi]
@@ -124,17 +126,23 @@ impl QuicAttempt {
             trust: trust.inner.clone(),
             options: parsed,
             cancel: core::Cancel::default(),
-            phase: Arc::new(Mutex::new(Phase::Created)),
+            phase: Mutex::new(Phase::Created),
         })
     }
 
     /// Shakes hands. All times of the attempt count from this call. Rejects only when called twice.
     #[napi]
     pub async fn connect(&self) -> Result<ConnectResult> {
-        match std::mem::replace(&mut *lock(&self.phase), Phase::Busy) {
+        match self.enter(Phase::Busy) {
             Phase::Created => {}
+            Phase::Over if self.cancel.is_cancelled() => {
+                self.enter(Phase::Over);
+                return Ok(ConnectResult::Failed {
+                    failure: core::Failure::cancelled().into(),
+                });
+            }
             other => {
-                *lock(&self.phase) = other;
+                self.enter(other);
                 return Err(misuse("connect was called before"));
             }
         }
@@ -183,7 +191,7 @@ impl QuicAttempt {
             options.deadline_ms,
         )
         .map_err(invalid)?;
-        let connection = match std::mem::replace(&mut *lock(&self.phase), Phase::Over) {
+        let connection = match self.enter(Phase::Over) {
             Phase::Established(connection) => connection,
             Phase::Over if self.cancel.is_cancelled() => {
                 return Ok(RequestResult::Failed {
@@ -191,7 +199,7 @@ impl QuicAttempt {
                 });
             }
             other => {
-                *lock(&self.phase) = other;
+                self.enter(other);
                 return Err(misuse(
                     "request needs an established attempt, and can be called once",
                 ));
@@ -213,6 +221,11 @@ impl QuicAttempt {
         if matches!(*phase, Phase::Created | Phase::Established(_)) {
             *phase = Phase::Over;
         }
+    }
+
+    /// Moves on to `next` and gives what was before. The lock is not held when it returns.
+    fn enter(&self, next: Phase) -> Phase {
+        std::mem::replace(&mut lock(&self.phase), next)
     }
 }
 

@@ -34,7 +34,8 @@ pub struct AttemptFailure {
     pub traffic: Traffic,
 }
 
-/// How a handshake ended; times in milliseconds since the attempt's start.
+/// How a handshake ended; times in milliseconds since the attempt's start. `knownRoot`: the chain
+/// ends in one of the bundled roots.
 #[napi(
     discriminant = "outcome",
     discriminant_case = "lowercase",
@@ -47,7 +48,6 @@ pub enum ConnectResult {
         remote_address: String,
         remote_port: u32,
         alpn: String,
-        /// Whether the chain ends in a publicly known root.
         known_root: bool,
         rtt_ms: f64,
         quic_version: u32,
@@ -57,7 +57,9 @@ pub enum ConnectResult {
     },
 }
 
-/// How a request ended; times in milliseconds since the attempt's start.
+/// How a request ended; times in milliseconds since the attempt's start. `altSvc`: all values,
+/// joined by ", ". `truncated`: the body was longer than the cap. `firstByteMs`: the final answer's
+/// header section was there.
 #[napi(
     discriminant = "outcome",
     discriminant_case = "lowercase",
@@ -66,14 +68,11 @@ pub enum ConnectResult {
 pub enum RequestResult {
     Answered {
         status: u32,
-        /// All Alt-Svc values, joined by ", ".
         alt_svc: Option<String>,
         age: Option<String>,
         body_bytes: f64,
-        /// Whether the body was longer than the cap.
         truncated: bool,
         request_sent_ms: f64,
-        /// The final answer's header section was there.
         first_byte_ms: f64,
         done_ms: f64,
         rtt_ms: f64,

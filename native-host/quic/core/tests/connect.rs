@@ -1,0 +1,291 @@
+//! Every way a handshake can end, each provoked by a real peer on loopback.
+
+mod support;
+
+use std::sync::Arc;
+
+use photofinish_quic::{Cancel, CertificateReason, Failure, FailureCode, TrustStore, connect};
+use quinn::ConnectionError;
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use support::{Authority, HOST, LOOPBACK, SHORT_MS, accept, endpoint, options, options_within};
+use tokio::net::UdpSocket;
+
+async fn failure(trust: &TrustStore, options: &photofinish_quic::ConnectOptions) -> Failure {
+    connect(trust, options, &Cancel::default())
+        .await
+        .map(|_| ())
+        .expect_err("a failure")
+}
+
+#[tokio::test]
+async fn a_handshake_gives_times_counts_and_the_peer() {
+    let authority = Authority::new();
+    let (server, address) = support::server(&authority, "h3");
+    let accepted = tokio::spawn(async move { accept(&server).await.closed().await });
+    let connection = connect(&authority.trust(), &options(address), &Cancel::default())
+        .await
+        .expect("handshake");
+    let established = connection.established().clone();
+    assert_eq!(established.alpn, "h3");
+    assert_eq!(established.remote, address);
+    assert!(!established.known_root);
+    assert!(established.rtt_ms > 0.0);
+    let traffic = established.traffic;
+    let out = traffic.first_datagram_out_ms.expect("out");
+    let back = traffic.first_datagram_in_ms.expect("in");
+    assert!(0.0 < out && out <= back && back <= established.handshake_ms);
+    // The post-quantum key share makes the first flight two datagrams, as a browser's.
+    assert!(traffic.datagrams_sent >= 3, "{traffic:?}");
+    assert!(traffic.datagrams_received >= 1);
+    drop(connection);
+    accepted.await.expect("server");
+}
+
+#[tokio::test]
+async fn nothing_of_http3_is_sent_before_a_request_and_closing_says_no_error() {
+    let authority = Authority::new();
+    let (server, address) = support::server(&authority, "h3");
+    let first_stream = tokio::spawn(async move { accept(&server).await.accept_uni().await });
+    let connection = connect(&authority.trust(), &options(address), &Cancel::default())
+        .await
+        .expect("handshake");
+    drop(connection);
+    let ended = first_stream.await.expect("server").expect_err("no stream");
+    let ConnectionError::ApplicationClosed(close) = ended else {
+        panic!("{ended:?}")
+    };
+    assert_eq!(close.error_code.into_inner(), 0x100, "H3_NO_ERROR");
+}
+
+#[tokio::test]
+async fn known_root_means_the_bundled_list_alone_verifies() {
+    let authority = Authority::new();
+    let other = Authority::named("Another");
+    for (bundled, extra, expected) in [
+        (&authority, &other, true),
+        (&other, &authority, false),
+        (&authority, &authority, true),
+    ] {
+        let (server, address) = support::server(&authority, "h3");
+        let accepted = tokio::spawn(async move { accept(&server).await });
+        let trust = TrustStore::new(&[&bundled.pem], &[&extra.pem]).expect("trust");
+        let connection = connect(&trust, &options(address), &Cancel::default())
+            .await
+            .expect("handshake");
+        assert_eq!(connection.established().known_root, expected);
+        accepted.await.expect("server");
+    }
+}
+
+#[tokio::test]
+async fn der_roots_work_as_pem_ones_do() {
+    let authority = Authority::new();
+    let (server, address) = support::server(&authority, "h3");
+    let accepted = tokio::spawn(async move { accept(&server).await });
+    let der = {
+        use rustls::pki_types::pem::PemObject;
+        rustls::pki_types::CertificateDer::from_pem_slice(authority.pem.as_bytes()).expect("pem")
+    };
+    let trust = TrustStore::new(&[der.as_ref()], &[]).expect("trust");
+    connect(&trust, &options(address), &Cancel::default())
+        .await
+        .expect("handshake");
+    accepted.await.expect("server");
+}
+
+#[tokio::test]
+async fn a_closed_port_is_refused_at_once() {
+    let free = UdpSocket::bind(LOOPBACK)
+        .await
+        .expect("socket")
+        .local_addr()
+        .expect("address");
+    let failure = failure(&Authority::new().trust(), &options(free)).await;
+    assert_eq!(failure.code, FailureCode::UdpRefused);
+    assert_eq!(failure.traffic.datagrams_received, 0);
+    assert!(failure.failed_ms > 0.0);
+}
+
+#[tokio::test]
+async fn an_unroutable_address_is_refused_at_once() {
+    // 240.0.0.0/4 is reserved (RFC 1112 section 4); the kernel has no way to it, or refuses one.
+    let nowhere = "255.255.255.255:9".parse().expect("address");
+    let failure = failure(&Authority::new().trust(), &options(nowhere)).await;
+    assert_eq!(failure.code, FailureCode::UdpRefused);
+    assert_eq!(failure.traffic.datagrams_received, 0);
+}
+
+#[tokio::test]
+async fn silence_is_a_udp_timeout_after_retransmissions() {
+    let hole = UdpSocket::bind(LOOPBACK).await.expect("socket");
+    let address = hole.local_addr().expect("address");
+    let options = options_within(address, 4.0 * SHORT_MS);
+    let failure = failure(&Authority::new().trust(), &options).await;
+    assert_eq!(failure.code, FailureCode::UdpTimeout);
+    assert!(
+        failure.traffic.datagrams_sent > 2,
+        "the initial RTT was not honoured"
+    );
+    assert!(failure.failed_ms >= 4.0 * SHORT_MS);
+}
+
+#[tokio::test]
+async fn noise_without_a_handshake_is_a_handshake_timeout() {
+    let noisy = UdpSocket::bind(LOOPBACK).await.expect("socket");
+    let address = noisy.local_addr().expect("address");
+    tokio::spawn(async move {
+        let mut buffer = [0; 2048];
+        while let Ok((_, peer)) = noisy.recv_from(&mut buffer).await {
+            let _ = noisy.send_to(&[0x40; 40], peer).await;
+        }
+    });
+    let failure = failure(
+        &Authority::new().trust(),
+        &options_within(address, SHORT_MS),
+    )
+    .await;
+    assert_eq!(failure.code, FailureCode::HandshakeTimeout);
+    assert!(failure.traffic.datagrams_received > 0);
+}
+
+#[tokio::test]
+async fn no_common_version_is_a_version_mismatch() {
+    let future = UdpSocket::bind(LOOPBACK).await.expect("socket");
+    let address = future.local_addr().expect("address");
+    tokio::spawn(async move {
+        let mut buffer = [0; 2048];
+        while let Ok((length, peer)) = future.recv_from(&mut buffer).await {
+            let reply = version_negotiation(&buffer[..length]);
+            let _ = future.send_to(&reply, peer).await;
+        }
+    });
+    let failure = failure(&Authority::new().trust(), &options(address)).await;
+    assert_eq!(failure.code, FailureCode::VersionMismatch);
+}
+
+/// A Version Negotiation packet that answers `initial` (RFC 9000 section 17.2.1).
+fn version_negotiation(initial: &[u8]) -> Vec<u8> {
+    let destination_length = usize::from(initial[5]);
+    let destination = &initial[6..6 + destination_length];
+    let source_at = 7 + destination_length;
+    let source_length = usize::from(initial[source_at - 1]);
+    let source = &initial[source_at..source_at + source_length];
+    let mut reply = vec![0x80, 0, 0, 0, 0, initial[source_at - 1]];
+    reply.extend_from_slice(source);
+    reply.push(initial[5]);
+    reply.extend_from_slice(destination);
+    reply.extend_from_slice(&0x6b33_43cf_u32.to_be_bytes()); // QUIC v2 only
+    reply
+}
+
+#[tokio::test]
+async fn another_protocol_is_an_alpn_mismatch() {
+    let authority = Authority::new();
+    let (server, address) = support::server(&authority, "hq-interop");
+    tokio::spawn(async move { server.accept().await.expect("incoming").await });
+    let failure = failure(&authority.trust(), &options(address)).await;
+    assert_eq!(failure.code, FailureCode::AlpnMismatch);
+    assert_eq!(failure.tls_alert, Some(120));
+}
+
+#[tokio::test]
+async fn a_bad_certificate_says_why() {
+    let authority = Authority::new();
+    let stranger = Authority::named("A stranger");
+    let impostor = Authority::new();
+    for (identity, reason) in [
+        (authority.issue(HOST, -30, -1), CertificateReason::Expired),
+        (authority.issue(HOST, 1, 30), CertificateReason::NotYetValid),
+        (
+            authority.issue("other.test", -1, 30),
+            CertificateReason::WrongName,
+        ),
+        (stranger.identity(), CertificateReason::UnknownIssuer),
+        // A root of the same name, but with another key.
+        (impostor.identity(), CertificateReason::BadSignature),
+    ] {
+        let (server, address) = endpoint(support::quic(support::tls(identity, "h3")));
+        tokio::spawn(async move { server.accept().await.expect("incoming").await });
+        let failure = failure(&authority.trust(), &options(address)).await;
+        assert_eq!(failure.code, FailureCode::CertificateInvalid, "{failure}");
+        assert_eq!(failure.certificate_reason, Some(reason), "{failure}");
+    }
+}
+
+#[derive(Debug)]
+struct NoCertificate;
+
+impl ResolvesServerCert for NoCertificate {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        None
+    }
+}
+
+#[tokio::test]
+async fn a_servers_tls_alert_is_named() {
+    let authority = Authority::new();
+    let mut tls = support::tls(authority.identity(), "h3");
+    tls.cert_resolver = Arc::new(NoCertificate);
+    let (server, address) = endpoint(support::quic(tls));
+    tokio::spawn(async move { server.accept().await.expect("incoming").await });
+    let failure = failure(&authority.trust(), &options(address)).await;
+    assert_eq!(failure.code, FailureCode::TlsAlert, "{failure}");
+    assert!(failure.tls_alert.is_some());
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_gives_its_code() {
+    let authority = Authority::new();
+    let (server, address) = support::server(&authority, "h3");
+    tokio::spawn(async move {
+        server.accept().await.expect("incoming").refuse();
+        server.wait_idle().await;
+    });
+    let failure = failure(&authority.trust(), &options(address)).await;
+    assert_eq!(failure.code, FailureCode::ConnectionClosed);
+    assert_eq!(failure.peer_code, Some(2), "CONNECTION_REFUSED");
+}
+
+#[tokio::test]
+async fn cancelled_before_the_start_sends_nothing() {
+    let hole = UdpSocket::bind(LOOPBACK).await.expect("socket");
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let options = options(hole.local_addr().expect("address"));
+    let failure = connect(&Authority::new().trust(), &options, &cancel)
+        .await
+        .expect_err("failure");
+    assert_eq!(failure.code, FailureCode::Cancelled);
+    assert_eq!(failure.traffic.datagrams_sent, 0);
+}
+
+#[tokio::test]
+async fn cancelled_in_the_handshake_ends_at_once_and_frees_the_socket() {
+    let hole = UdpSocket::bind(LOOPBACK).await.expect("socket");
+    let options = options(hole.local_addr().expect("address"));
+    let cancel = Cancel::default();
+    let attempt = tokio::spawn({
+        let cancel = cancel.clone();
+        async move {
+            connect(&Authority::new().trust(), &options, &cancel)
+                .await
+                .map(|_| ())
+        }
+    });
+    let (_, client) = hole.recv_from(&mut [0; 2048]).await.expect("initial");
+    cancel.cancel();
+    let failure = attempt.await.expect("task").expect_err("failure");
+    assert_eq!(failure.code, FailureCode::Cancelled);
+    until_free(client).await;
+}
+
+/// Resolves once `port` of the loopback is bound by nobody: the attempt's socket is gone.
+async fn until_free(client: std::net::SocketAddr) {
+    while UdpSocket::bind((std::net::Ipv4Addr::UNSPECIFIED, client.port()))
+        .await
+        .is_err()
+    {
+        tokio::task::yield_now().await;
+    }
+}

@@ -1,0 +1,324 @@
+//! Every way a request can end after a good handshake, each provoked by a real peer on loopback.
+
+mod support;
+
+use std::net::SocketAddr;
+
+use photofinish_quic::{
+    Cancel, Connection, Failure, FailureCode, InvalidInput, Request, Response, connect,
+};
+use quinn::ConnectionError;
+use support::{
+    Authority, HOST, PATIENCE_MS, SHORT_MS, accept, options, request, request_within, site,
+};
+
+async fn connected(authority: &Authority, address: SocketAddr) -> Connection {
+    connect(&authority.trust(), &options(address), &Cancel::default())
+        .await
+        .expect("handshake")
+}
+
+async fn ask(message: &Request) -> Result<Response, Failure> {
+    let authority = Authority::new();
+    let address = site(&authority);
+    connected(&authority, address).await.request(message).await
+}
+
+#[tokio::test]
+async fn get_gives_status_headers_body_and_times_in_order() {
+    let authority = Authority::new();
+    let connection = connected(&authority, site(&authority)).await;
+    let handshake_ms = connection.established().handshake_ms;
+    let response = connection
+        .request(&request("GET", "/?query=1"))
+        .await
+        .expect("response");
+    assert_eq!(response.status, 200);
+    assert_eq!(
+        response.alt_svc.as_deref(),
+        Some("h3=\":443\"; ma=60, h3=\":8443\"")
+    );
+    assert_eq!(response.age.as_deref(), Some("7"));
+    assert_eq!(response.body_bytes, 5);
+    assert!(!response.truncated);
+    assert!(handshake_ms <= response.request_sent_ms);
+    assert!(response.request_sent_ms <= response.first_byte_ms);
+    assert!(response.first_byte_ms <= response.done_ms);
+    assert!(response.rtt_ms > 0.0);
+    assert_eq!(response.lost_packets, 0);
+}
+
+#[tokio::test]
+async fn head_has_no_body() {
+    let response = ask(&request("HEAD", "/")).await.expect("response");
+    assert_eq!((response.status, response.body_bytes), (200, 0));
+}
+
+#[tokio::test]
+async fn an_interim_answer_is_not_the_answer() {
+    let response = ask(&request("GET", "/interim")).await.expect("response");
+    assert_eq!((response.status, response.body_bytes), (200, 5));
+    assert_ne!(response.alt_svc.as_deref(), Some("clear"));
+}
+
+#[tokio::test]
+async fn a_body_over_the_cap_is_cut_there() {
+    let response = ask(&request("GET", "/big")).await.expect("response");
+    assert!(response.truncated);
+    assert_eq!(response.body_bytes, 65_536);
+}
+
+#[tokio::test]
+async fn headers_over_the_cap_fail() {
+    let failure = ask(&request("GET", "/large-header"))
+        .await
+        .expect_err("failure");
+    assert_eq!(failure.code, FailureCode::H3Error, "{failure}");
+}
+
+#[tokio::test]
+async fn no_answer_is_a_response_timeout() {
+    let failure = ask(&request_within("GET", "/silent", SHORT_MS))
+        .await
+        .expect_err("failure");
+    assert_eq!(failure.code, FailureCode::ResponseTimeout);
+    assert!(failure.traffic.datagrams_received > 0);
+}
+
+#[tokio::test]
+async fn a_close_in_mid_request_gives_the_peers_code_and_reason() {
+    let failure = ask(&request("GET", "/close")).await.expect_err("failure");
+    assert_eq!(failure.code, FailureCode::ConnectionClosed);
+    assert_eq!(failure.peer_code, Some(0x102));
+    assert!(failure.message.contains("enough"), "{failure}");
+}
+
+#[tokio::test]
+async fn a_rejected_request_and_a_shutdown_are_goaway() {
+    for path in ["/rejected", "/going"] {
+        let failure = ask(&request("GET", path)).await.expect_err("failure");
+        assert_eq!(failure.code, FailureCode::Goaway, "{path}: {failure}");
+    }
+}
+
+#[tokio::test]
+async fn a_reset_stream_is_an_h3_error_with_the_peers_code() {
+    let failure = ask(&request("GET", "/broken")).await.expect_err("failure");
+    assert_eq!(failure.code, FailureCode::H3Error);
+    assert_eq!(failure.peer_code, Some(0x102));
+}
+
+#[tokio::test]
+async fn a_control_stream_without_settings_is_an_h3_error() {
+    let authority = Authority::new();
+    let (server, address) = support::server(&authority, "h3");
+    tokio::spawn(async move {
+        let connection = accept(&server).await;
+        let mut control = connection.open_uni().await.expect("stream");
+        // Stream type 0 (control), then a GOAWAY frame where SETTINGS must be.
+        control
+            .write_all(&[0x00, 0x07, 0x01, 0x00])
+            .await
+            .expect("write");
+        connection.closed().await
+    });
+    let outcome = connected(&authority, address)
+        .await
+        .request(&request("GET", "/"))
+        .await;
+    let failure = outcome.expect_err("failure");
+    assert_eq!(failure.code, FailureCode::H3Error, "{failure}");
+    assert!(failure.message.contains("H3_MISSING_SETTINGS"), "{failure}");
+}
+
+#[tokio::test]
+async fn an_endless_header_section_is_cut_off() {
+    let authority = Authority::new();
+    let (server, address) = support::server(&authority, "h3");
+    tokio::spawn(async move {
+        let connection = accept(&server).await;
+        let (mut send, _receive) = connection.accept_bi().await.expect("request");
+        // A HEADERS frame that announces 1 GiB.
+        send.write_all(&[0x01, 0xc0, 0, 0, 0, 0x40, 0, 0, 0])
+            .await
+            .expect("frame");
+        while send.write_all(&[0; 65_536]).await.is_ok() {}
+    });
+    let outcome = connected(&authority, address)
+        .await
+        .request(&request("GET", "/"))
+        .await;
+    let failure = outcome.expect_err("failure");
+    assert_eq!(failure.code, FailureCode::H3Error);
+    assert!(failure.message.contains("limits"), "{failure}");
+}
+
+#[tokio::test]
+async fn a_demanded_client_certificate_is_a_tls_alert() {
+    let authority = Authority::new();
+    let mut roots = rustls::RootCertStore::empty();
+    use rustls::pki_types::pem::PemObject;
+    let root = rustls::pki_types::CertificateDer::from_pem_slice(authority.pem.as_bytes());
+    roots.add(root.expect("pem")).expect("root");
+    let provider = std::sync::Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let demand =
+        rustls::server::WebPkiClientVerifier::builder_with_provider(roots.into(), provider.clone())
+            .build()
+            .expect("verifier");
+    let identity = authority.identity();
+    let mut tls = rustls::ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .expect("versions")
+        .with_client_cert_verifier(demand)
+        .with_single_cert(identity.chain, identity.key)
+        .expect("certificate");
+    tls.alpn_protocols = vec![b"h3".to_vec()];
+    let (server, address) = support::endpoint(support::quic(tls));
+    tokio::spawn(async move { server.accept().await.expect("incoming").await });
+    // The client is done with its handshake before the server misses the certificate.
+    let outcome = connected(&authority, address)
+        .await
+        .request(&request("GET", "/"))
+        .await;
+    let failure = outcome.expect_err("failure");
+    assert_eq!(
+        (failure.code, failure.tls_alert),
+        (FailureCode::TlsAlert, Some(116)),
+        "{failure}"
+    );
+}
+
+/// A server that can die without a word: a runtime of its own, stopped while it holds connections.
+struct Mortal {
+    runtime: tokio::runtime::Runtime,
+    endpoint: quinn::Endpoint,
+}
+
+impl Mortal {
+    fn new(make: impl FnOnce() -> quinn::Endpoint) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("runtime");
+        let guard = runtime.enter();
+        let endpoint = make();
+        drop(guard);
+        Self { runtime, endpoint }
+    }
+
+    /// Connects a client, then stops serving it.
+    async fn connect_and_die(self, authority: &Authority) -> Connection {
+        let address = self.endpoint.local_addr().expect("address");
+        let endpoint = self.endpoint.clone();
+        let accepted = self.runtime.spawn(async move { accept(&endpoint).await });
+        let client = connected(authority, address).await;
+        let orphan = accepted.await.expect("server");
+        let stop = move || {
+            self.runtime
+                .shutdown_timeout(std::time::Duration::from_secs(5))
+        };
+        tokio::task::spawn_blocking(stop).await.expect("stop");
+        drop((orphan, self.endpoint));
+        client
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_restarted_resets_the_connection() {
+    let authority = Authority::new();
+    let config = support::quic(support::tls(authority.identity(), "h3"));
+    let socket = std::net::UdpSocket::bind(support::LOOPBACK).expect("socket");
+    let mut keys = quinn::EndpointConfig::default();
+    keys.cid_generator(|| Box::new(quinn_proto::RandomConnectionIdGenerator::new(8)));
+    let start = || {
+        let socket = socket.try_clone().expect("clone");
+        let runtime = std::sync::Arc::new(quinn::TokioRuntime);
+        quinn::Endpoint::new(keys.clone(), Some(config.clone()), socket, runtime).expect("endpoint")
+    };
+    let connection = Mortal::new(start).connect_and_die(&authority).await;
+    let _second_life = start();
+    let failure = connection
+        .request(&request("GET", "/"))
+        .await
+        .expect_err("failure");
+    assert_eq!(failure.code, FailureCode::StatelessReset, "{failure}");
+}
+
+#[tokio::test]
+async fn a_server_that_vanished_is_noticed_by_icmp() {
+    let authority = Authority::new();
+    let mortal = Mortal::new(|| support::server(&authority, "h3").0);
+    let connection = mortal.connect_and_die(&authority).await;
+    let failure = connection
+        .request(&request("GET", "/"))
+        .await
+        .expect_err("failure");
+    assert_eq!(failure.code, FailureCode::UdpRefused, "{failure}");
+}
+
+#[tokio::test]
+async fn cancelled_in_mid_request_tells_the_server_so() {
+    let authority = Authority::new();
+    let (server, address) = support::server(&authority, "h3");
+    let cancel = Cancel::default();
+    let watched = tokio::spawn({
+        let cancel = cancel.clone();
+        async move {
+            let connection = accept(&server).await;
+            connection.accept_bi().await.expect("request");
+            cancel.cancel();
+            connection.closed().await
+        }
+    });
+    let connection = connect(&authority.trust(), &options(address), &cancel)
+        .await
+        .expect("handshake");
+    let failure = connection
+        .request(&request("GET", "/"))
+        .await
+        .expect_err("failure");
+    assert_eq!(failure.code, FailureCode::Cancelled);
+    let closed = watched.await.expect("server");
+    let ConnectionError::ApplicationClosed(close) = closed else {
+        panic!("{closed:?}")
+    };
+    assert_eq!(close.error_code.into_inner(), 0x10c, "H3_REQUEST_CANCELLED");
+}
+
+#[tokio::test]
+async fn cancelled_while_established_fails_the_request_unsent() {
+    let authority = Authority::new();
+    let cancel = Cancel::default();
+    let connection = connect(&authority.trust(), &options(site(&authority)), &cancel)
+        .await
+        .expect("handshake");
+    cancel.cancel();
+    let failure = connection
+        .request(&request("GET", "/"))
+        .await
+        .expect_err("failure");
+    assert_eq!(failure.code, FailureCode::Cancelled);
+}
+
+#[test]
+fn requests_that_make_no_sense_are_refused() {
+    let make = |method, authority, path, agent, deadline| {
+        Request::new(method, authority, path, agent, 1, 1, deadline).map(|_| ())
+    };
+    let problems: [(Result<(), InvalidInput>, &str); 6] = [
+        (make("POST", HOST, "/", "a", 1.0), "method"),
+        (make("GET", "user@h3.test", "/", "a", 1.0), "authority"),
+        (make("GET", "", "/", "a", 1.0), "authority"),
+        (make("GET", HOST, "*", "a", 1.0), "path"),
+        (make("GET", HOST, "/", "a\r\nb: c", 1.0), "userAgent"),
+        (
+            make("GET", HOST, "/", "a", PATIENCE_MS * 1000.0),
+            "deadlineMs",
+        ),
+    ];
+    for (problem, word) in problems {
+        let message = problem.expect_err(word).to_string();
+        assert!(message.starts_with(word), "{message}");
+    }
+}

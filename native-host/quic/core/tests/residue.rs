@@ -1,0 +1,72 @@
+//! A thousand attempts one after the other leave no file descriptor, task or memory behind.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::fs;
+
+use photofinish_quic::{Cancel, connect};
+use support::{Authority, options, request, site};
+
+const ATTEMPTS: usize = 1000;
+/// What the allocator may keep: far less than a thousand connections would hold.
+const TOLERATED_GROWTH_KIB: u64 = 8 * 1024;
+
+fn open_files() -> usize {
+    fs::read_dir("/proc/self/fd").expect("descriptors").count()
+}
+
+fn resident_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").expect("status");
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS:"))
+        .expect("VmRSS");
+    line.split_whitespace()
+        .nth(1)
+        .expect("number")
+        .parse()
+        .expect("number")
+}
+
+#[test]
+fn a_thousand_attempts_leave_nothing_behind() {
+    // The site has a runtime of its own: the counts below are the client's.
+    let authority = Authority::new();
+    let servers = tokio::runtime::Runtime::new().expect("runtime");
+    let address = servers.block_on(async { site(&authority) });
+    let client = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("runtime");
+    let trust = authority.trust();
+    client.block_on(async {
+        let run = async |round: usize| {
+            let connection =
+                connect(&trust, &options(address), &Cancel::default()).await.expect("handshake");
+            if round.is_multiple_of(2) {
+                connection.request(&request("GET", "/")).await.expect("response");
+            }
+        };
+        for round in 0..ATTEMPTS / 2 {
+            run(round).await;
+        }
+        let (files, resident) = (settled().await, resident_kib());
+        for round in 0..ATTEMPTS / 2 {
+            run(round).await;
+        }
+        assert_eq!(settled().await, files);
+        let growth = resident_kib().saturating_sub(resident);
+        println!("{ATTEMPTS} attempts: {files} descriptors, resident {resident} KiB, grown by {growth} KiB");
+        assert!(growth < TOLERATED_GROWTH_KIB, "grew by {growth} KiB");
+    });
+}
+
+/// The number of open files once the client runs no task but this one.
+async fn settled() -> usize {
+    let metrics = tokio::runtime::Handle::current().metrics();
+    while metrics.num_alive_tasks() > 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+    open_files()
+}
