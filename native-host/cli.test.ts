@@ -272,6 +272,26 @@ test('doctor names a setting that does not exist', async (t) => {
   assert.match(stdout, /!! +config .*misspelt/s);
 });
 
+test('what install wrote, doctor finds, with the settings it was given, and uninstall removes', async (t) => {
+  const main = join(import.meta.dirname, 'dist/main.js');
+  if (!existsSync(main)) return t.skip('the helper is not built');
+  const home = newHome(t);
+  const profile = join(home, 'a profile');
+  const config = join(home, 'settings.json');
+  writeFileSync(config, JSON.stringify({ cache: 'here.db' }), { mode: 0o600 });
+  const where = ['--user-data-dir', profile];
+  const installed = await photofinish(['install', ...where, '--config', config], home);
+  assert.equal(installed.code, 0, installed.stderr);
+  assert.match(installed.stdout, /photofinish doctor --user-data-dir '.*a profile'/);
+  const doctor = await photofinish(['doctor', ...where, '--json'], home);
+  assert.equal(doctor.code, 0, doctor.stdout);
+  assert.match(doctor.stdout, /here\.db/, 'the cache of the launcher’s own settings is looked at');
+  const removed = await photofinish(['uninstall', ...where, '--json'], home);
+  assert.equal(JSON.parse(removed.stdout).browsers[0].state, 'removed');
+  assert.deepEqual(readdirSync(join(profile, 'NativeMessagingHosts')), []);
+  return undefined;
+});
+
 test('report reads, checks and converts what the extension exports', async (t) => {
   const home = newHome(t);
   const file = join(home, 'report.json');

@@ -5,6 +5,7 @@ import { openHostCache } from '../cache/store.ts';
 import { defaultConfigPath, loadSettings, type Settings, SettingsError } from '../config.ts';
 import { userDirectories } from '../install/browsers.ts';
 import { examineBrowser, type Finding } from '../install/doctor.ts';
+import { shellWord } from '../install/manifest.ts';
 import { type InstallRequest, targetsOf } from '../install/plan.ts';
 import { loadQuicAddon } from '../quic/addon.ts';
 import { systemClock } from '../race/clock.ts';
@@ -26,10 +27,10 @@ const HELLO_TIMEOUT_MS = 2000;
 const LINE_COLUMNS = 100;
 const SUBJECT = 'Helper';
 
-function configFinding(): { finding: Finding; settings: Settings | null } {
+function configFinding(path: string | null): { finding: Finding; settings: Settings | null } {
   const base = { subject: SUBJECT, check: 'config' } as const;
   try {
-    const settings = loadSettings();
+    const settings = loadSettings(path === null ? {} : { path });
     const text = settings.source ?? `no settings file at ${defaultConfigPath()}: the defaults hold`;
     return { finding: { ...base, state: 'ok', text, remedy: null }, settings };
   } catch (error) {
@@ -74,22 +75,24 @@ function addonFinding(): Finding {
 async function browserFindings(
   userDataDirectory: string | null,
   extensionId: string | null,
-): Promise<Finding[]> {
+): Promise<{ findings: Finding[]; config: string | null }> {
   const request: InstallRequest = { browsers: [], userDataDirectory, extensionId };
   const id = extensionId === null ? '' : ` --extension-id ${extensionId}`;
   const findings: Finding[] = [];
+  let config: string | null = null;
   for (const target of targetsOf(request, userDirectories(process.env, homedir()), existsSync)) {
     const where =
       userDataDirectory === null
         ? `--browser ${target.browser.name}`
-        : `--user-data-dir ${userDataDirectory}`;
+        : `--user-data-dir ${shellWord(userDataDirectory)}`;
     const examined = await examineBrowser({
       target,
       extensionId,
       installCommand: `photofinish install ${where}${id}`,
       helloTimeoutMs: HELLO_TIMEOUT_MS,
     });
-    findings.push(...examined);
+    findings.push(...examined.findings);
+    config ??= examined.config;
   }
   if (findings.every(({ state }) => state === 'note'))
     findings.push({
@@ -99,7 +102,7 @@ async function browserFindings(
       text: 'no browser can start the helper: none was found for this user',
       remedy: 'Run: photofinish install --browser NAME',
     });
-  return findings;
+  return { findings, config };
 }
 
 const MARKS = { ok: ['ok', 'green'], problem: ['!!', 'red'], note: ['--', 'dim'] } as const;
@@ -132,9 +135,9 @@ export async function runDoctor(args: readonly string[], terminal: Terminal): Pr
     readUserDataDirectory(values['user-data-dir']),
     readExtensionId(values['extension-id']),
   );
-  const { finding, settings } = configFinding();
+  const { finding, settings } = configFinding(browsers.config);
   const findings = [
-    ...browsers,
+    ...browsers.findings,
     finding,
     ...(settings === null ? [] : [cacheFinding(settings.cachePath)]),
     addonFinding(),

@@ -10,6 +10,7 @@ import {
   userDirectories,
 } from '../install/browsers.ts';
 import { type InstallResult, install, uninstall } from '../install/install.ts';
+import { shellWord } from '../install/manifest.ts';
 import { type InstallRequest, planInstall } from '../install/plan.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, table } from './text.ts';
@@ -84,7 +85,7 @@ function noArguments(command: string, positionals: readonly string[]): void {
     throw new Complaint('bad-usage', `${command} takes no argument "${positionals[0]}"`);
 }
 
-function resultText(result: InstallResult, command: string, paint: Paint): string {
+function resultText(result: InstallResult, command: string, doctorCommand: string, paint: Paint): string {
   const colours = { written: 'green', removed: 'green', skipped: 'dim', failed: 'red' } as const;
   const rows = result.browsers.map(({ title, state, path, reason }) => [
     { text: title },
@@ -97,13 +98,22 @@ function resultText(result: InstallResult, command: string, paint: Paint): strin
   const launcher = state === 'kept' && reason === '' ? [] : ['', `Launcher ${state}: ${path}${reason}`];
   const written = result.browsers.some((browser) => browser.state === 'written');
   const next =
-    command === 'install' && written ? ['Restart the browser, then check with: photofinish doctor'] : [];
+    command === 'install' && written ? [`Restart the browser, then check with: ${doctorCommand}`] : [];
   return [...table(columns, rows, paint), ...launcher, ...next].join('\n');
 }
 
-function report(result: InstallResult, command: string, json: boolean, terminal: Terminal): void {
+interface Outcome {
+  readonly command: 'install' | 'uninstall';
+  readonly request: InstallRequest;
+  readonly result: InstallResult;
+  readonly json: boolean;
+}
+
+function report({ command, request, result, json }: Outcome, terminal: Terminal): void {
+  const { userDataDirectory } = request;
+  const where = userDataDirectory === null ? '' : ` --user-data-dir ${shellWord(userDataDirectory)}`;
   if (json) terminal.result(JSON.stringify({ schema: INSTALL_SCHEMA, command, ...result }));
-  else terminal.result(resultText(result, command, terminal.paint));
+  else terminal.result(resultText(result, command, `photofinish doctor${where}`, terminal.paint));
 }
 
 function anyFailed(result: InstallResult): boolean {
@@ -124,7 +134,7 @@ export function runInstall(args: readonly string[], main: string, terminal: Term
   const directories = userDirectories(process.env, homedir());
   const plan = planInstall(request, { runtime: process.execPath, main, config }, directories, existsSync);
   const result = install(plan);
-  report(result, 'install', values.json ?? false, terminal);
+  report({ command: 'install', request, result, json: values.json ?? false }, terminal);
   if (plan.manifests.length === 0) {
     const places = browsersOf(directories).map(({ profileDirectories }) => join(profileDirectories[0] ?? ''));
     terminal.error(
@@ -142,6 +152,6 @@ export function runUninstall(args: readonly string[], terminal: Terminal): numbe
   noArguments('uninstall', positionals);
   const request = readRequest(values.browser ?? [], values['user-data-dir'], undefined);
   const result = uninstall(request, userDirectories(process.env, homedir()));
-  report(result, 'uninstall', values.json ?? false, terminal);
+  report({ command: 'uninstall', request, result, json: values.json ?? false }, terminal);
   return anyFailed(result) ? EXIT_FAILED : EXIT_OK;
 }

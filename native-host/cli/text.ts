@@ -59,7 +59,8 @@ export function table(
     cells
       .map(({ text, paint: colour }, index) => {
         const gap = ' '.repeat((widths[index] ?? 0) - text.length);
-        const painted = colour === undefined ? text : colour(text);
+        // No empty pair of escapes at a line's end.
+        const painted = colour === undefined || text === '' ? text : colour(text);
         if (columns[index]?.align === 'right') return gap + painted;
         return index === columns.length - 1 ? painted : painted + gap;
       })

@@ -39,7 +39,9 @@ async function examine(
 ): Promise<readonly Finding[]> {
   const [target] = targetsOf(request, directories, existsSync);
   assert.ok(target);
-  return examineBrowser({ target, extensionId: null, installCommand: 'photofinish install', helloTimeoutMs });
+  const command = 'photofinish install';
+  return (await examineBrowser({ target, extensionId: null, installCommand: command, helloTimeoutMs }))
+    .findings;
 }
 
 /** Exactly one problem, at that step, in those words, with a remedy. */
@@ -76,7 +78,7 @@ test('a browser that is not there is only a note', async (t) => {
   const request: InstallRequest = { browsers: [], userDataDirectory: null, extensionId: null };
   const target = targetsOf(request, directories, existsSync).find(({ browser }) => browser.name === 'edge');
   assert.ok(target);
-  const findings = await examineBrowser({
+  const { findings } = await examineBrowser({
     target,
     extensionId: null,
     installCommand: '',

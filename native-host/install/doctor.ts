@@ -45,6 +45,12 @@ export interface BrowserExamination {
   readonly helloTimeoutMs: number;
 }
 
+export interface Examined {
+  readonly findings: readonly Finding[];
+  /** The settings file that the launcher names; null for the default one, or when there is no launcher of ours. */
+  readonly config: string | null;
+}
+
 type FileState = 'ok' | 'missing' | 'not-a-file' | 'not-executable';
 
 function executableState(path: string): FileState {
@@ -100,10 +106,11 @@ const HELLO_REMEDY: Record<Exclude<HelloResult['state'], 'answered'>, string> = 
 };
 
 /** Examines one browser from its manifest to a real hello over the wire. */
-export async function examineBrowser(examination: BrowserExamination): Promise<readonly Finding[]> {
+export async function examineBrowser(examination: BrowserExamination): Promise<Examined> {
   const { target, installCommand } = examination;
   const { browser } = target;
   const findings: Finding[] = [];
+  const without: Examined = { findings, config: null };
   const add = (check: Check, state: Finding['state'], text: string, remedy: string | null = null): void => {
     findings.push({ subject: browser.title, check, state, text, remedy });
   };
@@ -116,12 +123,12 @@ export async function examineBrowser(examination: BrowserExamination): Promise<r
       else if (target.state === 'sandboxed') add('manifest', 'note', target.note ?? 'sandboxed');
       else add('manifest', 'problem', `no manifest at ${target.manifest}`, again);
     } else add('manifest', 'problem', `${target.manifest}: ${read.error}`, again);
-    return findings;
+    return without;
   }
   const { manifest } = read;
   if (manifest.name !== HOST_NAME) {
     add('manifest', 'problem', `${target.manifest} names "${manifest.name}", not "${HOST_NAME}"`, again);
-    return findings;
+    return without;
   }
   add('manifest', 'ok', target.manifest);
   if (target.note !== null) add('manifest', 'note', target.note);
@@ -131,8 +138,9 @@ export async function examineBrowser(examination: BrowserExamination): Promise<r
   else add('extension', 'problem', `the manifest does not allow the extension ${id}`, again);
 
   const launcher = launcherOf(manifest.path, add, again);
-  if (launcher === 'unusable') return findings;
-  if (launcher !== null && !runtimeWorks(launcher, add, again)) return findings;
+  if (launcher === 'unusable') return without;
+  const config = launcher?.config ?? null;
+  if (launcher !== null && !runtimeWorks(launcher, add, again)) return { findings, config };
 
   const hello = await sayHello(
     manifest.path,
@@ -141,7 +149,7 @@ export async function examineBrowser(examination: BrowserExamination): Promise<r
   );
   if (hello.state === 'answered') add('hello', 'ok', `${hello.program} answered in ${hello.afterMs} ms`);
   else add('hello', 'problem', hello.reason, HELLO_REMEDY[hello.state]);
-  return findings;
+  return { findings, config };
 }
 
 type Add = (check: Check, state: Finding['state'], text: string, remedy?: string | null) => void;

@@ -61,7 +61,7 @@ export function parseManifest(text: string): { manifest: HostManifest } | { erro
 }
 
 /** A word that a POSIX shell takes literally, whatever it holds (POSIX.1-2024, Shell Command Language 2.2.2). */
-function quote(word: string): string {
+export function shellWord(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
@@ -71,12 +71,12 @@ function unquote(word: string): string {
 
 /** The launcher's text: a POSIX shell script that becomes the helper. */
 export function launcherText(launcher: Launcher): string {
-  const config = launcher.config === null ? '' : ` --config ${quote(launcher.config)}`;
+  const config = launcher.config === null ? '' : ` --config ${shellWord(launcher.config)}`;
   return [
     '#!/bin/sh',
     LAUNCHER_MARK,
     '# Written by "photofinish install"; "photofinish uninstall" removes it.',
-    `exec ${quote(launcher.runtime)} ${quote(launcher.main)}${config} -- "$@"`,
+    `exec ${shellWord(launcher.runtime)} ${shellWord(launcher.main)}${config} -- "$@"`,
     '',
   ].join('\n');
 }
