@@ -21,7 +21,7 @@ import {
 
 const MARK_PX = 16;
 const COLUMNS = 5;
-const DETAIL_PX = 352;
+const DETAIL_PX = 344;
 
 interface Row {
   readonly body: HTMLTableSectionElement;
