@@ -55,14 +55,22 @@ export async function installHelper(files: SessionFiles, local?: LocalOrigins): 
   await promisify(execFile)(HELPER_COMMAND, ['install', ...profile, '--config', files.config]);
 }
 
-/** The id that the browser knows a page's tab by. Of several tabs with the same address, the one used last. */
+/**
+ * The id that the browser knows a page's tab by. The extension sees no address of a tab that is no https page, so the
+ * page is brought to the front and its tab is the one that was used last.
+ */
 async function tabIdOf(page: Page, extensionPage: Page): Promise<number> {
   await page.bringToFront();
-  const id = await extensionPage.evaluate(async (url) => {
-    const tabs = (await chrome.tabs.query({})).filter((tab) => tab.url === url);
-    tabs.sort((a, b) => (b.lastAccessed ?? 0) - (a.lastAccessed ?? 0));
-    return tabs[0]?.id ?? null;
-  }, page.url());
+  const own = extensionPage.url();
+  const id = await extensionPage.evaluate(
+    async ([url, ownUrl]) => {
+      const tabs = (await chrome.tabs.query({})).filter((tab) => tab.url !== ownUrl);
+      const candidates = tabs.filter((tab) => tab.url === (url.startsWith('https:') ? url : undefined));
+      candidates.sort((a, b) => (b.lastAccessed ?? 0) - (a.lastAccessed ?? 0));
+      return candidates[0]?.id ?? null;
+    },
+    [page.url(), own] as const,
+  );
   if (id === null) throw new Error(`the extension sees no tab with ${page.url()}`);
   return id;
 }

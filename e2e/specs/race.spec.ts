@@ -30,7 +30,8 @@ test('both: three pairs give two flags, a margin and a gain', async ({ local, op
   const popup = await session.openPopup(page);
   const result = await popup.race();
   expect(result.ok, result.words).toBe(true);
-  await expect(popup.page.locator('#finish-drawing svg .flag')).toHaveCount(2);
+  await expect(popup.page.getByTestId('finish-caption')).toContainText('median of 3 pairs');
+  await expect(popup.page.locator('#finish-drawing desc')).toContainText('HTTP/3');
   const report = await exportedReport(popup, dir);
   const race = report.sites[0]?.origins[0]?.races[0];
   expect(race?.summary.adoption).toEqual({ h3: 3, h2: 3, 'http/1.1': 0 });

@@ -1,0 +1,125 @@
+// What goes wrong in real life: no helper, a helper that dies, one too old, a background that the browser ends at any
+// moment. Nothing recorded is lost, and the popup says what to do.
+import { readdirSync, readFileSync } from 'node:fs';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { HOST_NAME } from '@photofinish/shared/wire';
+import type { Popup } from '../browsers/popup.ts';
+import { installHelper } from '../browsers/session.ts';
+import { expect, exportedReport, runPhotofinish, test } from './fixtures.ts';
+
+const OLD_HOST = fileURLToPath(new URL('../helper/old-host.mjs', import.meta.url));
+
+/** Processes of the helper that were started with these settings. */
+function helpersOf(config: string): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name));
+  return pids.map(Number).filter((pid) => {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      return words.includes(config) && words.some((word) => word.endsWith('main.js'));
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Ends the extension's background at once, as the browser does when it needs the memory. */
+async function stopBackground(popup: Popup): Promise<void> {
+  const cdp = await popup.page.context().newCDPSession(popup.page);
+  await cdp.send('ServiceWorker.enable');
+  await cdp.send('ServiceWorker.stopAllWorkers');
+  await cdp.detach();
+}
+
+test('without the helper pages are recorded all the same, and the popup says how to get it', async ({
+  local,
+  open,
+}) => {
+  const session = await open({ helper: false });
+  const page = await session.context.newPage();
+  await page.goto(local.origins.both.origin);
+  const popup = await session.openPopup(page);
+  await expect(popup.page.getByTestId('page-protocol')).toHaveText('HTTP/2');
+  const help = popup.page.getByTestId('helper-help');
+  await expect(help).toContainText('photofinish install');
+
+  await installHelper(session.files, local);
+  await help.getByRole('button', { name: 'Try again' }).click();
+  await expect(popup.helper()).toContainText('helper 1.');
+  await expect(help).toBeHidden();
+  expect((await popup.race()).ok).toBe(true);
+});
+
+test('a helper that is killed comes back, and what the browser used reaches its cache', async ({
+  local,
+  open,
+}) => {
+  const session = await open();
+  const page = await session.context.newPage();
+  const { both, h2only } = local.origins;
+  await page.goto(both.origin);
+  const popup = await session.openPopup(page);
+  await expect(popup.helper()).toContainText('helper 1.');
+  for (const pid of helpersOf(session.files.config)) process.kill(pid, 'SIGKILL');
+  await page.goto(h2only.origin);
+  await expect(popup.page.getByTestId('page-protocol')).toHaveText('HTTP/2');
+  await expect
+    .poll(async () => (await runPhotofinish(['cache', 'list', '--cache', session.files.cache])).stdout, {
+      timeout: 30_000,
+    })
+    .toContain(h2only.host);
+  await expect(popup.helper()).toContainText('helper 1.', { timeout: 30_000 });
+});
+
+test('a helper of another age is named as such', async ({ local, open }) => {
+  const session = await open();
+  const manifest = join(session.files.profile, 'NativeMessagingHosts', `${HOST_NAME}.json`);
+  const launcher = join(session.files.profile, 'old-host.sh');
+  await writeFile(launcher, `#!/bin/sh\nexec '${process.execPath}' '${OLD_HOST}'\n`);
+  await chmod(launcher, 0o700);
+  await writeFile(
+    manifest,
+    JSON.stringify({ ...JSON.parse(await readFile(manifest, 'utf8')), path: launcher }),
+  );
+  for (const pid of helpersOf(session.files.config)) process.kill(pid, 'SIGKILL');
+  const page = await session.context.newPage();
+  await page.goto(local.origins.both.origin);
+  const popup = await session.openPopup(page);
+  await expect(popup.page.getByTestId('helper-help')).toContainText(/update/i, { timeout: 30_000 });
+  await expect(popup.page.getByTestId('page-protocol')).toHaveText('HTTP/2');
+});
+
+test('the background is ended again and again, and every request is counted once', async ({
+  local,
+  open,
+  dir,
+}) => {
+  const session = await open();
+  const { both, h2only } = local.origins;
+  const page = await session.context.newPage();
+  await page.goto(both.origin);
+  const popup = await session.openPopup(page);
+  const VISITS = 4;
+  const RESOURCES = 30;
+  for (let visit = 0; visit < VISITS; visit += 1) {
+    const loaded = page.goto(`${h2only.origin}/page?resources=${RESOURCES}&delay=100&from=${h2only.origin}`);
+    // At another moment of the load every time: before the first byte, amid the resources, after them.
+    await pause(visit * 100);
+    await stopBackground(popup);
+    await loaded;
+    await page.locator('#summary[data-done]').waitFor();
+    await stopBackground(popup);
+  }
+  await expect
+    .poll(
+      async () => {
+        const report = await exportedReport(popup, dir);
+        const site = report.sites.find((each) => each.site === h2only.host);
+        return site?.origins.find((each) => each.origin === h2only.origin)?.protocols;
+      },
+      { timeout: 30_000 },
+    )
+    .toEqual({ h3: 0, h2: VISITS * (RESOURCES + 1), 'http/1.1': 0, unknown: 0 });
+});
