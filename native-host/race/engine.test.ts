@@ -56,6 +56,17 @@ test('rule 1: QUIC starts at once, old HTTP after the start delay', () => {
   );
 });
 
+test('rule 1: with a start delay of 0 both start in the same instant, however quick QUIC is', () => {
+  const run = play({ with: { startDelayMs: 0 }, h3: { handshakeMs: 0 }, h2: { handshakeMs: 5 } });
+  assert.deepEqual(
+    run.trial.attempts.map((a) => [a.protocol, a.startedMs]),
+    [
+      ['h3', 0],
+      ['h2', 0],
+    ],
+  );
+});
+
 test('rule 1: QUIC established within the delay, and old HTTP is never attempted', () => {
   const run = play({ h3: { handshakeMs: 9, answerMs: 30 }, h2: { handshakeMs: 1 } });
   assert.deepEqual(outcomes(run), ['h3 adopted']);

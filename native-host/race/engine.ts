@@ -275,7 +275,9 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     start() {
       actions.push({ type: 'timer', timer: 'deadline', atMs: plan.timeoutMs });
       for (const entrant of plan.entrants) if (entrant.starts === 'at-once') begin(entrant, 0);
-      if (waiting.length > 0) actions.push({ type: 'timer', timer: 'stagger', atMs: plan.staggerMs });
+      // A timer of 0 ms would still let a quick handshake finish first.
+      if (plan.staggerMs === 0) while (waiting.length > 0) beginNext(0);
+      else if (waiting.length > 0) actions.push({ type: 'timer', timer: 'stagger', atMs: plan.staggerMs });
       return taken();
     },
     handle(event, nowMs) {
