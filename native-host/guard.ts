@@ -74,9 +74,24 @@ function table(ranges: readonly Range[]): readonly (readonly [BlockList, Address
   return ranges.map(([cidr, kind]) => [blockList([cidr]), kind]);
 }
 
-const IPV4_TABLE = table(IPV4);
-const IPV6_TABLE = table(IPV6);
-const CARRIER_TABLE = CARRIERS.map(({ cidr, group }) => ({ list: blockList([cidr]), group }));
+interface Tables {
+  readonly ipv4: readonly (readonly [BlockList, AddressClass])[];
+  readonly ipv6: readonly (readonly [BlockList, AddressClass])[];
+  readonly carriers: readonly { readonly list: BlockList; readonly group: number }[];
+}
+
+let built: Tables | undefined;
+
+/** Built for the first address to be judged: nobody waits for them who only asks for a forecast. */
+function tables(): Tables {
+  built ??= {
+    ipv4: table(IPV4),
+    ipv6: table(IPV6),
+    carriers: CARRIERS.map(({ cidr, group }) => ({ list: blockList([cidr]), group })),
+  };
+  return built;
+}
+
 const MAPPED = /^::ffff:/;
 
 /** The eight 16-bit groups of a valid IPv6 address without a zone. */
@@ -118,12 +133,13 @@ export function classifyAddress(address: string): AddressClass {
   const bare = withoutZone(address);
   const family = isIP(bare);
   if (family === 0) return 'not-an-address';
-  if (family === 4) return lookUp(IPV4_TABLE, bare, 'ipv4');
+  const { ipv4, ipv6, carriers } = tables();
+  if (family === 4) return lookUp(ipv4, bare, 'ipv4');
   const canonical = new URL(`http://[${bare}]`).hostname.slice(1, -1);
   if (MAPPED.test(canonical)) return 'mapped';
-  const carrier = CARRIER_TABLE.find(({ list }) => list.check(bare, 'ipv6'));
-  if (carrier !== undefined) return lookUp(IPV4_TABLE, embeddedIpv4(bare, carrier.group), 'ipv4');
-  return lookUp(IPV6_TABLE, bare, 'ipv6');
+  const carrier = carriers.find(({ list }) => list.check(bare, 'ipv6'));
+  if (carrier !== undefined) return lookUp(ipv4, embeddedIpv4(bare, carrier.group), 'ipv4');
+  return lookUp(ipv6, bare, 'ipv6');
 }
 
 export type GuardResult =

@@ -7,7 +7,7 @@ import { type Reply, WIRE_ERRORS } from '@photofinish/shared/wire';
 import { readSalt, saltPath, watchNetwork } from './cache/network.ts';
 import { openHostCache } from './cache/store.ts';
 import { loadSettings, type Settings, SettingsError } from './config.ts';
-import { addressPolicy, raceBudget } from './guard.ts';
+import { raceBudget } from './guard.ts';
 import { openLog } from './log.ts';
 import { systemClock } from './race/clock.ts';
 import { PROGRAM } from './version.ts';
@@ -60,7 +60,7 @@ function serve(settings: Settings): void {
   let racing: Promise<RaceRunner> | undefined;
   async function openRunner(): Promise<RaceRunner> {
     const { racesOverPort } = await import('./wire/race-over-port.ts');
-    return racesOverPort({ settings, policy: addressPolicy(settings.allowPrivate), cache, clock });
+    return racesOverPort({ settings, cache, clock });
   }
   const session = openSession({
     program: PROGRAM,

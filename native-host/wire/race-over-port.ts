@@ -3,7 +3,7 @@
 import { originParts } from '@photofinish/shared/origin';
 import type { HostCache } from '../cache/store.ts';
 import type { Settings } from '../config.ts';
-import type { AddressPolicy } from '../guard.ts';
+import { addressPolicy } from '../guard.ts';
 import type { Clock } from '../race/clock.ts';
 import { DEFAULT_PAIRS, DEFAULT_START_DELAY_MS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
 import { openRacing } from '../racing.ts';
@@ -11,14 +11,14 @@ import type { RaceRunner } from './session.ts';
 
 export interface PortRacing {
   readonly settings: Settings;
-  readonly policy: AddressPolicy;
   readonly cache: HostCache;
   readonly clock: Clock;
 }
 
 /** Gives the runner of the races of one port: memory `full`, three pairs of `compare`, fixed delay and time-out. */
-export async function racesOverPort({ settings, policy, cache, clock }: PortRacing): Promise<RaceRunner> {
-  const { ca, resolve: pins, resolver } = settings;
+export async function racesOverPort({ settings, cache, clock }: PortRacing): Promise<RaceRunner> {
+  const { ca, resolve: pins, resolver, allowPrivate } = settings;
+  const policy = addressPolicy(allowPrivate);
   const race = await openRacing({ ca, pins, resolver, policy, cache, clock });
   return ({ origin, ...order }) =>
     race({
