@@ -4,10 +4,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beginStep } from './display.ts';
+import { beginStep, formatElapsed } from './display.ts';
 
 /** The checkout. */
 export const TOP = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** Building Caddy for the first time takes up to ten minutes without a word; nothing else is silent for so long. */
+const SILENCE_LIMIT_MS = 12 * 60_000;
+/** From the request to end until the end. */
+const GRACE_MS = 10_000;
 
 export interface Command {
   readonly file: string;
@@ -20,6 +25,8 @@ export interface Command {
   readonly onLine?: (line: string) => string | null;
   /** What to say behind the title once the command has ended well. */
   readonly note?: () => string;
+  /** After that long without a line the command has hung, and is ended; twelve minutes unless said. */
+  readonly silenceLimitMs?: number;
 }
 
 export interface Ended {
@@ -37,7 +44,35 @@ let interruptedBy: NodeJS.Signals | null = null;
 function interrupt(signal: NodeJS.Signals): void {
   interruptedBy = signal;
   if (running.size === 0) process.exit(128 + constants.signals[signal]);
-  for (const child of running) child.kill(signal);
+  for (const child of running) signalAll(child, signal);
+}
+
+/** A test runner's own children must not outlive it: each command has a process group of its own. */
+function signalAll(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch (error) {
+    // It has ended by itself a moment ago.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** Ends a command that has said nothing for too long; `heard` is to be called whenever it speaks. */
+function watchSilence(child: ChildProcess, limitMs: number, onTooLong: () => void) {
+  let last: NodeJS.Timeout | undefined;
+  const timer = setTimeout(() => {
+    onTooLong();
+    signalAll(child, 'SIGTERM');
+    last = setTimeout(() => signalAll(child, 'SIGKILL'), GRACE_MS);
+  }, limitMs);
+  return {
+    heard: () => void timer.refresh(),
+    stop: () => {
+      clearTimeout(timer);
+      clearTimeout(last);
+    },
+  };
 }
 
 /** From here on SIGINT, SIGTERM and SIGHUP end the running command first, then this process. */
@@ -53,10 +88,15 @@ export async function runStep(title: string, command: Command): Promise<Ended> {
     cwd: TOP,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...command.env },
+    detached: true,
   });
   running.add(child);
 
   const output: string[] = [];
+  const limitMs = command.silenceLimitMs ?? SILENCE_LIMIT_MS;
+  const silence = watchSilence(child, limitMs, () => {
+    output.push(`\nended after ${formatElapsed(limitMs)} without a word\n`);
+  });
   const watch = (line: string) => {
     const detail = command.onLine === undefined ? line.trim() : command.onLine(line);
     if (detail !== null && detail !== '') step.detail(detail);
@@ -65,6 +105,7 @@ export async function runStep(title: string, command: Command): Promise<Ended> {
     let rest = '';
     stream.setEncoding('utf8');
     stream.on('data', (text: string) => {
+      silence.heard();
       output.push(text);
       const lines = (rest + text).split('\n');
       rest = lines.pop() ?? '';
@@ -80,6 +121,7 @@ export async function runStep(title: string, command: Command): Promise<Ended> {
     });
     child.once('close', (exit, signal) => resolve(exit ?? 128 + (signal ? constants.signals[signal] : 0)));
   });
+  silence.stop();
   running.delete(child);
   step.end(code === 0, code === 0 ? command.note?.() : `exit code ${code}`);
   if (interruptedBy !== null) process.exit(128 + constants.signals[interruptedBy]);

@@ -1,0 +1,34 @@
+// Commands that hang, leave children behind or cannot be started must not take the test run with them.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { runStep } from './command.ts';
+
+const shell = (script: string) => ({ file: 'sh', args: ['-c', script] });
+
+test('output of both streams is kept, and every line is seen', async () => {
+  const lines: string[] = [];
+  const ended = await runStep('speaks', {
+    ...shell('echo one; echo two >&2; printf three'),
+    onLine: (line) => {
+      lines.push(line);
+      return null;
+    },
+  });
+  assert.equal(ended.ok, true);
+  assert.deepEqual(lines.toSorted(), ['one', 'three', 'two']);
+  for (const word of ['one', 'two', 'three']) assert.match(ended.output, new RegExp(word));
+});
+
+test('the exit code is handed on, a death by signal and a missing program have one too', async () => {
+  assert.equal((await runStep('fails', shell('exit 7'))).code, 7);
+  assert.equal((await runStep('dies', shell('kill -9 $$'))).code, 137);
+  const missing = await runStep('missing', { file: 'photofinish-no-such-program', args: [] });
+  assert.equal(missing.code, 127);
+  assert.match(missing.output, /ENOENT/);
+});
+
+test('a command that hangs is ended together with its children', async () => {
+  const ended = await runStep('hangs', { ...shell('echo begun; sleep 600 & wait'), silenceLimitMs: 200 });
+  assert.equal(ended.ok, false);
+  assert.match(ended.output, /begun[\s\S]*ended after 0\.2 s without a word/);
+});
