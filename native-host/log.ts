@@ -1,13 +1,12 @@
 // The helper's log: what it did and what went wrong, one JSON line each. It is browsing history, so hosts stand in it
 // only as salted digests, and the file is the user's alone.
-import { createHmac } from 'node:crypto';
 import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { siphash } from './cache/siphash.ts';
 import type { Clock } from './race/clock.ts';
 
 /** A longer log is put aside once, over the one put aside before. */
 const MAX_LOG_BYTES = 1024 * 1024;
-const DIGEST_HEX_CHARS = 12;
 
 export interface Log {
   /** Writes one line; `facts` must hold no host in the clear. Never throws. */
@@ -47,7 +46,7 @@ export function openLog({ path, salt, clock }: LogOptions): Log {
         process.stderr.write(line);
       }
     },
-    digest: (host) => createHmac('sha256', salt).update(host).digest('hex').slice(0, DIGEST_HEX_CHARS),
+    digest: (host) => siphash(salt, new TextEncoder().encode(host)),
     wipe() {
       if (path === null) return;
       for (const file of [path, `${path}.1`]) rmSync(file, { force: true });

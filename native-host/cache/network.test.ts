@@ -107,7 +107,7 @@ test('a change of network is noticed after two seconds, and not looked for befor
     },
     exists: () => false,
   };
-  const network = watchNetwork({ salt: Buffer.alloc(32), clock: { nowMs: () => now }, sources });
+  const network = watchNetwork({ salt: Buffer.alloc(32), clock: { epochMs: () => now }, sources });
   const first = network();
   gateway = 'bb:bb:bb:bb:bb:bb';
   const before = reads;
@@ -119,7 +119,7 @@ test('a change of network is noticed after two seconds, and not looked for befor
 });
 
 test("a user's own label stands for whatever network it is", () => {
-  const network = watchNetwork({ salt: Buffer.alloc(32), clock: { nowMs: () => 0 }, label: 'lab' });
+  const network = watchNetwork({ salt: Buffer.alloc(32), clock: { epochMs: () => 0 }, label: 'lab' });
   assert.equal(network(), 'lab');
 });
 

@@ -1,16 +1,15 @@
 // Which network the machine is on, as a key for records: HTTP/3 may work at home and be blocked at work. Addresses alone
 // are the same in every home, so it is the gateway's link-layer address, salted so that the key betrays no place.
-import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../race/clock.ts';
+import { siphash } from './siphash.ts';
 
 /** The network's name while no route leads out. */
 export const NO_NETWORK = 'offline';
 /** A change of network is noticed within this time; asking costs three small reads. */
 const RECHECK_MS = 2000;
 const SALT_BYTES = 32;
-const ID_HEX_CHARS = 16;
 
 export type InterfaceKind = 'wired' | 'wireless' | 'tunnel';
 
@@ -129,8 +128,16 @@ export function networkFacts(sources: NetworkSources): NetworkFacts | null {
 /** The key of a network: a salted digest, or the constant for none. */
 export function networkKey(facts: NetworkFacts | null, salt: Uint8Array): string {
   if (facts === null) return NO_NETWORK;
-  const digest = createHmac('sha256', salt).update(`${facts.kind}\n${facts.gateway}`).digest('hex');
-  return `net-${digest.slice(0, ID_HEX_CHARS)}`;
+  return `net-${siphash(salt, new TextEncoder().encode(`${facts.kind}\n${facts.gateway}`))}`;
+}
+
+function keptSalt(path: string): Uint8Array | null {
+  try {
+    const salt = readFileSync(path);
+    return salt.length === SALT_BYTES ? salt : null;
+  } catch {
+    return null;
+  }
 }
 
 /**
@@ -138,26 +145,24 @@ export function networkKey(facts: NetworkFacts | null, salt: Uint8Array): string
  * salt lives as long as the process.
  */
 export function readSalt(path: string): Uint8Array {
-  const fresh = randomBytes(SALT_BYTES);
+  const kept = keptSalt(path);
+  if (kept !== null) return kept;
+  // Only a first start pays for loading this.
+  const fresh = process.getBuiltinModule('node:crypto').randomBytes(SALT_BYTES);
   const draft = `${path}.${fresh.toString('hex', 0, 6)}`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (!existsSync(path)) {
-      writeFileSync(draft, fresh, { mode: 0o600, flag: 'wx' });
-      try {
-        // A link appears whole and never replaces another's, unlike writing or renaming.
-        linkSync(draft, path);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      } finally {
-        rmSync(draft, { force: true });
-      }
+    writeFileSync(draft, fresh, { mode: 0o600, flag: 'wx' });
+    try {
+      // A link appears whole and never replaces another's, unlike writing or renaming.
+      linkSync(draft, path);
+    } finally {
+      rmSync(draft);
     }
-    const salt = readFileSync(path);
-    return salt.length === SALT_BYTES ? salt : fresh;
   } catch {
-    return fresh;
+    // Another helper was first, or nothing can be kept here.
   }
+  return keptSalt(path) ?? fresh;
 }
 
 /** Where the salt lives. */
@@ -167,7 +172,7 @@ export function saltPath(cachePath: string): string {
 
 export interface NetworkOptions {
   readonly salt: Uint8Array;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Pick<Clock, 'epochMs'>;
   /** A name given by the user stands for whatever network it is. */
   readonly label?: string | undefined;
   readonly sources?: NetworkSources;
@@ -181,8 +186,9 @@ export function watchNetwork(options: NetworkOptions): () => string {
   let key: string | null = null;
   let checkedMs = 0;
   return () => {
-    const nowMs = clock.nowMs();
-    if (key === null || nowMs - checkedMs >= RECHECK_MS) {
+    const nowMs = clock.epochMs();
+    // A clock that was set back must not put the next look off.
+    if (key === null || Math.abs(nowMs - checkedMs) >= RECHECK_MS) {
       key = networkKey(networkFacts(sources), salt);
       checkedMs = nowMs;
     }
