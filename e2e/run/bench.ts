@@ -10,12 +10,14 @@ import { heading, say } from './display.ts';
 import { formatTable } from './table.ts';
 
 const BENCHES = join(TOP, 'e2e', 'bench');
-/** What benchmarks are made of, in the same folder. */
-const PARTS = new Set(['measure', 'random', 'result']);
+/** A benchmark is what publishes a result under its own name; the folder's other files are its parts. */
+function isBench(name: string): boolean {
+  return readFileSync(join(BENCHES, `${name}.ts`), 'utf8').includes(`publish('${name}'`);
+}
 
 function benchNames(): string[] {
   const files = readdirSync(BENCHES).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
-  return files.map((file) => file.slice(0, -'.ts'.length)).filter((name) => !PARTS.has(name));
+  return files.map((file) => file.slice(0, -'.ts'.length)).filter(isBench);
 }
 
 /** The comment that a benchmark begins with says what it measures. */

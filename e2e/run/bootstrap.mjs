@@ -1,7 +1,7 @@
 // What every npm script enters first: plain JavaScript for whatever Node is installed. It makes the checkout ready
 // (packages, Rust, Chromium), saying what it does, and then hands over to the TypeScript command under the pinned Node.
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -87,6 +87,8 @@ async function main() {
   }
   await needPackages();
   for (const need of NEEDS[command]) await need();
+  // Profiles, caches and results of whatever runs; browsing history, so nobody else's to read.
+  mkdirSync(join(TOP, '.photofinish'), { recursive: true, mode: 0o700 });
   return handOver(command, args);
 }
 

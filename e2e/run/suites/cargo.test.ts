@@ -53,5 +53,23 @@ test('every binary counts, and a failure carries its own output', () => {
 test('a failure whose line cannot be read still counts', () => {
   const counts = readCargoOutput('test result: FAILED. 0 passed; 2 failed; 0 ignored;');
   assert.equal(counts.failures.length, 1);
-  assert.match(counts.failures[0]?.name ?? '', /^2 tests/);
+  assert.match(counts.failures[0]?.name ?? '', /2 without a readable name/);
+});
+
+test('a binary that dies is a failure beside the tests it had finished', () => {
+  const died = `
+     Running tests/attempt.rs (target/release/deps/attempt-1)
+
+running 2 tests
+test connects ... ok
+error: test failed, to rerun pass \`--test attempt\`
+  process didn't exit successfully (signal: 6, SIGABRT)
+`;
+  const counts = readCargoOutput(died + SAMPLE);
+  assert.equal(counts.passed, 5);
+  assert.deepEqual(
+    counts.failures.map(({ name }) => name),
+    ['tests/attempt.rs: ended before its last test', 'unittests src/lib.rs: wire::reads'],
+  );
+  assert.match(counts.failures[0]?.detail ?? '', /SIGABRT/);
 });

@@ -19,37 +19,65 @@ function readTestLine(line: string): { name: string; state: string; reason: stri
   return name === undefined || state === undefined ? null : { name, state, reason };
 }
 
-/** Reads what `cargo test` printed. Tests that printed something carry it as their failure's detail. */
-export function readCargoOutput(output: string): CargoCounts {
-  const failed: string[] = [];
-  const skipped: Skip[] = [];
-  const details = new Map<string, string>();
-  let passed = 0;
-  let failedCount = 0;
-  let target = '';
-  let failing: string | null = null;
+/** What one test binary printed. */
+interface Section {
+  readonly target: string;
+  readonly lines: string[];
+}
 
+function sectionsOf(output: string): Section[] {
+  const sections: Section[] = [{ target: '', lines: [] }];
   for (const line of output.split('\n')) {
     const { binary, doc } = SOURCE_LINE.exec(line)?.groups ?? {};
-    target = binary ?? (doc === undefined ? target : `${doc} documentation`);
-    const test = readTestLine(line);
-    if (test?.state === 'FAILED') failed.push(`${target}: ${test.name}`);
-    if (test?.state === 'ignored') skipped.push({ name: `${target}: ${test.name}`, reason: test.reason });
+    const target = binary ?? (doc === undefined ? null : `${doc} documentation`);
+    if (target !== null) sections.push({ target, lines: [] });
+    sections.at(-1)?.lines.push(line);
+  }
+  return sections;
+}
 
-    // A test that writes past the capture can break its own line, but not the totals.
-    const { ok = 0, bad = 0 } = RESULT_LINE.exec(line)?.groups ?? {};
-    passed += Number(ok);
-    failedCount += Number(bad);
-
+/** What each failed test printed, by its name. */
+function failureDetails(lines: readonly string[]): Map<string, string> {
+  const details = new Map<string, string>();
+  let failing: string | null = null;
+  for (const line of lines) {
     const { of } = OUTPUT_HEAD.exec(line)?.groups ?? {};
-    if (of !== undefined) failing = `${target}: ${of}`;
+    if (of !== undefined) failing = of;
     else if (line === 'failures:' || line.startsWith('test result:')) failing = null;
     else if (failing !== null) details.set(failing, `${details.get(failing) ?? ''}${line}\n`);
   }
-  const failures = failed.map((name) => ({ name, detail: details.get(name) ?? '' }));
-  if (failedCount > failures.length)
-    failures.push({ name: `${failedCount - failures.length} tests without a readable name`, detail: output });
-  return { passed, failures, skipped };
+  return details;
+}
+
+function readSection({ target, lines }: Section): CargoCounts {
+  const tests = lines.map(readTestLine).filter((test) => test !== null);
+  const named = (state: string) => tests.filter((test) => test.state === state);
+  const details = failureDetails(lines);
+  const failures = named('FAILED').map(({ name }) => ({
+    name: `${target}: ${name}`,
+    detail: details.get(name) ?? '',
+  }));
+  const skipped = named('ignored').map(({ name, reason }) => ({ name: `${target}: ${name}`, reason }));
+
+  // A test that writes past the capture can break its own line, but not the totals.
+  const result = lines.map((line) => RESULT_LINE.exec(line)?.groups).find((groups) => groups !== undefined);
+  const nameless = Number(result?.bad ?? 0) - failures.length;
+  if (nameless > 0)
+    failures.push({ name: `${target}: ${nameless} without a readable name`, detail: lines.join('\n') });
+  // A crash or a kill takes the rest of the binary's tests with it.
+  if (result === undefined && lines.some((line) => /^running \d+ tests?$/.test(line)))
+    failures.push({ name: `${target}: ended before its last test`, detail: lines.join('\n') });
+  return { passed: Number(result?.ok ?? named('ok').length), failures, skipped };
+}
+
+/** Reads what `cargo test` printed, test binary by test binary. */
+export function readCargoOutput(output: string): CargoCounts {
+  const counts = sectionsOf(output).map(readSection);
+  return {
+    passed: counts.reduce((sum, { passed }) => sum + passed, 0),
+    failures: counts.flatMap(({ failures }) => failures),
+    skipped: counts.flatMap(({ skipped }) => skipped),
+  };
 }
 
 /** Runs the tests of every crate, in the profile that the build has already compiled. */
