@@ -2,7 +2,7 @@
 // started anew every round; the goal keeps the helper as quick to wake as Node itself.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import { helperArguments } from '../helper/open.ts';
 import { openHost } from '../helper/port.ts';
 import { beginStep } from '../run/display.ts';
 import { measure } from './measure.ts';
@@ -36,13 +36,6 @@ async function firstForecast(args: readonly string[]): Promise<number> {
   return elapsedMs;
 }
 
-const helper = [
-  join(TOP, 'native-host/dist/main.js'),
-  '--config',
-  config,
-  '--',
-  `chrome-extension://${CHROMIUM_EXTENSION_ID}/`,
-];
 const step = beginStep('Starting hosts');
 try {
   const measurement = await measure({
@@ -50,7 +43,7 @@ try {
     unit: 'ms',
     sides: [
       { name: 'bare echo host', run: () => firstForecast([join(TOP, 'e2e/bench/echo-host.mjs')]) },
-      { name: 'photofinish helper', run: () => firstForecast(helper), ratioAtMost: 1.2 },
+      { name: 'photofinish helper', run: () => firstForecast(helperArguments(config)), ratioAtMost: 1.2 },
     ],
     rounds: 100,
     warmUpRounds: 5,

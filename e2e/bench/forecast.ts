@@ -1,0 +1,182 @@
+// A forecast's round trip from the extension's service worker through the real browser to a helper with 100,000
+// origins in its cache, against a host that only echoes; and how many navigations have theirs before the first byte.
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import { HOST_NAME } from '@photofinish/shared/wire';
+import type { Page, Worker } from '@playwright/test';
+import { installHelper, openSession, type SessionFiles } from '../browsers/session.ts';
+import { openHelper } from '../helper/open.ts';
+import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
+import { beginStep } from '../run/display.ts';
+import { fillCache, manyOrigin } from './many-origins.ts';
+import { measure } from './measure.ts';
+import { publish } from './result.ts';
+
+const TOP = new URL('../../', import.meta.url).pathname;
+const ECHO_NAME = 'org.photofinish.echo';
+const CACHED_ORIGINS = 100_000;
+/** The browser's clock ticks in tenths of a millisecond: a sample is the mean of this many round trips in a row. */
+const TRIPS_PER_SAMPLE = 50;
+const NAVIGATIONS = 200;
+/** The origin answers this late. */
+const ANSWER_DELAY_MS = 20;
+
+/** Registers the echo host beside the helper, for the same extension. */
+async function installEcho(profile: string): Promise<void> {
+  const hosts = join(profile, 'NativeMessagingHosts');
+  await mkdir(hosts, { recursive: true });
+  const launcher = join(hosts, 'echo-host');
+  await writeFile(
+    launcher,
+    `#!/bin/sh\nexec '${process.execPath}' '${join(TOP, 'e2e/bench/echo-host.mjs')}'\n`,
+  );
+  await chmod(launcher, 0o700);
+  const manifest = {
+    name: ECHO_NAME,
+    description: 'Echo, for comparison',
+    path: launcher,
+    type: 'stdio',
+    allowed_origins: [`chrome-extension://${CHROMIUM_EXTENSION_ID}/`],
+  };
+  await writeFile(join(hosts, `${ECHO_NAME}.json`), JSON.stringify(manifest));
+}
+
+/** Opens a port of the service worker's own to a host and says hello. */
+async function connect(worker: Worker, host: string): Promise<void> {
+  await worker.evaluate(async (name) => {
+    const port = chrome.runtime.connectNative(name);
+    const ports = globalThis as unknown as Record<string, (message: unknown) => Promise<unknown>>;
+    const ask = (message: unknown) =>
+      new Promise((resolve) => {
+        const take = (reply: unknown) => {
+          port.onMessage.removeListener(take);
+          resolve(reply);
+        };
+        port.onMessage.addListener(take);
+        port.postMessage(message);
+      });
+    ports[`ask ${name}`] = ask;
+    await ask({ type: 'hello', id: 1, protocol: 1, program: 'bench/1' });
+  }, host);
+}
+
+/** Mean milliseconds of a round trip with this host. */
+function roundTrips(worker: Worker, host: string, round: number): Promise<number> {
+  const origins = Array.from({ length: TRIPS_PER_SAMPLE }, (_, trip) =>
+    manyOrigin((round * 7919 + trip * 104_729) % CACHED_ORIGINS),
+  );
+  return worker.evaluate(
+    async ([name, asked]) => {
+      const ask = (globalThis as unknown as Record<string, (message: unknown) => Promise<unknown>>)[
+        `ask ${name}`
+      ];
+      if (ask === undefined) throw new Error(`no port to ${name}`);
+      const startedMs = performance.now();
+      for (const [id, { origin, site }] of asked.entries())
+        await ask({ type: 'forecast', id: id + 2, browser: 'chromium', site, origins: [origin] });
+      return (performance.now() - startedMs) / asked.length;
+    },
+    [host, origins] as const,
+  );
+}
+
+/** What the extension keeps of a page in the browser's session storage, as far as this looks at it. */
+interface PageTimes {
+  readonly documentId: string;
+  readonly forecastAtMs: number | null;
+  readonly firstByteAtMs: number | null;
+}
+
+/** Visits the origin and gives, of the visits that told both times, how many had their forecast in time. */
+async function navigate(
+  page: Page,
+  worker: Worker,
+  origin: string,
+  onVisit: (visit: number) => void,
+): Promise<{ inTime: number; of: number }> {
+  const pages = new Map<string, PageTimes>();
+  const collect = async () => {
+    // The last page's times travel in a batch of their own.
+    await page.waitForTimeout(1000);
+    const stored = await worker.evaluate(() => chrome.storage.session.get(null));
+    for (const value of Object.values(stored) as (PageTimes | string)[])
+      if (typeof value === 'object' && value.firstByteAtMs !== null) pages.set(value.documentId, value);
+  };
+  for (let visit = 1; visit <= NAVIGATIONS; visit += 1) {
+    await page.goto(origin);
+    onVisit(visit);
+    // The extension keeps a hundred pages.
+    if (visit % 50 === 0) await collect();
+  }
+  const told = [...pages.values()];
+  const inTime = told.filter((p) => (p.forecastAtMs ?? Infinity) < (p.firstByteAtMs ?? 0)).length;
+  return { inTime, of: told.length };
+}
+
+const dir = await mkdtemp(join(TOP, '.photofinish', 'bench-forecast-'));
+const files: SessionFiles = {
+  profile: join(dir, 'profile'),
+  config: join(dir, 'config.json'),
+  cache: join(dir, 'cache.db'),
+};
+const local = await startOrigins({
+  origins: { slow: { ...ORIGIN_KINDS.both, answerDelayMs: ANSWER_DELAY_MS } },
+});
+try {
+  const filling = beginStep(`Filling the host cache with ${CACHED_ORIGINS} origins`);
+  await mkdir(files.profile, { recursive: true });
+  await installHelper(files, local);
+  await installEcho(files.profile);
+  const helper = openHelper(files.config);
+  await fillCache(helper, CACHED_ORIGINS);
+  await helper.close();
+  filling.end(true);
+
+  const session = await openSession({ dir, local, headless: true });
+  try {
+    const trips = beginStep('Round trips');
+    const page = await session.context.newPage();
+    const worker =
+      session.context.serviceWorkers()[0] ?? (await session.context.waitForEvent('serviceworker'));
+    await connect(worker, HOST_NAME);
+    await connect(worker, ECHO_NAME);
+    const measurement = await measure({
+      title: `forecast round trip in the browser, ${CACHED_ORIGINS} origins cached`,
+      unit: 'ms',
+      sides: [
+        { name: 'echo host', run: (round) => roundTrips(worker, ECHO_NAME, round) },
+        { name: 'photofinish', run: (round) => roundTrips(worker, HOST_NAME, round), ratioAtMost: 1.3 },
+      ],
+      rounds: 100,
+      warmUpRounds: 5,
+      seed: 1,
+      onRound: (done, of) => trips.detail(`${done} of ${of} rounds`),
+    });
+    trips.end(true);
+
+    const visits = beginStep('Navigations');
+    const share = await navigate(page, worker, local.origins.slow.origin, (visit) =>
+      visits.detail(`${visit} of ${NAVIGATIONS}`),
+    );
+    visits.end(true);
+    publish('forecast', {
+      measurements: [measurement],
+      facts: [
+        { name: 'navigations looked at', value: share.of, unit: 'navigations', atLeast: NAVIGATIONS * 0.9 },
+        {
+          name: `forecast before the first byte, origin ${ANSWER_DELAY_MS} ms late`,
+          value: (100 * share.inTime) / share.of,
+          unit: '%',
+          atLeast: 99,
+        },
+      ],
+      versions: { chromium: session.context.browser()?.version() ?? 'unknown' },
+    });
+  } finally {
+    await session.close();
+  }
+} finally {
+  await local.stop();
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+}
