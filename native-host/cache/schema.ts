@@ -47,12 +47,20 @@ export function foreignReason(db: DatabaseSync): string | null {
     : null;
 }
 
-/** Brings the file to the current schema in one transaction; several processes may try at once. */
+/**
+ * Brings the file to the current schema in one transaction; several processes may try at once. A current file is not
+ * written, only found to be writable. Throws for a file that is not for us: a newer helper may just have come first.
+ */
 export function migrate(db: DatabaseSync): void {
   db.exec('BEGIN IMMEDIATE');
   try {
-    for (const step of MIGRATIONS.slice(onlyNumber(db, 'PRAGMA user_version'))) db.exec(step);
-    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+    const reason = foreignReason(db);
+    if (reason !== null) throw new Error(reason);
+    const version = onlyNumber(db, 'PRAGMA user_version');
+    for (const step of MIGRATIONS.slice(version)) db.exec(step);
+    if (version < SCHEMA_VERSION)
+      db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
+    db.exec('COMMIT');
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
