@@ -93,7 +93,7 @@ export function reachable(
  *
  * | HTTP/3 advertised to it here | last used | else | expected |
  * |---|---|---|---|
- * | yes, unexpired | any | a fresh race, newer than any h3 of a browser, says that h3 fails here | its last TCP protocol (observed), or unknown |
+ * | yes, unexpired | any | a fresh race says it fails here | its last TCP protocol (observed), or unknown |
  * | yes, unexpired | h3 | | h3 (observed) |
  * | yes, unexpired | other | stayed on TCP for 3 visits since | its last TCP protocol (observed) |
  * | yes, unexpired | other or unknown | | h3 (advertised) |
