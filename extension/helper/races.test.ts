@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Origin } from '@photofinish/shared/origin';
+import type { OriginRace } from '@photofinish/shared/outcome';
+import { aRace } from '../report/race.fixture.ts';
+import { HelperError } from './failure.ts';
+import { createRaces, RACES_AT_ONCE } from './races.ts';
+
+const origins = Array.from({ length: RACES_AT_ONCE + 2 }, (_, i) => `https://o${i}.test` as Origin);
+
+function bench() {
+  const running = new Map<Origin, { resolve: (race: OriginRace) => void; reject: (e: Error) => void }>();
+  const done: Origin[] = [];
+  const failed: string[] = [];
+  const races = createRaces({
+    compare: (origin) => ({
+      result: new Promise((resolve, reject) => running.set(origin, { resolve, reject })),
+      cancel: () => running.get(origin)?.reject(new HelperError('cancelled', 'cancelled')),
+    }),
+    onProgress: () => {},
+    onDone: (race) => done.push(race.origin),
+    onFailed: (origin, code) => failed.push(`${origin} ${code}`),
+  });
+  const finish = async (origin: Origin) => {
+    running.get(origin)?.resolve(aRace({ origin }));
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { races, running, done, failed, finish };
+}
+
+test('no more race at once than the helper’s budget allows; the next follows when one ends', async () => {
+  const { races, running, done, finish } = bench();
+  for (const origin of origins) races.start(origin);
+  assert.equal(running.size, RACES_AT_ONCE);
+  await finish(origins[0] as Origin);
+  assert.deepEqual(done, [origins[0]]);
+  assert.equal(running.size, RACES_AT_ONCE + 1);
+});
+
+test('an origin does not race itself', () => {
+  const { races, running } = bench();
+  races.start(origins[0] as Origin);
+  races.start(origins[0] as Origin);
+  assert.equal(running.size, 1);
+});
+
+test('a waiting race is cancelled here, a running one by the helper', async () => {
+  const { races, failed } = bench();
+  for (const origin of origins) races.start(origin);
+  races.cancel(origins.at(-1) as Origin);
+  races.cancel(origins[0] as Origin);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(failed, [`${origins.at(-1)} cancelled`, `${origins[0]} cancelled`]);
+});

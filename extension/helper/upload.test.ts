@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Observation } from '@photofinish/shared/observation';
+import { MAX_OBSERVATIONS } from '@photofinish/shared/wire';
+import { HelperError } from './failure.ts';
+import { createUpload } from './upload.ts';
+
+/** An outbox of rows with so many observations each. */
+function outbox(sizes: readonly number[]) {
+  let rows = sizes.map((size, i) => ({
+    key: i + 1,
+    observations: Array.from({ length: size }, (_, n) => ({ id: `${i}:${n}` }) as Observation),
+  }));
+  return {
+    left: () => rows.length,
+    add: (key: number) => rows.push({ key, observations: [{ id: String(key) } as Observation] }),
+    ledger: {
+      outbox: async (limit: number) => rows.slice(0, limit),
+      acknowledge: async (keys: readonly number[]) => {
+        rows = rows.filter((row) => !keys.includes(row.key));
+      },
+    },
+  };
+}
+
+test('everything goes, in messages the wire allows, and is forgotten after the acknowledgement', async () => {
+  const { ledger, left } = outbox([300, 300, 100, 500]);
+  const sent: number[] = [];
+  await createUpload({
+    ledger,
+    observed: async (observations) => {
+      assert.ok(left() > 0);
+      sent.push(observations.length);
+    },
+  })();
+  assert.deepEqual(sent, [300, 400, 500]);
+  assert.ok(sent.every((n) => n <= MAX_OBSERVATIONS));
+  assert.equal(left(), 0);
+});
+
+test('without an acknowledgement nothing is forgotten', async () => {
+  const { ledger, left } = outbox([1, 1]);
+  const upload = createUpload({
+    ledger,
+    observed: async () => {
+      throw new HelperError('helper-disconnected', 'gone');
+    },
+  });
+  await assert.rejects(upload(), /gone/);
+  assert.equal(left(), 2);
+});
+
+test('what the helper can never read does not block the rest', async () => {
+  const { ledger, left } = outbox([1]);
+  await createUpload({
+    ledger,
+    observed: async () => {
+      throw new HelperError('bad-message', 'unreadable');
+    },
+  })();
+  assert.equal(left(), 0);
+});
+
+test('one upload runs at a time, and what comes meanwhile goes with it', async () => {
+  const { ledger, left, add } = outbox([1]);
+  let running = 0;
+  const upload = createUpload({
+    ledger,
+    observed: async () => {
+      running += 1;
+      assert.equal(running, 1);
+      await Promise.resolve();
+      running -= 1;
+    },
+  });
+  const first = upload();
+  add(9);
+  await Promise.all([first, upload()]);
+  assert.equal(left(), 0);
+});

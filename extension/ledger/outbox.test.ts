@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Observation } from '@photofinish/shared/observation';
+import type { Origin } from '@photofinish/shared/origin';
+import { worthTelling } from './outbox.ts';
+
+const base: Observation = {
+  id: '1',
+  origin: 'https://a.test' as Origin,
+  site: 'a.test',
+  kind: 'resource',
+  delivery: 'network',
+  atMs: 1,
+  bytes: null,
+  protocol: 'h2',
+};
+
+test('of a kind the newest is told', () => {
+  const told = worthTelling([base, { ...base, id: '2', atMs: 3 }, { ...base, id: '3', atMs: 2 }]);
+  assert.deepEqual(
+    told.map((o) => o.id),
+    ['2'],
+  );
+});
+
+test('another protocol, origin or advertisement is another kind', () => {
+  const told = worthTelling([
+    base,
+    { ...base, protocol: 'h3' },
+    { ...base, origin: 'https://b.test' as Origin },
+    { ...base, altSvc: 'h3=":443"' },
+  ]);
+  assert.equal(told.length, 4);
+});
+
+test('what teaches nothing is not told', () => {
+  const hidden = { ...base, protocol: 'unknown', reason: 'missed' } as const;
+  assert.deepEqual(worthTelling([hidden, { ...base, delivery: 'http-cache' }]), []);
+  assert.equal(worthTelling([{ ...hidden, altSvc: 'h3=":443"' }]).length, 1);
+});

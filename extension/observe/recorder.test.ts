@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Batch } from '../ledger/ledger.ts';
+import { createPages } from '../page/pages.ts';
+import { loadSavedMap } from '../page/saved-map.ts';
+import { createRecorder } from './recorder.ts';
+import { createRequestTable, type EndedRequest, SETTLE_MS } from './requests.ts';
+import type { Timing, TimingBatch } from './timing.ts';
+
+const SOURCE = '00000000-0000-4000-8000-000000000000';
+const sender = { tabId: 1, documentId: 'doc', url: 'https://www.a.test/page' };
+
+const timing: Timing = {
+  navigation: true,
+  url: 'https://www.a.test/page',
+  alpn: 'h2',
+  deliveryType: '',
+  startMs: 1000,
+  endMs: 1010,
+  firstByteMs: 1005,
+  transferBytes: 400,
+  bodyBytes: 100,
+  worker: false,
+  opaque: false,
+};
+const batch: TimingBatch = {
+  type: 'timings',
+  source: SOURCE,
+  seq: 1,
+  topOrigin: null,
+  startedMs: 1000,
+  controlled: false,
+  entries: [timing],
+};
+const request: EndedRequest = {
+  id: '7',
+  tabId: 1,
+  documentId: null,
+  kind: 'navigation',
+  hop: false,
+  firstUrl: timing.url,
+  url: timing.url,
+  atMs: 1010,
+  answered: true,
+  fromCache: false,
+  address: '127.0.0.1',
+  altSvc: 'h3=":443"',
+  prerender: false,
+  initiator: null,
+};
+
+async function bench() {
+  const storage = { get: async () => ({}), set: async () => {}, remove: async () => {} };
+  const pages = createPages(await loadSavedMap(storage, 'p:'), await loadSavedMap(storage, 's:'), () => {});
+  const table = createRequestTable();
+  const recorded: Batch[] = [];
+  const fail = { next: false };
+  const keys = new Set<string>();
+  const recorder = createRecorder({
+    table,
+    pages,
+    witnessSinceMs: 0,
+    nowMs: () => 20_000,
+    onRecorded: () => {},
+    ledger: {
+      record: async (given) => {
+        if (fail.next) {
+          fail.next = false;
+          throw new Error('the disk is full');
+        }
+        if (given.key !== null && keys.has(given.key)) return false;
+        if (given.key !== null) keys.add(given.key);
+        recorded.push(given);
+        return true;
+      },
+    },
+  });
+  return { pages, table, recorded, recorder, fail };
+}
+
+test('both halves of a request become one observation of the page', async () => {
+  const { pages, table, recorded, recorder } = await bench();
+  table.add(request);
+  await recorder.record(batch, sender);
+  const [o] = recorded[0]?.observations ?? [];
+  assert.deepEqual([o?.site, o?.kind, o?.protocol, o?.altSvc], ['a.test', 'navigation', 'h2', 'h3=":443"']);
+  assert.deepEqual([pages.shown(1)?.counts.h2, pages.shown(1)?.firstByteAtMs], [1, 1005]);
+});
+
+test('after a failure the same batch brings the same observations, joined as before', async () => {
+  const { table, recorded, recorder, fail, pages } = await bench();
+  table.add(request);
+  fail.next = true;
+  await assert.rejects(recorder.record(batch, sender), /disk is full/);
+  await recorder.record(batch, sender);
+  assert.equal(recorded[0]?.observations[0]?.altSvc, 'h3=":443"');
+  assert.equal(pages.shown(1)?.counts.h2, 1);
+});
+
+test('a frame’s batch belongs to its page’s site and page', async () => {
+  const { pages, recorded, recorder } = await bench();
+  await recorder.record(batch, sender);
+  pages.commitFrame('frame', 'doc');
+  await recorder.record(
+    {
+      ...batch,
+      source: '00000000-0000-4000-8000-000000000001',
+      topOrigin: 'https://www.a.test',
+      entries: [{ ...timing, url: 'https://ad.test/' }],
+    },
+    { tabId: 1, documentId: 'frame', url: 'https://ad.test/' },
+  );
+  const [o] = recorded[1]?.observations ?? [];
+  assert.deepEqual([o?.origin, o?.site, o?.kind], ['https://ad.test', 'a.test', 'resource']);
+  assert.equal(pages.shown(1)?.counts.h2, 2);
+});
+
+test('an answer without a timing is recorded once, on its page', async () => {
+  const { pages, table, recorded, recorder } = await bench();
+  await recorder.record(batch, sender);
+  const resource = { ...request, kind: 'resource', documentId: 'doc', atMs: 20_000 - SETTLE_MS } as const;
+  table.add(resource);
+  await recorder.recordMissed();
+  await recorder.recordMissed();
+  assert.equal(recorded.length, 2);
+  assert.deepEqual([recorded[1]?.observations[0]?.reason, pages.shown(1)?.counts.unknown], ['missed', 1]);
+});
+
+test('a worker’s own request belongs to the site of who asked', async () => {
+  const { table, recorded, recorder } = await bench();
+  const own = { ...request, tabId: -1, kind: 'resource', initiator: 'https://www.b.test', atMs: 0 } as const;
+  table.add(own);
+  await recorder.recordMissed();
+  assert.equal(recorded[0]?.observations[0]?.site, 'b.test');
+});
+
+test('missed answers that could not be stored are stored the next time', async () => {
+  const { table, recorded, recorder, fail } = await bench();
+  table.add({ ...request, atMs: 0 });
+  fail.next = true;
+  await assert.rejects(recorder.recordMissed());
+  await recorder.recordMissed();
+  assert.equal(recorded[0]?.observations.length, 1);
+});
+
+test('frames inside pages that are nobody’s visit are not recorded', async () => {
+  const { recorded, recorder } = await bench();
+  await recorder.record({ ...batch, topOrigin: 'chrome-extension://abc' }, sender);
+  assert.equal(recorded.length, 0);
+});

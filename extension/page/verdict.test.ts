@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Origin } from '@photofinish/shared/origin';
+import { emptyRecord } from '../ledger/fold.ts';
+import { aRace } from '../report/race.fixture.ts';
+import { type Known, verdictOfOrigin } from './verdict.ts';
+
+const A = 'https://a.test' as Origin;
+const H3 = 'h3=":443"; ma=60';
+const record = emptyRecord(A, 'a.test', 0);
+
+function verdict(more: Partial<Known>) {
+  return verdictOfOrigin({
+    origin: A,
+    protocol: null,
+    reason: null,
+    elsewhere: null,
+    record: undefined,
+    race: undefined,
+    ...more,
+  });
+}
+
+test('without a race the browser speaks for itself', () => {
+  assert.equal(verdict({ protocol: 'h3' }).code, 'h3-used');
+  const first = verdict({ protocol: 'h2', record: { ...record, altSvc: H3 } });
+  assert.equal(first.code, 'h3-first-visit');
+  const plain = verdict({ protocol: 'h2' });
+  assert.equal(plain.code, 'unknown');
+  assert.match(plain.text, /^Reached over HTTP\/2\. No advertisement/);
+});
+
+test('a race adds its evidence and the gain', () => {
+  const used = verdict({ protocol: 'h3', race: aRace() });
+  assert.deepEqual([used.code, used.findings.map((f) => f.code)], ['h3-used', ['h3-available']]);
+  assert.match(used.text, /21 ms longer/);
+});
+
+test('a browser that stays on HTTP/2 visit after visit avoids HTTP/3', () => {
+  const seen = { ...record, altSvc: H3, protocol: 'h2', visitsSinceAdvertised: 3 } as const;
+  assert.equal(verdict({ protocol: 'h2', record: seen, race: aRace() }).code, 'h3-browser-avoids');
+});
+
+test('hidden says who hides it, and what was known before', () => {
+  const hidden = verdict({ reason: 'no-timing-allow-origin' });
+  assert.match(hidden.text, /^It sends no Timing-Allow-Origin/);
+  const before = verdict({ reason: 'missed', record: { ...record, protocol: 'h3', protocolAtMs: 1 } });
+  assert.match(before.text, /^The browser did not tell .* Before: Reached over HTTP\/3\./);
+});
+
+test('a cached page says so before anything else', () => {
+  assert.match(verdict({ elsewhere: 'http-cache' }).text, /^Answered from the browser's cache/);
+  assert.match(verdict({ elsewhere: 'service-worker' }).text, /^Answered by a service worker/);
+});
+
+test('a race that could not be run is no evidence', () => {
+  const failed = aRace({ trials: [], error: { code: 'dns-failed', message: 'no such host' } });
+  assert.match(verdict({ protocol: 'h2', race: failed }).text, /^Reached over HTTP\/2\./);
+});
