@@ -7,7 +7,7 @@ import { type Origin, parseOrigin } from '@photofinish/shared/origin';
 import { reportSchema } from '@photofinish/shared/report';
 import * as v from 'valibot';
 import { openSession, type Session } from '../browsers/session.ts';
-import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
+import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';
 import { formatAdoption } from './adoption-table.ts';
 import { build } from './build.ts';
 import { TOP } from './command.ts';
@@ -17,6 +17,14 @@ import { exportReports, raceAll, visitAll, visitMixedPage } from './tour.ts';
 const DIR = join(TOP, '.photofinish', 'start');
 const REPORT_DIR = join(DIR, 'report');
 const USAGE = 'usage: npm start [-- [--headed|--headless] ORIGIN...]';
+
+/** Loopback answers before anything could be forecast; a server nearby takes about this long. */
+const ANSWER_DELAY_MS = 20;
+
+function localOrigins(): Record<string, OriginSettings> {
+  const kinds = Object.entries(ORIGIN_KINDS);
+  return Object.fromEntries(kinds.map(([name, kind]) => [name, { ...kind, answerDelayMs: ANSWER_DELAY_MS }]));
+}
 
 class BadUsage extends Error {}
 
@@ -78,7 +86,7 @@ async function run(wish: Wish): Promise<boolean> {
 
   heading('Browser');
   const local = wish.origins.length === 0;
-  const served = local ? await startOrigins({ origins: ORIGIN_KINDS, dir: join(DIR, 'origins') }) : null;
+  const served = local ? await startOrigins({ origins: localOrigins(), dir: join(DIR, 'origins') }) : null;
   const origins = served
     ? Object.values(served.origins).map(({ origin }) => readOrigin(origin))
     : wish.origins;
