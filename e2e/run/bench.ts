@@ -1,11 +1,9 @@
 // `npm run bench -- NAME [args]`: builds, then runs e2e/bench/NAME.ts with the arguments; `all` runs each of them, and
 // no name lists them.
-import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { constants } from 'node:os';
 import { join } from 'node:path';
 import { build } from './build.ts';
-import { TOP } from './command.ts';
+import { endCommandsOnSignals, runInView, TOP } from './command.ts';
 import { heading, say } from './display.ts';
 import { formatTable } from './table.ts';
 
@@ -33,23 +31,6 @@ function purpose(name: string): string {
   );
 }
 
-/** Runs one benchmark in a process of its own; gives its exit code. */
-function runBench(name: string, args: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, [join(BENCHES, `${name}.ts`), ...args], {
-    cwd: TOP,
-    stdio: 'inherit',
-  });
-  const forward = (signal: NodeJS.Signals) => child.kill(signal);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, forward);
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code, signal) => {
-      for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(name, forward);
-      resolve(code ?? 128 + (signal ? constants.signals[signal] : 0));
-    });
-  });
-}
-
 async function main(): Promise<number> {
   const [name, ...args] = process.argv.slice(2);
   const names = benchNames();
@@ -71,12 +52,10 @@ async function main(): Promise<number> {
   let worst = 0;
   for (const each of name === 'all' ? names : [name]) {
     heading(`Benchmark ${each}`);
-    const code = await runBench(each, args);
-    // Above 128 somebody interrupted it, and means all of them.
-    if (code > 128) return code;
-    worst = Math.max(worst, code);
+    worst = Math.max(worst, await runInView(join(BENCHES, `${each}.ts`), args));
   }
   return worst;
 }
 
+endCommandsOnSignals();
 process.exitCode = await main();

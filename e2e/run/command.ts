@@ -38,13 +38,14 @@ export interface Ended {
   readonly elapsedMs: number;
 }
 
-const running = new Set<ChildProcess>();
+/** What is running, and how a signal reaches it. */
+const running = new Map<ChildProcess, (signal: NodeJS.Signals) => void>();
 let interruptedBy: NodeJS.Signals | null = null;
 
 function interrupt(signal: NodeJS.Signals): void {
   interruptedBy = signal;
   if (running.size === 0) process.exit(128 + constants.signals[signal]);
-  for (const child of running) signalAll(child, signal);
+  for (const forward of running.values()) forward(signal);
 }
 
 /** A test runner's own children must not outlive it: each command has a process group of its own. */
@@ -80,6 +81,23 @@ export function endCommandsOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(signal));
 }
 
+function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): number {
+  return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+}
+
+/** Runs a TypeScript file of ours in view of the user, in a process of its own; gives its exit code. */
+export async function runInView(file: string, args: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, [file, ...args], { cwd: TOP, stdio: 'inherit' });
+  running.set(child, (signal) => child.kill(signal));
+  const code = await new Promise<number>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (exit, signal) => resolve(exitCodeOf(exit, signal)));
+  });
+  running.delete(child);
+  if (interruptedBy !== null) process.exit(code);
+  return code;
+}
+
 /** Runs the command to its end. Never throws: a command that cannot be started has failed with code 127. */
 export async function runStep(title: string, command: Command): Promise<Ended> {
   const step = beginStep(title);
@@ -90,7 +108,7 @@ export async function runStep(title: string, command: Command): Promise<Ended> {
     env: { ...process.env, ...command.env },
     detached: true,
   });
-  running.add(child);
+  running.set(child, (signal) => signalAll(child, signal));
 
   const output: string[] = [];
   const limitMs = command.silenceLimitMs ?? SILENCE_LIMIT_MS;
@@ -119,7 +137,7 @@ export async function runStep(title: string, command: Command): Promise<Ended> {
       output.push(`${error.message}\n`);
       resolve(127);
     });
-    child.once('close', (exit, signal) => resolve(exit ?? 128 + (signal ? constants.signals[signal] : 0)));
+    child.once('close', (exit, signal) => resolve(exitCodeOf(exit, signal)));
   });
   silence.stop();
   running.delete(child);

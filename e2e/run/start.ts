@@ -10,7 +10,7 @@ import { openSession, type Session } from '../browsers/session.ts';
 import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';
 import { formatAdoption } from './adoption-table.ts';
 import { build } from './build.ts';
-import { TOP } from './command.ts';
+import { endCommandsOnSignals, TOP } from './command.ts';
 import { beginStep, heading, say } from './display.ts';
 import { exportReports, raceAll, visitAll, visitMixedPage } from './tour.ts';
 
@@ -107,6 +107,8 @@ async function run(wish: Wish): Promise<boolean> {
   }
 }
 
+// Browser and origins end with this process, whenever that is.
+endCommandsOnSignals();
 try {
   process.exitCode = (await run(readArguments(process.argv.slice(2)))) ? 0 : 1;
 } catch (error) {
