@@ -6,11 +6,12 @@ import type { RaceDocument } from '@photofinish/shared/outcome';
 import { median } from '@photofinish/shared/statistics';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
-import { measure } from './measure.ts';
+import { measure, type Side } from './measure.ts';
 import { publish } from './result.ts';
 
 const TOP = new URL('../../', import.meta.url).pathname;
 const PHOTOFINISH = `${TOP}native-host/bin/photofinish`;
+const BARE_QUINN = `${TOP}target/release/examples/bare_quinn`;
 const TRIALS = 200;
 const ROUNDS = 15;
 const run = promisify(execFile);
@@ -40,7 +41,25 @@ async function series(name: 'both' | 'h2only', mode: string, winner: Winner): Pr
   return middle;
 }
 
-async function compared(name: 'both' | 'h2only', winner: Winner) {
+/** Builds the bare client, a peer without anything of ours. */
+async function buildBareQuinn(): Promise<void> {
+  const step = beginStep('Building a bare quinn client');
+  await run('cargo', ['build', '--release', '-p', 'photofinish-quic', '--example', 'bare_quinn'], {
+    cwd: TOP,
+  });
+  step.end(true);
+}
+
+/** Median milliseconds of a handshake by the bare client. */
+async function bareQuinn(): Promise<number> {
+  const { host, port } = origins.both;
+  const { stdout } = await run(BARE_QUINN, [`127.0.0.1:${port}`, host, caPath, String(TRIALS)]);
+  const middle = median(JSON.parse(stdout) as number[]);
+  if (middle === null) throw new Error('no handshake');
+  return middle;
+}
+
+async function compared(name: 'both' | 'h2only', winner: Winner, peers: readonly Side[]) {
   const step = beginStep(`${winner} alone and as the winner of a race`);
   const measurement = await measure({
     title: `${winner} wins: its time to established, median of ${TRIALS} trials a round`,
@@ -48,6 +67,7 @@ async function compared(name: 'both' | 'h2only', winner: Winner) {
     sides: [
       { name: `${winner} alone`, run: () => series(name, winner, winner) },
       { name: 'race', run: () => series(name, 'race', winner), ratioAtMost: 1.05 },
+      ...peers,
     ],
     rounds: ROUNDS,
     warmUpRounds: 1,
@@ -59,7 +79,11 @@ async function compared(name: 'both' | 'h2only', winner: Winner) {
 }
 
 try {
-  const measurements = [await compared('both', 'h3'), await compared('h2only', 'h2')];
+  await buildBareQuinn();
+  const measurements = [
+    await compared('both', 'h3', [{ name: 'bare quinn', run: bareQuinn }]),
+    await compared('h2only', 'h2', []),
+  ];
   publish('race-overhead', { measurements });
 } finally {
   await stop();
