@@ -62,11 +62,11 @@ const queue = createQueue({
 
 let navigationTaken = false;
 
-/** The document's own entry, once its answer is complete; `leaving` takes it as it is. */
-function takeNavigation(leaving: boolean): void {
+/** The document's own entry, once its answer is complete; `asItIs` when nothing more can be waited for. */
+function takeNavigation(asItIs: boolean): void {
   if (navigationTaken) return;
   const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
-  if (!entry?.name.startsWith('https:') || (entry.responseEnd === 0 && !leaving)) return;
+  if (!entry?.name.startsWith('https:') || (entry.responseEnd === 0 && !asItIs)) return;
   navigationTaken = true;
   queue.add([timingOf(entry)]);
 }
@@ -104,10 +104,15 @@ function onReady(): void {
   takeNavigation(false);
 }
 
+function onLoad(): void {
+  // A document fetched ahead of time never gets a response end.
+  takeNavigation(true);
+}
+
 function start(): void {
   addEventListener('pagehide', leave);
   addEventListener('pageshow', onPageShow);
-  addEventListener('load', onReady);
+  addEventListener('load', onLoad);
   document.addEventListener('visibilitychange', onVisibilityChange);
   document.addEventListener('DOMContentLoaded', onReady);
   observer.observe({ type: 'resource', buffered: true });
@@ -119,7 +124,7 @@ function stop(): void {
   observer.disconnect();
   removeEventListener('pagehide', leave);
   removeEventListener('pageshow', onPageShow);
-  removeEventListener('load', onReady);
+  removeEventListener('load', onLoad);
   document.removeEventListener('visibilitychange', onVisibilityChange);
   document.removeEventListener('DOMContentLoaded', onReady);
 }

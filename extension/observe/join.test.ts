@@ -139,13 +139,12 @@ test('what failed before any answer is no outcome', () => {
   assert.equal(observationOf(hidden, { ...request, answered: false }, context), null);
 });
 
-test('an answer without a timing is counted as missed, a redirect never as a navigation', () => {
-  assert.equal(missedObservation(request, 'm', 'a.test')?.reason, 'missed');
-  assert.equal(missedObservation({ ...request, kind: 'navigation' }, 'm', 'a.test')?.kind, 'navigation');
-  assert.equal(
-    missedObservation({ ...request, kind: 'navigation', hop: true }, 'm', 'a.test')?.kind,
-    'resource',
-  );
+test('an answer without a timing is counted as missed, with what webRequest knows of it', () => {
+  const identity = { id: 'm', site: 'a.test', kind: 'resource' } as const;
+  const o = missedObservation(request, identity);
+  assert.deepEqual([o?.protocol, o?.reason, o?.altSvc], ['unknown', 'missed', 'h3=":443"']);
+  const cached = missedObservation({ ...request, fromCache: true }, identity);
+  assert.deepEqual([cached?.delivery, cached?.altSvc], ['http-cache', undefined]);
 });
 
 test('whatever a page says, an observation fits its schema', () => {

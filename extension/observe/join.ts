@@ -77,15 +77,18 @@ export function observationOf(
   };
 }
 
-/** An answer that no timing entry told of: counted, its protocol unknown. */
-export function missedObservation(request: EndedRequest, id: string, site: string): Observation | null {
+/** An answer that no timing entry told of: counted, its protocol unknown. `kind` is what it was to its page. */
+export function missedObservation(
+  request: EndedRequest,
+  { id, site, kind }: Pick<Observation, 'id' | 'site' | 'kind'>,
+): Observation | null {
   const parts = originOfUrl(request.url);
   if (parts === null) return null;
   return {
     id,
     origin: parts.origin,
     site,
-    kind: request.kind === 'navigation' && !request.hop ? 'navigation' : 'resource',
+    kind,
     delivery: request.fromCache ? 'http-cache' : 'network',
     atMs: request.atMs,
     bytes: null,

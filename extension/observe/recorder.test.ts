@@ -126,6 +126,19 @@ test('an answer without a timing is recorded once, on its page', async () => {
   assert.deepEqual([recorded[1]?.observations[0]?.reason, pages.shown(1)?.counts.unknown], ['missed', 1]);
 });
 
+test('a page asked for and never shown was no navigation', async () => {
+  const { pages, table, recorded, recorder } = await bench();
+  table.add({ ...request, atMs: 0 });
+  await recorder.recordMissed();
+  assert.equal(recorded[0]?.observations[0]?.kind, 'resource');
+  pages.commit({ documentId: 'silent', tabId: 1, url: timing.url, startedMs: 0 });
+  pages.show(1, 'silent');
+  table.add({ ...request, atMs: 0 });
+  await recorder.recordMissed();
+  assert.equal(recorded[1]?.observations[0]?.kind, 'navigation');
+  assert.equal(pages.shown(1)?.delivery, 'network');
+});
+
 test('a worker’s own request belongs to the site of who asked', async () => {
   const { table, recorded, recorder } = await bench();
   const own = { ...request, tabId: -1, kind: 'resource', initiator: 'https://www.b.test', atMs: 0 } as const;

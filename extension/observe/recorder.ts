@@ -95,7 +95,11 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       (request.kind === 'navigation' ? siteOfHost(parts.host) : page?.site) ??
       siteOfUrl(request.initiator ?? '') ??
       siteOfHost(parts.host);
-    const observation = missedObservation(request, `missed:${request.id}:${request.atMs}`, site);
+    // Pages are also asked for by downloads and, ahead of time, by other pages: those were no navigations.
+    const document = request.kind === 'navigation' && !request.hop && request.documentId === null;
+    const kind = document && page !== undefined ? 'navigation' : 'resource';
+    const id = `missed:${request.id}:${request.atMs}`;
+    const observation = missedObservation(request, { id, site, kind });
     return observation === null ? null : { observation, page };
   };
 

@@ -52,6 +52,16 @@ test('a navigation is joined by its tab and last URL, a resource by its first', 
   assert.equal(table.claim(claim), redirected);
 });
 
+test('a document belongs to the newest request for its URL, and never to a failed one', () => {
+  const table = createRequestTable();
+  const ahead: EndedRequest = { ...base, kind: 'navigation', documentId: null, prerender: true };
+  const real = { ...ahead, id: '2', prerender: false };
+  table.add(ahead);
+  table.add(real);
+  table.add({ ...real, id: '3', answered: false });
+  assert.equal(table.claim({ ...claim, navigation: true }), real);
+});
+
 test('a redirect has no timing of its own, so nothing claims it', () => {
   const table = createRequestTable();
   const hop = { ...base, hop: true };

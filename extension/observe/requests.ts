@@ -78,11 +78,12 @@ export function createRequestTable(): RequestTable {
     return keyOf(r.tabId, r.documentId, true, r.url);
   };
 
-  const takeFirst = (map: Map<string, EndedRequest[]>, key: string): EndedRequest | null => {
-    const list = map.get(key);
-    const first = list?.shift();
-    if (list?.length === 0) map.delete(key);
-    return first ?? null;
+  const take = (key: string, newest: boolean): EndedRequest | null => {
+    const list = waiting.get(key);
+    const taken = newest ? list?.pop() : list?.shift();
+    if (list?.length === 0) waiting.delete(key);
+    if (taken !== undefined) size -= 1;
+    return taken ?? null;
   };
 
   const markCounted = (request: EndedRequest): void => {
@@ -94,6 +95,8 @@ export function createRequestTable(): RequestTable {
 
   return {
     add(request) {
+      // A navigation that failed made no document that could tell of it.
+      if (!request.answered && request.kind !== 'resource') return;
       const key = requestKey(request);
       const list = waiting.get(key);
       if (list === undefined) waiting.set(key, [request]);
@@ -101,18 +104,16 @@ export function createRequestTable(): RequestTable {
       size += 1;
       const [oldest] = waiting.keys();
       if (size <= MAX_ENTRIES || oldest === undefined) return;
-      const dropped = takeFirst(waiting, oldest);
-      size -= 1;
+      const dropped = take(oldest, false);
       if (dropped !== null) overflow.push(dropped);
     },
 
     claim({ tabId, documentId, navigation, url }) {
       const key = keyOf(tabId, documentId, navigation, url);
-      const found = takeFirst(waiting, key);
-      if (found !== null) {
-        size -= 1;
-        return found;
-      }
+      // Resources tell in the order they ended. A document is of its tab's newest request for that URL: earlier ones
+      // were abandoned, or rendered ahead of time for nothing.
+      const found = take(key, navigation);
+      if (found !== null) return found;
       const times = counted.get(key) ?? 0;
       if (times === 0) return null;
       if (times === 1) counted.delete(key);
