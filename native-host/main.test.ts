@@ -5,10 +5,10 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
 import { MAX_INBOUND_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/wire';
 import { observation } from './cache/samples.ts';
 import { PROGRAM } from './version.ts';
-import { FIREFOX_ADDON_ID } from './wire/caller.ts';
 import { frame } from './wire/framing.ts';
 import { home } from './wire/spawned-helper.ts';
 
@@ -192,7 +192,7 @@ test('only an extension may talk to it; Firefox names manifest and add-on', asyn
   assert.equal((await stranger.next('error')).code, 'unknown-caller');
   assert.equal(await stranger.exited, 2);
   assert.match(stranger.stderr(), /unknown-caller/);
-  await place.greet({ caller: ['/home/a/org.photofinish.host.json', FIREFOX_ADDON_ID] });
+  await place.greet({ caller: ['/home/a/org.photofinish.host.json', FIREFOX_EXTENSION_ID] });
 });
 
 test('settings that others could have written are refused, and the extension is told', async (t) => {

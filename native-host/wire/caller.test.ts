@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FIREFOX_ADDON_ID, helperArguments, isKnownCaller } from './caller.ts';
+import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import { helperArguments, isKnownCaller } from './caller.ts';
 
 const CHROMIUM = `chrome-extension://${'abcdefghijklmnop'.repeat(2)}/`;
 
@@ -22,7 +23,10 @@ test('only an extension is known', () => {
   assert.ok(isKnownCaller([CHROMIUM]));
   assert.ok(isKnownCaller([CHROMIUM, '--parent-window=0']));
   assert.ok(
-    isKnownCaller(['/home/a/.mozilla/native-messaging-hosts/org.photofinish.host.json', FIREFOX_ADDON_ID]),
+    isKnownCaller([
+      '/home/a/.mozilla/native-messaging-hosts/org.photofinish.host.json',
+      FIREFOX_EXTENSION_ID,
+    ]),
   );
   for (const caller of [
     [],
@@ -34,7 +38,7 @@ test('only an extension is known', () => {
     ['https://a.test/'],
     ['/m.json'],
     ['/m.json', 'other@addon'],
-    [FIREFOX_ADDON_ID, '/m.json'],
+    [FIREFOX_EXTENSION_ID, '/m.json'],
   ])
     assert.ok(!isKnownCaller(caller), caller.join(' '));
 });

@@ -1,8 +1,6 @@
 // Who started the helper, by the arguments that browsers pass. The manifest already names the one extension that may;
 // this keeps everything else from taking the helper for a program of its own.
-
-/** The add-on id in the Firefox manifest. */
-export const FIREFOX_ADDON_ID = 'photofinish@photofinish.org';
+import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
 
 export interface HelperArguments {
   /** The settings file the launcher names. */
@@ -24,5 +22,5 @@ export function helperArguments(argv: readonly string[]): HelperArguments {
 /** Chromium passes the extension's origin first; Firefox the manifest's path and the add-on id. */
 export function isKnownCaller([first = '', second]: readonly string[]): boolean {
   if (/^chrome-extension:\/\/[a-p]{32}\/$/.test(first)) return true;
-  return first.endsWith('.json') && second === FIREFOX_ADDON_ID;
+  return first.endsWith('.json') && second === FIREFOX_EXTENSION_ID;
 }
