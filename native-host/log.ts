@@ -2,11 +2,12 @@
 // only as salted digests, and the file is the user's alone.
 import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { siphash } from './cache/siphash.ts';
 import type { Clock } from './race/clock.ts';
 
 /** A longer log is put aside once, over the one put aside before. */
 const MAX_LOG_BYTES = 1024 * 1024;
+/** 64 bits: enough to tell hosts apart, and short to read. */
+const DIGEST_DIGITS = 16;
 
 export interface Log {
   /** Writes one line; `facts` must hold no host in the clear. Never throws. */
@@ -18,7 +19,7 @@ export interface Log {
 }
 
 export interface LogOptions {
-  /** null: to stderr, which browsers keep or throw away. */
+  /** null: nowhere. Standard error is no place for it: browsers keep what comes there among their own messages. */
   readonly path: string | null;
   readonly salt: Uint8Array;
   readonly clock: Pick<Clock, 'epochMs'>;
@@ -34,19 +35,20 @@ function appendPrivately(path: string, line: string): void {
 export function openLog({ path, salt, clock }: LogOptions): Log {
   return {
     write(event, facts = {}) {
+      if (path === null) return;
       const at = new Date(clock.epochMs()).toISOString();
       const line = `${JSON.stringify({ at, event, ...facts })}\n`;
-      if (path === null) {
-        process.stderr.write(line);
-        return;
-      }
       try {
         appendPrivately(path, line);
       } catch {
         process.stderr.write(line);
       }
     },
-    digest: (host) => siphash(salt, new TextEncoder().encode(host)),
+    digest(host) {
+      // Loaded with the first race anyway; a forecast would wait for it.
+      const { createHmac } = process.getBuiltinModule('node:crypto');
+      return createHmac('sha256', salt).update(host).digest('hex').slice(0, DIGEST_DIGITS);
+    },
     wipe() {
       if (path === null) return;
       for (const file of [path, `${path}.1`]) rmSync(file, { force: true });
