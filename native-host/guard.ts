@@ -1,7 +1,6 @@
-// The address policy and the budget for races: what keeps a web page, a message or a DNS answer from making the helper
-// connect into the user's own network, or from making it connect without end.
+// The address policy: what keeps a web page, a message or a DNS answer from making the helper connect into the user's
+// own network.
 import { BlockList, isIP } from 'node:net';
-import type { Clock } from './race/clock.ts';
 
 /** What an address is for (IANA special-purpose registries, RFC 6890 as updated). Only `public` needs no leave. */
 export type AddressClass =
@@ -74,23 +73,9 @@ function table(ranges: readonly Range[]): readonly (readonly [BlockList, Address
   return ranges.map(([cidr, kind]) => [blockList([cidr]), kind]);
 }
 
-interface Tables {
-  readonly ipv4: readonly (readonly [BlockList, AddressClass])[];
-  readonly ipv6: readonly (readonly [BlockList, AddressClass])[];
-  readonly carriers: readonly { readonly list: BlockList; readonly group: number }[];
-}
-
-let built: Tables | undefined;
-
-/** Built for the first address to be judged: nobody waits for them who only asks for a forecast. */
-function tables(): Tables {
-  built ??= {
-    ipv4: table(IPV4),
-    ipv6: table(IPV6),
-    carriers: CARRIERS.map(({ cidr, group }) => ({ list: blockList([cidr]), group })),
-  };
-  return built;
-}
+const IPV4_TABLE = table(IPV4);
+const IPV6_TABLE = table(IPV6);
+const CARRIER_TABLE = CARRIERS.map(({ cidr, group }) => ({ list: blockList([cidr]), group }));
 
 const MAPPED = /^::ffff:/;
 
@@ -133,13 +118,12 @@ export function classifyAddress(address: string): AddressClass {
   const bare = withoutZone(address);
   const family = isIP(bare);
   if (family === 0) return 'not-an-address';
-  const { ipv4, ipv6, carriers } = tables();
-  if (family === 4) return lookUp(ipv4, bare, 'ipv4');
+  if (family === 4) return lookUp(IPV4_TABLE, bare, 'ipv4');
   const canonical = new URL(`http://[${bare}]`).hostname.slice(1, -1);
   if (MAPPED.test(canonical)) return 'mapped';
-  const carrier = carriers.find(({ list }) => list.check(bare, 'ipv6'));
-  if (carrier !== undefined) return lookUp(ipv4, embeddedIpv4(bare, carrier.group), 'ipv4');
-  return lookUp(ipv6, bare, 'ipv6');
+  const carrier = CARRIER_TABLE.find(({ list }) => list.check(bare, 'ipv6'));
+  if (carrier !== undefined) return lookUp(IPV4_TABLE, embeddedIpv4(bare, carrier.group), 'ipv4');
+  return lookUp(IPV6_TABLE, bare, 'ipv6');
 }
 
 export type GuardResult =
@@ -173,37 +157,6 @@ export function addressPolicy(allowPrivate: readonly string[]): AddressPolicy {
         return { ok: false, address, kind, message };
       }
       return { ok: true, addresses };
-    },
-  };
-}
-
-/** Races at once over one port. */
-export const MAX_RACES_AT_ONCE = 4;
-/** Races begun within a minute over one port. */
-export const MAX_RACES_PER_MINUTE = 30;
-const MINUTE_MS = 60_000;
-
-export interface RaceBudget {
-  /** Takes a place; null when the budget is used up. The returned function gives the place back, once. */
-  take(): (() => void) | null;
-}
-
-/** The budget that binds races asked for over the port; the command line is bound by its flags instead. */
-export function raceBudget(clock: Pick<Clock, 'nowMs'>): RaceBudget {
-  let running = 0;
-  let begun: number[] = [];
-  return {
-    take() {
-      const nowMs = clock.nowMs();
-      begun = begun.filter((atMs) => nowMs - atMs < MINUTE_MS);
-      if (running >= MAX_RACES_AT_ONCE || begun.length >= MAX_RACES_PER_MINUTE) return null;
-      running += 1;
-      begun.push(nowMs);
-      let held = true;
-      return () => {
-        if (held) running -= 1;
-        held = false;
-      };
     },
   };
 }

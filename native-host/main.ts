@@ -7,13 +7,14 @@ import { type Reply, WIRE_ERRORS } from '@photofinish/shared/wire';
 import { readSalt, saltPath, watchNetwork } from './cache/network.ts';
 import { openHostCache } from './cache/store.ts';
 import { loadSettings, type Settings, SettingsError } from './config.ts';
-import { raceBudget } from './guard.ts';
 import { openLog } from './log.ts';
 import { systemClock } from './race/clock.ts';
+import { raceBudget } from './race-budget.ts';
 import { PROGRAM } from './version.ts';
 import { helperArguments, isKnownCaller } from './wire/caller.ts';
 import { createDeframer, framesOf } from './wire/framing.ts';
 import { openSession, type RaceRunner } from './wire/session.ts';
+import { readFromBrowser } from './wire/stdin.ts';
 import { writeToBrowser } from './wire/stdout.ts';
 
 const EXIT_OK = 0;
@@ -78,24 +79,29 @@ function serve(settings: Settings): void {
   async function leave(): Promise<void> {
     setTimeout(() => process.exit(EXIT_OK), FAREWELL_MS);
     await session.end();
-    cache.close();
+    cache.save();
     process.exit(EXIT_OK);
   }
 
   const deframer = createDeframer();
-  process.stdin.on('data', (bytes: Buffer) => {
-    for (const inbound of deframer.push(bytes)) {
-      if (inbound.kind === 'message') session.receive(inbound.value);
-      else if (inbound.kind === 'bad-json') session.refuse('bad-json', inbound.message);
-      else {
-        session.refuse('message-too-large', `${WIRE_ERRORS['message-too-large']}: ${inbound.bytes} bytes`);
-        process.stdin.pause();
-        void leave();
+  let heard = 0;
+  readFromBrowser(
+    (bytes) => {
+      for (const inbound of deframer.push(bytes)) {
+        heard += 1;
+        if (inbound.kind === 'message') session.receive(inbound.value);
+        else if (inbound.kind === 'bad-json') session.refuse('bad-json', inbound.message);
+        else {
+          session.refuse('message-too-large', `${WIRE_ERRORS['message-too-large']}: ${inbound.bytes} bytes`);
+          void leave();
+          return 'stop';
+        }
       }
-    }
-  });
-  process.stdin.once('end', () => void leave());
-  process.stdin.once('error', () => void leave());
+      // After hello alone there is nothing to do but to wait for the first question.
+      return heard < 2 ? 'wait' : 'listen';
+    },
+    () => void leave(),
+  );
 }
 
 const { config, caller } = helperArguments(process.argv.slice(2));

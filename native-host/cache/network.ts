@@ -116,10 +116,9 @@ function kindOf(device: string, sources: NetworkSources): InterfaceKind {
 
 /** What identifies the network now; null: no route leads out. Linux only; elsewhere nothing is found. */
 export function networkFacts(sources: NetworkSources): NetworkFacts | null {
-  const [route] = [
-    ...defaultRoutes(sources.read('/proc/net/route')),
-    ...defaultRoutes6(sources.read('/proc/net/ipv6_route')),
-  ];
+  const [route4] = defaultRoutes(sources.read('/proc/net/route'));
+  // The IPv6 table names every local address as well: on most machines it need not be read.
+  const route = route4 ?? defaultRoutes6(sources.read('/proc/net/ipv6_route'))[0];
   if (route === undefined) return null;
   const mac = linkAddress(sources.read('/proc/net/arp'), route);
   return { gateway: mac ?? route.gateway ?? '', kind: kindOf(route.device, sources) };

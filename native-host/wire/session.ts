@@ -14,8 +14,8 @@ import {
 import * as v from 'valibot';
 import { CacheUnavailable } from '../cache/database.ts';
 import type { HostCache } from '../cache/store.ts';
-import type { RaceBudget } from '../guard.ts';
 import type { Log } from '../log.ts';
+import type { RaceBudget } from '../race-budget.ts';
 
 /** What a message may ask of a race; everything else about it is the helper's to decide. */
 export interface RaceOrder {
