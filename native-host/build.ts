@@ -1,68 +1,95 @@
-// Builds the helper and its command line into dist/, each with lazily loaded chunks of its own, so that a browser's
-// first forecast waits neither for undici nor for the addon. Run: node native-host/build.ts
-import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
+// Builds the helper and its command line into dist/. What a browser's first forecast does not need, undici above all, is
+// kept out of its way, and what it needs is compiled beforehand. Run: node native-host/build.ts
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { build, type Plugin } from 'esbuild';
-
-const ENTRIES = ['main', 'cli'] as const;
+import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import type { Origin } from '@photofinish/shared/origin';
+import { type Request, WIRE_PROTOCOL } from '@photofinish/shared/wire';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { frame } from './wire/framing.ts';
 
 const root = import.meta.dirname;
 const dist = join(root, 'dist');
 const addonDirectory = join(root, 'quic/napi');
 
-/**
- * Takes Node's own modules by `process.getBuiltinModule`. An `import` of one evaluates every export it has, and those
- * of `node:fs` alone load all of streams: 5 ms of the helper's start that no forecast needs.
- */
-const builtins: Plugin = {
-  name: 'builtins',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^[a-z:_/0-9]+$/ }, ({ path }) =>
-      isBuiltin(path) ? { path, namespace: 'builtin' } : null,
-    );
-    onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
-      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
-    }));
+/** Node's own cache of compiled code, beside the bundles; it does without where it can neither be read nor written. */
+const COMPILED = 'compiled';
+const MAIN_BUNDLE = 'main-bundle.cjs';
+/** What a browser starts. */
+const MAIN = 'main.cjs';
+const MAIN_TEXT = `// Starts the helper with its code compiled beforehand, which saves a twentieth of the time to its first forecast.
+require('node:module').enableCompileCache(require('node:path').join(__dirname, '${COMPILED}'));
+require('./${MAIN_BUNDLE}');
+`;
+
+/** Leaves undici to the file beside the bundle. */
+const undiciBeside: Plugin = {
+  name: 'undici-beside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^undici$/ }, () => ({ path: './undici.cjs', external: true }));
   },
 };
 
-/**
- * undici's `Client` and what it needs, not the other three quarters of the package. By a module of its own, because
- * the bundler gives a CommonJS module that is imported lazily no named exports, as Node does.
- */
-const undiciClient: Plugin = {
-  name: 'undici-client',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'client' }));
-    onLoad({ filter: /.*/, namespace: 'client' }, () => ({
+const SHARED: BuildOptions = {
+  absWorkingDir: root,
+  outdir: dist,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  sourcemap: 'linked',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  logLevel: 'warning',
+};
+
+/** CommonJS starts 5 ms sooner: an import of `node:fs` evaluates all that it exports, which is most of Node's streams. */
+const COMMON_JS: BuildOptions = {
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
+  supported: { 'dynamic-import': false },
+};
+
+const BUNDLES: readonly BuildOptions[] = [
+  {
+    ...COMMON_JS,
+    entryPoints: ['main.ts'],
+    entryNames: basename(MAIN_BUNDLE, '.cjs'),
+    plugins: [undiciBeside],
+  },
+  {
+    entryPoints: ['cli.ts'],
+    format: 'esm',
+    splitting: true,
+    chunkNames: 'cli-[name]-[hash]',
+    plugins: [undiciBeside],
+  },
+  // Its client and what that needs, not the other three quarters of the package.
+  {
+    ...COMMON_JS,
+    stdin: {
       contents: "export { default as Client } from 'undici/lib/dispatcher/client.js';",
       resolveDir: root,
-    }));
+      sourcefile: 'undici.js',
+    },
+    entryNames: 'undici',
   },
-};
+];
 
-/** Bundles one entry; gives the names of the files written. */
-async function bundle(entry: (typeof ENTRIES)[number]): Promise<string[]> {
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: [`${entry}.ts`],
-    outdir: dist,
-    bundle: true,
-    // Split for each entry alone: chunks shared by both would cost the helper a dozen small files at its start.
-    splitting: true,
-    chunkNames: `${entry}-[name]-[hash]`,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    sourcemap: 'linked',
-    minifySyntax: true,
-    minifyWhitespace: true,
-    plugins: [builtins, undiciClient],
-    logLevel: 'warning',
-    metafile: true,
-  });
-  return Object.keys(metafile.outputs).map((path) => basename(path));
+/** Bundles; gives the names of the files written. */
+async function bundle(options: BuildOptions): Promise<string[]> {
+  const { metafile } = await build({ ...SHARED, ...options, metafile: true });
+  return Object.keys(metafile?.outputs ?? {}).map((path) => basename(path));
 }
 
 /** Copies the addon beside the bundles by rename, because a running helper may have the old one mapped. */
@@ -76,10 +103,31 @@ function copyAddon(): string[] {
   return addons;
 }
 
+/** Writes the entry and lets the helper answer one forecast, so that what this takes is compiled and kept. */
+function compileHelper(): string[] {
+  const main = join(dist, MAIN);
+  writeFileSync(main, MAIN_TEXT);
+  const compiled = join(dist, COMPILED);
+  rmSync(compiled, { recursive: true, force: true });
+  const session: Request[] = [
+    { type: 'hello', id: 1, protocol: WIRE_PROTOCOL, program: 'build' },
+    { type: 'forecast', id: 2, browser: 'chromium', site: 'a.test', origins: ['https://a.test' as Origin] },
+  ];
+  const home = mkdtempSync(join(tmpdir(), 'photofinish-build-'));
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [main, '--', `chrome-extension://${CHROMIUM_EXTENSION_ID}/`],
+    { input: Buffer.concat(session.map(frame)), env: { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home } },
+  );
+  rmSync(home, { recursive: true });
+  if (status !== 0) throw new Error(`the helper that was built does not run: ${stderr}`);
+  return [MAIN, COMPILED];
+}
+
 mkdirSync(dist, { recursive: true });
 const addons = copyAddon();
-const bundled = await Promise.all(ENTRIES.map(bundle));
-const written = new Set([...addons, ...bundled.flat()]);
+const bundled = await Promise.all(BUNDLES.map(bundle));
+const written = new Set([...addons, ...bundled.flat(), ...compileHelper()]);
 for (const name of readdirSync(dist)) if (!written.has(name)) rmSync(join(dist, name), { recursive: true });
 if (addons.length === 0) {
   console.error('native-host: the HTTP/3 addon is not built; run: npm run build:quic -w native-host');

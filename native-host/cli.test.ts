@@ -273,7 +273,7 @@ test('doctor names a setting that does not exist', async (t) => {
 });
 
 test('what install wrote, doctor finds, with the settings it was given, and uninstall removes', async (t) => {
-  const main = join(import.meta.dirname, 'dist/main.js');
+  const main = join(import.meta.dirname, 'dist/main.cjs');
   if (!existsSync(main)) return t.skip('the helper is not built');
   const home = newHome(t);
   const profile = join(home, 'a profile');

@@ -9,7 +9,7 @@ import { VERSION } from './version.ts';
 /** The helper's entry: beside this file once built, below it in the source tree. */
 function mainPath(): string {
   const here = import.meta.dirname;
-  return basename(here) === 'dist' ? join(here, 'main.js') : join(here, 'dist/main.js');
+  return basename(here) === 'dist' ? join(here, 'main.cjs') : join(here, 'dist/main.cjs');
 }
 
 async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<number> {

@@ -18,7 +18,7 @@ function helpersOf(config: string): number[] {
   return pids.map(Number).filter((pid) => {
     try {
       const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-      return words.includes(config) && words.some((word) => word.endsWith('main.js'));
+      return words.includes(config) && words.some((word) => word.endsWith('main.cjs'));
     } catch {
       return false;
     }

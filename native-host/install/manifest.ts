@@ -12,7 +12,7 @@ const LAUNCHER_MARK = '# Photofinish helper, started by the browser.';
 export interface Launcher {
   /** Absolute path of the Node that runs the helper. */
   readonly runtime: string;
-  /** Absolute path of the helper's `main.js`. */
+  /** Absolute path of the helper's `main.cjs`. */
   readonly main: string;
   /** Absolute path of the settings file, null for the default one. */
   readonly config: string | null;

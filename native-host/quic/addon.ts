@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import type * as Quic from './napi/index.d.ts';
 
 export type {
@@ -20,7 +20,7 @@ export type {
 /** What the addon exports: the classes `TrustStore` and `QuicAttempt`. */
 export type QuicAddon = typeof Quic;
 
-const CANDIDATES = ['./photofinish-quic.node', './napi/photofinish-quic.node'];
+const CANDIDATES = ['photofinish-quic.node', 'napi/photofinish-quic.node'];
 
 let loaded: QuicAddon | undefined;
 
@@ -31,10 +31,10 @@ export function loadQuicAddon(): QuicAddon {
 }
 
 function requireAddon(): QuicAddon {
-  const files = CANDIDATES.map((candidate) => fileURLToPath(new URL(candidate, import.meta.url)));
+  const files = CANDIDATES.map((candidate) => join(import.meta.dirname, candidate));
   const file = files.find((candidate) => existsSync(candidate));
   if (file === undefined) {
     throw new Error('the QUIC addon is not built; run: npm run build:quic -w native-host');
   }
-  return createRequire(import.meta.url)(file) as QuicAddon;
+  return createRequire(import.meta.filename)(file) as QuicAddon;
 }
