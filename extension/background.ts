@@ -12,9 +12,10 @@ import { createUpload } from './helper/upload.ts';
 import { openLedger } from './ledger/ledger.ts';
 import { type HelperState, POPUP_PORT } from './messages.ts';
 import { observeChromium } from './observe/chromium.ts';
+import { takeLeftBatches } from './observe/left.ts';
 import { createRecorder } from './observe/recorder.ts';
 import { createRequestTable, SETTLE_MS } from './observe/requests.ts';
-import type { TimingAck } from './observe/timing.ts';
+import { LEFT_PREFIX, type TimingAck } from './observe/timing.ts';
 import { timingBatchSchema } from './observe/timing-schema.ts';
 import { type Page, withForecasts } from './page/model.ts';
 import { createPages } from './page/pages.ts';
@@ -29,6 +30,8 @@ const PRUNE_ALARM = 'prune';
 const PRUNE_MINUTES = 60;
 /** Several batches of one page go to the helper together. */
 const UPLOAD_DELAY_MS = 1000;
+/** A batch that a page left behind is also on its way as a message, which tells more and should come first. */
+const LEFT_DELAY_MS = 5000;
 
 const startedMs = Date.now();
 const { version } = chrome.runtime.getManifest();
@@ -36,6 +39,7 @@ const table = createRequestTable();
 let network = 'unknown';
 let sweeping = false;
 let uploading = false;
+let takingLeft = false;
 
 const port = createHelperPort({
   connect: connectHelper,
@@ -150,6 +154,15 @@ function sweepSoon(): void {
   });
 }
 
+function takeLeftSoon(): void {
+  if (takingLeft) return;
+  takingLeft = true;
+  timers.later(LEFT_DELAY_MS, () => {
+    takingLeft = false;
+    ready.then(({ recorder }) => takeLeftBatches(chrome.storage.local, recorder.recordLeft)).catch(logged);
+  });
+}
+
 async function onForecast(navigation: Navigation): Promise<void> {
   const { ledger } = await ready;
   const newest = navigation.arrived.at(-1);
@@ -233,6 +246,11 @@ chrome.runtime.onMessage.addListener((message, sender, respond: (ack: TimingAck 
   return true;
 });
 
+chrome.storage.local.onChanged.addListener((changes) => {
+  const left = Object.entries(changes).some(([key, { newValue }]) => key.startsWith(LEFT_PREFIX) && newValue);
+  if (left) takeLeftSoon();
+});
+
 chrome.runtime.onConnect.addListener((connected) => {
   const own = connected.sender?.url?.startsWith(chrome.runtime.getURL('')) === true;
   if (connected.name === POPUP_PORT && own) popups.accept(connected);
@@ -254,4 +272,5 @@ async function scheduleAlarms(): Promise<void> {
 }
 
 port.connect();
+takeLeftSoon();
 scheduleAlarms().catch(logged);

@@ -1,7 +1,14 @@
 // In every https frame: reads navigation and resource timings and hands them to the background. Reads nothing of the
 // page itself, changes nothing in it, and stops quietly when the extension is reloaded under it.
 import { createQueue, type NumberedBatch } from './queue.ts';
-import { MAX_URL_CHARS, type Timing, type TimingAck, type TimingBatch } from './timing.ts';
+import {
+  LEFT_PREFIX,
+  type LeftBatch,
+  MAX_URL_CHARS,
+  type Timing,
+  type TimingAck,
+  type TimingBatch,
+} from './timing.ts';
 
 const source = crypto.randomUUID();
 const { timeOrigin } = performance;
@@ -34,13 +41,8 @@ function topOrigin(): string | null {
   return ancestors[ancestors.length - 1] ?? 'null';
 }
 
-async function send({ seq, entries }: NumberedBatch): Promise<boolean> {
-  // After a reload of the extension this script is an orphan: `runtime.id` is gone and every call would throw.
-  if (chrome.runtime?.id === undefined) {
-    stop();
-    return true;
-  }
-  const batch: TimingBatch = {
+function batchOf({ seq, entries }: NumberedBatch): TimingBatch {
+  return {
     type: 'timings',
     source,
     seq,
@@ -49,8 +51,20 @@ async function send({ seq, entries }: NumberedBatch): Promise<boolean> {
     controlled: navigator.serviceWorker?.controller != null,
     entries,
   };
-  const answer: TimingAck | undefined = await chrome.runtime.sendMessage(batch);
-  return answer?.ack === seq;
+}
+
+/** After a reload of the extension this script is an orphan: `runtime.id` is gone and every call would throw. */
+function isOrphan(): boolean {
+  return chrome.runtime?.id === undefined;
+}
+
+async function send(numbered: NumberedBatch): Promise<boolean> {
+  if (isOrphan()) {
+    stop();
+    return true;
+  }
+  const answer: TimingAck | undefined = await chrome.runtime.sendMessage(batchOf(numbered));
+  return answer?.ack === numbered.seq;
 }
 
 const queue = createQueue({
@@ -92,6 +106,21 @@ function leave(): void {
   queue.flush();
 }
 
+/**
+ * A page that goes away cannot send again when the background dies over its last batches, so they are left in the
+ * extension's storage, where the background looks when it starts.
+ */
+function onPageHide(): void {
+  leave();
+  if (isOrphan() || location.protocol !== 'https:') return;
+  const left = queue.unanswered().map((numbered): [string, LeftBatch] => {
+    const entries = numbered.entries.map((e) => ({ ...e, url: `${new URL(e.url).origin}/` }));
+    const batch = { ...batchOf({ ...numbered, entries }), pageOrigin: location.origin };
+    return [`${LEFT_PREFIX}${source}:${numbered.seq}`, batch];
+  });
+  if (left.length > 0) chrome.storage.local.set(Object.fromEntries(left)).catch(() => {});
+}
+
 function onVisibilityChange(): void {
   if (document.visibilityState === 'hidden') leave();
 }
@@ -110,7 +139,7 @@ function onLoad(): void {
 }
 
 function start(): void {
-  addEventListener('pagehide', leave);
+  addEventListener('pagehide', onPageHide);
   addEventListener('pageshow', onPageShow);
   addEventListener('load', onLoad);
   document.addEventListener('visibilitychange', onVisibilityChange);
@@ -122,7 +151,7 @@ function start(): void {
 function stop(): void {
   queue.stop();
   observer.disconnect();
-  removeEventListener('pagehide', leave);
+  removeEventListener('pagehide', onPageHide);
   removeEventListener('pageshow', onPageShow);
   removeEventListener('load', onLoad);
   document.removeEventListener('visibilitychange', onVisibilityChange);

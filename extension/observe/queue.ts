@@ -18,6 +18,8 @@ export interface TimingQueue {
   add(timings: readonly Timing[]): void;
   /** Sends what is waiting now: the page is going away or into the background. */
   flush(): void;
+  /** What was sent and has no answer yet, oldest first. */
+  unanswered(): readonly NumberedBatch[];
   /** Sends again whatever has no answer, after the page comes back from the back/forward cache. */
   resume(): void;
   /** Forgets everything and never sends again: the extension was reloaded. */
@@ -96,6 +98,7 @@ export function createQueue({ send, later }: QueueDeps): TimingQueue {
       });
     },
     flush,
+    unanswered: () => [...unanswered.values()],
     resume,
     stop() {
       stopped = true;

@@ -8,7 +8,7 @@ import type { Pages } from '../page/pages.ts';
 import { siteOfHost, siteOfUrl } from '../site.ts';
 import { missedObservation, observationOf } from './join.ts';
 import type { EndedRequest, RequestTable } from './requests.ts';
-import type { TimingBatch } from './timing.ts';
+import type { LeftBatch, TimingBatch } from './timing.ts';
 
 /** The sender of a batch, as the browser vouches for it. */
 export interface BatchSender {
@@ -40,6 +40,8 @@ const MAX_PREPARED = 200;
 export interface Recorder {
   /** Resolves once the batch is durable; rejects when storage fails, and the batch should come again. */
   record(batch: TimingBatch, sender: BatchSender): Promise<void>;
+  /** The same for a batch whose page is gone; it counts once, however it came. */
+  recordLeft(batch: LeftBatch): Promise<void>;
   /** Records the answers that no timing told of. */
   recordMissed(): Promise<void>;
 }
@@ -117,6 +119,21 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       prepared.delete(key);
       await pages.saved();
       if (fresh) deps.onRecorded(ready.observations);
+    },
+
+    async recordLeft(batch) {
+      const site = siteOfUrl(batch.topOrigin ?? batch.pageOrigin);
+      if (site === null) return;
+      const key = `${batch.source}:${batch.seq}`;
+      // Whoever could have seen its requests died over the batch, or the batch is in the ledger already.
+      const context = { site, outermost: batch.topOrigin === null, witnessSinceMs: Number.POSITIVE_INFINITY };
+      const observations = batch.entries.flatMap(
+        (timing, i) =>
+          observationOf(timing, null, { ...context, id: `${key}:${i}`, controlled: batch.controlled }) ?? [],
+      );
+      const left = { observations, scores: [], pageStartedMs: batch.startedMs };
+      const fresh = await ledger.record({ key, ...(prepared.get(key) ?? left), nowMs: nowMs() });
+      if (fresh) deps.onRecorded(observations);
     },
 
     async recordMissed() {

@@ -28,3 +28,8 @@ export const timingBatchSchema = v.object({
   controlled: v.boolean(),
   entries: v.pipe(v.array(timingSchema), v.minLength(1), v.maxLength(MAX_BATCH_ENTRIES)),
 });
+
+export const leftBatchSchema = v.object({
+  ...timingBatchSchema.entries,
+  pageOrigin: v.pipe(v.string(), v.startsWith('https://'), v.maxLength(300)),
+});

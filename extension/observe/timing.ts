@@ -46,6 +46,17 @@ export interface TimingBatch {
   readonly entries: readonly Timing[];
 }
 
+/**
+ * A batch that its page left behind in the extension's storage because it went away before the background answered.
+ * Its URLs are cut to origins: storage is on disk, and no more is needed to count.
+ */
+export interface LeftBatch extends TimingBatch {
+  readonly pageOrigin: string;
+}
+
+/** Keys of left batches begin with this. */
+export const LEFT_PREFIX = 'left:';
+
 /** The background's answer, given only once the batch is in the ledger. */
 export interface TimingAck {
   readonly ack: number;

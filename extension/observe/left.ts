@@ -1,0 +1,24 @@
+// Batches that pages left in the extension's storage when they went away unanswered: each is recorded, then removed.
+import * as v from 'valibot';
+import { LEFT_PREFIX, type LeftBatch } from './timing.ts';
+import { leftBatchSchema } from './timing-schema.ts';
+
+/** The part of `storage.local` that this needs. */
+export interface LeftArea {
+  get(keys: null): Promise<Record<string, unknown>>;
+  remove(key: string): Promise<void>;
+}
+
+/** Hands every left batch to `record` and forgets it once that has resolved; what does not fit is forgotten at once. */
+export async function takeLeftBatches(
+  area: LeftArea,
+  record: (batch: LeftBatch) => Promise<void>,
+): Promise<void> {
+  const stored = await area.get(null);
+  for (const [key, value] of Object.entries(stored)) {
+    if (!key.startsWith(LEFT_PREFIX)) continue;
+    const batch = v.safeParse(leftBatchSchema, value);
+    if (batch.success) await record(batch.output);
+    await area.remove(key);
+  }
+}
