@@ -6,6 +6,12 @@ import type { NodeTestLine } from './node-reporter.ts';
 
 const REPORTER = fileURLToPath(new URL('node-reporter.ts', import.meta.url));
 
+/**
+ * Node sets no limit of its own. Far more than any test takes on a busy machine, so only a hung one is ended; without
+ * `--test-force-exit` what it left open would still keep its process alive.
+ */
+const TEST_TIMEOUT_MS = 180_000;
+
 function readLine(line: string): NodeTestLine | null {
   try {
     return JSON.parse(line) as NodeTestLine;
@@ -22,7 +28,12 @@ export async function runNodeTests(workspace: string): Promise<SuiteResult> {
   let passed = 0;
   const ended = await runStep(workspace, {
     file: process.execPath,
-    args: ['--test', `--test-reporter=${REPORTER}`, `${workspace}/**/*.test.ts`],
+    args: [
+      '--test',
+      `--test-timeout=${TEST_TIMEOUT_MS}`,
+      `--test-reporter=${REPORTER}`,
+      `${workspace}/**/*.test.ts`,
+    ],
     onLine(line) {
       const test = readLine(line);
       if (test === null) return null;
