@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
 import { MAX_INBOUND_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/wire';
 import { observation } from './cache/samples.ts';
 import { PROGRAM } from './version.ts';
-import { frame } from './wire/framing.ts';
-import { home } from './wire/spawned-helper.ts';
+import { createDeframer, frame } from './wire/framing.ts';
+import { CALLER, home, MAIN } from './wire/spawned-helper.ts';
 
 const A = 'https://a.test';
 const forecast = (id: number, origins = [A]) => ({
@@ -228,6 +229,37 @@ test('over real pipes it ends in order when the browser goes', async (t) => {
   const helper = await (await home(t)).greet({ pipes: true });
   await helper.leave();
   assert.match(helper.stderr(), /^exit 0$/m);
+});
+
+test('a descriptor that does not block is read and written all the same, however late the browser reads', async (t) => {
+  const { config, directory } = await home(t);
+  const server = createServer({ pauseOnConnect: true }).listen(join(directory, 'socket'));
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const browser = connect(join(directory, 'socket'));
+  const [theirs] = (await once(server, 'connection')) as [Socket];
+  const child = spawn(process.execPath, [MAIN, '--config', config, '--', CALLER], {
+    stdio: [theirs, theirs, 'inherit'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  // Starting a child makes its descriptors block; both processes share the setting.
+  (theirs as unknown as { _handle: { setBlocking(on: boolean): number } })._handle.setBlocking(false);
+
+  const origins = Array.from({ length: 500 }, (_, n) => `https://h${n}.test`);
+  const ids = Array.from({ length: 20 }, (_, n) => n + 2);
+  browser.write(frame({ type: 'hello', id: 1, protocol: WIRE_PROTOCOL, program: 'test/1' }));
+  // Called once all of it is in the pipe: the helper has read on although its own pipe is full.
+  await new Promise((resolve) =>
+    browser.write(Buffer.concat(ids.map((id) => frame(forecast(id, origins)))), resolve),
+  );
+  const deframer = createDeframer();
+  const answered: number[] = [];
+  for await (const bytes of browser) {
+    for (const inbound of deframer.push(bytes as Buffer))
+      answered.push(inbound.kind === 'message' ? (inbound.value as { id: number }).id : -1);
+    if (answered.length > ids.length) break;
+  }
+  assert.deepEqual(answered, [1, ...ids]);
 });
 
 test('two helpers on one cache: what one learns the other forecasts', async (t) => {

@@ -16,9 +16,11 @@ export interface Deframer {
   push(bytes: Uint8Array): Inbound[];
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function decode(body: Uint8Array): Inbound {
   try {
-    return { kind: 'message', value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) };
+    return { kind: 'message', value: JSON.parse(utf8.decode(body)) };
   } catch (error) {
     return { kind: 'bad-json', message: error instanceof Error ? error.message : String(error) };
   }

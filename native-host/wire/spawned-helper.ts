@@ -10,7 +10,7 @@ import { type Reply, replySchema, WIRE_PROTOCOL } from '@photofinish/shared/wire
 import * as v from 'valibot';
 import { createDeframer, frame } from './framing.ts';
 
-const MAIN = join(import.meta.dirname, '..', 'main.ts');
+export const MAIN = join(import.meta.dirname, '..', 'main.ts');
 export const CALLER = `chrome-extension://${'abcdefghijklmnop'.repeat(2)}/`;
 
 type ReplyOf<T extends Reply['type']> = Extract<Reply, { type: T }>;
@@ -39,6 +39,8 @@ export interface HelperOptions {
 
 export interface Home {
   readonly directory: string;
+  /** The settings file. */
+  readonly config: string;
   /** Starts a helper on this home's settings. */
   start(options?: HelperOptions): Helper;
   /** Starts one and greets it. */
@@ -137,6 +139,7 @@ export async function home(
   }
   return {
     directory,
+    config,
     start,
     async greet(options) {
       const helper = start(options);
