@@ -1,7 +1,7 @@
 // The command as its users meet it: real processes, exit codes, what goes to stdout and what to stderr.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -12,7 +12,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -187,13 +187,25 @@ test('the text for people goes to stdout without colour when that is a pipe', as
   assert.equal(stderr, '');
 });
 
+/** Bound over UDP and TCP and silent: neither transport is ever answered. The same number may be taken on one of them. */
+async function silentPort(): Promise<{ udp: Socket; tcp: Server; port: number }> {
+  for (;;) {
+    const tcp = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(tcp, 'listening');
+    const { port } = tcp.address() as AddressInfo;
+    const udp = createSocket('udp4').bind(port, '127.0.0.1');
+    const bound = await once(udp, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (bound) return { udp, tcp, port };
+    udp.close();
+    tcp.close();
+  }
+}
+
 test('an interrupt cancels at once: exit 130, with what was measured', async (t) => {
-  // Bound and silent: neither transport is ever answered, so only the interrupt can end the race in time.
-  const udp = createSocket('udp4').bind(0, '127.0.0.1');
-  await once(udp, 'listening');
-  const { port } = udp.address();
-  const tcp = createServer(() => {}).listen(port, '127.0.0.1');
-  await once(tcp, 'listening');
+  const { udp, tcp, port } = await silentPort();
   t.after(() => {
     udp.close();
     tcp.close();
