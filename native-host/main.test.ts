@@ -437,3 +437,12 @@ test('hosts stand in the log only as digests', async (t) => {
   assert.match(log, /"event":"race"/);
   assert.ok(!log.includes('secret'));
 });
+
+test('without a log file a race leaves nothing on stderr, which browsers keep', async (t) => {
+  const helper = await (await home(t, { allowPrivate: ['127.0.0.0/8'], logs: undefined })).greet();
+  const origin = `https://127.0.0.1:${await closedPort()}`;
+  helper.send({ type: 'race', id: 2, origin, mode: 'race', reason: 'click' });
+  await helper.next('race');
+  assert.equal(await helper.leave(), 0);
+  assert.equal(helper.stderr(), '');
+});
