@@ -7,8 +7,11 @@ export type KnownProtocol = (typeof KNOWN_PROTOCOLS)[number];
 export const PROTOCOLS = [...KNOWN_PROTOCOLS, 'unknown'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** Why a protocol is unknown: the site hides it, a service worker answered, or no observer saw it. */
-export const UNKNOWN_REASONS = ['no-timing-allow-origin', 'service-worker', 'missed'] as const;
+/**
+ * Why a protocol is unknown: the site hides it, a service worker answered, no observer saw it, or the server confirmed
+ * a stored answer (304), whose old protocol browsers then repeat.
+ */
+export const UNKNOWN_REASONS = ['no-timing-allow-origin', 'service-worker', 'missed', 'revalidated'] as const;
 export type UnknownReason = (typeof UNKNOWN_REASONS)[number];
 
 /** Where an answer came from. Only `network` counts towards adoption. */

@@ -1,7 +1,7 @@
 // Chromium's own observer: turns webRequest events into ended requests. The listeners never block and do the least
 // possible, because they run for every request of every page; all judgement is in `join`.
 import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/observation';
-import type { EndedRequest } from './requests.ts';
+import { comparableUrl, type EndedRequest } from './requests.ts';
 
 type Ended = chrome.webRequest.OnCompletedDetails | chrome.webRequest.OnErrorOccurredDetails;
 type Hop = chrome.webRequest.OnBeforeRedirectDetails;
@@ -52,8 +52,8 @@ export function observeChromium(sink: RequestSink): void {
     documentId: details.documentId ?? null,
     kind: kindOf(details.type),
     hop,
-    firstUrl: firstUrls.get(details.requestId) ?? details.url,
-    url: details.url,
+    firstUrl: firstUrls.get(details.requestId) ?? comparableUrl(details.url),
+    url: comparableUrl(details.url),
     atMs: details.timeStamp,
     answered,
     fromCache: details.fromCache,
@@ -76,7 +76,8 @@ export function observeChromium(sink: RequestSink): void {
   chrome.webRequest.onBeforeRedirect.addListener(
     (d) => {
       if (isExtension(d.initiator)) return;
-      if (!firstUrls.has(d.requestId) && firstUrls.size < MAX_CHAINS) firstUrls.set(d.requestId, d.url);
+      if (!firstUrls.has(d.requestId) && firstUrls.size < MAX_CHAINS)
+        firstUrls.set(d.requestId, comparableUrl(d.url));
       // Without an address no server answered: the browser redirected by itself (HSTS, an extension).
       if (d.ip !== undefined) sink.ended(requestOf(d, true, true, d.responseHeaders));
       if (d.type === 'main_frame') sink.navigationRedirected(d.tabId, d.frameId, d.redirectUrl);

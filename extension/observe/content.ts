@@ -14,6 +14,8 @@ const source = crypto.randomUUID();
 const { timeOrigin } = performance;
 /** How long an idle moment is awaited before the work is done anyway. */
 const IDLE_WAIT_MS = 500;
+/** A document that takes longer to come, or never ends, is told of before its end: its protocol is known already. */
+const DOCUMENT_WAIT_MS = 1000;
 
 /** Resource Timing Level 3 adds `deliveryType`, which TypeScript does not know yet. */
 type Entry = PerformanceResourceTiming & { readonly deliveryType?: string };
@@ -48,7 +50,7 @@ function batchOf({ seq, entries }: NumberedBatch): TimingBatch {
     seq,
     topOrigin: topOrigin(),
     startedMs: timeOrigin,
-    controlled: navigator.serviceWorker?.controller != null,
+    controlled: controlled(),
     entries,
   };
 }
@@ -56,6 +58,15 @@ function batchOf({ seq, entries }: NumberedBatch): TimingBatch {
 /** After a reload of the extension this script is an orphan: `runtime.id` is gone and every call would throw. */
 function isOrphan(): boolean {
   return chrome.runtime?.id === undefined;
+}
+
+/** Whether a service worker controls the document; a sandboxed one has none, and throws when asked. */
+function controlled(): boolean {
+  try {
+    return navigator.serviceWorker?.controller != null;
+  } catch {
+    return false;
+  }
 }
 
 async function send(numbered: NumberedBatch): Promise<boolean> {
@@ -139,6 +150,7 @@ function onLoad(): void {
 }
 
 function start(): void {
+  setTimeout(takeNavigation, DOCUMENT_WAIT_MS, true);
   addEventListener('pagehide', onPageHide);
   addEventListener('pageshow', onPageShow);
   addEventListener('load', onLoad);

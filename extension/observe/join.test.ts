@@ -96,8 +96,8 @@ test('a cache hit carries neither bytes nor the old advertisement', () => {
 
 test('a revalidated answer crossed the network, but its protocol is that of the old answer', () => {
   const timing = { ...visible, deliveryType: 'cache', transferBytes: 300 };
-  assert.deepEqual(joined(timing, { ...request, fromCache: true }), ['unknown', 'missed', 'network']);
-  assert.deepEqual(joined(timing, null), ['unknown', 'missed', 'network']);
+  assert.deepEqual(joined(timing, { ...request, fromCache: true }), ['unknown', 'revalidated', 'network']);
+  assert.deepEqual(joined(timing, null), ['unknown', 'revalidated', 'network']);
 });
 
 test('what a service worker made up did not come over the network, although Chromium calls it cached', () => {

@@ -17,6 +17,14 @@ export interface JoinContext {
   readonly witnessSinceMs: number;
 }
 
+/**
+ * The document's entry was taken while its answer was still coming over the network. What a service worker or a
+ * prefetch gave has no end to come.
+ */
+export function isUnfinished({ navigation, startMs, endMs, alpn, worker, deliveryType }: Timing): boolean {
+  return navigation && endMs <= startMs && alpn !== '' && !worker && deliveryType === '';
+}
+
 /** A 304 crossed the network, although the browser calls it a cache hit and repeats the old answer's protocol. */
 function isRevalidated(timing: Timing, request: EndedRequest | null): boolean {
   return timing.transferBytes > 0 && (timing.deliveryType === 'cache' || request?.fromCache === true);
@@ -38,8 +46,9 @@ function deliveryOf(timing: Timing, request: EndedRequest | null, context: JoinC
   return timing.opaque && !timing.navigation ? 'http-cache' : 'network';
 }
 
-function reasonOf(timing: Timing, delivery: Delivery): UnknownReason {
+function reasonOf(timing: Timing, delivery: Delivery, revalidated: boolean): UnknownReason {
   if (delivery === 'service-worker') return 'service-worker';
+  if (revalidated) return 'revalidated';
   return timing.opaque && !timing.navigation ? 'no-timing-allow-origin' : 'missed';
 }
 
@@ -63,7 +72,8 @@ export function observationOf(
   const parts = originOfUrl(request?.url ?? timing.url);
   if (parts === null) return null;
   const delivery = deliveryOf(timing, request, context);
-  const protocol = isRevalidated(timing, request) ? null : protocolFromAlpn(timing.alpn);
+  const revalidated = isRevalidated(timing, request);
+  const protocol = revalidated ? null : protocolFromAlpn(timing.alpn);
   return {
     id: context.id,
     origin: parts.origin,
@@ -73,7 +83,9 @@ export function observationOf(
     atMs: timing.endMs,
     bytes: delivery === 'network' && timing.transferBytes > 0 ? timing.transferBytes : null,
     ...(delivery === 'network' && networkFacts(request)),
-    ...(protocol === null ? { protocol: 'unknown', reason: reasonOf(timing, delivery) } : { protocol }),
+    ...(protocol === null
+      ? { protocol: 'unknown', reason: reasonOf(timing, delivery, revalidated) }
+      : { protocol }),
   };
 }
 

@@ -6,7 +6,7 @@ import type { Ledger, Score } from '../ledger/ledger.ts';
 import { applyBatch, type Page } from '../page/model.ts';
 import type { Pages } from '../page/pages.ts';
 import { siteOfHost, siteOfUrl } from '../site.ts';
-import { missedObservation, observationOf } from './join.ts';
+import { isUnfinished, missedObservation, observationOf } from './join.ts';
 import type { EndedRequest, RequestTable } from './requests.ts';
 import type { LeftBatch, TimingBatch } from './timing.ts';
 
@@ -62,7 +62,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   const joined = (batch: TimingBatch, { tabId, documentId }: BatchSender, site: string): Observation[] =>
     batch.entries.flatMap((timing, i) => {
       const { navigation, url } = timing;
-      const request = table.claim({ tabId, documentId, navigation, url });
+      const request = table.claim({ tabId, documentId, navigation, url, unfinished: isUnfinished(timing) });
       if (request === 'counted') return [];
       const observation = observationOf(timing, request, {
         id: `${batch.source}:${batch.seq}:${i}`,
@@ -117,7 +117,8 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       if (prepared.size > MAX_PREPARED && oldest !== undefined) prepared.delete(oldest);
       const fresh = await ledger.record({ key, ...ready, nowMs: nowMs() });
       prepared.delete(key);
-      await pages.saved();
+      // A full session area costs the view after a restart; the batch is durable, and must not come again for it.
+      await pages.saved().catch(() => {});
       if (fresh) deps.onRecorded(ready.observations);
     },
 

@@ -19,7 +19,7 @@ const base: EndedRequest = {
   prerender: false,
   initiator: null,
 };
-const claim = { tabId: 7, documentId: 'doc', navigation: false, url: 'https://a.test/x' };
+const claim = { tabId: 7, documentId: 'doc', navigation: false, url: 'https://a.test/x', unfinished: false };
 
 test('a request is claimed once, by its own document', () => {
   const table = createRequestTable();
@@ -104,4 +104,24 @@ test('both halves cut URLs alike', () => {
   const long = `https://a.test/${'x'.repeat(5000)}`;
   assert.equal(comparableUrl(`${long}#f`), comparableUrl(long).slice(0, MAX_URL_CHARS));
   assert.equal(comparableUrl('https://a.test/x#y'), 'https://a.test/x');
+});
+
+test('a document told of before its end is not counted again when it ends', () => {
+  const table = createRequestTable();
+  const document = { ...base, kind: 'navigation', documentId: null } as const;
+  const told = { ...claim, navigation: true, unfinished: true };
+  assert.equal(table.claim(told), null);
+  table.add(document);
+  assert.equal(table.size, 0);
+  table.add(document);
+  assert.equal(table.size, 1, 'the next one of the same address is another');
+});
+
+test('a document told of before it was called off leaves nothing behind', () => {
+  const table = createRequestTable();
+  const document = { ...base, kind: 'navigation', documentId: null } as const;
+  table.claim({ ...claim, navigation: true, unfinished: true });
+  table.add({ ...document, answered: false });
+  table.add(document);
+  assert.equal(table.claim({ ...claim, navigation: true }), document);
 });

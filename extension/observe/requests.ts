@@ -35,12 +35,16 @@ export interface Claim {
   readonly documentId: string | null;
   readonly navigation: boolean;
   readonly url: string;
+  /** The entry was taken before its answer was complete, so its request is yet to end. */
+  readonly unfinished: boolean;
 }
 
 /** A timing entry leaves its page within about a second of the request's end; hidden pages may take longer. */
 export const SETTLE_MS = 10_000;
 const MAX_ENTRIES = 5000;
 const MAX_COUNTED = 2000;
+/** Answers told of before they ended; a page has one, and few pages load at once. */
+const MAX_EARLY = 500;
 /** A page rendered ahead of time is kept waiting by browsers for a few minutes at most. */
 const PRERENDER_MS = 300_000;
 
@@ -57,7 +61,10 @@ function keyOf(tabId: number, documentId: string | null, navigation: boolean, ur
 
 export interface RequestTable {
   add(request: EndedRequest): void;
-  /** The request a timing entry belongs to; `counted` when it was already handed out as missed; null: none seen. */
+  /**
+   * The request a timing entry belongs to; `counted` when it was already handed out as missed; null: none seen. An
+   * unfinished entry's request is dropped when it ends: it was told of.
+   */
   claim(claim: Claim): EndedRequest | 'counted' | null;
   /** Takes out what has waited long enough and got an answer: nobody will claim it any more. */
   expire(nowMs: number): EndedRequest[];
@@ -67,6 +74,7 @@ export interface RequestTable {
 export function createRequestTable(): RequestTable {
   const waiting = new Map<string, EndedRequest[]>();
   const counted = new Map<string, number>();
+  const early = new Set<string>();
   let overflow: EndedRequest[] = [];
   let size = 0;
 
@@ -95,9 +103,10 @@ export function createRequestTable(): RequestTable {
 
   return {
     add(request) {
+      const key = requestKey(request);
+      if (request.kind !== 'resource' && early.delete(key)) return;
       // A navigation that failed made no document that could tell of it.
       if (!request.answered && request.kind !== 'resource') return;
-      const key = requestKey(request);
       const list = waiting.get(key);
       if (list === undefined) waiting.set(key, [request]);
       else list.push(request);
@@ -108,14 +117,19 @@ export function createRequestTable(): RequestTable {
       if (dropped !== null) overflow.push(dropped);
     },
 
-    claim({ tabId, documentId, navigation, url }) {
+    claim({ tabId, documentId, navigation, url, unfinished }) {
       const key = keyOf(tabId, documentId, navigation, url);
       // Resources tell in the order they ended. A document is of its tab's newest request for that URL: earlier ones
       // were abandoned, or rendered ahead of time for nothing.
       const found = take(key, navigation);
       if (found !== null) return found;
       const times = counted.get(key) ?? 0;
-      if (times === 0) return null;
+      if (times === 0) {
+        if (unfinished) early.add(key);
+        const [oldest] = early;
+        if (early.size > MAX_EARLY && oldest !== undefined) early.delete(oldest);
+        return null;
+      }
       if (times === 1) counted.delete(key);
       else counted.set(key, times - 1);
       return 'counted';

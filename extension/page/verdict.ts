@@ -28,6 +28,8 @@ const WHY_UNKNOWN: Record<UnknownReason, string> = {
     'It sends no Timing-Allow-Origin header, so the browser hides its protocol from other sites.',
   'service-worker': 'A service worker of the site answered, so the network was not asked.',
   missed: 'The browser did not tell which protocol carried it.',
+  revalidated:
+    'Revalidated: the server answered 304 Not Modified, for which the browser repeats the stored answer’s protocol and does not tell this one’s.',
 };
 
 const ELSEWHERE: Record<Exclude<Delivery, 'network'>, string> = {
