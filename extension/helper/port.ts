@@ -159,8 +159,14 @@ export function createHelperPort({ connect, clock, program, onState }: PortDeps)
         const code = state.state === 'missing' ? 'helper-missing' : 'helper-disconnected';
         return { id, reply: Promise.reject(new HelperError(code, 'the helper is not connected')) };
       }
-      const reply = connection.pending.expect(id, options);
-      connection.port.postMessage({ ...question, id });
+      const { port, pending } = connection;
+      const reply = pending.expect(id, options);
+      try {
+        port.postMessage({ ...question, id });
+      } catch (error) {
+        // The port closed a moment ago, and the browser has not told us yet.
+        pending.take({ id, type: 'error', code: 'internal', message: `the helper is gone (${error})` });
+      }
       return { id, reply };
     },
   };

@@ -12,6 +12,7 @@ function bench() {
   const running = new Map<Origin, { resolve: (race: OriginRace) => void; reject: (e: Error) => void }>();
   const done: Origin[] = [];
   const failed: string[] = [];
+  const words: string[] = [];
   const races = createRaces({
     compare: (origin) => ({
       result: new Promise((resolve, reject) => running.set(origin, { resolve, reject })),
@@ -19,13 +20,16 @@ function bench() {
     }),
     onProgress: () => {},
     onDone: (race) => done.push(race.origin),
-    onFailed: (origin, code) => failed.push(`${origin} ${code}`),
+    onFailed: (origin, code, message) => {
+      failed.push(`${origin} ${code}`);
+      words.push(message);
+    },
   });
   const finish = async (origin: Origin) => {
     running.get(origin)?.resolve(aRace({ origin }));
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { races, running, done, failed, finish };
+  return { races, running, done, failed, words, finish };
 }
 
 test('no more race at once than the helper’s budget allows; the next follows when one ends', async () => {
@@ -51,4 +55,21 @@ test('a waiting race is cancelled here, a running one by the helper', async () =
   races.cancel(origins[0] as Origin);
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(failed, [`${origins.at(-1)} cancelled`, `${origins[0]} cancelled`]);
+});
+
+test('a used-up budget is said in words that tell when to try again', async () => {
+  const { races, running, words } = bench();
+  races.start(origins[0] as Origin);
+  running
+    .get(origins[0] as Origin)
+    ?.reject(new HelperError('too-many-races', 'the budget of races is used up'));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.match(words[0] ?? '', /30 races a minute.*Try again/);
+});
+
+test('a race beyond what can wait is refused, not forgotten', () => {
+  const { races, failed } = bench();
+  for (let i = 0; i < 600; i += 1) races.start(`https://many${i}.test` as Origin);
+  assert.equal(failed.length, 600 - RACES_AT_ONCE - 500);
+  assert.equal(failed[0], `https://many${RACES_AT_ONCE + 500}.test too-many-races`);
 });

@@ -21,6 +21,20 @@ export interface Races {
 export const RACES_AT_ONCE = 4;
 const MAX_WAITING = 500;
 
+/** What the helper's codes mean to somebody who pressed a button; other messages are sentences already. */
+const WORDS: Partial<Record<HelperError['code'], string>> = {
+  'too-many-races': 'The helper starts at most 30 races a minute. Try again in a minute.',
+  'helper-missing': 'The race needs the helper, and the browser found none.',
+  'helper-disconnected': 'The helper went away during the race. It is started again; race once more.',
+  'race-failed': 'The helper could not run the race',
+};
+
+function wordsOf({ code, message }: HelperError): string {
+  const words = WORDS[code];
+  if (words === undefined) return message;
+  return code === 'race-failed' ? `${words}: ${message}` : words;
+}
+
 export function createRaces({ compare, onProgress, onDone, onFailed }: RacesDeps): Races {
   const running = new Map<Origin, RunningRace>();
   const waiting = new Set<Origin>();
@@ -37,7 +51,7 @@ export function createRaces({ compare, onProgress, onDone, onFailed }: RacesDeps
     const race = compare(origin, (progress) => onProgress(origin, progress));
     running.set(origin, race);
     race.result
-      .then(onDone, (error: HelperError) => onFailed(origin, error.code, error.message))
+      .then(onDone, (error: HelperError) => onFailed(origin, error.code, wordsOf(error)))
       .finally(() => {
         running.delete(origin);
         next();
@@ -46,7 +60,11 @@ export function createRaces({ compare, onProgress, onDone, onFailed }: RacesDeps
 
   return {
     start(origin) {
-      if (running.has(origin) || waiting.size >= MAX_WAITING) return;
+      if (running.has(origin)) return;
+      if (waiting.size >= MAX_WAITING) {
+        onFailed(origin, 'too-many-races', `${MAX_WAITING} races are waiting already; wait for some to end.`);
+        return;
+      }
       waiting.add(origin);
       next();
     },

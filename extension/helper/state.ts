@@ -18,7 +18,7 @@ export function stateAfterDisconnect(why: string | null): HelperState {
   if (NOT_FOR_US.some((words) => why.includes(words)))
     return {
       state: 'incompatible',
-      message: 'The helper is installed for another extension. Run "photofinish install" again.',
+      message: 'The helper is installed for another extension.',
     };
   return { state: 'crashed', message: why };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation } from '@photofinish/shared/observation';
-import { MAX_OBSERVATIONS } from '@photofinish/shared/wire';
+import { MAX_INBOUND_BYTES, MAX_OBSERVATIONS } from '@photofinish/shared/wire';
 import { HelperError } from './failure.ts';
 import { createUpload } from './upload.ts';
 
@@ -23,6 +23,34 @@ function outbox(sizes: readonly number[]) {
   };
 }
 
+test('what servers blow up is split into messages that the helper takes', async () => {
+  const altSvc = '\u4f60'.repeat(4096);
+  const observations = Array.from({ length: 300 }, (_, n) => ({ id: String(n), altSvc }) as Observation);
+  const { ledger, left } = outbox([]);
+  const sent: Observation[][] = [];
+  let acknowledged: readonly number[] = [];
+  await createUpload({
+    ledger: {
+      outbox: async () => (acknowledged.length === 0 ? [{ key: 7, observations }] : ledger.outbox(1)),
+      acknowledge: async (keys) => {
+        acknowledged = keys;
+      },
+    },
+    observed: async (message) => {
+      assert.equal(acknowledged.length, 0);
+      sent.push([...message]);
+    },
+  })();
+  for (const message of sent)
+    assert.ok(
+      Buffer.byteLength(JSON.stringify(message)) < MAX_INBOUND_BYTES - 1024,
+      'with room for the frame',
+    );
+  assert.deepEqual(sent.flat(), observations);
+  assert.deepEqual(acknowledged, [7]);
+  assert.equal(left(), 0);
+});
+
 test('everything goes, in messages the wire allows, and is forgotten after the acknowledgement', async () => {
   const { ledger, left } = outbox([300, 300, 100, 500]);
   const sent: number[] = [];
@@ -33,7 +61,7 @@ test('everything goes, in messages the wire allows, and is forgotten after the a
       sent.push(observations.length);
     },
   })();
-  assert.deepEqual(sent, [300, 400, 500]);
+  assert.deepEqual(sent, [500, 500, 200]);
   assert.ok(sent.every((n) => n <= MAX_OBSERVATIONS));
   assert.equal(left(), 0);
 });

@@ -1,7 +1,7 @@
 // Empties the ledger's outbox into the helper: in order, one message at a time, and a row is forgotten only after
 // the helper said that it is durable there. Without a helper the outbox waits, bounded by the ledger.
 import type { Observation } from '@photofinish/shared/observation';
-import { MAX_OBSERVATIONS } from '@photofinish/shared/wire';
+import { MAX_INBOUND_BYTES, MAX_OBSERVATIONS } from '@photofinish/shared/wire';
 import type { Ledger, OutboxEntry } from '../ledger/ledger.ts';
 import { HelperError } from './failure.ts';
 
@@ -11,22 +11,35 @@ export interface UploadDeps {
 }
 
 const ROWS_AT_ONCE = 50;
+/** The helper ends at a frame over MAX_INBOUND_BYTES; a character is three bytes at most, and the frame has a rim. */
+const MAX_MESSAGE_CHARS = Math.floor(MAX_INBOUND_BYTES / 3) - 1024;
 
-/** The rows whose observations fit one message together; always at least one row. */
-function fitting(rows: readonly OutboxEntry[]): OutboxEntry[] {
-  let total = 0;
-  return rows.filter((row, i) => {
-    total += row.observations.length;
-    return i === 0 || total <= MAX_OBSERVATIONS;
-  });
+/** In order, in as few messages as the helper's limits allow: by number, and by size, which servers can blow up. */
+function messagesOf(observations: readonly Observation[]): Observation[][] {
+  const messages: Observation[][] = [];
+  let chars = 0;
+  for (const observation of observations) {
+    const size = JSON.stringify(observation).length + 1;
+    const last = messages.at(-1);
+    if (last !== undefined && last.length < MAX_OBSERVATIONS && chars + size <= MAX_MESSAGE_CHARS) {
+      last.push(observation);
+      chars += size;
+    } else {
+      messages.push([observation]);
+      chars = size;
+    }
+  }
+  return messages;
 }
 
 async function sendRows({ ledger, observed }: UploadDeps, rows: readonly OutboxEntry[]): Promise<void> {
-  try {
-    await observed(rows.flatMap((row) => row.observations));
-  } catch (error) {
-    // What the helper can never read would block everything behind it for ever.
-    if (!(error instanceof HelperError && error.code === 'bad-message')) throw error;
+  for (const message of messagesOf(rows.flatMap((row) => row.observations))) {
+    try {
+      await observed(message);
+    } catch (error) {
+      // What the helper can never read would block everything behind it for ever.
+      if (!(error instanceof HelperError && error.code === 'bad-message')) throw error;
+    }
   }
   await ledger.acknowledge(rows.map((row) => row.key));
 }
@@ -41,7 +54,7 @@ export function createUpload(deps: UploadDeps): () => Promise<void> {
       do {
         again = false;
         for (;;) {
-          const rows = fitting(await deps.ledger.outbox(ROWS_AT_ONCE));
+          const rows = await deps.ledger.outbox(ROWS_AT_ONCE);
           if (rows.length === 0) break;
           await sendRows(deps, rows);
         }
