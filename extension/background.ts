@@ -1,15 +1,17 @@
 // The background: wires observers, ledger, pages, helper and popup together, and nothing else.
 // It lives as a service worker that the browser may end at any moment, so every listener is registered in the first
 // turn, waits for `ready` before it touches state, and acknowledges nothing before it is durable.
+import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
-import { browserVersion, connectHelper, preciseNowMs, timers, urlOfTab } from './browser.ts';
+import { browserVersion, connectHelper, documentOfTab, preciseNowMs, timers } from './browser.ts';
 import { createForecaster, type Navigation } from './forecast/forecaster.ts';
 import { createHelper } from './helper/helper.ts';
 import { createHelperPort } from './helper/port.ts';
 import { createRaces } from './helper/races.ts';
 import { createUpload } from './helper/upload.ts';
 import { openLedger } from './ledger/ledger.ts';
+import { troubleWords } from './ledger/trouble.ts';
 import { type HelperState, POPUP_PORT } from './messages.ts';
 import { observeChromium } from './observe/chromium.ts';
 import { takeLeftBatches } from './observe/left.ts';
@@ -37,6 +39,8 @@ const startedMs = Date.now();
 const { version } = chrome.runtime.getManifest();
 const table = createRequestTable();
 let network = 'unknown';
+/** Why the newest batch could not be recorded; null: it was. */
+let trouble: string | null = null;
 let sweeping = false;
 let uploading = false;
 let takingLeft = false;
@@ -62,8 +66,16 @@ const races = createRaces({
     return helper.compare(origin, onProgress);
   },
   onProgress: (origin, progress) => popups.broadcast({ type: 'race-progress', origin, progress }),
-  onDone: (race) => void onRace(race).catch(logged),
-  onFailed: (origin, code, message) => popups.broadcast({ type: 'race-failed', origin, code, message }),
+  onDone: (race) =>
+    void onRace(race).catch((error) => {
+      logged(error);
+      onRaceFailed(
+        race.origin,
+        'not-saved',
+        `The race was run but could not be kept. ${troubleWords(error)}`,
+      );
+    }),
+  onFailed: onRaceFailed,
 });
 
 const popups = createPopupServer({
@@ -84,8 +96,8 @@ const popups = createPopupServer({
 const ready = start();
 
 async function start() {
-  const [ledger, savedPages, savedShown] = await Promise.all([
-    openLedger(),
+  const ledger = openLedger();
+  const [savedPages, savedShown] = await Promise.all([
     loadSavedMap<Page>(chrome.storage.session, 'page:'),
     loadSavedMap<string>(chrome.storage.session, 'shown:'),
   ]);
@@ -93,8 +105,9 @@ async function start() {
   const presenter = createPresenter({
     ledger,
     shown: pages.shown,
-    urlOf: urlOfTab,
+    documentOf: documentOfTab,
     helperState,
+    trouble: () => trouble,
     setToolbar,
     later: timers.later,
   });
@@ -131,6 +144,12 @@ function onHelperState(state: HelperState): void {
 function setNetwork(label: string): void {
   if (label === network) return;
   network = label;
+  void ready.then(({ presenter }) => presenter.refreshWatched());
+}
+
+function setTrouble(words: string | null): void {
+  if (words === trouble) return;
+  trouble = words;
   void ready.then(({ presenter }) => presenter.refreshWatched());
 }
 
@@ -179,6 +198,10 @@ async function attachForecasts({ documentId, askedAtMs, arrived }: Navigation): 
   pages.update(arrived.reduce((p, { forecasts, atMs }) => withForecasts(p, forecasts, atMs), asked));
 }
 
+function onRaceFailed(origin: Origin, code: string, message: string): void {
+  popups.broadcast({ type: 'race-failed', origin, code, message });
+}
+
 async function onRace(race: OriginRace): Promise<void> {
   const { ledger, presenter } = await ready;
   await ledger.saveRace(race);
@@ -221,7 +244,26 @@ chrome.webNavigation.onCommitted.addListener((details) => {
     .catch(logged);
 });
 
-chrome.tabs.onRemoved.addListener((tabId) => void ready.then(({ pages }) => pages.removeTab(tabId)));
+chrome.webNavigation.onErrorOccurred.addListener(({ frameType, tabId }) => {
+  if (frameType === 'outermost_frame') leaveFailed(tabId).catch(logged);
+});
+
+/** An error page is no page of the site before it. A navigation that was only called off leaves that one in view. */
+async function leaveFailed(tabId: number): Promise<void> {
+  const [{ pages, presenter }, shown] = await Promise.all([ready, documentOfTab(tabId)]);
+  if (shown === null || !shown.failed || pages.get(shown.documentId) !== undefined) return;
+  pages.show(tabId, null);
+  presenter.refresh(tabId);
+}
+
+chrome.tabs.onRemoved.addListener((tabId) => {
+  ready
+    .then(({ pages, presenter }) => {
+      pages.removeTab(tabId);
+      presenter.refresh(tabId);
+    })
+    .catch(logged);
+});
 
 chrome.runtime.onMessage.addListener((message, sender, respond: (ack: TimingAck | null) => void) => {
   if (message?.type !== 'timings' || sender.id !== chrome.runtime.id) return false;
@@ -237,9 +279,13 @@ chrome.runtime.onMessage.addListener((message, sender, respond: (ack: TimingAck 
   ready
     .then(({ recorder }) => recorder.record(batch.output, from))
     .then(
-      () => respond({ ack: seq }),
+      () => {
+        setTrouble(null);
+        respond({ ack: seq });
+      },
       (error) => {
         logged(error);
+        setTrouble(troubleWords(error));
         respond(null);
       },
     );

@@ -1,6 +1,7 @@
 // The browser's own interfaces in the shapes our rooms take them: ports, timers, versions. Thin, no judgement.
 import { HOST_NAME } from '@photofinish/shared/wire';
 import type { Clock, NativePort } from './helper/port.ts';
+import type { TabDocument } from './page/view.ts';
 
 export const timers: Clock = {
   later(delayMs, run) {
@@ -42,8 +43,8 @@ export async function browserVersion(): Promise<string> {
   return values?.fullVersionList?.find(({ brand }) => brand === 'Chromium')?.version ?? 'unknown';
 }
 
-/** The URL a tab shows; null when the browser does not tell. */
-export async function urlOfTab(tabId: number): Promise<string | null> {
-  const frame = await chrome.webNavigation.getFrame({ tabId, frameId: 0 });
-  return frame?.url ?? null;
+/** What a tab shows; null when the browser does not tell, or there is no such tab. */
+export async function documentOfTab(tabId: number): Promise<TabDocument | null> {
+  const frame = await chrome.webNavigation.getFrame({ tabId, frameId: 0 }).catch(() => null);
+  return frame ? { documentId: frame.documentId, url: frame.url, failed: frame.errorOccurred } : null;
 }

@@ -44,7 +44,7 @@ export interface OriginView {
 export interface PageView {
   readonly tabId: number;
   /** `recorded`: an https page with a record. The others each have their own words. */
-  readonly state: 'recorded' | 'loading' | 'not-https' | 'browser-page' | 'not-recorded';
+  readonly state: 'recorded' | 'loading' | 'failed' | 'not-https' | 'browser-page' | 'not-recorded';
   readonly origin: Origin | null;
   readonly site: string | null;
   readonly protocol: Protocol;
@@ -56,6 +56,8 @@ export interface PageView {
   /** The page's own origin first, then by number of requests. */
   readonly origins: readonly OriginView[];
   readonly helper: HelperState;
+  /** Why nothing can be recorded or looked up now (the storage cannot be opened); null when all is well. */
+  readonly trouble: string | null;
 }
 
 /** From the popup to the background. */
@@ -65,14 +67,15 @@ export type PopupRequest =
   | { readonly type: 'race'; readonly origin: Origin }
   | { readonly type: 'cancel-race'; readonly origin: Origin }
   | { readonly type: 'reconnect-helper' }
-  /** `site: null` asks for every site. */
-  | { readonly type: 'report'; readonly site: string | null };
+  /** `site: null` asks for every site. The answer carries the same `id`; answers may overtake each other. */
+  | { readonly type: 'report'; readonly id: number; readonly site: string | null };
 
 /** From the background to the popup. */
 export type PopupEvent =
   | { readonly type: 'page'; readonly page: PageView }
   | { readonly type: 'race-progress'; readonly origin: Origin; readonly progress: Progress }
   | { readonly type: 'race-failed'; readonly origin: Origin; readonly code: string; readonly message: string }
-  | { readonly type: 'report'; readonly report: Report };
+  | { readonly type: 'report'; readonly id: number; readonly report: Report }
+  | { readonly type: 'report-failed'; readonly id: number; readonly message: string };
 
 export const POPUP_PORT = 'popup';

@@ -46,8 +46,11 @@ export interface OutboxEntry extends OutboxRow {
 /** Keys that sort after every string and origin. */
 const AFTER_ALL = '\uffff';
 
-/** Opens the ledger, migrating older ones; a newer one than this program knows is refused with a VersionError. */
-export async function openLedger(name = LEDGER_NAME): Promise<Ledger> {
+/**
+ * The ledger, opened and migrated in the background. While it cannot be opened each of its calls tries anew and rejects
+ * with the browser's error; one newer than this program knows with a VersionError.
+ */
+export function openLedger(name = LEDGER_NAME): Ledger {
   let open: Promise<IDBPDatabase<LedgerSchema>> | null = null;
   const database = (): Promise<IDBPDatabase<LedgerSchema>> => {
     open ??= openDB<LedgerSchema>(name, MIGRATIONS.length, {
@@ -68,7 +71,8 @@ export async function openLedger(name = LEDGER_NAME): Promise<Ledger> {
     });
     return open;
   };
-  await database();
+  // Whoever needs it hears of a failure; this is only so that it is open by then.
+  database().catch(() => {});
   return ledgerOn(database);
 }
 

@@ -7,11 +7,16 @@ import type { PopupEvent, PopupRequest } from '../messages.ts';
 import type { Watcher } from './presenter.ts';
 
 const requestSchema = v.variant('type', [
-  v.object({ type: v.literal('watch'), tabId: v.pipe(v.number(), v.integer(), v.minValue(0)) }),
+  /** -1 is the browser's word for no tab at all; it has an answer too. */
+  v.object({ type: v.literal('watch'), tabId: v.pipe(v.number(), v.integer(), v.minValue(-1)) }),
   v.object({ type: v.literal('race'), origin: originSchema }),
   v.object({ type: v.literal('cancel-race'), origin: originSchema }),
   v.object({ type: v.literal('reconnect-helper') }),
-  v.object({ type: v.literal('report'), site: v.nullable(siteSchema) }),
+  v.object({
+    type: v.literal('report'),
+    id: v.pipe(v.number(), v.integer(), v.minValue(0)),
+    site: v.nullable(siteSchema),
+  }),
 ]);
 
 export interface PopupActions {
@@ -38,9 +43,15 @@ export interface PopupServer {
 export function createPopupServer(actions: PopupActions): PopupServer {
   const open = new Set<PopupPort>();
 
-  const answer = async (port: PopupPort, site: string | null): Promise<void> => {
-    const report = await actions.report(site);
-    if (open.has(port)) port.postMessage({ type: 'report', report });
+  const answer = async (port: PopupPort, id: number, site: string | null): Promise<void> => {
+    try {
+      const report = await actions.report(site);
+      if (open.has(port)) port.postMessage({ type: 'report', id, report });
+    } catch (error) {
+      // The storage failed, or the report is larger than what a port carries.
+      const message = error instanceof Error ? error.message : String(error);
+      if (open.has(port)) port.postMessage({ type: 'report-failed', id, message });
+    }
   };
 
   /** Does what is asked; gives a new end of the watch when there is a new watch. */
@@ -60,7 +71,7 @@ export function createPopupServer(actions: PopupActions): PopupServer {
         actions.reconnectHelper();
         return null;
       case 'report':
-        answer(port, request.site).catch((error) => console.error('the report could not be built', error));
+        void answer(port, request.id, request.site);
         return null;
     }
   };

@@ -4,16 +4,19 @@
 import type { Protocol } from '@photofinish/shared/protocol';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
 import type { Ledger } from '../ledger/ledger.ts';
+import { troubleWords } from '../ledger/trouble.ts';
 import type { HelperState, PageView } from '../messages.ts';
 import type { Page } from './model.ts';
-import { emptyView, pageView, usedOrigins } from './view.ts';
+import { emptyView, pageView, type TabDocument, usedOrigins } from './view.ts';
 
 export interface PresenterDeps {
   readonly ledger: Pick<Ledger, 'recordsOf' | 'newestRaces'>;
   readonly shown: (tabId: number) => Page | undefined;
-  /** The URL a tab shows, where the browser tells it. */
-  readonly urlOf: (tabId: number) => Promise<string | null>;
+  /** What a tab shows, where the browser tells it. */
+  readonly documentOf: (tabId: number) => Promise<TabDocument | null>;
   readonly helperState: () => HelperState;
+  /** Why nothing can be recorded now; null when all is well. */
+  readonly trouble: () => string | null;
   readonly setToolbar: (tabId: number, protocol: Protocol, title: string) => Promise<void>;
   readonly later: (delayMs: number, run: () => void) => void;
 }
@@ -38,11 +41,17 @@ export function createPresenter(deps: PresenterDeps): Presenter {
 
   const viewOf = async (page: Page, whole: boolean): Promise<PageView> => {
     const origins = whole ? usedOrigins(page) : [page.origin];
-    const [records, races] = await Promise.all([
-      deps.ledger.recordsOf(origins, page.site),
-      deps.ledger.newestRaces(origins),
-    ]);
-    return pageView(page, { records, races, helper: deps.helperState() });
+    const helper = deps.helperState();
+    try {
+      const [records, races] = await Promise.all([
+        deps.ledger.recordsOf(origins, page.site),
+        deps.ledger.newestRaces(origins),
+      ]);
+      return pageView(page, { records, races, helper, trouble: deps.trouble() });
+    } catch (error) {
+      // What this page did is in memory, whatever becomes of the storage.
+      return pageView(page, { records: new Map(), races: new Map(), helper, trouble: troubleWords(error) });
+    }
   };
 
   const drawToolbar = async (page: Page, view: PageView): Promise<void> => {
@@ -60,7 +69,7 @@ export function createPresenter(deps: PresenterDeps): Presenter {
     if (page === undefined) {
       drawn.delete(tabId);
       if (watching === undefined) return;
-      const view = emptyView(tabId, await deps.urlOf(tabId), deps.helperState());
+      const view = emptyView(tabId, await deps.documentOf(tabId), deps.helperState());
       for (const watcher of watching) watcher(view);
       return;
     }

@@ -17,10 +17,11 @@ export interface SavedMap<Value> {
   saved(): Promise<void>;
 }
 
-/** Loads what an earlier life of the service worker left under `prefix`. */
+/** Loads what an earlier life of the service worker left under `prefix`; what cannot be read is as if never saved. */
 export async function loadSavedMap<Value>(area: SessionArea, prefix: string): Promise<SavedMap<Value>> {
   const map = new Map<string, Value>();
-  for (const [key, value] of Object.entries(await area.get(null)))
+  const saved = await area.get(null).catch(() => ({}));
+  for (const [key, value] of Object.entries(saved))
     if (key.startsWith(prefix)) map.set(key.slice(prefix.length), value as Value);
 
   const dirty = new Set<string>();

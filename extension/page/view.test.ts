@@ -10,7 +10,12 @@ const A = 'https://a.test' as Origin;
 const B = 'https://b.test' as Origin;
 const C = 'https://c.test' as Origin;
 const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 });
-const background = { records: new Map(), races: new Map(), helper: { state: 'missing' } } as const;
+const background = {
+  records: new Map(),
+  races: new Map(),
+  helper: { state: 'missing' },
+  trouble: null,
+} as const;
 
 function loaded(...steps: (readonly [Origin, Partial<Observation>?])[]): Page {
   const observations = steps.map(
@@ -71,9 +76,11 @@ test('the newest race is beside its origin', () => {
 });
 
 test('tabs without a record say why', () => {
-  const helper = { state: 'missing' } as const;
-  assert.equal(emptyView(1, 'http://a.test/', helper).state, 'not-https');
-  assert.equal(emptyView(1, 'chrome://version/', helper).state, 'browser-page');
-  assert.equal(emptyView(1, null, helper).state, 'browser-page');
-  assert.equal(emptyView(1, 'https://a.test/', helper).state, 'not-recorded');
+  const stateOf = (url: string, failed = false) =>
+    emptyView(1, { documentId: 'd', url, failed }, { state: 'missing' }).state;
+  assert.equal(stateOf('http://a.test/'), 'not-https');
+  assert.equal(stateOf('chrome://version/'), 'browser-page');
+  assert.equal(stateOf('https://a.test/'), 'not-recorded');
+  assert.equal(stateOf('https://a.test/', true), 'failed');
+  assert.equal(emptyView(-1, null, { state: 'missing' }).state, 'browser-page');
 });

@@ -12,6 +12,15 @@ export interface Background {
   readonly records: ReadonlyMap<Origin, OriginRecord>;
   readonly races: ReadonlyMap<Origin, OriginRace>;
   readonly helper: HelperState;
+  readonly trouble: string | null;
+}
+
+/** The document in a tab, as the browser names it. */
+export interface TabDocument {
+  readonly documentId: string;
+  readonly url: string;
+  /** Its navigation failed: it is the browser's error page, or the page before, which then stayed. */
+  readonly failed: boolean;
 }
 
 function used(row: PageOrigin): boolean {
@@ -93,20 +102,21 @@ export function pageView(page: Page, background: Background): PageView {
     counts: page.counts,
     origins,
     helper: background.helper,
+    trouble: background.trouble,
   };
 }
 
-/** The view of a tab without a record, by the URL it shows; null: the browser does not say. */
-export function emptyView(tabId: number, url: string | null, helper: HelperState): PageView {
-  const state =
-    url === null || !/^https?:/.test(url)
-      ? 'browser-page'
-      : url.startsWith('http:')
-        ? 'not-https'
-        : 'not-recorded';
+function stateOf(shown: TabDocument | null): PageView['state'] {
+  if (shown === null || !/^https?:/.test(shown.url)) return 'browser-page';
+  if (shown.failed) return 'failed';
+  return shown.url.startsWith('http:') ? 'not-https' : 'not-recorded';
+}
+
+/** The view of a tab without a record, by what it shows; null: the browser does not say. */
+export function emptyView(tabId: number, shown: TabDocument | null, helper: HelperState): PageView {
   return {
     tabId,
-    state,
+    state: stateOf(shown),
     origin: null,
     site: null,
     protocol: 'unknown',
@@ -116,5 +126,6 @@ export function emptyView(tabId: number, url: string | null, helper: HelperState
     counts: { h3: 0, h2: 0, 'http/1.1': 0, 'http/1.0': 0, unknown: 0 },
     origins: [],
     helper,
+    trouble: null,
   };
 }

@@ -18,8 +18,9 @@ interface Wanted {
   readonly format: ExportFormat;
 }
 
-/** Reports asked for and not yet answered, oldest first. */
-const wanted: Wanted[] = [];
+/** Reports asked for and not yet answered, by the number of the request; answers may overtake each other. */
+const wanted = new Map<number, Wanted>();
+let asked = 0;
 let shownSite: string | null | undefined;
 
 function contents(report: Report, format: ExportFormat): string {
@@ -43,19 +44,33 @@ function download(name: string, text: string, type: string): void {
   setTimeout(() => URL.revokeObjectURL(url), REVOKE_AFTER_MS);
 }
 
-/** Answers the oldest request with a file. */
-export function saveReport(report: Report): void {
-  const next = wanted.shift();
+/** Answers the request with a file. */
+export function saveReport(id: number, report: Report): void {
+  const next = wanted.get(id);
+  wanted.delete(id);
   if (next === undefined) return;
   const name = exportName(next.site, report.createdAt, next.format);
   download(name, contents(report, next.format), TYPES[next.format]);
   setText(byId('export-words'), report.sites.length === 0 ? 'saved; nothing recorded yet' : 'saved');
 }
 
+function showFailure(words: string): void {
+  const failure = byId('export-failure');
+  setText(failure, words);
+  failure.hidden = words === '';
+}
+
+/** Says that and why the request gives no file. */
+export function failReport(id: number, message: string): void {
+  if (!wanted.delete(id)) return;
+  setText(byId('export-words'), '');
+  showFailure(`No report was made: ${message}`);
+}
+
 /** The port broke: what was asked for will not come. */
 export function abandonExports(): void {
-  if (wanted.length === 0) return;
-  wanted.length = 0;
+  if (wanted.size === 0) return;
+  wanted.clear();
   setText(byId('export-words'), 'Background restarted. Export again.');
 }
 
@@ -85,7 +100,9 @@ function onKey(event: KeyboardEvent): void {
   event.stopPropagation();
 }
 
-function group(label: string, site: string | null, ask: (site: string | null) => void): HTMLElement {
+type Ask = (id: number, site: string | null) => void;
+
+function group(label: string, site: string | null, ask: Ask): HTMLElement {
   const element = make('div', 'group');
   element.setAttribute('role', 'group');
   element.setAttribute('aria-label', label);
@@ -98,9 +115,11 @@ function group(label: string, site: string | null, ask: (site: string | null) =>
     item.setAttribute('aria-label', `${label} as ${format.toUpperCase()}`);
     item.addEventListener('click', () => {
       setOpen(false);
-      wanted.push({ site, format });
+      asked += 1;
+      wanted.set(asked, { site, format });
       setText(byId('export-words'), 'building');
-      ask(site);
+      showFailure('');
+      ask(asked, site);
     });
     element.append(item);
   }
@@ -108,7 +127,7 @@ function group(label: string, site: string | null, ask: (site: string | null) =>
 }
 
 /** The menu's contents for the site in view; without a site only the report of all. */
-export function renderExport(site: string | null, ask: (site: string | null) => void): void {
+export function renderExport(site: string | null, ask: Ask): void {
   if (shownSite === site) return;
   shownSite = site;
   const groups = site === null ? [] : [group('This site', site, ask)];

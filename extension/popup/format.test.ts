@@ -135,7 +135,7 @@ test('every state of the helper has words, and the broken ones a command', () =>
   );
   assert.deepEqual(
     words.map((w) => w.help?.command),
-    [undefined, undefined, 'photofinish install', 'photofinish doctor', 'photofinish install'],
+    [undefined, undefined, 'npx photofinish install', 'npx photofinish doctor', 'npx photofinish install'],
   );
   assert.match(words[4]?.help?.what ?? '', /speaks version 2\. Recording goes on/);
 });

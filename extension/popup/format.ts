@@ -36,6 +36,8 @@ const REASONS: Record<UnknownReason, string> = {
   'no-timing-allow-origin': 'The site hides its protocol: it sends no Timing-Allow-Origin header.',
   'service-worker': 'A service worker answered, so no protocol was seen.',
   missed: 'No observer saw the answer.',
+  revalidated:
+    'Revalidated (304 Not Modified): the browser repeats the stored answer’s protocol and does not tell this one’s.',
 };
 
 /** Why a protocol is not known, as a sentence; empty when it is known. */
@@ -169,8 +171,8 @@ export function helperWords(helper: HelperState): HelperWords {
         label: 'no helper',
         title: 'The browser found no helper.',
         help: {
-          what: `The browser found no helper. ${WITHOUT} Run this in a terminal, then try again:`,
-          command: 'photofinish install',
+          what: `The browser found no helper. ${WITHOUT} Run this in the folder that Photofinish was built in, then try again:`,
+          command: 'npx photofinish install',
         },
       };
     case 'crashed':
@@ -179,8 +181,8 @@ export function helperWords(helper: HelperState): HelperWords {
         label: 'helper stopped',
         title: helper.message,
         help: {
-          what: `The helper stopped: ${sentence(helper.message)} ${WITHOUT} It is started again after a pause. This finds out why:`,
-          command: 'photofinish doctor',
+          what: `The helper stopped: ${sentence(helper.message)} ${WITHOUT} It is started again after a pause. In the folder that Photofinish was built in, this finds out why:`,
+          command: 'npx photofinish doctor',
         },
       };
     case 'incompatible':
@@ -189,8 +191,8 @@ export function helperWords(helper: HelperState): HelperWords {
         label: 'helper does not fit',
         title: helper.message,
         help: {
-          what: `Helper and extension do not fit together: ${sentence(helper.message)} ${WITHOUT} Update the older one, then run:`,
-          command: 'photofinish install',
+          what: `Helper and extension do not fit together: ${sentence(helper.message)} ${WITHOUT} Update the older one, then run this in its folder:`,
+          command: 'npx photofinish install',
         },
       };
   }
@@ -206,6 +208,10 @@ export function capitalSentence(text: string): string {
   return sentence(text.charAt(0).toUpperCase() + text.slice(1));
 }
 
+/** What to say when nothing comes from the background at all. */
+export const NO_ANSWER =
+  'The background of Photofinish does not answer. Reload the extension on the browser’s page of extensions.';
+
 /** What to say where there is no record to show; null when there is one. */
 export function stateWords(state: PageView['state']): { title: string; text: string } | null {
   switch (state) {
@@ -213,6 +219,11 @@ export function stateWords(state: PageView['state']): { title: string; text: str
       return null;
     case 'loading':
       return { title: 'Loading', text: 'The page is on its way; its protocol shows with its first answer.' };
+    case 'failed':
+      return {
+        title: 'No page',
+        text: 'The page could not be loaded, so it has no protocol; the browser says why in the page.',
+      };
     case 'not-https':
       return {
         title: 'Not an https page',

@@ -4,12 +4,16 @@ import type { Origin } from '@photofinish/shared/origin';
 import type { PageView, PopupEvent } from '../messages.ts';
 import { renderAnswer } from './answer.ts';
 import { type Connection, connect } from './connection.ts';
-import { byId } from './elements.ts';
-import { abandonExports, renderExport, saveReport, wireExport } from './export.ts';
+import { byId, setText } from './elements.ts';
+import { abandonExports, failReport, renderExport, saveReport, wireExport } from './export.ts';
 import { type Running, renderFinish } from './finish.ts';
+import { NO_ANSWER } from './format.ts';
 import { renderHelper, wireHelper } from './helper.ts';
 import { NO_PROGRESS, progressed } from './live.ts';
 import { renderOrigins, wireSorting } from './origins.ts';
+
+/** A background starts in well under a second; one that says nothing for so long is not going to. */
+const SILENCE_MS = 5000;
 
 const running = new Map<Origin, Running>();
 const failures = new Map<Origin, string>();
@@ -45,7 +49,7 @@ function settle(): void {
 }
 
 function offerReports(connection: Connection, site: string | null): void {
-  renderExport(site, (wanted) => connection.send({ type: 'report', site: wanted }));
+  renderExport(site, (id, wanted) => connection.send({ type: 'report', id, site: wanted }));
 }
 
 function draw(connection: Connection): void {
@@ -54,6 +58,8 @@ function draw(connection: Connection): void {
   const pressed = (origin: Origin): void => race(connection, origin);
   byId('view').setAttribute('aria-busy', String(page.state === 'loading'));
   renderAnswer(page);
+  setText(byId('trouble'), page.trouble ?? '');
+  byId('trouble').hidden = page.trouble === null;
   renderFinish(page, board);
   renderOrigins(page, board, pressed);
   renderHelper(page.helper);
@@ -90,8 +96,11 @@ function onEvent(connection: Connection, event: PopupEvent): void {
       break;
     }
     case 'report':
-      saveReport(event.report);
-      break;
+      saveReport(event.id, event.report);
+      return;
+    case 'report-failed':
+      failReport(event.id, event.message);
+      return;
   }
   draw(connection);
 }
@@ -110,6 +119,11 @@ async function open(): Promise<void> {
     (event) => onEvent(connection, event),
     () => onLost(connection),
   );
+  setTimeout(() => {
+    if (page !== null) return;
+    setText(byId('verdict'), NO_ANSWER);
+    byId('view').setAttribute('aria-busy', 'false');
+  }, SILENCE_MS);
   offerReports(connection, null);
   wireSorting(() => draw(connection));
   wireHelper(() => connection.send({ type: 'reconnect-helper' }));

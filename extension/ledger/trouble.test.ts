@@ -1,0 +1,10 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { troubleWords } from './trouble.ts';
+
+test('a failing storage is named with what to do about it', () => {
+  assert.match(troubleWords(new DOMException('', 'VersionError')), /\(VersionError\).*update the extension/);
+  assert.match(troubleWords(new DOMException('', 'QuotaExceededError')), /free some space/);
+  assert.match(troubleWords(new DOMException('', 'UnknownError')), /Restart the browser/);
+  assert.match(troubleWords('text'), /nothing is being recorded/);
+});

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Report } from '@photofinish/shared/report';
+import type { PopupEvent } from '../messages.ts';
+import { createPopupServer, type PopupActions, type PopupPort } from './popup-port.ts';
+import type { Watcher } from './presenter.ts';
+import { emptyView } from './view.ts';
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const report = { schema: 'photofinish.report/1' } as unknown as Report;
+const view = emptyView(3, null, { state: 'missing' });
+
+/** A popup's end of a port; like a browser's it throws once it is closed. */
+function popup() {
+  const received: PopupEvent[] = [];
+  let send: (message: unknown) => void = () => {};
+  let close: () => void = () => {};
+  let closed = false;
+  const port: PopupPort = {
+    postMessage(event) {
+      if (closed) throw new Error('Attempting to use a disconnected port object');
+      received.push(event);
+    },
+    onMessage: {
+      addListener(listen) {
+        send = listen;
+      },
+    },
+    onDisconnect: {
+      addListener(listen) {
+        close = listen;
+      },
+    },
+  };
+  return {
+    port,
+    received,
+    send: (message: unknown) => send(message),
+    close() {
+      closed = true;
+      close();
+    },
+  };
+}
+
+function server(more: Partial<PopupActions> = {}) {
+  const calls: string[] = [];
+  const watchers = new Map<number, Watcher>();
+  const popups = createPopupServer({
+    watch(tabId, watcher) {
+      calls.push(`watch ${tabId}`);
+      watchers.set(tabId, watcher);
+      return () => void calls.push(`unwatch ${tabId}`);
+    },
+    race: (origin) => void calls.push(`race ${origin}`),
+    cancelRace: (origin) => void calls.push(`cancel ${origin}`),
+    reconnectHelper: () => void calls.push('reconnect'),
+    report: async () => report,
+    ...more,
+  });
+  const open = () => {
+    const opened = popup();
+    popups.accept(opened.port);
+    return opened;
+  };
+  return { popups, calls, watchers, open };
+}
+
+test('what a popup asks for is done, once each', () => {
+  const { calls, open } = server();
+  const { send } = open();
+  send({ type: 'race', origin: 'https://a.test' });
+  send({ type: 'cancel-race', origin: 'https://a.test' });
+  send({ type: 'reconnect-helper' });
+  assert.deepEqual(calls, ['race https://a.test', 'cancel https://a.test', 'reconnect']);
+});
+
+test('a popup watches one tab at a time, and none once it is closed', () => {
+  const { calls, watchers, open } = server();
+  const { send, close, received } = open();
+  send({ type: 'watch', tabId: 3 });
+  send({ type: 'watch', tabId: 4 });
+  watchers.get(4)?.(view);
+  close();
+  assert.deepEqual(calls, ['watch 3', 'watch 4', 'unwatch 3', 'unwatch 4']);
+  assert.equal(received.length, 1);
+  watchers.get(4)?.(view);
+  assert.equal(received.length, 1, 'a view on its way to a closed popup is dropped');
+});
+
+test('a popup without a tab is answered too', () => {
+  const { calls, open } = server();
+  open().send({ type: 'watch', tabId: -1 });
+  assert.deepEqual(calls, ['watch -1']);
+});
+
+test('what is no message of ours is refused and does nothing', (t) => {
+  const complaints = t.mock.method(console, 'error', () => {});
+  const { calls, open } = server();
+  const { send } = open();
+  const strange = [
+    null,
+    'watch',
+    { type: 'watch', tabId: '3' },
+    { type: 'watch', tabId: 1.5 },
+    { type: 'race', origin: 'http://a.test' },
+    { type: 'race', origin: 'https://a.test/path' },
+    { type: 'report', site: 'a.test' },
+    { type: 'wipe' },
+  ];
+  for (const message of strange) send(message);
+  assert.deepEqual(calls, []);
+  assert.equal(complaints.mock.callCount(), strange.length);
+});
+
+test('reports carry the number they were asked by, in whatever order they are ready', async () => {
+  const ready: (() => void)[] = [];
+  const { open } = server({ report: () => new Promise((resolve) => ready.push(() => resolve(report))) });
+  const { send, received } = open();
+  send({ type: 'report', id: 1, site: null });
+  send({ type: 'report', id: 2, site: 'a.test' });
+  ready[1]?.();
+  await turn();
+  ready[0]?.();
+  await turn();
+  assert.deepEqual(
+    received.map((event) => event.type === 'report' && event.id),
+    [2, 1],
+  );
+});
+
+test('a report that cannot be built, or not be carried, is answered with the reason', async () => {
+  const failing = server({ report: () => Promise.reject(new Error('the disk is full')) });
+  const first = failing.open();
+  first.send({ type: 'report', id: 5, site: null });
+  await turn();
+  assert.deepEqual(first.received, [{ type: 'report-failed', id: 5, message: 'the disk is full' }]);
+
+  const { open } = server();
+  const second = open();
+  const post = second.port.postMessage;
+  second.port.postMessage = (event) => {
+    if (event.type === 'report') throw new Error('Message length exceeded maximum allowed length.');
+    post(event);
+  };
+  second.send({ type: 'report', id: 6, site: null });
+  await turn();
+  assert.deepEqual(second.received[0]?.type, 'report-failed');
+});
+
+test('a report for a popup that was closed meanwhile goes nowhere', async () => {
+  const { open } = server();
+  const { send, close, received } = open();
+  send({ type: 'report', id: 1, site: null });
+  close();
+  await turn();
+  assert.deepEqual(received, []);
+});
+
+test('every open popup hears of a race, a closed one does not', () => {
+  const { popups, open } = server();
+  const [one, two, gone] = [open(), open(), open()];
+  gone.close();
+  popups.broadcast({
+    type: 'race-failed',
+    origin: 'https://a.test' as never,
+    code: 'cancelled',
+    message: '',
+  });
+  assert.deepEqual([one.received.length, two.received.length, gone.received.length], [1, 1, 0]);
+});
