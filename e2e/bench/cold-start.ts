@@ -1,15 +1,15 @@
 // From starting the helper to its first forecast, against a bare Node host that echoes the same messages. Both are
 // started anew every round; the goal keeps the helper as quick to wake as Node itself.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { helperArguments } from '../helper/open.ts';
 import { openHost } from '../helper/port.ts';
 import { beginStep } from '../run/display.ts';
+import { scratchDirectory, TOP } from '../scratch.ts';
 import { measure } from './measure.ts';
 import { publish } from './result.ts';
 
-const TOP = new URL('../../', import.meta.url).pathname;
-const dir = mkdtempSync(join(TOP, '.photofinish', 'cold-start-'));
+const dir = await scratchDirectory('cold-start');
 const config = join(dir, 'config.json');
 writeFileSync(config, JSON.stringify({ cache: join(dir, 'cache.db') }), { mode: 0o600 });
 

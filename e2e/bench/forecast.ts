@@ -1,6 +1,6 @@
 // A forecast's round trip from the extension's service worker through the real browser to a helper with 100,000
 // origins in its cache, against a host that only echoes; and how many navigations have theirs before the first byte.
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/extension-id';
 import { HOST_NAME } from '@photofinish/shared/wire';
@@ -9,11 +9,11 @@ import { installHelper, openSession, type SessionFiles } from '../browsers/sessi
 import { openHelper } from '../helper/open.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
+import { scratchDirectory, TOP } from '../scratch.ts';
 import { fillCache, manyOrigin } from './many-origins.ts';
 import { measure } from './measure.ts';
 import { publish } from './result.ts';
 
-const TOP = new URL('../../', import.meta.url).pathname;
 const ECHO_NAME = 'org.photofinish.echo';
 const CACHED_ORIGINS = 100_000;
 /** The browser's clock ticks in tenths of a millisecond: a sample is the mean of this many round trips in a row. */
@@ -114,7 +114,7 @@ async function navigate(
   return { inTime, of: told.length };
 }
 
-const dir = await mkdtemp(join(TOP, '.photofinish', 'bench-forecast-'));
+const dir = await scratchDirectory('bench-forecast');
 const files: SessionFiles = {
   profile: join(dir, 'profile'),
   config: join(dir, 'config.json'),

@@ -1,16 +1,16 @@
 // Resident memory of the helper: idle, with 100,000 origins cached, and after its first race, which loads undici and
 // the QUIC addon.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { greet, openHelper } from '../helper/open.ts';
 import type { HostPort } from '../helper/port.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
+import { scratchDirectory } from '../scratch.ts';
 import { fillCache } from './many-origins.ts';
 import { type Fact, publish } from './result.ts';
 
-const TOP = new URL('../../', import.meta.url).pathname;
 const CACHED_ORIGINS = 100_000;
 /** Long enough for start-up's garbage to be counted as what it is. */
 const SETTLE_MS = 1000;
@@ -34,7 +34,7 @@ async function race(helper: HostPort, origin: string): Promise<void> {
   }
 }
 
-const dir = mkdtempSync(join(TOP, '.photofinish', 'bench-memory-'));
+const dir = await scratchDirectory('bench-memory');
 const local = await startOrigins({ origins: { both: ORIGIN_KINDS.both } });
 const { origin, host, port } = local.origins.both;
 const config = join(dir, 'config.json');

@@ -2,17 +2,17 @@
 // take turns: without it, with it and its helper, and with an empty extension that only holds the webRequest permission,
 // for which alone Chromium leads every request through its browser process. At two distances: servers that answer after
 // 50 ms, as on a network, and at once, where nothing hides a cost.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { launchChromium } from '../browsers/chromium.ts';
 import { openSession } from '../browsers/session.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
+import { scratchDirectory } from '../scratch.ts';
 import { type Measurement, measure } from './measure.ts';
 import { publish } from './result.ts';
 
-const TOP = new URL('../../', import.meta.url).pathname;
 const RESOURCES = 300;
 const ORIGINS = 6;
 const ROUNDS = 60;
@@ -87,7 +87,7 @@ async function compareAt(answerDelayMs: number, dir: string): Promise<[Measureme
   }
 }
 
-const dir = await mkdtemp(join(TOP, '.photofinish', 'bench-page-load-'));
+const dir = await scratchDirectory('bench-page-load');
 try {
   const measurements: Measurement[] = [];
   let chromium = '';

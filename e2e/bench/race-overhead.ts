@@ -1,17 +1,18 @@
 // What racing costs the winner: time to established in mode race against the same contender alone, on loopback, where
 // there is no network to hide behind.
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { RaceDocument } from '@photofinish/shared/outcome';
 import { median } from '@photofinish/shared/statistics';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
+import { TOP } from '../scratch.ts';
 import { measure, type Side } from './measure.ts';
 import { publish } from './result.ts';
 
-const TOP = new URL('../../', import.meta.url).pathname;
-const PHOTOFINISH = `${TOP}native-host/bin/photofinish`;
-const BARE_QUINN = `${TOP}target/release/examples/bare_quinn`;
+const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
+const BARE_QUINN = join(TOP, 'target/release/examples/bare_quinn');
 const TRIALS = 200;
 const ROUNDS = 15;
 const run = promisify(execFile);

@@ -2,13 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { arch, cpus, release, totalmem } from 'node:os';
-import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, relative } from 'node:path';
 import { formatTable } from '../run/table.ts';
+import { SCRATCH, TOP } from '../scratch.ts';
 import type { Measurement, Ratio } from './measure.ts';
 
-const TOP = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const RESULTS = join(TOP, '.photofinish', 'bench');
+const RESULTS = join(SCRATCH, 'bench');
 const BYTES_PER_GIB = 2 ** 30;
 
 /** A figure that is compared with a goal, or just reported, not with another side. */

@@ -1,12 +1,10 @@
 // Starts a real Chromium with the extension loaded and the test origins trusted, yet with its own
 // unforced way to HTTP/3: it has to learn Alt-Svc as it does anywhere else.
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type BrowserContext, chromium, type Page, type Worker } from '@playwright/test';
-
-const SCRATCH = fileURLToPath(new URL('../../.photofinish/', import.meta.url));
+import { scratchDirectory } from '../scratch.ts';
 
 /** Branded Chrome is absent on purpose: it no longer takes `--load-extension`. */
 const NAMES_ON_PATH = ['chromium', 'chromium-browser'];
@@ -64,7 +62,7 @@ export function findChromium(): string {
 /** Starts Chromium. Throws if there is none, or if the extension does not load. */
 export async function launchChromium(options: ChromiumOptions): Promise<RunningChromium> {
   const executablePath = findChromium();
-  const userDataDir = options.userDataDir ?? (await freshProfile());
+  const userDataDir = options.userDataDir ?? (await scratchDirectory('chromium'));
   const { extensionDir } = options;
   const context = await chromium.launchPersistentContext(userDataDir, {
     executablePath,
@@ -155,9 +153,4 @@ function environment(): Record<string, string> {
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   return Object.fromEntries(entries);
-}
-
-async function freshProfile(): Promise<string> {
-  await mkdir(SCRATCH, { recursive: true });
-  return mkdtemp(path.join(SCRATCH, 'chromium-'));
 }

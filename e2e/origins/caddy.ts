@@ -4,17 +4,17 @@ import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { SCRATCH, scratchDirectory } from '../scratch.ts';
 import type { Certificate, RunningOrigin } from './start.ts';
 
 const MODULE = fileURLToPath(new URL('caddy', import.meta.url));
-const SCRATCH = fileURLToPath(new URL('../../.photofinish/', import.meta.url));
 const BINARY = path.join(SCRATCH, 'bin', 'caddy');
 /** Digest of the sources that the binary was built from. */
 const BUILT_FROM = `${BINARY}.built-from`;
@@ -73,7 +73,7 @@ export async function buildCaddy(): Promise<string> {
  */
 export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
   const binary = await buildCaddy();
-  const dir = await mkdtemp(path.join(SCRATCH, 'caddy-'));
+  const dir = await scratchDirectory('caddy');
   const port = await freePort();
   const configPath = path.join(dir, 'caddy.json');
   await writeFile(configPath, JSON.stringify(configuration(options, port, dir)));

@@ -2,13 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { scratchDirectory, TOP } from '../scratch.ts';
 
-const CHECKOUT = new URL('../../', import.meta.url);
-const BINARY = fileURLToPath(new URL('target/release/photofinish-origin', CHECKOUT));
-const SCRATCH = fileURLToPath(new URL('.photofinish/', CHECKOUT));
+const BINARY = join(TOP, 'target/release/photofinish-origin');
 
 /** What one origin speaks, advertises and hides. */
 export interface OriginSettings {
@@ -108,7 +107,7 @@ export async function startOrigins<Name extends string>(
   if (!existsSync(BINARY)) {
     throw new Error('The origin server is not built. Run: npm run build');
   }
-  const dir = options.dir ?? (await scratchDirectory());
+  const dir = options.dir ?? (await scratchDirectory('origins'));
   const settings = {
     dir,
     origins: Object.values(options.origins),
@@ -142,11 +141,6 @@ export async function startOrigins<Name extends string>(
     certificates: Object.fromEntries(ready.certificates.map(({ host, ...files }) => [host, files])),
     stop,
   };
-}
-
-async function scratchDirectory(): Promise<string> {
-  await mkdir(SCRATCH, { recursive: true });
-  return mkdtemp(`${SCRATCH}origins-`);
 }
 
 async function firstLine(child: ChildProcess): Promise<string> {

@@ -2,8 +2,9 @@
 // no name lists them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { TOP } from '../scratch.ts';
 import { build } from './build.ts';
-import { endCommandsOnSignals, runInView, TOP } from './command.ts';
+import { endCommandsOnSignals, runInView } from './command.ts';
 import { heading, say } from './display.ts';
 import { formatTable } from './table.ts';
 

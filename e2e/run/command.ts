@@ -1,13 +1,10 @@
 // Runs a command of the build or of the tests as one visible step, keeps what it prints for the case that it fails,
 // and never leaves it behind when we are interrupted.
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { TOP } from '../scratch.ts';
 import { beginStep, formatElapsed } from './display.ts';
-
-/** The checkout. */
-export const TOP = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /** Building Caddy for the first time takes up to ten minutes without a word; nothing else is silent for so long. */
 const SILENCE_LIMIT_MS = 12 * 60_000;

@@ -8,9 +8,10 @@ import { reportSchema } from '@photofinish/shared/report';
 import * as v from 'valibot';
 import { openSession, type Session } from '../browsers/session.ts';
 import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';
+import { TOP } from '../scratch.ts';
 import { formatAdoption } from './adoption-table.ts';
 import { build } from './build.ts';
-import { endCommandsOnSignals, TOP } from './command.ts';
+import { endCommandsOnSignals } from './command.ts';
 import { beginStep, heading, say } from './display.ts';
 import { exportReports, raceAll, visitAll, visitMixedPage } from './tour.ts';
 

@@ -1,6 +1,7 @@
 // The command line's contract against real servers: documents, exit codes, modes, memory.
 import { raceDocumentSchema } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
+import { GO_MISSING } from '../origins/caddy.ts';
 import { expect, reachLocal, runPhotofinish, test } from './fixtures.ts';
 
 const documentOf = (stdout: string) => v.parse(raceDocumentSchema, JSON.parse(stdout));
@@ -167,7 +168,7 @@ test('loopback is refused unless it is allowed', async ({ local }) => {
 });
 
 test('Caddy, the independent server, is raced like any other', async ({ local, caddy }) => {
-  test.skip(caddy === null, 'Go is missing, so Caddy cannot be built');
+  test.skip(caddy === null, GO_MISSING);
   if (caddy === null) return;
   const args = ['race', caddy.origin, '--mode', 'compare', '--trials', '3', ...COLD];
   const { code, stdout } = await runPhotofinish([...args, ...reachLocal(local.caPath, [caddy])]);

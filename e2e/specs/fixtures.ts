@@ -1,9 +1,8 @@
 // What every spec stands on: one origin of each kind per worker, Caddy beside them, and installations of the product
 // that start with nothing learnt and end with their test.
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Report, reportSchema } from '@photofinish/shared/report';
 import { test as base, type Page } from '@playwright/test';
 import * as v from 'valibot';
@@ -11,8 +10,8 @@ import type { Popup } from '../browsers/popup.ts';
 import { openSession, type Session, type SessionOptions } from '../browsers/session.ts';
 import { GO_MISSING, type RunningCaddy, startCaddy } from '../origins/caddy.ts';
 import { ORIGIN_KINDS, type RunningOrigin, type RunningOrigins, startOrigins } from '../origins/start.ts';
+import { scratchDirectory, TOP } from '../scratch.ts';
 
-const TOP = fileURLToPath(new URL('../../', import.meta.url));
 const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
 const CADDY_HOST = 'caddy.test';
 
@@ -84,7 +83,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   ],
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
   dir: async ({}, use) => {
-    const dir = await mkdtemp(join(TOP, '.photofinish', 'spec-'));
+    const dir = await scratchDirectory('spec');
     await use(dir);
     await rm(dir, { recursive: true, force: true, maxRetries: 5 });
   },

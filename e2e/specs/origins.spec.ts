@@ -1,5 +1,5 @@
 // What each test origin promises, as a browser finds it: all other specs stand on this.
-import { test as base, expect, type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import {
   type ChromiumOptions,
   launchChromium,
@@ -7,34 +7,23 @@ import {
   type RunningChromium,
   visitUntil,
 } from '../browsers/chromium.ts';
-import { GO_MISSING, startCaddy } from '../origins/caddy.ts';
-import { ORIGIN_KINDS, type RunningOrigins, startOrigins } from '../origins/start.ts';
+import { GO_MISSING } from '../origins/caddy.ts';
+import { startOrigins } from '../origins/start.ts';
+import { test as base, expect, type Kind } from './fixtures.ts';
 
-const CADDY_HOST = 'caddy.test';
 /** More visits than learning HTTP/3 ever takes here (two or three). */
 const VISITS = 5;
 
-type Kind = keyof typeof ORIGIN_KINDS;
-
-interface TestFixtures {
-  /** Starts a browser with nothing learnt; it ends with the test. */
+interface BrowseFixture {
+  /** Starts a browser without the extension and with nothing learnt; it ends with the test. */
   browse: (options?: Pick<ChromiumOptions, 'origins' | 'extraArgs'>) => Promise<Page>;
 }
 
-const test = base.extend<TestFixtures, { running: RunningOrigins<Kind> }>({
-  running: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
-    async ({}, use) => {
-      const running = await startOrigins({ origins: ORIGIN_KINDS, certificateHosts: [CADDY_HOST] });
-      await use(running);
-      await running.stop();
-    },
-    { scope: 'worker' },
-  ],
-  browse: async ({ running }, use) => {
+const test = base.extend<BrowseFixture>({
+  browse: async ({ local }, use) => {
     const browsers: RunningChromium[] = [];
     await use(async (options) => {
-      const browser = await launchChromium({ origins: running, ...options });
+      const browser = await launchChromium({ origins: local, ...options });
       browsers.push(browser);
       return browser.context.newPage();
     });
@@ -46,9 +35,9 @@ const test = base.extend<TestFixtures, { running: RunningOrigins<Kind> }>({
 const serversWord = (page: Page) => page.locator('#protocol').textContent();
 
 for (const kind of ['both', 'hidden'] as const) {
-  test(`${kind}: HTTP/2 first, HTTP/3 once Alt-Svc is learnt`, async ({ running, browse }) => {
+  test(`${kind}: HTTP/2 first, HTTP/3 once Alt-Svc is learnt`, async ({ local, browse }) => {
     const page = await browse();
-    const { origin } = running.origins[kind];
+    const { origin } = local.origins[kind];
     await page.goto(origin);
     expect(await navigationProtocol(page)).toBe('h2');
     expect(await serversWord(page)).toBe('HTTP/2');
@@ -66,10 +55,10 @@ const UNCHANGING = [
 ] as const;
 
 for (const [kind, protocol, name] of UNCHANGING) {
-  test(`${kind}: ${name} however often it is visited`, async ({ running, browse }) => {
+  test(`${kind}: ${name} however often it is visited`, async ({ local, browse }) => {
     const page = await browse();
     for (let visit = 0; visit < VISITS; visit += 1) {
-      await page.goto(running.origins[kind].origin);
+      await page.goto(local.origins[kind].origin);
       expect(await navigationProtocol(page)).toBe(protocol);
       expect(await serversWord(page)).toBe(name);
     }
@@ -77,10 +66,10 @@ for (const [kind, protocol, name] of UNCHANGING) {
 }
 
 test('silent speaks HTTP/3 to those who ask, advertiseOnly and h2only refuse it', async ({
-  running,
+  local,
   browse,
 }) => {
-  const { silent, advertiseOnly, h2only } = running.origins;
+  const { silent, advertiseOnly, h2only } = local.origins;
   const forced = [silent, advertiseOnly, h2only].map(({ host, port }) => `${host}:${port}`);
   const page = await browse({ extraArgs: [`--origin-to-force-quic-on=${forced.join(',')}`] });
   await page.goto(silent.origin);
@@ -90,9 +79,9 @@ test('silent speaks HTTP/3 to those who ask, advertiseOnly and h2only refuse it'
   }
 });
 
-test('only the hidden origin keeps its protocol from other pages', async ({ running, browse }) => {
+test('only the hidden origin keeps its protocol from other pages', async ({ local, browse }) => {
   const page = await browse();
-  const { both, hidden, h2only } = running.origins;
+  const { both, hidden, h2only } = local.origins;
   await page.goto(`${both.origin}/page?resources=6&from=${hidden.origin},${h2only.origin}`);
   await page.locator('#summary[data-done]').waitFor();
   const seen = await page.evaluate(() => {
@@ -106,18 +95,18 @@ test('only the hidden origin keeps its protocol from other pages', async ({ runn
 });
 
 test('300 resources from six origins all arrive, each over what its origin speaks', async ({
-  running,
+  local,
   browse,
 }) => {
   const page = await browse();
-  const from = Object.values(running.origins).map(({ origin }) => origin);
-  await page.goto(`${running.origins.both.origin}/page?resources=300&from=${from.join(',')}`);
+  const from = Object.values(local.origins).map(({ origin }) => origin);
+  await page.goto(`${local.origins.both.origin}/page?resources=300&from=${from.join(',')}`);
   await page.locator('#summary[data-done]').waitFor();
   const protocols = await page
     .locator('.cells li')
     .evaluateAll((cells) => cells.map((cell) => cell.getAttribute('data-protocol')));
   const allowed = { both: '23', hidden: '23', h2only: '2', advertiseOnly: '2', silent: '2', h1only: '1' };
-  const kinds = Object.keys(running.origins) as Kind[];
+  const kinds = Object.keys(local.origins) as Kind[];
   expect(protocols).toHaveLength(300);
   const wrong = protocols.filter((protocol, index) => {
     const kind = kinds[index % kinds.length] as Kind;
@@ -127,11 +116,11 @@ test('300 resources from six origins all arrive, each over what its origin speak
 });
 
 test('resources have the size and the caching asked for, and HEAD has their headers', async ({
-  running,
+  local,
   browse,
 }) => {
   const page = await browse();
-  await page.goto(running.origins.both.origin);
+  await page.goto(local.origins.both.origin);
   const ask = (path: string, method: string) =>
     page.evaluate(
       async ([url, how]) => {
@@ -154,9 +143,9 @@ test('resources have the size and the caching asked for, and HEAD has their head
   expect((await ask('/r/a.txt?cache=1', 'GET')).caching).toBe('public, max-age=600');
 });
 
-test('the second visit to /sw is answered by its service worker', async ({ running, browse }) => {
+test('the second visit to /sw is answered by its service worker', async ({ local, browse }) => {
   const page = await browse();
-  const url = `${running.origins.h2only.origin}/sw`;
+  const url = `${local.origins.h2only.origin}/sw`;
   await page.goto(url);
   expect(await serversWord(page)).toBe('HTTP/2');
   await page.locator('#worker[data-ready]').waitFor();
@@ -165,31 +154,20 @@ test('the second visit to /sw is answered by its service worker', async ({ runni
   expect(await navigationProtocol(page)).toBe('');
 });
 
-test('an origin that cannot listen says which', async ({ running }) => {
-  const { port } = running.origins.h2only;
+test('an origin that cannot listen says which', async ({ local }) => {
+  const { port } = local.origins.h2only;
   const taken = { host: 'taken.test', h3: false, port };
   await expect(startOrigins({ origins: { taken } })).rejects.toThrow(
     `taken.test:${port}: Address already in use`,
   );
 });
 
-test('Caddy: HTTP/2 first, HTTP/3 once Alt-Svc is learnt', async ({ running, browse }) => {
-  // Its first build takes minutes.
-  test.setTimeout(10 * 60_000);
-  const certificate = running.certificates[CADDY_HOST];
-  if (!certificate) throw new Error('no certificate for Caddy');
-  const starting = startCaddy({ host: CADDY_HOST, certificate, caPath: running.caPath });
-  const caddy = await starting.catch((error: Error) => {
-    test.skip(error.message === GO_MISSING, GO_MISSING);
-    throw error;
-  });
-  try {
-    const page = await browse({ origins: { origins: { caddy }, spki: running.spki } });
-    await page.goto(caddy.origin);
-    expect(await serversWord(page)).toBe('HTTP/2.0');
-    await visitUntil(page, caddy.origin, 'h3', { tries: VISITS });
-    expect(await serversWord(page)).toBe('HTTP/3.0');
-  } finally {
-    await caddy.stop();
-  }
+test('Caddy: HTTP/2 first, HTTP/3 once Alt-Svc is learnt', async ({ local, caddy, browse }) => {
+  test.skip(caddy === null, GO_MISSING);
+  if (caddy === null) return;
+  const page = await browse({ origins: { origins: { caddy }, spki: local.spki } });
+  await page.goto(caddy.origin);
+  expect(await serversWord(page)).toBe('HTTP/2.0');
+  await visitUntil(page, caddy.origin, 'h3', { tries: VISITS });
+  expect(await serversWord(page)).toBe('HTTP/3.0');
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { navigationProtocol, visitUntil } from '../browsers/chromium.ts';
 import type { Session } from '../browsers/session.ts';
+import { GO_MISSING } from '../origins/caddy.ts';
 import { badgeText, expect, exportedReport, test } from './fixtures.ts';
 
 async function expectUpgrade(session: Session, page: Page, origin: string, dir: string): Promise<void> {
@@ -47,7 +48,7 @@ test('our own origin: h2, then h3, seen everywhere', async ({ local, open, dir }
 });
 
 test('Caddy: h2, then h3, seen everywhere', async ({ local, caddy, open, dir }) => {
-  test.skip(caddy === null, 'Go is missing, so Caddy cannot be built');
+  test.skip(caddy === null, GO_MISSING);
   if (caddy === null) return;
   const session = await open({ local: { ...local, origins: { caddy } } });
   await expectUpgrade(session, await session.context.newPage(), caddy.origin, dir);

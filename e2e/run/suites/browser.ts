@@ -3,7 +3,8 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { JSONReport, JSONReportSpec, JSONReportSuite, JSONReportTest } from '@playwright/test/reporter';
-import { runStep, TOP } from '../command.ts';
+import { TOP } from '../../scratch.ts';
+import { runStep } from '../command.ts';
 import type { Failure, Skip, SuiteResult } from '../tally.ts';
 
 const CLI = join(TOP, 'node_modules', '@playwright', 'test', 'cli.js');

@@ -1,7 +1,8 @@
 // What machines can judge without running the product: types, style, lint, and that generated files are current.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { runStep, TOP } from '../command.ts';
+import { TOP } from '../../scratch.ts';
+import { runStep } from '../command.ts';
 import type { Failure, Skip, SuiteResult } from '../tally.ts';
 
 const WORKSPACES = ['shared', 'extension', 'native-host', 'e2e'];

@@ -1,0 +1,14 @@
+// The one place that tests, benchmarks and the tour write to: git-ignored, inside the checkout, readable by nobody else.
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The checkout. */
+export const TOP = fileURLToPath(new URL('../', import.meta.url));
+export const SCRATCH = join(TOP, '.photofinish');
+
+/** A new empty directory whose name says what it is for; whoever asks removes it. */
+export async function scratchDirectory(purpose: string): Promise<string> {
+  await mkdir(SCRATCH, { recursive: true, mode: 0o700 });
+  return mkdtemp(join(SCRATCH, `${purpose}-`));
+}
