@@ -89,7 +89,9 @@ const popups = createPopupServer({
   report: async (site) => {
     const [{ ledger }, browser] = await Promise.all([ready, browserVersion()]);
     const conditions = { browser: { name: BROWSER, version: browser }, network, nowMs: Date.now() } as const;
-    return collectReport(ledger, site, conditions);
+    return collectReport(ledger, site, conditions).catch((error) => {
+      throw error instanceof DOMException ? new Error(troubleWords(error)) : error;
+    });
   },
 });
 
@@ -166,7 +168,7 @@ function uploadSoon(): void {
 function sweepSoon(): void {
   if (sweeping) return;
   sweeping = true;
-  timers.later(SETTLE_MS / 2, () => {
+  timers.later(SETTLE_MS / 4, () => {
     sweeping = false;
     ready.then(({ recorder }) => recorder.recordMissed()).catch(logged);
     if (table.size > 0) sweepSoon();

@@ -39,10 +39,13 @@ export interface Claim {
   readonly unfinished: boolean;
 }
 
-/** A timing entry leaves its page within about a second of the request's end; hidden pages may take longer. */
-export const SETTLE_MS = 10_000;
+/**
+ * A timing entry leaves its page within about a second of the request's end; a page busy with thousands of requests, or
+ * a hidden one, takes longer. The service worker lives 30 s without an event, so what waits longer would be lost.
+ */
+export const SETTLE_MS = 20_000;
 const MAX_ENTRIES = 5000;
-const MAX_COUNTED = 2000;
+const MAX_COUNTED = 5000;
 /** Answers told of before they ended; a page has one, and few pages load at once. */
 const MAX_EARLY = 500;
 /** A page rendered ahead of time is kept waiting by browsers for a few minutes at most. */

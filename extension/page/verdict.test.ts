@@ -57,3 +57,9 @@ test('a race that could not be run is no evidence', () => {
   const failed = aRace({ trials: [], error: { code: 'dns-failed', message: 'no such host' } });
   assert.match(verdict({ protocol: 'h2', race: failed }).text, /^Reached over HTTP\/2\./);
 });
+
+test('a confirmed copy says that its protocol is not told, and what it was before', () => {
+  const seen = { ...record, protocol: 'h2', protocolAtMs: 1 } as const;
+  const { text } = verdict({ reason: 'revalidated', record: seen });
+  assert.match(text, /304 Not Modified.* Before: Reached over HTTP\/2\. No advertisement/);
+});

@@ -29,7 +29,7 @@ const WHY_UNKNOWN: Record<UnknownReason, string> = {
   'service-worker': 'A service worker of the site answered, so the network was not asked.',
   missed: 'The browser did not tell which protocol carried it.',
   revalidated:
-    'Revalidated: the server answered 304 Not Modified, for which the browser repeats the stored answer’s protocol and does not tell this one’s.',
+    'The server confirmed the stored copy (304 Not Modified). Of such an answer the browser repeats the old protocol and keeps this one’s to itself.',
 };
 
 const ELSEWHERE: Record<Exclude<Delivery, 'network'>, string> = {
@@ -53,9 +53,9 @@ function evidenceOf({ origin, record, race }: Known, browser: BrowserEvidence | 
 }
 
 /** What can be said without a race when the browser's own record explains nothing. */
-function browserOnly({ protocol, record }: Known): Verdict {
+function browserOnly(lastProtocol: KnownProtocol | null, record: OriginRecord | undefined): Verdict {
   const advertises = record?.altSvc != null && h3Alternatives(parseAltSvc(record.altSvc)).length > 0;
-  const was = protocol === null ? '' : `Reached over ${PROTOCOL_NAMES[protocol]}. `;
+  const was = lastProtocol === null ? '' : `Reached over ${PROTOCOL_NAMES[lastProtocol]}. `;
   const advertised = advertises ? 'It advertises HTTP/3.' : 'No advertisement of HTTP/3 was seen.';
   return {
     code: 'unknown',
@@ -74,7 +74,7 @@ export function verdictOfOrigin(known: Known): Verdict {
       : { lastProtocol, visitsSinceAdvertised: known.record?.visitsSinceAdvertised ?? 0 };
   const shared = verdictOf(evidenceOf(known, browser));
   const raced = known.race !== undefined && known.race.error === undefined;
-  const verdict = shared.code === 'unknown' && !raced ? browserOnly(known) : shared;
+  const verdict = shared.code === 'unknown' && !raced ? browserOnly(lastProtocol, known.record) : shared;
   if (known.protocol !== null) return verdict;
   // The verdict then speaks of earlier visits or of the race; this visit told no protocol, and why comes first.
   const why = known.elsewhere === null ? WHY_UNKNOWN[known.reason ?? 'missed'] : ELSEWHERE[known.elsewhere];

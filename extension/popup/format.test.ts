@@ -154,8 +154,9 @@ test('unknown comes with its reason', () => {
   assert.equal(protocolCell('h3', null), 'h3');
   assert.match(reasonWords('unknown', 'service-worker'), /service worker answered/);
   assert.equal(reasonWords('h3', null), '');
-  assert.match(asideWords({ delivery: 'http-cache', protocol: 'h3', reason: null }), /HTTP cache/);
-  assert.equal(asideWords({ delivery: 'network', protocol: 'h3', reason: null }), '');
+  assert.match(asideWords({ delivery: 'http-cache', protocol: 'h3' }), /HTTP cache/);
+  assert.equal(asideWords({ delivery: 'network', protocol: 'h3' }), '');
+  assert.equal(asideWords({ delivery: 'http-cache', protocol: 'unknown' }), '', 'the verdict says it');
 });
 
 test('origins sort by every column, in both directions, and equal ones keep their order', () => {

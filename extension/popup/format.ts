@@ -37,7 +37,7 @@ const REASONS: Record<UnknownReason, string> = {
   'service-worker': 'A service worker answered, so no protocol was seen.',
   missed: 'No observer saw the answer.',
   revalidated:
-    'Revalidated (304 Not Modified): the browser repeats the stored answer’s protocol and does not tell this one’s.',
+    'The stored copy was confirmed (304 Not Modified); the browser repeats its old protocol and keeps this answer’s to itself.',
 };
 
 /** Why a protocol is not known, as a sentence; empty when it is known. */
@@ -249,9 +249,12 @@ const DELIVERIES: Record<PageView['delivery'], string> = {
   prefetch: 'This time the page had been prefetched.',
 };
 
-/** What else to know of the page: why its protocol is not known, or that it did not come over the network. */
-export function asideWords(page: Pick<PageView, 'delivery' | 'protocol' | 'reason'>): string {
-  return DELIVERIES[page.delivery] || reasonWords(page.protocol, page.reason);
+/**
+ * What else to know of the page: that it did not come over the network, although its origin's protocol is known. Of one
+ * that is not known the verdict says why.
+ */
+export function asideWords(page: Pick<PageView, 'delivery' | 'protocol'>): string {
+  return page.protocol === 'unknown' ? '' : DELIVERIES[page.delivery];
 }
 
 export const SORT_KEYS = ['origin', 'protocol', 'requests', 'forecast', 'race'] as const;
