@@ -37,6 +37,7 @@ test('what is not an https origin is refused with the reason', () => {
 
 test('the origin of a loaded URL drops path and query; other schemes have none', () => {
   assert.equal(originOfUrl('https://a.test:8443/x?y#z')?.origin, 'https://a.test:8443');
+  assert.equal(originOfUrl('https://user:secret@a.test/x')?.origin, 'https://a.test');
   for (const url of ['http://a.test/', 'data:,x', 'chrome://version', 'blob:https://a.test/1', 'nonsense'])
     assert.equal(originOfUrl(url), null, url);
 });

@@ -61,10 +61,16 @@ export function parseOrigin(input: string): OriginResult {
   return partsOf(url);
 }
 
-/** The origin of a URL that a browser loaded; `null` for anything that is not https (RFC 9110 section 4.3.1). */
+/**
+ * The origin of a URL that a browser loaded, whatever user and password stand in it; `null` for anything that is not
+ * https (RFC 9110 section 4.3.1).
+ */
 export function originOfUrl(url: string): OriginParts | null {
   if (!URL.canParse(url)) return null;
-  const result = partsOf(new URL(url));
+  const loaded = new URL(url);
+  loaded.username = '';
+  loaded.password = '';
+  const result = partsOf(loaded);
   return result.ok ? result.value : null;
 }
 
