@@ -1,0 +1,126 @@
+// Pages and profiles that stand in the recorder's way: sandboxed frames, pages that forge the timing interface, error
+// pages, passwords in addresses, a storage that cannot be opened, a tab that is gone.
+import type { Page } from '@playwright/test';
+import type { Popup } from '../browsers/popup.ts';
+import { badgeText, expect, exportedReport, test } from './fixtures.ts';
+
+/** The popup for a tab by its number, whatever that tab shows. */
+async function showTab(popup: Popup, tabId: number): Promise<void> {
+  await popup.page.goto(`${popup.page.url().replace(/\?.*/, '')}?tab=${tabId}`);
+}
+
+/** Brings the page to the front and gives its tab's number, also where the extension may not see the address. */
+async function tabInFront(popup: Popup, page: Page): Promise<number> {
+  await page.bringToFront();
+  const active = await popup.page.evaluate(async () => (await chrome.tabs.query({ active: true }))[0]?.id);
+  return active ?? -1;
+}
+
+test('a sandboxed frame, as advertisements use, is recorded with its protocol', async ({
+  local,
+  open,
+  dir,
+}) => {
+  const session = await open();
+  const { both, h2only } = local.origins;
+  const page = await session.context.newPage();
+  await page.goto(both.origin);
+  await page.evaluate((src) => {
+    const frame = document.createElement('iframe');
+    frame.sandbox.add('allow-scripts');
+    frame.src = src;
+    document.body.append(frame);
+  }, `${h2only.origin}/page?resources=3`);
+  const popup = await session.openPopup(page);
+  await expect
+    .poll(async () => {
+      const [site] = (await exportedReport(popup, dir)).sites;
+      return site?.origins.find((each) => each.origin === h2only.origin)?.protocols;
+    })
+    // Its fetch is refused without an origin of its own; document, image and script are answered.
+    .toMatchObject({ h2: 4, unknown: 0 });
+});
+
+test('a page that forges and clears its timings is counted as any other', async ({ local, open, dir }) => {
+  const session = await open();
+  const page = await session.context.newPage();
+  await page.addInitScript(() => {
+    PerformanceObserver.prototype.observe = () => {};
+    performance.getEntriesByType = () => [{ name: 'https://evil.test/', nextHopProtocol: 'h3' } as never];
+    performance.setResourceTimingBufferSize(0);
+    setInterval(() => performance.clearResourceTimings(), 1);
+    crypto.randomUUID = () => '0-0-0-0-0';
+    // biome-ignore lint/suspicious/noThenProperty: this is the page that means harm.
+    Promise.prototype.then = () => new Promise(() => {});
+    dispatchEvent(new Event('pagehide'));
+    dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+  });
+  const { h2only } = local.origins;
+  await page.goto(`${h2only.origin}/page?resources=20&kind=image`);
+  const popup = await session.openPopup(page);
+  await expect
+    .poll(async () => (await exportedReport(popup, dir)).sites.map((s) => s.origins[0]?.protocols))
+    .toEqual([{ h3: 0, h2: 21, 'http/1.1': 0, unknown: 0 }]);
+});
+
+test('an address with a password is recorded as its origin', async ({ local, open }) => {
+  const session = await open();
+  const page = await session.context.newPage();
+  const { origin, host } = local.origins.h2only;
+  await page.goto(`${origin.replace('https://', 'https://user:secret@')}/`);
+  const popup = await session.openPopup(page);
+  await expect(popup.page.getByTestId('page-protocol')).toHaveText('HTTP/2');
+  await expect(popup.page.getByTestId('page-host')).toContainText(host);
+  await expect(popup.page.locator('body')).not.toContainText('secret');
+});
+
+test('an error page is not taken for the page before it', async ({ local, open }) => {
+  const session = await open();
+  const page = await session.context.newPage();
+  const { origin } = local.origins.h2only;
+  await page.goto(origin);
+  const popup = await session.openPopup(page);
+  await expect(popup.page.getByTestId('page-protocol')).toHaveText('HTTP/2');
+  await page.goto('https://h2only.test:2/', { timeout: 10_000 }).catch(() => {});
+  await expect(popup.page.getByTestId('verdict')).toContainText('could not be loaded');
+  await page.goto(`${origin}/page`);
+  await expect(popup.page.getByTestId('page-protocol')).toHaveText('HTTP/2');
+  await expect.poll(() => badgeText(popup, page)).toBe('H2');
+});
+
+test('a tab that is gone, and no tab at all, have words', async ({ local, open }) => {
+  const session = await open();
+  const page = await session.context.newPage();
+  await page.goto(local.origins.h2only.origin);
+  const popup = await session.openPopup(page);
+  const tabId = await tabInFront(popup, page);
+  await page.close();
+  for (const gone of [tabId, 999_999]) {
+    await showTab(popup, gone);
+    await expect(popup.page.getByTestId('page-host')).toHaveText('A page of the browser');
+  }
+});
+
+test('a storage that a newer version wrote: the page is shown, and popup and export say what is wrong', async ({
+  local,
+  open,
+}) => {
+  const session = await open();
+  const page = await session.context.newPage();
+  const popup = await session.openPopup(null);
+  await popup.page.evaluate(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const request = indexedDB.open('photofinish', 999);
+        request.onsuccess = () => resolve(request.result.close());
+        request.onerror = () => reject(request.error);
+      }),
+  );
+  await page.goto(local.origins.h2only.origin);
+  const shown = await session.openPopup(page);
+  await expect(shown.page.getByTestId('page-protocol')).toHaveText('HTTP/2');
+  await expect(shown.page.getByTestId('trouble')).toContainText('update the extension');
+  await shown.page.getByTestId('export').click();
+  await shown.page.getByRole('menuitem', { name: 'All sites as JSON' }).click();
+  await expect(shown.page.getByTestId('export-failure')).toContainText('No report was made');
+});
