@@ -18,6 +18,7 @@ const NEEDS = {
   test: [needRust, needChromium],
   start: [needRust, needChromium],
   bench: [needRust, needChromium],
+  pictures: [needRust, needChromium],
 };
 
 function readLock(path) {

@@ -1,0 +1,104 @@
+// `npm run pictures`: makes the README's pictures from the real product: local origins are visited and raced in a real
+// Chromium, and popup and exported report are photographed as they are. Every number in them was measured.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Origin, parseOrigin } from '@photofinish/shared/origin';
+import type { Page } from '@playwright/test';
+import type { Popup } from '../browsers/popup.ts';
+import { openSession, type Session } from '../browsers/session.ts';
+import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';
+import { TOP } from '../scratch.ts';
+import { build } from './build.ts';
+import { endCommandsOnSignals } from './command.ts';
+import { beginStep, heading, say } from './display.ts';
+import { raceAll, visitAll, visitMixedPage } from './tour.ts';
+
+const DIR = join(TOP, '.photofinish', 'pictures');
+const DOCS = join(TOP, 'docs');
+/** Loopback answers before anything could be forecast; a server nearby takes about this long. */
+const ANSWER_DELAY_MS = 20;
+/** Short and always the same, so that a new picture differs only where the product does. */
+const FIRST_PORT = 4433;
+const POPUP = { width: 400, height: 600 };
+const POPUP_SCALE = 2;
+const REPORT = { width: 1100, height: 900 };
+
+function localOrigins(): Record<string, OriginSettings> {
+  const kinds = Object.entries(ORIGIN_KINDS);
+  return Object.fromEntries(
+    kinds.map(([name, kind], i) => [name, { ...kind, port: FIRST_PORT + i, answerDelayMs: ANSWER_DELAY_MS }]),
+  );
+}
+
+function readOrigin(text: string): Origin {
+  const result = parseOrigin(text);
+  if (!result.ok) throw new Error(result.message);
+  return result.value.origin;
+}
+
+/** The popup from its first line to its foot, at twice the pixels, as a screen of today shows it. */
+async function photographPopup({ page }: Popup, colorScheme: 'light' | 'dark'): Promise<string> {
+  await page.setViewportSize(POPUP);
+  await page.emulateMedia({ colorScheme });
+  const height = await page.evaluate(() => Math.ceil(document.body.getBoundingClientRect().height));
+  await page.setViewportSize({ ...POPUP, height });
+  const browser = await page.context().newCDPSession(page);
+  const { data } = await browser.send('Page.captureScreenshot', {
+    format: 'png',
+    clip: { x: 0, y: 0, width: POPUP.width, height, scale: POPUP_SCALE },
+  });
+  await browser.detach();
+  const file = join(DOCS, `popup-${colorScheme}.png`);
+  await writeFile(file, Buffer.from(data, 'base64'));
+  return file;
+}
+
+/** The first screenful of the report. */
+async function photographReport(page: Page, html: string): Promise<string> {
+  await page.setViewportSize(REPORT);
+  await page.goto(pathToFileURL(html).href);
+  const file = join(DOCS, 'report.png');
+  await page.screenshot({ path: file, style: 'html { scrollbar-width: none; }' });
+  return file;
+}
+
+async function photograph(session: Session, origins: readonly Origin[]): Promise<string[]> {
+  const stops = await visitAll(session, origins);
+  const [first] = stops;
+  if (first === undefined || stops.length < origins.length) throw new Error('an origin could not be visited');
+  // On the second visit every origin can be forecast.
+  for (let visit = 0; visit < 2; visit += 1) await visitMixedPage(first, origins);
+  if (!(await raceAll(session, stops)).ok) throw new Error('a race came to no result');
+
+  heading('Pictures');
+  const step = beginStep('popup and report');
+  const popup = await session.openPopup(first.page);
+  await popup.page.getByTestId('finish-caption').filter({ hasText: 'median' }).waitFor();
+  const files = [await photographPopup(popup, 'light'), await photographPopup(popup, 'dark')];
+  const html = join(DIR, 'report.html');
+  await popup.exportAllSites('html', html);
+  files.push(await photographReport(await session.context.newPage(), html));
+  step.end(true);
+  return files;
+}
+
+async function run(): Promise<boolean> {
+  if (!(await build())) return false;
+  await rm(DIR, { recursive: true, force: true });
+  await mkdir(DIR, { recursive: true, mode: 0o700 });
+  const served = await startOrigins({ origins: localOrigins(), dir: join(DIR, 'origins') });
+  let session: Session | null = null;
+  try {
+    session = await openSession({ dir: DIR, headless: true, local: served });
+    const origins = Object.values(served.origins).map(({ origin }) => readOrigin(origin));
+    for (const file of await photograph(session, origins)) say(relative(TOP, file));
+    return true;
+  } finally {
+    await session?.close();
+    await served.stop();
+  }
+}
+
+endCommandsOnSignals();
+process.exitCode = (await run()) ? 0 : 1;
