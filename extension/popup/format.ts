@@ -124,6 +124,11 @@ export function forecastWords(view: Pick<OriginView, 'forecast' | 'forecastRight
     : { result: 'wrong', text: protocol, title: `${said}, but the browser used something else.` };
 }
 
+/** Milliseconds for a narrow column: under one, the third figure is noise and does not fit. */
+function shortMs(ms: number): string {
+  return formatMs(ms < 1 ? Number(ms.toPrecision(2)) : ms);
+}
+
 /** The newest race in a narrow column, and as a sentence. */
 export function raceWords(race: OriginRace | null): { text: string; title: string } {
   if (race === null) return { text: '–', title: 'Not raced yet.' };
@@ -132,7 +137,7 @@ export function raceWords(race: OriginRace | null): { text: string; title: strin
   const finish = photoFinish(race);
   const title = `${finish.title} (${finish.caption}).`;
   if (finish.margin)
-    return { text: `${MARK_LABELS[finish.margin.winner]} ${formatMs(finish.margin.ms)}`, title };
+    return { text: `${MARK_LABELS[finish.margin.winner]} ${shortMs(finish.margin.ms)}`, title };
   const failed = finish.lanes.filter((lane) => lane.state === 'failed');
   if (failed.length === 2) return { text: 'both failed', title };
   if (failed[0]) return { text: `${MARK_LABELS[failed[0].contender]} failed`, title };
