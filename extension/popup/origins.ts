@@ -3,7 +3,7 @@
 import { markOf, markSvg } from '@photofinish/shared/marks';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginView, PageView } from '../messages.ts';
-import { writeHost, writeVerdict } from './answer.ts';
+import { writeVerdict } from './answer.ts';
 import { byId, make, setAttribute, setSvg, setText } from './elements.ts';
 import { captionWords, drawing, type RaceBoard, raceButton, verdictSign } from './finish.ts';
 import {
@@ -22,12 +22,13 @@ import {
 const MARK_PX = 16;
 const COLUMNS = 5;
 const DETAIL_PX = 344;
+/** What of a host's end stays when room is short: most registrable domains fit. */
+const HOST_END_CHARS = 13;
 
 interface Row {
   readonly body: HTMLTableSectionElement;
   readonly opener: HTMLButtonElement;
   readonly mark: HTMLElement;
-  readonly label: HTMLElement;
   readonly protocol: HTMLElement;
   readonly requests: HTMLElement;
   readonly forecast: HTMLElement;
@@ -71,6 +72,17 @@ function makeDetail(
   return { detail, verdict, findings, drawing: picture, raceNow, caption };
 }
 
+/** A host that gives way in its middle, because hosts of one domain differ at the beginning. */
+function hostParts(label: string): HTMLElement {
+  const host = make('span', 'host-parts');
+  host.title = label;
+  host.append(
+    make('span', 'beginning', label.slice(0, -HOST_END_CHARS)),
+    make('span', 'end', label.slice(-HOST_END_CHARS)),
+  );
+  return host;
+}
+
 function makeRow(origin: Origin, onRace: (origin: Origin) => void): Row {
   drawn += 1;
   const detail = makeDetail(`origin-${drawn}`);
@@ -81,9 +93,9 @@ function makeRow(origin: Origin, onRace: (origin: Origin) => void): Row {
   opener.type = 'button';
   opener.setAttribute('aria-expanded', 'false');
   opener.setAttribute('aria-controls', detail.detail.id);
-  const [mark, label, host] = [make('span', 'mark-box'), make('bdi'), make('span', 'host')];
-  label.dir = 'ltr';
-  host.append(label);
+  const mark = make('span', 'mark-box');
+  const host = hostParts(originLabel(origin));
+  opener.setAttribute('aria-label', originLabel(origin));
   opener.append(mark, host);
   const head = make('th');
   head.scope = 'row';
@@ -96,7 +108,7 @@ function makeRow(origin: Origin, onRace: (origin: Origin) => void): Row {
   };
   main.append(head, cells.protocol, cells.requests, cells.forecast, cells.race);
   body.append(main, detail.detail);
-  const row: Row = { body, opener, mark, label, ...cells, ...detail };
+  const row: Row = { body, opener, mark, ...cells, ...detail };
   // The button is for keyboards and readers; with a pointer the whole row opens.
   main.addEventListener('click', () => toggle(row));
   row.raceNow.addEventListener('click', () => onRace(origin));
@@ -127,7 +139,6 @@ function updateRow(row: Row, view: OriginView, page: PageView, board: RaceBoard)
   const running = board.running.get(view.origin);
   const race = raceWords(view.race);
   setSvg(row.mark, markSvg(markOf(view.protocol), MARK_PX));
-  writeHost(row.label, originLabel(view.origin));
   setText(row.protocol, protocolCell(view.protocol, view.reason));
   row.protocol.title = reasonWords(view.protocol, view.reason);
   setText(row.requests, String(requestsOf(view)));
