@@ -9,7 +9,7 @@ h2 { font-size: 18px; line-height: 24px; margin: 0 0 4px; overflow-wrap: anywher
 h3 { font-size: 15px; line-height: 24px; margin: 0 0 4px; }
 p { margin: 0 0 8px; } small, .what, figcaption, caption, footer { color: var(--pf-muted); } small { font-size: 12px; }
 section { margin-top: 48px; } ul { margin: 0 0 8px; padding-left: 20px; }
-.conditions { display: flex; flex-wrap: wrap; gap: 8px 40px; margin: 0; padding: 12px 16px; border-radius: 8px; background: var(--pf-wash); }
+.conditions { display: flex; flex-wrap: wrap; gap: 8px 32px; margin: 0; padding: 12px 16px; border-radius: 8px; background: var(--pf-wash); }
 .conditions div { min-width: 0; } dt { font-size: 12px; color: var(--pf-muted); } dd { margin: 0; overflow-wrap: anywhere; }
 .figures { display: flex; flex-wrap: wrap; gap: 16px 56px; margin: 16px 0; }
 .figure b { font-size: 32px; line-height: 40px; font-weight: 650; letter-spacing: -0.02em; } .figure span { margin-left: 2px; } .figure small { display: block; }
