@@ -16,8 +16,10 @@ import { raceAll, visitAll, visitMixedPage } from './tour.ts';
 
 const DIR = join(TOP, '.photofinish', 'pictures');
 const DOCS = join(TOP, 'docs');
-/** Loopback answers before anything could be forecast; a server nearby takes about this long. */
-const ANSWER_DELAY_MS = 20;
+/** Loopback answers before anything could be forecast; longer, and the handshakes would be specks in the drawing. */
+const ANSWER_DELAY_MS = 10;
+/** What one visit taught is told to the helper a little later; by the last every origin can be forecast. */
+const MIXED_VISITS = 4;
 /** Short and always the same, so that a new picture differs only where the product does. */
 const FIRST_PORT = 4433;
 const POPUP = { width: 400, height: 600 };
@@ -67,8 +69,7 @@ async function photograph(session: Session, origins: readonly Origin[]): Promise
   const stops = await visitAll(session, origins);
   const [first] = stops;
   if (first === undefined || stops.length < origins.length) throw new Error('an origin could not be visited');
-  // On the second visit every origin can be forecast.
-  for (let visit = 0; visit < 2; visit += 1) await visitMixedPage(first, origins);
+  for (let visit = 0; visit < MIXED_VISITS; visit += 1) await visitMixedPage(first, origins);
   if (!(await raceAll(session, stops)).ok) throw new Error('a race came to no result');
 
   heading('Pictures');
