@@ -83,6 +83,7 @@ const queue = createQueue({
   later: (delayMs, run) => {
     setTimeout(() => requestIdleCallback(run, { timeout: IDLE_WAIT_MS }), delayMs);
   },
+  loading: () => document.readyState !== 'complete',
 });
 
 let navigationTaken = false;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { COALESCE_MS, createQueue, type NumberedBatch } from './queue.ts';
+import { COALESCE_MS, createQueue, LOADING_COALESCE_MS, type NumberedBatch } from './queue.ts';
 import { MAX_BATCH_ENTRIES, MAX_PAGE_ENTRIES, type Timing } from './timing.ts';
 
 const timing: Timing = {
@@ -18,7 +18,7 @@ const timing: Timing = {
 };
 
 /** A queue on virtual time whose sends are answered by `answer`. */
-function bench(answer: (batch: NumberedBatch) => Promise<boolean>) {
+function bench(answer: (batch: NumberedBatch) => Promise<boolean>, loading = () => false) {
   const sent: NumberedBatch[] = [];
   let timers: { dueMs: number; run: () => void }[] = [];
   let nowMs = 0;
@@ -28,6 +28,7 @@ function bench(answer: (batch: NumberedBatch) => Promise<boolean>) {
       return answer(batch);
     },
     later: (delayMs, run) => timers.push({ dueMs: nowMs + delayMs, run }),
+    loading,
   });
   const settle = async () => {
     for (let i = 0; i < 10; i += 1) await Promise.resolve();
@@ -55,6 +56,21 @@ test('a burst leaves as one batch', async () => {
     sent.map((b) => b.entries.length),
     [3],
   );
+});
+
+test('while the page loads the first batch leaves soon and the others seldom', async () => {
+  const { queue, sent, pass } = bench(
+    async () => true,
+    () => true,
+  );
+  queue.add([timing]);
+  await pass(COALESCE_MS);
+  assert.deepEqual(seqs(sent), [1]);
+  queue.add([timing]);
+  await pass(LOADING_COALESCE_MS - 1);
+  assert.deepEqual(seqs(sent), [1]);
+  await pass(1);
+  assert.deepEqual(seqs(sent), [1, 2]);
 });
 
 test('a batch without an answer is sent again under its number until it is durable', async () => {

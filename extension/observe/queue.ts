@@ -11,10 +11,12 @@ export interface QueueDeps {
   /** Resolves true once durable, false (or rejects) when it should be sent again. */
   readonly send: (batch: NumberedBatch) => Promise<boolean>;
   readonly later: (delayMs: number, run: () => void) => void;
+  /** The page is still loading, and every message now would take from it. */
+  readonly loading: () => boolean;
 }
 
 export interface TimingQueue {
-  /** Takes timings; they leave within COALESCE_MS. */
+  /** Takes timings; they leave within COALESCE_MS, or LOADING_COALESCE_MS. */
   add(timings: readonly Timing[]): void;
   /** Sends what is waiting now: the page is going away or into the background. */
   flush(): void;
@@ -28,12 +30,14 @@ export interface TimingQueue {
 
 /** Long enough to gather a page's burst of resources into few messages, short enough for a lively popup. */
 export const COALESCE_MS = 250;
+/** While the page loads, once it has told the first: seldom enough to cost its load nothing that can be measured. */
+export const LOADING_COALESCE_MS = 1000;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 60_000;
 /** Batches without an answer that are kept; beyond it the oldest is given up (webRequest still counts it). */
 const MAX_UNANSWERED = 32;
 
-export function createQueue({ send, later }: QueueDeps): TimingQueue {
+export function createQueue({ send, later, loading }: QueueDeps): TimingQueue {
   let waiting: Timing[] = [];
   const unanswered = new Map<number, NumberedBatch>();
   const underWay = new Set<number>();
@@ -92,7 +96,7 @@ export function createQueue({ send, later }: QueueDeps): TimingQueue {
       waiting.push(...room);
       if (scheduled || waiting.length === 0) return;
       scheduled = true;
-      later(COALESCE_MS, () => {
+      later(seq > 0 && loading() ? LOADING_COALESCE_MS : COALESCE_MS, () => {
         scheduled = false;
         flush();
       });
