@@ -155,6 +155,15 @@ export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
   return { clear: false, alternatives, skipped };
 }
 
+/**
+ * The first HTTP/3 alternative on the origin's own host (IPv6 without brackets), null without one. Those on other hosts
+ * are never raced: their addresses have not been through the guard.
+ */
+export function ownH3Alternative(altSvc: AltSvc, host: string): Alternative | null {
+  const own = (a: Alternative): boolean => a.host === '' || a.host.replace(/^\[|\]$/g, '') === host;
+  return h3Alternatives(altSvc).find(own) ?? null;
+}
+
 /** The alternatives that speak final HTTP/3 (ALPN `h3`, RFC 9114 section 3.1), in the server's order. */
 export function h3Alternatives(altSvc: AltSvc): readonly Alternative[] {
   return altSvc.alternatives.filter((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0);

@@ -1,6 +1,6 @@
 // Between the engine and the world: carries out one trial's actions with real contenders and a clock, and feeds what
 // happens back in. Everything that can be prepared is prepared before the trial's time 0; between events it only passes.
-import { h3Alternatives, parseAltSvc } from '@photofinish/shared/alt-svc';
+import { ownH3Alternative, parseAltSvc } from '@photofinish/shared/alt-svc';
 import type { ContenderName, Trial } from '@photofinish/shared/outcome';
 import type { Progress } from '@photofinish/shared/wire';
 import type { Clock } from './clock.ts';
@@ -8,6 +8,9 @@ import type { Answered, AttemptFailure, AttemptTarget, Contender, RunningAttempt
 import { createTrial } from './engine.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';
+
+/** An event can be handled after the deadline and before its timer; what it starts is then given no time at all. */
+const LEAST_PATIENCE_MS = 1;
 
 export type Contenders = Readonly<Record<ContenderName, Contender>>;
 
@@ -33,15 +36,9 @@ export interface DrivenTrial {
   readonly knownRoot: Readonly<Record<ContenderName, boolean | null>>;
 }
 
-/**
- * The port of the first unexpired HTTP/3 alternative on the origin's own host, null without one. Alternatives on other
- * hosts are passed over: their addresses have not been through the guard.
- */
+/** The port of the first unexpired HTTP/3 alternative on the origin's own host, null without one. */
 export function alternativePort(host: string, altSvc: string, ageSeconds: number): number | null {
-  const own = h3Alternatives(parseAltSvc(altSvc, ageSeconds)).find(
-    (a) => a.host === '' || a.host.replace(/^\[|\]$/g, '') === host,
-  );
-  return own?.port ?? null;
+  return ownH3Alternative(parseAltSvc(altSvc, ageSeconds), host)?.port ?? null;
 }
 
 /** Runs one trial to its end. Never rejects; an abort ends it at once, with its attempts `cancelled`. */
@@ -70,7 +67,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
         ...target,
         address: action.address,
         port: action.port,
-        handshakeTimeoutMs: plan.timeoutMs - startedMs,
+        handshakeTimeoutMs: Math.max(LEAST_PATIENCE_MS, plan.timeoutMs - startedMs),
       });
       attempts[action.attempt] = { running, startedMs };
       void running.established.then((result) => {
@@ -100,7 +97,8 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
     function request(attempt: number): void {
       const entry = attempts[attempt];
       if (entry === undefined) throw new RangeError(`no attempt ${attempt}`);
-      void entry.running.request('GET', plan.timeoutMs - sinceStart()).then((result) => {
+      const patienceMs = Math.max(LEAST_PATIENCE_MS, plan.timeoutMs - sinceStart());
+      void entry.running.request('GET', patienceMs).then((result) => {
         if (result.ok) answered(attempt, result, entry.startedMs);
         else failed(attempt, result, entry.startedMs);
       });

@@ -92,3 +92,12 @@ test('cancel resolves what is pending as cancelled; a request after it is refuse
   const answer = await attempt.request('GET', PLENTY_MS);
   assert.ok(!answer.ok && answer.error.code === 'cancelled');
 });
+
+test('a host that no certificate can name fails its attempt and throws nothing', async () => {
+  const attempt = contender.start(target(origins.ports[0], { host: '-a*b.test' }));
+  const result = await attempt.established;
+  assert.ok(!result.ok && result.error.code === 'h3-error');
+  assert.match(result.error.message, /serverName/);
+  assert.equal((await attempt.request('GET', PLENTY_MS)).ok, false);
+  attempt.cancel();
+});

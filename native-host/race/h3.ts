@@ -87,14 +87,29 @@ async function ask(
   };
 }
 
+/** The addon takes no argument that it cannot use, such as a host that may stand in a URL and in no certificate. */
+function refused(error: unknown): RunningAttempt {
+  const failure = broken(error);
+  return {
+    established: Promise.resolve(failure),
+    request: () => Promise.resolve(failure),
+    cancel() {},
+  };
+}
+
 function startAttempt(target: AttemptTarget, { addon, store }: Loaded): RunningAttempt {
-  const attempt = new addon.QuicAttempt(store, {
-    address: target.address,
-    port: target.port,
-    serverName: target.host,
-    initialRttMs: target.initialRttMs,
-    handshakeTimeoutMs: target.handshakeTimeoutMs,
-  });
+  let attempt: QuicAttempt;
+  try {
+    attempt = new addon.QuicAttempt(store, {
+      address: target.address,
+      port: target.port,
+      serverName: target.host,
+      initialRttMs: target.initialRttMs,
+      handshakeTimeoutMs: target.handshakeTimeoutMs,
+    });
+  } catch (error) {
+    return refused(error);
+  }
   return {
     established: connect(attempt).catch(broken),
     request: (method, timeoutMs) => ask(attempt, target.authority, method, timeoutMs).catch(broken),

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { parseOrigin } from '@photofinish/shared/origin';
 import { type OriginRace, originRaceSchema } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
+import type { AttemptTarget } from './contender.ts';
 import { type RaceOptions, raceOrigin } from './run.ts';
 import { type Script, scripted, virtualTime } from './virtual-time.ts';
 
@@ -238,4 +239,35 @@ test('a signal that was aborted before starts nothing', async () => {
   });
   assert.equal(result.error?.code, 'cancelled');
   assert.equal(contenders.h3.targets.length, 0);
+});
+
+test('what is started after the deadline, before its timer fired, is given time that a transport can take', async () => {
+  const { time, options } = arrange([{ handshakeMs: 1 }], [{ handshakeMs: 1 }]);
+  const { clock } = time;
+  // A machine that stands still while the start delay is waited for: the timer fires long after the time-out.
+  let lateMs = 0;
+  const waits: number[] = [];
+  const late = {
+    ...clock,
+    nowMs: () => clock.nowMs() + lateMs,
+    after: (delayMs: number, fire: () => void) =>
+      clock.after(delayMs, () => {
+        if (delayMs === 10) lateMs = 100;
+        fire();
+      }),
+  };
+  const never = scripted('h3', late, { handshakeMs: null });
+  const h2 = scripted('h2', late, { handshakeMs: 1 });
+  const start = h2.start.bind(h2);
+  const watched = {
+    ...h2,
+    start(target: AttemptTarget) {
+      waits.push(target.handshakeTimeoutMs);
+      return start(target);
+    },
+  };
+  await time.run(
+    raceOrigin({ ...options, timeoutMs: 50, clock: late, contenders: { h3: never, h2: watched } }),
+  );
+  assert.deepEqual(waits, [1]);
 });
