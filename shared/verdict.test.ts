@@ -35,6 +35,18 @@ const table: readonly [string, Partial<Evidence>, VerdictCode, VerdictCode[]][] 
     'h3-advertisement-wrong',
     ['h3-not-offered'],
   ],
+  [
+    'advertised on another host, which a race does not try',
+    { h3: refused, discovered: { altSvc: 'h3="b.test:444"', knownRoot: true } },
+    'unknown',
+    [],
+  ],
+  [
+    'advertised elsewhere first and here second',
+    { h3: refused, discovered: { altSvc: 'h3="b.test:444", h3=":443"', knownRoot: true } },
+    'h3-advertised-unreachable',
+    [],
+  ],
   ['no advertisement, no QUIC', { h3: silent, discovered: quiet }, 'h3-not-offered', []],
   [
     'private root',
@@ -110,7 +122,15 @@ test('the gain is told in milliseconds with three significant figures, whoever i
   assert.doesNotMatch(verdictOf(base).text, /longer/);
 });
 
-test('the port that is advertised is the one the words name', () => {
-  const discovered = { altSvc: 'h3="alt.test:8443"', knownRoot: true };
-  assert.match(verdictOf({ ...base, h3: silent, discovered }).text, /port 8443/);
+test('a verdict names the place that was tried, and never one that was not', () => {
+  const elsewhere = { altSvc: 'h3="b.test:444", h3=":8443"', knownRoot: true };
+  assert.match(verdictOf({ ...base, h3: silent, discovered: elsewhere }).text, /on port 8443, but/);
+  const only = { altSvc: 'h3="b.test:444"', knownRoot: true };
+  assert.match(verdictOf({ ...base, h3: silent, discovered: only }).text, /b\.test:444, which was not tried/);
+});
+
+test('HTTP/3 that memory left out is said to be left out', () => {
+  const verdict = verdictOf({ ...base, h3: 'not-tried', discovered: quiet, leftOut: true });
+  assert.equal(verdict.code, 'unknown');
+  assert.match(verdict.text, /host cache remembers/);
 });

@@ -1,6 +1,6 @@
 // EXPLAIN: from evidence to the reason why an origin was, or was not, reached over HTTP/3. Pure; no I/O, no clock.
 // Every verdict says what is, why, and what to do, in words a site operator can act on.
-import { type AltSvc, h3Alternatives, parseAltSvc } from './alt-svc.ts';
+import { type AltSvc, h3Alternatives, ownH3Alternative, parseAltSvc } from './alt-svc.ts';
 import { type OriginParts, originParts } from './origin.ts';
 import type { AttemptError, Discovered, OriginRace } from './outcome.ts';
 import type { KnownProtocol } from './protocol.ts';
@@ -23,6 +23,8 @@ export interface Evidence {
   readonly h2: Reach;
   readonly discovered: Discovered;
   readonly gainMs: number | null;
+  /** HTTP/3 was left out because the host cache remembers that it failed here. */
+  readonly leftOut?: boolean;
   readonly browser?: BrowserEvidence;
 }
 
@@ -60,14 +62,17 @@ function gain(evidence: Evidence): string {
     : ` HTTP/3 takes ${milliseconds(-evidence.gainMs)} longer to connect here.`;
 }
 
-function advertisedPort(altSvc: AltSvc | null, origin: OriginParts): number {
-  return (altSvc && h3Alternatives(altSvc)[0]?.port) ?? origin.port;
-}
-
 function unreachableText(evidence: Evidence, port: number, error: AttemptError): string {
   const cause =
     CAUSES[error.code]?.replace('{port}', String(port)) ?? `the attempt failed: ${error.message}.`;
   return `Advertises HTTP/3 on port ${port}, but ${cause}${gain(evidence)}`;
+}
+
+/** A race connects to the origin's own host alone. */
+function elsewhereText(evidence: Evidence, altSvc: AltSvc, error: AttemptError): string {
+  const [first] = h3Alternatives(altSvc);
+  const place = `${first?.host}:${first?.port}`;
+  return `Advertises HTTP/3 on another host only, ${place}, which was not tried; on its own port ${evidence.origin.port} QUIC fails (${error.code}). Race ${place} itself.`;
 }
 
 function advertisementFindings(evidence: Evidence, altSvc: AltSvc | null): Finding[] {
@@ -77,16 +82,10 @@ function advertisementFindings(evidence: Evidence, altSvc: AltSvc | null): Findi
       'Its Alt-Svc header cannot be parsed, so browsers ignore it. Send for example: Alt-Svc: h3=":443"; ma=86400';
     return [{ code: 'h3-advertisement-wrong', text }];
   }
-  const [first] = h3Alternatives(altSvc);
-  if (first === undefined) return [];
-  const own = first.host === '' || first.host === evidence.origin.host;
-  if (
-    failed(evidence.h3) &&
-    own &&
-    first.port !== evidence.origin.port &&
-    evidence.h3.code === 'udp-refused'
-  ) {
-    const text = `Advertises HTTP/3 on port ${first.port}, where nothing listens, while the site itself is on port ${evidence.origin.port}. Correct the port in the Alt-Svc header.`;
+  const own = ownH3Alternative(altSvc, evidence.origin.host);
+  if (own === null) return [];
+  if (failed(evidence.h3) && own.port !== evidence.origin.port && evidence.h3.code === 'udp-refused') {
+    const text = `Advertises HTTP/3 on port ${own.port}, where nothing listens, while the site itself is on port ${evidence.origin.port}. Correct the port in the Alt-Svc header.`;
     return [{ code: 'h3-advertisement-wrong', text }];
   }
   return [];
@@ -106,11 +105,11 @@ function raceFindings(evidence: Evidence): Finding[] {
     );
     return findings;
   }
-  if (failed(evidence.h3) && advertised)
-    add(
-      'h3-advertised-unreachable',
-      unreachableText(evidence, advertisedPort(altSvc, evidence.origin), evidence.h3),
-    );
+  const own = altSvc === null ? null : ownH3Alternative(altSvc, evidence.origin.host);
+  if (failed(evidence.h3) && own !== null)
+    add('h3-advertised-unreachable', unreachableText(evidence, own.port, evidence.h3));
+  else if (failed(evidence.h3) && altSvc !== null && advertised)
+    add('unknown', elsewhereText(evidence, altSvc, evidence.h3));
   if (failed(evidence.h3) && !advertised)
     add(
       'h3-not-offered',
@@ -129,6 +128,11 @@ function raceFindings(evidence: Evidence): Finding[] {
       );
     add('h3-available', `Speaks HTTP/3 on this network.${gain(evidence)}`);
   }
+  if (findings.length === 0 && evidence.leftOut)
+    add(
+      'unknown',
+      'Only HTTP/2 was tried, because the host cache remembers that HTTP/3 failed on this network. Compare the two to try it again.',
+    );
   if (findings.length === 0)
     add('unknown', 'Not enough was seen to say why. Race the origin to compare HTTP/3 with HTTP/2.');
   return findings;
@@ -185,6 +189,7 @@ export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: Brow
     h2: reachOf(full, false),
     discovered: race.discovered,
     gainMs: race.summary.gainMs,
+    leftOut: race.trials.some((trial) => trial.cacheHit) && reachOf(full, true) === 'not-tried',
     ...(browser && { browser }),
   };
 }
