@@ -147,3 +147,8 @@ test('address ranges and host:port as people write them', () => {
   for (const bad of ['a.test', 'a.test:0', 'a.test:65536', '::1:53', ':1'])
     assert.equal(splitHostPort(bad), null, bad);
 });
+
+test('a home that is no directory holds no settings', () => {
+  const settings = loadSettings({ env: { XDG_CONFIG_HOME: '/dev/null', XDG_STATE_HOME: '/dev/null' } });
+  assert.equal(settings.source, null);
+});

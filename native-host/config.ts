@@ -1,7 +1,7 @@
 // The helper's settings: one JSON file and nothing else, because a message from the browser must never be able to
 // loosen the guard or point the helper at another cache.
 import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 
@@ -94,7 +94,10 @@ export interface SettingsQuery {
 
 /** XDG Base Directory Specification: a relative value is invalid and ignored. */
 function xdg(value: string | undefined, fallback: string): string {
-  return value?.startsWith('/') ? value : join(homedir(), fallback);
+  if (value?.startsWith('/')) return value;
+  // An empty or relative HOME would put browsing history wherever the helper happens to be started.
+  const home = homedir();
+  return join(home.startsWith('/') ? home : userInfo().homedir, fallback);
 }
 
 /** Where the settings are looked for when nobody names a file. */
@@ -170,7 +173,8 @@ export function loadSettings(query: SettingsQuery = {}): Settings {
     text = readSecurely(file);
   } catch (error) {
     if (error instanceof SettingsError) throw error;
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    // A HOME such as /dev/null, as service users have, is no directory and so holds no settings either.
+    const missing = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
     if (!missing || query.path !== undefined)
       throw new SettingsError('config-missing', `${file} cannot be read: ${(error as Error).message}`);
   }

@@ -1,7 +1,8 @@
 // The helper's log: what it did and what went wrong, one JSON line each. It is browsing history, so hosts stand in it
 // only as salted digests, and the file is the user's alone.
-import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, chmodSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makePrivateDirectory } from './private-directory.ts';
 import type { Clock } from './race/clock.ts';
 
 /** A longer log is put aside once, over the one put aside before. */
@@ -26,7 +27,7 @@ export interface LogOptions {
 }
 
 function appendPrivately(path: string, line: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivateDirectory(dirname(path));
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
   appendFileSync(path, line, { mode: 0o600 });
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);

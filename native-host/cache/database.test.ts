@@ -9,6 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import type { Origin } from '@photofinish/shared/origin';
 import { systemClock } from '../race/clock.ts';
+import { openDatabase } from './database.ts';
 import { observation } from './samples.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { type HostCache, openHostCache } from './store.ts';
@@ -16,15 +17,22 @@ import { type HostCache, openHostCache } from './store.ts';
 const A = 'https://a.test' as Origin;
 const WRITER = join(import.meta.dirname, 'writer.ts');
 
+/** Caches of the test under way. They are closed before its folder goes: a cache that closes writes its counters. */
+const opened = new Set<HostCache>();
+
 async function folder(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  t.after(async () => {
+    for (const cache of opened) cache.close();
+    opened.clear();
+    await rm(directory, { recursive: true, force: true });
+  });
   return directory;
 }
 
-function open(t: TestContext, path: string, said: string[] = []): HostCache {
+function open(path: string, said: string[] = []): HostCache {
   const cache = openHostCache({ path, clock: systemClock, say: (message) => said.push(message) });
-  t.after(() => cache.close());
+  opened.add(cache);
   return cache;
 }
 
@@ -64,7 +72,7 @@ test('a file of garbage is kept aside and a new one begun, saying so', async (t)
   const path = join(await folder(t), 'cache.db');
   writeFileSync(path, 'this is no database, but it is long enough to be looked at'.repeat(100));
   const said: string[] = [];
-  const cache = open(t, path, said);
+  const cache = open(path, said);
   assert.equal(cache.observe('home', 'chromium', sightings(1)), 1);
   assert.equal(cache.stats().store, 'sqlite');
   const aside = readdirSync(join(path, '..')).filter((name) => name.startsWith('cache.db.corrupt-'));
@@ -75,15 +83,15 @@ test('a file of garbage is kept aside and a new one begun, saying so', async (t)
 
 test('a file that turns corrupt under two running helpers is replaced once, and both go on in the new one', async (t) => {
   const path = join(await folder(t), 'cache.db');
-  const writer = open(t, path);
+  const writer = open(path);
   writer.observe('home', 'chromium', sightings(2000));
   writer.close();
   const pages = readFileSync(path);
   pages.fill(0xff, 4096);
   writeFileSync(path, pages);
   const said: string[] = [];
-  const first = open(t, path, said);
-  const second = open(t, path, said);
+  const first = open(path, said);
+  const second = open(path, said);
   const origins = sightings(2000)
     .map((o) => o.origin)
     .slice(0, 500);
@@ -97,13 +105,13 @@ test('a file that turns corrupt under two running helpers is replaced once, and 
 
 test('a file of a newer version is left alone to the byte; the helper works in memory and says so', async (t) => {
   const path = join(await folder(t), 'cache.db');
-  open(t, path).close();
+  open(path).close();
   const newer = new DatabaseSync(path);
   newer.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}; CREATE TABLE future (x)`);
   newer.close();
   const before = readFileSync(path);
   const said: string[] = [];
-  const cache = open(t, path, said);
+  const cache = open(path, said);
   assert.equal(cache.observe('home', 'chromium', sightings(3)), 3);
   assert.equal(cache.stats().origins, 3);
   assert.equal(cache.stats().store, 'memory');
@@ -119,14 +127,14 @@ test("another program's database is left alone", async (t) => {
   foreign.exec('CREATE TABLE bookmarks (url)');
   foreign.close();
   const before = readFileSync(path);
-  assert.match(open(t, path).stats().storeReason ?? '', /another program/);
+  assert.match(open(path).stats().storeReason ?? '', /another program/);
   assert.deepEqual(readFileSync(path), before);
 });
 
 test('where no file can be made the cache works in memory and says why', async (t) => {
   const directory = await folder(t);
   writeFileSync(join(directory, 'file'), '');
-  const cache = open(t, join(directory, 'file', 'cache.db'));
+  const cache = open(join(directory, 'file', 'cache.db'));
   assert.equal(cache.observe('home', 'chromium', sightings(1)), 1);
   assert.equal(
     cache.forecast({ network: 'home', browser: 'chromium', site: 'a.test', origins: [A] }).length,
@@ -138,17 +146,17 @@ test('where no file can be made the cache works in memory and says why', async (
 
 test('a file removed under a running helper is begun anew, not written on in the void', async (t) => {
   const path = join(await folder(t), 'cache.db');
-  const cache = open(t, path);
+  const cache = open(path);
   cache.observe('home', 'chromium', sightings(2));
   for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
   cache.observe('home', 'chromium', [observation({ atMs: Date.now() })]);
-  assert.deepEqual(sitesIn(open(t, path)), new Set(['a.test']));
+  assert.deepEqual(sitesIn(open(path)), new Set(['a.test']));
 });
 
 test('an empty file, as a crash at the first start leaves it, is used', async (t) => {
   const path = join(await folder(t), 'cache.db');
   writeFileSync(path, '');
-  assert.equal(open(t, path).stats().store, 'sqlite');
+  assert.equal(open(path).stats().store, 'sqlite');
 });
 
 test('a journal cut short loses at most what was never acknowledged', async (t) => {
@@ -159,7 +167,7 @@ test('a journal cut short loses at most what was never acknowledged', async (t) 
   await writer.ended;
   // Bytes after the last commit, as a write that was under way leaves them.
   writeFileSync(`${path}-wal`, 'half a frame', { flag: 'a' });
-  const sites = sitesIn(open(t, path));
+  const sites = sitesIn(open(path));
   for (const id of writer.lines) assert.ok(sites.has(`${id}.test`), id);
 });
 
@@ -168,7 +176,7 @@ test('four processes that start and write at once lose nothing', async (t) => {
   const writers = ['a', 'b', 'c', 'd'].map((name) => write(path, name, 100));
   await Promise.all(writers.map((writer) => writer.ended));
   for (const writer of writers) assert.equal(writer.lines.at(-1), 'store sqlite', writer.errors.join());
-  const sites = sitesIn(open(t, path));
+  const sites = sitesIn(open(path));
   const acknowledged = writers.flatMap((writer) => writer.lines.slice(0, -1));
   assert.equal(acknowledged.length, 400);
   for (const id of acknowledged) assert.ok(sites.has(`${id}.test`), id);
@@ -182,7 +190,7 @@ test('four processes killed in mid-write lose nothing that was acknowledged, and
       await new Promise((resolve) => setTimeout(resolve, 5));
     for (const { child } of writers) child.kill('SIGKILL');
     await Promise.all(writers.map((writer) => writer.ended));
-    const cache = open(t, path);
+    const cache = open(path);
     const sites = sitesIn(cache);
     for (const id of writers.flatMap((writer) => writer.lines)) assert.ok(sites.has(`${id}.test`), id);
     cache.close();
@@ -194,7 +202,7 @@ test('four processes killed in mid-write lose nothing that was acknowledged, and
 
 test('with the disk full forecasts go on, and nothing is acknowledged that was not stored', async (t) => {
   const path = join(await folder(t), 'cache.db');
-  const seed = open(t, path);
+  const seed = open(path);
   seed.observe('home', 'chromium', [observation({ atMs: Date.now() })]);
   seed.close();
   // 256 blocks of 512 bytes: enough to open the file, not to go on writing. A limit stands in for a full disk.
@@ -207,7 +215,7 @@ test('with the disk full forecasts go on, and nothing is acknowledged that was n
   assert.equal(writer.child.exitCode, null, 'it ended instead of waiting for room');
   writer.child.kill('SIGKILL');
   await writer.ended;
-  const cache = open(t, path);
+  const cache = open(path);
   const sites = sitesIn(cache);
   assert.ok(writer.lines.length > 0);
   for (const id of writer.lines) assert.ok(sites.has(`${id}.test`), id);
@@ -216,11 +224,24 @@ test('with the disk full forecasts go on, and nothing is acknowledged that was n
 
 test('a file cut short under a running helper does not end it', async (t) => {
   const path = join(await folder(t), 'cache.db');
-  const seed = open(t, path);
+  const seed = open(path);
   seed.observe('home', 'chromium', sightings(2000));
   seed.close();
-  const cache = open(t, path);
+  const cache = open(path);
   truncateSync(path, 10_000);
   cache.observe('home', 'chromium', [observation({ atMs: Date.now() })]);
   assert.equal(cache.show(A).uses.length, 1);
+});
+
+test('a discarded file is gone with its journals, and other helpers follow to the new one', async (t) => {
+  const path = join(await folder(t), 'cache.db');
+  const other = open(path);
+  other.observe('home', 'chromium', sightings(10));
+  const database = openDatabase({ path, epochMs: Date.now, prepare: (db) => db, say: () => {} });
+  database.discard();
+  const files = [path, `${path}-wal`].map((file) => readFileSync(file, 'latin1'));
+  database.close();
+  assert.ok(!files.some((text) => text.includes('h1.test')));
+  assert.deepEqual(other.list(), []);
+  assert.equal(other.observe('home', 'chromium', [observation({ id: 'new', atMs: Date.now() })]), 1);
 });

@@ -1,8 +1,9 @@
 // One SQLite file shared by several helper processes, and what becomes of trouble with it: a corrupt file is set aside
 // and begun anew, a newer or foreign one is left alone, and where no file can be had the same tables live in memory.
-import { chmodSync, closeSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makePrivateDirectory } from '../private-directory.ts';
 import { foreignReason, migrate } from './schema.ts';
 
 /** Result codes of sqlite3.h. */
@@ -24,6 +25,11 @@ export class CacheUnavailable extends Error {
   override readonly name = 'CacheUnavailable';
 }
 
+/** Whether nothing was written because the disk has no room. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof CacheUnavailable && codeOf(error.cause) === SQLITE_FULL;
+}
+
 export interface Database<S> {
   /** Runs against the open statements; a corrupt file is replaced and `run` repeated once. */
   read<T>(run: (statements: S) => T): T;
@@ -31,6 +37,8 @@ export interface Database<S> {
   write<T>(run: (statements: S) => T): T;
   /** Runs outside a transaction with the connection itself, for maintenance. */
   maintain(run: (db: DatabaseSync) => void): void;
+  /** Removes the file with its journals and begins a new one; other helpers follow. */
+  discard(): void;
   store(): { readonly store: 'sqlite' | 'memory'; readonly reason: string | null };
   close(): void;
 }
@@ -74,7 +82,7 @@ function identity(path: string): string | null {
 
 /** Directory 0700 and file 0600: the cache is browsing history. Journal files inherit the file's mode. */
 function createPrivately(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivateDirectory(dirname(path));
   closeSync(openSync(path, 'a', 0o600));
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
@@ -236,6 +244,11 @@ export function openDatabase<S>(options: DatabaseOptions<S>): Database<S> {
       }
     },
     maintain: (run) => mended(() => run(db)),
+    discard() {
+      db.close();
+      for (const suffix of ['-wal', '-shm', '']) rmSync(path + suffix, { force: true });
+      reopen();
+    },
     store: () => ({
       store: memoryReason === null ? 'sqlite' : 'memory',
       reason: memoryReason ?? writeFailure,

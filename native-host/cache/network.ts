@@ -1,7 +1,8 @@
 // Which network the machine is on, as a key for records: HTTP/3 may work at home and be blocked at work. Addresses alone
 // are the same in every home, so it is the gateway's link-layer address, salted so that the key betrays no place.
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makePrivateDirectory } from '../private-directory.ts';
 import type { Clock } from '../race/clock.ts';
 import { siphash } from './siphash.ts';
 
@@ -150,7 +151,7 @@ export function readSalt(path: string): Uint8Array {
   const fresh = process.getBuiltinModule('node:crypto').randomBytes(SALT_BYTES);
   const draft = `${path}.${fresh.toString('hex', 0, 6)}`;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makePrivateDirectory(dirname(path));
     writeFileSync(draft, fresh, { mode: 0o600, flag: 'wx' });
     try {
       // A link appears whole and never replaces another's, unlike writing or renaming.

@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import type { Origin } from '@photofinish/shared/origin';
 import fc from 'fast-check';
@@ -25,15 +26,20 @@ async function fixture(t: TestContext): Promise<Fixture> {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
   const clock = { now: START };
   const path = join(directory, 'state', 'cache.db');
+  const opened: HostCache[] = [];
   const open = (): HostCache => {
     const cache = openHostCache({
       path,
       clock: { nowMs: () => clock.now, epochMs: () => clock.now, after: () => () => {} },
     });
-    t.after(() => cache.close());
+    opened.push(cache);
     return cache;
   };
-  t.after(() => rm(directory, { recursive: true }));
+  t.after(async () => {
+    // In this order: a cache that closes writes its counters.
+    for (const cache of opened) cache.close();
+    await rm(directory, { recursive: true });
+  });
   return { cache: open(), path, reopen: open, clock };
 }
 
@@ -190,6 +196,19 @@ test('a wipe leaves no host in any file', async (t) => {
   for (const file of [path, `${path}-wal`])
     assert.equal(readFileSync(file).includes('secret-host'), false, file);
   assert.equal(statSync(`${path}.corrupt-1`, { throwIfNoEntry: false }), undefined);
+});
+
+test('a wipe that leaves a file alone says so', async (t) => {
+  const { cache, path, reopen } = await fixture(t);
+  cache.observe('home', 'chromium', [observation({ atMs: START })]);
+  cache.close();
+  const db = new DatabaseSync(path);
+  db.exec('PRAGMA user_version = 99');
+  db.close();
+  const newer = reopen();
+  newer.observe('home', 'chromium', [observation({ atMs: START })]);
+  assert.throws(() => newer.wipe(), { name: 'CacheUnavailable', message: /is left alone: .*newer version/ });
+  assert.deepEqual(newer.list(), []);
 });
 
 test('the directory is 0700 and every file 0600', async (t) => {

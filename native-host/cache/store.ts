@@ -1,6 +1,6 @@
 // The host cache: the one owner of what is known about hosts, read before every navigation and fed by every race and
 // every observation. Reads go straight to SQLite (about 5 us); a map in front would go stale between helpers.
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Forecast } from '@photofinish/shared/forecast';
@@ -8,7 +8,7 @@ import type { Browser, Observation } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import type { Clock } from '../race/clock.ts';
-import { openDatabase } from './database.ts';
+import { CacheUnavailable, isDiskFull, openDatabase } from './database.ts';
 import { foldAltSvc, foldRace, foldSighting, foldUse, persistentPart } from './fold.ts';
 import { forecastOf, isRemembered, RETENTION_MS, type Recall, recallOf } from './policy.ts';
 import { ANY_NETWORK, type HostRecord, newHost, newUse, type UseRecord } from './record.ts';
@@ -57,7 +57,10 @@ export interface HostCache {
   /** Everything about one origin. */
   show(origin: Origin): OriginRecords;
   stats(): CacheStats;
-  /** Deletes every record, counters and files set aside; the bytes are overwritten. Gives how many origins went. */
+  /**
+   * Deletes every record, counters and files set aside; the bytes are overwritten. Gives how many origins went. Throws
+   * `CacheUnavailable` when something of them may be left.
+   */
   wipe(): number;
   /**
    * Writes the counters and nothing else: for a process that is about to end. `close` may wait a second for the disk,
@@ -211,6 +214,22 @@ export function openHostCache(options: HostCacheOptions): HostCache {
     if (o.altSvc !== undefined && o.delivery === 'network') keepPersistent(s, o.origin, o.altSvc, atMs);
   }
 
+  function wipeRows(): number {
+    try {
+      return database.write((s) => {
+        const origins = onlyNumber(s.origins);
+        for (const statement of s.wipe) statement.run();
+        return origins;
+      });
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      // Overwriting takes room in the journal first; a full disk has none and still has to forget.
+      const origins = database.read((s) => onlyNumber(s.origins));
+      database.discard();
+      return origins;
+    }
+  }
+
   return {
     forecast({ network, browser, site, origins }) {
       const nowMs = clock.epochMs();
@@ -274,15 +293,14 @@ export function openHostCache(options: HostCacheOptions): HostCache {
       });
     },
     wipe() {
-      const wiped = database.write((s) => {
-        const origins = onlyNumber(s.origins);
-        for (const statement of s.wipe) statement.run();
-        return origins;
-      });
+      const wiped = wipeRows();
       // The journal still holds what was deleted.
       database.maintain((db) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
       Object.assign(pending, { lookups: 0, hits: 0, races: 0 });
       removeAside(path);
+      const { store, reason } = database.store();
+      if (store === 'memory' && existsSync(path))
+        throw new CacheUnavailable(`only what was in memory is wiped, ${path} is left alone: ${reason}`);
       return wiped;
     },
     save,

@@ -127,7 +127,12 @@ export async function examineBrowser(examination: BrowserExamination): Promise<E
   }
   const { manifest } = read;
   if (manifest.name !== HOST_NAME) {
-    add('manifest', 'problem', `${target.manifest} names "${manifest.name}", not "${HOST_NAME}"`, again);
+    add(
+      'manifest',
+      'problem',
+      `${target.manifest} names "${manifest.name}", not "${HOST_NAME}"`,
+      `Remove that file. ${again}`,
+    );
     return without;
   }
   add('manifest', 'ok', target.manifest);

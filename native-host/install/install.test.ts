@@ -206,6 +206,33 @@ test('uninstall removes a broken manifest under our own name', (t) => {
   assert.equal(stateOf(uninstall(ALL, directories), 'chromium'), 'removed');
 });
 
+test('what another program put there is neither replaced nor removed', (t) => {
+  const directories = newHome(t, [PROFILES.chromium, PROFILES.brave]);
+  const manifest = join(directories.home, MANIFESTS.chromium);
+  mkdirSync(dirname(manifest), { recursive: true });
+  const foreign = '{"name":"other","path":"/x","type":"stdio"}';
+  writeFileSync(manifest, foreign);
+  const result = run(ALL, directories);
+  assert.equal(stateOf(result, 'chromium'), 'failed');
+  assert.equal(stateOf(result, 'brave'), 'written');
+  uninstall(ALL, directories);
+  assert.equal(readFileSync(manifest, 'utf8'), foreign);
+  const { path } = result.launcher;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, 'mine');
+  assert.equal(run(ALL, directories).launcher.state, 'failed');
+  assert.equal(readFileSync(path, 'utf8'), 'mine');
+});
+
+test('a directory in place of a manifest fails its browser and not the launcher', (t) => {
+  const directories = newHome(t, [PROFILES.chromium, PROFILES.brave]);
+  mkdirSync(join(directories.home, MANIFESTS.chromium), { recursive: true });
+  const installed = run(ALL, directories);
+  assert.equal(stateOf(installed, 'chromium'), 'failed');
+  const removed = uninstall(ALL, directories);
+  assert.deepEqual([stateOf(removed, 'chromium'), removed.launcher.state], ['failed', 'removed']);
+});
+
 test('another extension id is allowed in Chromium and leaves Firefox alone', (t) => {
   const directories = newHome(t, [PROFILES.chromium, PROFILES.firefox]);
   const id = 'a'.repeat(32);

@@ -1,16 +1,17 @@
 // Carries out install plans on the disk, and takes back what they wrote. One browser's failure never blocks another's.
 import {
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HOST_NAME } from '@photofinish/shared/wire';
+import { makePrivateDirectory } from '../private-directory.ts';
 import { type BrowserName, browsersOf, type UserDirectories } from './browsers.ts';
 import { MANIFEST_FILE, parseLauncher, parseManifest } from './manifest.ts';
 import { type InstallPlan, type InstallRequest, launcherPath, ownDirectories, targetsOf } from './plan.ts';
@@ -32,7 +33,6 @@ export interface InstallResult {
   readonly browsers: readonly BrowserResult[];
 }
 
-const PRIVATE_DIRECTORY = 0o700;
 const LAUNCHER_MODE = 0o700;
 const MANIFEST_MODE = 0o600;
 
@@ -42,13 +42,14 @@ function reasonOf(error: unknown): string {
   if (code === 'EROFS') return 'the file system is read-only';
   if (code === 'ENOSPC') return 'the disk is full';
   if (code === 'ENOTDIR' || code === 'EEXIST') return 'a file is in the way of a directory';
+  if (code === 'ENOENT') return 'no directory can be made there';
   if (code === 'EISDIR') return 'a directory is in the way of the file';
   return error instanceof Error ? error.message : String(error);
 }
 
 /** Writes beside the target and renames over it, so that a browser never reads half a file. */
 function writeAtomically(path: string, text: string, mode: number): void {
-  mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY });
+  makePrivateDirectory(dirname(path));
   const fresh = `${path}.${process.pid}.new`;
   try {
     writeFileSync(fresh, text, { mode, flag: 'wx', flush: true });
@@ -75,6 +76,8 @@ export function install(plan: InstallPlan): InstallResult {
     return { launcher: { path, state: 'kept' }, launcherReason: null, browsers: skipped };
   let launcherReason: string | null = null;
   try {
+    if (existsSync(path) && parseLauncher(readFileSync(path, 'utf8')) === null)
+      throw new Error('a file that is not ours is in the way; remove it first');
     writeAtomically(path, plan.launcher.text, LAUNCHER_MODE);
   } catch (error) {
     launcherReason = reasonOf(error);
@@ -84,6 +87,8 @@ export function install(plan: InstallPlan): InstallResult {
     if (launcherReason !== null)
       return { ...result, state: 'failed', reason: 'the launcher could not be written' };
     try {
+      if (existsSync(manifest) && !isOurManifest(manifest))
+        throw new Error("another program's manifest is in the way; remove it first");
       writeAtomically(manifest, text, MANIFEST_MODE);
       return { ...result, state: 'written', reason: note };
     } catch (error) {
@@ -117,7 +122,7 @@ function removeManifest(path: string): { state: 'removed' | 'skipped' | 'failed'
 function stillNeeded(launcher: string, directories: UserDirectories): boolean {
   return browsersOf(directories).some((browser) => {
     const path = join(browser.hostDirectory, MANIFEST_FILE);
-    if (!existsSync(path)) return false;
+    if (!existsSync(path) || !statSync(path).isFile()) return false;
     const parsed = parseManifest(readFileSync(path, 'utf8'));
     return 'manifest' in parsed && parsed.manifest.path === launcher;
   });
