@@ -1,5 +1,6 @@
 // Every way in which an established old-HTTP connection can fail to answer, by real peers on loopback, and its limits.
 import assert from 'node:assert/strict';
+import { constants } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
@@ -50,6 +51,15 @@ test('GOAWAY for our stream is goaway, and no second connection is opened', asyn
     assert.equal(answer.error.code, 'goaway');
   });
   assert.equal(connections, 1);
+});
+
+test('a stream that is refused unprocessed is goaway, as over HTTP/3', async () => {
+  const server = http2();
+  server.on('stream', (stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM));
+  await serving(server, async (port) => {
+    const { answer } = await get(port);
+    assert.ok(!answer.ok && answer.error.code === 'goaway', JSON.stringify(answer));
+  });
 });
 
 test('a connection that dies before the answer is connection-closed, on h2 and on http/1.1', async () => {

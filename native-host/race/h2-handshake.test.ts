@@ -97,10 +97,14 @@ test('a peer that closes or resets during the handshake is connection-closed', a
 test('a peer that speaks no TLS, or refuses by an alert, is tls-alert', async () => {
   const plain = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   await serving(plain, async (port) => {
-    assert.equal((await failureOf(contender.start(target(port)))).error.code, 'tls-alert');
+    const { error } = await failureOf(contender.start(target(port)));
+    assert.equal(error.code, 'tls-alert');
+    assert.equal(error.message, 'what answers does not speak TLS: wrong version number');
   });
   await serving(createTlsServer({}), async (port) => {
-    assert.equal((await failureOf(contender.start(target(port)))).error.code, 'tls-alert');
+    const { error } = await failureOf(contender.start(target(port)));
+    assert.equal(error.code, 'tls-alert');
+    assert.match(error.message, /^[a-z0-9/ ]*alert handshake failure$/);
   });
 });
 

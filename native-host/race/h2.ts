@@ -54,6 +54,8 @@ function chainOf(socket: TLSSocket): Buffer[] {
 function tlsOptions(target: AttemptTarget, secureContext: SecureContext): ConnectionOptions {
   return {
     secureContext,
+    // Said outright, or NODE_TLS_REJECT_UNAUTHORIZED would make one contender trust anybody.
+    rejectUnauthorized: true,
     ALPNProtocols: ALPN_PROTOCOLS,
     // An address literal is no server name (RFC 6066 section 3); it is checked against the certificate all the same.
     ...(isIP(target.host) === 0 && { servername: target.host }),

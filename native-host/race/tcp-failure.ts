@@ -38,15 +38,26 @@ const CERTIFICATE_REASONS: Readonly<Record<string, CertificateReason | 'other'>>
 /** The alert with which a server says that it has none of the offered protocols (RFC 7301 section 3.2). */
 const NO_APPLICATION_PROTOCOL = /NO_APPLICATION_PROTOCOL/;
 
+/** The first bytes of the answer are no TLS record. */
+const NOT_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
+
 function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-function tlsError(code: string, message: string): AttemptError | null {
+/** OpenSSL's own words, without the address and the source line that it puts around them. */
+function tlsMessage(error: Error): string {
+  return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
+}
+
+function tlsError(error: Error): AttemptError | null {
+  const code = codeOf(error);
+  const message = tlsMessage(error);
   const reason = CERTIFICATE_REASONS[code];
   if (reason !== undefined) return { code: 'certificate-invalid', message: `${reason}: ${message}` };
   if (NO_APPLICATION_PROTOCOL.test(code))
     return { code: 'alpn-mismatch', message: 'the server accepts neither h2 nor http/1.1' };
+  if (code === NOT_TLS) return { code: 'tls-alert', message: `what answers does not speak TLS: ${message}` };
   if (code.startsWith('ERR_SSL_')) return { code: 'tls-alert', message };
   return null;
 }
@@ -54,8 +65,7 @@ function tlsError(code: string, message: string): AttemptError | null {
 /** Why TCP or TLS failed; `connected` is whether TCP was up. */
 export function connectError(error: Error, connected: boolean): AttemptError {
   const code = codeOf(error);
-  if (connected)
-    return tlsError(code, error.message) ?? { code: 'connection-closed', message: error.message };
+  if (connected) return tlsError(error) ?? { code: 'connection-closed', message: error.message };
   // Unreachable networks and hosts, and local refusals, are told by their message; only silence is a time-out.
   return { code: code === 'ETIMEDOUT' ? 'tcp-timeout' : 'tcp-refused', message: error.message };
 }
@@ -63,8 +73,9 @@ export function connectError(error: Error, connected: boolean): AttemptError {
 /** Why an established connection gave no answer. */
 export function exchangeError(error: Error): AttemptError {
   const code = codeOf(error);
-  if (/GOAWAY/.test(error.message)) return { code: 'goaway', message: error.message };
+  // REFUSED_STREAM: not processed either (RFC 9113 section 8.7), as H3_REQUEST_REJECTED over QUIC.
+  if (/GOAWAY|REFUSED_STREAM/.test(error.message)) return { code: 'goaway', message: error.message };
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return { code: 'connection-closed', message: 'the header section of the answer is too large' };
-  return tlsError(code, error.message) ?? { code: 'connection-closed', message: error.message };
+  return tlsError(error) ?? { code: 'connection-closed', message: error.message };
 }
