@@ -4,9 +4,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import {
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -352,4 +354,24 @@ test('report reads, checks and converts what the extension exports', async (t) =
   const bad = await photofinish(['report', file], home);
   assert.equal(bad.code, 2);
   assert.match(bad.stderr, /^photofinish: bad-report: .*sites\.0/);
+});
+
+test('a result that cannot be written is one line and exit 1', {
+  skip: !existsSync('/dev/full'),
+}, async (t) => {
+  const full = openSync('/dev/full', 'w');
+  t.after(() => closeSync(full));
+  const child = spawn(process.execPath, [CLI, 'cache', 'list'], {
+    env: { HOME: newHome(t), PATH: '/usr/bin:/bin' },
+    stdio: ['ignore', full, 'pipe'],
+  });
+  const { code, stderr } = await ended(child);
+  assert.equal(code, 1);
+  assert.match(stderr, /^photofinish: cannot-write: [^\n]+\n$/);
+});
+
+test('an empty file name is a mistake, not the directory one is in', async (t) => {
+  const { code, stdout, stderr } = await photofinish(['cache', 'list', '--cache', ''], newHome(t));
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.match(stderr, /^photofinish: bad-file: /);
 });

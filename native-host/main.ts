@@ -69,7 +69,11 @@ function serve(settings: Settings): void {
     network: watchNetwork({ salt, clock }),
     budget: raceBudget(clock),
     race: async (order) => {
-      racing ??= openRunner();
+      // What it fails for, a CA file that is missing for example, may be mended before the next race.
+      racing ??= openRunner().catch((error) => {
+        racing = undefined;
+        throw error;
+      });
       return (await racing)(order);
     },
     send,

@@ -33,6 +33,7 @@ export function duration(ms: number): string {
 
 /** The file asked for, else the one the helper's settings name. */
 export function cachePath(asked: string | null): string {
+  if (asked === '') throw new Complaint('bad-file', '--cache takes a file');
   if (asked !== null) return resolve(asked);
   try {
     return loadSettings().cachePath;

@@ -1,6 +1,6 @@
 // The one speaker on stdout and stderr: results, errors in their fixed form, and progress that only a person sees.
 import { type Paint, paintFor, printable } from './text.ts';
-import type { ComplaintCode } from './usage.ts';
+import { type ComplaintCode, EXIT_FAILED } from './usage.ts';
 
 export interface Terminal {
   /** Colours for stdout. */
@@ -21,8 +21,10 @@ export function processTerminal(): Terminal {
   let shown = false;
   let closed = false;
   stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
     closed = true;
+    if (error.code === 'EPIPE') return;
+    stderr.write(`photofinish: cannot-write: the result cannot be written: ${error.message}\n`);
+    process.exitCode = EXIT_FAILED;
   });
   stderr.on('error', () => {
     // Nobody reads errors any more, and there is nowhere left to say so.
