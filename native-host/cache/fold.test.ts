@@ -42,6 +42,16 @@ test('a failure of HTTP/3 backs off only when TCP worked in the same race', () =
   assert.deepEqual([mended.h3Failures, mended.h3BackOffUntilMs, mended.h3FailedAtMs], [0, null, null]);
 });
 
+test('a handshake without an answer is no success: HTTP/3 that breaks after it is backed off from', () => {
+  const error = { code: 'h3-error', message: 'no SETTINGS' } as const;
+  const broken = up('h3', { outcome: 'failed', error });
+  const host = foldRace(HOST, race([trial(broken, up('h2'))]), NOW);
+  assert.deepEqual([host.h3AtMs, host.h3Failure, host.h3BackOffUntilMs], [null, 'h3-error', NOW + 300_000]);
+  const misdirected = up('h2', { outcome: 'failed', error: { code: 'misdirected', message: '421' } });
+  const silent = foldRace(HOST, race([trial(misdirected)]), NOW);
+  assert.deepEqual([silent.tcpProtocol, silent.tcpFailure], [null, 'misdirected']);
+});
+
 test('a cancelled HTTP/3 attempt proves nothing', () => {
   const cancelled = up('h3', { establishedMs: null, outcome: 'cancelled' });
   const host = foldRace(HOST, race([trial(cancelled, up('h2'))]), NOW);

@@ -43,8 +43,9 @@ function freshUntilMs(host: HostRecord, atMs: number): number {
   return atMs + successFreshMs(live && host.altSvc !== null ? h3LifeMs(host.altSvc) : null);
 }
 
+/** A handshake that led to no answer is a failure: HTTP/3 can break after it. */
 function established(attempts: readonly Attempt[]): Attempt | undefined {
-  return attempts.findLast((a) => a.establishedMs !== null);
+  return attempts.findLast((a) => a.establishedMs !== null && a.outcome !== 'failed');
 }
 
 function handshakeMs(attempt: Attempt): number | null {
