@@ -1,0 +1,137 @@
+// P2's rules where they show: on the wire and in the servers' logs, across processes that share nothing but the cache.
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { raceDocumentSchema } from '@photofinish/shared/outcome';
+import * as v from 'valibot';
+import { type SeenRequest, startOrigins } from '../origins/start.ts';
+import { expect, runPhotofinish, test } from './fixtures.ts';
+
+const LOOPBACK = '127.0.0.1';
+const HOST = 'behind.test';
+/** Far more than a TCP and TLS handshake on loopback, so that old HTTP is always first. */
+const UDP_DELAY_MS = 250;
+
+/** One number for TCP, passed on at once, and UDP, passed on late or (null) never. */
+interface Relay {
+  readonly port: number;
+  /** UDP datagrams that came from the client. */
+  readonly datagrams: () => number;
+  stop(): void;
+}
+
+async function boundTo(port: number): Promise<Socket | null> {
+  const udp = createSocket('udp4');
+  const bound = once(udp, 'listening').then(
+    () => udp,
+    () => null,
+  );
+  udp.bind(port, LOOPBACK);
+  return bound;
+}
+
+async function listening(server: Server): Promise<{ port: number; udp: Socket }> {
+  for (;;) {
+    server.listen(0, LOOPBACK);
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const udp = await boundTo(port);
+    if (udp !== null) return { port, udp };
+    server.close();
+  }
+}
+
+async function relayTo(target: number, udpDelayMs: number | null): Promise<Relay> {
+  const server = createServer((near) => {
+    const far = connect(target, LOOPBACK);
+    near.on('error', () => far.destroy()).pipe(far);
+    far.on('error', () => near.destroy()).pipe(near);
+  });
+  const { port, udp } = await listening(server);
+  const peers = new Map<number, Socket>();
+  let datagrams = 0;
+  let stopped = false;
+  const later = (send: () => void): void => {
+    if (udpDelayMs !== null) setTimeout(() => stopped || send(), udpDelayMs / 2);
+  };
+  udp.on('message', (message, client) => {
+    datagrams += 1;
+    let peer = peers.get(client.port);
+    if (peer === undefined) {
+      peer = createSocket('udp4').on('message', (answer) =>
+        later(() => udp.send(answer, client.port, LOOPBACK)),
+      );
+      peers.set(client.port, peer);
+    }
+    const to = peer;
+    later(() => to.send(message, target, LOOPBACK));
+  });
+  return {
+    port,
+    datagrams: () => datagrams,
+    stop() {
+      stopped = true;
+      server.close();
+      for (const socket of [udp, ...peers.values()]) socket.close();
+    },
+  };
+}
+
+/** An origin behind a relay, raced with memory `full` by a process of its own each time. */
+async function behind(udpDelayMs: number | null, cache: string) {
+  const seen: SeenRequest[] = [];
+  const running = await startOrigins({
+    origins: { behind: { host: HOST, h3: true } },
+    onRequest: (request) => seen.push(request),
+  });
+  const relay = await relayTo(running.origins.behind.port, udpDelayMs);
+  const args = ['--memory', 'full', '--cache', cache, '--network', 'here', '--allow-private', '--json'];
+  const reach = ['--ca', running.caPath, '--resolve', `${HOST}:${relay.port}:${LOOPBACK}`];
+  return {
+    relay,
+    async race(...options: string[]) {
+      seen.length = 0;
+      const origin = `https://${HOST}:${relay.port}`;
+      const { stdout } = await runPhotofinish(['race', origin, ...args, ...reach, ...options]);
+      const trial = v.parse(raceDocumentSchema, JSON.parse(stdout)).races[0]?.trials[0];
+      return { trial, requests: seen.map(({ protocol }) => protocol) };
+    },
+    async stop() {
+      relay.stop();
+      await running.stop();
+    },
+  };
+}
+
+test('late HTTP/3 is learnt, sends no second request, and is adopted alone by the next process', async ({
+  dir,
+}) => {
+  const origin = await behind(UDP_DELAY_MS, `${dir}/cache.db`);
+  const first = await origin.race();
+  expect(first.trial).toMatchObject({ adopted: 'h2', lateH3: true, cacheHit: false });
+  expect(first.trial?.attempts.map((a) => [a.protocol, a.outcome])).toEqual([
+    ['h3', 'established-late'],
+    ['h2', 'adopted'],
+  ]);
+  expect(first.requests).toEqual(['HTTP/2']);
+  const second = await origin.race();
+  expect(second.trial).toMatchObject({ adopted: 'h3', lateH3: false, cacheHit: true });
+  expect(second.trial?.attempts).toHaveLength(1);
+  expect(second.requests).toEqual(['HTTP/3']);
+  await origin.stop();
+});
+
+test('where UDP is swallowed the next process sends not one datagram', async ({ dir }) => {
+  const origin = await behind(null, `${dir}/cache.db`);
+  const first = await origin.race('--timeout', '1000');
+  expect(first.trial?.adopted).toBe('h2');
+  expect(first.trial?.attempts[0]?.error?.code).toBe('udp-timeout');
+  expect(first.requests).toEqual(['HTTP/2']);
+  const before = origin.relay.datagrams();
+  expect(before).toBeGreaterThan(0);
+  const second = await origin.race();
+  expect(second.trial).toMatchObject({ adopted: 'h2', cacheHit: true });
+  expect(second.trial?.attempts.map((a) => a.protocol)).toEqual(['h2']);
+  expect(origin.relay.datagrams()).toBe(before);
+  await origin.stop();
+});
