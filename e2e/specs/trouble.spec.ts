@@ -123,3 +123,15 @@ test('the background is ended again and again, and every request is counted once
     )
     .toEqual({ h3: 0, h2: VISITS * (RESOURCES + 1), 'http/1.1': 0, unknown: 0 });
 });
+
+test('an export comes even when the background ends under it', async ({ local, open, dir }) => {
+  const session = await open();
+  const page = await session.context.newPage();
+  await page.goto(local.origins.both.origin);
+  const popup = await session.openPopup(page);
+  await expect(popup.page.getByTestId('page-protocol')).toHaveText('HTTP/2');
+  for (let round = 0; round < 5; round += 1) {
+    const [report] = await Promise.all([exportedReport(popup, dir), stopBackground(popup)]);
+    expect(report.sites.map((each) => each.site)).toEqual([local.origins.both.host]);
+  }
+});

@@ -11,9 +11,14 @@ export interface Connection {
 
 /**
  * Watches `tabId`; every event goes to `onEvent`. `onLost` is told when the port broke, because requests under way
- * then get no answer.
+ * then get no answer, and `onReopened` when there is one again.
  */
-export function connect(tabId: number, onEvent: (event: PopupEvent) => void, onLost: () => void): Connection {
+export function connect(
+  tabId: number,
+  onEvent: (event: PopupEvent) => void,
+  onLost: () => void,
+  onReopened: () => void,
+): Connection {
   let pauseMs = FIRST_PAUSE_MS;
   const open = (): chrome.runtime.Port => {
     const port = chrome.runtime.connect({ name: POPUP_PORT });
@@ -25,6 +30,7 @@ export function connect(tabId: number, onEvent: (event: PopupEvent) => void, onL
       onLost();
       setTimeout(() => {
         current = open();
+        onReopened();
       }, pauseMs);
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     });

@@ -67,11 +67,9 @@ export function failReport(id: number, message: string): void {
   showFailure(`No report was made: ${message}`);
 }
 
-/** The port broke: what was asked for will not come. */
-export function abandonExports(): void {
-  if (wanted.size === 0) return;
-  wanted.clear();
-  setText(byId('export-words'), 'Background restarted. Export again.');
+/** The port broke and is open again: what was not answered is asked for anew. */
+export function resumeExports(ask: Ask): void {
+  for (const [id, { site }] of wanted) ask(id, site);
 }
 
 function setOpen(open: boolean): void {

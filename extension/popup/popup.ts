@@ -5,7 +5,7 @@ import type { PageView, PopupEvent } from '../messages.ts';
 import { renderAnswer } from './answer.ts';
 import { type Connection, connect } from './connection.ts';
 import { byId, setText } from './elements.ts';
-import { abandonExports, failReport, renderExport, saveReport, wireExport } from './export.ts';
+import { failReport, renderExport, resumeExports, saveReport, wireExport } from './export.ts';
 import { type Running, renderFinish } from './finish.ts';
 import { NO_ANSWER } from './format.ts';
 import { renderHelper, wireHelper } from './helper.ts';
@@ -48,8 +48,12 @@ function settle(): void {
   }
 }
 
+function askReport(connection: Connection): (id: number, site: string | null) => void {
+  return (id, site) => connection.send({ type: 'report', id, site });
+}
+
 function offerReports(connection: Connection, site: string | null): void {
-  renderExport(site, (id, wanted) => connection.send({ type: 'report', id, site: wanted }));
+  renderExport(site, askReport(connection));
 }
 
 function draw(connection: Connection): void {
@@ -108,7 +112,6 @@ function onEvent(connection: Connection, event: PopupEvent): void {
 function onLost(connection: Connection): void {
   for (const origin of running.keys()) failures.set(origin, 'The background restarted during the race');
   running.clear();
-  abandonExports();
   draw(connection);
 }
 
@@ -118,6 +121,7 @@ async function open(): Promise<void> {
     tabId,
     (event) => onEvent(connection, event),
     () => onLost(connection),
+    () => resumeExports(askReport(connection)),
   );
   setTimeout(() => {
     if (page !== null) return;
