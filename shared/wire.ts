@@ -66,7 +66,6 @@ export const requestSchema = v.variant('type', [
 ]);
 /** What the extension may send. */
 export type Request = v.InferOutput<typeof requestSchema>;
-export type RequestType = Request['type'];
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
@@ -121,4 +120,3 @@ export const replySchema = v.variant('type', [
 ]);
 /** What the helper may send. */
 export type Reply = v.InferOutput<typeof replySchema>;
-export type ErrorReply = Extract<Reply, { type: 'error' }>;

@@ -1,5 +1,4 @@
 // How a benchmark speaks: the machine it ran on, a table for people, and the same with every sample as JSON.
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { arch, cpus, release, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
@@ -24,16 +23,6 @@ export interface BenchResult {
   readonly facts?: readonly Fact[];
   /** Versions of what was measured beside Node, such as the browser's. */
   readonly versions?: Readonly<Record<string, string>>;
-}
-
-/** The first line that a program says about its version; `null` when it is not there. */
-export function versionOf(file: string, args: readonly string[] = ['--version']): string | null {
-  try {
-    const said = execFileSync(file, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    return said.split('\n')[0]?.trim() ?? null;
-  } catch {
-    return null;
-  }
 }
 
 function describeMachine(versions: Readonly<Record<string, string>>) {

@@ -68,3 +68,24 @@ export interface Contender {
   prepare(): Promise<void>;
   start(target: AttemptTarget): RunningAttempt;
 }
+
+/** A contender whose transport is loaded once, by the first `prepare`; one that was not prepared throws when started. */
+export function lazyContender<Loaded>(
+  name: ContenderName,
+  load: () => Promise<Loaded>,
+  startAttempt: (target: AttemptTarget, loaded: Loaded) => RunningAttempt,
+): Contender {
+  let loading: Promise<Loaded> | undefined;
+  let loaded: { readonly transport: Loaded } | undefined;
+  return {
+    name,
+    async prepare() {
+      loading ??= load();
+      loaded = { transport: await loading };
+    },
+    start(target) {
+      if (loaded === undefined) throw new Error('prepare the contender before it starts');
+      return startAttempt(target, loaded.transport);
+    },
+  };
+}

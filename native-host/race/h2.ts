@@ -14,13 +14,14 @@ import {
 } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/outcome';
 import type { Trust } from '../trust.ts';
-import type {
-  Answered,
-  AttemptFailure,
-  AttemptTarget,
-  Contender,
-  Established,
-  RunningAttempt,
+import {
+  type Answered,
+  type AttemptFailure,
+  type AttemptTarget,
+  type Contender,
+  type Established,
+  lazyContender,
+  type RunningAttempt,
 } from './contender.ts';
 import { exchange, type UndiciClient } from './h2-exchange.ts';
 import { REHEARSAL } from './rehearsal.ts';
@@ -171,8 +172,6 @@ async function rehearse(loaded: Loaded): Promise<void> {
 
 /** HTTP/2 or HTTP/1.1 over TLS, with the roots of `trust`. undici and the roots are loaded by `prepare`. */
 export function h2Contender(trust: Trust): Contender {
-  let loading: Promise<Loaded> | undefined;
-  let loaded: Loaded | undefined;
   async function load(): Promise<Loaded> {
     const { Client } = await import('undici');
     const { bundled, extra } = trust.roots();
@@ -181,15 +180,5 @@ export function h2Contender(trust: Trust): Contender {
     await rehearse(ready);
     return ready;
   }
-  return {
-    name: 'h2',
-    async prepare() {
-      loading ??= load();
-      loaded = await loading;
-    },
-    start(target) {
-      if (loaded === undefined) throw new Error('prepare the contender before it starts');
-      return startAttempt(target, loaded);
-    },
-  };
+  return lazyContender('h2', load, startAttempt);
 }

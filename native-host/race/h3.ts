@@ -3,13 +3,14 @@ import type { AttemptError } from '@photofinish/shared/outcome';
 import type { AttemptFailure as AddonFailure, QuicAddon, QuicAttempt, TrustStore } from '../quic/addon.ts';
 import { loadQuicAddon } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
-import type {
-  Answered,
-  AttemptFailure,
-  AttemptTarget,
-  Contender,
-  Established,
-  RunningAttempt,
+import {
+  type Answered,
+  type AttemptFailure,
+  type AttemptTarget,
+  type Contender,
+  type Established,
+  lazyContender,
+  type RunningAttempt,
 } from './contender.ts';
 import { REHEARSAL } from './rehearsal.ts';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
@@ -125,8 +126,6 @@ async function rehearse(loaded: Loaded): Promise<void> {
 
 /** HTTP/3 by the QUIC addon, with the roots of `trust`. The addon is loaded by `prepare`, which rejects without one. */
 export function h3Contender(trust: Trust): Contender {
-  let loading: Promise<Loaded> | undefined;
-  let loaded: Loaded | undefined;
   async function load(): Promise<Loaded> {
     const addon = loadQuicAddon();
     const { bundled, extra } = trust.roots();
@@ -134,15 +133,5 @@ export function h3Contender(trust: Trust): Contender {
     await rehearse(ready);
     return ready;
   }
-  return {
-    name: 'h3',
-    async prepare() {
-      loading ??= load();
-      loaded = await loading;
-    },
-    start(target) {
-      if (loaded === undefined) throw new Error('prepare the contender before it starts');
-      return startAttempt(target, loaded);
-    },
-  };
+  return lazyContender('h3', load, startAttempt);
 }
