@@ -1,6 +1,7 @@
 // What a race gives: attempts, trials, summaries, and the document `photofinish race --json` prints.
 // The helper makes these, the extension and the report read them; the names are the field's own (RFC 8305, HEv3 draft).
 import * as v from 'valibot';
+import { discoveredAlternativeSchema, namesSchema } from './discovered.ts';
 import { originSchema } from './origin.ts';
 import { knownProtocolSchema } from './protocol.ts';
 import { verdictSchema } from './verdict-schema.ts';
@@ -29,18 +30,32 @@ export const ATTEMPT_ERROR_CODES = [
 ] as const;
 export type AttemptErrorCode = (typeof ATTEMPT_ERROR_CODES)[number];
 
-export const MODES = ['race', 'alt-svc', 'compare', 'h3', 'h2'] as const;
+export const MODES = ['race', 'alt-svc', 'naive', 'compare', 'h3', 'h2'] as const;
 export type Mode = (typeof MODES)[number];
-export const MEMORIES = ['none', 'full'] as const;
+export const MEMORIES = ['none', 'hints', 'full'] as const;
 export type Memory = (typeof MEMORIES)[number];
 
 /** The two transports that race. `h2` stands for TCP and TLS, whatever ALPN then gives (`h2` or `http/1.1`). */
 export const CONTENDERS = ['h3', 'h2'] as const;
 export type ContenderName = (typeof CONTENDERS)[number];
 
+/** Why a certificate was refused, the same words for both transports; append-only. */
+export const CERTIFICATE_REASONS = [
+  'expired',
+  'not-yet-valid',
+  'wrong-name',
+  'unknown-issuer',
+  'revoked',
+  'bad-signature',
+  'other',
+] as const;
+export type CertificateReason = (typeof CERTIFICATE_REASONS)[number];
+
 export const attemptErrorSchema = v.object({
   code: v.picklist(ATTEMPT_ERROR_CODES),
   message: v.string(),
+  /** With `certificate-invalid`. */
+  reason: v.optional(v.picklist(CERTIFICATE_REASONS)),
 });
 export type AttemptError = v.InferOutput<typeof attemptErrorSchema>;
 
@@ -52,11 +67,21 @@ export const attemptSchema = v.object({
   protocol: knownProtocolSchema,
   address: v.string(),
   port: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)),
+  /** The name that the address belongs to, where that is not the origin's own host. */
+  host: v.optional(v.string()),
+  /** Who named the place; absent: the origin itself. */
+  source: v.optional(v.picklist(['https-record', 'alt-svc'])),
+  /** The one fresh QUIC attempt beside an unanswered one. */
+  fresh: v.optional(v.boolean()),
   startedMs: ms,
   /** First datagram back (QUIC) or TCP connected. */
   transportMs: v.optional(v.nullable(ms)),
   establishedMs: v.nullable(ms),
   firstByteMs: v.optional(v.nullable(ms)),
+  /** The transport's own round-trip estimate when established. */
+  rttMs: v.optional(v.nullable(ms)),
+  /** QUIC datagrams sent and packets declared lost until the attempt ended; TCP does not tell. */
+  packets: v.optional(v.object({ sent: count, lost: count })),
   outcome: v.picklist(['adopted', 'established-late', 'cancelled', 'failed']),
   error: v.optional(attemptErrorSchema),
 });
@@ -100,6 +125,10 @@ export const discoveredSchema = v.object({
   altSvc: v.nullable(v.string()),
   /** Whether the chain ends in a publicly known root; browsers refuse QUIC otherwise. Null: no handshake finished. */
   knownRoot: v.nullable(v.boolean()),
+  /** What DNS gave; absent in records from before it was kept. */
+  names: v.optional(namesSchema),
+  /** Alternatives that were used or received, newest last. */
+  alternatives: v.optional(v.array(discoveredAlternativeSchema)),
 });
 export type Discovered = v.InferOutput<typeof discoveredSchema>;
 

@@ -15,6 +15,14 @@ export interface AttemptTarget {
   readonly initialRttMs: number;
   /** Milliseconds after which the attempt itself gives up its handshake. */
   readonly handshakeTimeoutMs: number;
+  /** Told once, when the peer first shows life (TCP connected, first datagram back), before the handshake is done. */
+  readonly onTransport?: () => void;
+}
+
+/** QUIC datagrams sent and packets declared lost so far. */
+export interface Packets {
+  readonly sent: number;
+  readonly lost: number;
 }
 
 export interface AttemptFailure {
@@ -24,6 +32,7 @@ export interface AttemptFailure {
   readonly atMs: number;
   /** First sign of life from the peer, null if there was none. */
   readonly transportMs: number | null;
+  readonly packets?: Packets;
 }
 
 /** Times are milliseconds from the attempt's own start, by a monotonic clock. */
@@ -34,6 +43,8 @@ export interface Established {
   readonly transportMs: number | null;
   readonly establishedMs: number;
   readonly rttMs: number | null;
+  /** Absent over TCP, which does not tell. */
+  readonly packets?: Packets;
   /** The chain ends in a publicly known root; browsers refuse QUIC otherwise. */
   readonly knownRoot: boolean;
 }

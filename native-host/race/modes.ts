@@ -55,6 +55,13 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
     lanesWhenAdvertised: QUIC_FIRST,
     usesDecision: true,
   },
+  // P1, test cases 1 and 2: both at once, nothing remembered.
+  naive: {
+    kind: 'race',
+    lanes: [H3_AT_ONCE, H2_AT_ONCE],
+    lanesWhenAdvertised: [H3_AT_ONCE, H2_AT_ONCE],
+    usesDecision: false,
+  },
   h3: { kind: 'race', lanes: [H3_AT_ONCE], lanesWhenAdvertised: [H3_AT_ONCE], usesDecision: false },
   h2: { kind: 'race', lanes: [H2_AT_ONCE], lanesWhenAdvertised: [H2_AT_ONCE], usesDecision: false },
   compare: { kind: 'series', pair: ['h3', 'h2'] },

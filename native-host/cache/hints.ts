@@ -1,0 +1,25 @@
+// What memory tells a race about an origin's paths without deciding its protocol: the known host of memory `hints`.
+import type { AttemptErrorCode } from '@photofinish/shared/outcome';
+import type { AddressHistory } from '../discover/discovering.ts';
+
+/** A path's past over one transport, in milliseconds (RFC 6298, RFC 9002 section 5). */
+export interface PathHint {
+  readonly srttMs: number;
+  readonly rttvarMs: number;
+  /** Smoothed time to established; null: never established. */
+  readonly handshakeMs: number | null;
+  /** Lost of sent packets, from 0 to 1; null where the transport does not tell. */
+  readonly lossRate: number | null;
+}
+
+export interface Hints {
+  readonly h3: PathHint | null;
+  readonly h2: PathHint | null;
+  /** HTTP/3 failed here while TCP worked, and is left alone until then (milliseconds since the epoch). */
+  readonly h3Broken: { readonly code: AttemptErrorCode; readonly untilMs: number } | null;
+  /** By address literal. */
+  readonly addresses: ReadonlyMap<string, AddressHistory>;
+}
+
+/** Nothing is known. */
+export const NO_HINTS: Hints = { h3: null, h2: null, h3Broken: null, addresses: new Map() };

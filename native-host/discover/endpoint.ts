@@ -1,0 +1,16 @@
+// A destination endpoint (Happy Eyeballs v3 draft, section 4): one address, one port, one transport, and who named it.
+import type { ContenderName } from '@photofinish/shared/outcome';
+
+export interface Endpoint {
+  readonly contender: ContenderName;
+  readonly address: string;
+  readonly port: number;
+  /** The name that the address belongs to: the origin's host, a record's TargetName, an alternative's host. */
+  readonly host: string;
+  readonly source: 'origin' | 'https-record' | 'alt-svc';
+}
+
+/** Whether two endpoints are the same place for the same transport; who named it does not matter. */
+export function sameEndpoint(a: Endpoint, b: Endpoint): boolean {
+  return a.contender === b.contender && a.address === b.address && a.port === b.port;
+}
