@@ -1,0 +1,76 @@
+// The link with delay and loss: a process that owns a TUN device in each of two namespaces and carries packets between
+// them. It lives as long as its standard input, so it cannot outlive us.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { TOP } from '../scratch.ts';
+import { runCommand } from './namespace.ts';
+import type { LinkReport, Shapes } from './shape.ts';
+
+export const FORWARDER = join(TOP, 'target/release/photofinish-link');
+/** Above everything that waits its turn: a packet that is due must not wait for a busy test. */
+const REALTIME_PRIORITY = '10';
+
+type Reply = { readonly ok: true } | { readonly report: LinkReport } | { readonly error: string };
+
+export interface Forwarder {
+  /** Changes the directions that are named, for the packets that arrive from now on. */
+  shape(shapes: Shapes): Promise<void>;
+  /** What has happened since the last report. */
+  report(): Promise<LinkReport>;
+  close(): Promise<void>;
+}
+
+/** One end: a namespace, and the device to make in it. */
+export interface End {
+  readonly namespace: string;
+  readonly device: string;
+}
+
+/** Starts a forwarder between two devices, which it makes. `seed` decides which packets are lost. */
+export async function startForwarder(client: End, peer: End, seed: number): Promise<Forwarder> {
+  const settings = { client, peer, seed };
+  const child = spawn(FORWARDER, [JSON.stringify(settings)], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const exited = once(child, 'exit');
+  const complaints: string[] = [];
+  createInterface(child.stderr).on('line', (line) => complaints.push(line));
+  child.stdin.on('error', () => {});
+
+  const waiting: ((line: string | null) => void)[] = [];
+  createInterface(child.stdout).on('line', (line) => waiting.shift()?.(line));
+  exited.catch(() => {}).finally(() => waiting.splice(0).forEach((told) => void told(null)));
+  const nextReply = async () => {
+    const line = await new Promise<string | null>((resolve) => void waiting.push(resolve));
+    if (line === null) throw new Error(`the link has ended: ${complaints.join('\n')}`);
+    const reply = JSON.parse(line) as Reply;
+    if ('error' in reply) throw new Error(`the link refuses: ${reply.error}`);
+    return reply;
+  };
+  const ask = (command: unknown) => {
+    if (child.exitCode !== null) throw new Error('the link has ended');
+    const reply = nextReply();
+    child.stdin.write(`${JSON.stringify(command)}\n`);
+    return reply;
+  };
+
+  await nextReply();
+  // Without the right to it the link works all the same, only less exactly on a busy machine.
+  await runCommand('chrt', ['--all-tasks', '--fifo', '--pid', REALTIME_PRIORITY, String(child.pid)]).catch(
+    () => {},
+  );
+  return {
+    async shape(shapes) {
+      await ask({ shape: shapes });
+    },
+    async report() {
+      const reply = await ask('report');
+      if (!('report' in reply)) throw new Error('the link gave no report');
+      return reply.report;
+    },
+    async close() {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}

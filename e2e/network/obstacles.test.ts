@@ -1,0 +1,44 @@
+// What a spec says is wrong with a path, and what the kernel is told.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { counterScript, type Obstacle, obstacleRules, obstacleScript, readCounter } from './obstacles.ts';
+
+const RULES: readonly (readonly [Obstacle, readonly string[]])[] = [
+  [{ transport: 'udp', effect: 'drop' }, ['meta l4proto udp drop']],
+  [{ transport: 'udp', effect: 'drop', family: 6 }, ['meta nfproto ipv6 meta l4proto udp drop']],
+  [{ transport: 'udp', effect: 'refuse' }, ['meta l4proto udp reject with icmpx port-unreachable']],
+  [
+    { transport: 'tcp', effect: 'refuse', port: 443 },
+    ['tcp dport 443 reject with tcp reset', 'tcp sport 443 reject with tcp reset'],
+  ],
+  [{ transport: 'udp', effect: 'drop', overBytes: 1200 }, ['meta l4proto udp udp length > 1208 drop']],
+  [
+    { transport: 'tcp', effect: 'drop', family: 4, share: 0.25 },
+    ['meta nfproto ipv4 meta l4proto tcp numgen random mod 1000 < 250 drop'],
+  ],
+];
+
+for (const [obstacle, rules] of RULES)
+  test(JSON.stringify(obstacle), () => assert.deepEqual(obstacleRules(obstacle), rules));
+
+test('what cannot be is refused', () => {
+  assert.throws(() => obstacleRules({ transport: 'tcp', effect: 'drop', overBytes: 1200 }), RangeError);
+  for (const share of [-0.1, 1.1, Number.NaN])
+    assert.throws(() => obstacleRules({ transport: 'udp', effect: 'drop', share }), RangeError);
+});
+
+test('new obstacles take the place of the old before they are put up', () => {
+  const lines = obstacleScript([{ transport: 'udp', effect: 'drop' }])
+    .trimEnd()
+    .split('\n');
+  assert.equal(lines[1], 'flush table inet obstacles');
+  assert.equal(lines.at(-1), 'add rule inet obstacles arriving meta l4proto udp drop');
+  assert.equal(obstacleScript([]).includes('add rule'), false);
+});
+
+test('a counter counts on its way out, by either end of the port', () => {
+  assert.match(counterScript('sent1', { transport: 'udp', port: 443 }), /udp dport 443 counter name sent1\n/);
+  const printed = { nftables: [{ metainfo: {} }, { counter: { name: 'sent1', packets: 7, bytes: 900 } }] };
+  assert.equal(readCounter(JSON.stringify(printed)), 7);
+  assert.throws(() => readCounter('{"nftables":[]}'), /no counter/);
+});

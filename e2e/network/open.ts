@@ -1,0 +1,160 @@
+// Opens a network of our own: a client and its peers in namespaces, each peer joined to the client by a link, with
+// addresses of both families. Everything is taken down with the process that asked, however that ends.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type Forwarder, startForwarder } from './forwarder.ts';
+import { insist, makeNamespace, type Namespace } from './namespace.ts';
+import { namespaceName, orphanedNamespaces, thisProcess } from './owner.ts';
+import type { LinkReport, Shape, Shapes } from './shape.ts';
+
+/**
+ * `veth`: a cable without delay. `tun`: through a forwarder that delays and loses, both directions alike at first.
+ * Either carries packets of at most 1500 bytes, one at a time: the kernel's offloads would let larger ones pass.
+ */
+export type LinkKind =
+  | { readonly kind: 'veth' }
+  | {
+      readonly kind: 'tun';
+      readonly shape?: Shape;
+      /** Decides which packets are lost; 1 unless said. */
+      readonly seed?: number;
+    };
+
+export interface NetworkOptions<Name extends string> {
+  /** Small letters and digits; one peer, `server`, unless said. At most 255. */
+  readonly peers?: readonly Name[];
+  readonly link?: LinkKind;
+}
+
+/** A namespace beyond a link of the client's. */
+export interface Peer extends Namespace {
+  readonly ipv4: string;
+  readonly ipv6: string;
+  /** The client's device on this link, and its addresses there. */
+  readonly clientDevice: string;
+  readonly clientIpv4: string;
+  readonly clientIpv6: string;
+  /** Changes the link while it runs. Rejects for a `veth`, which has no shape. */
+  shape(shapes: Shapes): Promise<void>;
+  /** What a `tun` link did since the last report. Rejects for a `veth`. */
+  report(): Promise<LinkReport>;
+}
+
+export interface Network<Name extends string> {
+  readonly client: Namespace;
+  readonly peers: Readonly<Record<Name, Peer>>;
+  /** Ends every process inside and removes the namespaces; calling it again does nothing. */
+  close(): Promise<void>;
+}
+
+const PEER_DEVICE = 'link0';
+/** Ethernet's, and what nearly every path carries. */
+const MTU_BYTES = 1500;
+/** Ends what runs in the namespaces whose names are its arguments, and removes them. */
+const REMOVE =
+  'for name; do kill -KILL $(ip netns pids "$name") 2>/dev/null; ip netns delete "$name" 2>/dev/null; done';
+
+let opened = 0;
+
+/** Starts a process that removes the namespaces as soon as its standard input ends, which it does if we are killed. */
+function appointUndertaker(names: readonly string[]): () => Promise<void> {
+  const script = `cat > /dev/null; ${REMOVE}`;
+  // A group of its own: an interrupt from the keyboard must not reach it.
+  const child = spawn('sh', ['-c', script, 'sh', ...names], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.unref();
+  const exited = once(child, 'exit');
+  return async () => {
+    child.ref();
+    child.stdin.end();
+    await exited;
+  };
+}
+
+/** Private by RFC 1918 and RFC 4193: the helper needs leave to connect there. Links are numbered from 1. */
+function addressesOf(index: number) {
+  const [v4, v6] = [`10.77.${index}`, `fd77:0:0:${index.toString(16)}:`];
+  return { ipv4: `${v4}.2`, ipv6: `${v6}:2`, clientIpv4: `${v4}.1`, clientIpv6: `${v6}:1` };
+}
+
+async function bringUp(namespace: Namespace, device: string, ipv4: string, ipv6: string): Promise<void> {
+  // No link-local address, and no duplicate address detection: nothing is sent that nobody asked for, and the
+  // addresses can be used at once.
+  await namespace.ip('link', 'set', device, 'addrgenmode', 'none');
+  await namespace.ip('link', 'set', device, 'mtu', String(MTU_BYTES), 'gso_max_segs', '1', 'up');
+  await namespace.ip('address', 'add', `${ipv4}/24`, 'dev', device);
+  await namespace.ip('address', 'add', `${ipv6}/64`, 'dev', device, 'nodad');
+}
+
+/** Lays one link and gives the far end. */
+async function joinPeer(client: Namespace, peer: Namespace, index: number, link: LinkKind) {
+  const clientDevice = `link${index}`;
+  let forwarder: Forwarder | null = null;
+  if (link.kind === 'tun')
+    forwarder = await startForwarder(
+      { namespace: client.name, device: clientDevice },
+      { namespace: peer.name, device: PEER_DEVICE },
+      link.seed ?? 1,
+    );
+  else {
+    const far = ['peer', 'name', PEER_DEVICE, 'netns', peer.name];
+    await insist('ip', ['link', 'add', clientDevice, 'netns', client.name, 'type', 'veth', ...far]);
+  }
+  const addresses = addressesOf(index);
+  await bringUp(client, clientDevice, addresses.clientIpv4, addresses.clientIpv6);
+  await bringUp(peer, PEER_DEVICE, addresses.ipv4, addresses.ipv6);
+  if (forwarder !== null && link.kind === 'tun' && link.shape !== undefined)
+    await forwarder.shape({ up: link.shape, down: link.shape });
+  const tun = () => {
+    if (forwarder === null) throw new Error('a veth link has no shape');
+    return forwarder;
+  };
+  const joined: Peer = {
+    ...peer,
+    ...addresses,
+    clientDevice,
+    shape: async (shapes) => tun().shape(shapes),
+    report: async () => tun().report(),
+  };
+  return { joined, forwarder };
+}
+
+/**
+ * Opens a network, after removing what killed processes have left of theirs. Rejects where that cannot be done; ask
+ * `networkUnavailable` first.
+ */
+export async function openNetwork<Name extends string = 'server'>(
+  options: NetworkOptions<Name> = {},
+): Promise<Network<Name>> {
+  const { peers: names = ['server' as Name], link = { kind: 'veth' } } = options;
+  const orphans = orphanedNamespaces();
+  if (orphans.length > 0) await insist('sh', ['-c', `${REMOVE}; true`, 'sh', ...orphans]);
+
+  opened += 1;
+  const owner = thisProcess();
+  const nameOf = (role: string) => namespaceName(owner, opened, role);
+  const remove = appointUndertaker(['client', ...names].map(nameOf));
+  const forwarders: Forwarder[] = [];
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= Promise.all(forwarders.map((forwarder) => forwarder.close())).then(remove);
+    return closing;
+  };
+
+  try {
+    const client = await makeNamespace(nameOf('client'));
+    const peers: [string, Peer][] = [];
+    for (const [index, name] of names.entries()) {
+      const peer = await makeNamespace(nameOf(name));
+      const { joined, forwarder } = await joinPeer(client, peer, index + 1, link);
+      if (forwarder !== null) forwarders.push(forwarder);
+      peers.push([name, joined]);
+    }
+    return { client, peers: Object.fromEntries(peers) as Record<Name, Peer>, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
