@@ -25,7 +25,8 @@ export interface AltSvc {
 
 const DEFAULT_MAX_AGE_SECONDS = 86_400;
 const MAX_ALTERNATIVES = 32;
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+/;
+/** Sticky, so that reading a token costs its length and not that of what follows. */
+const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 
 interface Cursor {
   readonly text: string;
@@ -37,7 +38,8 @@ function skipSpace(c: Cursor): void {
 }
 
 function readToken(c: Cursor): string | null {
-  const token = TOKEN.exec(c.text.slice(c.at, c.at + MAX_ALT_SVC_CHARS))?.[0];
+  TOKEN.lastIndex = c.at;
+  const token = TOKEN.exec(c.text)?.[0];
   if (token === undefined) return null;
   c.at += token.length;
   return token;
@@ -58,11 +60,14 @@ function readQuoted(c: Cursor): string | null {
   return null;
 }
 
-/** Moves behind the next comma outside quotes, so that one bad alternative does not spoil the others. */
+/**
+ * Moves to the next comma outside quotes, so that one bad alternative does not spoil the others. A quote that never
+ * closes reaches to the end: no alternative can follow it, and looking for its end again and again would be quadratic.
+ */
 function skipToComma(c: Cursor): void {
   while (c.at < c.text.length && c.text[c.at] !== ',') {
-    if (c.text[c.at] === '"' && readQuoted(c) !== null) continue;
-    c.at += 1;
+    if (c.text[c.at] !== '"') c.at += 1;
+    else if (readQuoted(c) === null) c.at = c.text.length;
   }
 }
 
@@ -74,8 +79,11 @@ function percentDecoded(text: string): string | null {
   }
 }
 
+/** Only names that can be looked up: what stands here ends in a DNS question and a TLS server name. */
+const AUTHORITY = /^(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{0,253}):([0-9]{1,5})$/;
+
 function readAuthority(text: string): { host: string; port: number } | null {
-  const match = /^(\[[0-9A-Fa-f:.]+\]|[^:[\]\s/@]*):([0-9]{1,5})$/.exec(text);
+  const match = AUTHORITY.exec(text);
   const port = Number(match?.[2]);
   if (match === null || port < 1 || port > 65_535) return null;
   return { host: (match[1] ?? '').toLowerCase(), port };
@@ -155,13 +163,14 @@ export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
   return { clear: false, alternatives, skipped };
 }
 
-/**
- * The first HTTP/3 alternative on the origin's own host (IPv6 without brackets), null without one. Those on other hosts
- * are never raced: their addresses have not been through the guard.
- */
+/** Whether an alternative stands on the origin's own host (IPv6 without brackets), named or not. */
+export function isOnHost(alternative: Pick<Alternative, 'host'>, host: string): boolean {
+  return alternative.host === '' || alternative.host.replace(/^\[|\]$/g, '') === host;
+}
+
+/** The first HTTP/3 alternative on the origin's own host, whose addresses are those of the origin; null without one. */
 export function ownH3Alternative(altSvc: AltSvc, host: string): Alternative | null {
-  const own = (a: Alternative): boolean => a.host === '' || a.host.replace(/^\[|\]$/g, '') === host;
-  return h3Alternatives(altSvc).find(own) ?? null;
+  return h3Alternatives(altSvc).find((a) => isOnHost(a, host)) ?? null;
 }
 
 /** The alternatives that speak final HTTP/3 (ALPN `h3`, RFC 9114 section 3.1), in the server's order. */
