@@ -7,8 +7,11 @@
 export declare class QuicAttempt {
   /** Throws when an argument is wrong. Nothing is sent yet. */
   constructor(trust: TrustStore, options: AttemptOptions)
-  /** Shakes hands. All times of the attempt count from this call. Rejects only when called twice. */
-  connect(): Promise<ConnectResult>
+  /**
+   * Shakes hands. All times of the attempt count from this call. Calls `onFirstDatagram` once, when the peer first
+   * shows life. Rejects only when called twice.
+   */
+  connect(onFirstDatagram?: () => void): Promise<ConnectResult>
   /**
    * Starts HTTP/3 on the established connection, sends the request, reads the answer and closes.
    * Rejects only for a wrong argument, or when there is no established connection to use.
@@ -28,6 +31,8 @@ export declare class TrustStore {
    * Throws when a text is no certificate or when no usable root is left.
    */
   constructor(bundled: Array<string>, extra: Array<string>)
+  /** Judges a chain (DER, as the server sent it) for `host` by the rules of an attempt. */
+  judge(host: string, chain: Array<Uint8Array>): ChainVerdict
   /** How many certificates could not serve as roots and were left out. */
   get ignored(): number
 }
@@ -45,6 +50,8 @@ export interface AttemptFailure {
   /** Milliseconds since the attempt's start. */
   failedMs: number
   traffic: Traffic
+  /** Packets declared lost; 0 for a failed handshake, of which no count is told. */
+  lostPackets: number
 }
 
 /** Where to connect, as whom, and how long to try. */
@@ -64,11 +71,19 @@ export interface AttemptOptions {
 }
 
 /**
+ * What the rules of an attempt say of a certificate chain. `knownRoot`: it ends in one of the
+ * bundled roots.
+ */
+export type ChainVerdict =
+  | { outcome: 'accepted'; knownRoot: boolean }
+  | { outcome: 'refused'; certificateReason: 'expired' | 'not-yet-valid' | 'wrong-name' | 'unknown-issuer' | 'revoked' | 'bad-signature' | 'other'; message: string }
+
+/**
  * How a handshake ended; times in milliseconds since the attempt's start. `knownRoot`: the chain
  * ends in one of the bundled roots.
  */
 export type ConnectResult =
-  | { outcome: 'established'; handshakeMs: number; traffic: Traffic; remoteAddress: string; remotePort: number; alpn: string; knownRoot: boolean; rttMs: number; quicVersion: number }
+  | { outcome: 'established'; handshakeMs: number; traffic: Traffic; remoteAddress: string; remotePort: number; alpn: string; knownRoot: boolean; rttMs: number; lostPackets: number; quicVersion: number }
   | { outcome: 'failed'; failure: AttemptFailure }
 
 /** The one request of an attempt and the limits on its answer. */
@@ -91,7 +106,7 @@ export interface RequestOptions {
  * header section was there.
  */
 export type RequestResult =
-  | { outcome: 'answered'; status: number; altSvc?: string; age?: string; bodyBytes: number; truncated: boolean; requestSentMs: number; firstByteMs: number; doneMs: number; rttMs: number; lostPackets: number }
+  | { outcome: 'answered'; status: number; altSvc?: string; age?: string; bodyBytes: number; truncated: boolean; requestSentMs: number; firstByteMs: number; doneMs: number; rttMs: number; traffic: Traffic; lostPackets: number }
   | { outcome: 'failed'; failure: AttemptFailure }
 
 /** Datagrams of the attempt; times in milliseconds since its start. */

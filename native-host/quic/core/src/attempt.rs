@@ -36,6 +36,8 @@ pub struct Established {
     pub known_root: bool,
     /// quinn's smoothed round-trip time.
     pub rtt_ms: f64,
+    /// Packets declared lost so far (RFC 9002 section 6.1).
+    pub lost_packets: u64,
 }
 
 /// An established connection, good for one request. Dropping it closes it.
@@ -69,13 +71,15 @@ pub async fn connect(
     }
     let verifier = trust.verifier();
     let config = client_config(trust, verifier.clone(), options)?;
-    let mut transport = Transport::open(options.remote, clock).map_err(|error| Failure {
-        failed_ms: clock.now_ms(),
-        ..Failure::new(
-            FailureCode::UdpRefused,
-            format!("the socket cannot be used: {error}"),
-        )
-    })?;
+    let on_first_in = options.on_first_datagram.clone();
+    let mut transport =
+        Transport::open(options.remote, clock, on_first_in).map_err(|error| Failure {
+            failed_ms: clock.now_ms(),
+            ..Failure::new(
+                FailureCode::UdpRefused,
+                format!("the socket cannot be used: {error}"),
+            )
+        })?;
     let handshake = shake_hands(&mut transport, config, options, cancel, &verifier, clock).await;
     match handshake {
         Ok((quic, established)) => {
@@ -145,6 +149,7 @@ async fn shake_hands(
             Some(Verdict::Accepted { known_root: true })
         ),
         rtt_ms: to_ms(quic.rtt()),
+        lost_packets: quic.stats().path.lost_packets,
     };
     Ok((quic, established))
 }

@@ -1,6 +1,7 @@
 //! The second half of an attempt: one HTTP/3 GET or HEAD on the established connection, then its end.
 //! HTTP/3 starts here and not earlier: a race may settle on another protocol after the handshake.
 
+use std::borrow::Cow;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
@@ -15,6 +16,7 @@ use crate::attempt::{Connection, RECEIVE_WINDOW_BYTES};
 use crate::clock::{Clock, to_ms};
 use crate::failure::{Failure, FailureCode};
 use crate::options::Request;
+use crate::socket::Traffic;
 
 /// What may arrive beside header and body: packet overhead, interim answers, retransmissions, and
 /// what was in flight when reading stopped.
@@ -37,7 +39,16 @@ pub struct Response {
     pub first_byte_ms: f64,
     pub done_ms: f64,
     pub rtt_ms: f64,
+    pub traffic: Traffic,
+    /// Packets declared lost over the whole connection.
     pub lost_packets: u64,
+}
+
+/// What the connection's driver has noticed beside the request.
+#[derive(Debug, Default)]
+struct Noticed {
+    goaway: AtomicBool,
+    settings: AtomicBool,
 }
 
 /// The part of a [`Response`] that the peer's messages give.
@@ -58,18 +69,15 @@ impl Connection {
         let socket = self.transport.socket.clone();
         let limit = u64::from(request.max_body_bytes) + u64::from(request.max_header_bytes);
         socket.allow_bytes(limit + SLACK_BYTES);
-        let goaway = AtomicBool::new(false);
+        let noticed = Noticed::default();
         let outcome = tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(Failure::cancelled()),
-            outcome = exchange(&self.quic, request, self.clock, &goaway) => {
-                outcome.map_err(|error| self.explain(error, goaway.load(Ordering::Relaxed)))
+            outcome = exchange(&self.quic, request, self.clock, &noticed) => {
+                outcome.map_err(|error| self.explain(error, noticed.goaway.load(Ordering::Relaxed)))
             }
             trouble = socket.trouble() => Err(Failure::from_trouble(trouble)),
-            () = tokio::time::sleep_until(deadline) => Err(match goaway.load(Ordering::Relaxed) {
-                true => Failure::new(FailureCode::Goaway, "the server is shutting down"),
-                false => response_timeout(),
-            }),
+            () = tokio::time::sleep_until(deadline) => Err(self.explain_silence(&noticed)),
         };
         let unfinished = outcome.as_ref().map_or(true, |answer| answer.truncated);
         if self.quic.close_reason().is_some() {
@@ -81,6 +89,7 @@ impl Connection {
         let answer = outcome.map_err(|failure| Failure {
             failed_ms: self.clock.now_ms(),
             traffic: socket.traffic(),
+            lost_packets: path.lost_packets,
             ..failure
         })?;
         Ok(Response {
@@ -93,8 +102,26 @@ impl Connection {
             first_byte_ms: answer.first_byte_ms,
             done_ms: answer.done_ms,
             rtt_ms: to_ms(path.rtt),
+            traffic: socket.traffic(),
             lost_packets: path.lost_packets,
         })
+    }
+
+    /// Names the reason why the deadline passed without a whole answer.
+    fn explain_silence(&self, noticed: &Noticed) -> Failure {
+        if noticed.goaway.load(Ordering::Relaxed) {
+            return Failure::new(FailureCode::Goaway, "the server is shutting down");
+        }
+        // A server that sends other streams is not cut off: it leaves out what must come first of all on its control
+        // stream (RFC 9114 section 6.2.1), which h3 waits for without an end.
+        let speaks = self.quic.stats().frame_rx.stream > 0;
+        if speaks && !noticed.settings.load(Ordering::Relaxed) {
+            return Failure::new(
+                FailureCode::H3Error,
+                "the server never sent its HTTP/3 SETTINGS",
+            );
+        }
+        response_timeout()
     }
 
     /// Names the failure: the connection's own reason first, then what HTTP/3 saw.
@@ -139,7 +166,7 @@ async fn exchange(
     quic: &quinn::Connection,
     request: &Request,
     clock: Clock,
-    goaway: &AtomicBool,
+    noticed: &Noticed,
 ) -> Result<Answer, StreamError> {
     let (mut driver, mut sender) = h3::client::builder()
         .max_field_section_size(u64::from(request.max_header_bytes))
@@ -151,7 +178,10 @@ async fn exchange(
     let supervision = poll_fn(|cx| {
         let ended = driver.poll_close(cx);
         if driver.is_closing() {
-            goaway.store(true, Ordering::Relaxed);
+            noticed.goaway.store(true, Ordering::Relaxed);
+        }
+        if matches!(driver.settings(), Cow::Borrowed(_)) {
+            noticed.settings.store(true, Ordering::Relaxed);
         }
         ended
     });

@@ -112,6 +112,8 @@ pub struct Failure {
     /// Milliseconds since the attempt's start.
     pub failed_ms: f64,
     pub traffic: Traffic,
+    /// Packets declared lost; 0 for a failed handshake, of which quinn tells no count.
+    pub lost_packets: u64,
 }
 
 impl fmt::Display for Failure {
@@ -132,6 +134,7 @@ impl Failure {
             peer_code: None,
             failed_ms: 0.0,
             traffic: Traffic::default(),
+            lost_packets: 0,
         }
     }
 
@@ -152,9 +155,14 @@ impl Failure {
 
     /// A deadline that passed before the handshake was done.
     pub(crate) fn handshake_timeout(traffic: &Traffic) -> Self {
-        match traffic.datagrams_received {
-            0 => Self::new(FailureCode::UdpTimeout, "no datagram came back in time"),
-            count => Self::new(
+        match (traffic.datagrams_received, traffic.retries_received) {
+            (0, _) => Self::new(FailureCode::UdpTimeout, "no datagram came back in time"),
+            // One is the server's right; it must be content with the token that it brings.
+            (_, retries @ 2..) => Self::new(
+                FailureCode::HandshakeTimeout,
+                format!("the server asked for a Retry {retries} times and let no handshake finish"),
+            ),
+            (count, _) => Self::new(
                 FailureCode::HandshakeTimeout,
                 format!("{count} datagrams came back, but no finished handshake in time"),
             ),
@@ -183,10 +191,10 @@ impl Failure {
                 "the server speaks no QUIC version of ours",
             ),
             ConnectionError::TransportError(local) => {
-                if let Some(Verdict::Refused(refused)) = verifier.verdict() {
+                if let Some(Verdict::Refused(refusal)) = verifier.verdict() {
                     return Self {
-                        certificate_reason: Some(refused.into()),
-                        ..Self::new(FailureCode::CertificateInvalid, refused.to_string())
+                        certificate_reason: Some(refusal.reason),
+                        ..Self::new(FailureCode::CertificateInvalid, refusal.message.clone())
                     };
                 }
                 match alert(local.code) {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::uri::{Authority, PathAndQuery, Scheme};
@@ -34,6 +35,22 @@ impl fmt::Display for InvalidInput {
 
 impl std::error::Error for InvalidInput {}
 
+/// Told once, on the attempt's own task, when the first datagram comes back; must not block.
+#[derive(Clone)]
+pub(crate) struct OnFirstDatagram(Arc<dyn Fn() + Send + Sync>);
+
+impl OnFirstDatagram {
+    pub(crate) fn tell(&self) {
+        (self.0)();
+    }
+}
+
+impl fmt::Debug for OnFirstDatagram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnFirstDatagram")
+    }
+}
+
 /// Where to connect, as whom, and how long to try.
 #[derive(Debug, Clone)]
 pub struct ConnectOptions {
@@ -43,6 +60,7 @@ pub struct ConnectOptions {
     pub(crate) handshake_timeout: Duration,
     pub(crate) idle_timeout: Duration,
     pub(crate) keep_alive: Option<Duration>,
+    pub(crate) on_first_datagram: Option<OnFirstDatagram>,
 }
 
 impl ConnectOptions {
@@ -72,6 +90,7 @@ impl ConnectOptions {
             handshake_timeout: wait("handshakeTimeoutMs", handshake_timeout_ms)?,
             idle_timeout: wait("idleTimeoutMs", DEFAULT_IDLE_TIMEOUT_MS)?,
             keep_alive: None,
+            on_first_datagram: None,
         })
     }
 
@@ -79,6 +98,12 @@ impl ConnectOptions {
     pub fn idle_timeout_ms(mut self, idle_timeout_ms: f64) -> Result<Self, InvalidInput> {
         self.idle_timeout = wait("idleTimeoutMs", idle_timeout_ms)?;
         Ok(self)
+    }
+
+    /// Calls `listener` once, when the peer first shows life. It must not block.
+    pub fn on_first_datagram(mut self, listener: impl Fn() + Send + Sync + 'static) -> Self {
+        self.on_first_datagram = Some(OnFirstDatagram(Arc::new(listener)));
+        self
     }
 
     /// Sends a PING so often, so that an idle connection stays alive. Off by default.

@@ -5,7 +5,7 @@ use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use quinn::udp::{RecvMeta, Transmit, UdpSocketState};
@@ -14,6 +14,11 @@ use tokio::io::Interest;
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
+use crate::options::OnFirstDatagram;
+
+/// Header form, fixed bit and the type Retry of a long header's first byte (RFC 9000 section 17.2.5); unlike the bits
+/// below them no header protection hides these.
+const RETRY_BITS: u8 = 0b1111_0000;
 
 /// Datagrams of one attempt, with the times of the first in each direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -22,6 +27,8 @@ pub struct Traffic {
     pub first_datagram_in_ms: Option<f64>,
     pub datagrams_sent: u32,
     pub datagrams_received: u32,
+    /// Requests to come again with a token; a client honours the first only (RFC 9000 section 17.2.5.2).
+    pub retries_received: u32,
 }
 
 /// Why the socket wants the attempt to end.
@@ -43,6 +50,8 @@ pub(crate) struct ProbeSocket {
     first_in_ms: OnceLock<f64>,
     sent: AtomicU32,
     received: AtomicU32,
+    retries: AtomicU32,
+    on_first_in: Mutex<Option<OnFirstDatagram>>,
     received_bytes: AtomicU64,
     budget_bytes: AtomicU64,
     trouble: OnceLock<Trouble>,
@@ -53,7 +62,11 @@ pub(crate) struct ProbeSocket {
 
 impl ProbeSocket {
     /// Binds an ephemeral port and pins `remote`: only its datagrams, and its ICMP errors, arrive.
-    pub(crate) fn connect(remote: SocketAddr, clock: Clock) -> io::Result<Arc<Self>> {
+    pub(crate) fn connect(
+        remote: SocketAddr,
+        clock: Clock,
+        on_first_in: Option<OnFirstDatagram>,
+    ) -> io::Result<Arc<Self>> {
         let any = match remote.ip() {
             IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
             IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
@@ -69,6 +82,8 @@ impl ProbeSocket {
             first_in_ms: OnceLock::new(),
             sent: AtomicU32::new(0),
             received: AtomicU32::new(0),
+            retries: AtomicU32::new(0),
+            on_first_in: Mutex::new(on_first_in),
             received_bytes: AtomicU64::new(0),
             budget_bytes: AtomicU64::new(u64::MAX),
             trouble: OnceLock::new(),
@@ -85,6 +100,7 @@ impl ProbeSocket {
             first_datagram_in_ms: self.first_in_ms.get().copied(),
             datagrams_sent: self.sent.load(Ordering::Relaxed),
             datagrams_received: self.received.load(Ordering::Relaxed),
+            retries_received: self.retries.load(Ordering::Relaxed),
         }
     }
 
@@ -147,8 +163,15 @@ impl ProbeSocket {
         self.troubled.notify_one();
     }
 
-    fn count_received(&self, meta: &[RecvMeta]) {
-        self.first_in_ms.get_or_init(|| self.clock.now_ms());
+    fn count_received(&self, bufs: &[IoSliceMut<'_>], meta: &[RecvMeta]) {
+        if self.first_in_ms.set(self.clock.now_ms()).is_ok() {
+            self.tell_first_in();
+        }
+        let first_bytes = bufs.iter().zip(meta).filter_map(|(buf, _)| buf.first());
+        let retries = first_bytes
+            .filter(|byte| **byte & RETRY_BITS == RETRY_BITS)
+            .count();
+        self.retries.fetch_add(retries as u32, Ordering::Relaxed);
         let datagrams: usize = meta.iter().map(|m| m.len.div_ceil(m.stride.max(1))).sum();
         let bytes: usize = meta.iter().map(|m| m.len).sum();
         self.received.fetch_add(datagrams as u32, Ordering::Relaxed);
@@ -158,6 +181,17 @@ impl ProbeSocket {
             + bytes as u64;
         if total > self.budget_bytes.load(Ordering::Relaxed) {
             self.raise(Trouble::OverBudget);
+        }
+    }
+
+    fn tell_first_in(&self) {
+        let listener = self
+            .on_first_in
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(listener) = listener {
+            listener.tell();
         }
     }
 
@@ -205,7 +239,7 @@ impl AsyncUdpSocket for ProbeSocket {
             });
             match received {
                 Ok(count) => {
-                    self.count_received(meta.get(..count).unwrap_or_default());
+                    self.count_received(bufs, meta.get(..count).unwrap_or_default());
                     return Poll::Ready(Ok(count));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}

@@ -13,6 +13,7 @@ use quinn::{AsyncTimer, AsyncUdpSocket, EndpointConfig, Runtime, TokioRuntime, V
 use tokio::task::JoinSet;
 
 use crate::clock::Clock;
+use crate::options::OnFirstDatagram;
 use crate::socket::ProbeSocket;
 
 /// How long the CONNECTION_CLOSE may wait for the socket to take it.
@@ -31,8 +32,12 @@ pub(crate) struct Transport {
 
 impl Transport {
     /// A socket connected to `remote` and a client endpoint on it. Call within a tokio runtime.
-    pub(crate) fn open(remote: SocketAddr, clock: Clock) -> io::Result<Self> {
-        let socket = ProbeSocket::connect(remote, clock)?;
+    pub(crate) fn open(
+        remote: SocketAddr,
+        clock: Clock,
+        on_first_in: Option<OnFirstDatagram>,
+    ) -> io::Result<Self> {
+        let socket = ProbeSocket::connect(remote, clock, on_first_in)?;
         let tasks = Arc::new(DriverTasks::default());
         let endpoint = quinn::Endpoint::new_with_abstract_socket(
             EndpointConfig::default(),

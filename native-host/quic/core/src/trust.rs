@@ -6,19 +6,35 @@ use std::sync::{Arc, OnceLock};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
-use rustls::{CertificateError, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, OtherError, RootCertStore, SignatureScheme};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
+use crate::failure::CertificateReason;
+use crate::key_rules;
 use crate::options::InvalidInput;
 
 /// Roots of trust, parsed once and shared by every attempt.
 #[derive(Debug)]
 pub struct TrustStore {
     pub(crate) provider: Arc<CryptoProvider>,
+    judge: Arc<Judge>,
+    ignored: usize,
+}
+
+/// The two lists as webpki verifies against them.
+#[derive(Debug)]
+struct Judge {
     bundled: Option<Arc<WebPkiServerVerifier>>,
     all: Arc<WebPkiServerVerifier>,
-    ignored: usize,
+}
+
+/// Why a chain was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    pub reason: CertificateReason,
+    /// In words for whoever runs the server.
+    pub message: String,
 }
 
 impl TrustStore {
@@ -41,11 +57,32 @@ impl TrustStore {
             ));
         }
         Ok(Self {
-            all: verifier(roots, &provider)?,
-            bundled: known,
+            judge: Arc::new(Judge {
+                all: verifier(roots, &provider)?,
+                bundled: known,
+            }),
             provider,
             ignored,
         })
+    }
+
+    /// Judges a chain that was met elsewhere, as DER in the order it was sent, by the rules of an attempt: whether it
+    /// ends in a publicly known root, or why it is refused.
+    pub fn judge(&self, host: &str, chain: &[&[u8]]) -> Result<bool, Refusal> {
+        let other = |message: &str| Refusal {
+            reason: CertificateReason::Other,
+            message: message.to_owned(),
+        };
+        let chain: Vec<_> = chain.iter().map(|der| CertificateDer::from(*der)).collect();
+        let (end_entity, intermediates) = chain
+            .split_first()
+            .ok_or_else(|| other("the server sent no certificate"))?;
+        let name =
+            ServerName::try_from(host).map_err(|_| other("no certificate names the host"))?;
+        self.judge
+            .verify(end_entity, intermediates, &name, &[], UnixTime::now())
+            .map(|(_, known_root)| known_root)
+            .map_err(|error| Refusal::from(&error))
     }
 
     /// How many certificates could not serve as roots.
@@ -56,8 +93,7 @@ impl TrustStore {
     /// A verifier for one attempt.
     pub(crate) fn verifier(&self) -> Arc<RecordingVerifier> {
         Arc::new(RecordingVerifier {
-            bundled: self.bundled.clone(),
-            all: self.all.clone(),
+            judge: self.judge.clone(),
             verdict: OnceLock::new(),
         })
     }
@@ -77,14 +113,66 @@ pub(crate) enum Verdict {
     /// It ends in a trusted root; `known_root`: in one of the bundled ones.
     Accepted { known_root: bool },
     /// It was refused.
-    Refused(CertificateError),
+    Refused(Refusal),
 }
 
-/// webpki's verification, plus a memory of its result.
+impl From<&CertificateError> for Refusal {
+    fn from(error: &CertificateError) -> Self {
+        // The others' own words are as good, rustls' for these are its identifiers.
+        let message = match error {
+            CertificateError::UnknownIssuer => {
+                "no chain of the certificates sent ends in a trusted root".to_owned()
+            }
+            CertificateError::BadSignature => "a signature in the chain is wrong".to_owned(),
+            CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+            | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+                "a certificate is signed by an algorithm that is weak or unknown".to_owned()
+            }
+            CertificateError::Other(OtherError(cause)) => cause.to_string(),
+            other => other.to_string(),
+        };
+        Self {
+            reason: error.into(),
+            message,
+        }
+    }
+}
+
+impl Judge {
+    /// webpki's verification, against the bundled list first, and then our own rules. Gives whether that list sufficed.
+    fn verify(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<(ServerCertVerified, bool), CertificateError> {
+        let verify = |verifier: &Arc<WebPkiServerVerifier>| {
+            verifier.verify_server_cert(end_entity, intermediates, name, ocsp_response, now)
+        };
+        let known = self
+            .bundled
+            .as_ref()
+            .and_then(|bundled| verify(bundled).ok());
+        let known_root = known.is_some();
+        let verified = match known {
+            Some(verified) => verified,
+            None => verify(&self.all).map_err(|error| match error {
+                rustls::Error::InvalidCertificate(error) => error,
+                _ => CertificateError::BadEncoding,
+            })?,
+        };
+        key_rules::check(end_entity, intermediates)
+            .map_err(|broken| CertificateError::Other(OtherError(Arc::new(broken))))?;
+        Ok((verified, known_root))
+    }
+}
+
+/// The judge's verification, plus a memory of its result.
 #[derive(Debug)]
 pub(crate) struct RecordingVerifier {
-    bundled: Option<Arc<WebPkiServerVerifier>>,
-    all: Arc<WebPkiServerVerifier>,
+    judge: Arc<Judge>,
     verdict: OnceLock<Verdict>,
 }
 
@@ -104,27 +192,14 @@ impl ServerCertVerifier for RecordingVerifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        let verify = |verifier: &Arc<WebPkiServerVerifier>| {
-            verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+        let result = self
+            .judge
+            .verify(end_entity, intermediates, server_name, ocsp_response, now);
+        let (verdict, result) = match result {
+            Ok((verified, known_root)) => (Verdict::Accepted { known_root }, Ok(verified)),
+            Err(error) => (Verdict::Refused((&error).into()), Err(error.into())),
         };
-        if let Some(verified) = self
-            .bundled
-            .as_ref()
-            .and_then(|bundled| verify(bundled).ok())
-        {
-            let _ = self.verdict.set(Verdict::Accepted { known_root: true });
-            return Ok(verified);
-        }
-        let result = verify(&self.all);
-        let _ = match &result {
-            Ok(_) => self.verdict.set(Verdict::Accepted { known_root: false }),
-            Err(rustls::Error::InvalidCertificate(error)) => {
-                self.verdict.set(Verdict::Refused(error.clone()))
-            }
-            Err(_) => self
-                .verdict
-                .set(Verdict::Refused(CertificateError::BadEncoding)),
-        };
+        let _ = self.verdict.set(verdict);
         result
     }
 
@@ -134,7 +209,7 @@ impl ServerCertVerifier for RecordingVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.all.verify_tls12_signature(message, cert, dss)
+        self.judge.all.verify_tls12_signature(message, cert, dss)
     }
 
     fn verify_tls13_signature(
@@ -143,11 +218,11 @@ impl ServerCertVerifier for RecordingVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.all.verify_tls13_signature(message, cert, dss)
+        self.judge.all.verify_tls13_signature(message, cert, dss)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.all.supported_verify_schemes()
+        self.judge.all.supported_verify_schemes()
     }
 }
 
@@ -166,11 +241,16 @@ fn add<T: AsRef<[u8]>>(
     entries: &[T],
 ) -> Result<usize, InvalidInput> {
     let mut ignored = 0;
+    let now = UnixTime::now();
     for (index, entry) in entries.iter().enumerate() {
         let certificates = parse(entry.as_ref()).map_err(|problem| {
             InvalidInput::new(format!("{list}[{index}] is not a certificate: {problem}"))
         })?;
-        ignored += roots.add_parsable_certificates(certificates).1;
+        let total = certificates.len();
+        let in_force = certificates
+            .into_iter()
+            .filter(|root| key_rules::in_force(root, now));
+        ignored += total - roots.add_parsable_certificates(in_force).0;
     }
     Ok(ignored)
 }

@@ -3,13 +3,17 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use napi::bindgen_prelude::{Error, Result, Status, create_custom_tokio_runtime};
+use napi::bindgen_prelude::{Error, Result, Status, Uint8Array, create_custom_tokio_runtime};
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 use photofinish_quic as core;
 
 mod results;
 
-use results::{ConnectResult, RequestResult};
+use results::{ChainVerdict, ConnectResult, RequestResult};
+
+/// A listener of JavaScript's; it keeps no process alive.
+type Listener = ThreadsafeFunction<(), (), (), Status, false, true>;
 
 /// One worker is plenty for a handful of attempts; quinn's endpoints must be created within it.
 #[napi_derive::module_init]
@@ -43,6 +47,13 @@ impl TrustStore {
         Ok(Self {
             inner: Arc::new(inner),
         })
+    }
+
+    /// Judges a chain (DER, as the server sent it) for `host` by the rules of an attempt.
+    #[napi(catch_unwind)]
+    pub fn judge(&self, host: String, chain: Vec<Uint8Array>) -> ChainVerdict {
+        let chain: Vec<&[u8]> = chain.iter().map(AsRef::as_ref).collect();
+        self.inner.judge(&host, &chain).into()
     }
 
     /// How many certificates could not serve as roots and were left out.
@@ -130,9 +141,13 @@ impl QuicAttempt {
         })
     }
 
-    /// Shakes hands. All times of the attempt count from this call. Rejects only when called twice.
+    /// Shakes hands. All times of the attempt count from this call. Calls `onFirstDatagram` once, when the peer first
+    /// shows life. Rejects only when called twice.
     #[napi]
-    pub async fn connect(&self) -> Result<ConnectResult> {
+    pub async fn connect(
+        &self,
+        #[napi(ts_arg_type = "() => void")] on_first_datagram: Option<Listener>,
+    ) -> Result<ConnectResult> {
         match self.enter(Phase::Busy) {
             Phase::Created => {}
             Phase::Over if self.cancel.is_cancelled() => {
@@ -146,11 +161,13 @@ impl QuicAttempt {
                 return Err(misuse("connect was called before"));
             }
         }
-        let (trust, options, cancel) = (
-            self.trust.clone(),
-            self.options.clone(),
-            self.cancel.clone(),
-        );
+        let mut options = self.options.clone();
+        if let Some(listener) = on_first_datagram {
+            options = options.on_first_datagram(move || {
+                listener.call((), ThreadsafeFunctionCallMode::NonBlocking);
+            });
+        }
+        let (trust, cancel) = (self.trust.clone(), self.cancel.clone());
         // A task of its own, so that a panic ends this attempt and not the process.
         let task = tokio::spawn(async move { core::connect(&trust, &options, &cancel).await });
         let outcome = task

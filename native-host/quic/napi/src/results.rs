@@ -12,6 +12,26 @@ pub struct Traffic {
     pub datagrams_received: u32,
 }
 
+/// What the rules of an attempt say of a certificate chain. `knownRoot`: it ends in one of the
+/// bundled roots.
+#[napi(
+    discriminant = "outcome",
+    discriminant_case = "lowercase",
+    object_from_js = false
+)]
+pub enum ChainVerdict {
+    Accepted {
+        known_root: bool,
+    },
+    Refused {
+        #[napi(
+            ts_type = "'expired' | 'not-yet-valid' | 'wrong-name' | 'unknown-issuer' | 'revoked' | 'bad-signature' | 'other'"
+        )]
+        certificate_reason: String,
+        message: String,
+    },
+}
+
 /// Why an attempt failed.
 #[napi(object, object_from_js = false)]
 pub struct AttemptFailure {
@@ -32,6 +52,8 @@ pub struct AttemptFailure {
     /// Milliseconds since the attempt's start.
     pub failed_ms: f64,
     pub traffic: Traffic,
+    /// Packets declared lost; 0 for a failed handshake, of which no count is told.
+    pub lost_packets: f64,
 }
 
 /// How a handshake ended; times in milliseconds since the attempt's start. `knownRoot`: the chain
@@ -50,6 +72,7 @@ pub enum ConnectResult {
         alpn: String,
         known_root: bool,
         rtt_ms: f64,
+        lost_packets: f64,
         quic_version: u32,
     },
     Failed {
@@ -76,6 +99,7 @@ pub enum RequestResult {
         first_byte_ms: f64,
         done_ms: f64,
         rtt_ms: f64,
+        traffic: Traffic,
         lost_packets: f64,
     },
     Failed {
@@ -104,6 +128,19 @@ impl From<core::Failure> for AttemptFailure {
             peer_code: failure.peer_code.map(|code| code as f64),
             failed_ms: failure.failed_ms,
             traffic: failure.traffic.into(),
+            lost_packets: failure.lost_packets as f64,
+        }
+    }
+}
+
+impl From<Result<bool, core::Refusal>> for ChainVerdict {
+    fn from(verdict: Result<bool, core::Refusal>) -> Self {
+        match verdict {
+            Ok(known_root) => Self::Accepted { known_root },
+            Err(refusal) => Self::Refused {
+                certificate_reason: refusal.reason.as_str().to_owned(),
+                message: refusal.message,
+            },
         }
     }
 }
@@ -118,6 +155,7 @@ impl From<&core::Established> for ConnectResult {
             alpn: established.alpn.clone(),
             known_root: established.known_root,
             rtt_ms: established.rtt_ms,
+            lost_packets: established.lost_packets as f64,
             quic_version: core::QUIC_VERSION,
         }
     }
@@ -136,6 +174,7 @@ impl From<Result<core::Response, core::Failure>> for RequestResult {
                 first_byte_ms: response.first_byte_ms,
                 done_ms: response.done_ms,
                 rtt_ms: response.rtt_ms,
+                traffic: response.traffic.into(),
                 lost_packets: response.lost_packets as f64,
             },
             Err(failure) => Self::Failed {

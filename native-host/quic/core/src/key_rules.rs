@@ -1,0 +1,79 @@
+//! What webpki leaves unchecked and OpenSSL does not, so that both transports refuse the same certificates: what a key
+//! may be used for, how weak it may be, and whether a root is still in force.
+
+use std::fmt;
+
+use rustls_pki_types::{CertificateDer, UnixTime};
+use x509_parser::certificate::X509Certificate;
+use x509_parser::prelude::FromDer;
+use x509_parser::public_key::PublicKey;
+
+/// CA/Browser Forum Baseline Requirements, section 6.1.5; webpki asks it of issuers, OpenSSL at security level 2 of all.
+const LEAST_RSA_BITS: usize = 2048;
+
+/// Which rule a certificate breaks, in words for its owner.
+#[derive(Debug)]
+pub(crate) struct BrokenRule(String);
+
+impl fmt::Display for BrokenRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BrokenRule {}
+
+/// Checks a chain that webpki has accepted. A certificate beside the path (servers send some) is judged only if it is
+/// an authority's.
+pub(crate) fn check(
+    end_entity: &CertificateDer<'_>,
+    intermediates: &[CertificateDer<'_>],
+) -> Result<(), BrokenRule> {
+    let broken = |words: &str| Err(BrokenRule(words.to_owned()));
+    let leaf = parse(end_entity)?;
+    // RFC 8446 section 4.4.2.2: the handshake is signed.
+    if key_usage(&leaf).is_some_and(|usage| !usage.digital_signature()) {
+        return broken("the certificate's key may not sign (key usage without digitalSignature)");
+    }
+    if let Ok(PublicKey::RSA(key)) = leaf.public_key().parsed()
+        && key.key_size() < LEAST_RSA_BITS
+    {
+        let bits = key.key_size();
+        return broken(&format!(
+            "the certificate's RSA key has {bits} bits; {LEAST_RSA_BITS} are the least"
+        ));
+    }
+    for intermediate in intermediates {
+        let authority = parse(intermediate)?;
+        // RFC 5280 section 4.2.1.3.
+        let signs = key_usage(&authority).is_none_or(|usage| usage.key_cert_sign());
+        if authority.is_ca() && !signs {
+            return broken(
+                "an intermediate may not sign certificates (key usage without keyCertSign)",
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether a root's period of validity includes `now`; webpki does not ask.
+pub(crate) fn in_force(root: &CertificateDer<'_>, now: UnixTime) -> bool {
+    parse(root).is_ok_and(|root| {
+        let seconds = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+        let validity = root.validity();
+        (validity.not_before.timestamp()..=validity.not_after.timestamp()).contains(&seconds)
+    })
+}
+
+fn parse<'a>(certificate: &'a CertificateDer<'_>) -> Result<X509Certificate<'a>, BrokenRule> {
+    X509Certificate::from_der(certificate)
+        .map(|(_, parsed)| parsed)
+        .map_err(|error| BrokenRule(format!("a certificate cannot be read: {error}")))
+}
+
+fn key_usage<'a>(
+    certificate: &'a X509Certificate<'_>,
+) -> Option<&'a x509_parser::extensions::KeyUsage> {
+    let extension = certificate.key_usage().ok()??;
+    Some(extension.value)
+}
