@@ -1,4 +1,4 @@
-// One list of roots for both contenders: what it holds, and what is said about CA files that cannot be used.
+// One list of roots and one judge for both contenders: what they hold, and what is said about CA files that cannot be used.
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -29,8 +29,15 @@ test('bundled roots are known; those of CA files come on top, all of a file', as
   const { bundled, extra } = trust.value.roots();
   assert.deepEqual([...bundled], getCACertificates('bundled'));
   assert.equal(extra.at(-1)?.match(/BEGIN CERTIFICATE/g)?.length, 2);
-  for (const pem of bundled) assert.ok(trust.value.endsInKnownRoot([new X509Certificate(pem).raw]));
-  assert.equal(trust.value.endsInKnownRoot([]), false);
+});
+
+test('the store is made once, and refuses what is no chain', async () => {
+  const trust = await readTrust([]);
+  assert.ok(trust.ok);
+  const store = trust.value.store();
+  assert.equal(trust.value.store(), store);
+  for (const chain of [[], [Buffer.from('no certificate')], [new X509Certificate(first).raw]])
+    assert.equal(store.judge('a.test', chain).outcome, 'refused');
 });
 
 test('a file that is missing, empty or broken is refused by name', async () => {

@@ -1,8 +1,9 @@
-// Whom the helper trusts: one list of roots for both contenders, so that a difference between them is never the list.
-// Publicly known roots are kept apart, because browsers refuse QUIC under any other.
+// Whom the helper trusts: one list of roots and one judge of chains for both contenders, so that neither is ever what
+// makes them differ. Publicly known roots are kept apart, because browsers refuse QUIC under any other.
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { getCACertificates } from 'node:tls';
+import { loadQuicAddon, type TrustStore } from './quic/addon.ts';
 
 /** PEM texts; an element of `extra` may hold several certificates. */
 export interface Roots {
@@ -15,8 +16,11 @@ export interface Roots {
 export interface Trust {
   /** The roots, read on the first call: the system's list alone takes tens of milliseconds. */
   roots(): Roots;
-  /** Whether a verified chain (DER, leaf first, each issued by the next) also ends in a publicly known root. */
-  endsInKnownRoot(chain: readonly Uint8Array[]): boolean;
+  /**
+   * The roots as the QUIC addon holds them, made on the first call. It verifies the chains of its own handshakes, and
+   * judges those of TCP by the same rules. Throws when the addon cannot be loaded.
+   */
+  store(): TrustStore;
 }
 
 export type TrustResult =
@@ -56,40 +60,21 @@ function readRoots(caPems: readonly string[]): Roots {
   };
 }
 
-/** Bundled roots by subject; a few share one. */
-function bySubject(pems: readonly string[]): Map<string, X509Certificate[]> {
-  return Map.groupBy(
-    pems.map((pem) => new X509Certificate(pem)),
-    (root) => root.subject,
-  );
-}
-
-/**
- * Whether `certificate` is one of `roots` or was issued by one. The second matters for servers that send a cross-signed
- * root: the chain as sent then leads on to an older root, while the one that verified it is ours.
- */
-function isAnchored(certificate: X509Certificate, roots: ReadonlyMap<string, X509Certificate[]>): boolean {
-  const same = roots.get(certificate.subject) ?? [];
-  if (same.some((root) => root.raw.equals(certificate.raw))) return true;
-  const issuers = roots.get(certificate.issuer) ?? [];
-  return issuers.some((root) => certificate.checkIssued(root) && certificate.verify(root.publicKey));
-}
-
 function trustOf(caPems: readonly string[]): Trust {
   let roots: Roots | undefined;
-  let known: ReadonlyMap<string, X509Certificate[]> | undefined;
-  return {
+  let store: TrustStore | undefined;
+  const trust: Trust = {
     roots() {
       roots ??= readRoots(caPems);
-      known ??= bySubject(roots.bundled);
       return roots;
     },
-    endsInKnownRoot(chain) {
-      known ??= bySubject(getCACertificates('bundled'));
-      const bundled = known;
-      return chain.some((der) => isAnchored(new X509Certificate(der), bundled));
+    store() {
+      const { bundled, extra } = trust.roots();
+      store ??= new (loadQuicAddon().TrustStore)([...bundled], [...extra]);
+      return store;
     },
   };
+  return trust;
 }
 
 /** Trust in the bundled roots, the system's, and those in `caFiles` (PEM); says which file cannot be used, and why. */

@@ -9,6 +9,7 @@ import type * as Quic from './napi/index.d.ts';
 export type {
   AttemptFailure,
   AttemptOptions,
+  ChainVerdict,
   ConnectResult,
   QuicAttempt,
   RequestOptions,
@@ -17,7 +18,7 @@ export type {
   TrustStore,
 } from './napi/index.d.ts';
 
-/** What the addon exports: the classes `TrustStore` and `QuicAttempt`. */
+/** What the addon exports. */
 export type QuicAddon = typeof Quic;
 
 const CANDIDATES = ['photofinish-quic.node', 'napi/photofinish-quic.node'];

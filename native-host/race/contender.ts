@@ -32,6 +32,7 @@ export interface AttemptFailure {
   readonly atMs: number;
   /** First sign of life from the peer, null if there was none. */
   readonly transportMs: number | null;
+  /** Of a handshake that failed no losses are told: 0. */
   readonly packets?: Packets;
 }
 
@@ -59,6 +60,8 @@ export interface Answered {
   readonly firstByteMs: number;
   readonly doneMs: number;
   readonly bodyBytes: number;
+  /** Over the whole attempt; absent over TCP. */
+  readonly packets?: Packets;
 }
 
 export interface RunningAttempt {

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
+import type { ChainVerdict } from '../quic/addon.ts';
 import { h2Contender } from './h2.ts';
-import { failureOf, h2Scene, LOOPBACK, serving, target, trusted } from './h2-scene.ts';
+import { failureOf, HOST, h2Scene, LOOPBACK, serving, target, trusted } from './h2-scene.ts';
 
 const { ca, pair, contender, http2 } = await h2Scene();
 after(() => ca.stop());
@@ -75,9 +75,14 @@ test('a peer that swallows SYNs is tcp-timeout', async () => {
   assert.equal(failure.error.code, 'tcp-timeout');
 });
 
-test('TCP up and silence is handshake-timeout', async () => {
+test('TCP up and silence is handshake-timeout, and the sign of life is told of once', async () => {
+  let life = 0;
+  const onTransport = () => {
+    life += 1;
+  };
   await serving(createServer(), async (port) => {
-    const failure = await failureOf(contender.start(target(port, { handshakeTimeoutMs: 50 })));
+    const failure = await failureOf(contender.start(target(port, { handshakeTimeoutMs: 50, onTransport })));
+    assert.equal(life, 1);
     assert.equal(failure.error.code, 'handshake-timeout');
     assert.notEqual(failure.transportMs, null);
   });
@@ -121,26 +126,39 @@ test('a certificate under a root that is not trusted is certificate-invalid, unk
     const failure = await failureOf(stranger.start(target(port)));
     assert.equal(failure.error.code, 'certificate-invalid');
     assert.match(failure.error.message, /^unknown-issuer: /);
+    assert.equal(failure.error.reason, 'unknown-issuer');
   });
 });
 
-test('the chain that is judged leads to the root that verified it, though no server sends that', async () => {
-  const root = new X509Certificate(await readFile(ca.caPath));
+test('the chain is judged once more as the other transport would: as it was sent, for the host', async () => {
   const base = await trusted([ca.caPath]);
-  const judged: string[] = [];
-  const knowing = h2Contender({
-    ...base,
-    endsInKnownRoot(chain) {
-      judged.push(...chain.map((der) => new X509Certificate(der).fingerprint256));
-      return true;
-    },
-  });
-  await knowing.prepare();
+  const judged: [string, string[]][] = [];
+  const judging = (verdict: ChainVerdict) =>
+    h2Contender({
+      ...base,
+      store: () =>
+        Object.assign(Object.create(base.store()), {
+          judge(host: string, chain: Uint8Array[]): ChainVerdict {
+            judged.push([host, chain.map((der) => new X509Certificate(der).fingerprint256)]);
+            return verdict;
+          },
+        }),
+    });
+  const knowing = judging({ outcome: 'accepted', knownRoot: true });
+  const strict = judging({ outcome: 'refused', certificateReason: 'other', message: 'a rule of its own' });
+  await Promise.all([knowing.prepare(), strict.prepare()]);
   await serving(http2(), async (port) => {
     const attempt = knowing.start(target(port));
     const result = await attempt.established;
     attempt.cancel();
     assert.ok(result.ok && result.knownRoot);
+    const { error } = await failureOf(strict.start(target(port)));
+    assert.deepEqual(error, {
+      code: 'certificate-invalid',
+      reason: 'other',
+      message: 'other: a rule of its own',
+    });
   });
-  assert.deepEqual(judged, [new X509Certificate(pair.cert).fingerprint256, root.fingerprint256]);
+  const sent = [HOST, [new X509Certificate(pair.cert).fingerprint256]];
+  assert.deepEqual(judged, [sent, sent]);
 });

@@ -1,5 +1,7 @@
 // The old-HTTP contender: TCP and TLS by Node's own sockets, then one request by an undici client of the attempt's own.
 // The handshake is finished before undici sees the socket, so that a beaten attempt never sends a request.
+
+import type { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { isIP, type TcpNetConnectOpts } from 'node:net';
 import { duplexPair } from 'node:stream';
@@ -8,11 +10,11 @@ import {
   checkServerIdentity,
   connect,
   createSecureContext,
-  type DetailedPeerCertificate,
   type SecureContext,
   type TLSSocket,
 } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/outcome';
+import type { ChainVerdict, TrustStore } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
 import {
   type Answered,
@@ -25,7 +27,7 @@ import {
 } from './contender.ts';
 import { exchange, type UndiciClient } from './h2-exchange.ts';
 import { REHEARSAL } from './rehearsal.ts';
-import { connectError, exchangeError } from './tcp-failure.ts';
+import { certificateError, connectError, exchangeError } from './tcp-failure.ts';
 
 /** The old protocols in the order of our wish (RFC 7301); many servers follow the client's. */
 const ALPN_PROTOCOLS = ['h2', 'http/1.1'];
@@ -36,19 +38,18 @@ const CANCELLED: AttemptError = { code: 'cancelled', message: 'the attempt was c
 interface Loaded {
   readonly Client: UndiciClient;
   readonly secureContext: SecureContext;
-  readonly trust: Trust;
+  readonly store: TrustStore;
 }
 
-/** The verified chain as DER, leaf first; Node adds the root from the trust store, which no server sends. */
-function chainOf(socket: TLSSocket): Buffer[] {
+/**
+ * What the judge of the other transport's chains says of this one, that OpenSSL has let pass already: each of the two
+ * knows rules that the other does not, and a chain must satisfy both on both transports.
+ */
+function judgedOf(socket: TLSSocket, host: string, store: TrustStore): ChainVerdict {
   const chain: Buffer[] = [];
-  let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
-  // The root names itself as its issuer.
-  while (certificate?.raw !== undefined && chain.at(-1)?.equals(certificate.raw) !== true) {
-    chain.push(certificate.raw);
-    certificate = certificate.issuerCertificate;
-  }
-  return chain;
+  let certificate: X509Certificate | undefined = socket.getPeerX509Certificate();
+  for (; certificate !== undefined; certificate = certificate.issuerCertificate) chain.push(certificate.raw);
+  return store.judge(host, chain);
 }
 
 /** No resumption: neither a session is offered nor is one kept. */
@@ -75,7 +76,7 @@ function open(target: AttemptTarget, secureContext: SecureContext): TLSSocket {
   return connect({ ...place, ...tlsOptions(target, secureContext) });
 }
 
-function startAttempt(target: AttemptTarget, { Client, secureContext, trust }: Loaded): RunningAttempt {
+function startAttempt(target: AttemptTarget, { Client, secureContext, store }: Loaded): RunningAttempt {
   const zeroMs = performance.now();
   const sinceStart = (): number => performance.now() - zeroMs;
   const { promise: established, resolve } = Promise.withResolvers<Established | AttemptFailure>();
@@ -110,9 +111,13 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, trust }: L
 
   socket.once('connect', () => {
     transportMs = sinceStart();
+    target.onTransport?.();
   });
   socket.once('secureConnect', () => {
     const establishedMs = sinceStart();
+    const verdict = judgedOf(socket, target.host, store);
+    if (verdict.outcome === 'refused')
+      return giveUp(certificateError(verdict.certificateReason, verdict.message));
     clearTimeout(timer);
     resolve({
       ok: true,
@@ -121,12 +126,16 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, trust }: L
       transportMs,
       establishedMs,
       rttMs: transportMs,
-      knownRoot: trust.endsInKnownRoot(chainOf(socket)),
+      knownRoot: verdict.knownRoot,
     });
   });
   // Stays for the socket's whole life: an alert or reset may come at any time, also when nobody asks any more.
   socket.on('error', (error) =>
-    giveUp(endExchange === null ? connectError(error, transportMs !== null) : exchangeError(error)),
+    giveUp(
+      endExchange === null
+        ? connectError(error, { connected: transportMs !== null, judged: socket.authorizationError != null })
+        : exchangeError(error),
+    ),
   );
   socket.once('close', () =>
     giveUp({ code: 'connection-closed', message: 'the peer closed the connection' }),
@@ -176,7 +185,8 @@ export function h2Contender(trust: Trust): Contender {
     const { Client } = await import('undici');
     const { bundled, extra } = trust.roots();
     // Building it from the root list takes 12 ms: once, and not on an attempt's time.
-    const ready = { Client, secureContext: createSecureContext({ ca: [...bundled, ...extra] }), trust };
+    const secureContext = createSecureContext({ ca: [...bundled, ...extra] });
+    const ready = { Client, secureContext, store: trust.store() };
     await rehearse(ready);
     return ready;
   }

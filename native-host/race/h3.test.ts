@@ -59,9 +59,32 @@ test('established without a request, then one request with its answer', async ()
   assert.ok(established.establishedMs <= answer.firstByteMs && answer.firstByteMs <= answer.doneMs);
 });
 
-test('a port without QUIC is udp-refused', async () => {
-  const attempt = contender.start(target(origins.ports[1], { host: 'old.test' }));
+test('the first datagram is told of once, before the handshake is; packets are counted to the end', async () => {
+  const told: string[] = [];
+  const attempt = contender.start(
+    target(origins.ports[0], { onTransport: () => void told.push('transport') }),
+  );
+  const established = await attempt.established;
+  told.push('established');
+  const answer = await attempt.request('GET', PLENTY_MS);
+  assert.deepEqual(told, ['transport', 'established']);
+  assert.ok(established.ok && established.packets !== undefined && established.packets.sent >= 3);
+  assert.ok(answer.ok && answer.packets !== undefined && answer.packets.sent > established.packets.sent);
+});
+
+test('a port without QUIC is udp-refused, with what was sent and no sign of life', async () => {
+  let life = 0;
+  const attempt = contender.start(
+    target(origins.ports[1], {
+      host: 'old.test',
+      onTransport: () => {
+        life += 1;
+      },
+    }),
+  );
   const result = await attempt.established;
+  assert.equal(life, 0);
+  assert.ok(!result.ok && result.packets !== undefined && result.packets.sent > 0);
   assert.ok(!result.ok);
   assert.equal(result.error.code, 'udp-refused');
 });
@@ -70,6 +93,7 @@ test('a certificate for another name, and one under a strange root, are certific
   const wrong = await contender.start(target(origins.ports[0], { host: 'other.test' })).established;
   assert.ok(!wrong.ok);
   assert.equal(wrong.error.code, 'certificate-invalid');
+  assert.equal(wrong.error.reason, 'wrong-name');
   assert.match(wrong.error.message, /^wrong-name: /);
   const stranger = h3Contender(await trusted([]));
   await stranger.prepare();

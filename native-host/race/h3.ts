@@ -1,6 +1,12 @@
 // The HTTP/3 contender: one attempt of the QUIC addon behind the interface that every contender has.
 import type { AttemptError } from '@photofinish/shared/outcome';
-import type { AttemptFailure as AddonFailure, QuicAddon, QuicAttempt, TrustStore } from '../quic/addon.ts';
+import type {
+  AttemptFailure as AddonFailure,
+  QuicAddon,
+  QuicAttempt,
+  Traffic,
+  TrustStore,
+} from '../quic/addon.ts';
 import { loadQuicAddon } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
 import {
@@ -10,6 +16,7 @@ import {
   type Contender,
   type Established,
   lazyContender,
+  type Packets,
   type RunningAttempt,
 } from './contender.ts';
 import { REHEARSAL } from './rehearsal.ts';
@@ -23,7 +30,15 @@ interface Loaded {
 function errorOf({ code, message, certificateReason, peerCode }: AddonFailure): AttemptError {
   const reason = certificateReason === undefined ? '' : `${certificateReason}: `;
   const peer = peerCode === undefined ? '' : ` (peer's code 0x${peerCode.toString(16)})`;
-  return { code, message: `${reason}${message}${peer}` };
+  return {
+    code,
+    message: `${reason}${message}${peer}`,
+    ...(certificateReason !== undefined && { reason: certificateReason }),
+  };
+}
+
+function packetsOf({ datagramsSent }: Traffic, lostPackets: number): Packets {
+  return { sent: datagramsSent, lost: lostPackets };
 }
 
 function failureOf(failure: AddonFailure): AttemptFailure {
@@ -32,6 +47,7 @@ function failureOf(failure: AddonFailure): AttemptFailure {
     error: errorOf(failure),
     atMs: failure.failedMs,
     transportMs: failure.traffic.firstDatagramInMs ?? null,
+    packets: packetsOf(failure.traffic, failure.lostPackets),
   };
 }
 
@@ -41,15 +57,41 @@ function broken(error: unknown): AttemptFailure {
   return { ok: false, error: { code: 'h3-error', message }, atMs: 0, transportMs: null };
 }
 
-async function connect(attempt: QuicAttempt): Promise<Established | AttemptFailure> {
-  const result = await attempt.connect();
-  if (result.outcome === 'failed') return failureOf(result.failure);
+/** Calls `listener` at most once; `withhold` makes that never. */
+function once(listener: () => void): { readonly tell: () => void; readonly withhold: () => void } {
+  let pending = true;
+  const withhold = (): void => {
+    pending = false;
+  };
+  return {
+    tell() {
+      if (!pending) return;
+      withhold();
+      listener();
+    },
+    withhold,
+  };
+}
+
+async function connect(
+  attempt: QuicAttempt,
+  onTransport: AttemptTarget['onTransport'],
+): Promise<Established | AttemptFailure> {
+  const transport = onTransport === undefined ? null : once(onTransport);
+  const result = await attempt.connect(transport?.tell);
+  if (result.outcome === 'failed') {
+    transport?.withhold();
+    return failureOf(result.failure);
+  }
+  // Two threads race to tell of the first datagram and of the handshake, which one datagram may have finished.
+  transport?.tell();
   return {
     ok: true,
     protocol: 'h3',
     transportMs: result.traffic.firstDatagramInMs ?? null,
     establishedMs: result.handshakeMs,
     rttMs: result.rttMs,
+    packets: packetsOf(result.traffic, result.lostPackets),
     knownRoot: result.knownRoot,
   };
 }
@@ -75,7 +117,8 @@ async function ask(
       ok: false,
       error: { code: 'misdirected', message: 'the server answered 421 (Misdirected Request)' },
       atMs: result.doneMs,
-      transportMs: null,
+      transportMs: result.traffic.firstDatagramInMs ?? null,
+      packets: packetsOf(result.traffic, result.lostPackets),
     };
   return {
     ok: true,
@@ -85,6 +128,7 @@ async function ask(
     firstByteMs: result.firstByteMs,
     doneMs: result.doneMs,
     bodyBytes: result.bodyBytes,
+    packets: packetsOf(result.traffic, result.lostPackets),
   };
 }
 
@@ -112,7 +156,7 @@ function startAttempt(target: AttemptTarget, { addon, store }: Loaded): RunningA
     return refused(error);
   }
   return {
-    established: connect(attempt).catch(broken),
+    established: connect(attempt, target.onTransport).catch(broken),
     request: (method, timeoutMs) => ask(attempt, target.authority, method, timeoutMs).catch(broken),
     cancel: () => attempt.cancel(),
   };
@@ -128,8 +172,7 @@ async function rehearse(loaded: Loaded): Promise<void> {
 export function h3Contender(trust: Trust): Contender {
   async function load(): Promise<Loaded> {
     const addon = loadQuicAddon();
-    const { bundled, extra } = trust.roots();
-    const ready = { addon, store: new addon.TrustStore([...bundled], [...extra]) };
+    const ready = { addon, store: trust.store() };
     await rehearse(ready);
     return ready;
   }

@@ -1,17 +1,8 @@
 // From what Node, OpenSSL and undici throw to the failure taxonomy, for attempts over TCP and TLS. One table each.
-import type { AttemptError } from '@photofinish/shared/outcome';
+import type { AttemptError, CertificateReason } from '@photofinish/shared/outcome';
 
-/** The words for why a certificate is refused, the same as the QUIC contender's. */
-type CertificateReason =
-  | 'expired'
-  | 'not-yet-valid'
-  | 'wrong-name'
-  | 'unknown-issuer'
-  | 'revoked'
-  | 'bad-signature';
-
-/** OpenSSL's verification results as Node names them (`X509_V_ERR_*` without the prefix). */
-const CERTIFICATE_REASONS: Readonly<Record<string, CertificateReason | 'other'>> = {
+/** OpenSSL's verification results as Node names them (`X509_V_ERR_*` without the prefix); any other is `other`. */
+const CERTIFICATE_REASONS: Readonly<Record<string, CertificateReason>> = {
   CERT_HAS_EXPIRED: 'expired',
   CERT_NOT_YET_VALID: 'not-yet-valid',
   ERR_TLS_CERT_ALTNAME_INVALID: 'wrong-name',
@@ -26,13 +17,6 @@ const CERTIFICATE_REASONS: Readonly<Record<string, CertificateReason | 'other'>>
   CERT_REVOKED: 'revoked',
   CERT_SIGNATURE_FAILURE: 'bad-signature',
   UNABLE_TO_DECRYPT_CERT_SIGNATURE: 'bad-signature',
-  CERT_REJECTED: 'other',
-  CERT_CHAIN_TOO_LONG: 'other',
-  PATH_LENGTH_EXCEEDED: 'other',
-  INVALID_CA: 'other',
-  INVALID_PURPOSE: 'other',
-  ERROR_IN_CERT_NOT_BEFORE_FIELD: 'other',
-  ERROR_IN_CERT_NOT_AFTER_FIELD: 'other',
 };
 
 /** The alert with which a server says that it has none of the offered protocols (RFC 7301 section 3.2). */
@@ -50,11 +34,14 @@ function tlsMessage(error: Error): string {
   return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
 }
 
+/** The one form of a refused certificate. */
+export function certificateError(reason: CertificateReason, message: string): AttemptError {
+  return { code: 'certificate-invalid', message: `${reason}: ${message}`, reason };
+}
+
 function tlsError(error: Error): AttemptError | null {
   const code = codeOf(error);
   const message = tlsMessage(error);
-  const reason = CERTIFICATE_REASONS[code];
-  if (reason !== undefined) return { code: 'certificate-invalid', message: `${reason}: ${message}` };
   if (NO_APPLICATION_PROTOCOL.test(code))
     return { code: 'alpn-mismatch', message: 'the server accepts neither h2 nor http/1.1' };
   if (code === NOT_TLS) return { code: 'tls-alert', message: `what answers does not speak TLS: ${message}` };
@@ -62,9 +49,13 @@ function tlsError(error: Error): AttemptError | null {
   return null;
 }
 
-/** Why TCP or TLS failed; `connected` is whether TCP was up. */
-export function connectError(error: Error, connected: boolean): AttemptError {
+/** Why TCP or TLS failed; `connected`: TCP was up; `judged`: Node refused the certificate, and this is why. */
+export function connectError(
+  error: Error,
+  { connected, judged }: { readonly connected: boolean; readonly judged: boolean },
+): AttemptError {
   const code = codeOf(error);
+  if (judged) return certificateError(CERTIFICATE_REASONS[code] ?? 'other', error.message);
   if (connected) return tlsError(error) ?? { code: 'connection-closed', message: error.message };
   // Unreachable networks and hosts, and local refusals, are told by their message; only silence is a time-out.
   return { code: code === 'ETIMEDOUT' ? 'tcp-timeout' : 'tcp-refused', message: error.message };
