@@ -44,8 +44,7 @@ function evidenceOf({ origin, record, race }: Known, browser: BrowserEvidence | 
   if (raced !== null) return { ...raced, discovered: { ...raced.discovered, altSvc } };
   return {
     origin: originParts(origin),
-    h3: 'not-tried',
-    h2: 'not-tried',
+    attempts: [],
     discovered: { altSvc, knownRoot: null },
     gainMs: null,
     ...(browser && { browser }),

@@ -1,0 +1,219 @@
+// Where an origin says that it speaks HTTP/3, in Alt-Svc (RFC 7838) and in HTTPS records (RFC 9460), what came of going
+// there, and what is wrong with the saying itself.
+import { type AltSvc, h3Alternatives, parseAltSvc } from './alt-svc.ts';
+import type { ServiceRecord } from './discovered.ts';
+import { type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
+import type { Discovered } from './outcome.ts';
+
+/** A place where HTTP/3 is said to be spoken. */
+export interface Place {
+  /** The origin's own host where the advertisement names none; IPv6 without brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly source: 'alt-svc' | 'https-record';
+}
+
+export interface PlaceReached extends Place {
+  readonly reach: Reach;
+}
+
+/** Something wrong with the advertisement; `leads`: it keeps clients from HTTP/3, whatever else works. */
+export interface Fault {
+  readonly text: string;
+  readonly leads: boolean;
+}
+
+const EXAMPLE = 'Send for example: Alt-Svc: h3=":443"; ma=86400';
+
+/** The HTTP/3 alternatives that hold: a header replaces whatever was remembered, `clear` withdraws it. */
+function alternativePlaces(discovered: Discovered, ownHost: string): Place[] {
+  const { altSvc, alternatives = [] } = discovered;
+  const named =
+    altSvc === null
+      ? alternatives.filter((a) => a.alpn === 'h3' && a.expiresInSeconds > 0)
+      : h3Alternatives(parseAltSvc(altSvc));
+  return named.map(({ host, port }) => ({
+    host: host === '' ? ownHost : host.replace(/^\[|\]$/g, ''),
+    port,
+    source: 'alt-svc',
+  }));
+}
+
+/** Records in ServiceMode that were found for the origin itself, not for a host that Alt-Svc names. */
+function ownServices({ discovered, origin }: Evidence): ServiceRecord[] {
+  const others = alternativePlaces(discovered, origin.host)
+    .map(({ host }) => host)
+    .filter((host) => host !== origin.host);
+  const services = discovered.names?.services ?? [];
+  // The owner of a port other than 443 is _PORT._https.HOST (RFC 9460 section 9.1).
+  return services.filter(
+    ({ priority, owner }) => priority > 0 && !others.includes(owner.replace(/^_\d+\._https\./, '')),
+  );
+}
+
+function recordPlaces(evidence: Evidence): Place[] {
+  return ownServices(evidence)
+    .filter((record) => !record.incompatible && record.alpn.includes('h3'))
+    .toSorted((a, b) => a.priority - b.priority)
+    .map(({ target, port }) => ({
+      host: target,
+      port: port ?? evidence.origin.port,
+      source: 'https-record',
+    }));
+}
+
+function isSamePlace(a: Pick<Place, 'host' | 'port'>, b: Pick<Place, 'host' | 'port'>): boolean {
+  return a.host === b.host && a.port === b.port;
+}
+
+/** A name that was asked for and led to no address was never attempted, and is a failure all the same. */
+function lookupFailure({ discovered }: Evidence, host: string): Reach {
+  const { addresses = [], lookups = [] } = discovered.names ?? {};
+  const asked = lookups.filter(({ name, kind }) => name === host && kind !== 'HTTPS');
+  if (asked.length === 0 || addresses.some((a) => a.host === host)) return 'not-tried';
+  const failed = asked.find(({ outcome }) => outcome === 'failed');
+  return failed === undefined
+    ? { code: 'no-address', message: 'no address' }
+    : { code: 'dns-failed', message: failed.message ?? 'no answer' };
+}
+
+/** What came of HTTP/3 at a place, by all attempts at its addresses. */
+export function reachAt(evidence: Evidence, place: Pick<Place, 'host' | 'port'>): Reach {
+  const there = evidence.attempts.filter(
+    (a) => isH3(a) && isSamePlace({ host: a.host ?? evidence.origin.host, port: a.port }, place),
+  );
+  const reach = reachOf(there);
+  return reach === 'not-tried' && place.host !== evidence.origin.host
+    ? lookupFailure(evidence, place.host)
+    : reach;
+}
+
+/** Every place that Alt-Svc and HTTPS records advertise, each once, with what came of it; in the server's order. */
+export function advertisedPlaces(evidence: Evidence): PlaceReached[] {
+  const places = [...alternativePlaces(evidence.discovered, evidence.origin.host), ...recordPlaces(evidence)];
+  return places
+    .filter((place, index) => places.findIndex((other) => isSamePlace(other, place)) === index)
+    .map((place) => ({ ...place, reach: reachAt(evidence, place) }));
+}
+
+/** What the operator would change to withdraw a place. */
+export function advertWords({ source }: Pick<Place, 'source'>): string {
+  return source === 'alt-svc' ? 'the Alt-Svc header' : 'h3 from the HTTPS record';
+}
+
+/** `on port 443` or `at other.test:443`. */
+export function placeWords(place: Pick<Place, 'host' | 'port'>, ownHost: string): string {
+  if (place.host === ownHost) return `on port ${place.port}`;
+  return `at ${place.host.includes(':') ? `[${place.host}]` : place.host}:${place.port}`;
+}
+
+function syntaxFaults(altSvc: AltSvc): string[] {
+  const { alternatives, skipped } = altSvc;
+  if (alternatives.length === 0 && skipped > 0)
+    return [`Its Alt-Svc header cannot be parsed, so browsers ignore it. ${EXAMPLE}`];
+  if (skipped > 0)
+    return [
+      `${skipped} of the ${alternatives.length + skipped} entries of its Alt-Svc header cannot be parsed. Some clients skip those, Chromium ignores the whole header. ${EXAMPLE}`,
+    ];
+  return [];
+}
+
+/** Entries that can be parsed and yet lead no browser to HTTP/3. */
+function emptyFaults({ alternatives }: AltSvc): string[] {
+  if (alternatives.some((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0)) return [];
+  if (alternatives.some((a) => a.alpn === 'h3'))
+    return [
+      'Advertises HTTP/3 for no time at all (ma=0), so browsers forget it at once. Send a lifetime such as ma=86400.',
+    ];
+  const drafts = alternatives.map(({ alpn }) => alpn).filter((alpn) => /^(h3-|quic$)/.test(alpn));
+  if (drafts.length === 0) return [];
+  return [
+    `Advertises drafts of HTTP/3 only (${drafts.join(', ')}), which browsers no longer speak. Advertise the final one. ${EXAMPLE}`,
+  ];
+}
+
+function portFault(evidence: Evidence, place: PlaceReached): string[] {
+  const { host, port } = evidence.origin;
+  if (place.host !== host || place.port === port) return [];
+  if (!isFailed(place.reach) || !isUnanswered(place.reach)) return [];
+  const where = place.source === 'alt-svc' ? 'the Alt-Svc header' : 'the HTTPS record';
+  if (reachAt(evidence, { host, port }) === 'established')
+    return [
+      `Advertises HTTP/3 on port ${place.port}, where nothing answers (${place.reach.code}), while it speaks HTTP/3 on port ${port}. Correct the port in ${where}.`,
+    ];
+  // Silence may be a firewall's; only a refusal says that nothing listens.
+  if (place.reach.code !== 'udp-refused') return [];
+  return [
+    `Advertises HTTP/3 on port ${place.port}, where nothing listens, while the site itself is on port ${port}. Correct the port in ${where}.`,
+  ];
+}
+
+function hostFault(evidence: Evidence, place: PlaceReached): string[] {
+  const { host } = evidence.origin;
+  if (place.host === host || !isFailed(place.reach)) return [];
+  const sentence = `Advertises HTTP/3 ${placeWords(place, host)}`;
+  const where = place.source === 'alt-svc' ? 'the Alt-Svc header' : 'the HTTPS record';
+  switch (place.reach.code) {
+    case 'dns-failed':
+    case 'no-address':
+      return [`${sentence}, a name that leads to no address. Correct the host in ${where}.`];
+    case 'certificate-invalid':
+      // RFC 7838 section 2.1: an alternative must prove that it may answer for the origin.
+      return [
+        `${sentence}, which has no valid certificate for ${host} (${place.reach.reason ?? 'refused'}). Serve one there that names ${host}, or correct the host in ${where}.`,
+      ];
+    case 'misdirected':
+      return [
+        `${sentence}, which refuses to answer for ${host} (421). Configure ${host} there, or correct the host in ${where}.`,
+      ];
+    default:
+      return [];
+  }
+}
+
+function contradictions(evidence: Evidence, altSvc: AltSvc | null): string[] {
+  const { host } = evidence.origin;
+  const byHeader = alternativePlaces(evidence.discovered, host);
+  const byRecord = recordPlaces(evidence);
+  const [record] = byRecord;
+  const [header] = byHeader;
+  if (record !== undefined && altSvc?.clear)
+    return [
+      'Its HTTPS record advertises HTTP/3, while its Alt-Svc header withdraws it (clear). Make the two agree.',
+    ];
+  if (record !== undefined && header !== undefined) {
+    if (byHeader.some((a) => byRecord.some((b) => isSamePlace(a, b)))) return [];
+    return [
+      `Its HTTPS record advertises HTTP/3 ${placeWords(record, host)}, its Alt-Svc header ${placeWords(header, host)}. Make the two agree.`,
+    ];
+  }
+  const usable = ownServices(evidence).filter((service) => !service.incompatible);
+  if (header !== undefined && usable.length > 0)
+    return [
+      'Its HTTPS record does not list h3, while Alt-Svc does, so a client learns of HTTP/3 from the first answer only. Add h3 to the alpn of the record.',
+    ];
+  return [];
+}
+
+/** Everything wrong with how HTTP/3 is advertised, what keeps clients from it first. */
+export function advertisementFaults(evidence: Evidence): Fault[] {
+  const altSvc = evidence.discovered.altSvc === null ? null : parseAltSvc(evidence.discovered.altSvc);
+  const places = advertisedPlaces(evidence);
+  const usable = places.some(({ reach }) => reach === 'established');
+  const ignored = ownServices(evidence).some((record) => record.incompatible && record.alpn.includes('h3'))
+    ? [
+        'Its HTTPS record makes a key mandatory that clients do not know, so they ignore the record. Take the key off the list of mandatory ones.',
+      ]
+    : [];
+  const of = (texts: readonly string[], leads: boolean): Fault[] => texts.map((text) => ({ text, leads }));
+  return [
+    ...(altSvc === null ? [] : of(syntaxFaults(altSvc), true)),
+    ...(altSvc === null ? [] : of(emptyFaults(altSvc), places.length === 0)),
+    ...of(ignored, places.length === 0),
+    ...of(
+      places.flatMap((place) => [...portFault(evidence, place), ...hostFault(evidence, place)]),
+      !usable,
+    ),
+    ...of(contradictions(evidence, altSvc), false),
+  ];
+}

@@ -1,0 +1,83 @@
+// What a verdict is reached from: attempts, what was discovered, the browser's own side, and other hosts on the network.
+import { type OriginParts, originParts } from './origin.ts';
+import type { Attempt, AttemptError, Discovered, OriginRace } from './outcome.ts';
+import type { KnownProtocol } from './protocol.ts';
+
+/** What came of going somewhere: established, failed with an error, or never tried to its end. */
+export type Reach = 'established' | 'not-tried' | AttemptError;
+
+/** What the browser itself did with the origin; absent when only a race spoke. */
+export interface BrowserEvidence {
+  /** The protocol of the last request that went over the network. */
+  readonly lastProtocol: KnownProtocol;
+  /** Network answers with a known protocol that came after the origin was first seen to advertise HTTP/3. */
+  readonly visitsSinceAdvertised: number;
+}
+
+/** How other hosts fare over HTTP/3 on the same network. */
+export interface NetworkEvidence {
+  /** Hosts where QUIC met silence or refusal while TCP worked. */
+  readonly failedHosts: number;
+  /** Hosts that were reached over HTTP/3. */
+  readonly reachedHosts: number;
+}
+
+export interface Evidence {
+  readonly origin: OriginParts;
+  /** Every attempt over both transports, oldest first. */
+  readonly attempts: readonly Attempt[];
+  readonly discovered: Discovered;
+  /** Measured by `compare`, in milliseconds; null: not measured. */
+  readonly gainMs: number | null;
+  /** Why nothing was attempted at all. */
+  readonly error?: AttemptError;
+  /** HTTP/3 was left out because the host cache remembers that it failed here. */
+  readonly leftOut?: boolean;
+  readonly network?: NetworkEvidence;
+  readonly browser?: BrowserEvidence;
+}
+
+/** Silence and refusal below QUIC: what a network that blocks UDP looks like. */
+const UNANSWERED: ReadonlySet<AttemptError['code']> = new Set(['udp-timeout', 'udp-refused']);
+
+export function isFailed(reach: Reach): reach is AttemptError {
+  return typeof reach === 'object';
+}
+
+/** Whether nothing of the peer was ever heard over UDP, so that the network may be to blame as well as the host. */
+export function isUnanswered(error: AttemptError): boolean {
+  return UNANSWERED.has(error.code);
+}
+
+/** Whether the attempt goes over HTTP/3; everything else is TCP and TLS. */
+export function isH3(attempt: Attempt): boolean {
+  return attempt.protocol === 'h3';
+}
+
+/**
+ * What came of several attempts together. A handshake that led to no answer is a failure: HTTP/3 can break after it.
+ * Among failures one in which the peer spoke tells more than silence.
+ */
+export function reachOf(attempts: readonly Attempt[]): Reach {
+  if (attempts.some((a) => a.establishedMs !== null && a.outcome !== 'failed')) return 'established';
+  const errors = attempts
+    .filter((a) => a.outcome === 'failed')
+    .flatMap(({ error }) => (error === undefined || error.code === 'cancelled' ? [] : [error]));
+  return errors.findLast((error) => !isUnanswered(error)) ?? errors.at(-1) ?? 'not-tried';
+}
+
+/** The evidence that a finished race holds; `browser` adds what the browser itself did. */
+export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: BrowserEvidence): Evidence {
+  const attempts = race.trials.flatMap((trial) => trial.attempts);
+  const leftOut =
+    race.trials.some((trial) => trial.cacheHit) && reachOf(attempts.filter(isH3)) === 'not-tried';
+  return {
+    origin: originParts(race.origin),
+    attempts,
+    discovered: race.discovered,
+    gainMs: race.summary.gainMs,
+    leftOut,
+    ...(race.error !== undefined && race.error.code !== 'cancelled' && { error: race.error }),
+    ...(browser && { browser }),
+  };
+}
