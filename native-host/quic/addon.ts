@@ -1,4 +1,4 @@
-// Loads the QUIC addon, lazily: a helper that only answers forecasts never pays for it.
+// Loads the addon (QUIC and DNS), lazily: a helper that only answers forecasts never pays for it.
 // The file lies beside the bundle in a build and in `napi/` in the source tree.
 
 import { existsSync } from 'node:fs';
@@ -11,6 +11,10 @@ export type {
   AttemptOptions,
   ChainVerdict,
   ConnectResult,
+  DnsAnswer,
+  DnsQuestion,
+  DnsResolver,
+  DnsService,
   QuicAttempt,
   RequestOptions,
   RequestResult,

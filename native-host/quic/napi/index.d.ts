@@ -1,5 +1,24 @@
 // Generated from src/ by `npm run build:quic -w native-host`; committed so that callers are typed without a Rust build.
 
+/** One question: `ask` it, `cancel` at any time. */
+export declare class DnsQuestion {
+  /** Throws when the name cannot be asked for or the time-out makes no sense. Nothing is sent yet. */
+  constructor(resolver: DnsResolver, name: string, kind: 'A' | 'AAAA' | 'HTTPS', timeoutMs: number)
+  /** Never rejects. */
+  ask(): Promise<DnsAnswer>
+  /** What is pending resolves as failed at once; nothing more is sent. */
+  cancel(): void
+}
+
+/** A stub resolver without memory. */
+export declare class DnsResolver {
+  /**
+   * `server`: `address:port`; without one the system's configuration as it is now.
+   * Throws when the server is no address, or the system has no configuration to ask with.
+   */
+  constructor(server?: string | undefined | null)
+}
+
 /**
  * One HTTP/3 attempt: `connect` once, then `request` at most once, `cancel` at any time.
  * An established attempt holds a socket until `request` ends or `cancel` is called.
@@ -86,6 +105,33 @@ export type ConnectResult =
   | { outcome: 'established'; handshakeMs: number; traffic: Traffic; remoteAddress: string; remotePort: number; alpn: string; knownRoot: boolean; rttMs: number; lostPackets: number; quicVersion: number }
   | { outcome: 'failed'; failure: AttemptFailure }
 
+/** An address and how long it is good for. */
+export interface DnsAddress {
+  address: string
+  ttlSeconds: number
+}
+
+/** How a question ended; an empty list is a negative answer. */
+export type DnsAnswer =
+  | { outcome: 'addresses'; addresses: Array<DnsAddress> }
+  | { outcome: 'services'; services: Array<DnsService> }
+  | { outcome: 'failed'; message: string }
+
+/** An HTTPS record (RFC 9460). */
+export interface DnsService {
+  owner: string
+  priority: number
+  target: string
+  alpn: Array<string>
+  noDefaultAlpn: boolean
+  port?: number
+  ipv4Hints: Array<string>
+  ipv6Hints: Array<string>
+  ech: boolean
+  incompatible: boolean
+  ttlSeconds: number
+}
+
 /** The one request of an attempt and the limits on its answer. */
 export interface RequestOptions {
   method: 'GET' | 'HEAD'
@@ -108,6 +154,12 @@ export interface RequestOptions {
 export type RequestResult =
   | { outcome: 'answered'; status: number; altSvc?: string; age?: string; bodyBytes: number; truncated: boolean; requestSentMs: number; firstByteMs: number; doneMs: number; rttMs: number; traffic: Traffic; lostPackets: number }
   | { outcome: 'failed'; failure: AttemptFailure }
+
+/**
+ * The source address that the system would use towards an address literal; null: no route leads
+ * there, or it is none. Sends nothing.
+ */
+export declare function sourceAddressFor(destination: string): string | null
 
 /** Datagrams of the attempt; times in milliseconds since its start. */
 export interface Traffic {

@@ -8,6 +8,7 @@ use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 use photofinish_quic as core;
 
+mod resolver;
 mod results;
 
 use results::{ChainVerdict, ConnectResult, RequestResult};

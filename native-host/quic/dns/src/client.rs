@@ -1,0 +1,110 @@
+//! The stub resolver behind the questions: the system's servers or one of the caller's, no cache.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use hickory_resolver::config::{
+    NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts, ServerOrderingStrategy,
+};
+use hickory_resolver::proto::op::Query;
+use hickory_resolver::{Hosts, Resolver, ResolverBuilder};
+
+use crate::answer::Answer;
+use crate::question::{Kind, Question};
+use crate::socket::ConnectedRuntime;
+
+/// The system has no configuration that questions could be asked with, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unusable(String);
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unusable {}
+
+/// Asks questions. Nothing is remembered between them; dropping an answer's future ends the question.
+pub struct Client {
+    resolver: Resolver<ConnectedRuntime>,
+    hosts: Hosts,
+}
+
+impl Client {
+    /// A client of the system's configuration as it is now (on Unix `/etc/resolv.conf` and `/etc/hosts`).
+    pub fn system() -> Result<Self, Unusable> {
+        let builder = Resolver::builder(ConnectedRuntime::default()).map_err(|error| {
+            Unusable(format!(
+                "the system's DNS configuration cannot be used: {error}"
+            ))
+        })?;
+        Self::build(builder, Hosts::from_system().unwrap_or_default())
+    }
+
+    /// A client of one server, asked over UDP, and over TCP where that truncates.
+    pub fn of_server(server: SocketAddr) -> Result<Self, Unusable> {
+        let mut name_server = NameServerConfig::udp_and_tcp(server.ip());
+        for connection in &mut name_server.connections {
+            connection.port = server.port();
+        }
+        let config = ResolverConfig::from_parts(None, Vec::new(), vec![name_server]);
+        let mut builder = Resolver::builder_with_config(config, ConnectedRuntime::default());
+        *builder.options_mut() = ResolverOpts::default();
+        Self::build(builder, Hosts::default())
+    }
+
+    fn build(
+        mut builder: ResolverBuilder<ConnectedRuntime>,
+        hosts: Hosts,
+    ) -> Result<Self, Unusable> {
+        let options = builder.options_mut();
+        // A trial is cold.
+        options.cache_size = 0;
+        // Asked before the resolver, because a name that stands there is not asked for at all.
+        options.use_hosts_file = ResolveHosts::Never;
+        // One after the other in the user's order, as the system's own resolver does.
+        options.num_concurrent_reqs = 1;
+        options.server_ordering_strategy = ServerOrderingStrategy::UserProvidedOrder;
+        // Tells whose records the answer holds.
+        options.preserve_intermediates = true;
+        let resolver = builder
+            .build()
+            .map_err(|error| Unusable(error.to_string()))?;
+        Ok(Self { resolver, hosts })
+    }
+
+    /// The answer, within the question's patience.
+    pub async fn ask(&self, question: &Question) -> Answer {
+        if let Some(answer) = self.in_hosts(question) {
+            return answer;
+        }
+        let lookup = self
+            .resolver
+            .lookup(question.name.clone(), question.kind.record_type());
+        match tokio::time::timeout(question.patience, lookup).await {
+            Ok(Ok(lookup)) => Answer::positive(question.kind, &lookup),
+            Ok(Err(error)) => Answer::failed(question, &error),
+            Err(_) => Answer::timed_out(question),
+        }
+    }
+
+    /// The answer of the hosts file: a name that stands there has those addresses and nothing else.
+    fn in_hosts(&self, question: &Question) -> Option<Answer> {
+        let find = |kind: Kind| {
+            let query = Query::query(question.name.clone(), kind.record_type());
+            let lookup = self.hosts.lookup_static_host(&query)?;
+            Some(Answer::positive(kind, &lookup))
+        };
+        let (a, aaaa) = (find(Kind::A), find(Kind::Aaaa));
+        if a.is_none() && aaaa.is_none() {
+            return None;
+        }
+        let own = match question.kind {
+            Kind::A => a,
+            Kind::Aaaa => aaaa,
+            Kind::Https => None,
+        };
+        Some(own.unwrap_or_else(|| Answer::negative(question.kind)))
+    }
+}

@@ -1,0 +1,110 @@
+//! Datagram sockets that are connected to the server they ask: an ICMP refusal then ends the wait at
+//! once, and the kernel drops what others send to the port.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use hickory_resolver::net::runtime::{
+    DnsUdpSocket, RuntimeProvider, TokioHandle, TokioRuntimeProvider, TokioTime,
+};
+use tokio::io::{Interest, ReadBuf};
+use tokio::net::UdpSocket;
+
+type Pending<T> = Pin<Box<dyn Send + Future<Output = io::Result<T>>>>;
+
+/// hickory's Tokio runtime with connected datagram sockets.
+#[derive(Clone, Default)]
+pub(crate) struct ConnectedRuntime(TokioRuntimeProvider);
+
+pub(crate) struct ConnectedSocket {
+    socket: UdpSocket,
+    peer: SocketAddr,
+}
+
+impl ConnectedSocket {
+    /// The error that the kernel keeps for a connected socket, ICMP refusals above all. It raises
+    /// neither readability nor writability, hence the interest of its own.
+    async fn pending_error(&self) -> io::Error {
+        loop {
+            if let Err(error) = self.socket.ready(Interest::ERROR).await {
+                return error;
+            }
+            let taken = self.socket.try_io(Interest::ERROR, || {
+                self.socket
+                    .take_error()?
+                    .ok_or_else(|| io::ErrorKind::WouldBlock.into())
+            });
+            if let Ok(error) = taken {
+                return error;
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl DnsUdpSocket for ConnectedSocket {
+    type Time = TokioTime;
+
+    fn poll_recv_from(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<io::Result<(usize, SocketAddr)>> {
+        let mut buf = ReadBuf::new(buf);
+        ready!(self.socket.poll_recv(cx, &mut buf))?;
+        Poll::Ready(Ok((buf.filled().len(), self.peer)))
+    }
+
+    async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        tokio::select! {
+            biased;
+            received = self.socket.recv(buf) => Ok((received?, self.peer)),
+            error = self.pending_error() => Err(error),
+        }
+    }
+
+    fn poll_send_to(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+        _target: SocketAddr,
+    ) -> Poll<io::Result<usize>> {
+        self.socket.poll_send(cx, buf)
+    }
+}
+
+impl RuntimeProvider for ConnectedRuntime {
+    type Handle = TokioHandle;
+    type Timer = TokioTime;
+    type Udp = ConnectedSocket;
+    type Tcp = <TokioRuntimeProvider as RuntimeProvider>::Tcp;
+
+    fn create_handle(&self) -> Self::Handle {
+        self.0.create_handle()
+    }
+
+    fn connect_tcp(
+        &self,
+        server: SocketAddr,
+        bind: Option<SocketAddr>,
+        timeout: Option<Duration>,
+    ) -> Pending<Self::Tcp> {
+        self.0.connect_tcp(server, bind, timeout)
+    }
+
+    fn bind_udp(&self, local: SocketAddr, server: SocketAddr) -> Pending<Self::Udp> {
+        Box::pin(async move {
+            let socket = UdpSocket::bind(local).await?;
+            socket.connect(server).await?;
+            Ok(ConnectedSocket {
+                socket,
+                peer: server,
+            })
+        })
+    }
+}

@@ -1,0 +1,318 @@
+//! Questions to real servers: addresses, aliases, truncation, and every way to get no answer.
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use hickory_resolver::proto::op::{Message, ResponseCode};
+use hickory_resolver::proto::rr::RData;
+use hickory_resolver::proto::rr::rdata::{A, AAAA, CNAME};
+use photofinish_dns::{AddressRecord, Answer, Client, Kind, Question};
+use tokio::net::UdpSocket;
+
+mod support;
+
+use support::{PATIENCE_MS, Server, Transport, ask_within, encode, name, record, reply};
+
+fn a(last: u8) -> RData {
+    RData::A(A(Ipv4Addr::new(192, 0, 2, last)))
+}
+
+fn aaaa() -> RData {
+    RData::AAAA(AAAA(Ipv6Addr::LOCALHOST))
+}
+
+fn addresses(answer: &Answer) -> Vec<String> {
+    match answer {
+        Answer::Addresses(records) => records.iter().map(|r| r.address.to_string()).collect(),
+        other => panic!("no addresses but {other:?}"),
+    }
+}
+
+fn failure(answer: Answer) -> String {
+    match answer {
+        Answer::Failed(message) => message,
+        other => panic!("no failure but {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn each_family_is_asked_for_alone_and_keeps_its_ttl() {
+    let server = Server::of(vec![
+        record("a.test.", 300, a(1)),
+        record("a.test.", 300, a(2)),
+        record("a.test.", 7, aaaa()),
+    ])
+    .await;
+    assert_eq!(
+        addresses(&server.ask("a.test", Kind::A).await),
+        ["192.0.2.1", "192.0.2.2"]
+    );
+    assert_eq!(
+        server.ask("a.test", Kind::Aaaa).await,
+        Answer::Addresses(vec![AddressRecord {
+            address: Ipv6Addr::LOCALHOST.into(),
+            ttl_seconds: 7,
+        }])
+    );
+    assert_eq!(
+        server.ask("a.test", Kind::Https).await,
+        Answer::Services(vec![])
+    );
+    let kinds: Vec<_> = server
+        .seen()
+        .iter()
+        .map(|seen| seen.kind.to_string())
+        .collect();
+    assert_eq!(kinds, ["A", "AAAA", "HTTPS"]);
+}
+
+#[tokio::test]
+async fn a_name_with_a_dot_is_asked_for_as_it_stands() {
+    let server = Server::of(vec![]).await;
+    assert_eq!(
+        server.ask("No.Such.test", Kind::A).await,
+        Answer::Addresses(vec![])
+    );
+    let names: Vec<_> = server
+        .seen()
+        .into_iter()
+        .map(|seen| seen.name.to_lowercase())
+        .collect();
+    assert_eq!(names, ["no.such.test."]);
+}
+
+#[tokio::test]
+async fn nothing_is_remembered_between_questions() {
+    let server = Server::of(vec![record("a.test.", 300, a(1))]).await;
+    let client = Client::of_server(server.address).expect("client");
+    let question = Question::new("a.test", Kind::A, PATIENCE_MS).expect("question");
+    for _ in 0..3 {
+        assert_eq!(addresses(&client.ask(&question).await), ["192.0.2.1"]);
+    }
+    assert_eq!(server.seen().len(), 3);
+}
+
+#[tokio::test]
+async fn aliases_are_followed_and_their_shorter_ttl_counts() {
+    let server = Server::of(vec![
+        record("a.test.", 5, RData::CNAME(CNAME(name("b.test.")))),
+        record("b.test.", 300, RData::CNAME(CNAME(name("c.test.")))),
+        record("c.test.", 300, a(3)),
+    ])
+    .await;
+    assert_eq!(
+        server.ask("a.test", Kind::A).await,
+        Answer::Addresses(vec![AddressRecord {
+            address: Ipv4Addr::new(192, 0, 2, 3).into(),
+            ttl_seconds: 5,
+        }])
+    );
+}
+
+#[tokio::test]
+async fn an_alias_whose_target_is_not_in_the_answer_is_asked_for() {
+    let server = Server::start(|query, _| {
+        let mut message = reply(query, ResponseCode::NoError);
+        message.add_answer(match query.queries[0].name().to_ascii().as_str() {
+            "a.test." => record("a.test.", 300, RData::CNAME(CNAME(name("b.test.")))),
+            _ => record("b.test.", 300, a(4)),
+        });
+        Some(encode(&message))
+    })
+    .await;
+    assert_eq!(
+        addresses(&server.ask("a.test", Kind::A).await),
+        ["192.0.2.4"]
+    );
+}
+
+#[tokio::test]
+async fn aliases_in_a_circle_end() {
+    let server = Server::start(|query, _| {
+        let mut message = reply(query, ResponseCode::NoError);
+        let (from, to) = match query.queries[0].name().to_ascii().as_str() {
+            "a.test." => ("a.test.", "b.test."),
+            _ => ("b.test.", "a.test."),
+        };
+        message.add_answer(record(from, 300, RData::CNAME(CNAME(name(to)))));
+        Some(encode(&message))
+    })
+    .await;
+    assert_eq!(
+        server.ask("a.test", Kind::A).await,
+        Answer::Addresses(vec![])
+    );
+}
+
+#[tokio::test]
+async fn records_of_other_names_and_kinds_prove_nothing() {
+    let server = Server::start(|query, _| {
+        let mut message = reply(query, ResponseCode::NoError);
+        message.add_answer(record("other.test.", 300, a(9)));
+        message.add_answer(record("a.test.", 300, aaaa()));
+        message.add_answer(record("a.test.", 300, a(1)));
+        message.add_additional(record("a.test.", 300, a(8)));
+        Some(encode(&message))
+    })
+    .await;
+    assert_eq!(
+        addresses(&server.ask("a.test", Kind::A).await),
+        ["192.0.2.1"]
+    );
+}
+
+#[tokio::test]
+async fn a_truncated_answer_is_asked_for_over_tcp() {
+    let server = Server::start(|query, transport| {
+        let mut message = reply(query, ResponseCode::NoError);
+        match transport {
+            Transport::Udp => message.metadata.truncation = true,
+            Transport::Tcp => {
+                for last in 0..200 {
+                    message.add_answer(record("a.test.", 300, a(last)));
+                }
+            }
+        }
+        Some(encode(&message))
+    })
+    .await;
+    assert_eq!(addresses(&server.ask("a.test", Kind::A).await).len(), 200);
+    let transports: Vec<_> = server.seen().iter().map(|seen| seen.transport).collect();
+    assert_eq!(transports, [Transport::Udp, Transport::Tcp]);
+}
+
+#[tokio::test]
+async fn no_such_name_and_no_such_record_are_no_failures() {
+    for code in [ResponseCode::NXDomain, ResponseCode::NoError] {
+        let server = Server::start(move |query, _| Some(encode(&reply(query, code)))).await;
+        assert_eq!(
+            server.ask("a.test", Kind::A).await,
+            Answer::Addresses(vec![])
+        );
+        assert_eq!(
+            server.ask("a.test", Kind::Https).await,
+            Answer::Services(vec![])
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_or_fails_is_named_so() {
+    for (code, word) in [
+        (ResponseCode::ServFail, "SERVFAIL"),
+        (ResponseCode::Refused, "REFUSED"),
+        (ResponseCode::NotImp, "NOTIMP"),
+        (ResponseCode::FormErr, "FORMERR"),
+    ] {
+        let server = Server::start(move |query, _| Some(encode(&reply(query, code)))).await;
+        let message = failure(server.ask("a.test", Kind::A).await);
+        assert!(message.contains(word), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_silent_server_is_given_up_after_the_patience() {
+    let server = Server::start(|_, _| None).await;
+    let answer = ask_within(server.address, "a.test", Kind::A, 80.0).await;
+    assert_eq!(
+        failure(answer),
+        "the DNS server did not answer within 80 ms"
+    );
+}
+
+#[tokio::test]
+async fn a_lost_answer_is_asked_for_again() {
+    let lost = std::sync::atomic::AtomicBool::new(false);
+    let server = Server::start(move |query, _| {
+        if !lost.swap(true, std::sync::atomic::Ordering::SeqCst) {
+            return None;
+        }
+        let mut message = reply(query, ResponseCode::NoError);
+        message.add_answer(record("a.test.", 300, a(1)));
+        Some(encode(&message))
+    })
+    .await;
+    assert_eq!(
+        addresses(&server.ask("a.test", Kind::A).await),
+        ["192.0.2.1"]
+    );
+    assert_eq!(server.seen().len(), 2);
+}
+
+#[tokio::test]
+async fn a_port_where_nobody_listens_is_noticed_long_before_the_patience_ends() {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.expect("socket");
+    let address: SocketAddr = socket.local_addr().expect("address");
+    drop(socket);
+    let message = failure(ask_within(address, "a.test", Kind::A, PATIENCE_MS).await);
+    assert!(message.contains("cannot be reached"), "{message}");
+}
+
+#[tokio::test]
+async fn nonsense_is_no_answer_and_no_panic() {
+    let garbage: [fn(&Message) -> Vec<u8>; 6] = [
+        |query| encode(&reply(query, ResponseCode::NoError))[..11].to_vec(),
+        |query| {
+            let mut bytes = encode(&reply(query, ResponseCode::NoError));
+            bytes[7] = 200;
+            bytes
+        },
+        |query| {
+            // A name that points at itself.
+            let mut bytes = encode(&reply(query, ResponseCode::NoError));
+            let at = u8::try_from(bytes.len()).expect("short");
+            bytes[7] = 1;
+            bytes.extend_from_slice(&[0xc0, at, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, 1, 2, 3, 4]);
+            bytes
+        },
+        |query| {
+            // An A record of three bytes.
+            let mut bytes = encode(&reply(query, ResponseCode::NoError));
+            bytes[7] = 1;
+            bytes.extend_from_slice(&[0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 3, 1, 2, 3]);
+            bytes
+        },
+        |query| {
+            // A TTL beyond any reason, with a class of its own.
+            let mut bytes = encode(&reply(query, ResponseCode::NoError));
+            bytes[7] = 1;
+            bytes.extend_from_slice(&[0xc0, 12, 0, 1, 0, 3, 255, 255, 255, 255, 0, 4, 1, 2, 3, 4]);
+            bytes
+        },
+        |query| {
+            let mut bytes = query.id.to_be_bytes().to_vec();
+            bytes.extend_from_slice(&[0xff; 600]);
+            bytes
+        },
+    ];
+    for (index, respond) in garbage.into_iter().enumerate() {
+        let server = Server::start(move |query, _| Some(respond(query))).await;
+        let answer = ask_within(server.address, "a.test", Kind::A, 400.0).await;
+        assert!(matches!(answer, Answer::Failed(_)), "{index}: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_is_dropped_asks_no_more() {
+    let server = Server::start(|_, _| None).await;
+    let asking = ask_within(server.address, "a.test", Kind::A, PATIENCE_MS);
+    // Longer than the first retransmission would take.
+    assert!(
+        tokio::time::timeout(Duration::from_millis(50), asking)
+            .await
+            .is_err()
+    );
+    tokio::time::sleep(Duration::from_millis(900)).await;
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[test]
+fn what_no_name_server_could_be_asked_is_refused_at_the_door() {
+    let long = "a".repeat(64);
+    for name in ["", ".", "a..b", long.as_str(), &"abc.".repeat(80)] {
+        assert!(Question::new(name, Kind::A, 10.0).is_err(), "{name:?}");
+    }
+    for ms in [0.0, -1.0, f64::NAN, 1e9] {
+        assert!(Question::new("a.test", Kind::A, ms).is_err(), "{ms}");
+    }
+}
