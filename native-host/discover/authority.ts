@@ -1,0 +1,135 @@
+// One authority (host and port) turned into groups of endpoints by what its questions have been answered so far; walking
+// it asks whatever is missing. The origin is one authority, each of its Alt-Svc alternatives another (RFC 9460 9.3).
+import { isIP } from 'node:net';
+import type { ServiceRecord } from '@photofinish/shared/discovered';
+import type { ContenderName } from '@photofinish/shared/outcome';
+import type { Family } from './address-bytes.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { Questions } from './questions.ts';
+import { httpsQueryName, type Service, type ServiceAnswer } from './service.ts';
+
+export interface Authority {
+  readonly host: string;
+  readonly port: number;
+  /** What may be tried there at all: an alternative is for HTTP/3 alone. */
+  readonly speaks: readonly ContenderName[];
+  readonly source: 'origin' | 'alt-svc';
+}
+
+/** What a walk needs besides the authority. */
+export interface Walk {
+  readonly questions: Questions;
+  /** The families that are asked for, in the order of asking. */
+  readonly families: readonly Family[];
+  readonly readServices: (records: readonly ServiceRecord[]) => ServiceAnswer;
+}
+
+export interface Walked {
+  /** Service information is in, or will not come: the draft's third condition (section 4.2). */
+  readonly serviceKnown: boolean;
+  /** An HTTPS record says that there is no such service. */
+  readonly unavailable: boolean;
+  /** A service names HTTP/3, whether its addresses are known or not. */
+  readonly namesH3: boolean;
+  /** Groups of the services in their order (section 5.2); addresses as DNS gave them. */
+  readonly services: readonly (readonly Endpoint[])[];
+  /** The authority's own addresses, with which no service is associated. */
+  readonly unassociated: readonly Endpoint[];
+}
+
+/** AliasMode records followed for one authority (RFC 9460 section 2.4.2 wants a limit, 10.2 warns beyond 8). */
+const MAX_ALIASES = 8;
+
+type Hints = Pick<ServiceRecord, 'ipv4Hints' | 'ipv6Hints'>;
+const NO_HINTS: Hints = { ipv4Hints: [], ipv6Hints: [] };
+
+/**
+ * The addresses of a host as far as they are known, each family's hints until that family has its answer (RFC 9460
+ * section 7.3). A family that we cannot send from is not asked for and gives none.
+ */
+function addressesOf(host: string, { questions, families }: Walk, hints: Hints): string[] {
+  if (isIP(host) !== 0) return [host];
+  const addresses: string[] = [];
+  for (const family of families) {
+    const { answer } = questions.ask(host, family === 'ipv6' ? 'AAAA' : 'A');
+    if (answer?.ok && answer.kind !== 'HTTPS')
+      for (const { address } of answer.addresses) addresses.push(address);
+    else addresses.push(...(family === 'ipv6' ? hints.ipv6Hints : hints.ipv4Hints));
+  }
+  return addresses;
+}
+
+const NO_SERVICES: readonly ServiceRecord[] = [];
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly source: Endpoint['source'];
+}
+
+function endpointsAt(place: Place, contenders: readonly ContenderName[], addresses: string[]): Endpoint[] {
+  return addresses.flatMap((address) => contenders.map((contender) => ({ contender, address, ...place })));
+}
+
+/** Where the chain of aliases ends: at services, at a name without any, nowhere, or not yet. */
+type Chain =
+  | { readonly end: 'pending' | 'unavailable' | 'broken' }
+  | { readonly end: 'services'; readonly services: readonly Service[]; readonly alias: string | null };
+
+/** Follows AliasMode records (RFC 9460 section 3), asking for each target's addresses along with its HTTPS records. */
+function followAliases({ host, port }: Authority, walk: Walk): Chain {
+  let name = httpsQueryName(host, port);
+  let alias: string | null = null;
+  const seen = new Set<string>();
+  while (seen.size <= MAX_ALIASES && !seen.has(name)) {
+    seen.add(name);
+    const { answer } = walk.questions.ask(name, 'HTTPS');
+    addressesOf(alias ?? host, walk, NO_HINTS);
+    if (answer === null) return { end: 'pending' };
+    const read = walk.readServices(answer.ok && answer.kind === 'HTTPS' ? answer.services : NO_SERVICES);
+    if (read.type === 'unavailable') return { end: 'unavailable' };
+    if (read.type === 'services') return { end: 'services', services: read.services, alias };
+    alias = read.target;
+    name = read.target;
+  }
+  // Too long or a loop: as if the first record did not exist (section 3.1).
+  return { end: 'broken' };
+}
+
+/**
+ * Walks one authority. Its services come first, each with its own port, target, hints and ALPN set; then the end of an
+ * alias chain as if it were a service without parameters (RFC 9460 section 3). The authority itself stays as what a
+ * client that can do without services falls back to, unless its own record says that nothing we may try is spoken there.
+ */
+export function walkAuthority(authority: Authority, walk: Walk): Walked {
+  const { host, port, speaks, source } = authority;
+  const unassociated = (): Endpoint[] =>
+    endpointsAt({ host, port, source }, speaks, addressesOf(host, walk, NO_HINTS));
+  const bare = { serviceKnown: true, unavailable: false, namesH3: false, services: [] };
+  if (isIP(host) !== 0) return { ...bare, unassociated: unassociated() };
+  const chain = followAliases(authority, walk);
+  if (chain.end === 'unavailable') return { ...bare, unavailable: true, unassociated: [] };
+  if (chain.end !== 'services')
+    return { ...bare, serviceKnown: chain.end === 'broken', unassociated: unassociated() };
+
+  const named = source === 'alt-svc' ? 'alt-svc' : 'https-record';
+  const services: Endpoint[][] = [];
+  let namesH3 = false;
+  let refusedHere = false;
+  for (const { record, contenders } of chain.services) {
+    const place = { host: record.target, port: record.port ?? port, source: named } as const;
+    const spoken = contenders.filter((contender) => source === 'origin' || speaks.includes(contender));
+    if (spoken.length > 0)
+      services.push(endpointsAt(place, spoken, addressesOf(record.target, walk, record)));
+    else if (place.host === host && place.port === port) refusedHere = true;
+    if (spoken.includes('h3')) namesH3 = true;
+  }
+  // Where no record can be used, a client acts as if there were none (section 8), but for an alternative the record
+  // still contradicts what was advertised (section 9.3).
+  const fallsBack = !refusedHere || (source === 'origin' && services.length === 0);
+  if (chain.alias !== null) {
+    const place = { host: chain.alias, port, source: named } as const;
+    services.push(endpointsAt(place, speaks, addressesOf(chain.alias, walk, NO_HINTS)));
+  }
+  return { ...bare, namesH3, services, unassociated: fallsBack ? unassociated() : [] };
+}

@@ -1,0 +1,106 @@
+// NAT64 (Happy Eyeballs v3 draft, section 8): IPv4 addresses inside IPv6 ones, made and undone with the network's
+// prefix (RFC 6052), and that prefix read out of what ipv4only.arpa resolves to (RFC 7050).
+import { addressBytes, addressText, commonPrefixBits, familyOf } from './address-bytes.ts';
+
+/** The lengths that a prefix may have (RFC 6052 section 2.2), longest first: /96 is what networks use. */
+const PREFIX_BITS = [96, 64, 56, 48, 40, 32] as const;
+
+/** The prefix that every network may use, though not for private IPv4 addresses (RFC 6052 sections 2.1 and 3.1). */
+const WELL_KNOWN_PREFIX = '64:ff9b::/96';
+
+/** What ipv4only.arpa has as A records (RFC 7050 section 2.2). */
+const WELL_KNOWN_ADDRESSES = ['192.0.0.170', '192.0.0.171'] as const;
+
+/** Scoped to the host or its link, so never behind a NAT64 (section 8.3). */
+const UNSYNTHESIZED = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '255.255.255.255/32'];
+/** RFC 1918: not global, so never inside the well-known prefix. */
+const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
+
+interface Prefix {
+  readonly bytes: readonly number[];
+  readonly bits: number;
+}
+
+function parsePrefix(cidr: string): Prefix {
+  const [address = '', bits = ''] = cidr.split('/');
+  return { bytes: addressBytes(address), bits: Number(bits) };
+}
+
+function covers(prefix: Prefix, bytes: readonly number[]): boolean {
+  return bytes.length === prefix.bytes.length && commonPrefixBits(prefix.bytes, bytes) >= prefix.bits;
+}
+
+const UNSYNTHESIZED_PREFIXES = UNSYNTHESIZED.map(parsePrefix);
+const PRIVATE_PREFIXES = PRIVATE.map(parsePrefix);
+
+/** Where the four IPv4 bytes stand behind a prefix: byte 8 is always zero and jumped over (RFC 6052 section 2.2). */
+function positions(bits: number): number[] {
+  const first = bits / 8;
+  const places = [first, first + 1, first + 2, first + 3];
+  return bits === 96 ? places : places.map((place) => (place >= 8 ? place + 1 : place));
+}
+
+/** The IPv4 bytes behind a prefix of this length, null where the bytes that must be zero are not. */
+function embedded(bytes: readonly number[], bits: number): number[] | null {
+  const places = positions(bits);
+  for (let i = bits / 8; i < 16; i += 1) if (!places.includes(i) && bytes[i] !== 0) return null;
+  return places.map((place) => bytes[place] ?? 0);
+}
+
+export interface Nat64 {
+  /** The IPv6 address by which the NAT64 reaches an IPv4 address; null where none may be made. */
+  synthesize(ipv4: string): string | null;
+  /** The IPv4 address that an IPv6 address stands for; null: it is a native one. */
+  desynthesize(ipv6: string): string | null;
+}
+
+/** Synthesis with one prefix, for example `64:ff9b::/96`; throws a TypeError when it is none (RFC 6052 section 2.2). */
+export function nat64Of(cidr: string): Nat64 {
+  const prefix = parsePrefix(cidr);
+  if (prefix.bytes.length !== 16 || !PREFIX_BITS.some((bits) => bits === prefix.bits))
+    throw new TypeError(`not a NAT64 prefix: ${cidr}`);
+  const places = positions(prefix.bits);
+  const wellKnown = `${addressText(prefix.bytes)}/${prefix.bits}` === WELL_KNOWN_PREFIX;
+  const refused = wellKnown ? [...UNSYNTHESIZED_PREFIXES, ...PRIVATE_PREFIXES] : UNSYNTHESIZED_PREFIXES;
+  return {
+    synthesize(ipv4) {
+      const bytes = addressBytes(ipv4);
+      if (bytes.length !== 4 || refused.some((range) => covers(range, bytes))) return null;
+      const made = prefix.bytes.map((byte, i) => (i < prefix.bits / 8 ? byte : 0));
+      places.forEach((place, i) => {
+        made[place] = bytes[i] ?? 0;
+      });
+      return addressText(made);
+    },
+    desynthesize(ipv6) {
+      const bytes = addressBytes(ipv6);
+      if (!covers(prefix, bytes)) return null;
+      const ipv4 = embedded(bytes, prefix.bits);
+      return ipv4 === null ? null : addressText(ipv4);
+    },
+  };
+}
+
+/**
+ * The network's NAT64 prefix, from the AAAA answer for `ipv4only.arpa`; null: there is no NAT64 (RFC 7050 section 3).
+ * A prefix under which both well-known addresses were found comes before one that could be a coincidence.
+ */
+export function nat64PrefixOf(addresses: readonly string[]): string | null {
+  const found = new Map<string, Set<string>>();
+  for (const address of addresses) {
+    if (familyOf(address) !== 'ipv6') continue;
+    const bytes = addressBytes(address);
+    for (const bits of PREFIX_BITS) {
+      const ipv4 = addressText(embedded(bytes, bits) ?? [0, 0, 0, 0]);
+      if (!WELL_KNOWN_ADDRESSES.some((known) => known === ipv4)) continue;
+      const cidr = `${addressText(bytes.map((byte, i) => (i < bits / 8 ? byte : 0)))}/${bits}`;
+      found.set(cidr, (found.get(cidr) ?? new Set()).add(ipv4));
+    }
+  }
+  let first: string | null = null;
+  for (const [cidr, seen] of found) {
+    if (seen.size === WELL_KNOWN_ADDRESSES.length) return cidr;
+    first ??= cidr;
+  }
+  return first;
+}

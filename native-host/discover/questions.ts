@@ -1,0 +1,122 @@
+// The DNS questions of one resolution: each is asked once, its last good answer is kept, and it is asked again when
+// that has expired and is still needed.
+import type { Answer, QueryKind } from './answer.ts';
+import type { ResolutionAction } from './resolution-events.ts';
+
+export interface Question {
+  readonly name: string;
+  readonly kind: QueryKind;
+  /** The last answer; a failed one never replaces a good one. */
+  readonly answer: Answer | null;
+}
+
+interface Asked extends Question {
+  answer: Answer | null;
+  /** Number of the query that is under way. */
+  query: number | null;
+  /** When the answer has outlived its shortest TTL; null: it does not expire, or is being asked for. */
+  expiresAtMs: number | null;
+  needed: boolean;
+}
+
+export interface Questions {
+  /** The question's state; asked now if it never was. */
+  ask(name: string, kind: QueryKind): Question;
+  /** Forgets what is needed: only what is asked for from here on is renewed. */
+  forget(): void;
+  /** Takes an answer; one to a query that is not under way is ignored. */
+  take(query: number, answer: Answer, nowMs: number): void;
+  /** Asks again whatever is needed and has expired. */
+  renew(nowMs: number): void;
+  /** Whether a needed question is unanswered. */
+  waiting(): boolean;
+  /** When the first needed answer expires. */
+  expiresAtMs(): number | null;
+  /** The first needed address question that failed, if any did. */
+  failure(): (Answer & { ok: false }) | null;
+  /** The queries that were caused since the last call. */
+  takeQueries(): ResolutionAction[];
+}
+
+/** TTLs are whole seconds, and 0 must not mean asking without pause. */
+const SHORTEST_LIFETIME_MS = 1000;
+
+/** How long an answer is good for; null: a negative one, whose lifetime the resolver keeps to itself (RFC 2308). */
+function lifetimeMs(answer: Answer & { ok: true }): number | null {
+  const records = answer.kind === 'HTTPS' ? answer.services : answer.addresses;
+  let shortest = Number.POSITIVE_INFINITY;
+  for (const { ttlSeconds } of records) shortest = Math.min(shortest, ttlSeconds);
+  return shortest === Number.POSITIVE_INFINITY ? null : Math.max(SHORTEST_LIFETIME_MS, shortest * 1000);
+}
+
+export function createQuestions(): Questions {
+  const asked = new Map<string, Asked>();
+  const underWay = new Map<number, Asked>();
+  let queries: ResolutionAction[] = [];
+  let nextQuery = 0;
+
+  function send(question: Asked): void {
+    question.query = nextQuery++;
+    question.expiresAtMs = null;
+    underWay.set(question.query, question);
+    queries.push({ type: 'query', query: question.query, name: question.name, kind: question.kind });
+  }
+
+  function* needed(): Generator<Asked> {
+    for (const question of asked.values()) if (question.needed) yield question;
+  }
+
+  return {
+    ask(name, kind) {
+      const key = `${kind} ${name}`;
+      let question = asked.get(key);
+      if (question === undefined) {
+        question = { name, kind, answer: null, query: null, expiresAtMs: null, needed: true };
+        asked.set(key, question);
+        send(question);
+      }
+      question.needed = true;
+      return question;
+    },
+    forget() {
+      for (const question of asked.values()) question.needed = false;
+    },
+    take(query, answer, nowMs) {
+      const question = underWay.get(query);
+      if (question === undefined) return;
+      underWay.delete(query);
+      question.query = null;
+      if (!answer.ok && question.answer?.ok) {
+        question.expiresAtMs = nowMs + SHORTEST_LIFETIME_MS;
+        return;
+      }
+      const lifetime = answer.ok ? lifetimeMs(answer) : null;
+      question.answer = answer;
+      question.expiresAtMs = lifetime === null ? null : nowMs + lifetime;
+    },
+    renew(nowMs) {
+      for (const question of needed())
+        if (question.expiresAtMs !== null && question.expiresAtMs <= nowMs) send(question);
+    },
+    waiting() {
+      for (const question of needed()) if (question.query !== null) return true;
+      return false;
+    },
+    expiresAtMs() {
+      let first: number | null = null;
+      for (const { expiresAtMs } of needed())
+        if (expiresAtMs !== null && (first === null || expiresAtMs < first)) first = expiresAtMs;
+      return first;
+    },
+    failure() {
+      for (const { kind, answer } of needed())
+        if (kind !== 'HTTPS' && answer !== null && !answer.ok) return answer;
+      return null;
+    },
+    takeQueries() {
+      const out = queries;
+      queries = [];
+      return out;
+    },
+  };
+}

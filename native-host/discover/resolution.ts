@@ -1,0 +1,191 @@
+// Happy Eyeballs v3, sections 4, 5, 7 and 8 (draft-ietf-happy-happyeyeballs-v3) free of I/O: DNS answers with their
+// time go in; queries, timers and the sorted list of endpoints come out.
+import { isIP } from 'node:net';
+import type { Alternative } from '@photofinish/shared/alt-svc';
+import { type Authority, type Walk, type Walked, walkAuthority } from './authority.ts';
+import type { Endpoint } from './endpoint.ts';
+import { createQuestions, type Questions } from './questions.ts';
+import type {
+  Connectivity,
+  ResolutionAction,
+  ResolutionEvent,
+  ResolutionOptions,
+  ResolutionTimer,
+} from './resolution-events.ts';
+import { createServiceReader } from './service.ts';
+import { createSorting } from './sorting.ts';
+
+export interface Resolution {
+  /** The first actions; call it once. */
+  start(nowMs: number): ResolutionAction[];
+  /** Takes an event in and gives the actions it causes; answers to queries that nobody waits for cause none. */
+  handle(event: ResolutionEvent, nowMs: number): ResolutionAction[];
+}
+
+/** Recommended by section 4.2. */
+export const RESOLUTION_DELAY_MS = 50;
+
+/** One resolution in so many forgets history, so that clients with different pasts converge (section 5.3). */
+const HISTORY_IGNORED_ONE_IN = 16;
+
+/** The families to ask for (section 4.1). On a host with nothing but loopback, both: there is nothing to lose. */
+function familiesOf({ ipv6, ipv4, nat64Prefix }: Connectivity): ('ipv6' | 'ipv4')[] {
+  const isolated = !ipv6 && !ipv4;
+  const families: ('ipv6' | 'ipv4')[] = [];
+  if (ipv6 || isolated) families.push('ipv6');
+  if (ipv4 || isolated || nat64Prefix !== null) families.push('ipv4');
+  return families;
+}
+
+/** The alternatives as authorities, in the server's order, each once; hosts that cannot be one are left out. */
+function alternativeAuthorities(alternatives: readonly Alternative[], originHost: string): Authority[] {
+  const authorities = new Map<string, Authority>();
+  for (const { host: named, port } of alternatives) {
+    const literal = named.startsWith('[');
+    const host = named === '' ? originHost : literal ? named.slice(1, -1) : named;
+    if (literal && isIP(host) === 0) continue;
+    const key = `${host} ${port}`;
+    if (!authorities.has(key)) authorities.set(key, { host, port, speaks: ['h3'], source: 'alt-svc' });
+  }
+  return [...authorities.values()];
+}
+
+/**
+ * All groups in order. The best group of each authority is tried as one, for an alternative is another way into the
+ * same service; then the other services; the addresses with which no service is associated come last (section 5.2).
+ */
+function groupsOf(walked: readonly Walked[]): Endpoint[][] {
+  const hasServices = ({ services }: Walked): boolean => services.length > 0;
+  const head = walked.flatMap((w) => w.services[0] ?? w.unassociated);
+  const others = walked.flatMap((w) => w.services.slice(1).map((group) => [...group]));
+  const last = walked.filter(hasServices).flatMap((w) => w.unassociated);
+  return [head, ...others, last];
+}
+
+function sameList(a: readonly Endpoint[], b: readonly Endpoint[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((one, i) => {
+      const other = b[i];
+      return (
+        other !== undefined &&
+        one.contender === other.contender &&
+        one.address === other.address &&
+        one.port === other.port &&
+        one.host === other.host &&
+        one.source === other.source
+      );
+    })
+  );
+}
+
+/** A machine for one resolution. */
+export function createResolution(options: ResolutionOptions): Resolution {
+  const { origin, connectivity, random } = options;
+  const readServices = createServiceReader(random);
+  const forgetful = random() < 1 / HISTORY_IGNORED_ONE_IN;
+  const families = familiesOf(connectivity);
+  const questions: Questions = createQuestions();
+  const walk: Walk = { questions, families, readServices };
+  const sorted = createSorting({
+    nat64Prefix: connectivity.nat64Prefix,
+    history: forgetful ? new Map() : options.history,
+    sourceFor: options.sourceFor,
+  });
+  const alternatives = alternativeAuthorities(options.alternatives, origin.host);
+  const timers = new Map<ResolutionTimer, number | null>();
+  let actions: ResolutionAction[] = [];
+  let announced: { readonly endpoints: readonly Endpoint[]; readonly final: boolean } | null = null;
+  let delayPassed = false;
+  let failed = false;
+
+  function setTimer(timer: ResolutionTimer, atMs: number | null): void {
+    if ((timers.get(timer) ?? null) === atMs) return;
+    timers.set(timer, atMs);
+    actions.push({ type: 'timer', timer, atMs });
+  }
+
+  /** The origin first: its questions are asked before those of the alternatives. */
+  function walkAll(): { origin: Walked; alternatives: Walked[] } {
+    questions.forget();
+    const { host, port } = origin;
+    const own = walkAuthority({ host, port, speaks: ['h2'], source: 'origin' }, walk);
+    const others = alternatives.map((authority) => walkAuthority(authority, walk));
+    if (!options.assumeH3 || alternatives.length > 0 || own.namesH3)
+      return { origin: own, alternatives: others };
+    const assumed = own.unassociated.map((endpoint): Endpoint => ({ ...endpoint, contender: 'h3' }));
+    return { origin: { ...own, unassociated: [...assumed, ...own.unassociated] }, alternatives: others };
+  }
+
+  /** The first condition set of section 4.2, apart from there being addresses at all. */
+  function hasPreferred(walked: readonly Walked[], groups: readonly Endpoint[][]): boolean {
+    if (!walked.every((w) => w.serviceKnown)) return false;
+    const preferred = families.includes(connectivity.preferred) ? connectivity.preferred : families[0];
+    if (preferred === undefined || isIP(origin.host) !== 0) return true;
+    if (questions.ask(origin.host, preferred === 'ipv6' ? 'AAAA' : 'A').answer !== null) return true;
+    const isPreferred = ({ address }: Endpoint): boolean => address.includes(':') === (preferred === 'ipv6');
+    return groups.some((group) => group.some(isPreferred));
+  }
+
+  function announce(groups: readonly Endpoint[][], final: boolean): void {
+    const endpoints = sorted(groups);
+    const news = announced === null || !sameList(announced.endpoints, endpoints);
+    if (!news && (!final || announced?.final)) return;
+    announced = { endpoints, final };
+    actions.push({ type: 'endpoints', endpoints, final });
+  }
+
+  function fail(own: Walked): void {
+    failed = true;
+    setTimer('resolution', null);
+    const { host } = origin;
+    const failure = questions.failure();
+    if (own.unavailable)
+      actions.push({
+        type: 'failed',
+        code: 'no-address',
+        message: `${host}: its HTTPS record says there is no such service`,
+      });
+    else if (failure === null)
+      actions.push({ type: 'failed', code: 'no-address', message: `${host} has no address` });
+    else {
+      const message = `${host} could not be looked up (${failure.message})`;
+      actions.push({ type: 'failed', code: 'dns-failed', message });
+    }
+  }
+
+  function step(nowMs: number): ResolutionAction[] {
+    const { origin: own, alternatives: others } = walkAll();
+    const walked = [...others, own];
+    actions.push(...questions.takeQueries());
+    const groups = groupsOf(walked);
+    const positive = groups.some((group) => group.length > 0);
+    const final = !questions.waiting();
+    if (announced === null && !positive) {
+      if (final) fail(own);
+    } else if (announced !== null || final || delayPassed || hasPreferred(walked, groups)) {
+      setTimer('resolution', null);
+      announce(groups, final);
+      setTimer('expiry', questions.expiresAtMs());
+    } else if (!timers.has('resolution')) {
+      setTimer('resolution', nowMs + (options.resolutionDelayMs ?? RESOLUTION_DELAY_MS));
+    }
+    const out = actions;
+    actions = [];
+    return out;
+  }
+
+  return {
+    start: step,
+    handle(event, nowMs) {
+      if (failed) return [];
+      if (event.type === 'answer') questions.take(event.query, event.answer, nowMs);
+      else {
+        timers.set(event.timer, null);
+        if (event.timer === 'resolution') delayPassed = true;
+        else questions.renew(nowMs);
+      }
+      return step(nowMs);
+    },
+  };
+}

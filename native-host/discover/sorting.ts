@@ -1,0 +1,81 @@
+// Grouped endpoints brought into the one order in which they are to be tried (Happy Eyeballs v3 draft, sections 5.3 and
+// 8.2): each group sorted by destination address and interleaved, IPv4 addresses behind a NAT64 among them.
+import { familyOf } from './address-bytes.ts';
+import { compareDestinations, type Destination, destinationOf } from './address-selection.ts';
+import type { AddressHistory } from './discovering.ts';
+import type { Endpoint } from './endpoint.ts';
+import { interleave } from './interleave.ts';
+import { nat64Of } from './nat64.ts';
+
+export interface SortingOptions {
+  readonly nat64Prefix: string | null;
+  readonly history: ReadonlyMap<string, AddressHistory>;
+  readonly sourceFor: (destination: string) => string | null;
+}
+
+/** An address as DNS gave it: what is connected to, and what it is sorted by. */
+interface Located {
+  readonly address: string;
+  readonly destination: Destination;
+}
+
+interface Candidate extends Destination {
+  readonly contender: Endpoint['contender'];
+  readonly endpoint: Endpoint;
+}
+
+/** Gives each address's facts, worked out once for all the lists it appears in. */
+function locator({ nat64Prefix, history, sourceFor }: SortingOptions): (given: string) => Located {
+  const nat64 = nat64Prefix === null ? null : nat64Of(nat64Prefix);
+  const known = new Map<string, Located>();
+
+  function locate(given: string): Located {
+    const bare = (familyOf(given) === 'ipv6' && nat64?.desynthesize(given)) || given;
+    const direct = sourceFor(bare);
+    // Synthesis is for IPv4 addresses to which no IPv4 route applies (section 8.3), and for no others.
+    const synthesized = direct === null && familyOf(bare) === 'ipv4' ? nat64?.synthesize(bare) : undefined;
+    const address = synthesized ?? bare;
+    const source = address === bare ? direct : sourceFor(address);
+    const srttMs = history.get(address)?.srttMs ?? null;
+    return { address, destination: destinationOf(bare, source, srttMs) };
+  }
+
+  return (given) => {
+    let located = known.get(given);
+    if (located === undefined) {
+      located = locate(given);
+      known.set(given, located);
+    }
+    return located;
+  };
+}
+
+/**
+ * Sorts groups, best first, into one list without repetitions: n log n in the endpoints. Addresses without a route end
+ * their group and are not interleaved with the others, so that rule 1 of RFC 6724 still holds after interleaving.
+ */
+export function createSorting(
+  options: SortingOptions,
+): (groups: readonly (readonly Endpoint[])[]) => Endpoint[] {
+  const locate = locator(options);
+  return (groups) => {
+    const seen = new Set<string>();
+    return groups.flatMap((group) => {
+      const candidates: Candidate[] = [];
+      for (const endpoint of group) {
+        const { address, destination } = locate(endpoint.address);
+        const key = `${endpoint.contender} ${endpoint.port} ${address}`;
+        if (seen.has(key)) continue;
+        seen.add(key);
+        const { contender } = endpoint;
+        candidates.push({ ...destination, contender, endpoint: { ...endpoint, address } });
+      }
+      candidates.sort(compareDestinations);
+      const usable = candidates.findIndex((candidate) => !candidate.usable);
+      const end = usable === -1 ? candidates.length : usable;
+      return [...interleave(candidates.slice(0, end)), ...interleave(candidates.slice(end))].map(
+        ({ endpoint }) => endpoint,
+      );
+    });
+  };
+}
