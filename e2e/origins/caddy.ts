@@ -1,27 +1,19 @@
 // Builds and starts Caddy, so that what holds against our own server is also proven against one by other hands.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { SCRATCH, scratchDirectory } from '../scratch.ts';
+import { buildGoModule, type GoModule } from '../go-module.ts';
+import { scratchDirectory } from '../scratch.ts';
 import type { Certificate, RunningOrigin } from './start.ts';
 
-const MODULE = fileURLToPath(new URL('caddy', import.meta.url));
-const BINARY = path.join(SCRATCH, 'bin', 'caddy');
-/** Digest of the sources that the binary was built from. */
-const BUILT_FROM = `${BINARY}.built-from`;
-const SOURCES = ['go.mod', 'go.sum', 'main.go'];
-
-/** The whole message of the error that says so. */
-export const GO_MISSING = 'Go is needed to build Caddy and was not found. Get it from https://go.dev/dl/.';
+const MODULE: GoModule = { name: 'Caddy', directory: fileURLToPath(new URL('caddy', import.meta.url)) };
 
 const START_TIMEOUT_MS = 20_000;
 /** Without one Caddy waits for browsers to let go of their QUIC connections: half a minute. */
@@ -42,37 +34,11 @@ export interface RunningCaddy extends RunningOrigin {
 }
 
 /**
- * Builds Caddy unless the one at hand was built from the same sources, and returns its path. The first time
- * takes minutes and downloads Go modules.
- *
- * Throws `GO_MISSING` if there is no Go, and with the compiler's words if the build fails.
- */
-export async function buildCaddy(): Promise<string> {
-  const wanted = await digestOfSources();
-  const present = existsSync(BINARY) && existsSync(BUILT_FROM) && (await readFile(BUILT_FROM, 'utf8'));
-  if (present === wanted) return BINARY;
-  await mkdir(path.dirname(BINARY), { recursive: true });
-  process.stderr.write('Building Caddy with Go; the first time takes a few minutes.\n');
-  // Built aside and renamed: another run may be starting the old one, or building too.
-  const built = `${BINARY}.${process.pid}`;
-  const go = spawn('go', ['build', '-trimpath', '-o', built, '.'], {
-    cwd: MODULE,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const complaints = text(go.stderr);
-  const [code] = (await once(go, 'close').catch(goError)) as [number | null];
-  if (code !== 0) throw new Error(`Caddy did not build:\n${await complaints}`);
-  await rename(built, BINARY);
-  await writeFile(BUILT_FROM, wanted);
-  return BINARY;
-}
-
-/**
  * Starts Caddy on loopback with HTTP/1.1, HTTP/2 and HTTP/3 on one port, and resolves once it answers and
- * advertises HTTP/3. Throws as `buildCaddy` does, or with Caddy's own words if it ends before that.
+ * advertises HTTP/3. Throws as `buildGoModule` does, or with Caddy's own words if it ends before that.
  */
 export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
-  const binary = await buildCaddy();
+  const binary = await buildGoModule(MODULE);
   const dir = await scratchDirectory('caddy');
   const port = await freePort();
   const configPath = path.join(dir, 'caddy.json');
@@ -96,16 +62,6 @@ export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
     throw new Error(`Caddy did not start:\n${await complaints}`);
   }
   return { origin: `https://${options.host}:${port}`, host: options.host, port, stop };
-}
-
-async function digestOfSources(): Promise<string> {
-  const hash = createHash('sha256');
-  for (const name of SOURCES) hash.update(await readFile(path.join(MODULE, name)));
-  return hash.digest('hex');
-}
-
-function goError(error: NodeJS.ErrnoException): never {
-  throw error.code === 'ENOENT' ? new Error(GO_MISSING) : error;
 }
 
 function configuration({ host, certificate }: CaddyOptions, port: number, dir: string): object {

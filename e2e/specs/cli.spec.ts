@@ -1,7 +1,7 @@
 // The command line's contract against real servers: documents, exit codes, modes, memory.
 import { raceDocumentSchema } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
-import { GO_MISSING } from '../origins/caddy.ts';
+import { GO_MISSING } from '../go-module.ts';
 import { expect, reachLocal, runPhotofinish, test } from './fixtures.ts';
 
 const documentOf = (stdout: string) => v.parse(raceDocumentSchema, JSON.parse(stdout));

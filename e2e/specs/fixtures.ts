@@ -8,7 +8,8 @@ import { test as base, type Page } from '@playwright/test';
 import * as v from 'valibot';
 import type { Popup } from '../browsers/popup.ts';
 import { openSession, type Session, type SessionOptions } from '../browsers/session.ts';
-import { GO_MISSING, type RunningCaddy, startCaddy } from '../origins/caddy.ts';
+import { GO_MISSING } from '../go-module.ts';
+import { type RunningCaddy, startCaddy } from '../origins/caddy.ts';
 import { ORIGIN_KINDS, type RunningOrigin, type RunningOrigins, startOrigins } from '../origins/start.ts';
 import { scratchDirectory, TOP } from '../scratch.ts';
 

@@ -7,7 +7,7 @@ import {
   type RunningChromium,
   visitUntil,
 } from '../browsers/chromium.ts';
-import { GO_MISSING } from '../origins/caddy.ts';
+import { GO_MISSING } from '../go-module.ts';
 import { startOrigins } from '../origins/start.ts';
 import { test as base, expect, type Kind } from './fixtures.ts';
 

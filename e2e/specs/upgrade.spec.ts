@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { navigationProtocol, visitUntil } from '../browsers/chromium.ts';
 import type { Session } from '../browsers/session.ts';
-import { GO_MISSING } from '../origins/caddy.ts';
+import { GO_MISSING } from '../go-module.ts';
 import { badgeText, expect, exportedReport, test } from './fixtures.ts';
 
 async function expectUpgrade(session: Session, page: Page, origin: string, dir: string): Promise<void> {

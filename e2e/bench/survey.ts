@@ -1,0 +1,153 @@
+// Cold races over a thousand origins, 32 at a time: processor time of each, against a Go program that does the same work
+// with quic-go and net/http.
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { RaceDocument } from '@photofinish/shared/outcome';
+import { median } from '@photofinish/shared/statistics';
+import { buildGoModule } from '../go-module.ts';
+import { startOrigins } from '../origins/start.ts';
+import { beginStep } from '../run/display.ts';
+import { TOP } from '../scratch.ts';
+import { measure } from './measure.ts';
+import { type Fact, publish } from './result.ts';
+
+const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
+const PEER = { name: 'go-peer', directory: fileURLToPath(new URL('peers/go', import.meta.url)) };
+const ORIGINS = 1000;
+const CONCURRENCY = 32;
+const START_DELAY_MS = 10;
+/** As `photofinish race` has it. */
+const TIMEOUT_MS = 3000;
+const ROUNDS = 10;
+/** The goal is at least 0.8 times the peer's races per second of processor time. */
+const CPU_RATIO_AT_MOST = 1 / 0.8;
+
+const settings = Array.from({ length: ORIGINS }, (_, n) => ({
+  host: `s${n}.test`,
+  h3: true,
+  altSvc: 'auto',
+}));
+const { origins, caPath, stop } = await startOrigins({ origins: Object.fromEntries(settings.entries()) });
+const all = Object.values(origins);
+
+interface Run {
+  readonly cpuMs: number;
+  readonly wallMs: number;
+  readonly output: string;
+}
+
+/** Runs a program to its end; user and system time are the kernel's own account of it, start-up and all. */
+async function accounted(file: string, args: readonly string[], input = ''): Promise<Run> {
+  const beganMs = performance.now();
+  const script = 'TIMEFORMAT="%3U %3S"; { time "$@" 2>&4; } 4>&2 2>&3';
+  const child = spawn('bash', ['-c', script, 'bash', file, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
+  }) as ChildProcessByStdio<Writable, Readable, null>;
+  child.stdin.end(input);
+  const account = child.stdio[3] as NodeJS.ReadableStream;
+  const [output, times, [code]] = await Promise.all([text(child.stdout), text(account), once(child, 'exit')]);
+  if (code !== 0) throw new Error(`${file} ended with ${code}`);
+  const [user = Number.NaN, system = Number.NaN] = times.trim().split(' ').map(Number);
+  return { cpuMs: (user + system) * 1000, wallMs: performance.now() - beganMs, output };
+}
+
+async function ours(mode: string, count: number): Promise<Run> {
+  const chosen = all.slice(0, count);
+  const pins = chosen.flatMap(({ host, port }) => ['--resolve', `${host}:${port}:127.0.0.1`]);
+  const what = ['--mode', mode, '--memory', 'none', '--concurrency', String(CONCURRENCY)];
+  const how = ['--start-delay', String(START_DELAY_MS), '--timeout', String(TIMEOUT_MS)];
+  const where = ['--allow-private', '--ca', caPath, '--json', ...pins];
+  const run = await accounted(PHOTOFINISH, [
+    'race',
+    ...chosen.map((o) => o.origin),
+    ...what,
+    ...how,
+    ...where,
+  ]);
+  const { races } = JSON.parse(run.output) as RaceDocument;
+  const failed = races.filter((race) => race.summary.failed > 0 || race.error !== undefined).length;
+  if (races.length !== count || failed > 0) throw new Error(`${failed} of ${races.length} races failed`);
+  return run;
+}
+
+async function theirs(count: number): Promise<Run> {
+  const order = {
+    origins: all.slice(0, count).map(({ host, port }) => ({ host, port, address: '127.0.0.1' })),
+    ca: caPath,
+    concurrency: CONCURRENCY,
+    startDelayMs: START_DELAY_MS,
+    timeoutMs: TIMEOUT_MS,
+  };
+  const run = await accounted(peer, [], JSON.stringify(order));
+  const { failures } = JSON.parse(run.output) as { readonly failures: readonly string[] };
+  if (failures.length > 0) throw new Error(`the peer failed: ${failures[0]}`);
+  return run;
+}
+
+const walls: Record<'ours' | 'theirs', number[]> = { ours: [], theirs: [] };
+const bothStarted: number[] = [];
+
+async function surveyOurs(): Promise<number> {
+  const run = await ours('race', ORIGINS);
+  const { races } = JSON.parse(run.output) as RaceDocument;
+  walls.ours.push(run.wallMs);
+  bothStarted.push(races.filter((race) => (race.trials[0]?.attempts.length ?? 0) > 1).length / ORIGINS);
+  return run.cpuMs / ORIGINS;
+}
+
+async function surveyTheirs(): Promise<number> {
+  const run = await theirs(ORIGINS);
+  walls.theirs.push(run.wallMs);
+  return run.cpuMs / ORIGINS;
+}
+
+function perSecond(wallsMs: readonly number[]): number {
+  return ORIGINS / ((median(wallsMs) ?? Number.NaN) / 1000);
+}
+
+/** Where the time goes: what starting costs, and each transport alone. */
+async function breakdown(): Promise<Fact[]> {
+  const start = (await ours('race', 1)).cpuMs;
+  const h3 = (await ours('h3', ORIGINS)).cpuMs;
+  const h2 = (await ours('h2', ORIGINS)).cpuMs;
+  const theirStart = (await theirs(1)).cpuMs;
+  return [
+    { name: 'races per second (wall), photofinish', value: perSecond(walls.ours), unit: '1/s' },
+    { name: 'races per second (wall), quic-go and net/http', value: perSecond(walls.theirs), unit: '1/s' },
+    {
+      name: 'races in which HTTP/2 started too',
+      value: 100 * (median(bothStarted) ?? Number.NaN),
+      unit: '%',
+    },
+    { name: 'processor time of a run with one origin', value: start, unit: 'ms' },
+    { name: 'the same, quic-go and net/http', value: theirStart, unit: 'ms' },
+    { name: 'processor time a race, HTTP/3 alone', value: (h3 - start) / ORIGINS, unit: 'ms' },
+    { name: 'processor time a race, HTTP/2 alone', value: (h2 - start) / ORIGINS, unit: 'ms' },
+  ];
+}
+
+const peer = await buildGoModule(PEER);
+try {
+  const step = beginStep(`${ORIGINS} cold races, ${CONCURRENCY} at a time`);
+  const measurement = await measure({
+    title: `processor time of a cold race over ${ORIGINS} origins, ${CONCURRENCY} at a time, start-up included`,
+    unit: 'ms',
+    sides: [
+      { name: 'quic-go and net/http', run: surveyTheirs },
+      { name: 'photofinish', run: surveyOurs, ratioAtMost: CPU_RATIO_AT_MOST },
+    ],
+    rounds: ROUNDS,
+    warmUpRounds: 1,
+    seed: 1,
+    onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
+  });
+  const facts = await breakdown();
+  step.end(true);
+  publish('survey', { measurements: [measurement], facts });
+} finally {
+  await stop();
+}
