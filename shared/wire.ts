@@ -94,6 +94,10 @@ export const statsSchema = v.object({
   lookups: count,
   hits: count,
   races: count,
+  /** Trials that looked for a remembered protocol, those that found one, and those that were right to use it. */
+  raceLookups: v.optional(count),
+  raceHits: v.optional(count),
+  raceRight: v.optional(count),
   network: v.string(),
 });
 export type Stats = v.InferOutput<typeof statsSchema>;

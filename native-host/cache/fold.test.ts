@@ -1,20 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Observation } from '@photofinish/shared/observation';
+import { observationSchema } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
+import { ATTEMPT_ERROR_CODES, type OriginRace, type Trial } from '@photofinish/shared/outcome';
 import fc from 'fast-check';
-import { foldAltSvc, foldRace, foldSighting, foldUse, persistentPart } from './fold.ts';
-import { SUCCESS_FRESH_MS } from './policy.ts';
-import { newHost, newUse } from './record.ts';
+import * as v from 'valibot';
+import { MAX_BACK_OFF_MS } from './back-off.ts';
+import { foldAddresses, foldRace, foldSighting } from './fold.ts';
+import { reachable, SUCCESS_FRESH_MS } from './policy.ts';
+import { type AddressRecord, type HostRecord, newHost } from './record.ts';
 import { down, observation, race, trial, up } from './samples.ts';
 
 const NOW = 5_000_000;
 const HOST = newHost('https://a.test' as Origin, 'home', 0);
-const USE = newUse('chromium', HOST.origin, 'a.test', 'home');
+
+/** A race whose Alt-Svc header, if it has one, was received in it. */
+function fold(host: HostRecord, trials: Trial[], nowMs: number, facts: Partial<OriginRace> = {}): HostRecord {
+  const finished = race(trials, facts);
+  const { altSvc } = finished.discovered;
+  return foldRace(host, { race: finished, heard: altSvc === null ? null : { altSvc, ageMs: 0 } }, nowMs);
+}
 
 test('P2 rule 4: late HTTP/3 is learnt', () => {
   const late = up('h3', { outcome: 'established-late', startedMs: 0, establishedMs: 90 });
-  const host = foldRace(HOST, race([trial(late, up('h2'))]), NOW);
+  const host = fold(HOST, [trial(late, up('h2'))], NOW);
   assert.equal(host.h3AtMs, NOW);
   assert.equal(host.h3UntilMs, NOW + SUCCESS_FRESH_MS);
   assert.equal(host.h3HandshakeMs, 90);
@@ -22,45 +31,45 @@ test('P2 rule 4: late HTTP/3 is learnt', () => {
 });
 
 test('the smoothed RTT starts with its first sample and then moves by an eighth', () => {
-  const first = foldRace(HOST, race([trial(up('h3'))]), NOW);
+  const first = fold(HOST, [trial(up('h3'))], NOW);
   assert.equal(first.h3RttMs, 20);
-  const second = foldRace(first, race([trial(up('h3', { transportMs: 110 }))]), NOW + 1);
+  const second = fold(first, [trial(up('h3', { transportMs: 110 }))], NOW + 1);
   assert.equal(second.h3RttMs, 30);
   assert.equal(second.races, 2);
 });
 
 test('a failure of HTTP/3 backs off only when TCP worked in the same race', () => {
-  const bothDead = foldRace(HOST, race([trial(down('h3', 'udp-timeout'), down('h2', 'tcp-timeout'))]), NOW);
+  const bothDead = fold(HOST, [trial(down('h3', 'udp-timeout'), down('h2', 'tcp-timeout'))], NOW);
   assert.equal(bothDead.h3BackOffUntilMs, null);
   assert.equal(bothDead.tcpFailure, 'tcp-timeout');
-  const broken = foldRace(HOST, race([trial(down('h3', 'udp-refused'), up('h2'))]), NOW);
+  const broken = fold(HOST, [trial(down('h3', 'udp-refused'), up('h2'))], NOW);
   assert.equal(broken.h3Failure, 'udp-refused');
   assert.equal(broken.h3BackOffUntilMs, NOW + 300_000);
-  const again = foldRace(broken, race([trial(down('h3', 'udp-refused'), up('h2'))]), NOW + 1);
+  const again = fold(broken, [trial(down('h3', 'udp-refused'), up('h2'))], NOW + 1);
   assert.equal(again.h3BackOffUntilMs, NOW + 1 + 600_000);
-  const mended = foldRace(again, race([trial(up('h3'))]), NOW + 2);
-  assert.deepEqual([mended.h3Failures, mended.h3BackOffUntilMs, mended.h3FailedAtMs], [0, null, null]);
+  const mended = fold(again, [trial(up('h3'))], NOW + 2);
+  assert.deepEqual([mended.h3Failures, mended.h3BackOffUntilMs, mended.h3FailedAtMs], [1, null, null]);
 });
 
 test('a handshake without an answer is no success: HTTP/3 that breaks after it is backed off from', () => {
   const error = { code: 'h3-error', message: 'no SETTINGS' } as const;
   const broken = up('h3', { outcome: 'failed', error });
-  const host = foldRace(HOST, race([trial(broken, up('h2'))]), NOW);
+  const host = fold(HOST, [trial(broken, up('h2'))], NOW);
   assert.deepEqual([host.h3AtMs, host.h3Failure, host.h3BackOffUntilMs], [null, 'h3-error', NOW + 300_000]);
   const misdirected = up('h2', { outcome: 'failed', error: { code: 'misdirected', message: '421' } });
-  const silent = foldRace(HOST, race([trial(misdirected)]), NOW);
+  const silent = fold(HOST, [trial(misdirected)], NOW);
   assert.deepEqual([silent.tcpProtocol, silent.tcpFailure], [null, 'misdirected']);
 });
 
 test('a cancelled HTTP/3 attempt proves nothing', () => {
   const cancelled = up('h3', { establishedMs: null, outcome: 'cancelled' });
-  const host = foldRace(HOST, race([trial(cancelled, up('h2'))]), NOW);
+  const host = fold(HOST, [trial(cancelled, up('h2'))], NOW);
   assert.deepEqual([host.h3AtMs, host.h3Failures, host.tcpProtocol], [null, 0, 'h2']);
 });
 
 test('HTTP/3 is fresh for the ma that the same race heard', () => {
   const discovered = { altSvc: 'h3=":443"; ma=60', knownRoot: false };
-  const host = foldRace(HOST, race([trial(up('h3'))], { discovered }), NOW);
+  const host = fold(HOST, [trial(up('h3'))], NOW, { discovered });
   assert.equal(host.h3UntilMs, NOW + 60_000);
   assert.equal(host.altSvcUntilMs, NOW + 60_000);
   assert.equal(host.knownRoot, 0);
@@ -68,94 +77,203 @@ test('HTTP/3 is fresh for the ma that the same race heard', () => {
 
 test('an advertisement refreshed over TCP does not end a back-off', () => {
   const discovered = { altSvc: 'h3=":443"', knownRoot: true };
-  const host = foldRace(HOST, race([trial(down('h3', 'udp-timeout'), up('h2'))], { discovered }), NOW);
+  const host = fold(HOST, [trial(down('h3', 'udp-timeout'), up('h2'))], NOW, { discovered });
   const seen = foldSighting(host, observation({ altSvc: 'h3=":443"', protocol: 'h2' }), NOW + 1);
   assert.equal(seen.h3BackOffUntilMs, NOW + 300_000);
   assert.equal(seen.altSvcAtMs, NOW + 1);
 });
 
-test('RFC 7838: a header replaces the list, clear forgets it, a broken or older one changes nothing', () => {
-  const known = foldAltSvc(HOST, 'h3=":443"; ma=10', NOW);
-  assert.equal(foldAltSvc(known, 'h2=":444"', NOW + 1).altSvcUntilMs, null);
-  assert.equal(foldAltSvc(known, 'clear', NOW + 1).altSvc, null);
-  assert.equal(foldAltSvc(known, '!!', NOW + 1), known);
-  assert.equal(foldAltSvc(known, 'clear', NOW - 1), known);
+const RACED = fold(HOST, [trial(up('h3'))], NOW);
+const STALE = { ...RACED, h3UntilMs: NOW };
+const BROKEN = fold(HOST, [trial(down('h3', 'udp-refused'), up('h2'))], NOW);
+const TWICE = fold(BROKEN, [trial(down('h3', 'udp-refused'), up('h2'))], NOW);
+const WRONG_PLACE = { ...down('h3', 'misdirected'), source: 'alt-svc', port: 8443 } as const;
+const CANCELLED = up('h3', { establishedMs: null, outcome: 'cancelled' });
+
+type Step = (host: HostRecord, atMs: number) => HostRecord;
+const raced =
+  (...attempts: Trial['attempts']): Step =>
+  (host, atMs) =>
+    fold(host, [trial(...attempts)], atMs);
+const seen =
+  (facts: Parameters<typeof observation>[0]): Step =>
+  (host, atMs) =>
+    foldSighting(host, observation(facts), atMs);
+
+test('races and browsers are reconciled: every row of the table', () => {
+  const word = (h: HostRecord) => [h.h3AtMs, h.h3Basis, h.h3FailedAtMs, h.h3Failures, h.h3BackOffUntilMs];
+  const at = NOW + 1000;
+  const browserH3 = seen({ protocol: 'h3' });
+  const table: [string, HostRecord, Step, unknown[]][] = [
+    ['race: adopted', HOST, raced(up('h3')), [at, 'raced', null, 0, null]],
+    [
+      'race: late',
+      TWICE,
+      raced(up('h3', { outcome: 'established-late' }), up('h2')),
+      [at, 'raced', null, 1, null],
+    ],
+    [
+      'race: failed, TCP worked',
+      HOST,
+      raced(down('h3', 'udp-refused'), up('h2')),
+      [null, null, at, 1, at + 300_000],
+    ],
+    [
+      'race: failed again',
+      BROKEN,
+      raced(down('h3', 'udp-refused'), up('h2')),
+      [null, null, at, 2, at + 600_000],
+    ],
+    [
+      'race: failed, TCP too',
+      RACED,
+      raced(down('h3', 'udp-timeout'), down('h2', 'tcp-timeout')),
+      word(RACED),
+    ],
+    ['race: failed, TCP not tried', RACED, raced(down('h3', 'udp-timeout')), word(RACED)],
+    ['race: cancelled', BROKEN, raced(CANCELLED, up('h2')), word(BROKEN)],
+    ['race: blocked', RACED, raced(down('h3', 'blocked'), up('h2')), word(RACED)],
+    ['race: a wrong alternative', RACED, raced(WRONG_PLACE, up('h2')), word(RACED)],
+    ['browser: h3, nothing known', HOST, browserH3, [at, 'observed', null, 0, null]],
+    ['browser: h3 after a failure', TWICE, browserH3, [at, 'observed', null, 1, null]],
+    ['browser: h3 after a stale success', STALE, browserH3, [at, 'observed', null, 0, null]],
+    ['browser: h3 during a fresh race', RACED, browserH3, word(RACED)],
+    ['browser: h3 before a failure', BROKEN, (host) => browserH3(host, NOW - 1), word(BROKEN)],
+    ['browser: h2, h3 raced', RACED, seen({ protocol: 'h2' }), word(RACED)],
+    ['browser: h2, h3 broken', BROKEN, seen({ protocol: 'h2' }), word(BROKEN)],
+    ['advertised while broken', BROKEN, seen({ protocol: 'h2', altSvc: 'h3=":443"' }), word(BROKEN)],
+    ['taken back while it works', RACED, seen({ protocol: 'h2', altSvc: 'clear' }), word(RACED)],
+  ];
+  for (const [name, host, step, want] of table) assert.deepEqual(word(step(host, at)), want, name);
+  for (const delivery of ['http-cache', 'service-worker', 'prefetch'] as const)
+    assert.equal(seen({ delivery, protocol: 'h3', altSvc: 'h3=":443"' })(BROKEN, at), BROKEN);
+  assert.equal(seen({ protocol: 'http/1.1' })(RACED, at).tcpProtocol, 'http/1.1');
 });
 
-test('only persistent alternatives outlive a network', () => {
-  assert.equal(persistentPart('h3=":443"; ma=5'), 'clear');
-  assert.equal(
-    persistentPart('h3=":1"; ma=5, h3="b.test:2"; ma=6; persist=1'),
-    'h3="b.test:2"; ma=6; persist=1',
-  );
-});
-
-test("a browser's h3 proves the path, unless fresh raced evidence already does", () => {
-  const seen = foldSighting(HOST, observation({ protocol: 'h3' }), NOW);
-  assert.deepEqual([seen.h3Basis, seen.h3AtMs], ['observed', NOW]);
-  const raced = foldRace(HOST, race([trial(up('h3'))]), NOW);
-  assert.equal(foldSighting(raced, observation({ protocol: 'h3' }), NOW + 1).h3Basis, 'raced');
-  const broken = foldRace(HOST, race([trial(down('h3', 'udp-refused'), up('h2'))]), NOW);
-  assert.equal(
-    foldSighting(broken, observation({ protocol: 'h3' }), NOW - 1).h3BackOffUntilMs,
-    NOW + 300_000,
-  );
-  assert.equal(foldSighting(broken, observation({ protocol: 'h3' }), NOW + 1).h3BackOffUntilMs, null);
-});
-
-test('nothing but the network counts', () => {
-  for (const delivery of ['http-cache', 'service-worker', 'prefetch'] as const) {
-    const o = observation({ delivery, protocol: 'h3', altSvc: 'h3=":443"' });
-    assert.equal(foldSighting(HOST, o, NOW), HOST);
-    assert.equal(foldUse(USE, o, NOW), USE);
+test('a dead path whose advertisement is refreshed with every answer is not tried for ever', () => {
+  let host = HOST;
+  let tries = 0;
+  const month = NOW + 30 * 24 * 3_600_000;
+  for (let atMs = NOW; atMs < month; atMs += 60_000) {
+    host = foldSighting(host, observation({ altSvc: 'h3=":443"', protocol: 'h2' }), atMs);
+    assert.equal(host.altSvcUntilMs, atMs + 86_400_000);
+    if (reachable(host, null, atMs).protocol !== 'h3') continue;
+    tries += 1;
+    host = fold(host, [trial(down('h3', 'udp-timeout'), up('h2'))], atMs);
   }
+  // 300 s doubled ten times are more than two days; fifteen times two days are the month.
+  assert.ok(tries >= 10 && tries <= 10 + 15, `${tries} tries`);
 });
 
-test('stays count visits, not requests: a page of fifty resources on one connection is one', () => {
-  let use = foldUse(USE, observation({ altSvc: 'h3=":443"' }), NOW);
-  assert.equal(use.stays, 0);
-  for (let i = 1; i <= 50; i += 1) use = foldUse(use, observation({ kind: 'resource' }), NOW + i * 100);
-  assert.equal(use.stays, 0);
-  use = foldUse(use, observation({}), NOW + 10_000);
-  use = foldUse(use, observation({ kind: 'resource' }), NOW + 100_000);
-  assert.equal(use.stays, 2);
-  assert.equal(foldUse(use, observation({ protocol: 'h3' }), NOW + 100_001).stays, 0);
+test('a lossy path is tried again sooner, at first', () => {
+  const failing = [trial(down('h3', 'udp-timeout'), up('h2'))];
+  assert.equal(fold(RACED, failing, NOW + 1).h3BackOffUntilMs, NOW + 1 + 60_000);
+  assert.equal(fold(STALE, failing, NOW + 1).h3BackOffUntilMs, NOW + 1 + 300_000);
+  assert.equal(fold({ ...HOST, h3LossRate: 0.05 }, failing, NOW).h3BackOffUntilMs, NOW + 60_000);
+  const refused = fold(RACED, [trial(down('h3', 'udp-refused'), up('h2'))], NOW + 1);
+  assert.equal(refused.h3BackOffUntilMs, NOW + 1 + 300_000);
 });
 
-test('an advertisement that comes again keeps the count, one that returns after a gap begins it anew', () => {
-  const advert = { altSvc: 'h3=":443"; ma=60' };
-  let use = foldUse(USE, observation(advert), NOW);
-  use = foldUse(use, observation(advert), NOW + 1000);
-  assert.deepEqual([use.stays, use.advertisedAtMs, use.advertisedUntilMs], [1, NOW, NOW + 61_000]);
-  use = foldUse(use, observation(advert), NOW + 500_000);
-  assert.deepEqual([use.stays, use.advertisedAtMs], [0, NOW + 500_000]);
-  assert.equal(foldUse(use, observation({ altSvc: 'clear' }), NOW + 500_001).advertisedUntilMs, null);
+test('a shorter cause never shortens a back-off in force', () => {
+  const host = fold(TWICE, [trial(down('h3', 'goaway'), up('h2'))], NOW + 1);
+  assert.deepEqual([host.h3Failure, host.h3BackOffUntilMs], ['goaway', TWICE.h3BackOffUntilMs]);
 });
 
-test('a hidden protocol still brings its advertisement, and leaves the last known protocol', () => {
-  const known = foldUse(USE, observation({}), NOW);
-  const hidden: Partial<Observation> = {
-    protocol: 'unknown',
-    reason: 'no-timing-allow-origin',
-    altSvc: 'h3=":1"',
+test('handshake, variance and loss are kept for each transport', () => {
+  const packets = { sent: 10, lost: 2 };
+  const host = fold(HOST, [trial(up('h3', { packets, rttMs: 8 })), trial(up('h2', { rttMs: 16 }))], NOW);
+  assert.deepEqual([host.h3RttMs, host.h3RttVarMs, host.h3RttAtMs, host.h3HandshakeMs], [8, 4, NOW, 40]);
+  assert.deepEqual([host.tcpRttMs, host.tcpRttVarMs, host.tcpRttAtMs], [16, 8, NOW]);
+  assert.equal(host.h3LossRate, 0.2);
+  const whole = fold(host, [trial(up('h3', { packets: { sent: 10, lost: 0 } }))], NOW + 1);
+  assert.equal(whole.h3LossRate, 0.2 - 0.2 / 8);
+  const old = fold({ ...HOST, h3RttMs: 8 }, [trial(up('h3', { rttMs: 8 }))], NOW);
+  assert.deepEqual([old.h3RttMs, old.h3RttVarMs], [8, 3]);
+});
+
+test('each address that answered has its own round trip', () => {
+  const known: AddressRecord = {
+    origin: HOST.origin,
+    network: 'home',
+    address: '::1',
+    srttMs: 12,
+    usedAtMs: 1,
   };
-  const use = foldUse(known, observation(hidden), NOW + 1);
-  assert.deepEqual([use.protocol, use.protocolAtMs], ['h2', NOW]);
-  assert.ok((use.advertisedUntilMs ?? 0) > NOW);
+  const attempts = [
+    up('h3', { address: '192.0.2.1', rttMs: 8 }),
+    up('h2', { address: '::1', rttMs: 20 }),
+    { ...down('h3', 'udp-timeout'), address: '192.0.2.9' },
+  ];
+  const folded = foldAddresses(new Map([['::1', known]]), race([trial(...attempts)]), NOW);
+  assert.deepEqual(
+    folded.map((a) => [a.origin, a.network, a.address, a.srttMs, a.usedAtMs]),
+    [
+      [HOST.origin, 'home', '192.0.2.1', 8, NOW],
+      [HOST.origin, 'home', '::1', 13, NOW],
+    ],
+  );
 });
 
-test('the newest answer decides, in whatever order they come', () => {
-  const answer = fc.record({
-    at: fc.integer({ min: 1, max: 1_000_000 }),
+const HEADERS = ['h3=":443"; ma=60', 'h3=":8443"; persist=1', 'h2=":443"', 'clear', '!!'];
+const anySighting = fc.record({
+  protocol: fc.constantFrom('h3', 'h2', 'http/1.1', 'http/1.0'),
+  altSvc: fc.option(fc.oneof(fc.constantFrom(...HEADERS), fc.string({ maxLength: 100 })), { nil: undefined }),
+  delivery: fc.constantFrom('network', 'http-cache', 'service-worker', 'prefetch'),
+});
+
+test('sightings in whatever order leave the same advertisement and the newest answers', () => {
+  const timed = fc.tuple(fc.integer({ min: 1, max: 1_000_000 }), anySighting);
+  const answers = fc.uniqueArray(timed, { selector: ([at]) => at, maxLength: 12 });
+  const shuffled = answers.chain((list) =>
+    fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })),
+  );
+  const after = (list: [number, Parameters<typeof observation>[0]][]) => {
+    let host = HOST;
+    for (const [at, { altSvc, ...facts }] of list)
+      host = foldSighting(host, observation({ ...facts, ...(altSvc !== undefined && { altSvc }) }), at);
+    return [host.altSvc, host.altSvcAtMs, host.altSvcUntilMs, host.tcpProtocol, host.tcpAtMs, host.h3AtMs];
+  };
+  fc.assert(fc.property(shuffled, ([one, other]) => assert.deepEqual(after(one), after(other))));
+});
+
+test('no valid observation or race throws, and a back-off is bounded by two days', () => {
+  const anyAttempt = fc.record({
     protocol: fc.constantFrom('h3', 'h2', 'http/1.1'),
+    outcome: fc.constantFrom('adopted', 'established-late', 'cancelled', 'failed'),
+    transportMs: fc.option(fc.nat(5000)),
+    establishedMs: fc.option(fc.nat(5000)),
+    rttMs: fc.option(fc.nat(5000)),
+    source: fc.constantFrom('https-record', 'alt-svc'),
+    error: fc.constantFrom(...ATTEMPT_ERROR_CODES).map((code) => ({ code, message: code })),
+    packets: fc.record({ sent: fc.nat(100), lost: fc.nat(100) }),
   });
+  const step = fc.oneof(
+    anySighting.map(
+      (facts): Step =>
+        (host, atMs) => {
+          const { altSvc, ...rest } = facts;
+          const o = observation({ ...rest, atMs, ...(altSvc !== undefined && { altSvc }) });
+          return foldSighting(host, v.parse(observationSchema, o), atMs);
+        },
+    ),
+    fc.array(anyAttempt, { maxLength: 4 }).map((list): Step => {
+      const attempts = list.map(({ protocol, ...facts }) => up(protocol, facts));
+      return (host, atMs) => fold(host, [trial(...attempts)], atMs);
+    }),
+  );
   fc.assert(
-    fc.property(fc.uniqueArray(answer, { minLength: 1, selector: (a) => a.at }), (answers) => {
-      const newest = answers.toSorted((a, b) => b.at - a.at)[0];
-      let use = USE;
-      for (const { at, protocol } of answers) use = foldUse(use, observation({ protocol }), at);
-      assert.equal(use.protocol, newest?.protocol);
-      assert.equal(use.protocolAtMs, newest?.at);
+    fc.property(fc.array(fc.tuple(step, fc.nat(10_000_000)), { maxLength: 20 }), (steps) => {
+      let host = HOST;
+      let nowMs = NOW;
+      for (const [run, pauseMs] of steps) {
+        nowMs += pauseMs;
+        const before = host;
+        host = run(host, nowMs);
+        assert.ok((host.h3BackOffUntilMs ?? 0) <= nowMs + MAX_BACK_OFF_MS);
+        const goesOn = host.h3BackOffUntilMs === null || host.h3AtMs === nowMs;
+        assert.ok(goesOn || (host.h3BackOffUntilMs ?? 0) >= (before.h3BackOffUntilMs ?? 0));
+        assert.ok((host.h3RttVarMs ?? 0) >= 0 && (host.h3LossRate ?? 0) <= 1);
+      }
     }),
   );
 });

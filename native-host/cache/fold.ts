@@ -1,46 +1,17 @@
-// How a race's outcome and a browser's observation change a record, pure: the one way in which evidence becomes memory.
-import { h3Alternatives, parseAltSvc } from '@photofinish/shared/alt-svc';
+// How a race's outcome and a browser's observation change a host's record, pure: the one way in which evidence becomes
+// memory, and the one place where the two are reconciled.
 import type { Observation } from '@photofinish/shared/observation';
 import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
-import { backOffMs, h3LifeMs, successFreshMs } from './policy.ts';
-import type { HostRecord, UseRecord } from './record.ts';
+import { foldAltSvc, foldMisdirected, foldServices, type Hearing } from './advertised.ts';
+import { backOffMs, failuresAfterSuccess, h3FailureOf, LOSSY_RATE } from './back-off.ts';
+import { handshakeSampleMs, lossSample, rttSampleMs, smoothed, smoothedRtt } from './estimate.ts';
+import { advertisedUntilMs, successFreshMs } from './policy.ts';
+import type { AddressRecord, Basis, HostRecord } from './record.ts';
 
-/** RFC 6298 section 2.3: alpha. */
-const RTT_GAIN = 1 / 8;
-/** Requests closer together than this ride on one connection, so they are one visit. */
-const VISIT_GAP_MS = 60_000;
-
-function smoothed(old: number | null, sample: number | null): number | null {
-  if (sample === null) return old;
-  return old === null ? sample : old + RTT_GAIN * (sample - old);
-}
-
-/**
- * A new Alt-Svc header replaces the old one (RFC 7838 section 3). `clear` forgets it, one that cannot be read at all
- * changes nothing, as in browsers, and so does one older than what is known.
- */
-export function foldAltSvc(host: HostRecord, altSvc: string, atMs: number): HostRecord {
-  if (atMs < (host.altSvcAtMs ?? 0)) return host;
-  const parsed = parseAltSvc(altSvc);
-  if (parsed.clear) return { ...host, altSvc: null, altSvcAtMs: atMs, altSvcUntilMs: null };
-  if (parsed.alternatives.length === 0) return host;
-  const lifeMs = h3LifeMs(altSvc);
-  return { ...host, altSvc, altSvcAtMs: atMs, altSvcUntilMs: lifeMs === null ? null : atMs + lifeMs };
-}
-
-/**
- * The part of a header that outlives a change of network (`persist=1`, RFC 7838 section 3.1), itself a header value;
- * `clear` when it has none, because every new header replaces the whole old list.
- */
-export function persistentPart(altSvc: string): string {
-  const lasting = h3Alternatives(parseAltSvc(altSvc)).filter((a) => a.persist);
-  if (lasting.length === 0) return 'clear';
-  return lasting.map((a) => `h3="${a.host}:${a.port}"; ma=${a.maxAgeSeconds}; persist=1`).join(', ');
-}
-
-function freshUntilMs(host: HostRecord, atMs: number): number {
-  const live = host.altSvcUntilMs !== null && host.altSvcUntilMs > atMs && host.altSvc !== null;
-  return atMs + successFreshMs(live && host.altSvc !== null ? h3LifeMs(host.altSvc) : null);
+/** A race to be folded in; `heard`: its Alt-Svc header when that was received, not remembered. */
+export interface FinishedRace {
+  readonly race: Omit<OriginRace, 'verdict'>;
+  readonly heard: { readonly altSvc: string; readonly ageMs: number } | null;
 }
 
 /** A handshake that led to no answer is a failure: HTTP/3 can break after it. */
@@ -48,69 +19,160 @@ function established(attempts: readonly Attempt[]): Attempt | undefined {
   return attempts.findLast((a) => a.establishedMs !== null && a.outcome !== 'failed');
 }
 
-function handshakeMs(attempt: Attempt): number | null {
-  return attempt.establishedMs === null ? null : attempt.establishedMs - attempt.startedMs;
-}
-
-function rttMs(attempt: Attempt): number | null {
-  return attempt.transportMs == null ? null : attempt.transportMs - attempt.startedMs;
-}
-
 /** Losing an address race or being told to stop says nothing about the host. */
-function failure(attempts: readonly Attempt[]): Attempt['error'] {
+function tcpFailureOf(attempts: readonly Attempt[]): Attempt['error'] {
   return attempts.findLast(
     (a) => a.outcome === 'failed' && a.error?.code !== 'cancelled' && a.error?.code !== 'blocked',
   )?.error;
 }
 
+/** Fresh for as long as somebody advertises it, within bounds: `ma`, or a record's TTL. */
+function h3Works(host: HostRecord, basis: Basis, atMs: number): HostRecord {
+  const untilMs = advertisedUntilMs(host, atMs);
+  return {
+    ...host,
+    h3AtMs: atMs,
+    h3UntilMs: atMs + successFreshMs(untilMs === null ? null : untilMs - atMs),
+    h3Basis: basis,
+    h3FailedAtMs: null,
+    h3Failure: null,
+    h3Failures: failuresAfterSuccess(host.h3Failures),
+    h3BackOffUntilMs: null,
+  };
+}
+
+function h3Failed(host: HostRecord, code: NonNullable<HostRecord['h3Failure']>, atMs: number): HostRecord {
+  const fresh = host.h3FailedAtMs === null && atMs < (host.h3UntilMs ?? 0);
+  const lossy = fresh || (host.h3LossRate ?? 0) >= LOSSY_RATE;
+  const failures = host.h3Failures + 1;
+  return {
+    ...host,
+    h3FailedAtMs: atMs,
+    h3Failure: code,
+    h3Failures: failures,
+    // A shorter cause never shortens a back-off in force.
+    h3BackOffUntilMs: Math.max(host.h3BackOffUntilMs ?? 0, atMs + backOffMs(code, failures, lossy)),
+  };
+}
+
+interface Measured {
+  rtt: { srttMs: number; rttvarMs: number } | null;
+  rttAtMs: number | null;
+  handshakeMs: number | null;
+  lossRate: number | null;
+}
+
+function measure(known: Measured, attempts: readonly Attempt[], atMs: number): Measured {
+  const next = { ...known };
+  for (const attempt of attempts) {
+    const rttMs = rttSampleMs(attempt);
+    if (rttMs !== null) {
+      next.rtt = smoothedRtt(next.rtt, rttMs);
+      next.rttAtMs = atMs;
+    }
+    const handshakeMs = handshakeSampleMs(attempt);
+    if (handshakeMs !== null) next.handshakeMs = smoothed(next.handshakeMs, handshakeMs);
+    const loss = lossSample(attempt);
+    if (loss !== null) next.lossRate = smoothed(next.lossRate, loss);
+  }
+  return next;
+}
+
+/** A mean without its variance is from before that was kept; RFC 6298 section 2.2 begins with half. */
+function rttOf(srttMs: number | null, rttvarMs: number | null): Measured['rtt'] {
+  return srttMs === null ? null : { srttMs, rttvarMs: rttvarMs ?? srttMs / 2 };
+}
+
+function foldMeasurements(host: HostRecord, attempts: readonly Attempt[], atMs: number): HostRecord {
+  const h3 = measure(
+    {
+      rtt: rttOf(host.h3RttMs, host.h3RttVarMs),
+      rttAtMs: host.h3RttAtMs,
+      handshakeMs: host.h3HandshakeMs,
+      lossRate: host.h3LossRate,
+    },
+    attempts.filter((a) => a.protocol === 'h3'),
+    atMs,
+  );
+  const tcp = measure(
+    {
+      rtt: rttOf(host.tcpRttMs, host.tcpRttVarMs),
+      rttAtMs: host.tcpRttAtMs,
+      handshakeMs: host.tcpHandshakeMs,
+      lossRate: null,
+    },
+    attempts.filter((a) => a.protocol !== 'h3'),
+    atMs,
+  );
+  return {
+    ...host,
+    h3RttMs: h3.rtt?.srttMs ?? null,
+    h3RttVarMs: h3.rtt?.rttvarMs ?? null,
+    h3RttAtMs: h3.rttAtMs,
+    h3HandshakeMs: h3.handshakeMs,
+    h3LossRate: h3.lossRate,
+    tcpRttMs: tcp.rtt?.srttMs ?? null,
+    tcpRttVarMs: tcp.rtt?.rttvarMs ?? null,
+    tcpRttAtMs: tcp.rttAtMs,
+    tcpHandshakeMs: tcp.handshakeMs,
+  };
+}
+
+/** The addresses that answered in a race, each with its smoothed round-trip time. */
+export function foldAddresses(
+  known: ReadonlyMap<string, AddressRecord>,
+  race: Omit<OriginRace, 'verdict'>,
+  atMs: number,
+): AddressRecord[] {
+  const { origin, network } = race;
+  const next = new Map<string, AddressRecord>();
+  for (const attempt of race.trials.flatMap((t) => t.attempts)) {
+    const rttMs = rttSampleMs(attempt);
+    if (rttMs === null) continue;
+    const { address } = attempt;
+    const srttMs = smoothed((next.get(address) ?? known.get(address))?.srttMs ?? null, rttMs);
+    next.set(address, { origin, network, address, srttMs, usedAtMs: atMs });
+  }
+  return [...next.values()];
+}
+
 /**
- * A finished race folded in. HTTP/3 established once, adopted or late, is learnt (P2, rule 4). A failure of HTTP/3
- * starts its back-off only when TCP worked in the same race: with both dead it is the network, not the host.
+ * A finished race folded in. The rule by which races and browsers are reconciled, for one origin on one network:
+ *
+ * | evidence | what it does to "HTTP/3 can be reached here" |
+ * |---|---|
+ * | race: HTTP/3 established and answered, adopted or late (P2, rule 4) | works, by a race; ends the back-off, halves the failures |
+ * | race: HTTP/3 failed, TCP worked | broken: backed off from by cause, one failure more |
+ * | race: HTTP/3 failed, TCP failed too or was not tried | nothing: it may be the network |
+ * | race: HTTP/3 cancelled, beaten or blocked | nothing |
+ * | race: only an alternative that answered 421 failed | nothing; that alternative is forgotten |
+ * | browser used HTTP/3, later than all that is known | works, by a browser; ends the back-off, halves the failures |
+ * | the same, while a race's success is fresh | nothing: the race's own word stands until it ends |
+ * | the same, earlier than the newest success or failure | nothing |
+ * | browser used TCP | nothing: browsers have reasons of their own; its protocol over TCP is noted |
+ * | browser answered from a cache, a service worker or a prefetch | nothing at all |
+ * | Alt-Svc header or HTTPS record, whoever heard it | nothing: it replaces what is *advertised*, and that alone |
+ *
+ * Measured times are of races alone.
  */
-export function foldRace(host: HostRecord, race: Omit<OriginRace, 'verdict'>, nowMs: number): HostRecord {
+export function foldRace(host: HostRecord, { race, heard }: FinishedRace, nowMs: number): HostRecord {
   const attempts = race.trials.flatMap((t) => t.attempts);
   const h3 = attempts.filter((a) => a.protocol === 'h3');
   const tcp = attempts.filter((a) => a.protocol !== 'h3');
-  const { altSvc, knownRoot } = race.discovered;
-  let next = altSvc === null ? host : foldAltSvc(host, altSvc, nowMs);
+  let next = foldServices(host, race.discovered.names, nowMs);
+  if (heard !== null) next = foldAltSvc(next, heard.altSvc, { atMs: nowMs, by: 'race', ageMs: heard.ageMs });
+  next = foldMeasurements(foldMisdirected(next, attempts, nowMs), attempts, nowMs);
   const tcpUp = established(tcp);
   if (tcpUp !== undefined) {
-    next = {
-      ...next,
-      tcpProtocol: tcpUp.protocol,
-      tcpAtMs: nowMs,
-      tcpHandshakeMs: handshakeMs(tcpUp),
-      tcpRttMs: smoothed(next.tcpRttMs, rttMs(tcpUp)),
-    };
+    next = { ...next, tcpProtocol: tcpUp.protocol, tcpAtMs: nowMs };
   } else {
-    const error = failure(tcp);
+    const error = tcpFailureOf(tcp);
     if (error !== undefined) next = { ...next, tcpFailedAtMs: nowMs, tcpFailure: error.code };
   }
-  const h3Up = established(h3);
-  const h3Error = failure(h3);
-  if (h3Up !== undefined) {
-    next = {
-      ...next,
-      h3AtMs: nowMs,
-      h3UntilMs: freshUntilMs(next, nowMs),
-      h3Basis: 'raced',
-      h3HandshakeMs: handshakeMs(h3Up),
-      h3RttMs: smoothed(next.h3RttMs, rttMs(h3Up)),
-      h3FailedAtMs: null,
-      h3Failure: null,
-      h3Failures: 0,
-      h3BackOffUntilMs: null,
-    };
-  } else if (h3Error !== undefined && tcpUp !== undefined) {
-    const failures = next.h3Failures + 1;
-    next = {
-      ...next,
-      h3FailedAtMs: nowMs,
-      h3Failure: h3Error.code,
-      h3Failures: failures,
-      h3BackOffUntilMs: nowMs + backOffMs(failures),
-    };
-  }
+  const h3Failure = h3FailureOf(h3);
+  if (established(h3) !== undefined) next = h3Works(next, 'raced', nowMs);
+  else if (h3Failure !== null && tcpUp !== undefined) next = h3Failed(next, h3Failure, nowMs);
+  const { knownRoot } = race.discovered;
   return {
     ...next,
     adopted: race.trials.findLast((t) => t.adopted !== null)?.adopted ?? next.adopted,
@@ -120,63 +182,17 @@ export function foldRace(host: HostRecord, race: Omit<OriginRace, 'verdict'>, no
   };
 }
 
-/**
- * A browser's network answer folded into the host's record. Its HTTP/3 proves that the path carries HTTP/3; its HTTP/2
- * proves nothing about HTTP/3 and leaves that alone. Raced evidence that is still fresh is not replaced.
- */
+/** A browser's network answer folded into the host's record, by the table at `foldRace`. */
 export function foldSighting(host: HostRecord, o: Observation, atMs: number): HostRecord {
   if (o.delivery !== 'network') return host;
-  let next = o.altSvc === undefined ? host : foldAltSvc(host, o.altSvc, atMs);
+  const hearing: Hearing = { atMs, by: 'browser' };
+  let next = o.altSvc === undefined ? host : foldAltSvc(host, o.altSvc, hearing);
   if (o.protocol === 'h3') {
     const racedFresh = next.h3Basis === 'raced' && next.h3FailedAtMs === null && atMs < (next.h3UntilMs ?? 0);
     const newest = atMs > Math.max(next.h3AtMs ?? 0, next.h3FailedAtMs ?? 0);
-    if (newest && !racedFresh)
-      next = {
-        ...next,
-        h3AtMs: atMs,
-        h3UntilMs: freshUntilMs(next, atMs),
-        h3Basis: 'observed',
-        h3FailedAtMs: null,
-        h3Failure: null,
-        h3Failures: 0,
-        h3BackOffUntilMs: null,
-      };
+    if (newest && !racedFresh) next = h3Works(next, 'observed', atMs);
   } else if (o.protocol !== 'unknown' && atMs >= (next.tcpAtMs ?? 0)) {
     next = { ...next, tcpProtocol: o.protocol, tcpAtMs: atMs };
   }
   return next === host ? host : { ...next, updatedAtMs: Math.max(next.updatedAtMs, atMs) };
-}
-
-function foldAdvertised(use: UseRecord, altSvc: string, atMs: number): UseRecord {
-  const parsed = parseAltSvc(altSvc);
-  if (!parsed.clear && parsed.alternatives.length === 0) return use;
-  const lifeMs = h3LifeMs(altSvc);
-  if (lifeMs === null) return { ...use, advertisedAtMs: null, advertisedUntilMs: null, stays: 0 };
-  const known = use.advertisedUntilMs !== null && atMs < use.advertisedUntilMs;
-  return {
-    ...use,
-    advertisedAtMs: known ? use.advertisedAtMs : atMs,
-    advertisedUntilMs: atMs + lifeMs,
-    stays: known ? use.stays : 0,
-  };
-}
-
-/** A browser's network answer folded into its own history; an answer older than the newest one changes nothing. */
-export function foldUse(use: UseRecord, o: Observation, atMs: number): UseRecord {
-  if (o.delivery !== 'network' || atMs < use.seenAtMs) return use;
-  const newVisit = o.kind === 'navigation' || atMs - use.seenAtMs > VISIT_GAP_MS;
-  let next: UseRecord = { ...use, seenAtMs: atMs };
-  if (o.protocol === 'h3') {
-    next = { ...next, protocol: 'h3', protocolAtMs: atMs, stays: 0 };
-  } else if (o.protocol !== 'unknown') {
-    const knew = use.advertisedUntilMs !== null && atMs < use.advertisedUntilMs;
-    next = {
-      ...next,
-      protocol: o.protocol,
-      protocolAtMs: atMs,
-      tcpProtocol: o.protocol,
-      stays: use.stays + (knew && newVisit ? 1 : 0),
-    };
-  }
-  return o.altSvc === undefined ? next : foldAdvertised(next, o.altSvc, atMs);
 }

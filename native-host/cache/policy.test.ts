@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/origin';
-import fc from 'fast-check';
 import {
-  backOffMs,
+  advertisedUntilMs,
   expected,
   forecastOf,
-  isRemembered,
-  MAX_BACK_OFF_MS,
   MAX_SUCCESS_FRESH_MS,
+  MEASURED_FRESH_MS,
   reachable,
   recallOf,
   SUCCESS_FRESH_MS,
@@ -23,6 +21,7 @@ const use = (facts: Partial<UseRecord>): UseRecord => ({
   ...newUse('chromium', ORIGIN, 'a.test', 'home'),
   ...facts,
 });
+const HERE = { origin: ORIGIN, network: 'home' };
 const NOTHING = { protocol: 'unknown', basis: 'none', ageMs: null, fresh: false } as const;
 
 const WORKED = { h3AtMs: NOW - 10, h3UntilMs: NOW + 10, h3Basis: 'raced' } as const;
@@ -168,38 +167,59 @@ test('a hit is a lookup that found something fresh', () => {
   assert.equal(forecastOf(ORIGIN, null, null, use({ protocol: 'h2' }), NOW).hit, true);
 });
 
-test('back-off: 300 s, doubling, never over two days, never shrinking', () => {
-  assert.deepEqual([1, 2, 3].map(backOffMs), [300_000, 600_000, 1_200_000]);
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 10_000 }), (failures) => {
-      assert.ok(backOffMs(failures) <= MAX_BACK_OFF_MS);
-      assert.ok(backOffMs(failures) <= backOffMs(failures + 1));
-    }),
-  );
-});
-
 test('a success is fresh for its ma, for 24 hours without one, and never for years', () => {
   assert.equal(successFreshMs(null), SUCCESS_FRESH_MS);
   assert.equal(successFreshMs(5000), 5000);
   assert.equal(successFreshMs(2 ** 31 * 1000), MAX_SUCCESS_FRESH_MS);
 });
 
-test('recall gives only what is fresh', () => {
-  assert.equal(recallOf(null, null, NOW), null);
-  assert.equal(recallOf(host({ ...WORKED, h3UntilMs: NOW }), null, NOW), null);
-  assert.equal(recallOf(host({ ...ADVERT, altSvcUntilMs: NOW }), null, NOW), null);
-  assert.deepEqual(recallOf(host({ ...WORKED, ...ADVERT, altSvcAtMs: NOW - 2500, h3RttMs: 7 }), null, NOW), {
+test('an HTTPS record advertises as a header does, and the live one of several counts', () => {
+  const record = { service: 'h3=":443"; ma=60', serviceAtMs: NOW - 5, serviceUntilMs: NOW + 60 } as const;
+  const advertised = { protocol: 'h3', basis: 'advertised', ageMs: 5, fresh: true };
+  assert.deepEqual(reachable(host(record), null, NOW), advertised);
+  assert.deepEqual(reachable(host({ ...ADVERT, altSvcUntilMs: NOW, ...record }), null, NOW), advertised);
+  assert.equal(reachable(host({ ...BROKEN, ...record }), null, NOW).protocol, 'h2');
+  assert.equal(advertisedUntilMs(host({ ...ADVERT, ...record }), NOW), NOW + 60);
+  assert.equal(advertisedUntilMs(host({ ...record, serviceUntilMs: NOW }), NOW), null);
+});
+
+const RTT = { h3RttMs: 7, h3RttVarMs: 2, h3RttAtMs: NOW - 1, h3HandshakeMs: 15, h3LossRate: 0.1 } as const;
+
+test('recall gives only what is fresh, and nothing when nothing is', () => {
+  const recall = (facts: Partial<HostRecord>) => recallOf(host(facts), null, [], NOW);
+  assert.equal(recallOf(null, null, [], NOW), null);
+  assert.equal(recall({ ...WORKED, h3UntilMs: NOW }), null);
+  assert.equal(recall({ ...ADVERT, altSvcUntilMs: NOW }), null);
+  assert.equal(recall({ ...RTT, h3RttAtMs: NOW - MEASURED_FRESH_MS }), null);
+  assert.deepEqual(recall({ ...WORKED, ...ADVERT, ...RTT, altSvcAtMs: NOW - 2500 }), {
     decision: 'h3',
     altSvc: 'h3=":443"',
     altSvcAgeSeconds: 2,
-    rttMs: { h3: 7, h2: null },
+    hints: {
+      h3: { srttMs: 7, rttvarMs: 2, handshakeMs: 15, lossRate: 0.1 },
+      h2: null,
+      h3Broken: null,
+      addresses: new Map(),
+    },
   });
-  assert.equal(recallOf(host({ ...BROKEN, tcpProtocol: 'http/1.0' }), null, NOW)?.decision, 'http/1.1');
-  assert.equal(recallOf(host(ADVERT), null, NOW)?.decision, null);
+  assert.equal(recall({ ...BROKEN, tcpProtocol: 'http/1.0' })?.decision, 'http/1.1');
+  assert.equal(recall(ADVERT)?.decision, null);
 });
 
-test('an Alt-Svc that a race was given from memory is told from one that it received', () => {
-  assert.equal(isRemembered('h3=":443"', [null, host(ADVERT)], NOW), true);
-  assert.equal(isRemembered('h3=":444"', [null, host(ADVERT)], NOW), false);
-  assert.equal(isRemembered('h3=":443"', [host({ ...ADVERT, altSvcUntilMs: NOW })], NOW), false);
+test('hints stand without a decision: round trips, a back-off in force, addresses used of late', () => {
+  const tcp = { tcpRttMs: 9, tcpRttVarMs: 3, tcpRttAtMs: NOW, tcpHandshakeMs: 30 } as const;
+  const hints = recallOf(host(tcp), null, [], NOW)?.hints;
+  assert.deepEqual(hints?.h2, { srttMs: 9, rttvarMs: 3, handshakeMs: 30, lossRate: null });
+  const broken = { ...BROKEN, h3Failure: 'udp-timeout' } as const;
+  assert.deepEqual(recallOf(host(broken), null, [], NOW)?.hints.h3Broken, {
+    code: 'udp-timeout',
+    untilMs: NOW + 10,
+  });
+  assert.equal(recallOf(host(broken), null, [], NOW + 10), null);
+  const at = (address: string, usedAtMs: number) => ({ ...HERE, address, srttMs: 4, usedAtMs });
+  const used = [at('192.0.2.1', NOW - 1), at('192.0.2.2', NOW - MEASURED_FRESH_MS)];
+  assert.deepEqual(
+    recallOf(null, null, used, NOW)?.hints.addresses,
+    new Map([['192.0.2.1', { srttMs: 4, usedAtMs: NOW - 1 }]]),
+  );
 });

@@ -1,10 +1,11 @@
 // The host cache's rules, pure: how long evidence lasts, what a record lets us forecast, and what a race may skip.
 // Advertised and reachable are separate facts: an advertisement refreshed over TCP never makes a broken path whole.
-import { h3Alternatives, parseAltSvc } from '@photofinish/shared/alt-svc';
 import type { Forecast } from '@photofinish/shared/forecast';
 import type { Origin } from '@photofinish/shared/origin';
 import type { KnownProtocol } from '@photofinish/shared/protocol';
-import type { Basis, HostRecord, UseRecord } from './record.ts';
+import type { AddressHistory } from '../discover/discovering.ts';
+import { type Hints, NO_HINTS, type PathHint } from './hints.ts';
+import type { AddressRecord, Basis, HostRecord, UseRecord } from './record.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -12,21 +13,17 @@ const DAY_MS = 24 * HOUR_MS;
 export const SUCCESS_FRESH_MS = DAY_MS;
 /** No success is trusted longer than the `ma` that the large operators send (2592000 s). */
 export const MAX_SUCCESS_FRESH_MS = 30 * DAY_MS;
-/** Chromium's broken alternative services: 300 s, doubled by each further failure (net/http, broken_alternative_services). */
-export const BACK_OFF_MS = 300_000;
-/** ... to about two days. */
-export const MAX_BACK_OFF_MS = 2 * DAY_MS;
+/**
+ * Round-trip times older than this are no hint: routes change, and a name's nearest address with them. RFC 9040 section
+ * 6 has such values age without naming an age.
+ */
+export const MEASURED_FRESH_MS = DAY_MS;
 /** A record that nothing has touched for so long is browsing history without use; it is deleted. */
 export const RETENTION_MS = 30 * DAY_MS;
 /** A browser may miss HTTP/3 once or twice while it learns; staying on TCP after that is a choice. */
 export const STAYS_BEFORE_EXPECTED = 3;
 
-/** How long HTTP/3 is left alone after `failures` failures in a row, in milliseconds. */
-export function backOffMs(failures: number): number {
-  return Math.min(MAX_BACK_OFF_MS, BACK_OFF_MS * 2 ** Math.max(0, failures - 1));
-}
-
-/** How long a success of HTTP/3 is fresh: the advertised `ma` where there is one, within bounds. */
+/** How long a success of HTTP/3 is fresh, given how long it is still advertised; null: nobody advertises it. */
 export function successFreshMs(advertisedMs: number | null): number {
   return Math.min(MAX_SUCCESS_FRESH_MS, advertisedMs ?? SUCCESS_FRESH_MS);
 }
@@ -41,7 +38,8 @@ interface Evidence {
 /** The newest word on HTTP/3 itself: it worked, or it failed while TCP worked and is backed off from. */
 function reachedEvidence(host: HostRecord, nowMs: number): Evidence | null {
   const { h3AtMs, h3FailedAtMs } = host;
-  if (h3AtMs !== null && (h3FailedAtMs === null || h3AtMs >= h3FailedAtMs)) {
+  // A success forgets the failure before it, so a failure that is known is the newer of the two.
+  if (h3AtMs !== null && h3FailedAtMs === null) {
     const fresh = nowMs < (host.h3UntilMs ?? 0);
     return { protocol: 'h3', basis: host.h3Basis ?? 'raced', atMs: h3AtMs, fresh };
   }
@@ -52,9 +50,27 @@ function reachedEvidence(host: HostRecord, nowMs: number): Evidence | null {
   return null;
 }
 
-function advertisement(hosts: readonly HostRecord[], nowMs: number): HostRecord | null {
-  const withH3 = hosts.filter((h) => h.altSvcUntilMs !== null);
-  return withH3.find((h) => nowMs < (h.altSvcUntilMs ?? 0)) ?? withH3[0] ?? null;
+interface Advertisement {
+  readonly atMs: number;
+  readonly untilMs: number;
+}
+
+/** Headers and HTTPS records that name HTTP/3, of this network before those that outlive networks. */
+function advertisements(hosts: readonly (HostRecord | null)[]): Advertisement[] {
+  return hosts.flatMap((h) => {
+    if (h === null) return [];
+    const said = [
+      { atMs: h.altSvcAtMs ?? 0, untilMs: h.altSvcUntilMs },
+      { atMs: h.serviceAtMs ?? 0, untilMs: h.serviceUntilMs },
+    ];
+    return said.filter((advert): advert is Advertisement => advert.untilMs !== null);
+  });
+}
+
+/** Until when HTTP/3 is advertised by anybody; null: nobody does at this time. */
+export function advertisedUntilMs(host: HostRecord, nowMs: number): number | null {
+  const live = advertisements([host]).filter((advert) => nowMs < advert.untilMs);
+  return live.length === 0 ? null : Math.max(...live.map((advert) => advert.untilMs));
 }
 
 /**
@@ -68,7 +84,6 @@ export function reachable(
   anywhere: HostRecord | null,
   nowMs: number,
 ): Forecast['reachable'] {
-  const hosts = [host, anywhere].filter((h) => h !== null);
   const reached = host === null ? null : reachedEvidence(host, nowMs);
   const raced = reached && {
     protocol: reached.protocol,
@@ -77,12 +92,13 @@ export function reachable(
     fresh: reached.fresh,
   };
   if (raced?.fresh) return raced;
-  const advert = advertisement(hosts, nowMs);
+  const adverts = advertisements([host, anywhere]);
+  const advert = adverts.find((a) => nowMs < a.untilMs) ?? adverts[0];
   const advertised = advert && {
     protocol: 'h3' as const,
     basis: 'advertised' as const,
-    ageMs: Math.max(0, nowMs - (advert.altSvcAtMs ?? nowMs)),
-    fresh: nowMs < (advert.altSvcUntilMs ?? 0),
+    ageMs: Math.max(0, nowMs - advert.atMs),
+    fresh: nowMs < advert.untilMs,
   };
   if (advertised?.fresh) return advertised;
   return raced ?? advertised ?? { protocol: 'unknown', basis: 'none', ageMs: null, fresh: false };
@@ -134,47 +150,72 @@ export function forecastOf(
   return { origin, reachable: reach, expected: expect, hit: reach.fresh || expect.basis !== 'none' };
 }
 
-/** What a race with memory `full` reads before it starts. */
+/** What a race reads before it starts: all of it with memory `full`, the hints alone with memory `hints`. */
 export interface Recall {
   /** The protocol a fresh record decided on; null: race. */
   readonly decision: 'h3' | 'h2' | 'http/1.1' | null;
   /** An unexpired Alt-Svc header value and its age, for `parseAltSvc`. */
   readonly altSvc: string | null;
   readonly altSvcAgeSeconds: number;
-  /** Smoothed round-trip times in milliseconds. */
-  readonly rttMs: { readonly h3: number | null; readonly h2: number | null };
+  readonly hints: Hints;
 }
 
-/** What is known here that is fresh; null when nothing is. */
-export function recallOf(host: HostRecord | null, anywhere: HostRecord | null, nowMs: number): Recall | null {
-  const reached = host === null ? null : reachedEvidence(host, nowMs);
-  const advert = advertisement(
-    [host, anywhere].filter((h) => h !== null),
-    nowMs,
-  );
-  const live = advert !== null && nowMs < (advert.altSvcUntilMs ?? 0);
-  const protocol = reached?.fresh ? reached.protocol : null;
-  // Both are what TCP without h2 gives; a race offers no older ALPN name.
-  const decision = protocol === 'http/1.0' ? 'http/1.1' : protocol;
-  if (decision === null && !live) return null;
+function pathHint(
+  rtt: { readonly srttMs: number | null; readonly rttvarMs: number | null; readonly atMs: number | null },
+  rest: Pick<PathHint, 'handshakeMs' | 'lossRate'>,
+  nowMs: number,
+): PathHint | null {
+  const { srttMs, rttvarMs, atMs } = rtt;
+  if (srttMs === null || rttvarMs === null || atMs === null || nowMs - atMs >= MEASURED_FRESH_MS) return null;
+  return { srttMs, rttvarMs, ...rest };
+}
+
+function hintsOf(host: HostRecord, addresses: ReadonlyMap<string, AddressHistory>, nowMs: number): Hints {
+  const { h3Failure, h3BackOffUntilMs } = host;
+  const broken = reachedEvidence(host, nowMs);
+  const inForce = broken?.fresh === true && broken.protocol !== 'h3';
   return {
-    decision,
-    altSvc: live ? advert.altSvc : null,
-    altSvcAgeSeconds: live ? Math.max(0, Math.floor((nowMs - (advert.altSvcAtMs ?? nowMs)) / 1000)) : 0,
-    rttMs: { h3: host?.h3RttMs ?? null, h2: host?.tcpRttMs ?? null },
+    h3: pathHint(
+      { srttMs: host.h3RttMs, rttvarMs: host.h3RttVarMs, atMs: host.h3RttAtMs },
+      { handshakeMs: host.h3HandshakeMs, lossRate: host.h3LossRate },
+      nowMs,
+    ),
+    h2: pathHint(
+      { srttMs: host.tcpRttMs, rttvarMs: host.tcpRttVarMs, atMs: host.tcpRttAtMs },
+      { handshakeMs: host.tcpHandshakeMs, lossRate: null },
+      nowMs,
+    ),
+    h3Broken:
+      inForce && h3Failure !== null && h3BackOffUntilMs !== null
+        ? { code: h3Failure, untilMs: h3BackOffUntilMs }
+        : null,
+    addresses,
   };
 }
 
-/**
- * Whether a race's Alt-Svc is only the one it was given from memory: hearing oneself must not extend a life. A value
- * that is no longer live was not given out, so it was really received.
- */
-export function isRemembered(altSvc: string, hosts: readonly (HostRecord | null)[], nowMs: number): boolean {
-  return hosts.some((h) => h?.altSvc === altSvc && nowMs < (h.altSvcUntilMs ?? 0));
-}
-
-/** The longest life among a header's HTTP/3 alternatives in milliseconds; null: it names none. */
-export function h3LifeMs(altSvc: string): number | null {
-  const ages = h3Alternatives(parseAltSvc(altSvc)).map((a) => a.maxAgeSeconds);
-  return ages.length === 0 ? null : Math.max(...ages) * 1000;
+/** What is known here that is fresh; null when nothing at all is. `addresses` are those of this network. */
+export function recallOf(
+  host: HostRecord | null,
+  anywhere: HostRecord | null,
+  addresses: readonly AddressRecord[],
+  nowMs: number,
+): Recall | null {
+  const reached = host === null ? null : reachedEvidence(host, nowMs);
+  const advert = [host, anywhere].find((h) => h !== null && nowMs < (h.altSvcUntilMs ?? 0)) ?? null;
+  const protocol = reached?.fresh ? reached.protocol : null;
+  // Both are what TCP without h2 gives; a race offers no older ALPN name.
+  const decision = protocol === 'http/1.0' ? 'http/1.1' : protocol;
+  const recent = addresses.filter((a) => nowMs - a.usedAtMs < MEASURED_FRESH_MS);
+  const histories = new Map(
+    recent.map(({ address, srttMs, usedAtMs }): [string, AddressHistory] => [address, { srttMs, usedAtMs }]),
+  );
+  const hints = host === null ? { ...NO_HINTS, addresses: histories } : hintsOf(host, histories, nowMs);
+  const hinted = hints.h3 ?? hints.h2 ?? hints.h3Broken;
+  if (decision === null && advert === null && hinted === null && histories.size === 0) return null;
+  return {
+    decision,
+    altSvc: advert?.altSvc ?? null,
+    altSvcAgeSeconds: Math.max(0, Math.floor((nowMs - (advert?.altSvcAtMs ?? nowMs)) / 1000)),
+    hints,
+  };
 }

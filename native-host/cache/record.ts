@@ -1,5 +1,5 @@
-// What the host cache keeps, as plain records: one about a host on a network, one about a browser's own dealings with
-// it. Property names are the column names, so that a row is a record and nothing maps between the two.
+// What the host cache keeps, as plain records: about a host on a network, about its addresses, and about a browser's own
+// dealings with it. Property names are the column names, so that a row is a record and nothing maps between the two.
 import type { Browser } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
 import type { AttemptErrorCode } from '@photofinish/shared/outcome';
@@ -7,11 +7,13 @@ import type { KnownProtocol } from '@photofinish/shared/protocol';
 
 /** How a success became known: by a race of ours, or by a browser that simply used it. */
 export type Basis = 'raced' | 'observed';
+/** Whose answer carried an Alt-Svc header. */
+export type Teller = 'browser' | 'race';
 
 /**
  * One origin on one network. What is *advertised* and what is *reachable* are kept apart; so are the two transports
- * (`tcp` stands for TCP and TLS, whatever ALPN gave). Times are milliseconds since the epoch unless they say `Rtt` or
- * `Handshake`; null: never happened.
+ * (`tcp` stands for TCP and TLS, whatever ALPN gave). Times are milliseconds, since the epoch where they say `At` or
+ * `Until`; null: never happened.
  */
 export interface HostRecord {
   readonly origin: Origin;
@@ -21,24 +23,39 @@ export interface HostRecord {
   readonly h3AtMs: number | null;
   readonly h3UntilMs: number | null;
   readonly h3Basis: Basis | null;
+  /** Smoothed time to established. */
   readonly h3HandshakeMs: number | null;
-  /** Smoothed round-trip time (RFC 6298 section 2). */
+  /** Smoothed round-trip time and its variance (RFC 6298 section 2), and when they were last measured. */
   readonly h3RttMs: number | null;
+  readonly h3RttVarMs: number | null;
+  readonly h3RttAtMs: number | null;
+  /** Smoothed share of packets lost, from 0 to 1. */
+  readonly h3LossRate: number | null;
   readonly h3FailedAtMs: number | null;
   readonly h3Failure: AttemptErrorCode | null;
-  /** Failures in a row, each while TCP worked. */
+  /** Failures in a row, each while TCP worked; a success halves them. */
   readonly h3Failures: number;
   readonly h3BackOffUntilMs: number | null;
   readonly tcpProtocol: KnownProtocol | null;
   readonly tcpAtMs: number | null;
   readonly tcpHandshakeMs: number | null;
   readonly tcpRttMs: number | null;
+  readonly tcpRttVarMs: number | null;
+  readonly tcpRttAtMs: number | null;
   readonly tcpFailedAtMs: number | null;
   readonly tcpFailure: AttemptErrorCode | null;
-  /** The newest Alt-Svc header value, and how long its HTTP/3 alternatives live. */
+  /** The newest Alt-Svc header value, when and to whom it was said, and how long its HTTP/3 alternatives live. */
   readonly altSvc: string | null;
   readonly altSvcAtMs: number | null;
   readonly altSvcUntilMs: number | null;
+  readonly altSvcBy: Teller | null;
+  /** What HTTPS records offer, written as a header value, and how long they live (RFC 9460). */
+  readonly service: string | null;
+  readonly serviceAtMs: number | null;
+  readonly serviceUntilMs: number | null;
+  /** `host:port` of the alternative that answered 421 last, and until when nobody is believed who names it. */
+  readonly misdirected: string | null;
+  readonly misdirectedUntilMs: number | null;
   /** 1: the chain ends in a publicly known root; 0: it does not. */
   readonly knownRoot: 0 | 1 | null;
   readonly races: number;
@@ -65,6 +82,16 @@ export interface UseRecord {
   readonly seenAtMs: number;
 }
 
+/** One address of an origin on one network: the past that Happy Eyeballs sorts by (draft, section 5.3). */
+export interface AddressRecord {
+  readonly origin: Origin;
+  readonly network: string;
+  /** A literal. */
+  readonly address: string;
+  readonly srttMs: number;
+  readonly usedAtMs: number;
+}
+
 /** Network name for what outlives a change of network (Alt-Svc `persist=1`, RFC 7838 section 3.1). */
 export const ANY_NETWORK = '*';
 
@@ -78,6 +105,9 @@ export function newHost(origin: Origin, network: string, nowMs: number): HostRec
     h3Basis: null,
     h3HandshakeMs: null,
     h3RttMs: null,
+    h3RttVarMs: null,
+    h3RttAtMs: null,
+    h3LossRate: null,
     h3FailedAtMs: null,
     h3Failure: null,
     h3Failures: 0,
@@ -86,11 +116,19 @@ export function newHost(origin: Origin, network: string, nowMs: number): HostRec
     tcpAtMs: null,
     tcpHandshakeMs: null,
     tcpRttMs: null,
+    tcpRttVarMs: null,
+    tcpRttAtMs: null,
     tcpFailedAtMs: null,
     tcpFailure: null,
     altSvc: null,
     altSvcAtMs: null,
     altSvcUntilMs: null,
+    altSvcBy: null,
+    service: null,
+    serviceAtMs: null,
+    serviceUntilMs: null,
+    misdirected: null,
+    misdirectedUntilMs: null,
     knownRoot: null,
     races: 0,
     updatedAtMs: nowMs,

@@ -4,6 +4,15 @@ import type { DatabaseSync } from 'node:sqlite';
 /** "PFin": marks the file as ours, so that a mistaken path never turns another program's database into a cache. */
 export const APPLICATION_ID = 0x5046696e;
 
+/**
+ * HTTP/3 failed by silence or refusal of UDP, although the origin advertised it then: without that the port may simply
+ * be closed. Part of the schema: a query is answered from its index only when it says the same.
+ */
+export const UDP_FAILED = `h3Failure IN ('udp-timeout', 'udp-refused')
+  AND (altSvcUntilMs >= h3FailedAtMs OR serviceUntilMs >= h3FailedAtMs)`;
+/** The last word on HTTP/3 is that it worked. */
+export const UDP_REACHED = 'h3AtMs IS NOT NULL AND h3FailedAtMs IS NULL';
+
 /** Entry n brings a file from version n to n + 1. Columns are named as the properties in record.ts. */
 const MIGRATIONS: readonly string[] = [
   `
@@ -27,6 +36,29 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE folded (id TEXT PRIMARY KEY, atMs REAL NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX foldedAge ON folded (atMs);
   CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+  // How many origins there are is counted as they come and go: counting a million takes most of a second. Failures are
+  // evidence against the network only where HTTP/3 is advertised, and the two indexes hold just what is asked for.
+  `
+  ALTER TABLE host ADD COLUMN h3RttVarMs REAL;
+  ALTER TABLE host ADD COLUMN h3RttAtMs REAL;
+  ALTER TABLE host ADD COLUMN h3LossRate REAL;
+  ALTER TABLE host ADD COLUMN tcpRttVarMs REAL;
+  ALTER TABLE host ADD COLUMN tcpRttAtMs REAL;
+  ALTER TABLE host ADD COLUMN altSvcBy TEXT;
+  ALTER TABLE host ADD COLUMN service TEXT;
+  ALTER TABLE host ADD COLUMN serviceAtMs REAL;
+  ALTER TABLE host ADD COLUMN serviceUntilMs REAL;
+  ALTER TABLE host ADD COLUMN misdirected TEXT;
+  ALTER TABLE host ADD COLUMN misdirectedUntilMs REAL;
+  CREATE INDEX hostUdpFailed ON host (network, h3FailedAtMs) WHERE ${UDP_FAILED};
+  CREATE INDEX hostUdpReached ON host (network, h3AtMs) WHERE ${UDP_REACHED};
+  CREATE TABLE address (
+    origin TEXT NOT NULL, network TEXT NOT NULL, address TEXT NOT NULL, srttMs REAL NOT NULL, usedAtMs REAL NOT NULL,
+    PRIMARY KEY (origin, network, address)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX addressAge ON address (usedAtMs);
+  INSERT INTO counter (name, value) SELECT 'origins', count(DISTINCT origin) FROM host;
   `,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -9,6 +9,7 @@ import type { Origin } from '@photofinish/shared/origin';
 import fc from 'fast-check';
 import { RETENTION_MS } from './policy.ts';
 import { down, observation, race, trial, up } from './samples.ts';
+import { UDP_FAILED, UDP_REACHED } from './schema.ts';
 import { type HostCache, openHostCache } from './store.ts';
 
 const A = 'https://a.test' as Origin;
@@ -157,7 +158,164 @@ test('a broken HTTP/3 is recalled until its back-off ends', async (t) => {
   cache.recordRace(race([trial(down('h3', 'udp-refused'), up('h2'))]));
   assert.equal(cache.recall('home', A)?.decision, 'h2');
   clock.now += 300_000;
-  assert.equal(cache.recall('home', A), null);
+  const recalled = cache.recall('home', A);
+  assert.deepEqual([recalled?.decision, recalled?.hints.h3Broken], [null, null]);
+});
+
+test('races that found a remembered protocol are counted, and those it served', async (t) => {
+  const { cache } = await fixture(t);
+  const hit = { ...trial(up('h3')), cacheHit: true };
+  const fallback = { ...trial(down('h3', 'udp-timeout'), up('h2')), cacheHit: true };
+  cache.recordRace(race([trial(up('h3')), hit, fallback]));
+  cache.recordRace(race([trial(up('h3')), trial(up('h2'))], { mode: 'compare' }));
+  const { races, raceLookups, raceHits, raceRight } = cache.stats();
+  assert.deepEqual([races, raceLookups, raceHits, raceRight], [2, 3, 2, 1]);
+});
+
+test('RFC 7838 section 6: an alternative that answers 421 is gone on every network, and stays gone', async (t) => {
+  const { cache, clock } = await fixture(t);
+  const altSvc = 'h3=":8443"; ma=86400; persist=1';
+  cache.observe('home', 'chromium', [observation({ atMs: clock.now, altSvc })]);
+  assert.equal(cache.recall('work', A)?.altSvc, altSvc);
+  const wrong = { ...down('h3', 'misdirected'), source: 'alt-svc', port: 8443 } as const;
+  cache.recordRace(race([trial(wrong, up('h2'))], { discovered: { altSvc, knownRoot: true } }));
+  clock.now += 1;
+  cache.observe('home', 'chromium', [observation({ atMs: clock.now, altSvc })]);
+  for (const network of ['home', 'work'])
+    assert.equal(cache.recall(network, A)?.altSvc ?? null, null, network);
+  assert.equal(cache.recall('home', A)?.hints.h3Broken, null);
+});
+
+test('addresses are kept by origin and network, the newest of too many, and only for a day', async (t) => {
+  const { cache, clock } = await fixture(t);
+  const used = (address: string, network = 'home') =>
+    cache.recordRace(race([trial(up('h3', { address }))], { network }));
+  used('192.0.2.1');
+  used('2001:db8::1', 'work');
+  const known = (network: string, origin = A) => [
+    ...(cache.recall(network, origin)?.hints.addresses.keys() ?? []),
+  ];
+  assert.deepEqual([known('home'), known('work'), known('home', B)], [['192.0.2.1'], ['2001:db8::1'], []]);
+  for (let n = 1; n <= 40; n += 1) {
+    clock.now += 1;
+    used(`198.51.100.${n}`);
+  }
+  const newest = Array.from({ length: 32 }, (_, n) => `198.51.100.${n + 9}`);
+  assert.deepEqual(known('home').toSorted(), newest.toSorted());
+  assert.equal(cache.show(A).addresses.length, 33);
+  clock.now += 24 * 3_600_000 + 1;
+  assert.deepEqual(known('home'), []);
+  cache.observe('home', 'chromium', [observation({ atMs: clock.now })]);
+  assert.deepEqual(cache.show(A).addresses, []);
+});
+
+const origin = (name: string) => `https://${name}.test` as Origin;
+const ADVERT = { altSvc: 'h3=":443"', knownRoot: true };
+
+test('other hosts tell of UDP on a network: those that advertise HTTP/3 and fail, and those reached', async (t) => {
+  const { cache, clock } = await fixture(t);
+  const silent = trial(down('h3', 'udp-timeout'), up('h2'));
+  const raced = (name: string, what: Parameters<typeof race>[0], facts = {}) =>
+    cache.recordRace(race(what, { origin: origin(name), discovered: ADVERT, ...facts }));
+  raced('silent', [silent]);
+  raced('refused', [trial(down('h3', 'udp-refused'), up('h2'))]);
+  raced('expired', [trial(down('h3', 'certificate-invalid'), up('h2'))]);
+  raced('unadvertised', [silent], { discovered: { altSvc: null, knownRoot: true } });
+  raced('dead', [trial(down('h3', 'udp-timeout'), down('h2', 'tcp-timeout'))]);
+  raced('elsewhere', [silent], { network: 'work' });
+  raced('works', [trial(up('h3'))]);
+  raced('worked', [trial(up('h3'))]);
+  raced('worked', [silent]);
+  cache.observe('home', 'chromium', [
+    observation({ origin: origin('seen'), atMs: clock.now, protocol: 'h3' }),
+  ]);
+  assert.deepEqual(cache.udpEvidence('home', A), { failedHosts: 3, reachedHosts: 2 });
+  assert.deepEqual(cache.udpEvidence('home', origin('silent')), { failedHosts: 2, reachedHosts: 2 });
+  assert.deepEqual(cache.udpEvidence('home', origin('works')), { failedHosts: 3, reachedHosts: 1 });
+  assert.deepEqual(cache.udpEvidence('work', A), { failedHosts: 1, reachedHosts: 0 });
+  clock.now += 24 * 3_600_000;
+  assert.deepEqual(cache.udpEvidence('home', A), { failedHosts: 0, reachedHosts: 0 });
+});
+
+test('evidence is answered from indexes', async (t) => {
+  const { path } = await fixture(t);
+  const db = new DatabaseSync(path);
+  t.after(() => db.close());
+  for (const [condition, age, index] of [
+    [UDP_FAILED, 'h3FailedAtMs', 'hostUdpFailed'],
+    [UDP_REACHED, 'h3AtMs', 'hostUdpReached'],
+  ] as const) {
+    const plan = db.prepare(
+      `EXPLAIN QUERY PLAN SELECT 1 FROM host WHERE network = ? AND ${age} > ? AND ${condition}`,
+    );
+    assert.match(JSON.stringify(plan.all('home', 1)), new RegExp(index));
+  }
+});
+
+test('whatever happens on one network changes no answer on another', async (t) => {
+  const { cache, clock } = await fixture(t);
+  let round = 0;
+  const step = fc.record({
+    network: fc.constantFrom('home', 'work'),
+    protocol: fc.constantFrom('h3', 'h2'),
+    broken: fc.boolean(),
+    browser: fc.boolean(),
+    // Without persist=1, which is the one thing that crosses.
+    altSvc: fc.constantFrom(null, 'h3=":443"; ma=60', 'clear'),
+  });
+  const play = (name: string, steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[]) => {
+    for (const { network, protocol, broken, browser, altSvc } of steps) {
+      const heard = altSvc === null ? {} : { altSvc };
+      const at = { origin: origin(name), atMs: clock.now };
+      if (browser) cache.observe(network, 'chromium', [observation({ ...at, protocol, ...heard })]);
+      else {
+        const attempts = broken ? [down('h3', 'udp-timeout'), up('h2')] : [up(protocol)];
+        const discovered = { altSvc, knownRoot: null };
+        cache.recordRace(race([trial(...attempts)], { network, origin: origin(name), discovered }));
+      }
+    }
+    return {
+      forecast: { ...ask(cache, [origin(name)])[0], origin: '' },
+      recall: cache.recall('home', origin(name)),
+    };
+  };
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
+      round += 1;
+      clock.now += 1;
+      const alone = play(
+        `alone${round}`,
+        steps.filter((s) => s.network === 'home'),
+      );
+      assert.deepEqual(play(`both${round}`, steps), alone);
+    }),
+  );
+});
+
+test('the number of origins is right however they come and go', async (t) => {
+  const { cache, clock, path } = await fixture(t);
+  const seen = (name: string, network: string) =>
+    cache.observe(network, 'chromium', [observation({ origin: origin(name), atMs: clock.now })]);
+  seen('a', 'home');
+  seen('a', 'work');
+  seen('a', 'home');
+  clock.now += RETENTION_MS / 2;
+  seen('a', 'work');
+  seen('b', 'home');
+  cache.recordRace(
+    race([trial(up('h3'))], { discovered: { altSvc: 'h3=":443"; persist=1', knownRoot: true } }),
+  );
+  clock.now += RETENTION_MS / 2 + 1;
+  seen('c', 'home');
+  const db = new DatabaseSync(path);
+  t.after(() => db.close());
+  assert.deepEqual({ ...db.prepare('SELECT count(DISTINCT origin) AS n FROM host').get() }, { n: 3 });
+  assert.equal(cache.stats().origins, 3);
+  clock.now += RETENTION_MS + 1;
+  seen('c', 'home');
+  assert.equal(cache.stats().origins, 1);
+  assert.equal(cache.wipe(), 1);
+  assert.equal(cache.stats().origins, 0);
 });
 
 test('look-ups, hits and races are counted over processes and lives', async (t) => {
@@ -169,7 +327,17 @@ test('look-ups, hits and races are counted over processes and lives', async (t) 
   cache.close();
   other.close();
   const stats = reopen().stats();
-  assert.deepEqual(stats, { store: 'sqlite', storeReason: null, origins: 1, lookups: 3, hits: 2, races: 1 });
+  assert.deepEqual(stats, {
+    store: 'sqlite',
+    storeReason: null,
+    origins: 1,
+    lookups: 3,
+    hits: 2,
+    races: 1,
+    raceLookups: 1,
+    raceHits: 0,
+    raceRight: 0,
+  });
 });
 
 test('what nothing touched for its retention goes, some at each write', async (t) => {

@@ -2,19 +2,30 @@
 // every observation. Reads go straight to SQLite (about 5 us); a map in front would go stale between helpers.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Forecast } from '@photofinish/shared/forecast';
 import type { Browser, Observation } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import type { Clock } from '../race/clock.ts';
+import { MODE_RULES } from '../race/modes.ts';
+import { foldAltSvc, foldMisdirected, type Hearing, heardAltSvc, persistentPart } from './advertised.ts';
 import { CacheUnavailable, isDiskFull, openDatabase } from './database.ts';
-import { foldAltSvc, foldRace, foldSighting, foldUse, persistentPart } from './fold.ts';
-import { forecastOf, isRemembered, RETENTION_MS, type Recall, recallOf } from './policy.ts';
-import { ANY_NETWORK, type HostRecord, newHost, newUse, type UseRecord } from './record.ts';
+import { foldAddresses, foldRace, foldSighting } from './fold.ts';
+import { foldUse } from './fold-use.ts';
+import { forecastOf, MEASURED_FRESH_MS, RETENTION_MS, type Recall, recallOf } from './policy.ts';
+import {
+  type AddressRecord,
+  ANY_NETWORK,
+  type HostRecord,
+  newHost,
+  newUse,
+  type UseRecord,
+} from './record.ts';
+import { prepareStatements, type Statements } from './statements.ts';
 
-/** Deleting is spread over the writes in pieces of this many rows, so that none of them takes long. */
-const EXPIRE_ROWS = 64;
+/** A network is judged by what happened on it within this time. */
+const EVIDENCE_MS = 24 * 3_600_000;
 /** A batch is sent again within minutes; a week also covers a laptop closed in between. */
 const FOLDED_ID_LIFE_MS = 7 * 24 * 3_600_000;
 
@@ -33,11 +44,24 @@ export interface CacheStats {
   readonly lookups: number;
   readonly hits: number;
   readonly races: number;
+  /** Trials that looked for a remembered protocol (P1), those that found one, and those that were right to use it. */
+  readonly raceLookups: number;
+  readonly raceHits: number;
+  readonly raceRight: number;
 }
 
 export interface OriginRecords {
   readonly hosts: readonly HostRecord[];
   readonly uses: readonly UseRecord[];
+  readonly addresses: readonly AddressRecord[];
+}
+
+/** How other hosts fared over UDP on a network within the last day, each counted up to 100. */
+export interface UdpEvidence {
+  /** They advertise HTTP/3, and it failed by silence or refusal of UDP while TCP worked. */
+  readonly failedHosts: number;
+  /** They were reached over HTTP/3, and nothing since said otherwise. */
+  readonly reachedHosts: number;
 }
 
 export interface HostCache {
@@ -50,8 +74,10 @@ export interface HostCache {
   observe(network: string, browser: Browser, observations: readonly Observation[]): number;
   /** Folds a finished race in, under the network it names. Throws `CacheUnavailable`. */
   recordRace(race: Omit<OriginRace, 'verdict'>): void;
-  /** What a race with memory `full` may rely on; null when nothing fresh is known. */
+  /** What a race may know beforehand; null when nothing fresh is known at all. */
   recall(network: string, origin: Origin): Recall | null;
+  /** What other origins than this one say of UDP on a network. */
+  udpEvidence(network: string, except: Origin): UdpEvidence;
   /** Every record about hosts, by origin and network. */
   list(): HostRecord[];
   /** Everything about one origin. */
@@ -77,70 +103,31 @@ export interface HostCacheOptions {
   readonly say?: (message: string) => void;
 }
 
-interface Statements {
-  readonly host: StatementSync;
-  readonly use: StatementSync;
-  readonly putHost: StatementSync;
-  readonly putUse: StatementSync;
-  readonly putFolded: StatementSync;
-  readonly count: StatementSync;
-  readonly counters: StatementSync;
-  readonly origins: StatementSync;
-  readonly list: StatementSync;
-  readonly hostsOf: StatementSync;
-  readonly usesOf: StatementSync;
-  readonly expireHosts: StatementSync;
-  readonly expireUses: StatementSync;
-  readonly expireFolded: StatementSync;
-  readonly wipe: readonly StatementSync[];
-}
-
-const HOST_COLUMNS = Object.keys(newHost('' as Origin, '', 0));
-const USE_COLUMNS = Object.keys(newUse('chromium', '' as Origin, '', ''));
-
-function put(table: string, columns: readonly string[]): string {
-  return `INSERT OR REPLACE INTO ${table} (${columns}) VALUES (${columns.map((c) => `:${c}`)})`;
-}
-
-function expire(table: string, key: string, age: string): string {
-  return `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${age} < ? LIMIT ${EXPIRE_ROWS})`;
-}
-
-function prepare(db: DatabaseSync): Statements {
-  return {
-    host: db.prepare(`SELECT ${HOST_COLUMNS} FROM host WHERE origin = ? AND network = ?`),
-    use: db.prepare(
-      `SELECT ${USE_COLUMNS} FROM browserUse WHERE origin = ? AND site = ? AND browser = ? AND network = ?`,
-    ),
-    putHost: db.prepare(put('host', HOST_COLUMNS)),
-    putUse: db.prepare(put('browserUse', USE_COLUMNS)),
-    putFolded: db.prepare('INSERT INTO folded (id, atMs) VALUES (?, ?) ON CONFLICT DO NOTHING'),
-    count: db.prepare(
-      'INSERT INTO counter (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',
-    ),
-    counters: db.prepare('SELECT name, value FROM counter'),
-    origins: db.prepare('SELECT count(DISTINCT origin) AS n FROM host'),
-    list: db.prepare(`SELECT ${HOST_COLUMNS} FROM host ORDER BY origin, network`),
-    hostsOf: db.prepare(`SELECT ${HOST_COLUMNS} FROM host WHERE origin = ? ORDER BY network`),
-    usesOf: db.prepare(
-      `SELECT ${USE_COLUMNS} FROM browserUse WHERE origin = ? ORDER BY site, browser, network`,
-    ),
-    expireHosts: db.prepare(expire('host', 'origin, network', 'updatedAtMs')),
-    expireUses: db.prepare(expire('browserUse', 'origin, site, browser, network', 'seenAtMs')),
-    expireFolded: db.prepare(expire('folded', 'id', 'atMs')),
-    wipe: ['host', 'browserUse', 'folded', 'counter'].map((table) => db.prepare(`DELETE FROM ${table}`)),
-  };
-}
+/** What is counted beside the records. */
+const NOTHING_COUNTED = { lookups: 0, hits: 0, races: 0, raceLookups: 0, raceHits: 0, raceRight: 0 };
+const COUNTERS = Object.keys(NOTHING_COUNTED) as (keyof typeof NOTHING_COUNTED)[];
 
 type Row = Record<string, SQLInputValue>;
 
 /** The one number that a statement answers with. */
-function onlyNumber(statement: StatementSync): number {
-  return Number(Object.values(statement.get() ?? {})[0]);
+function onlyNumber(statement: StatementSync, asked: Row): number {
+  return Number(Object.values(statement.get(asked) ?? {})[0]);
 }
 
-function hostOf(s: Statements, origin: Origin, network: string): HostRecord | null {
-  return (s.host.get(origin, network) as unknown as HostRecord | undefined) ?? null;
+/** The record on this network, and the one that outlives networks. */
+interface Known {
+  readonly here: HostRecord | null;
+  readonly anywhere: HostRecord | null;
+}
+
+function knownOf(s: Statements, origin: Origin, network: string): Known {
+  const rows = s.hosts.all(origin, network) as unknown as HostRecord[];
+  const of = (name: string): HostRecord | null => rows.find((row) => row.network === name) ?? null;
+  return { here: of(network), anywhere: of(ANY_NETWORK) };
+}
+
+function addressesOf(s: Statements, origin: Origin, network: string): AddressRecord[] {
+  return s.addresses.all({ origin, network }) as unknown as AddressRecord[];
 }
 
 function useOf(
@@ -153,13 +140,43 @@ function useOf(
   return (s.use.get(origin, site, browser, network) as unknown as UseRecord | undefined) ?? null;
 }
 
+/** Keeps a record; `old`: the one that it replaces. */
+function keepHost(s: Statements, host: HostRecord, old: HostRecord | null): void {
+  if (old === null && s.anyOf.get(host.origin) === undefined) s.count.run('origins', 1);
+  s.putHost.run(host as unknown as Row);
+}
+
 /** Alternatives with `persist=1` are kept a second time, under no network. */
-function keepPersistent(s: Statements, origin: Origin, altSvc: string, atMs: number): void {
+function keepPersistent(
+  s: Statements,
+  { origin, altSvc, known }: { origin: Origin; altSvc: string; known: HostRecord | null },
+  hearing: Hearing,
+): void {
   const lasting = persistentPart(altSvc);
-  const known = hostOf(s, origin, ANY_NETWORK);
   if (known === null && lasting === 'clear') return;
-  const next = foldAltSvc(known ?? newHost(origin, ANY_NETWORK, atMs), lasting, atMs);
-  s.putHost.run({ ...next, updatedAtMs: atMs } as unknown as Row);
+  const next = foldAltSvc(known ?? newHost(origin, ANY_NETWORK, hearing.atMs), lasting, hearing);
+  keepHost(s, { ...next, updatedAtMs: hearing.atMs }, known);
+}
+
+function keepAddresses(s: Statements, race: Omit<OriginRace, 'verdict'>, nowMs: number): void {
+  const { origin, network } = race;
+  const known = new Map(addressesOf(s, origin, network).map((record) => [record.address, record]));
+  const used = foldAddresses(known, race, nowMs);
+  for (const record of used) s.putAddress.run(record as unknown as Row);
+  if (used.length > 0) s.trimAddresses.run({ origin, network });
+}
+
+function expire(s: Statements, nowMs: number): void {
+  const gone = s.expireHosts.all(nowMs - RETENTION_MS) as unknown as { origin: Origin }[];
+  for (const origin of new Set(gone.map((row) => row.origin)))
+    if (s.anyOf.get(origin) === undefined) s.count.run('origins', -1);
+  s.expireUses.run(nowMs - RETENTION_MS);
+  s.expireAddresses.run(nowMs - MEASURED_FRESH_MS);
+  s.expireFolded.run(nowMs - FOLDED_ID_LIFE_MS);
+}
+
+function countersOf(s: Statements): Map<string, number> {
+  return new Map(s.counters.all().map((row) => Object.values(row) as [string, number]));
 }
 
 /** Opens the cache; it always works, if need be in memory (`stats().store`, `stats().storeReason`). */
@@ -168,11 +185,11 @@ export function openHostCache(options: HostCacheOptions): HostCache {
   const database = openDatabase<Statements>({
     path,
     epochMs: () => clock.epochMs(),
-    prepare,
+    prepare: prepareStatements,
     say: options.say ?? (() => {}),
   });
   // Counted here and written along with the next transaction: a forecast itself never writes.
-  const pending = { lookups: 0, hits: 0, races: 0 };
+  const pending = { ...NOTHING_COUNTED };
 
   function write<T>(run: (s: Statements, nowMs: number) => T): T {
     const nowMs = clock.epochMs();
@@ -180,15 +197,22 @@ export function openHostCache(options: HostCacheOptions): HostCache {
     const result = database.write((s) => {
       const value = run(s, nowMs);
       for (const [name, n] of Object.entries(counted)) if (n > 0) s.count.run(name, n);
-      s.expireHosts.run(nowMs - RETENTION_MS);
-      s.expireUses.run(nowMs - RETENTION_MS);
-      s.expireFolded.run(nowMs - FOLDED_ID_LIFE_MS);
+      expire(s, nowMs);
       return value;
     });
-    pending.lookups -= counted.lookups;
-    pending.hits -= counted.hits;
-    pending.races -= counted.races;
+    for (const name of COUNTERS) pending[name] -= counted[name];
     return result;
+  }
+
+  function countRace(race: Omit<OriginRace, 'verdict'>): void {
+    pending.races += 1;
+    const rules = MODE_RULES[race.mode];
+    if (rules.kind !== 'race' || !rules.usesDecision) return;
+    const hits = race.trials.filter((t) => t.cacheHit);
+    pending.raceLookups += race.trials.length;
+    pending.raceHits += hits.length;
+    // The remembered protocol is tried first and alone; the race behind it is for when it does not come through.
+    pending.raceRight += hits.filter((t) => t.attempts[0]?.outcome === 'adopted').length;
   }
 
   function save(): void {
@@ -205,26 +229,28 @@ export function openHostCache(options: HostCacheOptions): HostCache {
   function observeOne(s: Statements, network: string, browser: Browser, o: Observation, nowMs: number): void {
     // A clock that runs ahead must not make a record that nothing can ever update.
     const atMs = Math.min(o.atMs, nowMs);
-    const oldHost = hostOf(s, o.origin, network) ?? newHost(o.origin, network, atMs);
+    const { here, anywhere } = knownOf(s, o.origin, network);
+    const oldHost = here ?? newHost(o.origin, network, atMs);
     const host = foldSighting(oldHost, o, atMs);
-    if (host !== oldHost) s.putHost.run(host as unknown as Row);
+    if (host !== oldHost) keepHost(s, host, here);
     const oldUse = useOf(s, browser, o.origin, o.site, network) ?? newUse(browser, o.origin, o.site, network);
     const use = foldUse(oldUse, o, atMs);
     if (use !== oldUse) s.putUse.run(use as unknown as Row);
-    if (o.altSvc !== undefined && o.delivery === 'network') keepPersistent(s, o.origin, o.altSvc, atMs);
+    if (o.altSvc === undefined || o.delivery !== 'network') return;
+    keepPersistent(s, { origin: o.origin, altSvc: o.altSvc, known: anywhere }, { atMs, by: 'browser' });
   }
 
   function wipeRows(): number {
     try {
       return database.write((s) => {
-        const origins = onlyNumber(s.origins);
+        const origins = countersOf(s).get('origins') ?? 0;
         for (const statement of s.wipe) statement.run();
         return origins;
       });
     } catch (error) {
       if (!isDiskFull(error)) throw error;
       // Overwriting takes room in the journal first; a full disk has none and still has to forget.
-      const origins = database.read((s) => onlyNumber(s.origins));
+      const origins = database.read((s) => countersOf(s).get('origins') ?? 0);
       database.discard();
       return origins;
     }
@@ -235,9 +261,8 @@ export function openHostCache(options: HostCacheOptions): HostCache {
       const nowMs = clock.epochMs();
       const forecasts = database.read((s) =>
         origins.map((origin) => {
-          const host = hostOf(s, origin, network);
-          const anywhere = hostOf(s, origin, ANY_NETWORK);
-          return forecastOf(origin, host, anywhere, useOf(s, browser, origin, site, network), nowMs);
+          const { here, anywhere } = knownOf(s, origin, network);
+          return forecastOf(origin, here, anywhere, useOf(s, browser, origin, site, network), nowMs);
         }),
       );
       pending.lookups += forecasts.length;
@@ -256,39 +281,50 @@ export function openHostCache(options: HostCacheOptions): HostCache {
       });
     },
     recordRace(race) {
-      pending.races += 1;
+      countRace(race);
       write((s, nowMs) => {
-        const known = hostOf(s, race.origin, race.network);
-        const { altSvc } = race.discovered;
-        const remembered =
-          altSvc !== null && isRemembered(altSvc, [known, hostOf(s, race.origin, ANY_NETWORK)], nowMs);
-        const discovered = { ...race.discovered, altSvc: remembered ? null : altSvc };
-        const host = known ?? newHost(race.origin, race.network, nowMs);
-        s.putHost.run(foldRace(host, { ...race, discovered }, nowMs) as unknown as Row);
-        if (discovered.altSvc !== null) keepPersistent(s, race.origin, discovered.altSvc, nowMs);
+        const { here, anywhere } = knownOf(s, race.origin, race.network);
+        const heard = heardAltSvc(race.discovered, [here, anywhere], nowMs);
+        const host = here ?? newHost(race.origin, race.network, nowMs);
+        keepHost(s, foldRace(host, { race, heard }, nowMs), here);
+        keepAddresses(s, race, nowMs);
+        const attempts = race.trials.flatMap((t) => t.attempts);
+        const known = anywhere && foldMisdirected(anywhere, attempts, nowMs);
+        if (known !== null && known !== anywhere) s.putHost.run(known as unknown as Row);
+        if (heard === null) return;
+        const hearing: Hearing = { atMs: nowMs, by: 'race', ageMs: heard.ageMs };
+        keepPersistent(s, { origin: race.origin, altSvc: heard.altSvc, known }, hearing);
       });
     },
     recall(network, origin) {
-      return database.read((s) =>
-        recallOf(hostOf(s, origin, network), hostOf(s, origin, ANY_NETWORK), clock.epochMs()),
-      );
+      return database.read((s) => {
+        const { here, anywhere } = knownOf(s, origin, network);
+        return recallOf(here, anywhere, addressesOf(s, origin, network), clock.epochMs());
+      });
+    },
+    udpEvidence(network, except) {
+      const asked = { network, except, sinceMs: clock.epochMs() - EVIDENCE_MS };
+      return database.read((s) => ({
+        failedHosts: onlyNumber(s.udpFailed, asked),
+        reachedHosts: onlyNumber(s.udpReached, asked),
+      }));
     },
     list: () => database.read((s) => s.list.all() as unknown as HostRecord[]),
     show: (origin) =>
       database.read((s) => ({
         hosts: s.hostsOf.all(origin) as unknown as HostRecord[],
         uses: s.usesOf.all(origin) as unknown as UseRecord[],
+        addresses: s.addressesOf.all(origin) as unknown as AddressRecord[],
       })),
     stats() {
       return database.read((s) => {
-        const kept = new Map(s.counters.all().map((row) => Object.values(row) as [string, number]));
+        const kept = countersOf(s);
+        const counted = COUNTERS.map((name) => [name, (kept.get(name) ?? 0) + pending[name]]);
         return {
           store: database.store().store,
           storeReason: database.store().reason,
-          origins: onlyNumber(s.origins),
-          lookups: (kept.get('lookups') ?? 0) + pending.lookups,
-          hits: (kept.get('hits') ?? 0) + pending.hits,
-          races: (kept.get('races') ?? 0) + pending.races,
+          origins: kept.get('origins') ?? 0,
+          ...(Object.fromEntries(counted) as typeof NOTHING_COUNTED),
         };
       });
     },
@@ -296,7 +332,7 @@ export function openHostCache(options: HostCacheOptions): HostCache {
       const wiped = wipeRows();
       // The journal still holds what was deleted.
       database.maintain((db) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
-      Object.assign(pending, { lookups: 0, hits: 0, races: 0 });
+      Object.assign(pending, NOTHING_COUNTED);
       removeAside(path);
       const { store, reason } = database.store();
       if (store === 'memory' && existsSync(path))

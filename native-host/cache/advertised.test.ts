@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseAltSvc } from '@photofinish/shared/alt-svc';
+import type { Names, ServiceRecord } from '@photofinish/shared/discovered';
+import type { Origin } from '@photofinish/shared/origin';
+import fc from 'fast-check';
+import {
+  alternativesOf,
+  foldAltSvc,
+  foldMisdirected,
+  foldServices,
+  formatAltSvc,
+  heardAltSvc,
+  MISDIRECTED_MS,
+  persistentPart,
+} from './advertised.ts';
+import { type HostRecord, newHost } from './record.ts';
+import { down } from './samples.ts';
+
+const NOW = 5_000_000;
+const HOST = newHost('https://a.test' as Origin, 'home', 0);
+const heard = (host: HostRecord, altSvc: string, atMs = NOW) =>
+  foldAltSvc(host, altSvc, { atMs, by: 'race' });
+
+test('RFC 7838: a header replaces the list, clear forgets it, a broken or older one changes nothing', () => {
+  const known = heard(HOST, 'h3=":443"; ma=10');
+  assert.equal(heard(known, 'h2=":444"', NOW + 1).altSvcUntilMs, null);
+  assert.equal(heard(known, 'clear', NOW + 1).altSvc, null);
+  assert.equal(heard(known, '!!', NOW + 1), known);
+  assert.equal(heard(known, 'clear', NOW - 1), known);
+});
+
+test('RFC 7838 section 3.1: the Age of an answer is taken off what it advertises', () => {
+  const host = foldAltSvc(HOST, 'h3=":443"; ma=60', { atMs: NOW, by: 'browser', ageMs: 20_000 });
+  assert.deepEqual(
+    [host.altSvcAtMs, host.altSvcUntilMs, host.altSvcBy],
+    [NOW - 20_000, NOW + 40_000, 'browser'],
+  );
+});
+
+test('only persistent alternatives outlive a network', () => {
+  assert.equal(persistentPart('h3=":443"; ma=5'), 'clear');
+  assert.equal(
+    persistentPart('h3=":1"; ma=5, h3="b.test:2"; ma=6; persist=1'),
+    'h3="b.test:2"; ma=6; persist=1',
+  );
+});
+
+test('what is written is read back as it was, whatever it is', () => {
+  const alternative = fc.record(
+    {
+      alpn: fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.isWellFormed()),
+      host: fc.constantFrom('', 'b.test', '[2001:db8::1]'),
+      port: fc.integer({ min: 1, max: 65_535 }),
+      maxAgeSeconds: fc.integer({ min: 0, max: 2 ** 31 }),
+      persist: fc.boolean(),
+    },
+    { noNullPrototype: true },
+  );
+  fc.assert(
+    fc.property(fc.array(alternative, { minLength: 1, maxLength: 5 }), (alternatives) => {
+      assert.deepEqual(parseAltSvc(formatAltSvc(alternatives)).alternatives, alternatives);
+    }),
+  );
+});
+
+const wrong = (port: number, host?: string) =>
+  ({ ...down('h3', 'misdirected'), source: 'alt-svc', port, ...(host !== undefined && { host }) }) as const;
+
+test('RFC 7838 section 6: an alternative that answers 421 is taken out of what is known', () => {
+  const known = heard(HOST, 'h3="b.test:8443"; ma=60, h3=":443"; ma=10');
+  const other = foldMisdirected(known, [wrong(8443, 'b.test')], NOW + 1);
+  assert.deepEqual([other.altSvc, other.altSvcUntilMs], ['h3=":443"; ma=10', NOW + 10_000]);
+  const none = foldMisdirected(other, [wrong(443)], NOW + 2);
+  assert.deepEqual([none.altSvc, none.altSvcUntilMs], [null, null]);
+  const elsewhere = foldMisdirected(known, [wrong(8443)], NOW + 1);
+  assert.equal(elsewhere.altSvc, known.altSvc);
+  assert.equal(foldMisdirected(known, [{ ...wrong(443), source: 'https-record' }], NOW), known);
+});
+
+test('an alternative that answered 421 is not learnt anew from the next header, until a day has passed', () => {
+  const dropped = foldMisdirected(heard(HOST, 'h3=":8443"'), [wrong(8443)], NOW);
+  assert.equal(heard(dropped, 'h3=":8443"', NOW + 1).altSvc, null);
+  assert.equal(heard(dropped, 'h3=":8443", h3=":443"; ma=5', NOW + 1).altSvc, 'h3=":443"; ma=5');
+  assert.equal(heard(dropped, 'h3=":8443"', NOW + MISDIRECTED_MS).altSvc, 'h3=":8443"');
+});
+
+const service = (facts: Partial<ServiceRecord>): ServiceRecord => ({
+  owner: 'a.test',
+  priority: 1,
+  target: 'a.test',
+  alpn: ['h3', 'h2'],
+  noDefaultAlpn: false,
+  port: null,
+  ipv4Hints: [],
+  ipv6Hints: [],
+  ech: false,
+  incompatible: false,
+  ttlSeconds: 300,
+  ...facts,
+});
+const names = (services: ServiceRecord[], outcome: Names['lookups'][number]['outcome']): Names => ({
+  addresses: [],
+  services,
+  lookups: [{ name: 'a.test', kind: 'HTTPS', tookMs: 1, outcome, records: services.length }],
+});
+
+test('RFC 9460: an HTTPS record that names h3 advertises it for its TTL', () => {
+  const host = foldServices(HOST, names([service({})], 'answered'), NOW);
+  assert.deepEqual([host.service, host.serviceUntilMs], ['h3=":443"; ma=300', NOW + 300_000]);
+  const more = [
+    service({ priority: 2, target: 'Pool.test.', port: 8443, ttlSeconds: 60 }),
+    service({ priority: 1, ttlSeconds: 30.5 }),
+  ];
+  const both = foldServices(HOST, names(more, 'answered'), NOW);
+  assert.equal(both.service, 'h3=":443"; ma=30, h3="pool.test:8443"; ma=60');
+});
+
+test('records that offer no HTTP/3 take the offer back; a look-up that failed does not', () => {
+  const known = foldServices(HOST, names([service({})], 'answered'), NOW);
+  const silent = [service({ priority: 0 }), service({ alpn: ['h2'] }), service({ incompatible: true })];
+  for (const record of silent)
+    assert.equal(foldServices(known, names([record], 'answered'), NOW).service, null);
+  assert.equal(foldServices(known, names([], 'empty'), NOW).serviceUntilMs, null);
+  assert.equal(foldServices(known, names([], 'failed'), NOW), known);
+  assert.equal(foldServices(known, { addresses: [], services: [], lookups: [] }, NOW), known);
+  assert.equal(foldServices(known, undefined, NOW), known);
+});
+
+test('an Alt-Svc that a race was given from memory is told from one that it received', () => {
+  const live = heard(HOST, 'h3=":443"; ma=60');
+  const said = (altSvc: string, facts: object = {}) => ({ altSvc, knownRoot: null, ...facts });
+  const none = { altSvc: null, knownRoot: null };
+  const alternative = { alpn: 'h3', host: '', port: 443, persist: false } as const;
+  const answer = { ...alternative, source: 'answer', expiresInSeconds: 40 } as const;
+  const memory = { ...alternative, source: 'memory', expiresInSeconds: 40 } as const;
+  assert.equal(heardAltSvc(none, [live], NOW), null);
+  assert.equal(heardAltSvc(said('h3=":443"; ma=60'), [null, live], NOW), null);
+  assert.equal(heardAltSvc(said('h3=":443"; ma=60', { alternatives: [memory] }), [live], NOW), null);
+  assert.deepEqual(heardAltSvc(said('h3=":444"'), [live], NOW), { altSvc: 'h3=":444"', ageMs: 0 });
+  assert.notEqual(heardAltSvc(said('h3=":443"; ma=60'), [live], NOW + 60_000), null);
+  assert.deepEqual(heardAltSvc(said('h3=":443"; ma=60', { alternatives: [memory, answer] }), [live], NOW), {
+    altSvc: 'h3=":443"; ma=60',
+    ageMs: 20_000,
+  });
+});
+
+test('alternatives are listed with who said them, when, and until when', () => {
+  const host = foldServices(
+    heard(HOST, 'h3=":443"; ma=60'),
+    names([service({ port: 8443 })], 'answered'),
+    NOW + 1,
+  );
+  assert.deepEqual(alternativesOf(host), [
+    { alpn: 'h3', host: '', port: 443, persist: false, said: 'race', saidAtMs: NOW, untilMs: NOW + 60_000 },
+    {
+      alpn: 'h3',
+      host: '',
+      port: 8443,
+      persist: false,
+      said: 'https-record',
+      saidAtMs: NOW + 1,
+      untilMs: NOW + 300_001,
+    },
+  ]);
+});

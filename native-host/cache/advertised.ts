@@ -1,0 +1,180 @@
+// What an origin advertises, in headers (RFC 7838) and in HTTPS records (RFC 9460), kept as it was said: by whom, when,
+// and until when. Whether HTTP/3 can then be reached is another fact, kept elsewhere.
+import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/alt-svc';
+import type { Names } from '@photofinish/shared/discovered';
+import { type Origin, originParts } from '@photofinish/shared/origin';
+import type { Attempt, Discovered } from '@photofinish/shared/outcome';
+import { isMisdirectedAlternative } from './back-off.ts';
+import type { HostRecord, Teller } from './record.ts';
+
+/** An alternative that answered 421 is not believed again for as long as one without `ma` lives (RFC 7838 section 3.1). */
+export const MISDIRECTED_MS = 24 * 3_600_000;
+
+/** Any octet that is no token character, or a percent sign, is percent-encoded (RFC 7838 section 3). */
+function encodedAlpn(alpn: string): string {
+  return encodeURIComponent(alpn).replaceAll(/[()]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
+}
+
+/** Alternatives as a header value; `clear` for none, because a header replaces the whole list. */
+export function formatAltSvc(alternatives: readonly Alternative[]): string {
+  if (alternatives.length === 0) return 'clear';
+  const written = alternatives.map(({ alpn, host, port, maxAgeSeconds, persist }) => {
+    return `${encodedAlpn(alpn)}="${host}:${port}"; ma=${maxAgeSeconds}${persist ? '; persist=1' : ''}`;
+  });
+  return written.join(', ');
+}
+
+/** The longest life among a header's HTTP/3 alternatives in milliseconds; null: it names none. */
+export function h3LifeMs(altSvc: string): number | null {
+  const ages = h3Alternatives(parseAltSvc(altSvc)).map((a) => a.maxAgeSeconds);
+  return ages.length === 0 ? null : Math.max(...ages) * 1000;
+}
+
+/**
+ * The part of a header that outlives a change of network (`persist=1`, RFC 7838 section 3.1), itself a header value;
+ * `clear` when it has none.
+ */
+export function persistentPart(altSvc: string): string {
+  return formatAltSvc(h3Alternatives(parseAltSvc(altSvc)).filter((a) => a.persist));
+}
+
+/** `host:port` of an HTTP/3 place; the origin's own host is written out. */
+function placeOf(host: string, port: number, origin: Origin): string {
+  const own = originParts(origin).host;
+  return `${host === '' ? own : host.replaceAll(/^\[|\]$/g, '')}:${port}`;
+}
+
+/** The alternatives of a header that are believed now: without the one that answered 421. */
+function believed(host: HostRecord, alternatives: readonly Alternative[], atMs: number) {
+  const { misdirected, misdirectedUntilMs } = host;
+  if (misdirected === null || atMs >= (misdirectedUntilMs ?? 0)) return alternatives;
+  return alternatives.filter((a) => a.alpn !== 'h3' || placeOf(a.host, a.port, host.origin) !== misdirected);
+}
+
+/** How a header came: received when, by whom, and how old it already was (its answer's `Age`). */
+export interface Hearing {
+  readonly atMs: number;
+  readonly by: Teller;
+  readonly ageMs?: number;
+}
+
+/**
+ * A new Alt-Svc header replaces the old one (RFC 7838 section 3). `clear` forgets it, one that cannot be read at all
+ * changes nothing, as in browsers, and so does one older than what is known.
+ */
+export function foldAltSvc(host: HostRecord, altSvc: string, { atMs, by, ageMs = 0 }: Hearing): HostRecord {
+  if (atMs < (host.altSvcAtMs ?? 0)) return host;
+  const parsed = parseAltSvc(altSvc);
+  if (!parsed.clear && parsed.alternatives.length === 0) return host;
+  const kept = believed(host, parsed.alternatives, atMs);
+  if (kept.length === 0)
+    return { ...host, altSvc: null, altSvcAtMs: atMs, altSvcUntilMs: null, altSvcBy: by };
+  const value = kept.length === parsed.alternatives.length ? altSvc : formatAltSvc(kept);
+  const lifeMs = h3LifeMs(value);
+  const saidAtMs = Math.max(0, atMs - ageMs);
+  return {
+    ...host,
+    altSvc: value,
+    altSvcAtMs: saidAtMs,
+    altSvcUntilMs: lifeMs === null ? null : saidAtMs + lifeMs,
+    altSvcBy: by,
+  };
+}
+
+/**
+ * A 421 from an alternative takes it out of what is known (RFC 7838 section 6), and keeps it out when the origin goes
+ * on naming it: or it would be tried again after every answer.
+ */
+export function foldMisdirected(host: HostRecord, attempts: readonly Attempt[], atMs: number): HostRecord {
+  const wrong = attempts.findLast(isMisdirectedAlternative);
+  if (wrong === undefined) return host;
+  const misdirected = placeOf(wrong.host ?? '', wrong.port, host.origin);
+  const next = { ...host, misdirected, misdirectedUntilMs: atMs + MISDIRECTED_MS };
+  if (next.altSvc === null) return next;
+  const { alternatives } = parseAltSvc(next.altSvc);
+  const kept = believed(next, alternatives, atMs);
+  if (kept.length === alternatives.length) return next;
+  if (kept.length === 0) return { ...next, altSvc: null, altSvcUntilMs: null };
+  const value = formatAltSvc(kept);
+  const lifeMs = h3LifeMs(value);
+  const untilMs = lifeMs === null ? null : (next.altSvcAtMs ?? atMs) + lifeMs;
+  return { ...next, altSvc: value, altSvcUntilMs: untilMs };
+}
+
+/**
+ * HTTPS records in ServiceMode that name `h3` advertise HTTP/3 for their TTL. An answer without any takes that back; a
+ * look-up that failed, or none, changes nothing.
+ */
+export function foldServices(host: HostRecord, names: Names | undefined, atMs: number): HostRecord {
+  if (names === undefined) return host;
+  const { host: own, port } = originParts(host.origin);
+  const offers = names.services
+    .filter((record) => record.priority > 0 && !record.incompatible && record.alpn.includes('h3'))
+    .toSorted((a, b) => a.priority - b.priority)
+    .map((record): Alternative => {
+      const target = record.target.replace(/\.$/, '').toLowerCase();
+      return {
+        alpn: 'h3',
+        host: target === own ? '' : target,
+        port: record.port ?? port,
+        maxAgeSeconds: Math.floor(record.ttlSeconds),
+        persist: false,
+      };
+    });
+  if (offers.length > 0) {
+    const lifeMs = Math.max(...offers.map((offer) => offer.maxAgeSeconds)) * 1000;
+    return { ...host, service: formatAltSvc(offers), serviceAtMs: atMs, serviceUntilMs: atMs + lifeMs };
+  }
+  const answered = names.lookups.some((l) => l.kind === 'HTTPS' && l.outcome !== 'failed');
+  return answered ? { ...host, service: null, serviceAtMs: null, serviceUntilMs: null } : host;
+}
+
+/**
+ * A race's Alt-Svc header as it was received, with the age that its answer had; null when the race only repeats what it
+ * was given from memory: hearing oneself must not extend a life. Where the race does not say which it was, a value that
+ * is known and live was remembered; one no longer live was not given out, so it was really received.
+ */
+export function heardAltSvc(
+  discovered: Discovered,
+  hosts: readonly (HostRecord | null)[],
+  nowMs: number,
+): { readonly altSvc: string; readonly ageMs: number } | null {
+  const { altSvc, alternatives } = discovered;
+  if (altSvc === null) return null;
+  const answered = (alternatives ?? []).filter((a) => a.source === 'answer');
+  const live = hosts.some((h) => h?.altSvc === altSvc && nowMs < (h?.altSvcUntilMs ?? 0));
+  if (answered.length === 0 && live) return null;
+  const ages = parseAltSvc(altSvc).alternatives.flatMap((said) => {
+    const same = answered.find((a) => a.alpn === said.alpn && a.host === said.host && a.port === said.port);
+    return same === undefined ? [] : [said.maxAgeSeconds - same.expiresInSeconds];
+  });
+  return { altSvc, ageMs: Math.max(0, ...ages) * 1000 };
+}
+
+/** One alternative as it is known: who named it, when, and until when. */
+export interface KnownAlternative {
+  readonly alpn: string;
+  /** Empty: the origin's own host. */
+  readonly host: string;
+  readonly port: number;
+  readonly persist: boolean;
+  /** Null: a header from before it was kept who heard it. */
+  readonly said: Teller | 'https-record' | null;
+  readonly saidAtMs: number;
+  readonly untilMs: number;
+}
+
+/** Every alternative in a record, expired ones included, headers first. */
+export function alternativesOf(host: HostRecord): KnownAlternative[] {
+  const list = (value: string | null, said: KnownAlternative['said'], saidAtMs: number | null) =>
+    parseAltSvc(value ?? '').alternatives.map(({ maxAgeSeconds, ...rest }) => ({
+      ...rest,
+      said,
+      saidAtMs: saidAtMs ?? 0,
+      untilMs: (saidAtMs ?? 0) + maxAgeSeconds * 1000,
+    }));
+  return [
+    ...list(host.altSvc, host.altSvcBy, host.altSvcAtMs),
+    ...list(host.service, 'https-record', host.serviceAtMs),
+  ];
+}
