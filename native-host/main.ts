@@ -4,10 +4,13 @@
 // First of all, because nothing may print before it.
 import './wire/stdout.ts';
 import { type Reply, WIRE_ERRORS } from '@photofinish/shared/wire';
-import { readSalt, saltPath, watchNetwork } from './cache/network.ts';
 import { openHostCache } from './cache/store.ts';
 import { loadSettings, type Settings, SettingsError } from './config.ts';
 import { openLog } from './log.ts';
+import { recordOnlyOn } from './network/recording.ts';
+import { readSalt, saltPath } from './network/salt.ts';
+import { systemSource } from './network/source.ts';
+import { watchNetwork } from './network/watch.ts';
 import { systemClock } from './race/clock.ts';
 import { raceBudget } from './race-budget.ts';
 import { PROGRAM } from './version.ts';
@@ -57,16 +60,22 @@ function serve(settings: Settings): void {
     clock,
     say: (message) => log.write('cache', { message }),
   });
+  const network = watchNetwork({
+    source: systemSource(process.platform, clock),
+    salt,
+    clock,
+    onChange: (from, to) => log.write('network', { from, to }),
+  });
 
   let racing: Promise<RaceRunner> | undefined;
   async function openRunner(): Promise<RaceRunner> {
     const { racesOverPort } = await import('./wire/race-over-port.ts');
-    return racesOverPort({ settings, cache, clock });
+    return racesOverPort({ settings, cache: recordOnlyOn(network, cache), clock });
   }
   const session = openSession({
     program: PROGRAM,
     cache,
-    network: watchNetwork({ salt, clock }),
+    network,
     budget: raceBudget(clock),
     race: async (order) => {
       // What it fails for, a CA file that is missing for example, may be mended before the next race.
@@ -101,8 +110,9 @@ function serve(settings: Settings): void {
           return 'stop';
         }
       }
-      // After hello alone there is nothing to do but to wait for the first question.
-      return heard < 2 ? 'wait' : 'listen';
+      // After hello alone there is nothing to do but to wait for the first question, unless the network has yet to be
+      // found out, which takes a loop that turns.
+      return heard < 2 && network.settledKey() !== null ? 'wait' : 'listen';
     },
     () => void leave(),
   );

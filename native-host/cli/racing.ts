@@ -2,9 +2,12 @@
 import { existsSync } from 'node:fs';
 import type { OriginParts } from '@photofinish/shared/origin';
 import { type OriginRace, RACE_SCHEMA, type RaceDocument } from '@photofinish/shared/outcome';
-import { readSalt, saltPath, watchNetwork } from '../cache/network.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { ALLOW_EVERYTHING, addressPolicy } from '../guard.ts';
+import { recordOnlyOn } from '../network/recording.ts';
+import { readSalt, saltPath } from '../network/salt.ts';
+import { systemSource } from '../network/source.ts';
+import { type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
 import { systemClock } from '../race/clock.ts';
 import { openRacing, type Racing, type RacingParts } from '../racing.ts';
 import { cachePath } from './caching.ts';
@@ -18,6 +21,9 @@ import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
 const PROGRESS_EVERY_MS = 100;
 /** Stands for the network where nothing is remembered and no name was given. */
 const UNNAMED_NETWORK = 'unnamed';
+
+/** Why a race that relies on memory was not brought to its end. */
+const NETWORK_CHANGED = 'the network changed';
 
 /** What memory `none` has in place of the host cache. */
 const NO_CACHE: RacingParts['cache'] = { recall: () => null, recordRace: () => {} };
@@ -38,11 +44,18 @@ function trialCounter(command: RaceCommand, terminal: Terminal): () => void {
 }
 
 /** With memory `none` nothing is written, not even the salt that names networks. */
-function networkOf(command: RaceCommand, path: string): string {
-  if (command.network !== null) return command.network;
+function networkOf(command: RaceCommand, path: string): Network {
+  if (command.network !== null) return namedNetwork(command.network);
   const salt = saltPath(path);
-  if (command.memory === 'none' && !existsSync(salt)) return UNNAMED_NETWORK;
-  return watchNetwork({ salt: readSalt(salt), clock: systemClock })();
+  if (command.memory === 'none' && !existsSync(salt)) return namedNetwork(UNNAMED_NETWORK);
+  const source = systemSource(process.platform, systemClock);
+  return watchNetwork({ source, salt: readSalt(salt), clock: systemClock });
+}
+
+/** A record that the change cut short says so. */
+function cutShort(race: OriginRace): OriginRace {
+  if (race.error?.code !== 'cancelled') return race;
+  return { ...race, error: { code: 'cancelled', message: NETWORK_CHANGED } };
 }
 
 interface Run {
@@ -97,14 +110,18 @@ async function raceAll(running: Running): Promise<OriginRace[]> {
   }
 }
 
-async function openRacingFor(command: RaceCommand, cache: HostCache | null): Promise<Racing> {
+async function openRacingFor(
+  command: RaceCommand,
+  cache: HostCache | null,
+  network: Network,
+): Promise<Racing> {
   try {
     return await openRacing({
       ca: command.caFiles,
       pins: command.pins,
       resolver: command.resolver,
       policy: addressPolicy(command.allowPrivate ? ALLOW_EVERYTHING : []),
-      cache: cache ?? NO_CACHE,
+      cache: cache === null ? NO_CACHE : recordOnlyOn(network, cache),
       clock: systemClock,
     });
   } catch (error) {
@@ -126,20 +143,35 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
   process.once('SIGINT', interrupt);
   const say = (message: string): void => terminal.error('cache-unavailable', message);
   const cache = command.memory === 'full' ? openHostCache({ path, clock: systemClock, say }) : null;
+  const network = networkOf(command, path);
+  let moved = false;
+  let stopWatching: (() => void) | null = null;
   try {
-    const race = await openRacingFor(command, cache);
-    const races = await raceAll({
+    const race = await openRacingFor(command, cache, network);
+    const key = await network.settled();
+    if (command.memory !== 'none')
+      stopWatching = network.watch(key, () => {
+        moved = true;
+        stop.abort();
+      });
+    const raced = await raceAll({
       command,
       race,
-      network: networkOf(command, path),
+      network: key,
       signal: stop.signal,
       trialOver: trialCounter(command, terminal),
     });
+    const races = moved ? raced.map(cutShort) : raced;
     const document = documentOf(command, races);
     terminal.result(command.json ? JSON.stringify(document) : raceText(document, terminal.paint));
+    if (moved) {
+      terminal.error('network-changed', `${NETWORK_CHANGED}; what was under way is not remembered`);
+      return EXIT_FAILED;
+    }
     if (stop.signal.aborted) return EXIT_INTERRUPTED;
     return allAdopted(races) ? EXIT_OK : EXIT_FAILED;
   } finally {
+    stopWatching?.();
     process.removeListener('SIGINT', interrupt);
     cache?.close();
   }

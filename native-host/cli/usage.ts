@@ -24,6 +24,7 @@ export type ComplaintCode =
   | 'no-record'
   | 'cannot-write'
   | 'cancelled'
+  | 'network-changed'
   | 'internal';
 
 export const EXIT_OK = 0;

@@ -15,6 +15,8 @@ import * as v from 'valibot';
 import { CacheUnavailable } from '../cache/database.ts';
 import type { HostCache } from '../cache/store.ts';
 import type { Log } from '../log.ts';
+import { UNIDENTIFIED } from '../network/key.ts';
+import type { Network } from '../network/watch.ts';
 import type { RaceBudget } from '../race-budget.ts';
 
 /** What a message may ask of a race; everything else about it is the helper's to decide. */
@@ -32,7 +34,7 @@ export type RaceRunner = (order: RaceOrder) => Promise<OriginRace>;
 export interface SessionParts {
   readonly program: string;
   readonly cache: HostCache;
-  readonly network: () => string;
+  readonly network: Network;
   readonly budget: RaceBudget;
   readonly race: RaceRunner;
   readonly send: (reply: Reply) => void;
@@ -49,11 +51,17 @@ export interface Session {
 }
 
 interface Running {
+  /** Its reason is the message of the error that the race ends with. */
   readonly abort: AbortController;
   readonly done: Promise<void>;
 }
 
 type RequestOf<T extends Request['type']> = Extract<Request, { type: T }>;
+
+/** A forecast later than this is for a page that is loading already; what is known of every network must do then. */
+const READING_PATIENCE_MS = 150;
+/** Said of a race that began on one network and cannot end on it. */
+const NETWORK_CHANGED = 'the network changed';
 
 const REQUEST_TYPES = new Set<string>(requestSchema.options.map((option) => option.entries.type.literal));
 
@@ -73,6 +81,7 @@ export function openSession(parts: SessionParts): Session {
   const running = new Map<number, Running>();
   let greeted = false;
   let ended = false;
+  let wipes = 0;
 
   function send(reply: Reply): void {
     if (!ended) parts.send(reply);
@@ -108,36 +117,76 @@ export function openSession(parts: SessionParts): Session {
     send({ id: request.id, type: 'hello', protocol: WIRE_PROTOCOL, program: parts.program });
   }
 
-  function forecast({ id, browser, site, origins }: RequestOf<'forecast'>): void {
-    send({
-      id,
-      type: 'forecast',
-      forecasts: cache.forecast({ network: network(), browser, site, origins }),
+  /** Reads under the network's key: at once where that is known, and soon in any case. */
+  function reading({ id, type }: Request, read: (key: string) => void): void {
+    const key = network.key();
+    if (key !== null) read(key);
+    else
+      void network
+        .settled(READING_PATIENCE_MS)
+        .then(read)
+        .catch((error) => failed(id, type, error));
+  }
+
+  /** Writes under it: only once it is certain, which it nearly always is. */
+  function writing({ id, type }: Request, write: (key: string) => void): void {
+    const key = network.settledKey();
+    if (key !== null) write(key);
+    else
+      void network
+        .settled()
+        .then(write)
+        .catch((error) => failed(id, type, error));
+  }
+
+  function forecast(request: RequestOf<'forecast'>): void {
+    const { id, browser, site, origins } = request;
+    reading(request, (key) =>
+      send({ id, type: 'forecast', forecasts: cache.forecast({ network: key, browser, site, origins }) }),
+    );
+  }
+
+  function observed(request: RequestOf<'observed'>): void {
+    const { id, browser, observations } = request;
+    const asked = wipes;
+    writing(request, (key) => {
+      // A network that cannot be told from others has no rows, and what was wiped meanwhile does not come back.
+      const stored = key === UNIDENTIFIED || asked !== wipes ? 0 : cache.observe(key, browser, observations);
+      send({ id, type: 'observed', stored });
     });
   }
 
   async function runRace({ id, origin, mode }: RequestOf<'race'>, abort: AbortController): Promise<void> {
-    const race = await parts.race({
-      origin,
-      mode,
-      network: network(),
-      signal: abort.signal,
-      onProgress: (progress) => {
-        if (!abort.signal.aborted) send({ id, type: 'progress', ...progress });
-      },
-    });
-    if (abort.signal.aborted) {
-      fail(id, 'cancelled');
-      return;
+    const key = await network.settled();
+    const stopWatching = network.watch(key, () =>
+      abort.abort(new DOMException(NETWORK_CHANGED, 'AbortError')),
+    );
+    try {
+      const race = await parts.race({
+        origin,
+        mode,
+        network: key,
+        signal: abort.signal,
+        onProgress: (progress) => {
+          if (!abort.signal.aborted) send({ id, type: 'progress', ...progress });
+        },
+      });
+      if (abort.signal.aborted) return cancelled(id, abort);
+      log.write('race', {
+        host: log.digest(origin),
+        mode,
+        verdict: race.verdict.code,
+        error: race.error?.code,
+      });
+      if (race.error?.code === 'blocked') fail(id, 'blocked', race.error.message);
+      else send({ ...race, id, type: 'race' });
+    } finally {
+      stopWatching();
     }
-    log.write('race', {
-      host: log.digest(origin),
-      mode,
-      verdict: race.verdict.code,
-      error: race.error?.code,
-    });
-    if (race.error?.code === 'blocked') fail(id, 'blocked', race.error.message);
-    else send({ ...race, id, type: 'race' });
+  }
+
+  function cancelled(id: number, { signal }: AbortController): void {
+    fail(id, 'cancelled', signal.reason?.message === NETWORK_CHANGED ? NETWORK_CHANGED : undefined);
   }
 
   function startRace(request: RequestOf<'race'>): void {
@@ -150,7 +199,7 @@ export function openSession(parts: SessionParts): Session {
     const abort = new AbortController();
     const done = runRace(request, abort)
       .catch((error) => {
-        if (abort.signal.aborted) return fail(id, 'cancelled');
+        if (abort.signal.aborted) return cancelled(id, abort);
         logError('race', error);
         fail(id, 'race-failed', error instanceof Error ? error.message : String(error));
       })
@@ -169,6 +218,7 @@ export function openSession(parts: SessionParts): Session {
 
   function wipe({ id }: RequestOf<'wipe'>): void {
     // A race under way would write history back.
+    wipes += 1;
     for (const race of running.values()) race.abort.abort();
     const wiped = cache.wipe();
     log.wipe();
@@ -179,11 +229,10 @@ export function openSession(parts: SessionParts): Session {
     hello,
     forecast,
     race: startRace,
-    observed: ({ id, browser, observations }) => {
-      send({ id, type: 'observed', stored: cache.observe(network(), browser, observations) });
-    },
+    observed,
     cancel,
-    stats: ({ id }) => send({ id, type: 'stats', ...cache.stats(), network: network() }),
+    stats: (request) =>
+      reading(request, (key) => send({ id: request.id, type: 'stats', ...cache.stats(), network: key })),
     wipe,
   };
 

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { linkLayerAddress, type NetworkFacts, NO_NETWORK, networkKey } from './key.ts';
+
+const SALT = new Uint8Array(32).fill(1);
+const HOME: NetworkFacts = {
+  gateway: '192.168.1.1',
+  linkLayer: 'aa:bb:cc:00:11:22',
+  kind: 'wireless',
+  ssid: 'home',
+  tunnel: false,
+};
+
+test('every fact makes another key, and the salt decides what it looks like', () => {
+  const keys = [
+    networkKey(HOME, SALT),
+    networkKey({ ...HOME, linkLayer: 'aa:bb:cc:00:11:23' }, SALT),
+    networkKey({ ...HOME, linkLayer: null }, SALT),
+    networkKey({ ...HOME, kind: 'wired' }, SALT),
+    networkKey({ ...HOME, ssid: 'home-guest' }, SALT),
+    networkKey({ ...HOME, tunnel: true }, SALT),
+    networkKey(HOME, new Uint8Array(32).fill(2)),
+  ];
+  assert.equal(new Set(keys).size, keys.length);
+  for (const key of keys) assert.match(key, /^net-[0-9a-f]{16}$/);
+  // Equal addresses in two homes give two keys, a new address of the same gateway gives none.
+  assert.equal(networkKey({ ...HOME, gateway: '10.0.0.1' }, SALT), keys[0]);
+  assert.equal(networkKey(null, SALT), NO_NETWORK);
+});
+
+test('no name of a wireless network can pass for another fact', () => {
+  const inName = networkKey({ ...HOME, ssid: 'a","tunnel' }, SALT);
+  assert.notEqual(inName, networkKey({ ...HOME, ssid: 'a' }, SALT));
+  assert.notEqual(
+    networkKey({ ...HOME, linkLayer: 'a\nwired', ssid: '' }, SALT),
+    networkKey({ ...HOME, linkLayer: 'a', ssid: 'wired' }, SALT),
+  );
+});
+
+test('link-layer addresses are compared in one form, whoever wrote them', () => {
+  assert.equal(linkLayerAddress('A4-91-B1-00-0E-FF'), 'a4:91:b1:00:0e:ff');
+  assert.equal(linkLayerAddress('bc:67:1c:40:3:f6'), 'bc:67:1c:40:03:f6');
+  for (const none of ['', '00-00-00-00-00-00', 'link#4', '192.168.0.1', 'fe80::1', '(incomplete)'])
+    assert.equal(linkLayerAddress(none), null, none);
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const address = linkLayerAddress(text);
+      assert.ok(address === null || /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/.test(address));
+    }),
+  );
+});

@@ -1,0 +1,40 @@
+// What tells one network from another, and the key made of it for records: HTTP/3 may work at home and be blocked at
+// work. Addresses alone are the same in every home; the digest is salted so that a key betrays no place.
+import { siphash } from './siphash.ts';
+
+/** The network's name while no route leads out. */
+export const NO_NETWORK = 'offline';
+/** Stands for a network that cannot be told from others; nothing is ever recorded under it. */
+export const UNIDENTIFIED = 'unidentified';
+
+/** `other`: a route out of which nothing but a tunnel is seen, or a modem that looks like one. */
+export type InterfaceKind = 'wired' | 'wireless' | 'other';
+
+export interface NetworkFacts {
+  /** IP address of the default gateway, beneath a tunnel if there is one; empty: the route has none. */
+  readonly gateway: string;
+  /** The same gateway's link-layer address; null while it is unknown. */
+  readonly linkLayer: string | null;
+  /** The kind of the interface that leads to that gateway. */
+  readonly kind: InterfaceKind;
+  /** The wireless network's name, empty where there is none or it may not be read. */
+  readonly ssid: string;
+  /** Whether a tunnel holds the default route. */
+  readonly tunnel: boolean;
+}
+
+/** The key of a network: a salted digest, or the constant for none. */
+export function networkKey(facts: NetworkFacts | null, salt: Uint8Array): string {
+  if (facts === null) return NO_NETWORK;
+  const { gateway, linkLayer, kind, ssid, tunnel } = facts;
+  const identity = JSON.stringify([linkLayer ?? gateway, kind, ssid, tunnel]);
+  return `net-${siphash(salt, new TextEncoder().encode(identity))}`;
+}
+
+/** A MAC address as every platform's is compared: six pairs of lower-case digits with colons; null when it is none. */
+export function linkLayerAddress(text: string): string | null {
+  const parts = text.toLowerCase().split(/[:-]/);
+  if (parts.length !== 6 || !parts.every((part) => /^[0-9a-f]{1,2}$/.test(part))) return null;
+  const address = parts.map((part) => part.padStart(2, '0')).join(':');
+  return address === '00:00:00:00:00:00' ? null : address;
+}

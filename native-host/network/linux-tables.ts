@@ -1,0 +1,84 @@
+// The kernel's tables of Linux as text: routes of both families, neighbours, kinds of interfaces. Whatever stands in
+// them, reading never throws.
+import { linkLayerAddress } from './key.ts';
+
+export interface Route {
+  readonly device: string;
+  /** Dotted or colon-hexadecimal; null: the interface itself leads out, as tunnels do. */
+  readonly gateway: string | null;
+  readonly metric: number;
+}
+
+/** Flags of include/uapi/linux/route.h. */
+const RTF_UP = 0x1;
+const RTF_GATEWAY = 0x2;
+/** Reject routes stand in the IPv6 table of every machine without IPv6. */
+const RTF_REJECT = 0x200;
+
+function fields(text: string): string[][] {
+  return text
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter((parts) => parts.length > 1);
+}
+
+/** The default routes of `/proc/net/route`, best first. A VPN's two halves (0/1 and 128/1) count as one. */
+export function defaultRoutes(procNetRoute: string): Route[] {
+  const routes: (Route & { readonly prefixBits: number })[] = [];
+  for (const [device, destination, gateway, flags, , , metric, mask] of fields(procNetRoute).slice(1)) {
+    if (device === undefined || gateway === undefined || mask === undefined) continue;
+    const bits = Number.parseInt(flags ?? '0', 16);
+    // Both columns are hexadecimal in the host's byte order, which is little-endian wherever browsers run.
+    const whole = destination === '00000000' && mask === '00000000';
+    const half = mask === '00000080' && (destination === '00000000' || destination === '00000080');
+    if ((bits & RTF_UP) === 0 || (bits & RTF_REJECT) !== 0 || !(whole || half)) continue;
+    const address = [6, 4, 2, 0].map((at) => Number.parseInt(gateway.slice(at, at + 2), 16)).join('.');
+    routes.push({
+      device,
+      gateway: (bits & RTF_GATEWAY) === 0 ? null : address,
+      metric: Number(metric),
+      prefixBits: half ? 1 : 0,
+    });
+  }
+  return routes
+    .toSorted((a, b) => b.prefixBits - a.prefixBits || a.metric - b.metric)
+    .map(({ device, gateway, metric }) => ({ device, gateway, metric }));
+}
+
+/** The same of `/proc/net/ipv6_route`, which names the routes of every table. */
+export function defaultRoutes6(procNetIpv6Route: string): Route[] {
+  const routes: Route[] = [];
+  for (const parts of fields(procNetIpv6Route)) {
+    const [destination, prefix, , , nextHop, metric, , , flags, device] = parts;
+    if (device === undefined || nextHop === undefined || device === 'lo') continue;
+    const bits = Number.parseInt(flags ?? '0', 16);
+    if (destination !== '0'.repeat(32) || prefix !== '00') continue;
+    if ((bits & RTF_UP) === 0 || (bits & RTF_REJECT) !== 0) continue;
+    const gateway = (bits & RTF_GATEWAY) === 0 ? null : (nextHop.match(/.{4}/g) ?? []).join(':');
+    routes.push({ device, gateway, metric: Number.parseInt(metric ?? '0', 16) });
+  }
+  return routes.toSorted((a, b) => a.metric - b.metric);
+}
+
+/** The link-layer address that `/proc/net/arp` holds for a gateway; null while it is not resolved. */
+export function neighbour4(procNetArp: string, route: Route): string | null {
+  for (const [ip, , flags, mac, , device] of fields(procNetArp).slice(1)) {
+    if (ip !== route.gateway || device !== route.device || Number.parseInt(flags ?? '0', 16) === 0) continue;
+    return linkLayerAddress(mac ?? '');
+  }
+  return null;
+}
+
+/** The link-layer address in what `ip -6 neigh show ADDRESS dev DEVICE` prints; null while it is not resolved. */
+export function neighbour6(ipNeighbours: string): string | null {
+  const [, address = ''] = /\blladdr (\S+)/.exec(ipNeighbours) ?? [];
+  return linkLayerAddress(address);
+}
+
+/** Values of include/uapi/linux/if_arp.h that tunnels have: PPP, IP-in-IP, SIT, GRE, and none at all (WireGuard). */
+const TUNNEL_TYPES = new Set(['512', '768', '769', '776', '778', '823', '65534']);
+
+/** Whether the text of `/sys/class/net/DEVICE/type` is that of a tunnel. */
+export function isTunnelType(type: string): boolean {
+  return TUNNEL_TYPES.has(type.trim());
+}

@@ -1,0 +1,211 @@
+// The network of a Linux machine, from what its files, its kernel and its commands say.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { virtualTime } from '../race/virtual-time.ts';
+import { type LinuxMachine, linuxSource } from './linux.ts';
+
+const MAC = 'aa:bb:cc:00:11:22';
+const ROUTE_HEAD = 'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n';
+const ARP_HEAD = 'IP address       HW type     Flags       HW address            Mask     Device\n';
+const route = (device: string, gateway: string, mask = '00000000', metric = 100) =>
+  `${device}\t00000000\t${gateway}\t0003\t0\t0\t${metric}\t${mask}\t0\t0\t0\n`;
+const arp = (device: string, mac: string) =>
+  `192.168.1.1      0x1         0x2         ${mac}     *        ${device}\n`;
+const ROUTE6 = `${'0'.repeat(32)} 00 ${'0'.repeat(32)} 00 fe800000000000000000000000000001 00000400 00000001 00000000 00000003     eth0\n`;
+const GATEWAY = '0101A8C0';
+
+const WIRED = {
+  '/proc/net/route': ROUTE_HEAD + route('eth0', GATEWAY),
+  '/proc/net/arp': ARP_HEAD + arp('eth0', MAC),
+  '/sys/class/net/eth0/type': '1\n',
+  '/sys/class/net/eth0/carrier_changes': '2\n',
+};
+const WIREGUARD = { ...WIRED, '/sys/class/net/wg0/type': '65534\n' };
+
+interface Says {
+  readonly source?: string | null;
+  readonly addresses?: Record<string, string>;
+  readonly run?: (command: string) => string | null;
+  readonly nudge?: (address: string) => void;
+}
+
+function source(files: Record<string, string>, says: Says = {}) {
+  const time = virtualTime();
+  const asked: string[] = [];
+  const machine: LinuxMachine = {
+    read: (path) => files[path] ?? '',
+    exists: (path) => Object.keys(files).some((name) => name === path || name.startsWith(`${path}/`)),
+    list: (path) => [
+      ...new Set(
+        Object.keys(files).flatMap((name) =>
+          name.startsWith(`${path}/`) ? [name.slice(path.length + 1).split('/')[0] ?? ''] : [],
+        ),
+      ),
+    ],
+    sourceAddress(family) {
+      asked.push(`route ${family}`);
+      return says.source ?? null;
+    },
+    addresses: () =>
+      Object.fromEntries(
+        Object.entries(says.addresses ?? {}).map(([device, address]) => [device, [{ address }]]),
+      ),
+    nudge(address) {
+      asked.push(`nudge ${address}`);
+      says.nudge?.(address);
+    },
+    async run(file, args) {
+      const command = [file, ...args].join(' ');
+      asked.push(command);
+      return says.run?.(command) ?? null;
+    },
+    clock: time.clock,
+  };
+  const linux = linuxSource(machine);
+  return { ...linux, asked, found: () => time.run(linux.examine()), elapsedMs: () => time.clock.nowMs() };
+}
+
+test('on a cable three files tell all, and nothing is asked', () => {
+  const { glance, asked } = source(WIRED);
+  assert.deepEqual(glance().facts, {
+    gateway: '192.168.1.1',
+    linkLayer: MAC,
+    kind: 'wired',
+    ssid: '',
+    tunnel: false,
+  });
+  assert.deepEqual(asked, []);
+});
+
+test('no route leads out: the kernel is asked before that is said, for its rules may know one', () => {
+  const none = source({});
+  assert.equal(none.glance().facts, null);
+  assert.deepEqual(none.asked, ['route 4', 'route 6']);
+  const ruled = source(
+    { '/proc/net/route': ROUTE_HEAD, '/sys/class/net/eth0/type': '1\n' },
+    { source: '10.0.0.2', addresses: { eth0: '10.0.0.2' } },
+  );
+  assert.deepEqual(ruled.glance().facts, {
+    gateway: '',
+    linkLayer: null,
+    kind: 'wired',
+    ssid: '',
+    tunnel: false,
+  });
+});
+
+test('a tunnel that rules lead into holds the default route, whatever the main table says', () => {
+  const up = source(WIREGUARD, {
+    source: '10.64.0.2',
+    addresses: { eth0: '192.168.1.7', wg0: '10.64.0.2' },
+  });
+  assert.deepEqual(up.glance().facts, {
+    gateway: '192.168.1.1',
+    linkLayer: MAC,
+    kind: 'wired',
+    ssid: '',
+    tunnel: true,
+  });
+  const idle = source(WIREGUARD, { source: '192.168.1.7', addresses: { eth0: '192.168.1.7' } });
+  assert.deepEqual(idle.glance().facts, source(WIRED).glance().facts);
+  assert.notEqual(idle.glance().place, up.glance().place);
+});
+
+test('rules that let nothing out while the tunnel is down: no network, though the main table has a route', () => {
+  assert.equal(source(WIREGUARD, { source: null }).glance().facts, null);
+});
+
+test("a VPN's halves in the main table: the gateway is that of the interface beneath", () => {
+  const files = {
+    ...WIRED,
+    '/proc/net/route': `${ROUTE_HEAD}${route('tun0', '0100080A', '00000080', 0)}${route('eth0', GATEWAY)}`,
+    '/sys/class/net/tun0/tun_flags': '0x1001\n',
+  };
+  const { glance } = source(files, { source: '10.8.0.2', addresses: { tun0: '10.8.0.2' } });
+  assert.deepEqual(glance().facts, {
+    gateway: '192.168.1.1',
+    linkLayer: MAC,
+    kind: 'wired',
+    ssid: '',
+    tunnel: true,
+  });
+});
+
+test('a tunnel that borrows the address of the interface beneath is told by the main table', () => {
+  const files = { ...WIREGUARD, '/proc/net/route': ROUTE_HEAD + route('wg0', '00000000') };
+  const { glance } = source(files, {
+    source: '192.168.1.7',
+    addresses: { eth0: '192.168.1.7', wg0: '192.168.1.7' },
+  });
+  assert.deepEqual(glance().facts, { gateway: '', linkLayer: null, kind: 'other', ssid: '', tunnel: true });
+});
+
+test('a link that came and went leaves its mark, in the same place', () => {
+  const before = source(WIRED).glance();
+  const after = source({ ...WIRED, '/sys/class/net/eth0/carrier_changes': '4\n' }).glance();
+  assert.notEqual(before.mark, after.mark);
+  assert.equal(before.place, after.place);
+});
+
+test('an unresolved gateway is made to answer, and waited for', async () => {
+  const files: Record<string, string> = { ...WIRED, '/proc/net/arp': ARP_HEAD };
+  const linux = source(files, {
+    nudge: () => {
+      files['/proc/net/arp'] = ARP_HEAD + arp('eth0', MAC);
+    },
+  });
+  assert.equal(linux.glance().facts, 'ask');
+  assert.equal((await linux.found())?.linkLayer, MAC);
+  assert.deepEqual(linux.asked, ['nudge 192.168.1.1']);
+  assert.equal(linux.elapsedMs(), 10);
+});
+
+test('a gateway that never answers is known by its IP address, after a bounded wait', async () => {
+  const linux = source({ ...WIRED, '/proc/net/arp': ARP_HEAD });
+  const found = await linux.found();
+  assert.deepEqual([found?.gateway, found?.linkLayer], ['192.168.1.1', null]);
+  assert.equal(linux.elapsedMs(), 1180);
+});
+
+test('where there is IPv6 alone its neighbours are asked for by command, and again from time to time', async () => {
+  const files = { '/proc/net/ipv6_route': ROUTE6, '/sys/class/net/eth0/type': '1\n' };
+  const run = (command: string) =>
+    command.startsWith('ip -6 neigh') ? `fe80::1 lladdr ${MAC} router REACHABLE\n` : null;
+  const linux = source(files, { run });
+  assert.equal(linux.glance().facts, 'ask');
+  assert.equal(linux.glance().goodForMs, 5000);
+  assert.equal((await linux.found())?.linkLayer, MAC);
+  assert.deepEqual(linux.asked, ['ip -6 neigh show fe80:0000:0000:0000:0000:0000:0000:0001 dev eth0']);
+  const silent = source(files);
+  assert.equal((await silent.found())?.linkLayer, null);
+  assert.ok(silent.asked.includes('nudge fe80:0000:0000:0000:0000:0000:0000:0001%eth0'));
+});
+
+test('a wireless network is told by its name too, which only a command knows', async () => {
+  const files = { ...WIRED, '/sys/class/net/eth0/wireless': '' };
+  const linux = source(files, {
+    run: (command) => (command === 'iw dev eth0 link' ? 'Connected\n\tSSID: home\n' : null),
+  });
+  assert.equal(linux.glance().facts, 'ask');
+  assert.deepEqual(await linux.found(), {
+    gateway: '192.168.1.1',
+    linkLayer: MAC,
+    kind: 'wireless',
+    ssid: 'home',
+    tunnel: false,
+  });
+});
+
+test('whatever the kernel says, a look never throws', async () => {
+  const words = fc.constantFrom('0', 'f', '\t', '\n', ' ', 'eth0', '00000000', '0003', '65534');
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: words }), fc.string(), async (text, address) => {
+      const names = ['/proc/net/route', '/proc/net/ipv6_route', '/proc/net/arp', '/sys/class/net/eth0/type'];
+      const files = Object.fromEntries(names.map((name) => [name, text]));
+      const linux = source(files, { source: address, addresses: { eth0: address }, run: () => text });
+      linux.glance();
+      await linux.found();
+    }),
+  );
+});

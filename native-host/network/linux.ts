@@ -1,0 +1,194 @@
+// The network on Linux. Most machines are told by a few small files; a route that rules may bend is asked of the kernel,
+// and only what no file holds (a wireless network's name, IPv6 neighbours) of the system's commands.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import type { NetworkInterfaceInfo } from 'node:os';
+import type { Clock } from '../race/clock.ts';
+import { type RunCommand, runCommand } from './command.ts';
+import { nudge, sourceAddress } from './datagram.ts';
+import type { InterfaceKind, NetworkFacts } from './key.ts';
+import {
+  defaultRoutes,
+  defaultRoutes6,
+  isTunnelType,
+  neighbour4,
+  neighbour6,
+  type Route,
+} from './linux-tables.ts';
+import { readSsid } from './linux-wireless.ts';
+import type { Glance, NetworkSource } from './source.ts';
+
+/** How long a neighbour gets to answer: the kernel asks three times a second apart (net.ipv4.neigh.*.retrans_time_ms). */
+const RESOLVING_MS = [10, 20, 50, 100, 200, 400, 400];
+/** No file shows a new IPv6 neighbour, so it is asked for again. */
+const NEIGHBOUR6_GOOD_FOR_MS = 5000;
+
+/** What is asked of the machine; replaced in tests. */
+export interface LinuxMachine {
+  /** A file's text, empty where there is none. */
+  read(path: string): string;
+  exists(path: string): boolean;
+  /** Names in a directory, none where there is none. */
+  list(path: string): readonly string[];
+  sourceAddress(family: 4 | 6): string | null;
+  addresses(): Record<string, readonly Pick<NetworkInterfaceInfo, 'address'>[] | undefined>;
+  nudge(address: string): void;
+  readonly run: RunCommand;
+  readonly clock: Pick<Clock, 'after'>;
+}
+
+/** The machine itself. */
+export function linuxMachine(clock: Pick<Clock, 'after'>): LinuxMachine {
+  return {
+    read(path) {
+      try {
+        return readFileSync(path, 'utf8');
+      } catch {
+        return '';
+      }
+    },
+    exists: existsSync,
+    list(path) {
+      try {
+        return readdirSync(path);
+      } catch {
+        return [];
+      }
+    },
+    sourceAddress,
+    addresses: () => process.getBuiltinModule('node:os').networkInterfaces(),
+    nudge,
+    run: runCommand,
+    clock,
+  };
+}
+
+/** Where packets leave: through which interface, by which gateway beneath a tunnel, and whether there is a tunnel. */
+interface Exit {
+  readonly device: string;
+  readonly tunnel: boolean;
+  /** Of the interface itself, or of the best one beneath the tunnel; null: none is seen. */
+  readonly beneath: (Route & { readonly family: 4 | 6 }) | null;
+}
+
+const folderOf = (device: string): string => `/sys/class/net/${device}`;
+
+function isTunnel(machine: LinuxMachine, device: string): boolean {
+  const folder = folderOf(device);
+  return machine.exists(`${folder}/tun_flags`) || isTunnelType(machine.read(`${folder}/type`));
+}
+
+function kindOf(machine: LinuxMachine, device: string): InterfaceKind {
+  const folder = folderOf(device);
+  const wireless = machine.exists(`${folder}/wireless`) || machine.exists(`${folder}/phy80211`);
+  return wireless ? 'wireless' : 'wired';
+}
+
+/** The interface that the kernel sends from, all rules and tables counted; null: it leads nowhere. */
+function askedDevice(machine: LinuxMachine, likely: string | undefined): string | null {
+  const source = machine.sourceAddress(4) ?? machine.sourceAddress(6);
+  if (source === null) return null;
+  const owners = Object.entries(machine.addresses()).filter(([, addresses]) =>
+    addresses?.some(({ address }) => address === source),
+  );
+  // A tunnel may borrow the address of another interface.
+  return owners.find(([device]) => device === likely)?.[0] ?? owners[0]?.[0] ?? likely ?? null;
+}
+
+function exitOf(machine: LinuxMachine): Exit | null {
+  const routes4 = defaultRoutes(machine.read('/proc/net/route')).map((r) => ({ ...r, family: 4 as const }));
+  const tunnels = machine.list('/sys/class/net').filter((device) => isTunnel(machine, device));
+  // The IPv6 table names every local address as well: on most machines it need not be read.
+  const routes =
+    routes4.length > 0 && tunnels.length === 0
+      ? routes4
+      : [
+          ...routes4,
+          ...defaultRoutes6(machine.read('/proc/net/ipv6_route')).map((r) => ({ ...r, family: 6 as const })),
+        ];
+  const [best] = routes;
+  // The tables name what the main rules do. VPNs bend them with rules of their own, and then the kernel has to be asked,
+  // which takes a helper that starts some 3 ms.
+  const device =
+    best !== undefined && tunnels.length === 0 ? best.device : askedDevice(machine, best?.device);
+  if (device === null) return null;
+  const tunnel = tunnels.includes(device);
+  const beneath = tunnel
+    ? routes.find((route) => !tunnels.includes(route.device))
+    : routes.find((route) => route.device === device);
+  return { device, tunnel, beneath: beneath ?? null };
+}
+
+function resolved4(machine: LinuxMachine, route: Route & { readonly family: 4 | 6 }): string | null {
+  return route.family === 4 ? neighbour4(machine.read('/proc/net/arp'), route) : null;
+}
+
+async function resolved6(machine: LinuxMachine, route: Route): Promise<string | null> {
+  const asked = ['-6', 'neigh', 'show', route.gateway ?? '', 'dev', route.device];
+  return neighbour6((await machine.run('ip', asked)) ?? '');
+}
+
+/** The gateway's link-layer address, found with a datagram if need be; null: it does not answer. */
+async function resolve(
+  machine: LinuxMachine,
+  route: Route & { readonly family: 4 | 6 },
+): Promise<string | null> {
+  if (route.gateway === null) return null;
+  const look = (): Promise<string | null> | string | null =>
+    route.family === 4 ? resolved4(machine, route) : resolved6(machine, route);
+  const known = await look();
+  if (known !== null) return known;
+  machine.nudge(route.family === 4 ? route.gateway : `${route.gateway}%${route.device}`);
+  for (const delayMs of RESOLVING_MS) {
+    await new Promise<void>((done) => machine.clock.after(delayMs, done));
+    const found = await look();
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function factsOf(machine: LinuxMachine, exit: Exit, linkLayer: string | null, ssid: string): NetworkFacts {
+  const { beneath, device, tunnel } = exit;
+  const kind = tunnel && beneath === null ? 'other' : kindOf(machine, beneath?.device ?? device);
+  return { gateway: beneath?.gateway ?? '', linkLayer, kind, ssid, tunnel };
+}
+
+/** Whether files alone tell all there is to know about what lies beneath. */
+function isToldByFiles(machine: LinuxMachine, { beneath }: Exit, mac: string | null): boolean {
+  if (beneath === null) return true;
+  return kindOf(machine, beneath.device) !== 'wireless' && (mac !== null || beneath.gateway === null);
+}
+
+function glanceOf(machine: LinuxMachine): Glance {
+  const exit = exitOf(machine);
+  if (exit === null) return { mark: 'none', place: 'none', facts: null, goodForMs: null };
+  const { device, tunnel, beneath } = exit;
+  const mac = beneath === null ? null : resolved4(machine, beneath);
+  const place = JSON.stringify([device, tunnel, beneath?.device, beneath?.gateway]);
+  // Counts how often the cable or the radio link came and went: another network may have the same addresses.
+  const links = beneath === null ? '' : machine.read(`${folderOf(beneath.device)}/carrier_changes`).trim();
+  return {
+    mark: `${place} ${mac} ${links}`,
+    place,
+    facts: isToldByFiles(machine, exit, mac) ? factsOf(machine, exit, mac, '') : 'ask',
+    goodForMs: beneath?.family === 6 ? NEIGHBOUR6_GOOD_FOR_MS : null,
+  };
+}
+
+/** The network of a Linux machine. */
+export function linuxSource(machine: LinuxMachine): NetworkSource {
+  return {
+    glance: () => glanceOf(machine),
+    async examine() {
+      const exit = exitOf(machine);
+      if (exit === null) return null;
+      const { beneath } = exit;
+      if (beneath === null) return factsOf(machine, exit, null, '');
+      const wireless = kindOf(machine, beneath.device) === 'wireless';
+      const [mac, ssid] = await Promise.all([
+        resolve(machine, beneath),
+        wireless ? readSsid(machine.run, beneath.device) : '',
+      ]);
+      return factsOf(machine, exit, mac, ssid);
+    },
+  };
+}

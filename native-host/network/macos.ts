@@ -1,0 +1,164 @@
+// The network on macOS, by the system's own commands, whose words are the same in every language.
+import type { Clock } from '../race/clock.ts';
+import { type RunCommand, runCommand } from './command.ts';
+import { FAR_AWAY, nudge } from './datagram.ts';
+import { interfacesMark } from './interfaces.ts';
+import { type InterfaceKind, linkLayerAddress, type NetworkFacts } from './key.ts';
+import type { NetworkSource } from './source.ts';
+
+/** Another network may have given the same addresses; only asking again tells. */
+const GOOD_FOR_MS = 5000;
+/** How long a gateway gets to answer for its link-layer address. */
+const RESOLVING_MS = [20, 100, 400];
+
+export interface MacosSystem {
+  /** Differs whenever addresses of interfaces do. */
+  mark(): string;
+  nudge(address: string): void;
+  readonly run: RunCommand;
+  readonly clock: Pick<Clock, 'after'>;
+}
+
+/** The machine itself. */
+export function macosSystem(clock: Pick<Clock, 'after'>): MacosSystem {
+  return { mark: interfacesMark, nudge, run: runCommand, clock };
+}
+
+/** The interface in what `route -n get ADDRESS` prints; null: no route. */
+export function deviceOfRoute(output: string): string | null {
+  return /^\s*interface: (\S+)$/m.exec(output)?.[1] ?? null;
+}
+
+/** A line of `netstat -rn`. Host routes to neighbours carry the link-layer address in the gateway's place. */
+export interface MacosRoute {
+  readonly destination: string;
+  readonly gateway: string;
+  readonly flags: string;
+  readonly device: string;
+}
+
+/** The routes in what `netstat -rn` prints; its columns differ between releases, so its heads are heeded. */
+export function routesOfNetstat(output: string): MacosRoute[] {
+  const routes: MacosRoute[] = [];
+  let columns: readonly string[] = [];
+  for (const line of output.split('\n')) {
+    const cells = line.trim().split(/\s+/);
+    if (cells[0] === 'Destination') columns = cells;
+    const cell = (name: string): string => cells[columns.indexOf(name)] ?? '';
+    const device = cell('Netif');
+    if (device === '' || cells === columns) continue;
+    routes.push({ destination: cell('Destination'), gateway: cell('Gateway'), flags: cell('Flags'), device });
+  }
+  return routes;
+}
+
+/** Interfaces that carry packets inside other packets: `utun` of every VPN, `ipsec` of IKEv2, `ppp` of L2TP. */
+export function isMacosTunnel(device: string): boolean {
+  return /^(utun|ipsec|ppp|gif|stf|tun|tap)\d+$/.test(device);
+}
+
+/** The kind and name in what `ipconfig getsummary DEVICE` prints; recent systems keep the name to themselves. */
+export function wirelessOfSummary(output: string): { readonly wireless: boolean; readonly ssid: string } {
+  const wireless = /^ {2}InterfaceType : WiFi$/m.test(output);
+  const [, ssid = ''] = /^ {2}SSID : (.+)$/m.exec(output) ?? [];
+  return { wireless, ssid: ssid === '<redacted>' ? '' : ssid };
+}
+
+/** Whether `networksetup -listallhardwareports` names the interface as wireless: systems whose summary says nothing. */
+export function isWirelessPort(output: string, device: string): boolean {
+  return output
+    .split(/\n\s*\n/)
+    .some(
+      (port) =>
+        /^Hardware Port: (Wi-Fi|AirPort)$/m.test(port) && port.split('\n').includes(`Device: ${device}`),
+    );
+}
+
+interface Gateway {
+  readonly address: string;
+  readonly linkLayer: string | null;
+}
+
+/** The gateway of an interface's default route; null where it has none. */
+export function gatewayOf(routes: readonly MacosRoute[], device: string): Gateway | null {
+  const address = routes.find((r) => r.destination === 'default' && r.device === device)?.gateway;
+  if (address === undefined || address.startsWith('link#')) return null;
+  const linkLayer = routes
+    .filter((route) => route.destination === address && route.device === device)
+    .map((route) => linkLayerAddress(route.gateway))
+    .find((found) => found !== null);
+  return { address, linkLayer: linkLayer ?? null };
+}
+
+/** The interface out of which packets would go without the tunnel. Routes bound to one interface (`I`) are not general. */
+function deviceBeneath(routes: readonly MacosRoute[]): string | null {
+  const defaults = routes.filter((r) => r.destination === 'default' && !isMacosTunnel(r.device));
+  return (defaults.find((r) => !r.flags.includes('I')) ?? defaults[0])?.device ?? null;
+}
+
+async function outwardDevice({ run }: MacosSystem): Promise<string | null> {
+  const four = await run('route', ['-n', 'get', FAR_AWAY[4]]);
+  const device = four === null ? null : deviceOfRoute(four);
+  if (device !== null) return device;
+  const six = await run('route', ['-n', 'get', '-inet6', FAR_AWAY[6]]);
+  return six === null ? null : deviceOfRoute(six);
+}
+
+async function readRoutes({ run }: MacosSystem): Promise<MacosRoute[]> {
+  const output = await run('netstat', ['-rn']);
+  // Without the table nothing can be told; that no route leads out it would say.
+  if (output === null) throw new Error('netstat does not answer');
+  return routesOfNetstat(output);
+}
+
+async function resolvedGateway(
+  system: MacosSystem,
+  routes: readonly MacosRoute[],
+  device: string,
+): Promise<Gateway | null> {
+  let gateway = gatewayOf(routes, device);
+  if (gateway === null || gateway.linkLayer !== null) return gateway;
+  system.nudge(gateway.address);
+  for (const delayMs of RESOLVING_MS) {
+    await new Promise<void>((done) => system.clock.after(delayMs, done));
+    gateway = gatewayOf(await readRoutes(system), device);
+    if (gateway === null || gateway.linkLayer !== null) return gateway;
+  }
+  return gateway;
+}
+
+async function wirelessOf(
+  { run }: MacosSystem,
+  device: string,
+): Promise<{ kind: InterfaceKind; ssid: string }> {
+  const summary = (await run('ipconfig', ['getsummary', device])) ?? '';
+  const { wireless, ssid } = wirelessOfSummary(summary);
+  if (wireless || /^ {2}InterfaceType : /m.test(summary))
+    return { kind: wireless ? 'wireless' : 'wired', ssid };
+  const ports = (await run('networksetup', ['-listallhardwareports'])) ?? '';
+  return { kind: isWirelessPort(ports, device) ? 'wireless' : 'wired', ssid: '' };
+}
+
+async function examine(system: MacosSystem): Promise<NetworkFacts | null> {
+  const [outward, routes] = await Promise.all([outwardDevice(system), readRoutes(system)]);
+  if (outward === null) return null;
+  const tunnel = isMacosTunnel(outward);
+  const device = tunnel ? deviceBeneath(routes) : outward;
+  if (device === null) return { gateway: '', linkLayer: null, kind: 'other', ssid: '', tunnel };
+  const [found, { kind, ssid }] = await Promise.all([
+    resolvedGateway(system, routes, device),
+    wirelessOf(system, device),
+  ]);
+  return { gateway: found?.address ?? '', linkLayer: found?.linkLayer ?? null, kind, ssid, tunnel };
+}
+
+/** The network of a Mac. */
+export function macosSource(system: MacosSystem): NetworkSource {
+  return {
+    glance() {
+      // Interfaces come and go on the same network too, so a known key holds until the answer is there.
+      return { mark: system.mark(), place: '', facts: 'ask', goodForMs: GOOD_FOR_MS };
+    },
+    examine: () => examine(system),
+  };
+}
