@@ -23,8 +23,6 @@ export interface Fault {
   readonly leads: boolean;
 }
 
-const EXAMPLE = 'Send for example: Alt-Svc: h3=":443"; ma=86400';
-
 /** The HTTP/3 alternatives that hold: a header replaces whatever was remembered, `clear` withdraws it. */
 function alternativePlaces(discovered: Discovered, ownHost: string): Place[] {
   const { altSvc, alternatives = [] } = discovered;
@@ -107,19 +105,23 @@ export function placeWords(place: Pick<Place, 'host' | 'port'>, ownHost: string)
   return `at ${place.host.includes(':') ? `[${place.host}]` : place.host}:${place.port}`;
 }
 
-function syntaxFaults(altSvc: AltSvc): string[] {
+function example({ origin }: Evidence): string {
+  return `Send for example: Alt-Svc: h3=":${origin.port}"; ma=86400.`;
+}
+
+function syntaxFaults(evidence: Evidence, altSvc: AltSvc): string[] {
   const { alternatives, skipped } = altSvc;
   if (alternatives.length === 0 && skipped > 0)
-    return [`Its Alt-Svc header cannot be parsed, so browsers ignore it. ${EXAMPLE}`];
+    return [`Its Alt-Svc header cannot be parsed, so browsers ignore it. ${example(evidence)}`];
   if (skipped > 0)
     return [
-      `${skipped} of the ${alternatives.length + skipped} entries of its Alt-Svc header cannot be parsed. Some clients skip those, Chromium ignores the whole header. ${EXAMPLE}`,
+      `${skipped} of the ${alternatives.length + skipped} entries of its Alt-Svc header cannot be parsed. Some clients skip those, Chromium ignores the whole header. ${example(evidence)}`,
     ];
   return [];
 }
 
 /** Entries that can be parsed and yet lead no browser to HTTP/3. */
-function emptyFaults({ alternatives }: AltSvc): string[] {
+function emptyFaults(evidence: Evidence, { alternatives }: AltSvc): string[] {
   if (alternatives.some((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0)) return [];
   if (alternatives.some((a) => a.alpn === 'h3'))
     return [
@@ -128,7 +130,7 @@ function emptyFaults({ alternatives }: AltSvc): string[] {
   const drafts = alternatives.map(({ alpn }) => alpn).filter((alpn) => /^(h3-|quic$)/.test(alpn));
   if (drafts.length === 0) return [];
   return [
-    `Advertises drafts of HTTP/3 only (${drafts.join(', ')}), which browsers no longer speak. Advertise the final one. ${EXAMPLE}`,
+    `Advertises drafts of HTTP/3 only (${drafts.join(', ')}), which browsers no longer speak. Advertise the final one. ${example(evidence)}`,
   ];
 }
 
@@ -207,8 +209,8 @@ export function advertisementFaults(evidence: Evidence): Fault[] {
     : [];
   const of = (texts: readonly string[], leads: boolean): Fault[] => texts.map((text) => ({ text, leads }));
   return [
-    ...(altSvc === null ? [] : of(syntaxFaults(altSvc), true)),
-    ...(altSvc === null ? [] : of(emptyFaults(altSvc), places.length === 0)),
+    ...(altSvc === null ? [] : of(syntaxFaults(evidence, altSvc), true)),
+    ...(altSvc === null ? [] : of(emptyFaults(evidence, altSvc), places.length === 0)),
     ...of(ignored, places.length === 0),
     ...of(
       places.flatMap((place) => [...portFault(evidence, place), ...hostFault(evidence, place)]),

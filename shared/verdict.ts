@@ -59,6 +59,7 @@ function milliseconds(ms: number): string {
   return `${Number(ms.toPrecision(3))} ms`;
 }
 
+/** What HTTP/3 gains here, or would; told once, with the verdict itself. */
 function gain({ gainMs }: Evidence): string {
   if (gainMs === null) return '';
   return gainMs >= 0
@@ -96,7 +97,7 @@ function unreachableFinding({ evidence, places }: Facts): Finding[] {
     : `${causeWords(error, { host, port, advert: advertWords(first) })}${networkCleared(evidence, error)}`;
   const others = rest.map((p) => `${placeWords(p, ownHost)} (${ATTEMPT_ERROR_WORDS[p.error.code]})`);
   const also = others.length === 0 ? '' : ` It fails as well ${others.join(', ')}.`;
-  return [{ code: 'h3-advertised-unreachable', text: `${subject} ${cause}${also}${gain(evidence)}` }];
+  return [{ code: 'h3-advertised-unreachable', text: `${subject} ${cause}${also}` }];
 }
 
 function notOfferedFinding({ evidence, h3, places, withdrawn }: Facts): Finding[] {
@@ -152,18 +153,18 @@ function reachedFindings(facts: Facts): Finding[] {
   if (places.length === 0 && h2 === 'established') {
     const does = withdrawn ? 'withdraws its advertisement (Alt-Svc: clear)' : 'does not advertise it';
     const first = family === null ? '' : ` Before you do: ${family}`;
-    const text = `Speaks HTTP/3, but ${does}, so browsers stay on HTTP/2. Send: Alt-Svc: h3=":${evidence.origin.port}"; ma=86400.${first}${gain(evidence)}`;
+    const text = `Speaks HTTP/3, but ${does}, so browsers stay on HTTP/2. Send: Alt-Svc: h3=":${evidence.origin.port}"; ma=86400.${first}`;
     findings.push({ code: 'h3-not-advertised', text });
   }
   if (evidence.discovered.knownRoot === false)
     findings.push({
       code: 'h3-private-root',
-      text: `Speaks HTTP/3, but its certificate ends in a private root, and browsers refuse QUIC under private roots. Use a certificate of a public issuer for browsers.${gain(evidence)}`,
+      text: `Speaks HTTP/3, but its certificate ends in a private root, and browsers refuse QUIC under private roots. Use a certificate of a public issuer for browsers.`,
     });
   const alone = isFailed(h2)
     ? ` HTTP/2 fails (${ATTEMPT_ERROR_WORDS[h2.code]}), so only clients that know of HTTP/3 beforehand get in.`
     : '';
-  findings.push({ code: 'h3-available', text: `Speaks HTTP/3 on this network.${alone}${gain(evidence)}` });
+  findings.push({ code: 'h3-available', text: `Speaks HTTP/3 on this network.${alone}` });
   if (family !== null && places.length > 0)
     findings.push({ code: 'h3-advertised-unreachable', text: family });
   return findings;
@@ -215,19 +216,18 @@ function raceFindings(facts: Facts): Finding[] {
 
 function browserFinding(facts: Facts, browser: BrowserEvidence): Finding | null {
   const { evidence, h3, places, faults } = facts;
-  if (browser.lastProtocol === 'h3')
-    return { code: 'h3-used', text: `Reached over HTTP/3.${gain(evidence)}` };
+  if (browser.lastProtocol === 'h3') return { code: 'h3-used', text: 'Reached over HTTP/3.' };
   const dead = places.every(({ reach }) => isFailed(reach));
   if (dead || isFailed(h3) || faults.some(({ leads }) => leads)) return null;
   if (browser.visitsSinceAdvertised < VISITS_BEFORE_AVOIDS)
     return {
       code: 'h3-first-visit',
-      text: `Advertises HTTP/3; the browser did not know yet. The next connection can use it.${gain(evidence)}`,
+      text: 'Advertises HTTP/3; the browser did not know yet. The next connection can use it.',
     };
   if (h3 === 'established' && evidence.discovered.knownRoot !== false)
     return {
       code: 'h3-browser-avoids',
-      text: `HTTP/3 is advertised and reachable, yet the browser stays on HTTP/2. Look for QUIC disabled by policy or flag, or a broken-service entry.${gain(evidence)}`,
+      text: 'HTTP/3 is advertised and reachable, yet the browser stays on HTTP/2. Look for QUIC disabled by policy or flag, or a broken-service entry.',
     };
   return null;
 }
@@ -244,5 +244,5 @@ export function verdictOf(evidence: Evidence): Verdict {
   const own = evidence.browser ? browserFinding(facts, evidence.browser) : null;
   const [first, ...rest] = own === null ? fromRace : [own, ...fromRace.filter((f) => f.code !== 'unknown')];
   if (first === undefined) throw new Error('a verdict always has a first finding');
-  return { ...first, findings: rest };
+  return { code: first.code, text: first.text + gain(evidence), findings: rest };
 }
