@@ -1,17 +1,21 @@
 // A race as the helper and the command line run it: names resolved and guarded before the engine sees them, memory read
 // before and written after. Loaded with the first race, because the transports behind it are heavy.
 import type { OriginParts } from '@photofinish/shared/origin';
-import type { AttemptError, Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
+import type { Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
 import type { Progress } from '@photofinish/shared/wire';
 import { CacheUnavailable } from './cache/database.ts';
+import { NO_HINTS } from './cache/hints.ts';
 import type { HostCache } from './cache/store.ts';
+import type { Discovering, Discovery, DiscoveryQuery } from './discover/discovering.ts';
+import type { Endpoint } from './discover/endpoint.ts';
 import type { AddressPolicy } from './guard.ts';
 import type { Clock } from './race/clock.ts';
 import type { Contenders } from './race/drive.ts';
 import { h2Contender } from './race/h2.ts';
 import { h3Contender } from './race/h3.ts';
-import { type Known, raceOrigin } from './race/run.ts';
-import { type Resolved, resolveOrigin } from './resolve.ts';
+import type { Known } from './race/remembered.ts';
+import { raceOrigin } from './race/run.ts';
+import { resolveOrigin } from './resolve.ts';
 import { readTrust } from './trust.ts';
 
 export interface RacingParts {
@@ -34,7 +38,12 @@ export interface RaceSpec {
   readonly trials: number;
   /** Pairs of `compare`, which knows no other trials. */
   readonly pairs?: number;
-  readonly startDelayMs: number;
+  /** Head start of HTTP/3; null: by what is known of the path, else P2's. */
+  readonly startDelayMs: number | null;
+  /** The Connection Attempt Delay, where it was asked for. */
+  readonly attemptDelayMs?: number;
+  /** One fresh QUIC attempt beside a first one that was not answered. */
+  readonly freshQuic?: boolean;
   /** Budget of one trial, and of the look-up before the first. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
@@ -44,23 +53,52 @@ export interface RaceSpec {
 /** Runs one race to its record; with memory `full` the outcome is in the cache when it resolves. */
 export type Racing = (spec: RaceSpec) => Promise<OriginRace>;
 
-async function lookUp(parts: RacingParts, spec: RaceSpec): Promise<Resolved> {
-  const deadline = new AbortController();
-  const forget = parts.clock.after(spec.timeoutMs, () => deadline.abort());
-  const signal = spec.signal ? AbortSignal.any([spec.signal, deadline.signal]) : deadline.signal;
-  const { pins, resolver, policy } = parts;
-  const resolved = await resolveOrigin(spec.origin, { pins, resolver, policy, signal });
-  forget();
-  if (resolved.ok || spec.signal?.aborted || !deadline.signal.aborted) return resolved;
-  const message = `${spec.origin.host} could not be looked up within ${spec.timeoutMs} ms`;
-  return { ok: false, error: { code: 'dns-failed', message } };
+const NO_NAMES = { addresses: [], services: [], lookups: [] };
+
+/** Discovery by addresses alone. */
+function discoverAddresses({ pins, resolver, policy }: RacingParts): Discovering {
+  const settle = async (query: DiscoveryQuery, signal: AbortSignal): Promise<Discovery> => {
+    const { origin, alternatives, assumeH3 } = query;
+    const resolved = await resolveOrigin(origin, { pins, resolver, policy, signal });
+    if (!resolved.ok) return { ok: false, error: resolved.error, names: NO_NAMES };
+    const own = alternatives.filter(
+      ({ host }) => host === '' || host.replace(/^\[|\]$/g, '') === origin.host,
+    );
+    const places = [
+      ...own.map(({ port }) => ({ contender: 'h3', port, source: 'alt-svc' }) as const),
+      ...(own.length === 0 && assumeH3
+        ? [{ contender: 'h3', port: origin.port, source: 'origin' } as const]
+        : []),
+      { contender: 'h2', port: origin.port, source: 'origin' } as const,
+    ];
+    const endpoints = places.flatMap((place) =>
+      resolved.addresses.map((address): Endpoint => ({ ...place, address, host: origin.host })),
+    );
+    return { ok: true, endpoints, names: NO_NAMES };
+  };
+  return {
+    settle,
+    begin(query, listener) {
+      const stop = new AbortController();
+      void settle(query, stop.signal).then((found) => {
+        if (stop.signal.aborted) return;
+        if (found.ok) listener({ type: 'endpoints', endpoints: found.endpoints, final: true });
+        else listener({ type: 'failed', error: found.error });
+      });
+      return { names: () => NO_NAMES, cancel: () => stop.abort() };
+    },
+    async follow(origin, alternatives, signal) {
+      const found = await settle({ origin, alternatives, assumeH3: false, history: new Map() }, signal);
+      return found.ok ? found.endpoints.filter((endpoint) => endpoint.source === 'alt-svc') : [];
+    },
+  };
 }
 
 function knownOf(parts: RacingParts, spec: RaceSpec): Known | null {
-  const recall = spec.memory === 'full' ? parts.cache.recall(spec.network, spec.origin.origin) : null;
+  const recall = spec.memory === 'none' ? null : parts.cache.recall(spec.network, spec.origin.origin);
   if (recall === null) return null;
   const { decision, altSvc, altSvcAgeSeconds } = recall;
-  return { decision, ageSeconds: altSvcAgeSeconds, ...(altSvc !== null && { altSvc }) };
+  return { decision, ageSeconds: altSvcAgeSeconds, ...(altSvc !== null && { altSvc }), hints: NO_HINTS };
 }
 
 /** A race cut short, or one that never began, proves nothing about the host. */
@@ -83,18 +121,16 @@ export async function openRacing(parts: RacingParts): Promise<Racing> {
   const trust = await readTrust(parts.ca);
   if (!trust.ok) throw new Error(trust.message);
   const contenders: Contenders = { h3: h3Contender(trust.value), h2: h2Contender(trust.value) };
+  const discovery = discoverAddresses(parts);
   return async (spec) => {
-    const resolved = await lookUp(parts, spec);
-    const error: AttemptError | null = resolved.ok ? null : resolved.error;
     const known = knownOf(parts, spec);
     const race = await raceOrigin({
       ...spec,
-      addresses: resolved.ok ? resolved.addresses : [],
+      discovery,
       ...(known !== null && { known }),
       contenders,
       clock: parts.clock,
     });
-    if (error !== null) return { ...race, error };
     remember(parts, race);
     return race;
   };

@@ -30,7 +30,7 @@ export const ATTEMPT_ERROR_CODES = [
 ] as const;
 export type AttemptErrorCode = (typeof ATTEMPT_ERROR_CODES)[number];
 
-export const MODES = ['race', 'alt-svc', 'naive', 'compare', 'h3', 'h2'] as const;
+export const MODES = ['race', 'v3', 'alt-svc', 'naive', 'compare', 'h3', 'h2'] as const;
 export type Mode = (typeof MODES)[number];
 export const MEMORIES = ['none', 'hints', 'full'] as const;
 export type Memory = (typeof MEMORIES)[number];
@@ -109,6 +109,18 @@ export const statisticsSchema = v.object({
 });
 export type Statistics = v.InferOutput<typeof statisticsSchema>;
 
+export const cacheUseSchema = v.object({
+  /** Trials before which the host cache was asked for a protocol. */
+  lookups: count,
+  /** It had a fresh one. */
+  hits: count,
+  /** Hits whose trial adopted something. */
+  scored: count,
+  /** The remembered protocol was the one adopted. */
+  right: count,
+});
+export type CacheUse = v.InferOutput<typeof cacheUseSchema>;
+
 export const summarySchema = v.object({
   trials: count,
   adoption: v.object({ h3: count, h2: count, 'http/1.1': count }),
@@ -117,6 +129,8 @@ export const summarySchema = v.object({
   gainMs: v.nullable(v.pipe(v.number(), v.finite())),
   /** Over adopted trials only; null when there are none. */
   establishedMs: v.nullable(statisticsSchema),
+  /** With memory `full`, where the mode uses what is remembered. */
+  cache: v.optional(cacheUseSchema),
 });
 export type Summary = v.InferOutput<typeof summarySchema>;
 

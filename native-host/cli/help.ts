@@ -1,7 +1,14 @@
 // What `--help` says, command by command. One page each; the words are the contract that users read.
 import { MEMORIES, MODES } from '@photofinish/shared/outcome';
 import { BROWSER_NAMES } from '../install/browsers.ts';
-import { DEFAULT_PAIRS, DEFAULT_START_DELAY_MS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
+import {
+  ATTEMPT_DELAY_MS,
+  DEFAULT_START_DELAY_MS,
+  LEAST_ATTEMPT_DELAY_MS,
+  MAX_ATTEMPT_DELAY_MS,
+} from '../race/known-path.ts';
+import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
+import { listed } from './usage.ts';
 
 export const COMMANDS = ['race', 'cache', 'install', 'uninstall', 'doctor', 'report'] as const;
 export type Command = (typeof COMMANDS)[number];
@@ -36,15 +43,24 @@ with an optional port: example.org, https://example.org:8443. Connects directly,
 Options:
   --mode MODE          ${MODES.join(', ')} (default race)
                          race     HTTP/3 first, HTTP/2 after the start delay, first established wins
+                         v3       Happy Eyeballs v3: one list over protocols and address families
                          alt-svc  HTTP/2 first, HTTP/3 only where it is advertised
+                         naive    both at once
                          compare  each alone, in turn: the only mode that measures a gain
                          h3, h2   one protocol only
   --trials N           trials per origin, pairs in mode compare, 1 to 100000
                          (default 1, in mode compare ${DEFAULT_PAIRS})
   --concurrency N      trials at a time, 1 to 256 (default 1)
-  --memory MEMORY      ${MEMORIES.join(' or ')}: whether the host cache is read and written
+  --memory MEMORY      ${listed(MEMORIES)}: what of the host cache is used
+                         none   nothing is read or written
+                         hints  round-trip times and failures are read, not the decision
+                         full   all is read, and the outcome written
                          (default full for one trial, none for several)
-  --start-delay MS     head start of HTTP/3, 0 to 10000 (default ${DEFAULT_START_DELAY_MS})
+  --start-delay MS     head start of HTTP/3, 0 to 10000
+                         (default ${DEFAULT_START_DELAY_MS}, more where the path is known)
+  --attempt-delay MS   how long an address may stay silent before the next is tried beside it,
+                         ${LEAST_ATTEMPT_DELAY_MS} to ${MAX_ATTEMPT_DELAY_MS} (default ${ATTEMPT_DELAY_MS}, or by what is known of the path)
+  --fresh-quic         mode race: a second QUIC attempt beside a first one that is not answered
   --timeout MS         limit for one trial, 1 to 600000 (default ${DEFAULT_TIMEOUT_MS})
   --ca FILE            trust the PEM certificates in FILE too; may be repeated
   --resolve HOST:PORT:ADDRESS

@@ -14,8 +14,8 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ['https://u:p@a.test', 'bad-origin', /user or password/],
   ['a.test:99999', 'bad-origin', /not an origin/],
   ['a.test:0', 'bad-origin', /port 0/],
-  ['a.test --mode fastest', 'bad-mode', /race, alt-svc, compare, h3 or h2, not "fastest"/],
-  ['a.test --memory some', 'bad-memory', /none or full/],
+  ['a.test --mode fastest', 'bad-mode', /race, v3, alt-svc, naive, compare, h3 or h2, not "fastest"/],
+  ['a.test --memory some', 'bad-memory', /none, hints or full/],
   ['a.test --trials 0', 'bad-number', /--trials .* 1 to 100000/],
   ['a.test --trials 100001', 'bad-number', /--trials/],
   ['a.test --trials 1.5', 'bad-number', /--trials/],
@@ -24,6 +24,9 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ['a.test --concurrency 0', 'bad-number', /--concurrency .* 1 to 256/],
   ['a.test --concurrency 257', 'bad-number', /--concurrency/],
   ['a.test --start-delay 10001', 'bad-number', /--start-delay .* 0 to 10000/],
+  ['a.test --attempt-delay 9', 'bad-number', /--attempt-delay .* 10 to 2000/],
+  ['a.test --attempt-delay 2001', 'bad-number', /--attempt-delay/],
+  ['a.test --mode v3 --fresh-quic', 'bad-usage', /--fresh-quic is for mode race only/],
   ['a.test --timeout 0', 'bad-number', /--timeout .* 1 to 600000/],
   ['a.test --timeout 600001', 'bad-number', /--timeout/],
   ['a.test --resolve a.test:443', 'bad-resolve', /a part is missing/],
@@ -62,7 +65,9 @@ test('what is not said has its default', () => {
     memory: 'full',
     trials: 1,
     concurrency: 1,
-    startDelayMs: 10,
+    startDelayMs: null,
+    attemptDelayMs: null,
+    freshQuic: false,
     timeoutMs: 3000,
     caFiles: [],
     pins: new Map(),
@@ -78,6 +83,14 @@ test('several trials are cold unless memory is asked for', () => {
   assert.equal(parseRaceCommand(['a.test', '--trials', '2']).memory, 'none');
   assert.equal(parseRaceCommand(['a.test', '--trials', '2', '--memory', 'full']).memory, 'full');
   assert.equal(parseRaceCommand(['a.test', '--memory', 'none']).memory, 'none');
+});
+
+test('delays and the fresh QUIC attempt are taken as they are asked for', () => {
+  const asked = 'a.test --start-delay 0 --attempt-delay 10 --fresh-quic --memory hints'.split(' ');
+  const { startDelayMs, attemptDelayMs, freshQuic, memory } = parseRaceCommand(asked);
+  assert.deepEqual([startDelayMs, attemptDelayMs, freshQuic, memory], [0, 10, true, 'hints']);
+  assert.equal(parseRaceCommand(['a.test', '--mode', 'v3']).mode, 'v3');
+  assert.equal(parseRaceCommand(['a.test', '--mode', 'naive']).mode, 'naive');
 });
 
 test('compare measures as many pairs as a gain needs', () => {

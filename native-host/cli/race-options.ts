@@ -2,7 +2,8 @@
 import { isIP } from 'node:net';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/origin';
 import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/outcome';
-import { DEFAULT_PAIRS, DEFAULT_START_DELAY_MS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
+import { LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS } from '../race/known-path.ts';
+import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
 import { pinName } from '../resolve.ts';
 import { Complaint, oneOf, parseCommand, wholeNumber } from './usage.ts';
 
@@ -13,7 +14,12 @@ export interface RaceCommand {
   /** Trials for each origin; in mode `compare` pairs. */
   readonly trials: number;
   readonly concurrency: number;
-  readonly startDelayMs: number;
+  /** Head start of HTTP/3, null unless asked for. */
+  readonly startDelayMs: number | null;
+  /** The Connection Attempt Delay, null unless asked for. */
+  readonly attemptDelayMs: number | null;
+  /** One fresh QUIC attempt beside a first one that was not answered. */
+  readonly freshQuic: boolean;
   readonly timeoutMs: number;
   /** PEM files of further trust anchors. */
   readonly caFiles: readonly string[];
@@ -36,6 +42,8 @@ const OPTIONS = {
   trials: { type: 'string' },
   concurrency: { type: 'string' },
   'start-delay': { type: 'string' },
+  'attempt-delay': { type: 'string' },
+  'fresh-quic': { type: 'boolean' },
   timeout: { type: 'string' },
   ca: { type: 'string', multiple: true },
   resolve: { type: 'string', multiple: true },
@@ -114,13 +122,23 @@ export function parseRaceCommand(args: readonly string[]): RaceCommand {
   const mode = oneOf('bad-mode', 'mode', values.mode, MODES, 'race');
   const trials = wholeNumber('trials', values.trials, 1, 100_000, mode === 'compare' ? DEFAULT_PAIRS : 1);
   const memory = oneOf('bad-memory', 'memory', values.memory, MEMORIES, trials > 1 ? 'none' : 'full');
+  const freshQuic = values['fresh-quic'] ?? false;
+  if (freshQuic && mode !== 'race') throw new Complaint('bad-usage', '--fresh-quic is for mode race only');
   return {
     origins: readOrigins(positionals),
     mode,
     memory,
     trials,
     concurrency: wholeNumber('concurrency', values.concurrency, 1, 256, 1),
-    startDelayMs: wholeNumber('start-delay', values['start-delay'], 0, 10_000, DEFAULT_START_DELAY_MS),
+    startDelayMs: wholeNumber('start-delay', values['start-delay'], 0, 10_000, null),
+    attemptDelayMs: wholeNumber(
+      'attempt-delay',
+      values['attempt-delay'],
+      LEAST_ATTEMPT_DELAY_MS,
+      MAX_ATTEMPT_DELAY_MS,
+      null,
+    ),
+    freshQuic,
     timeoutMs: wholeNumber('timeout', values.timeout, 1, 600_000, DEFAULT_TIMEOUT_MS),
     caFiles: values.ca ?? [],
     pins: readPins(values.resolve ?? []),

@@ -51,6 +51,8 @@ export function joinRuns([first, ...rest]: readonly OriginRace[]): OriginRace {
     trials,
     summary: summaryOf(first.mode, trials),
     discovered: {
+      ...runs.findLast((run) => run.discovered.names !== undefined)?.discovered,
+      ...runs.findLast((run) => run.discovered.alternatives !== undefined)?.discovered,
       altSvc: runs.findLast((run) => run.discovered.altSvc !== null)?.discovered.altSvc ?? null,
       knownRoot: runs.findLast((run) => run.discovered.knownRoot !== null)?.discovered.knownRoot ?? null,
     },

@@ -9,6 +9,7 @@ import { readSalt, saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
 import { type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
 import { systemClock } from '../race/clock.ts';
+import { DEFAULT_START_DELAY_MS } from '../race/known-path.ts';
 import { openRacing, type Racing, type RacingParts } from '../racing.ts';
 import { cachePath } from './caching.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
@@ -44,7 +45,7 @@ function trialCounter(command: RaceCommand, terminal: Terminal): () => void {
 }
 
 /** With memory `none` nothing is written, not even the salt that names networks. */
-function networkOf(command: RaceCommand, path: string): Network {
+export function networkOf(command: Pick<RaceCommand, 'network' | 'memory'>, path: string): Network {
   if (command.network !== null) return namedNetwork(command.network);
   const salt = saltPath(path);
   if (command.memory === 'none' && !existsSync(salt)) return namedNetwork(UNNAMED_NETWORK);
@@ -82,6 +83,8 @@ async function runOnce(running: Running, { origin, trials }: Run): Promise<Origi
     trials,
     pairs: trials,
     startDelayMs: command.startDelayMs,
+    ...(command.attemptDelayMs !== null && { attemptDelayMs: command.attemptDelayMs }),
+    freshQuic: command.freshQuic,
     timeoutMs: command.timeoutMs,
     signal,
     onProgress({ trial }) {
@@ -110,8 +113,9 @@ async function raceAll(running: Running): Promise<OriginRace[]> {
   }
 }
 
-async function openRacingFor(
-  command: RaceCommand,
+/** Racing by the options that say how hosts are found and trusted. Throws a Complaint for a CA file of no use. */
+export async function openRacingFor(
+  command: Pick<RaceCommand, 'caFiles' | 'pins' | 'resolver' | 'allowPrivate'>,
   cache: HostCache | null,
   network: Network,
 ): Promise<Racing> {
@@ -129,8 +133,10 @@ async function openRacingFor(
   }
 }
 
+/** The start delay is the one asked for, else the first origin's: where memory informs it, each has its own. */
 function documentOf({ mode, memory, startDelayMs }: RaceCommand, races: OriginRace[]): RaceDocument {
-  return { schema: RACE_SCHEMA, mode, memory, startDelayMs, races };
+  const used = startDelayMs ?? races[0]?.startDelayMs ?? DEFAULT_START_DELAY_MS;
+  return { schema: RACE_SCHEMA, mode, memory, startDelayMs: used, races };
 }
 
 /** Runs `race`; gives the exit code of the contract. */
@@ -142,7 +148,7 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
   // Once: a second interrupt ends the process the hard way.
   process.once('SIGINT', interrupt);
   const say = (message: string): void => terminal.error('cache-unavailable', message);
-  const cache = command.memory === 'full' ? openHostCache({ path, clock: systemClock, say }) : null;
+  const cache = command.memory === 'none' ? null : openHostCache({ path, clock: systemClock, say });
   const network = networkOf(command, path);
   let moved = false;
   let stopWatching: (() => void) | null = null;

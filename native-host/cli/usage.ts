@@ -63,13 +63,13 @@ export function parseCommand<const T extends Options>(
 }
 
 /** A whole number in [min, max], or the fallback when the option is absent. */
-export function wholeNumber(
+export function wholeNumber<Fallback extends number | null>(
   option: string,
   text: string | undefined,
   min: number,
   max: number,
-  fallback: number,
-): number {
+  fallback: Fallback,
+): number | Fallback {
   if (text === undefined) return fallback;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= min && value <= max))

@@ -1,12 +1,16 @@
-// Between the engine and the world: carries out one trial's actions with real contenders and a clock, and feeds what
-// happens back in. Everything that can be prepared is prepared before the trial's time 0; between events it only passes.
-import { ownH3Alternative, parseAltSvc } from '@photofinish/shared/alt-svc';
-import type { ContenderName, Trial } from '@photofinish/shared/outcome';
+// Between the engine and the world: carries out one trial's actions with real contenders, discovery and a clock, and
+// feeds what happens back in. What can be prepared is prepared before the trial's time 0; between events it only passes.
+import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/alt-svc';
+import type { Names } from '@photofinish/shared/discovered';
+import type { OriginParts } from '@photofinish/shared/origin';
+import type { AttemptError, ContenderName, Trial } from '@photofinish/shared/outcome';
 import type { Progress } from '@photofinish/shared/wire';
+import type { Discovering, DiscoveryNews, DiscoveryQuery, LiveDiscovery } from '../discover/discovering.ts';
 import type { Clock } from './clock.ts';
-import type { Answered, AttemptFailure, AttemptTarget, Contender, RunningAttempt } from './contender.ts';
+import type { Answered, AttemptFailure, Contender, Established, RunningAttempt } from './contender.ts';
 import { createTrial } from './engine.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
+import { notInTime } from './look-up.ts';
 import type { TrialPlan } from './plan.ts';
 
 /** An event can be handled after the deadline and before its timer; what it starts is then given no time at all. */
@@ -19,36 +23,52 @@ export type TrialListener = (event: Progress['event'], contender: ContenderName,
 
 export interface Drive {
   readonly plan: TrialPlan;
-  /** What is the same for every attempt of the trial. */
-  readonly target: Pick<AttemptTarget, 'host' | 'authority' | 'initialRttMs'>;
+  readonly origin: OriginParts;
+  /** QUIC's initial round-trip time estimate. */
+  readonly initialRttMs: number;
+  readonly discovery: Discovering;
+  /** What a live plan asks of discovery, on the trial's time; null where the plan holds the places. */
+  readonly live: DiscoveryQuery | null;
   readonly contenders: Contenders;
   readonly clock: Clock;
   readonly signal: AbortSignal | null;
   readonly listener: TrialListener | null;
 }
 
-/** A trial and what its answers said beside it. */
+/** A trial and what was learnt beside it. */
 export interface DrivenTrial {
   readonly trial: Trial;
   /** The last Alt-Svc value received, null when no answer carried one. */
   readonly altSvc: { readonly value: string; readonly ageSeconds: number } | null;
   /** Whether the chain ended in a publicly known root, by contender; null: no handshake finished. */
   readonly knownRoot: Readonly<Record<ContenderName, boolean | null>>;
+  /** What the trial's own discovery gave; null without one. */
+  readonly names: Names | null;
+  /** Why the trial's own discovery led nowhere. */
+  readonly undiscovered: AttemptError | null;
 }
 
-/** The port of the first unexpired HTTP/3 alternative on the origin's own host, null without one. */
-export function alternativePort(host: string, altSvc: string, ageSeconds: number): number | null {
-  return ownH3Alternative(parseAltSvc(altSvc, ageSeconds), host)?.port ?? null;
+interface Entry {
+  readonly running: RunningAttempt;
+  readonly startedMs: number;
+  /** Resolves once the attempt has said how its handshake ended. */
+  readonly told: Promise<void>;
+  alternatives: readonly Alternative[];
 }
 
 /** Runs one trial to its end. Never rejects; an abort ends it at once, with its attempts `cancelled`. */
 export function driveTrial(drive: Drive): Promise<DrivenTrial> {
-  const { plan, target, contenders, clock, signal } = drive;
+  const { plan, origin, contenders, clock, discovery, signal } = drive;
   const machine = createTrial(plan);
-  const attempts: { readonly running: RunningAttempt; readonly startedMs: number }[] = [];
+  const authority = new URL(origin.origin).host;
+  const attempts: Entry[] = [];
   const timers = new Map<TimerName, () => void>();
   const knownRoot: Record<ContenderName, boolean | null> = { h3: null, h2: null };
+  const ended = new AbortController();
   let altSvc: DrivenTrial['altSvc'] = null;
+  let undiscovered: AttemptError | null = null;
+  let heard = false;
+  let live: LiveDiscovery | null = null;
 
   return new Promise((resolve) => {
     const onAbort = (): void => feed({ type: 'cancelled' });
@@ -56,52 +76,79 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
     const zeroMs = clock.nowMs();
     const sinceStart = (): number => clock.nowMs() - zeroMs;
 
+    function entryOf(attempt: number): Entry {
+      const entry = attempts[attempt];
+      if (entry === undefined) throw new RangeError(`no attempt ${attempt}`);
+      return entry;
+    }
+
     function failed(attempt: number, failure: AttemptFailure, startedMs: number): void {
       const transportMs = failure.transportMs === null ? null : startedMs + failure.transportMs;
-      feed({ type: 'failed', attempt, error: failure.error, transportMs });
+      const packets = failure.packets ?? null;
+      feed({ type: 'failed', attempt, error: failure.error, transportMs, packets });
+    }
+
+    function handshakeOver(
+      { attempt, endpoint }: TrialAction & { type: 'start' },
+      result: Established | AttemptFailure,
+      startedMs: number,
+    ): void {
+      if (!result.ok) {
+        failed(attempt, result, startedMs);
+        return;
+      }
+      knownRoot[endpoint.contender] = result.knownRoot;
+      feed({
+        type: 'established',
+        attempt,
+        protocol: result.protocol,
+        transportMs: result.transportMs === null ? null : startedMs + result.transportMs,
+        establishedMs: startedMs + result.establishedMs,
+        rttMs: result.rttMs,
+        packets: result.packets ?? null,
+      });
     }
 
     function start(action: TrialAction & { type: 'start' }): void {
+      const { attempt, endpoint } = action;
       const startedMs = sinceStart();
-      const running = contenders[action.contender].start({
-        ...target,
-        address: action.address,
-        port: action.port,
+      const running = contenders[endpoint.contender].start({
+        address: endpoint.address,
+        port: endpoint.port,
+        // Wherever the place was learnt, it has to prove that it is the origin (RFC 7838 section 2.1, RFC 9460 section 9).
+        host: origin.host,
+        authority,
+        initialRttMs: drive.initialRttMs,
         handshakeTimeoutMs: Math.max(LEAST_PATIENCE_MS, plan.timeoutMs - startedMs),
+        onTransport: () => feed({ type: 'progressed', attempt, transportMs: sinceStart() }),
       });
-      attempts[action.attempt] = { running, startedMs };
-      void running.established.then((result) => {
-        if (!result.ok) return failed(action.attempt, result, startedMs);
-        knownRoot[action.contender] = result.knownRoot;
-        feed({
-          type: 'established',
-          attempt: action.attempt,
-          protocol: result.protocol,
-          transportMs: result.transportMs === null ? null : startedMs + result.transportMs,
-          establishedMs: startedMs + result.establishedMs,
-        });
-      });
+      const told = running.established.then((result) => handshakeOver(action, result, startedMs));
+      attempts[attempt] = { running, startedMs, told, alternatives: [] };
     }
 
-    function answered(attempt: number, answer: Answered, startedMs: number): void {
-      if (answer.altSvc !== null) altSvc = { value: answer.altSvc, ageSeconds: answer.ageSeconds };
-      feed({
-        type: 'answered',
-        attempt,
-        firstByteMs: startedMs + answer.firstByteMs,
-        advertisedPort:
-          answer.altSvc === null ? null : alternativePort(target.host, answer.altSvc, answer.ageSeconds),
-      });
+    function answered(attempt: number, answer: Answered, entry: Entry): void {
+      if (answer.altSvc !== null) {
+        altSvc = { value: answer.altSvc, ageSeconds: answer.ageSeconds };
+        entry.alternatives = h3Alternatives(parseAltSvc(answer.altSvc, answer.ageSeconds));
+      }
+      const advertises = entry.alternatives.length > 0;
+      feed({ type: 'answered', attempt, firstByteMs: entry.startedMs + answer.firstByteMs, advertises });
     }
 
     function request(attempt: number): void {
-      const entry = attempts[attempt];
-      if (entry === undefined) throw new RangeError(`no attempt ${attempt}`);
+      const entry = entryOf(attempt);
       const patienceMs = Math.max(LEAST_PATIENCE_MS, plan.timeoutMs - sinceStart());
       void entry.running.request('GET', patienceMs).then((result) => {
-        if (result.ok) answered(attempt, result, entry.startedMs);
+        if (result.ok) answered(attempt, result, entry);
         else failed(attempt, result, entry.startedMs);
       });
+    }
+
+    function follow(attempt: number): void {
+      const { alternatives } = entryOf(attempt);
+      void discovery
+        .follow(origin, alternatives, ended.signal)
+        .then((endpoints) => feed({ type: 'alternatives', attempt, endpoints }));
     }
 
     function setTimer(name: TimerName, atMs: number | null): void {
@@ -114,22 +161,38 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
       timers.set(name, forget);
     }
 
+    async function finish(): Promise<void> {
+      signal?.removeEventListener('abort', onAbort);
+      ended.abort();
+      live?.cancel();
+      // Ended attempts still have to say how many packets they took.
+      await Promise.all(attempts.map((entry) => entry.told));
+      if (live !== null && !heard) undiscovered = notInTime(origin.host, plan.timeoutMs);
+      resolve({ trial: machine.record(), altSvc, knownRoot, names: live?.names() ?? null, undiscovered });
+    }
+
     function perform(action: TrialAction): void {
       if (action.type === 'start') start(action);
       else if (action.type === 'request') request(action.attempt);
-      else if (action.type === 'end') attempts[action.attempt]?.running.cancel();
+      else if (action.type === 'follow') follow(action.attempt);
+      else if (action.type === 'end') entryOf(action.attempt).running.cancel();
       else if (action.type === 'timer') setTimer(action.timer, action.atMs);
       else if (action.type === 'tell') drive.listener?.(action.event, action.contender, action.atMs);
-      else {
-        signal?.removeEventListener('abort', onAbort);
-        resolve({ trial: machine.record(), altSvc, knownRoot });
-      }
+      else void finish();
     }
 
     function feed(event: TrialEvent): void {
       for (const action of machine.handle(event, sinceStart())) perform(action);
     }
 
+    function onNews(news: DiscoveryNews): void {
+      heard = true;
+      if (news.type === 'failed') undiscovered = news.error;
+      feed(news.type === 'failed' ? { type: 'undiscovered' } : news);
+    }
+
     for (const action of machine.start()) perform(action);
+    if (drive.live !== null) live = discovery.begin(drive.live, onNews);
+    if (ended.signal.aborted) live?.cancel();
   });
 }

@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AttemptErrorCode, ContenderName, Mode } from '@photofinish/shared/outcome';
 import fc from 'fast-check';
+import { NO_HINTS } from '../cache/hints.ts';
+import type { Endpoint } from '../discover/endpoint.ts';
 import { type Decision, planTrial, type TrialPlan } from './plan.ts';
-import { type Behaviour, simulate } from './simulation.ts';
+import { type Behaviour, place, simulate } from './simulation.ts';
 
 const TIMEOUT_MS = 100;
 const MODES: readonly Mode[] = ['race', 'alt-svc', 'h3', 'h2'];
@@ -16,16 +18,23 @@ function planOf(
   alternativePort: number | null,
   delayMs: number,
 ): TrialPlan {
+  const h3 =
+    alternativePort === null ? place('h3') : place('h3', { port: alternativePort, source: 'alt-svc' });
   return planTrial({
     mode,
-    address: '::1',
-    originPort: 443,
-    alternativePort,
+    host: 'a.test',
+    endpoints: [h3, place('h2')],
     decision,
+    hints: NO_HINTS,
+    epochMs: 0,
     startDelayMs: delayMs,
+    attemptDelayMs: null,
+    freshQuic: false,
     timeoutMs: TIMEOUT_MS,
   });
 }
+
+const ADVERTISED: readonly Endpoint[] = [place('h3', { port: 8443, source: 'alt-svc' })];
 
 test('every order of handshakes, failures, answers, start delay and time-out', () => {
   // Instants on, before and after the start delay (10) and the time-out (100), and coinciding with one another.
@@ -34,7 +43,7 @@ test('every order of handshakes, failures, answers, start delay and time-out', (
   const behaviours: Behaviour[] = instants.flatMap((handshakeMs): Behaviour[] => [
     { handshakeMs, refusal: 'connection-closed' },
     ...answers.flatMap((answerMs): Behaviour[] => [
-      { handshakeMs, answerMs, advertisedPort: 8443 },
+      { handshakeMs, answerMs, advertises: ADVERTISED },
       { handshakeMs, answerMs, answerFailure: 'goaway' },
     ]),
   ]);
@@ -78,10 +87,12 @@ const behaviour: fc.Arbitrary<Behaviour> = fc
     transportMs: instant,
     answerMs: instant,
     answerFailure: fc.option(code, { nil: undefined, freq: 3 }),
-    advertisedPort: fc.option(fc.constantFrom(443, 8443), { nil: null }),
+    advertises: fc.option(fc.constantFrom([place('h3')], ADVERTISED, []), { nil: undefined }),
+    followMs: fc.option(fc.nat({ max: 60 }), { nil: null, freq: 6 }),
   })
-  .map(({ refusal, answerFailure, ...rest }) => ({
+  .map(({ refusal, answerFailure, advertises, ...rest }) => ({
     ...rest,
+    ...(advertises && { advertises }),
     ...(refusal && { refusal }),
     ...(answerFailure && { answerFailure }),
   }));

@@ -1,9 +1,11 @@
 // P2's rules, one test each, in virtual time; times are chosen so that no two events coincide unless that is the point.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ContenderName, Mode } from '@photofinish/shared/outcome';
+import type { Mode } from '@photofinish/shared/outcome';
+import { NO_HINTS } from '../cache/hints.ts';
+import type { Endpoint } from '../discover/endpoint.ts';
 import { type PlanInput, planTrial } from './plan.ts';
-import { type Behaviour, type Simulated, simulate, type World } from './simulation.ts';
+import { type Behaviour, place, type Simulated, simulate, type World } from './simulation.ts';
 
 const DELAY_MS = 10;
 const TIMEOUT_MS = 3000;
@@ -11,11 +13,14 @@ const TIMEOUT_MS = 3000;
 function plan(mode: Mode, overrides: Partial<PlanInput> = {}) {
   return planTrial({
     mode,
-    address: '127.0.0.1',
-    originPort: 443,
-    alternativePort: null,
+    host: 'a.test',
+    endpoints: [place('h3'), place('h2')],
     decision: null,
+    hints: NO_HINTS,
+    epochMs: 0,
     startDelayMs: DELAY_MS,
+    attemptDelayMs: null,
+    freshQuic: false,
     timeoutMs: TIMEOUT_MS,
     ...overrides,
   });
@@ -28,6 +33,9 @@ interface Scene extends Omit<World, 'plan' | 'behave'> {
   readonly h2?: Behaviour | readonly Behaviour[];
 }
 
+/** What an answer advertises: HTTP/3 on this port of the origin's own host. */
+const advertised = (port: number): readonly Endpoint[] => [place('h3', { port, source: 'alt-svc' })];
+
 const NEVER: Behaviour = { handshakeMs: null };
 
 /** One behaviour for every attempt of a contender, or one for each, the last one repeating. */
@@ -37,8 +45,7 @@ function nthOf(behaviours: Behaviour | readonly Behaviour[] | undefined, nth: nu
 }
 
 function play({ mode = 'race', with: overrides, h3, h2, ...world }: Scene): Simulated {
-  const behave = (contender: ContenderName, nth: number): Behaviour =>
-    nthOf(contender === 'h3' ? h3 : h2, nth);
+  const behave: World['behave'] = (contender, nth) => nthOf(contender === 'h3' ? h3 : h2, nth);
   return simulate({ ...world, plan: plan(mode, overrides), behave });
 }
 
@@ -208,7 +215,7 @@ test('the h2 contender is adopted as what ALPN gave', () => {
 test('an answer that advertises another port has that port tried, as a late attempt', () => {
   const run = play({
     h3: [{ handshakeMs: 1, refusal: 'udp-refused' }, { handshakeMs: 7 }],
-    h2: { handshakeMs: 20, answerMs: 5, advertisedPort: 8443 },
+    h2: { handshakeMs: 20, answerMs: 5, advertises: advertised(8443) },
   });
   assert.deepEqual(outcomes(run), ['h3 failed', 'h2 adopted', 'h3 established-late']);
   assert.equal(run.trial.attempts[2]?.port, 8443);
@@ -218,7 +225,7 @@ test('an answer that advertises another port has that port tried, as a late atte
 test('an answer that advertises the port already tried changes nothing', () => {
   const run = play({
     h3: { handshakeMs: 1, refusal: 'udp-refused' },
-    h2: { handshakeMs: 20, advertisedPort: 443 },
+    h2: { handshakeMs: 20, advertises: advertised(443) },
   });
   assert.equal(run.trial.attempts.length, 2);
 });
@@ -233,7 +240,7 @@ test('alt-svc: the advertised HTTP/3 is adopted; its time counts from the start 
   const run = play({
     mode: 'alt-svc',
     h3: { handshakeMs: 50, answerMs: 50 },
-    h2: { handshakeMs: 100, answerMs: 50, advertisedPort: 8443 },
+    h2: { handshakeMs: 100, answerMs: 50, advertises: advertised(8443) },
   });
   assert.deepEqual(outcomes(run), ['h2 cancelled', 'h3 adopted']);
   assert.equal(run.trial.establishedMs, 200);
@@ -244,14 +251,14 @@ test('alt-svc: when the advertised HTTP/3 fails, the old HTTP that answered is a
   const run = play({
     mode: 'alt-svc',
     h3: { handshakeMs: 2, refusal: 'udp-refused' },
-    h2: { handshakeMs: 100, answerMs: 50, advertisedPort: 443 },
+    h2: { handshakeMs: 100, answerMs: 50, advertises: advertised(443) },
   });
   assert.deepEqual(outcomes(run), ['h2 adopted', 'h3 failed']);
   assert.equal(run.trial.establishedMs, 100);
 });
 
 test('alt-svc: when the advertised HTTP/3 is silent, the decision falls at the time-out', () => {
-  const run = play({ mode: 'alt-svc', h2: { handshakeMs: 100, answerMs: 50, advertisedPort: 443 } });
+  const run = play({ mode: 'alt-svc', h2: { handshakeMs: 100, answerMs: 50, advertises: advertised(443) } });
   assert.deepEqual(outcomes(run), ['h2 adopted', 'h3 failed']);
   assert.equal(run.told.find((t) => t.event === 'adopted')?.atMs, TIMEOUT_MS);
 });
@@ -260,7 +267,7 @@ test('alt-svc: when the advertised HTTP/3 breaks after its handshake, old HTTP i
   const run = play({
     mode: 'alt-svc',
     h3: { handshakeMs: 5, answerFailure: 'goaway' },
-    h2: { handshakeMs: 10, advertisedPort: 443 },
+    h2: { handshakeMs: 10, advertises: advertised(443) },
   });
   assert.deepEqual(outcomes(run), ['h2 cancelled', 'h3 failed', 'h2 adopted']);
 });
@@ -268,7 +275,7 @@ test('alt-svc: when the advertised HTTP/3 breaks after its handshake, old HTTP i
 test('alt-svc: a known alternative is tried first, with old HTTP behind it', () => {
   const run = play({
     mode: 'alt-svc',
-    with: { alternativePort: 8443 },
+    with: { endpoints: [...advertised(8443), place('h2')] },
     h3: { handshakeMs: 60 },
     h2: { handshakeMs: 100 },
   });

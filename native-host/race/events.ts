@@ -2,45 +2,55 @@
 import type { AttemptError, ContenderName } from '@photofinish/shared/outcome';
 import type { KnownProtocol } from '@photofinish/shared/protocol';
 import type { Progress } from '@photofinish/shared/wire';
+import type { Endpoint } from '../discover/endpoint.ts';
+import type { Packets } from './contender.ts';
 
-export type TimerName = 'stagger' | 'deadline';
+/** `lane-N` paces the places of the nth lane; `fresh` is how long the first QUIC attempt may stay unanswered. */
+export type TimerName = 'stagger' | 'deadline' | 'fresh' | `lane-${number}`;
 
 /** What happened; times are milliseconds from the start of the trial, `attempt` is the number from its `start`. */
 export type TrialEvent =
+  /** The peer shows life, and the handshake is not done. */
+  | { readonly type: 'progressed'; readonly attempt: number; readonly transportMs: number }
   | {
       readonly type: 'established';
       readonly attempt: number;
       readonly protocol: KnownProtocol;
       readonly transportMs: number | null;
       readonly establishedMs: number;
+      readonly rttMs: number | null;
+      readonly packets: Packets | null;
     }
   | {
       readonly type: 'failed';
       readonly attempt: number;
       readonly error: AttemptError;
       readonly transportMs: number | null;
+      readonly packets: Packets | null;
     }
   | {
       readonly type: 'answered';
       readonly attempt: number;
       readonly firstByteMs: number;
-      /** Where the answer advertises HTTP/3 on this host, null when it does not. */
-      readonly advertisedPort: number | null;
+      /** Whether the answer names unexpired HTTP/3 alternatives. */
+      readonly advertises: boolean;
     }
+  /** Where the alternatives are that were to be followed; none: they lead nowhere. */
+  | { readonly type: 'alternatives'; readonly attempt: number; readonly endpoints: readonly Endpoint[] }
+  /** The whole list as discovery has it now; `final`: no further one will come. */
+  | { readonly type: 'endpoints'; readonly endpoints: readonly Endpoint[]; readonly final: boolean }
+  /** Discovery has ended without any endpoint. */
+  | { readonly type: 'undiscovered' }
   | { readonly type: 'timer'; readonly timer: TimerName }
-  /** The user gave up. */
+  /** The user gave up, or the network changed. */
   | { readonly type: 'cancelled' };
 
 /** What is to be done, in order. */
 export type TrialAction =
-  | {
-      readonly type: 'start';
-      readonly attempt: number;
-      readonly contender: ContenderName;
-      readonly address: string;
-      readonly port: number;
-    }
+  | { readonly type: 'start'; readonly attempt: number; readonly endpoint: Endpoint }
   | { readonly type: 'request'; readonly attempt: number }
+  /** Finds out where the alternatives are that this attempt's answer named, and says so by `alternatives`. */
+  | { readonly type: 'follow'; readonly attempt: number }
   /** Ends the attempt's connection at once, whatever it is doing. */
   | { readonly type: 'end'; readonly attempt: number }
   /** Sets the timer anew, or forgets it. */
@@ -52,5 +62,5 @@ export type TrialAction =
       readonly contender: ContenderName;
       readonly atMs: number;
     }
-  /** Nothing runs any more; `record` is final. */
+  /** Nothing runs any more; `record` is final, but for packets still to be told of. */
   | { readonly type: 'done' };

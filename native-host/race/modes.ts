@@ -1,27 +1,40 @@
-// The modes of a race as data: which contender starts when, and what becomes of it when another is adopted first.
-// The engine knows these words and no mode's name; a further mode is one more entry.
+// The modes of a race as data: which places a lane holds, when it opens, and what becomes of it when another is adopted
+// first. The engine knows these words and no mode's name; a further mode is one more entry.
 import type { ContenderName, Mode } from '@photofinish/shared/outcome';
 
-export interface Lane {
-  readonly contender: ContenderName;
+/** An ordered list of places that are attempted one after the other; lanes run beside each other. */
+export interface LaneRules {
+  /** Whose places it holds. */
+  readonly contenders: readonly ContenderName[];
   /**
-   * `at-once`: with the trial. `staggered`: a delay after the lane before it, at once when an attempt fails earlier.
-   * `advertised`: when another contender's answer advertises a place that has not been tried.
+   * `at-once`: with the trial. `staggered`: a delay after the lane before it, at once when a lane fails earlier.
+   * `advertised`: when another lane's answer advertises places for it.
    */
-  readonly starts: 'at-once' | 'staggered' | 'advertised';
-  /** What becomes of its attempt when another is adopted first. */
+  readonly opens: 'at-once' | 'staggered' | 'advertised';
+  /** What becomes of its attempts when another lane's is adopted first. */
   readonly whenBeaten: 'runs-on' | 'cancelled';
   /** Established alone is not enough: its answer is read first and gives way to what that advertises. */
   readonly givesWay: boolean;
+  /** The places that another lane's answer advertises take the place of those it has not attempted yet. */
+  readonly learns: boolean;
 }
 
 export interface RaceRules {
   readonly kind: 'race';
-  readonly lanes: readonly Lane[];
+  readonly lanes: readonly LaneRules[];
   /** Taken instead of `lanes` when an unexpired alternative is known before the trial. */
-  readonly lanesWhenAdvertised: readonly Lane[];
+  readonly lanesWhenAdvertised: readonly LaneRules[];
+  /**
+   * Where HTTP/3 is looked for. `assumed`: at the origin's own port even if nothing advertises it (P2). `alt-svc`: only
+   * at advertised alternatives. `discovered`: wherever DNS and alternatives name it.
+   */
+  readonly h3Places: 'assumed' | 'alt-svc' | 'discovered';
+  /** Names are looked up before the trials, or within each trial, on its time. */
+  readonly discovers: 'before' | 'during';
   /** A remembered decision replaces the race (memory `full`). */
   readonly usesDecision: boolean;
+  /** HTTP/3 that is remembered as broken is left out (memory `hints` and `full`). */
+  readonly avoidsBroken: boolean;
 }
 
 /** Trials of other modes that take turns, one pair after the other, the order within a pair alternating. */
@@ -32,37 +45,69 @@ export interface SeriesRules {
 
 export type ModeRules = RaceRules | SeriesRules;
 
-const H3_AT_ONCE: Lane = { contender: 'h3', starts: 'at-once', whenBeaten: 'runs-on', givesWay: false };
-const H2_AT_ONCE: Lane = { contender: 'h2', starts: 'at-once', whenBeaten: 'cancelled', givesWay: false };
-const H3_ADVERTISED: Lane = { ...H3_AT_ONCE, starts: 'advertised' };
+const H3: LaneRules = {
+  contenders: ['h3'],
+  opens: 'at-once',
+  whenBeaten: 'runs-on',
+  givesWay: false,
+  learns: false,
+};
+const H2: LaneRules = { ...H3, contenders: ['h2'], whenBeaten: 'cancelled' };
 
-/** P2 ("Happy Eyeballs for HTTP/3"): QUIC first, old HTTP after the delay; a beaten QUIC attempt goes on. */
-const QUIC_FIRST: readonly Lane[] = [H3_AT_ONCE, { ...H2_AT_ONCE, starts: 'staggered' }];
+/** P2 ("Happy Eyeballs for HTTP/3"): QUIC first, old HTTP after the delay; a beaten QUIC lane goes on. */
+const QUIC_FIRST: readonly LaneRules[] = [H3, { ...H2, opens: 'staggered' }];
+
+function alone(lane: LaneRules): RaceRules {
+  return {
+    kind: 'race',
+    lanes: [lane],
+    lanesWhenAdvertised: [lane],
+    h3Places: 'assumed',
+    discovers: 'before',
+    usesDecision: false,
+    avoidsBroken: false,
+  };
+}
+
+/** An answer that names another place for HTTP/3 has that place tried too, or the verdict would blame the wrong one. */
+const LEARNING_QUIC_FIRST = QUIC_FIRST.map((lane) =>
+  lane.contenders.includes('h3') ? { ...lane, learns: true } : lane,
+);
 
 /** The rules of each mode. */
 export const MODE_RULES: Record<Mode, ModeRules> = {
   race: {
     kind: 'race',
-    // An answer that names another port for HTTP/3 has that port tried too, or the verdict would blame the wrong one.
-    lanes: [...QUIC_FIRST, H3_ADVERTISED],
-    lanesWhenAdvertised: [...QUIC_FIRST, H3_ADVERTISED],
+    lanes: LEARNING_QUIC_FIRST,
+    lanesWhenAdvertised: LEARNING_QUIC_FIRST,
+    h3Places: 'assumed',
+    discovers: 'before',
     usesDecision: true,
+    avoidsBroken: true,
+  },
+  // Happy Eyeballs v3, section 6: one list over protocols and families; on success all others are cancelled.
+  v3: {
+    ...alone({ ...H3, contenders: ['h3', 'h2'], whenBeaten: 'cancelled' }),
+    h3Places: 'discovered',
+    discovers: 'during',
+    avoidsBroken: true,
   },
   'alt-svc': {
     kind: 'race',
     // P2's baseline: a whole old-HTTP exchange teaches the client where HTTP/3 is (RFC 7838 section 2.4).
-    lanes: [{ ...H2_AT_ONCE, givesWay: true }, H3_ADVERTISED],
+    lanes: [
+      { ...H2, givesWay: true },
+      { ...H3, opens: 'advertised', learns: true },
+    ],
     lanesWhenAdvertised: QUIC_FIRST,
+    h3Places: 'alt-svc',
+    discovers: 'before',
     usesDecision: true,
+    avoidsBroken: true,
   },
   // P1, test cases 1 and 2: both at once, nothing remembered.
-  naive: {
-    kind: 'race',
-    lanes: [H3_AT_ONCE, H2_AT_ONCE],
-    lanesWhenAdvertised: [H3_AT_ONCE, H2_AT_ONCE],
-    usesDecision: false,
-  },
-  h3: { kind: 'race', lanes: [H3_AT_ONCE], lanesWhenAdvertised: [H3_AT_ONCE], usesDecision: false },
-  h2: { kind: 'race', lanes: [H2_AT_ONCE], lanesWhenAdvertised: [H2_AT_ONCE], usesDecision: false },
+  naive: { ...alone(H3), lanes: [H3, H2], lanesWhenAdvertised: [H3, H2] },
+  h3: alone(H3),
+  h2: alone(H2),
   compare: { kind: 'series', pair: ['h3', 'h2'] },
 };

@@ -1,34 +1,50 @@
-// From a mode, what is remembered and the flags to the plan of one trial. Pure: the engine then only follows the plan.
-import type { Mode } from '@photofinish/shared/outcome';
-import { type Lane, MODE_RULES, type RaceRules } from './modes.ts';
+// From a mode, the places, what is remembered and the flags to the plan of one trial. Pure: the engine only follows it.
+import type { ContenderName, Mode } from '@photofinish/shared/outcome';
+import type { Hints } from '../cache/hints.ts';
+import type { Endpoint } from '../discover/endpoint.ts';
+import { attemptDelayMs, firstPtoMs, h3IsBroken, startDelayMs } from './known-path.ts';
+import { type LaneRules, MODE_RULES, type RaceRules } from './modes.ts';
 
 /** What a host cache remembers as the protocol to use, null when it does not know. */
 export type Decision = 'h3' | 'h2' | 'http/1.1';
 
-/** A lane with the place its attempt goes to. */
-export interface Entrant extends Lane {
-  readonly address: string;
-  readonly port: number;
+/** A lane with its places in the order in which they are attempted. */
+export interface PlannedLane extends LaneRules {
+  readonly places: readonly Endpoint[];
 }
 
-/** Everything the engine needs to run one trial; times in milliseconds from its start. */
+/** Everything the engine needs to run one trial; times in milliseconds, from its start where they are instants. */
 export interface TrialPlan {
-  readonly entrants: readonly Entrant[];
+  /** The origin's own host. */
+  readonly host: string;
+  readonly lanes: readonly PlannedLane[];
+  /** Between the openings of two lanes. */
   readonly staggerMs: number;
+  /** The Connection Attempt Delay within a lane, after an attempt of each contender. */
+  readonly attemptDelayMs: Readonly<Record<ContenderName, number>>;
+  /** When one fresh QUIC attempt joins a first one that has not been answered; null: never. */
+  readonly freshQuicAfterMs: number | null;
   readonly timeoutMs: number;
+  /** The places come as events during the trial. */
+  readonly live: boolean;
   readonly cacheHit: boolean;
 }
 
 export interface PlanInput {
   /** A mode with rules of its own, not a series. */
   readonly mode: Mode;
-  readonly address: string;
-  readonly originPort: number;
-  /** The port of an unexpired HTTP/3 alternative known beforehand, null without one. */
-  readonly alternativePort: number | null;
+  readonly host: string;
+  /** Settled endpoints in the draft's order; empty where they come during the trial. */
+  readonly endpoints: readonly Endpoint[];
   /** A fresh decision from memory, null without one. */
   readonly decision: Decision | null;
-  readonly startDelayMs: number;
+  readonly hints: Hints;
+  readonly epochMs: number;
+  /** The head start of HTTP/3 where it was asked for. */
+  readonly startDelayMs: number | null;
+  /** The Connection Attempt Delay where it was asked for. */
+  readonly attemptDelayMs: number | null;
+  readonly freshQuic: boolean;
   readonly timeoutMs: number;
 }
 
@@ -40,43 +56,70 @@ export interface PlanInput {
 export const REMEMBERED_PATIENCE_MS = 1000;
 
 /** The remembered contender alone, the others behind it as the fallback; null when the mode cannot start with it. */
-function rememberedLanes(lanes: readonly Lane[], decision: Decision): readonly Lane[] | null {
+function rememberedLanes(lanes: readonly PlannedLane[], decision: Decision): readonly PlannedLane[] | null {
   const contender = decision === 'h3' ? 'h3' : 'h2';
-  const startable = lanes.filter((lane) => lane.starts !== 'advertised');
-  const first = startable.find((lane) => lane.contender === contender);
-  if (first === undefined) return null;
-  const fallback = startable.filter((lane) => lane !== first);
+  const first = lanes.find((lane) => lane.contenders.includes(contender) && lane.places.length > 0);
+  if (first === undefined || first.opens === 'advertised') return null;
+  const fallback = lanes.filter((lane) => lane !== first && lane.opens !== 'advertised');
   return [
-    { ...first, starts: 'at-once', givesWay: false },
-    ...fallback.map((lane): Lane => ({ ...lane, starts: 'staggered' })),
+    { ...first, opens: 'at-once', givesWay: false, learns: false },
+    ...fallback.map((lane): PlannedLane => ({ ...lane, opens: 'staggered', learns: false })),
   ];
 }
 
-function rulesOf(mode: Mode): RaceRules {
+/** The rules of a mode that runs trials of its own; throws for a series. */
+export function raceRulesOf(mode: Mode): RaceRules {
   const rules = MODE_RULES[mode];
   if (rules.kind !== 'race') throw new TypeError(`${mode} is a series of trials, not a trial`);
   return rules;
 }
 
+function plannedLanes(rules: RaceRules, endpoints: readonly Endpoint[]): readonly PlannedLane[] {
+  const advertised = endpoints.some((e) => e.contender === 'h3' && e.source === 'alt-svc');
+  const lanes = advertised ? rules.lanesWhenAdvertised : rules.lanes;
+  const allowed = (e: Endpoint): boolean =>
+    e.contender !== 'h3' || rules.h3Places !== 'alt-svc' || e.source === 'alt-svc';
+  return lanes.map((lane) => ({
+    ...lane,
+    places: endpoints.filter((e) => lane.contenders.includes(e.contender) && allowed(e)),
+  }));
+}
+
+/** No place of HTTP/3, now or learnt later. */
+function withoutH3(lanes: readonly PlannedLane[]): readonly PlannedLane[] {
+  return lanes.map((lane) => ({
+    ...lane,
+    contenders: lane.contenders.filter((contender) => contender !== 'h3'),
+    places: lane.places.filter((place) => place.contender !== 'h3'),
+  }));
+}
+
 /**
  * The plan of one trial. A fresh decision means that only its protocol is attempted (P1, test case 3): the race is the
- * fallback when that attempt fails or stays silent for `REMEMBERED_PATIENCE_MS`. Throws for a series mode.
+ * fallback when that attempt fails or stays silent for `REMEMBERED_PATIENCE_MS`. HTTP/3 known to be broken costs nothing:
+ * its lane is empty, so the next one opens at 0 ms. Throws for a series mode.
  */
 export function planTrial(input: PlanInput): TrialPlan {
-  const rules = rulesOf(input.mode);
-  const lanes = input.alternativePort === null ? rules.lanes : rules.lanesWhenAdvertised;
-  const remembered =
-    rules.usesDecision && input.decision !== null ? rememberedLanes(lanes, input.decision) : null;
-  const h3Port = input.alternativePort ?? input.originPort;
+  const { mode, hints, decision, timeoutMs } = input;
+  const rules = raceRulesOf(mode);
+  const lanes = plannedLanes(rules, input.endpoints);
+  const remembered = rules.usesDecision && decision !== null ? rememberedLanes(lanes, decision) : null;
+  const broken = rules.avoidsBroken && h3IsBroken(hints, input.epochMs);
   return {
-    entrants: (remembered ?? lanes).map((lane) => ({
-      ...lane,
-      address: input.address,
-      port: lane.contender === 'h3' ? h3Port : input.originPort,
-    })),
+    host: input.host,
+    // Behind a decision for old HTTP, HTTP/3 is only tried once old HTTP has failed: then nothing is known to be broken.
+    lanes: remembered ?? (broken ? withoutH3(lanes) : lanes),
     staggerMs:
-      remembered === null ? input.startDelayMs : Math.min(REMEMBERED_PATIENCE_MS, input.timeoutMs / 2),
-    timeoutMs: input.timeoutMs,
+      remembered === null
+        ? startDelayMs(hints, input.startDelayMs)
+        : Math.min(REMEMBERED_PATIENCE_MS, timeoutMs / 2),
+    attemptDelayMs: {
+      h3: attemptDelayMs(hints, 'h3', input.attemptDelayMs),
+      h2: attemptDelayMs(hints, 'h2', input.attemptDelayMs),
+    },
+    freshQuicAfterMs: input.freshQuic ? firstPtoMs(hints) : null,
+    timeoutMs,
+    live: rules.discovers === 'during',
     cacheHit: remembered !== null,
   };
 }

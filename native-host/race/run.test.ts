@@ -4,20 +4,25 @@ import { test } from 'node:test';
 import { parseOrigin } from '@photofinish/shared/origin';
 import { type OriginRace, originRaceSchema } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
+import { NO_HINTS } from '../cache/hints.ts';
 import type { AttemptTarget } from './contender.ts';
 import { type RaceOptions, raceOrigin } from './run.ts';
+import { type DiscoveryScript, scriptedDiscovery } from './scripted-discovery.ts';
 import { type Script, scripted, virtualTime } from './virtual-time.ts';
 
-type Overrides = Partial<Omit<RaceOptions, 'contenders' | 'clock'>>;
+type Overrides = Partial<Omit<RaceOptions, 'contenders' | 'clock' | 'discovery'>> & {
+  readonly dns?: DiscoveryScript;
+};
 
-function arrange(h3: Script[], h2: Script[], overrides: Overrides = {}) {
+function arrange(h3: Script[], h2: Script[], { dns, ...overrides }: Overrides = {}) {
   const parsed = parseOrigin('https://a.test:8443');
   assert.ok(parsed.ok);
   const time = virtualTime();
   const contenders = { h3: scripted('h3', time.clock, ...h3), h2: scripted('h2', time.clock, ...h2) };
+  const discovery = scriptedDiscovery(time.clock, dns);
   const options: RaceOptions = {
     origin: parsed.value,
-    addresses: ['127.0.0.1', '::1'],
+    discovery,
     network: 'home',
     mode: 'race',
     memory: 'none',
@@ -28,24 +33,27 @@ function arrange(h3: Script[], h2: Script[], overrides: Overrides = {}) {
     clock: time.clock,
     ...overrides,
   };
-  return { time, contenders, options };
+  return { time, contenders, discovery, options };
 }
 
 async function race(h3: Script[], h2: Script[], overrides: Overrides = {}) {
-  const { time, contenders, options } = arrange(h3, h2, overrides);
+  const { time, contenders, discovery, options } = arrange(h3, h2, overrides);
   const result = await time.run(raceOrigin(options));
   assert.equal(contenders.h3.running() + contenders.h2.running(), 0, 'no attempt is left running');
+  assert.equal(discovery.live(), 0, 'no discovery is left running');
   v.parse(originRaceSchema, result);
   const { adoption, failed, trials } = result.summary;
   assert.equal(adoption.h3 + adoption.h2 + adoption['http/1.1'] + failed, trials);
-  return { result, contenders };
+  return { result, contenders, discovery };
 }
 
 const adopted = (result: OriginRace): (string | null)[] => result.trials.map((t) => t.adopted);
 
 test('attempts are told the pinned address, the authority with its port, and the time that is left', async () => {
   const { contenders } = await race([{ handshakeMs: 60 }], [{ handshakeMs: 20 }]);
-  assert.deepEqual(contenders.h2.targets, [
+  const [target] = contenders.h2.targets;
+  assert.deepEqual(
+    { ...target, onTransport: null },
     {
       address: '127.0.0.1',
       port: 8443,
@@ -53,8 +61,9 @@ test('attempts are told the pinned address, the authority with its port, and the
       authority: 'a.test:8443',
       initialRttMs: 67,
       handshakeTimeoutMs: 2990,
+      onTransport: null,
     },
-  ]);
+  );
 });
 
 test('memory none: what one trial taught does not count in the next', async () => {
@@ -91,14 +100,14 @@ test('memory full: a remembered HTTP/3 that has died is unlearnt by the race beh
   const { result } = await race([{ handshakeMs: 2, refusal: 'udp-refused' }], [{ handshakeMs: 20 }], {
     trials: 2,
     memory: 'full',
-    known: { decision: 'h3', ageSeconds: 0 },
+    known: { decision: 'h3', ageSeconds: 0, hints: NO_HINTS },
   });
   assert.deepEqual(adopted(result), ['h2', 'h2']);
   assert.equal(result.trials[1]?.attempts.length, 1);
 });
 
 test('what is known before is read with memory full only', async () => {
-  const known = { decision: 'h2', ageSeconds: 0 } as const;
+  const known = { decision: 'h2', ageSeconds: 0, hints: NO_HINTS } as const;
   const cold = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], { known });
   assert.deepEqual(adopted(cold.result), ['h3']);
   const warm = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], { known, memory: 'full' });
@@ -106,7 +115,7 @@ test('what is known before is read with memory full only', async () => {
 });
 
 test('a known alternative on another port is where HTTP/3 is tried, while it is fresh', async () => {
-  const known = { decision: null, altSvc: 'h3=":4433"; ma=60' };
+  const known = { decision: null, altSvc: 'h3=":4433"; ma=60', hints: NO_HINTS };
   const at = async (ageSeconds: number): Promise<number | undefined> => {
     const { contenders } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
       memory: 'full',
@@ -118,7 +127,20 @@ test('a known alternative on another port is where HTTP/3 is tried, while it is 
   assert.equal(await at(60), 8443);
 });
 
-test('an alternative on another host is never connected to', async () => {
+test('an alternative on another host is followed there, and has to be the origin all the same', async () => {
+  const { result, contenders } = await race(
+    [{ handshakeMs: 5 }],
+    [{ handshakeMs: 5, altSvc: 'h3="elsewhere.test:443"' }],
+    { mode: 'alt-svc', dns: { elsewhere: new Map([['elsewhere.test', '127.0.0.9']]) } },
+  );
+  assert.deepEqual(adopted(result), ['h3']);
+  const [target] = contenders.h3.targets;
+  assert.deepEqual([target?.address, target?.port, target?.host], ['127.0.0.9', 443, 'a.test']);
+  const [attempt] = (result.trials[0]?.attempts ?? []).filter((a) => a.protocol === 'h3');
+  assert.deepEqual([attempt?.host, attempt?.source], ['elsewhere.test', 'alt-svc']);
+});
+
+test('an alternative that leads nowhere changes nothing', async () => {
   const { result, contenders } = await race(
     [{ handshakeMs: 5 }],
     [{ handshakeMs: 5, altSvc: 'h3="elsewhere.test:443"' }],
@@ -196,7 +218,18 @@ test('the answers of the race are its discovery, and the verdict comes from them
     [{ handshakeMs: 2, refusal: 'udp-refused' }],
     [{ handshakeMs: 20, altSvc: 'h3=":8443"', knownRoot: false }],
   );
-  assert.deepEqual(result.discovered, { altSvc: 'h3=":8443"', knownRoot: false });
+  const { names, ...discovered } = result.discovered;
+  assert.deepEqual(discovered, {
+    altSvc: 'h3=":8443"',
+    knownRoot: false,
+    alternatives: [
+      { alpn: 'h3', host: '', port: 8443, persist: false, expiresInSeconds: 86_400, source: 'answer' },
+    ],
+  });
+  assert.deepEqual(
+    names?.addresses.map(({ address }) => address),
+    ['127.0.0.1'],
+  );
   assert.equal(result.verdict.code, 'h3-advertised-unreachable');
 });
 
@@ -211,7 +244,7 @@ test('both protocols dead: one failed trial, no statistics, no verdict about HTT
 });
 
 test('no address: an error and no trials', async () => {
-  const { result, contenders } = await race([], [], { addresses: [] });
+  const { result, contenders } = await race([], [], { dns: { addresses: [] } });
   assert.equal(result.error?.code, 'no-address');
   assert.equal(result.trials.length, 0);
   assert.equal(contenders.h3.prepared(), 0);

@@ -1,38 +1,28 @@
-// The race of one origin from options to the finished record: prepares, runs the trials, learns between them, sums up.
-// Resolving names and guarding addresses happen before; storing what was learnt happens after.
+// The race of one origin from options to the finished record: looks up, prepares, runs the trials, learns between them.
+// Storing what was learnt happens after.
+import type { Names } from '@photofinish/shared/discovered';
 import type { OriginParts } from '@photofinish/shared/origin';
-import type { AttemptError, Discovered, Memory, Mode, OriginRace, Trial } from '@photofinish/shared/outcome';
-import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict';
+import type { AttemptError, Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
 import type { Progress } from '@photofinish/shared/wire';
+import type { Discovering, DiscoveryQuery } from '../discover/discovering.ts';
+import type { Endpoint } from '../discover/endpoint.ts';
 import type { Clock } from './clock.ts';
-import { alternativePort, type Contenders, type DrivenTrial, driveTrial } from './drive.ts';
-import { decisionOf } from './learn.ts';
+import { type Contenders, type DrivenTrial, driveTrial } from './drive.ts';
+import { initialRttMs } from './known-path.ts';
+import { lookUp } from './look-up.ts';
 import { MODE_RULES } from './modes.ts';
-import { type Decision, planTrial } from './plan.ts';
-import { summaryOf } from './summary.ts';
+import { type Decision, planTrial, raceRulesOf } from './plan.ts';
+import { type Raced, recordOf } from './race-record.ts';
+import { type Known, type Remembered, remember } from './remembered.ts';
 
-/** P2: the fixed delay after which old HTTP is started. */
-export const DEFAULT_START_DELAY_MS = 10;
 /** The budget of a race that a message asks for; the command line is bound by its flag instead. */
 export const DEFAULT_TIMEOUT_MS = 3000;
 /** Pairs of `compare` behind a click: the fewest that yield a gain. */
 export const DEFAULT_PAIRS = 3;
-/** QUIC's estimate for a host never met: its first retransmission then comes after 200 ms, as in quic-go, P2's stack. */
-export const UNKNOWN_HOST_RTT_MS = 67;
-
-/** What a host cache knows before the race; read only with memory `full`. */
-export interface Known {
-  /** The protocol to attempt alone, if a fresh outcome says so; null lets the race decide. */
-  readonly decision: Decision | null;
-  /** The Alt-Svc value last received, with its age in seconds. */
-  readonly altSvc?: string;
-  readonly ageSeconds: number;
-}
 
 export interface RaceOptions {
   readonly origin: OriginParts;
-  /** Resolved and guarded; the first is raced. */
-  readonly addresses: readonly string[];
+  readonly discovery: Discovering;
   readonly network: string;
   readonly mode: Mode;
   readonly memory: Memory;
@@ -40,22 +30,19 @@ export interface RaceOptions {
   readonly trials: number;
   /** Pairs of single-protocol trials in `compare`. */
   readonly pairs?: number;
-  readonly startDelayMs: number;
+  /** Head start of HTTP/3; null: by what is known of the path, else P2's. */
+  readonly startDelayMs: number | null;
+  /** The Connection Attempt Delay within a lane; without it by what is known of the path, else the draft's default. */
+  readonly attemptDelayMs?: number;
+  /** One fresh QUIC attempt beside a first one that was not answered. */
+  readonly freshQuic?: boolean;
+  /** Of one trial, and of the look-up before the first. */
   readonly timeoutMs: number;
-  readonly initialRttMs?: number;
   readonly known?: Known;
   readonly contenders: Contenders;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Omit<Progress, 'id' | 'type'>) => void;
-}
-
-interface Memorized {
-  decision: Decision | null;
-  altSvc: string | null;
-  ageSeconds: number;
-  /** When `ageSeconds` was right, by the monotonic clock. */
-  atMs: number;
 }
 
 /** The modes of the trials to come, in order; in a series the order within a pair alternates. */
@@ -70,120 +57,140 @@ function scheduleOf(options: RaceOptions): Mode[] {
 
 /** Loads what the trials need; a contender that no lane names stays unloaded. */
 async function prepare(schedule: readonly Mode[], contenders: Contenders): Promise<void> {
-  const names = new Set(
-    schedule.flatMap((mode) => {
-      const rules = MODE_RULES[mode];
-      return rules.kind === 'race' ? rules.lanes.map((lane) => lane.contender) : [];
-    }),
-  );
+  const lanes = [...new Set(schedule)].flatMap((mode) => raceRulesOf(mode).lanes);
+  const names = new Set(lanes.flatMap((lane) => lane.contenders));
   await Promise.all([...names].map((name) => contenders[name].prepare()));
 }
 
-function memorized(options: RaceOptions): Memorized {
-  const known = options.memory === 'full' ? options.known : undefined;
+/** Where the places of a race come from before its trials; looked up again only when what is advertised has changed. */
+interface Places {
+  readonly endpoints: readonly Endpoint[];
+  readonly names: Names;
+  /** The alternatives that were asked about. */
+  readonly advertised: string;
+}
+
+function queryOf(options: RaceOptions, mode: Mode, memory: Remembered): DiscoveryQuery {
   return {
-    decision: known?.decision ?? null,
-    altSvc: known?.altSvc ?? null,
-    ageSeconds: known?.ageSeconds ?? 0,
-    atMs: options.clock.nowMs(),
+    origin: options.origin,
+    alternatives: memory.alternatives(options.clock.nowMs()),
+    assumeH3: raceRulesOf(mode).h3Places === 'assumed',
+    history: memory.hints.addresses,
   };
 }
 
-function memorize(memory: Memorized, driven: DrivenTrial, nowMs: number): void {
-  memory.decision = decisionOf([driven.trial]);
-  if (driven.altSvc === null) return;
-  memory.altSvc = driven.altSvc.value;
-  memory.ageSeconds = driven.altSvc.ageSeconds;
-  memory.atMs = nowMs;
-}
-
-async function runTrials(options: RaceOptions, schedule: readonly Mode[]): Promise<DrivenTrial[]> {
-  const { origin, clock, signal, onProgress } = options;
-  const address = options.addresses[0];
-  if (address === undefined) return [];
-  const target = {
-    host: origin.host,
-    authority: new URL(origin.origin).host,
-    initialRttMs: options.initialRttMs ?? UNKNOWN_HOST_RTT_MS,
-  };
-  const memory = memorized(options);
-  const done: DrivenTrial[] = [];
-  for (const [index, mode] of schedule.entries()) {
-    const ageSeconds = memory.ageSeconds + (clock.nowMs() - memory.atMs) / 1000;
-    const plan = planTrial({
-      mode,
-      address,
-      originPort: origin.port,
-      alternativePort:
-        memory.altSvc === null ? null : alternativePort(origin.host, memory.altSvc, ageSeconds),
-      decision: memory.decision,
-      startDelayMs: options.startDelayMs,
-      timeoutMs: options.timeoutMs,
-    });
-    const at = { trial: index + 1, trials: schedule.length };
-    const driven = await driveTrial({
-      plan,
-      target,
-      contenders: options.contenders,
-      clock,
-      signal: signal ?? null,
-      listener: onProgress
-        ? (event, contender, atMs) => onProgress({ event, contender, ...at, atMs: Math.max(0, atMs) })
-        : null,
-    });
-    if (signal?.aborted) break;
-    done.push(driven);
-    if (options.memory === 'full') memorize(memory, driven, clock.nowMs());
-  }
-  return done;
-}
-
-function discoveredBy(done: readonly DrivenTrial[], options: RaceOptions): Discovered {
-  const remembered = options.memory === 'full' ? options.known?.altSvc : undefined;
-  const h3Root = done.findLast((d) => d.knownRoot.h3 !== null)?.knownRoot.h3;
-  const h2Root = done.findLast((d) => d.knownRoot.h2 !== null)?.knownRoot.h2;
-  return {
-    altSvc: done.findLast((d) => d.altSvc !== null)?.altSvc?.value ?? remembered ?? null,
-    knownRoot: h3Root ?? h2Root ?? null,
-  };
-}
-
-function record(
+async function placesFor(
   options: RaceOptions,
-  atMs: number,
-  done: readonly DrivenTrial[],
-  error: AttemptError | null,
-): OriginRace {
-  const trials: Trial[] = done.map((d) => d.trial);
-  const race: Omit<OriginRace, 'verdict'> = {
-    origin: options.origin.origin,
-    network: options.network,
-    mode: options.mode,
-    memory: options.memory,
+  query: DiscoveryQuery,
+  last: Places | null,
+): Promise<Places | AttemptError> {
+  const advertised = query.alternatives.map(({ host, port }) => `${host}:${port}`).join();
+  if (last?.advertised === advertised) return last;
+  const { discovery, timeoutMs, clock, signal = null } = options;
+  const found = await lookUp({ discovery, query, timeoutMs, clock, signal });
+  if (found.ok) return { endpoints: found.endpoints, names: found.names, advertised };
+  return last ?? found.error;
+}
+
+interface Race {
+  readonly options: RaceOptions;
+  readonly schedule: readonly Mode[];
+  readonly memory: Remembered;
+}
+
+function driveOne({ options, schedule, memory }: Race, index: number, places: Places | null) {
+  const { origin, clock, onProgress } = options;
+  const mode = schedule[index] ?? options.mode;
+  const plan = planTrial({
+    mode,
+    host: origin.host,
+    endpoints: places?.endpoints ?? [],
+    decision: memory.decision(),
+    hints: memory.hints,
+    epochMs: clock.epochMs(),
     startDelayMs: options.startDelayMs,
+    attemptDelayMs: options.attemptDelayMs ?? null,
+    freshQuic: options.freshQuic ?? false,
+    timeoutMs: options.timeoutMs,
+  });
+  const at = { trial: index + 1, trials: schedule.length };
+  return driveTrial({
+    plan,
+    origin,
+    initialRttMs: initialRttMs(memory.hints),
+    discovery: options.discovery,
+    live: plan.live ? queryOf(options, mode, memory) : null,
+    contenders: options.contenders,
+    clock,
+    signal: options.signal ?? null,
+    listener: onProgress
+      ? (event, contender, atMs) => onProgress({ event, contender, ...at, atMs: Math.max(0, atMs) })
+      : null,
+  });
+}
+
+function isError(places: Places | AttemptError | null): places is AttemptError {
+  return places !== null && 'code' in places;
+}
+
+/** Runs the trials until one finds no place at all, or the signal is aborted. */
+async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>> {
+  const { options, schedule, memory } = race;
+  const { clock, signal } = options;
+  const done: DrivenTrial[] = [];
+  const decisions: (Decision | null)[] = [];
+  let places: Places | null = null;
+  let atMs = clock.epochMs();
+  const sofar = (error: AttemptError | null): Omit<Raced, 'options' | 'memory'> => ({
     atMs,
-    trials,
-    summary: summaryOf(options.mode, trials),
-    discovered: discoveredBy(done, options),
-    ...(error !== null && { error }),
-  };
-  return { ...race, verdict: verdictOf(evidenceOfRace(race)) };
+    done,
+    decisions,
+    names: places?.names ?? null,
+    error,
+  });
+  for (const [index, mode] of schedule.entries()) {
+    if (signal?.aborted) break;
+    if (raceRulesOf(mode).discovers === 'before') {
+      const found = await placesFor(options, queryOf(options, mode, memory), places);
+      if (signal?.aborted) break;
+      if (isError(found)) return sofar(found);
+      places = found;
+    }
+    if (index === 0) {
+      await prepare(schedule, options.contenders);
+      if (signal?.aborted) break;
+      atMs = clock.epochMs();
+    }
+    const decision = memory.decision();
+    const driven = await driveOne(race, index, places);
+    if (signal?.aborted) break;
+    if (driven.undiscovered !== null && done.length === 0)
+      return { ...sofar(driven.undiscovered), names: driven.names };
+    done.push(driven);
+    decisions.push(decision);
+    memory.learn(driven, clock.nowMs());
+  }
+  return sofar(null);
+}
+
+/** Why a race was ended from outside: the signal's own words, where it has any. */
+function cancelledError(signal: AbortSignal | undefined): AttemptError {
+  const reason: unknown = signal?.reason;
+  const said = reason instanceof Error && reason.name !== 'AbortError' ? reason.message : null;
+  return { code: 'cancelled', message: said ?? 'the race was cancelled' };
 }
 
 /**
  * Races one origin. `compare` gives two trials a pair, each of one protocol alone; every other mode gives `trials`.
- * With memory `full` what one trial taught counts in the next. An abort ends everything at once: the finished trials
- * stay, the one under way is left out, and `error` is `cancelled`. Rejects only when a contender cannot be loaded.
+ * With memory `full` what one trial taught counts in the next. A name without a place to connect to gives `error` and
+ * no trials. An abort ends everything at once: the finished trials stay, the one under way is left out, and `error` is
+ * `cancelled`. Rejects only when a contender cannot be loaded.
  */
 export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
+  const { clock, signal } = options;
   const schedule = scheduleOf(options);
-  if (options.addresses.length === 0) {
-    const message = `${options.origin.host} has no address`;
-    return record(options, options.clock.epochMs(), [], { code: 'no-address', message });
-  }
-  await prepare(schedule, options.contenders);
-  const atMs = options.clock.epochMs();
-  const done = options.signal?.aborted ? [] : await runTrials(options, schedule);
-  const cancelled: AttemptError = { code: 'cancelled', message: 'the race was cancelled' };
-  return record(options, atMs, done, done.length < schedule.length ? cancelled : null);
+  const memory = remember(options.memory, options.known, clock.nowMs());
+  const raced = await runTrials({ options, schedule, memory });
+  const cut = signal?.aborted && raced.done.length < schedule.length;
+  return recordOf({ options, memory, ...raced, error: cut ? cancelledError(signal) : raced.error });
 }

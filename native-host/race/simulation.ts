@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import type { AttemptError, ContenderName, Trial } from '@photofinish/shared/outcome';
 import type { KnownProtocol } from '@photofinish/shared/protocol';
 import type { Progress } from '@photofinish/shared/wire';
+import { type Endpoint, sameEndpoint } from '../discover/endpoint.ts';
 import { createTrial } from './engine.ts';
 import type { TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';
@@ -14,12 +15,26 @@ export interface Behaviour {
   /** The handshake ends in this failure instead of success. */
   readonly refusal?: AttemptError['code'];
   readonly protocol?: KnownProtocol;
-  /** Sign of life from the peer, null: none. */
+  /** Sign of life from the peer, null: none; left out: with the handshake's end. */
   readonly transportMs?: number | null;
   readonly answerMs?: number | null;
   /** The request ends in this failure instead of an answer. */
   readonly answerFailure?: AttemptError['code'];
-  readonly advertisedPort?: number | null;
+  /** Where the alternatives are that the answer names; it takes `followMs` to find out. */
+  readonly advertises?: readonly Endpoint[];
+  readonly followMs?: number | null;
+}
+
+/** A list that discovery gives during a trial; null: it has failed. */
+export interface Listing {
+  readonly atMs: number;
+  readonly endpoints: readonly Endpoint[] | null;
+  readonly final: boolean;
+}
+
+/** A place of the origin's own, on 127.0.0.1 and port 443 unless said. */
+export function place(contender: ContenderName, more: Partial<Endpoint> = {}): Endpoint {
+  return { contender, address: '127.0.0.1', port: 443, host: 'a.test', source: 'origin', ...more };
 }
 
 export interface Told {
@@ -32,6 +47,7 @@ export interface Told {
 export interface Simulated {
   readonly trial: Trial;
   readonly told: readonly Told[];
+  readonly starts: readonly { readonly endpoint: Endpoint; readonly atMs: number }[];
   /** Numbers of the attempts that were asked to send a request, in order. */
   readonly requests: readonly number[];
   /** When `done` came. */
@@ -41,7 +57,9 @@ export interface Simulated {
 export interface World {
   readonly plan: TrialPlan;
   /** The behaviour of the contender's nth attempt, from 0. */
-  readonly behave: (contender: ContenderName, nth: number) => Behaviour;
+  readonly behave: (contender: ContenderName, nth: number, endpoint: Endpoint) => Behaviour;
+  /** What discovery says during the trial. */
+  readonly lists?: readonly Listing[];
   /** Which of `count` simultaneous events comes next; the first unless said. */
   readonly choose?: (count: number) => number;
   readonly cancelAtMs?: number;
@@ -56,7 +74,8 @@ interface Pending {
 }
 
 interface Model {
-  readonly contender: ContenderName;
+  readonly endpoint: Endpoint;
+  readonly lane: number;
   readonly behaviour: Behaviour;
   readonly givesWay: boolean;
   readonly startedMs: number;
@@ -75,6 +94,7 @@ export function simulate(world: World): Simulated {
   const requests: number[] = [];
   let nowMs = 0;
   let adopted: number | null = null;
+  let brokenWinners = 0;
   let endedMs: number | null = null;
 
   const modelOf = (attempt: number): Model => {
@@ -87,27 +107,41 @@ export function simulate(world: World): Simulated {
     attempt,
     error: { code, message: code },
     transportMs,
+    packets: null,
   });
 
-  function onStart(action: TrialAction & { type: 'start' }): void {
-    const { attempt, contender } = action;
+  /** Places are not attempted twice, unless a winner broke; only what is under way is waited for, but for 10 ms. */
+  function checkStart(endpoint: Endpoint, lane: number): void {
+    const again = models.filter((m) => sameEndpoint(m.endpoint, endpoint)).length;
+    const fresh = plan.freshQuicAfterMs === null ? 0 : 1;
+    if (brokenWinners === 0) assert.ok(again <= fresh, 'no place is attempted twice');
+    if (fresh === 1) return;
+    for (const other of models)
+      if (other.lane === lane && !other.over && !other.established)
+        assert.ok(nowMs - other.startedMs >= 10 - 1e-9, 'a start within 10 ms of an attempt under way');
+  }
+
+  function onStart({ attempt, endpoint }: TrialAction & { type: 'start' }): void {
     assert.equal(attempt, models.length, 'attempts are numbered in order');
-    const nth = models.filter((m) => m.contender === contender).length;
-    const behaviour = world.behave(contender, nth);
-    const givesWay = plan.entrants.some((e) => e.contender === contender && e.givesWay);
-    models.push({
-      contender,
-      behaviour,
-      givesWay,
-      startedMs: nowMs,
-      established: false,
-      asked: false,
-      over: false,
-    });
-    if (behaviour.handshakeMs === null) return;
-    const atMs = nowMs + behaviour.handshakeMs;
-    const seen = behaviour.transportMs === undefined ? behaviour.handshakeMs : behaviour.transportMs;
+    const { contender } = endpoint;
+    const nth = models.filter((m) => m.endpoint.contender === contender).length;
+    const behaviour = world.behave(contender, nth, endpoint);
+    const lane = plan.lanes.findIndex((l) => l.contenders.includes(contender));
+    assert.ok(lane >= 0, 'only what a lane holds is attempted');
+    checkStart(endpoint, lane);
+    const givesWay = plan.lanes[lane]?.givesWay ?? false;
+    const state = { startedMs: nowMs, established: false, asked: false, over: false };
+    models.push({ endpoint, lane, behaviour, givesWay, ...state });
+    const { handshakeMs, transportMs: seen = handshakeMs } = behaviour;
     const transportMs = seen === null ? null : nowMs + seen;
+    if (transportMs !== null && seen !== handshakeMs && (handshakeMs === null || (seen ?? 0) < handshakeMs))
+      pending.push({
+        atMs: transportMs,
+        owner: `progress ${attempt}`,
+        event: { type: 'progressed', attempt, transportMs },
+      });
+    if (handshakeMs === null) return;
+    const atMs = nowMs + handshakeMs;
     const event: TrialEvent = behaviour.refusal
       ? failure(attempt, behaviour.refusal, transportMs)
       : {
@@ -116,6 +150,8 @@ export function simulate(world: World): Simulated {
           protocol: behaviour.protocol ?? contender,
           transportMs,
           establishedMs: atMs,
+          rttMs: null,
+          packets: null,
         };
     pending.push({ atMs, owner: attempt, event });
   }
@@ -127,13 +163,24 @@ export function simulate(world: World): Simulated {
     assert.ok(adopted === attempt || model.givesWay, 'a late or undecided attempt sends no request');
     model.asked = true;
     requests.push(attempt);
-    const { answerMs = 0, answerFailure, advertisedPort = null } = model.behaviour;
+    const { answerMs = 0, answerFailure, advertises } = model.behaviour;
     if (answerMs === null) return;
     const atMs = nowMs + answerMs;
     const event: TrialEvent = answerFailure
       ? failure(attempt, answerFailure, null)
-      : { type: 'answered', attempt, firstByteMs: atMs, advertisedPort };
+      : { type: 'answered', attempt, firstByteMs: atMs, advertises: advertises !== undefined };
     pending.push({ atMs, owner: attempt, event });
+  }
+
+  function onFollow(attempt: number): void {
+    const { advertises, followMs = 0 } = modelOf(attempt).behaviour;
+    assert.ok(advertises, 'only an advertisement is followed');
+    if (followMs === null) return;
+    pending.push({
+      atMs: nowMs + followMs,
+      owner: `follow ${attempt}`,
+      event: { type: 'alternatives', attempt, endpoints: advertises },
+    });
   }
 
   /** The contender's promise resolves all the same: with `cancelled`, unless its real end was on its way already. */
@@ -141,6 +188,8 @@ export function simulate(world: World): Simulated {
     const model = modelOf(attempt);
     if (model.over) return;
     model.over = true;
+    const progress = pending.findIndex((p) => p.owner === `progress ${attempt}`);
+    if (progress >= 0) pending.splice(progress, 1);
     const due = pending.findIndex((p) => p.owner === attempt);
     if (due >= 0 && (pending[due]?.atMs ?? 0) <= nowMs) return;
     if (due >= 0) pending.splice(due, 1);
@@ -161,7 +210,10 @@ export function simulate(world: World): Simulated {
   function onTell({ event, attempt, contender, atMs }: TrialAction & { type: 'tell' }): void {
     told.push({ event, contender, attempt, atMs });
     if (event === 'established') modelOf(attempt).established = true;
-    if (event === 'failed') modelOf(attempt).over = true;
+    if (event === 'failed') {
+      if (modelOf(attempt).asked) brokenWinners += 1;
+      modelOf(attempt).over = true;
+    }
     if ((event === 'failed' || event === 'cancelled') && attempt === adopted) adopted = null;
     if (event !== 'adopted') return;
     assert.equal(adopted, null, 'never two adoptions');
@@ -174,6 +226,7 @@ export function simulate(world: World): Simulated {
       assert.equal(endedMs, null, 'nothing follows done');
       if (action.type === 'start') onStart(action);
       else if (action.type === 'request') onRequest(action.attempt);
+      else if (action.type === 'follow') onFollow(action.attempt);
       else if (action.type === 'end') onEnd(action.attempt);
       else if (action.type === 'timer') onTimer(action);
       else if (action.type === 'tell') onTell(action);
@@ -189,6 +242,11 @@ export function simulate(world: World): Simulated {
 
   if (world.cancelAtMs !== undefined)
     pending.push({ atMs: world.cancelAtMs, owner: 'user', event: { type: 'cancelled' } });
+  for (const { atMs, endpoints, final } of world.lists ?? []) {
+    const event: TrialEvent =
+      endpoints === null ? { type: 'undiscovered' } : { type: 'endpoints', endpoints, final };
+    pending.push({ atMs, owner: 'discovery', event });
+  }
   perform(machine.start());
   while (endedMs === null) {
     const nextMs = Math.min(...pending.map((p) => p.atMs));
@@ -202,7 +260,8 @@ export function simulate(world: World): Simulated {
   }
   const trial = machine.record();
   checkRecord(trial, plan);
-  return { trial, told, requests, endedMs };
+  const starts = models.map(({ endpoint, startedMs }) => ({ endpoint, atMs: startedMs }));
+  return { trial, told, starts, requests, endedMs };
 }
 
 /** What holds for every finished trial. */

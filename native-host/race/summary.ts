@@ -1,7 +1,8 @@
 // One summary per series of trials: counts, statistics over adopted trials, and the gain, which only `compare` yields.
-import type { Mode, Summary, Trial } from '@photofinish/shared/outcome';
+import type { CacheUse, Mode, Summary, Trial } from '@photofinish/shared/outcome';
 import { median, statistics } from '@photofinish/shared/statistics';
 import { MODE_RULES } from './modes.ts';
+import type { Decision } from './plan.ts';
 
 /** Fewer pairs say nothing about a median. */
 const MIN_PAIRS = 3;
@@ -39,4 +40,24 @@ export function summaryOf(mode: Mode, trials: readonly Trial[]): Summary {
     gainMs: gainOf(mode, trials),
     establishedMs: statistics(times),
   };
+}
+
+/**
+ * How often the host cache was asked, knew, and was right (P1: hit ratio and accuracy are different things);
+ * `decisions` is what was remembered before each trial. Null for a mode that asks for no decision.
+ */
+export function cacheUseOf(
+  mode: Mode,
+  trials: readonly Trial[],
+  decisions: readonly (Decision | null)[],
+): CacheUse | null {
+  const rules = MODE_RULES[mode];
+  if (rules.kind === 'series' || !rules.usesDecision) return null;
+  const found = trials.flatMap(({ adopted }, index) => {
+    const decision = decisions[index] ?? null;
+    return decision === null ? [] : [{ decision, adopted }];
+  });
+  const scored = found.filter(({ adopted }) => adopted !== null);
+  const right = scored.filter(({ decision, adopted }) => adopted === decision);
+  return { lookups: trials.length, hits: found.length, scored: scored.length, right: right.length };
 }

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { AttemptErrorCode, ContenderName } from '@photofinish/shared/outcome';
 import type { KnownProtocol } from '@photofinish/shared/protocol';
 import type { Clock } from './clock.ts';
-import type { AttemptFailure, AttemptTarget, Contender } from './contender.ts';
+import type { AttemptFailure, AttemptTarget, Contender, Packets } from './contender.ts';
 
 export interface VirtualTime {
   readonly clock: Clock;
@@ -49,8 +49,13 @@ export interface Script {
   readonly handshakeMs: number | null;
   readonly refusal?: AttemptErrorCode;
   readonly protocol?: KnownProtocol;
+  /** First sign of life, while the handshake goes on. */
+  readonly transportMs?: number;
   readonly altSvc?: string;
   readonly knownRoot?: boolean;
+  readonly packets?: Packets;
+  /** The request ends in this failure. */
+  readonly answerFailure?: AttemptErrorCode;
 }
 
 export interface ScriptedContender extends Contender {
@@ -83,8 +88,18 @@ export function scripted(name: ContenderName, clock: Clock, ...scripts: Script[]
       const failure = (code: AttemptErrorCode): AttemptFailure => {
         if (!over) running -= 1;
         over = true;
-        return { ok: false, error: { code, message: code }, atMs: clock.nowMs() - zeroMs, transportMs: null };
+        return {
+          ok: false,
+          error: { code, message: code },
+          atMs: clock.nowMs() - zeroMs,
+          transportMs: null,
+          ...(script.packets && { packets: script.packets }),
+        };
       };
+      if (script.transportMs !== undefined)
+        clock.after(script.transportMs, () => {
+          if (!over) target.onTransport?.();
+        });
       const cancels: ((failure: AttemptFailure) => void)[] = [];
       function later<T>(delayMs: number | null, make: () => T): Promise<T | AttemptFailure> {
         return new Promise((resolve) => {
@@ -101,20 +116,25 @@ export function scripted(name: ContenderName, clock: Clock, ...scripts: Script[]
                 protocol: script.protocol ?? name,
                 transportMs: null,
                 establishedMs: clock.nowMs() - zeroMs,
-                rttMs: null,
+                rttMs: script.handshakeMs,
+                ...(script.packets && { packets: script.packets }),
                 knownRoot: script.knownRoot ?? true,
               },
         ),
         request: () =>
-          later(5, () => ({
-            ok: true,
-            status: 200,
-            altSvc: script.altSvc ?? null,
-            ageSeconds: 0,
-            firstByteMs: clock.nowMs() - zeroMs,
-            doneMs: clock.nowMs() - zeroMs,
-            bodyBytes: 0,
-          })),
+          later(5, () =>
+            script.answerFailure
+              ? failure(script.answerFailure)
+              : {
+                  ok: true,
+                  status: 200,
+                  altSvc: script.altSvc ?? null,
+                  ageSeconds: 0,
+                  firstByteMs: clock.nowMs() - zeroMs,
+                  doneMs: clock.nowMs() - zeroMs,
+                  bodyBytes: 0,
+                },
+          ),
         cancel() {
           const ended = failure('cancelled');
           for (const resolve of cancels) resolve(ended);

@@ -5,7 +5,7 @@ import type { HostCache } from '../cache/store.ts';
 import type { Settings } from '../config.ts';
 import { addressPolicy } from '../guard.ts';
 import type { Clock } from '../race/clock.ts';
-import { DEFAULT_PAIRS, DEFAULT_START_DELAY_MS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
+import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
 import { openRacing } from '../racing.ts';
 import type { RaceRunner } from './session.ts';
 
@@ -15,7 +15,7 @@ export interface PortRacing {
   readonly clock: Clock;
 }
 
-/** Gives the runner of the races of one port: memory `full`, three pairs of `compare`, fixed delay and time-out. */
+/** Gives the runner of the races of one port: memory `full`, three pairs of `compare`, no delay asked for, a fixed time-out. */
 export async function racesOverPort({ settings, cache, clock }: PortRacing): Promise<RaceRunner> {
   const { ca, resolve: pins, resolver, allowPrivate } = settings;
   const policy = addressPolicy(allowPrivate);
@@ -27,7 +27,7 @@ export async function racesOverPort({ settings, cache, clock }: PortRacing): Pro
       memory: 'full',
       trials: 1,
       pairs: DEFAULT_PAIRS,
-      startDelayMs: DEFAULT_START_DELAY_MS,
+      startDelayMs: null,
       timeoutMs: DEFAULT_TIMEOUT_MS,
     });
 }

@@ -1,0 +1,94 @@
+// One attempt as the race's state machine sees it: how far it has come, and the record that is left of it.
+import type { Attempt, AttemptError } from '@photofinish/shared/outcome';
+import type { KnownProtocol } from '@photofinish/shared/protocol';
+import type { Endpoint } from '../discover/endpoint.ts';
+import type { Packets } from './contender.ts';
+import type { Lane } from './lane.ts';
+
+/**
+ * connecting → asked → over is the winner's way; `held` waits, answered, for what its answer advertised;
+ * `expiring` was told to end at the deadline and has not yet said how far it had come.
+ */
+export type Phase = 'connecting' | 'asked' | 'held' | 'expiring' | 'over';
+
+export interface Run {
+  readonly id: number;
+  readonly lane: Lane;
+  readonly endpoint: Endpoint;
+  /** The one beside an unanswered attempt at the same place. */
+  readonly fresh: boolean;
+  readonly startedMs: number;
+  phase: Phase;
+  protocol: KnownProtocol;
+  transportMs: number | null;
+  establishedMs: number | null;
+  firstByteMs: number | null;
+  rttMs: number | null;
+  packets: Packets | null;
+  outcome: Attempt['outcome'] | null;
+  error: AttemptError | null;
+}
+
+export function newRun(
+  id: number,
+  lane: Lane,
+  endpoint: Endpoint,
+  { fresh, startedMs }: { readonly fresh: boolean; readonly startedMs: number },
+): Run {
+  return {
+    id,
+    lane,
+    endpoint,
+    fresh,
+    startedMs,
+    phase: 'connecting',
+    protocol: endpoint.contender,
+    transportMs: null,
+    establishedMs: null,
+    firstByteMs: null,
+    rttMs: null,
+    packets: null,
+    outcome: null,
+    error: null,
+  };
+}
+
+/** How an attempt failed that the deadline ended: by how far it had come. */
+export function expiredError(run: Run, timeoutMs: number): AttemptError {
+  const within = `within ${timeoutMs} ms`;
+  if (run.establishedMs !== null)
+    return { code: 'response-timeout', message: `connected, but no complete answer came ${within}` };
+  if (run.transportMs !== null)
+    return { code: 'handshake-timeout', message: `the handshake did not finish ${within}` };
+  return run.endpoint.contender === 'h3'
+    ? { code: 'udp-timeout', message: `nothing came back over UDP ${within}` }
+    : { code: 'tcp-timeout', message: `TCP did not connect ${within}` };
+}
+
+/** Microseconds are all that the clocks behind the times are good for. */
+export function rounded(ms: number): number;
+export function rounded(ms: number | null): number | null;
+export function rounded(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 1000) / 1000;
+}
+
+/** The attempt's record; `originHost` is the host that goes without saying. */
+export function attemptOf(run: Run, originHost: string): Attempt {
+  const { host, source } = run.endpoint;
+  return {
+    protocol: run.protocol,
+    address: run.endpoint.address,
+    port: run.endpoint.port,
+    ...(host !== originHost && { host }),
+    ...(source !== 'origin' && { source }),
+    ...(run.fresh && { fresh: true }),
+    startedMs: rounded(run.startedMs),
+    transportMs: rounded(run.transportMs),
+    establishedMs: rounded(run.establishedMs),
+    firstByteMs: rounded(run.firstByteMs),
+    ...(run.rttMs !== null && { rttMs: rounded(run.rttMs) }),
+    ...(run.packets !== null && { packets: { sent: run.packets.sent, lost: run.packets.lost } }),
+    outcome: run.outcome ?? 'cancelled',
+    ...(run.error !== null && { error: run.error }),
+  };
+}

@@ -1,0 +1,115 @@
+// One lane of a trial: the places still to be attempted, in order, and the pace at which they may be. Section 6 of the
+// Happy Eyeballs v3 draft for a list that may change while it is worked through; no event costs a scan of the attempts.
+import type { ContenderName } from '@photofinish/shared/outcome';
+import type { Endpoint } from '../discover/endpoint.ts';
+import type { Run } from './attempt-run.ts';
+import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './known-path.ts';
+import type { PlannedLane } from './plan.ts';
+
+export interface Lane {
+  readonly index: number;
+  readonly rules: PlannedLane;
+  /** Attempts whose handshake is under way. */
+  readonly connecting: Set<Run>;
+  /** The attempt that was established and not beaten; nothing more is started beside it. */
+  winner: Run | null;
+  opened: boolean;
+  /** HTTP/3 was established late: nothing is left to learn here. */
+  learnt: boolean;
+  /** When its timer is set to, null when it is not. */
+  timerMs: number | null;
+  /** How many places wait. */
+  waiting(): number;
+  /** Takes the first place that waits. */
+  take(): Endpoint | undefined;
+  /**
+   * Sets the places that wait to those of the list that were not attempted yet, in its order; what has been started is
+   * not touched. Gives whether the list held any place unheard of.
+   */
+  relist(endpoints: readonly Endpoint[]): boolean;
+  /** An attempt was ended for another's sake, so its place may be attempted again should that other one break. */
+  giveBack(endpoint: Endpoint): void;
+  /** Puts the places given back in front of those that wait. */
+  requeue(): void;
+  /** When the next place may be started beside what is under way. */
+  dueMs(): number;
+  /** An attempt was started: the next is paced after it. */
+  onStart(run: Run): void;
+  /** Progress before the end: the next waits for an estimate of the whole establishment (section 6.1). */
+  onProgress(run: Run, nowMs: number): void;
+  /** The next need not wait, but for an attempt under way that was started a moment ago. */
+  hurry(): void;
+}
+
+function keyOf({ contender, address, port }: Endpoint): string {
+  return `${contender} ${address} ${port}`;
+}
+
+export function createLane(
+  rules: PlannedLane,
+  index: number,
+  attemptDelayMs: Readonly<Record<ContenderName, number>>,
+): Lane {
+  // Last in front, so that taking the first is cheap.
+  let queue: Endpoint[] = rules.places.toReversed();
+  const attempted = new Set<string>();
+  let givenBack: Endpoint[] = [];
+  let last: Run | null = null;
+  let nextMs = 0;
+
+  return {
+    index,
+    rules,
+    connecting: new Set(),
+    winner: null,
+    opened: false,
+    learnt: false,
+    timerMs: null,
+    waiting: () => queue.length,
+    take() {
+      const place = queue.pop();
+      if (place !== undefined) attempted.add(keyOf(place));
+      return place;
+    },
+    relist(endpoints) {
+      const before = new Set(queue.map(keyOf));
+      const seen = new Set<string>();
+      let news = false;
+      const next = endpoints.filter((endpoint) => {
+        const key = keyOf(endpoint);
+        if (!rules.contenders.includes(endpoint.contender) || attempted.has(key) || seen.has(key))
+          return false;
+        seen.add(key);
+        news ||= !before.has(key);
+        return true;
+      });
+      queue = next.reverse();
+      return news;
+    },
+    giveBack(endpoint) {
+      givenBack.push(endpoint);
+    },
+    requeue() {
+      const waiting = new Set(queue.map(keyOf));
+      for (const endpoint of givenBack.reverse()) {
+        if (waiting.has(keyOf(endpoint))) continue;
+        waiting.add(keyOf(endpoint));
+        queue.push(endpoint);
+      }
+      givenBack = [];
+    },
+    dueMs: () => nextMs,
+    onStart(run) {
+      last = run;
+      nextMs = run.startedMs + attemptDelayMs[run.endpoint.contender];
+    },
+    onProgress(run, nowMs) {
+      nextMs = Math.max(nextMs, nowMs + establishingMs(nowMs - run.startedMs));
+    },
+    hurry() {
+      if (last === null) return;
+      const leastMs = last.phase === 'connecting' ? last.startedMs + LEAST_ATTEMPT_DELAY_MS : 0;
+      nextMs = Math.min(nextMs, leastMs);
+    },
+  };
+}

@@ -1,0 +1,28 @@
+// The look-up before a race's trials: settled once, within the time that one trial has.
+import type { AttemptError } from '@photofinish/shared/outcome';
+import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';
+import type { Clock } from './clock.ts';
+
+export interface LookUp {
+  readonly discovery: Discovering;
+  readonly query: DiscoveryQuery;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal | null;
+}
+
+/** What became of a name that nobody answered for in time. */
+export function notInTime(host: string, timeoutMs: number): AttemptError {
+  return { code: 'dns-failed', message: `${host} could not be looked up within ${timeoutMs} ms` };
+}
+
+/** Settles a discovery, or gives it up after `timeoutMs` or when the signal is aborted. Never rejects. */
+export async function lookUp({ discovery, query, timeoutMs, clock, signal }: LookUp): Promise<Discovery> {
+  const deadline = new AbortController();
+  const forget = clock.after(timeoutMs, () => deadline.abort());
+  const either = signal === null ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
+  const settled = await discovery.settle(query, either);
+  forget();
+  if (settled.ok || signal?.aborted || !deadline.signal.aborted) return settled;
+  return { ...settled, error: notInTime(query.origin.host, timeoutMs) };
+}

@@ -1,0 +1,69 @@
+// The record of a race: its trials, what was learnt about the origin beside them, the summary, and the verdict.
+import type { DiscoveredAlternative, Names } from '@photofinish/shared/discovered';
+import type { AttemptError, Discovered, OriginRace } from '@photofinish/shared/outcome';
+import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict';
+import type { DrivenTrial } from './drive.ts';
+import { startDelayMs } from './known-path.ts';
+import type { Decision } from './plan.ts';
+import { discoveredAlternatives, type Remembered } from './remembered.ts';
+import type { RaceOptions } from './run.ts';
+import { cacheUseOf, summaryOf } from './summary.ts';
+
+export interface Raced {
+  readonly options: RaceOptions;
+  readonly memory: Remembered;
+  /** When the first trial began, milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly done: readonly DrivenTrial[];
+  /** What was remembered before each of them. */
+  readonly decisions: readonly (Decision | null)[];
+  /** What the look-up before the trials gave, null without one. */
+  readonly names: Names | null;
+  /** Why there are no trials, or fewer than asked for. */
+  readonly error: AttemptError | null;
+}
+
+/** Those given from memory, then those of the last answer that named any. */
+function alternativesOf({ options, done }: Raced): DiscoveredAlternative[] {
+  const known = options.memory === 'full' ? options.known : undefined;
+  const remembered =
+    known?.altSvc === undefined ? [] : discoveredAlternatives(known.altSvc, known.ageSeconds, 'memory');
+  const heard = done.findLast((d) => d.altSvc !== null)?.altSvc;
+  const answered = heard ? discoveredAlternatives(heard.value, heard.ageSeconds, 'answer') : [];
+  return [...remembered, ...answered];
+}
+
+function discoveredBy(raced: Raced): Discovered {
+  const { options, done } = raced;
+  const remembered = options.memory === 'full' ? options.known?.altSvc : undefined;
+  const h3Root = done.findLast((d) => d.knownRoot.h3 !== null)?.knownRoot.h3;
+  const h2Root = done.findLast((d) => d.knownRoot.h2 !== null)?.knownRoot.h2;
+  const names = done.findLast((d) => d.names !== null)?.names ?? raced.names;
+  const alternatives = alternativesOf(raced);
+  return {
+    altSvc: done.findLast((d) => d.altSvc !== null)?.altSvc?.value ?? remembered ?? null,
+    knownRoot: h3Root ?? h2Root ?? null,
+    ...(names !== null && { names }),
+    ...(alternatives.length > 0 && { alternatives }),
+  };
+}
+
+/** The finished record. */
+export function recordOf(raced: Raced): OriginRace {
+  const { options, done, error } = raced;
+  const trials = done.map((d) => d.trial);
+  const cache = options.memory === 'full' ? cacheUseOf(options.mode, trials, raced.decisions) : null;
+  const race: Omit<OriginRace, 'verdict'> = {
+    origin: options.origin.origin,
+    network: options.network,
+    mode: options.mode,
+    memory: options.memory,
+    startDelayMs: startDelayMs(raced.memory.hints, options.startDelayMs),
+    atMs: raced.atMs,
+    trials,
+    summary: { ...summaryOf(options.mode, trials), ...(cache !== null && { cache }) },
+    discovered: discoveredBy(raced),
+    ...(error !== null && { error }),
+  };
+  return { ...race, verdict: verdictOf(evidenceOfRace(race)) };
+}

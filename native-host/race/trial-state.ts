@@ -1,0 +1,67 @@
+// What a trial is at one moment: its attempts, its lanes, what was decided, and the actions not yet handed out. Counters
+// stand where a scan over all attempts would otherwise be needed at every event.
+import type { Progress } from '@photofinish/shared/wire';
+import type { Phase, Run } from './attempt-run.ts';
+import type { TimerName, TrialAction } from './events.ts';
+import { createLane, type Lane } from './lane.ts';
+import type { TrialPlan } from './plan.ts';
+
+export interface TrialState {
+  readonly plan: TrialPlan;
+  readonly lanes: readonly Lane[];
+  /** Lanes that open one after the other, those not opened yet. */
+  readonly staggered: Lane[];
+  readonly runs: Run[];
+  /** How many attempts are in each phase. */
+  readonly count: Record<Phase, number>;
+  actions: TrialAction[];
+  adopted: Run | null;
+  firstQuic: Run | null;
+  /** Answers whose alternatives are being followed. */
+  following: number;
+  /** The list of places is complete. */
+  listed: boolean;
+  /** The deadline has passed, or the race was cancelled: nothing is started any more. */
+  expired: boolean;
+}
+
+export function newTrial(plan: TrialPlan): TrialState {
+  const lanes = plan.lanes.map((rules, index) => createLane(rules, index, plan.attemptDelayMs));
+  return {
+    plan,
+    lanes,
+    staggered: lanes.filter((lane) => lane.rules.opens === 'staggered'),
+    runs: [],
+    count: { connecting: 0, asked: 0, held: 0, expiring: 0, over: 0 },
+    actions: [],
+    adopted: null,
+    firstQuic: null,
+    following: 0,
+    listed: !plan.live,
+    expired: false,
+  };
+}
+
+export function tell(s: TrialState, event: Progress['event'], run: Run, atMs: number): void {
+  s.actions.push({ type: 'tell', event, attempt: run.id, contender: run.endpoint.contender, atMs });
+}
+
+/** Sets a timer anew; null forgets it. */
+export function setTimer(s: TrialState, timer: TimerName, atMs: number | null): void {
+  s.actions.push({ type: 'timer', timer, atMs });
+}
+
+/** Sets the timer of a lane's pace, unless it stands there already. */
+export function setPace(s: TrialState, lane: Lane, atMs: number | null): void {
+  if (lane.timerMs === atMs) return;
+  lane.timerMs = atMs;
+  setTimer(s, `lane-${lane.index}`, atMs);
+}
+
+/** Moves an attempt to another phase; no other way leads there. */
+export function enter(s: TrialState, run: Run, phase: Phase): void {
+  s.count[run.phase] -= 1;
+  s.count[phase] += 1;
+  if (run.phase === 'connecting') run.lane.connecting.delete(run);
+  run.phase = phase;
+}
