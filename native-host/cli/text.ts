@@ -31,6 +31,19 @@ export function milliseconds(ms: number | null | undefined): string {
   return ms === null || ms === undefined ? '–' : formatMs(ms);
 }
 
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+] as const;
+
+/** A length of time in its largest whole unit. */
+export function duration(ms: number): string {
+  const [unit, size] = UNITS.find(([, each]) => ms >= each) ?? UNITS[3];
+  return `${Math.floor(ms / size)} ${unit}`;
+}
+
 /** What a server or a file said, made safe for a terminal: control characters cannot move the cursor. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, '?');

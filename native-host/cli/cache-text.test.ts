@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Origin } from '@photofinish/shared/origin';
+import { ANY_NETWORK, type HostRecord, newHost } from '../cache/record.ts';
+import { originText } from './cache-text.ts';
+import { plain } from './text.ts';
+
+const NOW = 1_700_000_000_000;
+const A = 'https://a.test' as Origin;
+const host = (facts: Partial<HostRecord>): HostRecord => ({ ...newHost(A, 'home', NOW), ...facts });
+const text = (hosts: HostRecord[], addresses: Parameters<typeof originText>[0]['addresses'] = []) =>
+  originText({ hosts, uses: [], addresses }, NOW, plain);
+
+test('an alternative is shown with who said it, when, and until when; one for every network once', () => {
+  const altSvc = 'h3="b.test:8443"; ma=3600; persist=1';
+  const said = { altSvc, altSvcAtMs: NOW - 60_000, altSvcUntilMs: NOW + 3_540_000 };
+  const record = { service: 'h3=":443"; ma=60', serviceAtMs: NOW - 90_000, serviceUntilMs: NOW - 30_000 };
+  const lines = text([
+    host({ ...said, altSvcBy: 'browser', network: ANY_NETWORK }),
+    host({ ...said, ...record, altSvcBy: 'browser' }),
+  ]);
+  const from = lines.indexOf('What is advertised:');
+  assert.deepEqual(lines.slice(from + 1), [
+    '  h3 at b.test:8443 on any network: a header that a browser received, 1 min ago, good for 59 min',
+    '  h3 at port 443 on home: an HTTPS record, 1 min ago, expired',
+  ]);
+});
+
+test('an alternative that answered 421 is named for as long as it is left out', () => {
+  const wrong = { misdirected: 'a.test:8443', misdirectedUntilMs: NOW + 7_200_000 };
+  assert.ok(
+    text([host(wrong)]).includes('  not h3 at a.test:8443 on home: it answered 421, left out for 2 h'),
+  );
+  assert.ok(!text([host({ ...wrong, misdirectedUntilMs: NOW })]).some((line) => line.includes('421')));
+});
+
+test('measured times are shown with their variance, loss, and the round trip of each address', () => {
+  const lines = text(
+    [host({ h3RttMs: 12.5, h3RttVarMs: 2, h3LossRate: 0.015, tcpRttMs: 20 })],
+    [{ origin: A, network: 'home', address: '2001:db8::1', srttMs: 12.5, usedAtMs: NOW - 5000 }],
+  );
+  assert.ok(
+    lines.includes('  on home: QUIC round trip 12.5 ms ± 2 ms, TCP round trip 20 ms, QUIC loss 1.5 %'),
+    lines.join('\n'),
+  );
+  assert.ok(lines.includes('  2001:db8::1 on home: 12.5 ms, 5 s ago'));
+});
+
+test('hostile names cannot write on the terminal', () => {
+  const lines = text([host({ altSvc: 'h3%1B%5D0%3Bx="b.test:1"', altSvcAtMs: NOW, altSvcUntilMs: NOW })]);
+  assert.ok(!lines.join('').includes('\u001b'));
+});

@@ -1,0 +1,137 @@
+// What the host cache holds, in words: for people who ask `photofinish cache`.
+import { ATTEMPT_ERROR_WORDS } from '@photofinish/shared/attempt-words';
+import { formatMs } from '@photofinish/shared/markup';
+import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
+import { alternativesOf, type KnownAlternative } from '../cache/advertised.ts';
+import { advertisedUntilMs } from '../cache/policy.ts';
+import { type AddressRecord, ANY_NETWORK, type HostRecord, type UseRecord } from '../cache/record.ts';
+import type { OriginRecords } from '../cache/store.ts';
+import { type Cell, duration, type Paint, printable, table } from './text.ts';
+
+function h3Words(host: HostRecord, nowMs: number): string {
+  const { h3AtMs, h3FailedAtMs, h3Failure, h3UntilMs, h3BackOffUntilMs } = host;
+  if (h3FailedAtMs !== null && (h3AtMs === null || h3FailedAtMs > h3AtMs)) {
+    const why = h3Failure === null ? 'failed' : ATTEMPT_ERROR_WORDS[h3Failure];
+    const leftMs = (h3BackOffUntilMs ?? 0) - nowMs;
+    return leftMs > 0
+      ? `${why}, next try in ${duration(leftMs)}`
+      : `${why} ${duration(nowMs - h3FailedAtMs)} ago`;
+  }
+  if (h3AtMs === null) return '–';
+  const leftMs = (h3UntilMs ?? 0) - nowMs;
+  return leftMs > 0 ? `works, fresh for ${duration(leftMs)}` : `worked ${duration(nowMs - h3AtMs)} ago`;
+}
+
+function tcpWords(host: HostRecord, nowMs: number): string {
+  const { tcpProtocol, tcpAtMs, tcpFailedAtMs, tcpFailure } = host;
+  if (tcpFailedAtMs !== null && tcpFailure !== null && tcpFailedAtMs > (tcpAtMs ?? 0))
+    return `${ATTEMPT_ERROR_WORDS[tcpFailure]} ${duration(nowMs - tcpFailedAtMs)} ago`;
+  return tcpProtocol === null ? '–' : PROTOCOL_NAMES[tcpProtocol];
+}
+
+function advertisedWords(host: HostRecord, nowMs: number): string {
+  const untilMs = advertisedUntilMs(host, nowMs);
+  if (untilMs !== null) return `for ${duration(untilMs - nowMs)}`;
+  return host.altSvcUntilMs === null && host.serviceUntilMs === null ? '–' : 'expired';
+}
+
+function networkWords(network: string): string {
+  return network === ANY_NETWORK ? 'any' : printable(network);
+}
+
+/** The records of hosts, one line each; `nowMs` since the epoch. */
+export function hostsTable(hosts: readonly HostRecord[], nowMs: number, paint: Paint): string[] {
+  const titles = ['ORIGIN', 'NETWORK', 'HTTP/3', 'OVER TCP', 'ADVERTISES H3', 'RACES', 'UPDATED'];
+  const columns = titles.map((title) => ({
+    title,
+    align: title === 'RACES' ? ('right' as const) : ('left' as const),
+  }));
+  const rows = hosts.map((host): Cell[] => [
+    { text: host.origin },
+    { text: networkWords(host.network) },
+    { text: h3Words(host, nowMs) },
+    { text: tcpWords(host, nowMs) },
+    { text: advertisedWords(host, nowMs) },
+    { text: String(host.races) },
+    { text: `${duration(Math.max(0, nowMs - host.updatedAtMs))} ago` },
+  ]);
+  return table(columns, rows, paint);
+}
+
+/** A smoothed round trip with its variance (RFC 6298). */
+function rttWords(name: string, srttMs: number | null, rttvarMs: number | null): string | null {
+  if (srttMs === null) return null;
+  return `${name} ${formatMs(srttMs)}${rttvarMs === null ? '' : ` ± ${formatMs(rttvarMs)}`}`;
+}
+
+function timesWords(host: HostRecord): string | null {
+  const times = [
+    host.h3HandshakeMs === null ? null : `HTTP/3 handshake ${formatMs(host.h3HandshakeMs)}`,
+    host.tcpHandshakeMs === null ? null : `TCP and TLS ${formatMs(host.tcpHandshakeMs)}`,
+    rttWords('QUIC round trip', host.h3RttMs, host.h3RttVarMs),
+    rttWords('TCP round trip', host.tcpRttMs, host.tcpRttVarMs),
+    host.h3LossRate === null ? null : `QUIC loss ${(100 * host.h3LossRate).toFixed(1)} %`,
+  ].filter((words) => words !== null);
+  return times.length === 0 ? null : `  on ${networkWords(host.network)}: ${times.join(', ')}`;
+}
+
+const TELLERS: Record<NonNullable<KnownAlternative['said']>, string> = {
+  browser: 'a header that a browser received',
+  race: 'a header that a race received',
+  'https-record': 'an HTTPS record',
+};
+
+function alternativeWords(alternative: KnownAlternative, network: string, nowMs: number): string {
+  const { alpn, host, port, said, saidAtMs, untilMs, persist } = alternative;
+  const place = host === '' ? `port ${port}` : `${host}:${port}`;
+  const teller = said === null ? 'a header' : TELLERS[said];
+  const left = untilMs > nowMs ? `good for ${duration(untilMs - nowMs)}` : 'expired';
+  const where = persist ? 'any network' : networkWords(network);
+  const age = duration(Math.max(0, nowMs - saidAtMs));
+  return `  ${printable(alpn)} at ${printable(place)} on ${where}: ${teller}, ${age} ago, ${left}`;
+}
+
+/** Every alternative once: one that outlives networks is known a second time, under none. */
+function alternativesWords(hosts: readonly HostRecord[], nowMs: number): string[] {
+  const lines = hosts.flatMap((host) =>
+    alternativesOf(host).map((alternative) => alternativeWords(alternative, host.network, nowMs)),
+  );
+  const refused = hosts.flatMap((host) => {
+    if (host.misdirected === null || (host.misdirectedUntilMs ?? 0) <= nowMs) return [];
+    const left = duration((host.misdirectedUntilMs ?? 0) - nowMs);
+    return [
+      `  not h3 at ${printable(host.misdirected)} on ${networkWords(host.network)}: it answered 421, left out for ${left}`,
+    ];
+  });
+  return [...new Set([...lines, ...refused])];
+}
+
+function addressWords(address: AddressRecord, nowMs: number): string {
+  const age = duration(Math.max(0, nowMs - address.usedAtMs));
+  return `  ${printable(address.address)} on ${networkWords(address.network)}: ${formatMs(address.srttMs)}, ${age} ago`;
+}
+
+function useWords(use: UseRecord, nowMs: number): string {
+  const protocol = use.protocol === null ? 'an unknown protocol' : PROTOCOL_NAMES[use.protocol];
+  const age = duration(Math.max(0, nowMs - use.seenAtMs));
+  return `  ${use.browser} under ${printable(use.site)} on ${networkWords(use.network)}: ${protocol}, ${age} ago`;
+}
+
+/** Everything known of one origin, as lines; `nowMs` since the epoch. */
+export function originText({ hosts, uses, addresses }: OriginRecords, nowMs: number, paint: Paint): string[] {
+  const section = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : ['', title, ...lines];
+  return [
+    ...hostsTable(hosts, nowMs, paint),
+    ...hosts.map(timesWords).filter((line) => line !== null),
+    ...section('What is advertised:', alternativesWords(hosts, nowMs)),
+    ...section(
+      'Addresses, by their round trip:',
+      addresses.map((address) => addressWords(address, nowMs)),
+    ),
+    ...section(
+      'What browsers used:',
+      uses.map((use) => useWords(use, nowMs)),
+    ),
+  ];
+}
