@@ -5,7 +5,10 @@ import { heading, say } from './display.ts';
 
 const STEPS: readonly (readonly [title: string, command: Command])[] = [
   ['QUIC addon', { file: 'npm', args: ['run', '--silent', 'build:quic', '-w', 'native-host'] }],
-  ['local origins', { file: 'cargo', args: ['build', '--release', '-p', 'photofinish-origin'] }],
+  [
+    'local origins and links',
+    { file: 'cargo', args: ['build', '--release', '-p', 'photofinish-origin', '-p', 'photofinish-link'] },
+  ],
   ['helper', { file: process.execPath, args: ['native-host/build.ts'] }],
   ['extension', { file: process.execPath, args: ['extension/build.ts'] }],
 ];

@@ -1,0 +1,193 @@
+//! One direction of the link without I/O: packets come with the time, and are due at a time.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+
+use crate::loss::Losses;
+use crate::report::{DirectionReport, Tally};
+use crate::shape::Shape;
+
+/// A packet on its way.
+pub struct Passage {
+    pub packet: Vec<u8>,
+    arrived: Instant,
+    due: Instant,
+}
+
+/// One direction: what is on its way, in the order in which it came.
+pub struct Lane {
+    shape: Shape,
+    losses: Losses,
+    random: Rng,
+    underway: VecDeque<Passage>,
+    /// When the sending of each packet that is waiting or in sending will have ended.
+    sending: VecDeque<Instant>,
+    tally: Tally,
+}
+
+impl Lane {
+    /// A bare cable; the seed decides what is lost and how delays vary.
+    pub fn new(seed: u64) -> Self {
+        let mut random = Rng::with_seed(seed);
+        Self {
+            shape: Shape::default(),
+            losses: Losses::new(random.fork()),
+            random,
+            underway: VecDeque::new(),
+            sending: VecDeque::new(),
+            tally: Tally::default(),
+        }
+    }
+
+    /// Packets that are on their way already stay as they were.
+    pub fn reshape(&mut self, shape: Shape) {
+        self.shape = shape;
+    }
+
+    /// Takes a packet in, or loses it.
+    pub fn arrive(&mut self, packet: &[u8], now: Instant) {
+        let longest = self.shape.max_packet_bytes;
+        if longest.is_some_and(|longest| packet.len() > longest) {
+            self.tally.oversized += 1;
+            return;
+        }
+        if self.losses.next_is_lost(&self.shape.loss) {
+            self.tally.lost += 1;
+            return;
+        }
+        let Some(sent) = self.send(packet.len(), now) else {
+            self.tally.overflowed += 1;
+            return;
+        };
+        let jitter = self.shape.jitter.mul_f64(self.random.f64());
+        let due = sent + self.shape.delay + jitter;
+        // Nothing overtakes, whatever the jitter and the changes of delay.
+        let due = self.underway.back().map_or(due, |last| last.due.max(due));
+        self.underway.push_back(Passage {
+            packet: packet.to_vec(),
+            arrived: now,
+            due,
+        });
+    }
+
+    /// When the packet will have been sent at the link's rate; `None` if the queue is full.
+    fn send(&mut self, bytes: usize, now: Instant) -> Option<Instant> {
+        while self.sending.front().is_some_and(|end| *end <= now) {
+            self.sending.pop_front();
+        }
+        let Some(rate) = self.shape.bytes_per_second else {
+            return Some(now);
+        };
+        if self.sending.len() >= self.shape.queue_packets {
+            return None;
+        }
+        let begin = self.sending.back().copied().unwrap_or(now);
+        let end = begin + Duration::from_secs_f64(bytes as f64 / rate);
+        self.sending.push_back(end);
+        Some(end)
+    }
+
+    /// When the next packet is due.
+    pub fn next_due(&self) -> Option<Instant> {
+        self.underway.front().map(|passage| passage.due)
+    }
+
+    /// A packet that is due, counted as delivered now.
+    pub fn deliver(&mut self, now: Instant) -> Option<Passage> {
+        if self.underway.front()?.due > now {
+            return None;
+        }
+        let passage = self.underway.pop_front()?;
+        self.tally
+            .delivered(now - passage.due, now - passage.arrived);
+        Some(passage)
+    }
+
+    /// What has happened since the last report.
+    pub fn report(&mut self) -> DirectionReport {
+        std::mem::take(&mut self.tally).report()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lane(json: &str) -> Lane {
+        let mut lane = Lane::new(1);
+        lane.reshape(serde_json::from_str(json).expect("a shape"));
+        lane
+    }
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_packet_is_due_after_the_delay_and_not_before() {
+        let (mut lane, start) = (lane(r#"{"delayMs": 25}"#), Instant::now());
+        lane.arrive(b"first", start);
+        assert_eq!(lane.next_due(), Some(start + ms(25)));
+        assert!(lane.deliver(start + ms(24)).is_none());
+        let passage = lane.deliver(start + ms(25)).expect("it is due");
+        assert_eq!(passage.packet, b"first");
+        assert!(lane.next_due().is_none());
+    }
+
+    #[test]
+    fn a_rate_spaces_packets_and_a_full_queue_loses_them() {
+        // 1000 bytes take 1 ms.
+        let mut lane = lane(r#"{"rateMbps": 8, "queuePackets": 2, "delayMs": 5}"#);
+        let start = Instant::now();
+        for _ in 0..3 {
+            lane.arrive(&[0; 1000], start);
+        }
+        lane.arrive(&[0; 1000], start + ms(1));
+        let mut due = Vec::new();
+        while let Some(at) = lane.next_due() {
+            due.push(at - start);
+            lane.deliver(at);
+        }
+        assert_eq!(due, [ms(6), ms(7), ms(8)]);
+        let report = serde_json::to_value(lane.report()).expect("a report");
+        assert_eq!(
+            (&report["delivered"], &report["overflowed"]),
+            (&3.into(), &1.into())
+        );
+    }
+
+    #[test]
+    fn jitter_only_adds_and_nothing_overtakes() {
+        let mut lane = lane(r#"{"delayMs": 10, "jitterMs": 10}"#);
+        let start = Instant::now();
+        for index in 0..200 {
+            lane.arrive(
+                &[index],
+                start + Duration::from_micros(u64::from(index) * 50),
+            );
+        }
+        lane.reshape(Shape::default());
+        lane.arrive(&[200], start + ms(10));
+        let mut last = start;
+        for index in 0..=200 {
+            let due = lane.next_due().expect("a packet");
+            assert!(due >= last);
+            last = due;
+            let passage = lane.deliver(due).expect("it is due");
+            assert_eq!(passage.packet, [index]);
+            assert!(index == 200 || due - passage.arrived >= ms(10));
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_vanishes() {
+        let mut lane = lane(r#"{"maxPacketBytes": 1280}"#);
+        let start = Instant::now();
+        lane.arrive(&[0; 1281], start);
+        assert!(lane.next_due().is_none());
+        lane.arrive(&[0; 1280], start);
+        assert_eq!(lane.next_due(), Some(start));
+    }
+}

@@ -1,0 +1,120 @@
+//! How one direction treats its packets: read from JSON once, typed and in range from there on.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::loss::Loss;
+
+/// Enough for the bandwidth-delay product of any path worth trying, as netem has it.
+const DEFAULT_QUEUE_PACKETS: usize = 1000;
+const BITS_PER_MEGABIT: f64 = 1e6;
+const BITS_PER_BYTE: f64 = 8.0;
+
+/// One direction of the link.
+#[derive(Deserialize, Clone, Debug, PartialEq)]
+#[serde(try_from = "Written")]
+pub struct Shape {
+    pub delay: Duration,
+    /// Further delay, uniform from zero to this.
+    pub jitter: Duration,
+    pub loss: Loss,
+    /// Without one, packets take no time to send and never queue.
+    pub bytes_per_second: Option<f64>,
+    /// How many packets may be waiting or in sending, where there is a rate.
+    pub queue_packets: usize,
+    /// Longer packets vanish.
+    pub max_packet_bytes: Option<usize>,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self {
+            delay: Duration::ZERO,
+            jitter: Duration::ZERO,
+            loss: Loss::Independent { share: 0.0 },
+            bytes_per_second: None,
+            queue_packets: DEFAULT_QUEUE_PACKETS,
+            max_packet_bytes: None,
+        }
+    }
+}
+
+/// As it stands in JSON.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Written {
+    delay_ms: f64,
+    jitter_ms: f64,
+    loss: Option<Loss>,
+    rate_mbps: Option<f64>,
+    queue_packets: Option<usize>,
+    max_packet_bytes: Option<usize>,
+}
+
+impl TryFrom<Written> for Shape {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let default = Shape::default();
+        let rate = written.rate_mbps;
+        if rate.is_some_and(|rate| !(rate.is_finite() && rate > 0.0)) {
+            return Err("the rate must be above zero".into());
+        }
+        if written.queue_packets == Some(0) {
+            return Err("a queue of no packets lets none pass".into());
+        }
+        let loss = written.loss.unwrap_or(default.loss);
+        loss.check()?;
+        Ok(Shape {
+            delay: duration("delayMs", written.delay_ms)?,
+            jitter: duration("jitterMs", written.jitter_ms)?,
+            loss,
+            bytes_per_second: rate.map(|rate| rate * BITS_PER_MEGABIT / BITS_PER_BYTE),
+            queue_packets: written.queue_packets.unwrap_or(default.queue_packets),
+            max_packet_bytes: written.max_packet_bytes,
+        })
+    }
+}
+
+fn duration(name: &str, ms: f64) -> Result<Duration, String> {
+    Duration::try_from_secs_f64(ms / 1000.0).map_err(|error| format!("{name}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_said_is_a_bare_cable() {
+        let shape: Shape = serde_json::from_str("{}").expect("a shape");
+        assert_eq!(shape, Shape::default());
+    }
+
+    #[test]
+    fn units_are_those_of_the_names() {
+        let json = r#"{"delayMs": 25.5, "jitterMs": 2, "rateMbps": 8, "maxPacketBytes": 1280,
+            "loss": {"kind": "independent", "share": 0.3}}"#;
+        let shape: Shape = serde_json::from_str(json).expect("a shape");
+        assert_eq!(shape.delay, Duration::from_micros(25_500));
+        assert_eq!(shape.jitter, Duration::from_millis(2));
+        assert_eq!(shape.bytes_per_second, Some(1e6));
+        assert_eq!(shape.max_packet_bytes, Some(1280));
+        assert_eq!(shape.loss, Loss::Independent { share: 0.3 });
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        for json in [
+            r#"{"delayMs": -1}"#,
+            r#"{"jitterMs": -0.1}"#,
+            r#"{"rateMbps": 0}"#,
+            r#"{"queuePackets": 0}"#,
+            r#"{"delay": 3}"#,
+            r#"{"loss": {"kind": "independent", "share": 1.5}}"#,
+            r#"{"loss": {"kind": "bursts", "enter": 0.1, "leave": -1}}"#,
+        ] {
+            assert!(serde_json::from_str::<Shape>(json).is_err(), "{json}");
+        }
+    }
+}
