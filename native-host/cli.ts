@@ -16,6 +16,8 @@ async function runCommand(command: Command, args: readonly string[], terminal: T
   switch (command) {
     case 'race':
       return (await import('./cli/racing.ts')).runRace(args, terminal);
+    case 'explain':
+      return (await import('./cli/explain.ts')).runExplain(args, terminal);
     case 'cache':
       return (await import('./cli/caching.ts')).runCache(args, terminal);
     case 'install':

@@ -10,7 +10,7 @@ import {
 import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
 import { listed } from './usage.ts';
 
-export const COMMANDS = ['race', 'cache', 'install', 'uninstall', 'doctor', 'report'] as const;
+export const COMMANDS = ['race', 'explain', 'cache', 'install', 'uninstall', 'doctor', 'report'] as const;
 export type Command = (typeof COMMANDS)[number];
 
 const MAIN = `Usage: photofinish COMMAND [OPTIONS]
@@ -19,6 +19,7 @@ Races HTTP/3 against HTTP/2 and says which wins, why, and by how much.
 
 Commands:
   race ORIGIN...       race origins now
+  explain ORIGIN       say why HTTP/3 is used there or not, with the evidence
   cache                look at the host cache, or clear it
   install, uninstall   make the helper known to browsers, or take that back
   doctor               check that browsers can start the helper, and say what to do if not
@@ -78,6 +79,31 @@ Examples:
   photofinish race example.org
   photofinish race example.org --mode compare --trials 20
   photofinish race a.test:4433 --resolve a.test:4433:127.0.0.1 --ca ca.pem --allow-private
+`;
+
+const EXPLAIN = `Usage: photofinish explain ORIGIN [OPTIONS]
+
+Says in words why an origin is reached over HTTP/3 or not, what to do, and what that rests on: what
+DNS and Alt-Svc say, a race, a first visit by Happy Eyeballs v3, a comparison where both protocols
+work, what the host cache remembers, and how other hosts fare over HTTP/3 on this network.
+
+Nothing remembered decides these races. The host cache is read, and the race and the comparison are
+filed there as any outcome is.
+
+Options:
+  --trials N           pairs of the comparison, 1 to 100000 (default ${DEFAULT_PAIRS})
+  --timeout MS         limit for one trial, 1 to 600000 (default ${DEFAULT_TIMEOUT_MS})
+  --ca FILE            trust the PEM certificates in FILE too; may be repeated
+  --resolve HOST:PORT:ADDRESS
+                       connect to ADDRESS instead of asking DNS; may be repeated
+  --resolver ADDR:PORT ask this DNS server
+  --cache FILE         use this host cache file
+  --network NAME       read and file under this network instead of recognising it
+  --allow-private      allow loopback, private and link-local addresses
+  --json               print one photofinish.explain/1 document
+
+Exit status: 0 if a protocol was established, whichever; 1 if none was; 2 for bad usage or input;
+130 if interrupted.
 `;
 
 const CACHE = `Usage: photofinish cache list [OPTIONS]
@@ -147,6 +173,7 @@ OUT may be - for standard output.
 
 const PAGES: Record<Command, string> = {
   race: RACE,
+  explain: EXPLAIN,
   cache: CACHE,
   install: INSTALL,
   uninstall: UNINSTALL,

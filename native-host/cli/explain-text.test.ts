@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Names } from '@photofinish/shared/discovered';
+import { EXPLAIN_SCHEMA, type Explanation } from '@photofinish/shared/explanation';
+import type { Origin } from '@photofinish/shared/origin';
+import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
+import { explanationText } from './explain-text.ts';
+
+const ORIGIN = 'https://a.test' as Origin;
+const AT_MS = 1_000_000_000;
+
+function attempt(over: Partial<Attempt>): Attempt {
+  return {
+    ...{ protocol: 'h3', address: '192.0.2.1', port: 443, startedMs: 0, establishedMs: null },
+    ...{ outcome: 'adopted', ...over },
+  };
+}
+
+function race(attempts: Attempt[], over: Partial<OriginRace> = {}): OriginRace {
+  const adopted = attempts.find(({ outcome }) => outcome === 'adopted') ?? null;
+  return {
+    ...{ origin: ORIGIN, network: 'net', mode: 'race', memory: 'none', startDelayMs: 10, atMs: AT_MS },
+    trials: [
+      {
+        adopted: adopted?.protocol ?? null,
+        establishedMs: adopted?.establishedMs ?? null,
+        firstByteMs: null,
+        lateH3: false,
+        cacheHit: false,
+        attempts,
+      },
+    ],
+    summary: {
+      trials: 1,
+      adoption: { h3: 0, h2: 1, 'http/1.1': 0 },
+      failed: 0,
+      gainMs: null,
+      establishedMs: null,
+    },
+    discovered: { altSvc: 'h3="b.test:444"; ma=3600', knownRoot: true },
+    verdict: { code: 'unknown', text: 'Not shown.', findings: [] },
+    ...over,
+  };
+}
+
+const names: Names = {
+  addresses: [
+    { host: 'a.test', address: '192.0.2.1', source: 'a', ttlSeconds: 300 },
+    { host: 'a.test', address: '2001:db8::1', source: 'aaaa', ttlSeconds: 60 },
+  ],
+  services: [
+    {
+      ...{
+        owner: 'a.test',
+        priority: 1,
+        target: 'b.test',
+        alpn: ['h3', 'h2'],
+        noDefaultAlpn: true,
+        port: 444,
+      },
+      ...{ ipv4Hints: ['192.0.2.9'], ipv6Hints: [], ech: true, incompatible: false, ttlSeconds: 7200 },
+    },
+    {
+      ...{ owner: 'a.test', priority: 0, target: 'c.test', alpn: [], noDefaultAlpn: false, port: null },
+      ...{ ipv4Hints: [], ipv6Hints: [], ech: false, incompatible: false, ttlSeconds: 30 },
+    },
+  ],
+  lookups: [
+    { name: 'a.test', kind: 'A', tookMs: 3, outcome: 'answered', records: 1 },
+    { name: 'b.test', kind: 'AAAA', tookMs: 4, outcome: 'failed', records: 0, message: 'SERVFAIL' },
+    { name: 'b.test', kind: 'A', tookMs: 5, outcome: 'empty', records: 0 },
+  ],
+};
+
+const refused = { code: 'udp-refused', message: 'Connection refused' } as const;
+const h2 = attempt({ protocol: 'h2', startedMs: 10, establishedMs: 31.4 });
+
+function explanation(over: Partial<Explanation> = {}): Explanation {
+  return {
+    ...{ schema: EXPLAIN_SCHEMA, origin: ORIGIN, network: 'net', atMs: AT_MS, names },
+    alternatives: [
+      { alpn: 'h3', host: 'b.test', port: 444, persist: true, expiresInSeconds: 3600, source: 'answer' },
+    ],
+    race: race([
+      attempt({ outcome: 'failed', error: refused, host: 'b.test', source: 'alt-svc', port: 444 }),
+      h2,
+    ]),
+    v3: race([h2], { mode: 'v3' }),
+    altSvc: null,
+    compare: null,
+    remembered: null,
+    evidence: { failedHosts: 0, reachedHosts: 0 },
+    verdict: {
+      code: 'h3-advertised-unreachable',
+      text: 'Advertises HTTP/3 at b.test:444, but UDP there is refused. Open UDP 444 on the server or withdraw the Alt-Svc header.',
+      findings: [{ code: 'h3-advertisement-wrong', text: 'Two do not agree.' }],
+    },
+    ...over,
+  };
+}
+
+test('the verdict comes first, then its evidence, in 80 columns and without escapes where nothing is painted', () => {
+  const text = explanationText(explanation());
+  const lines = text.split('\n');
+  assert.equal(lines[0], ORIGIN);
+  assert.match(lines[1] ?? '', /^ {2}Advertises HTTP\/3 at b\.test:444, but/);
+  assert.ok(text.indexOf('Also: Two do not agree.') < text.indexOf('What DNS says'));
+  for (const line of lines) {
+    assert.ok(line.length <= 80, line);
+    assert.equal(line, line.trimEnd());
+  }
+  assert.equal(text.includes('\u001b'), false);
+});
+
+test('DNS: addresses with source and life, records with all they say, and questions that led nowhere', () => {
+  const text = explanationText(explanation());
+  assert.match(text, /192\.0\.2\.1 +a\.test +A +5 min\n/);
+  assert.match(text, /2001:db8::1 +a\.test +AAAA +1 min\n/);
+  const flat = text.replaceAll(/\n +/g, ' ');
+  assert.match(
+    flat,
+    /HTTPS 1 a\.test: at b\.test; port 444; alpn h3, h2; not http\/1\.1; hints 192\.0\.2\.9; ECH; for 2 h/,
+  );
+  assert.match(flat, /HTTPS 0 a\.test: an alias of c\.test, for 30 s/);
+  assert.match(flat, /AAAA b\.test: failed: SERVFAIL, after 4 ms/);
+  assert.match(flat, /A b\.test: no such record, after 5 ms/);
+  assert.doesNotMatch(flat, /A a\.test: /, 'what was answered is in the table');
+});
+
+test('alternatives and attempts say who named the place, failures say what was seen', () => {
+  const text = explanationText(explanation()).replaceAll(/\n +/g, ' ');
+  assert.match(text, /h3 at b\.test:444, for 1 h, on every network, named by an answer of these races/);
+  assert.match(text, /192\.0\.2\.1:444 is b\.test, named by Alt-Svc\./);
+  assert.match(text, /HTTP\/3 to 192\.0\.2\.1:444 failed, udp-refused: Connection refused/);
+  assert.match(text, /Not compared: only one of the two works\./);
+});
+
+test('a first visit: HTTP/3 by the HTTPS record, or why not', () => {
+  const h3 = attempt({ establishedMs: 12 });
+  const said = (over: Partial<Explanation>): string =>
+    explanationText(explanation(over)).replaceAll(/\n +/g, ' ');
+  assert.match(said({ v3: race([h3]) }), /uses HTTP\/3 on its first visit: its HTTPS record says so/);
+  assert.match(said({}), /uses HTTP\/2 on its first visit: HTTP\/3 did not come first/);
+  assert.match(said({ names: { ...names, services: [] } }), /no HTTPS record names HTTP\/3/);
+  assert.match(said({ v3: null }), /Not raced: nothing was reached before/);
+});
+
+test('memory: a back-off with its cause and its end, a success with its freshness', () => {
+  const remembered = {
+    ...{ tcp: { protocol: 'h2', atMs: AT_MS - 60_000 } as const, races: 4 },
+    altSvc: { value: 'h3=":443"', atMs: AT_MS - 3_600_000, untilMs: null },
+  };
+  const failed = {
+    failure: 'udp-timeout',
+    atMs: AT_MS - 60_000,
+    untilMs: AT_MS + 600_000,
+    failures: 2,
+  } as const;
+  const text = explanationText(explanation({ remembered: { ...remembered, h3: failed } })).replaceAll(
+    /\n +/g,
+    ' ',
+  );
+  assert.match(
+    text,
+    /HTTP\/3 failed 1 min ago \(no answer over UDP\), 2 times in a row\. It is left alone for another 10 min\./,
+  );
+  assert.match(text, /HTTP\/2 worked 1 min ago\./);
+  assert.match(text, /Alt-Svc 1 h ago: h3=":443"/);
+  const worked = { failure: null, atMs: AT_MS - 1000, untilMs: AT_MS - 1, failures: 0 };
+  assert.match(
+    explanationText(explanation({ remembered: { ...remembered, h3: worked } })),
+    /HTTP\/3 worked 1 s ago, too long ago to count/,
+  );
+});
+
+test('a host that was not raced says why, and a forbidden address how to allow it', () => {
+  const error = { code: 'blocked', message: '10.0.0.1 is private' } as const;
+  const dead = race([], { trials: [], error });
+  const text = explanationText(explanation({ names: null, race: dead, v3: null }));
+  assert.match(text, /Not raced \(blocked\): 10\.0\.0\.1 is private\. Allow it with --allow-private\./);
+  assert.match(text, /DNS was not asked\./);
+  assert.match(text, /Not compared: nothing was reached\./);
+});
+
+test('what servers and resolvers say cannot move the cursor', () => {
+  const hostile = 'x\u001b[2J\u0007\u202e';
+  const text = explanationText(
+    explanation({
+      race: race([attempt({ outcome: 'failed', error: { code: 'h3-error', message: hostile } })], {
+        discovered: { altSvc: hostile, knownRoot: null },
+      }),
+      names: { ...names, lookups: [{ ...names.lookups[1], message: hostile } as Names['lookups'][number]] },
+      network: hostile,
+    }),
+  );
+  assert.doesNotMatch(text, /[^\P{Cc}\n]|\p{Cf}/u);
+});

@@ -1,0 +1,169 @@
+// `photofinish explain`: looks a host up, races it in several modes, and says in words why HTTP/3 is used there or
+// not. Nothing remembered decides these races; what they give is filed in the host cache as the outcome of any race is.
+import { advertisedPlaces } from '@photofinish/shared/advertised';
+import { isFailed, isH3, reachOf } from '@photofinish/shared/evidence';
+import {
+  discoveredIn,
+  EXPLAIN_SCHEMA,
+  type Explanation,
+  evidenceOfRaces,
+  type Races,
+  type Remembered,
+  verdictOfRaces,
+} from '@photofinish/shared/explanation';
+import type { Mode, OriginRace } from '@photofinish/shared/outcome';
+import { CacheUnavailable } from '../cache/database.ts';
+import type { HostRecord } from '../cache/record.ts';
+import { type HostCache, openHostCache } from '../cache/store.ts';
+import { recordOnlyOn } from '../network/recording.ts';
+import { systemClock } from '../race/clock.ts';
+import type { Racing } from '../racing.ts';
+import { cachePath } from './caching.ts';
+import { type ExplainCommand, parseExplainCommand } from './explain-options.ts';
+import { explanationText } from './explain-text.ts';
+import { networkOf, openRacingFor } from './racing.ts';
+import type { Terminal } from './terminal.ts';
+import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
+
+/** Other hosts have no say in what is still to be tried. */
+const NO_OTHERS = { failedHosts: 0, reachedHosts: 0 };
+
+function rememberedH3(host: HostRecord): Remembered['h3'] {
+  const { h3AtMs, h3FailedAtMs, h3Failure, h3Failures: failures } = host;
+  if (h3FailedAtMs !== null && h3FailedAtMs > (h3AtMs ?? 0))
+    return { failure: h3Failure, atMs: h3FailedAtMs, untilMs: host.h3BackOffUntilMs, failures };
+  return h3AtMs === null ? null : { failure: null, atMs: h3AtMs, untilMs: host.h3UntilMs, failures };
+}
+
+/** What the host cache holds of the origin on this network; null: nothing. */
+function recalled(cache: HostCache, { origin }: ExplainCommand, network: string): Remembered | null {
+  const host = cache.show(origin.origin).hosts.find((record) => record.network === network);
+  if (host === undefined) return null;
+  const { tcpProtocol, tcpAtMs, altSvc, altSvcAtMs } = host;
+  return {
+    h3: rememberedH3(host),
+    tcp: tcpProtocol === null || tcpAtMs === null ? null : { protocol: tcpProtocol, atMs: tcpAtMs },
+    altSvc:
+      altSvc === null || altSvcAtMs === null
+        ? null
+        : { value: altSvc, atMs: altSvcAtMs, untilMs: host.altSvcUntilMs },
+    races: host.races,
+  };
+}
+
+interface Explaining {
+  readonly command: ExplainCommand;
+  readonly terminal: Terminal;
+  readonly racing: Racing;
+  readonly network: string;
+  readonly signal: AbortSignal;
+  /** Files an outcome; never rejects. */
+  readonly file: (race: OriginRace) => void;
+}
+
+/** One race on which nothing remembered has a say. */
+async function raceBy(explaining: Explaining, mode: Mode): Promise<OriginRace> {
+  const { command, terminal, racing, network, signal } = explaining;
+  terminal.progress(`racing ${command.origin.origin} in mode ${mode}`);
+  try {
+    return await racing({
+      origin: command.origin,
+      network,
+      mode,
+      memory: 'none',
+      trials: 1,
+      pairs: command.pairs,
+      startDelayMs: null,
+      timeoutMs: command.timeoutMs,
+      signal,
+    });
+  } catch (error) {
+    // Races report failure as data; what is left is a transport that cannot be loaded.
+    throw new Complaint('cannot-race', error instanceof Error ? error.message : String(error), EXIT_FAILED);
+  }
+}
+
+/** Whether HTTP/3 works and old HTTP was not seen to fail; it may have been cancelled when HTTP/3 came first. */
+function isComparable(race: OriginRace): boolean {
+  const attempts = race.trials.flatMap((trial) => trial.attempts);
+  const h3 = reachOf(attempts.filter(isH3));
+  return h3 === 'established' && !isFailed(reachOf(attempts.filter((attempt) => !isH3(attempt))));
+}
+
+/** Whether a place is advertised that no attempt went to: HTTP/3 at the origin's own port came first, for example. */
+function leavesOpen(races: Races): boolean {
+  return advertisedPlaces(evidenceOfRaces(races, NO_OTHERS)).some(({ reach }) => reach === 'not-tried');
+}
+
+/** A dead host is not raced a second time, and what does not work is not compared: each would only time out again. */
+async function raceAll(explaining: Explaining): Promise<Races> {
+  const race = await raceBy(explaining, 'race');
+  explaining.file(race);
+  const first = { race, v3: null, altSvc: null, compare: null };
+  if (race.trials.every((trial) => trial.adopted === null)) return first;
+  const second = { ...first, v3: await raceBy(explaining, 'v3') };
+  const third = { ...second, altSvc: leavesOpen(second) ? await raceBy(explaining, 'alt-svc') : null };
+  if (!isComparable(race)) return third;
+  const compare = await raceBy(explaining, 'compare');
+  explaining.file(compare);
+  return { ...third, compare };
+}
+
+/** The cache works in memory where its file cannot be used, and has then told why. */
+function filing(cache: Pick<HostCache, 'recordRace'>): Explaining['file'] {
+  return (race) => {
+    // A race cut short, or one that never began, proves nothing about the host.
+    if (race.error !== undefined) return;
+    try {
+      cache.recordRace(race);
+    } catch (error) {
+      if (!(error instanceof CacheUnavailable)) throw error;
+    }
+  };
+}
+
+async function explain(
+  command: ExplainCommand,
+  terminal: Terminal,
+  cache: HostCache,
+  signal: AbortSignal,
+): Promise<Explanation> {
+  const where = networkOf({ network: command.network, memory: 'full' }, cachePath(command.cacheFile));
+  const racing = await openRacingFor(command, cache, where);
+  const network = await where.settled();
+  const atMs = systemClock.epochMs();
+  const remembered = recalled(cache, command, network);
+  const evidence = cache.udpEvidence(network, command.origin.origin);
+  const file = filing(recordOnlyOn(where, cache));
+  const races = await raceAll({ command, terminal, racing, network, signal, file });
+  const { names = null, alternatives = [] } = discoveredIn(races);
+  return {
+    ...{ schema: EXPLAIN_SCHEMA, origin: command.origin.origin, network, atMs, names, alternatives },
+    ...races,
+    ...{ remembered, evidence, verdict: verdictOfRaces(races, evidence) },
+  };
+}
+
+/** Runs `explain`; 0 when any protocol was established, 1 when none was. */
+export async function runExplain(args: readonly string[], terminal: Terminal): Promise<number> {
+  const command = parseExplainCommand(args);
+  const stop = new AbortController();
+  const interrupt = (): void => stop.abort();
+  // Once: a second interrupt ends the process the hard way.
+  process.once('SIGINT', interrupt);
+  const path = cachePath(command.cacheFile);
+  const say = (message: string): void => terminal.error('cache-unavailable', message);
+  const cache = openHostCache({ path, clock: systemClock, say });
+  try {
+    const explanation = await explain(command, terminal, cache, stop.signal);
+    if (stop.signal.aborted) throw new Complaint('cancelled', 'interrupted', EXIT_INTERRUPTED);
+    terminal.result(
+      command.json ? JSON.stringify(explanation) : explanationText(explanation, terminal.paint),
+    );
+    const reached = explanation.race.trials.some((trial) => trial.adopted !== null);
+    return reached ? EXIT_OK : EXIT_FAILED;
+  } finally {
+    process.removeListener('SIGINT', interrupt);
+    cache.close();
+  }
+}

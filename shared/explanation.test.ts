@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import type { Names } from './discovered.ts';
+import {
+  discoveredIn,
+  EXPLAIN_SCHEMA,
+  evidenceOfRaces,
+  explanationSchema,
+  type Races,
+  verdictOfRaces,
+} from './explanation.ts';
+import { attempt, comparison, originRace, SAMPLE_ORIGIN, trial } from './race-samples.fixture.ts';
+
+const NO_OTHERS = { failedHosts: 0, reachedHosts: 0 };
+const silent = { code: 'udp-timeout', message: 'no answer' } as const;
+const h3Failed = attempt({ protocol: 'h3', outcome: 'failed', error: silent });
+const h3 = attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 2 });
+const h2 = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 5 });
+const names: Names = { addresses: [], services: [], lookups: [] };
+
+function races(over: Partial<Races>): Races {
+  return { race: originRace([trial([h3Failed, h2], 'h2')]), v3: null, altSvc: null, compare: null, ...over };
+}
+
+test('what one race could not tell another one may: attempts add up', () => {
+  assert.equal(verdictOfRaces(races({}), NO_OTHERS).code, 'h3-advertised-unreachable');
+  const reached = races({ altSvc: originRace([trial([h2, h3])]) });
+  assert.equal(evidenceOfRaces(reached, NO_OTHERS).attempts.length, 4);
+  assert.equal(verdictOfRaces(reached, NO_OTHERS).code, 'h3-available');
+});
+
+test('the gain is the comparison’s', () => {
+  const compared = races({
+    race: originRace([trial([h3])]),
+    compare: comparison([10, 10, 10], [30, 30, 30]),
+  });
+  assert.match(verdictOfRaces(compared, NO_OTHERS).text, /HTTP\/2 takes 20 ms longer/);
+});
+
+test('other hosts speak for the network', () => {
+  const { text } = verdictOfRaces(races({}), { failedHosts: 2, reachedHosts: 0 });
+  assert.match(text, /your network blocks UDP/);
+});
+
+test('the first race that knows tells what was discovered', () => {
+  const mute = originRace([], { discovered: { altSvc: null, knownRoot: null } });
+  const told = originRace([], { discovered: { altSvc: 'h3=":1"', knownRoot: false, names } });
+  const later = originRace([], { discovered: { altSvc: 'h3=":2"', knownRoot: true } });
+  assert.deepEqual(discoveredIn(races({ race: mute, v3: told, compare: later })), {
+    altSvc: 'h3=":1"',
+    knownRoot: false,
+    names,
+  });
+});
+
+test('the document has its schema, and a part that is missing is refused', () => {
+  const all = races({ compare: comparison([1, 1, 1], [2, 2, 2]) });
+  const document = {
+    ...{ schema: EXPLAIN_SCHEMA, origin: SAMPLE_ORIGIN, network: 'net', atMs: 1, names, alternatives: [] },
+    ...all,
+    ...{ remembered: null, evidence: NO_OTHERS, verdict: verdictOfRaces(all, NO_OTHERS) },
+  };
+  assert.equal(v.safeParse(explanationSchema, JSON.parse(JSON.stringify(document))).success, true);
+  for (const part of Object.keys(document)) {
+    const { [part as keyof typeof document]: _, ...rest } = document;
+    assert.equal(v.safeParse(explanationSchema, rest).success, false, part);
+  }
+});
