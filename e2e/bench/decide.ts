@@ -1,0 +1,80 @@
+// What deciding costs without any I/O: a simple race, 128 endpoints with and without the DNS answers that they come
+// from, and how the cost grows with their number. Mozilla's engine in Rust: 1.5 us for a simple race, 1709 us for 128.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { median } from '@photofinish/shared/statistics';
+import { beginStep } from '../run/display.ts';
+import { TOP } from '../scratch.ts';
+import { measure, type Side } from './measure.ts';
+import { type Fact, publish } from './result.ts';
+
+/** Runs a scene in a process of its own: `node decide.bench.ts SCENE ENDPOINTS` prints microseconds. */
+const SCENES = join(TOP, 'native-host/race/decide.bench.ts');
+const RUNS = 7;
+const SIZES = [16, 32, 64, 128, 256, 512, 1024] as const;
+const run = promisify(execFile);
+
+async function microseconds(scene: string, endpoints: number): Promise<number> {
+  const { stdout } = await run(process.execPath, [SCENES, scene, String(endpoints)]);
+  const value = Number(stdout);
+  if (!(value > 0)) throw new Error(`no figure but "${stdout}"`);
+  return value;
+}
+
+async function figure(scene: string, endpoints: number): Promise<number> {
+  const values: number[] = [];
+  for (let i = 0; i < RUNS; i += 1) values.push(await microseconds(scene, endpoints));
+  return median(values) ?? Number.NaN;
+}
+
+const nLogN = (n: number): number => n * Math.log2(n);
+
+function sized(endpoints: number): Side {
+  const [smallest] = SIZES;
+  const ratioAtMost = nLogN(endpoints) / nLogN(smallest);
+  return {
+    name: `${endpoints} endpoints`,
+    run: () => microseconds('endpoints', endpoints),
+    ...(endpoints !== smallest && { ratioAtMost }),
+  };
+}
+
+async function growth() {
+  const step = beginStep('Growth with the number of endpoints');
+  const [smallest, ...larger] = SIZES;
+  const measurement = await measure({
+    title: 'From the list to the adopted attempt; the goal of each ratio is n log n',
+    unit: 'us',
+    sides: [sized(smallest), ...larger.map(sized)],
+    rounds: RUNS,
+    warmUpRounds: 1,
+    seed: 1,
+    onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
+  });
+  step.end(true);
+  return measurement;
+}
+
+async function facts(): Promise<Fact[]> {
+  const step = beginStep('Single decisions');
+  const measured: Fact[] = [
+    { name: 'simple race', value: await figure('simple', 2), unit: 'us', atMost: 10 },
+    {
+      name: '128 endpoints, list to adopted',
+      value: await figure('endpoints', 128),
+      unit: 'us',
+      atMost: 1000,
+    },
+    {
+      name: '128 endpoints, DNS answers to adopted',
+      value: await figure('answers', 128),
+      unit: 'us',
+      atMost: 1000,
+    },
+  ];
+  step.end(true);
+  return measured;
+}
+
+publish('decide', { facts: await facts(), measurements: [await growth()] });

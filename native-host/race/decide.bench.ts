@@ -1,0 +1,202 @@
+// What deciding costs without any I/O: a simple race, a list of many endpoints, and the same from DNS answers on. Run:
+// node decide.bench.ts SCENE ENDPOINTS; prints the median microseconds of one decision.
+import { argv, stdout } from 'node:process';
+import type { ServiceRecord } from '@photofinish/shared/discovered';
+import { parseOrigin } from '@photofinish/shared/origin';
+import type { Mode } from '@photofinish/shared/outcome';
+import { median } from '@photofinish/shared/statistics';
+import { NO_HINTS } from '../cache/hints.ts';
+import type { Answer, QueryKind } from '../discover/answer.ts';
+import type { Endpoint } from '../discover/endpoint.ts';
+import { createResolution } from '../discover/resolution.ts';
+import { createTrial, type TrialMachine } from './engine.ts';
+import type { TrialAction } from './events.ts';
+import { planTrial, type TrialPlan } from './plan.ts';
+
+export const SCENES = ['simple', 'endpoints', 'answers'] as const;
+export type Scene = (typeof SCENES)[number];
+
+const HOST = 'a.test';
+const SAMPLES = 60;
+/** A sample is the mean of as many decisions as this takes, or the clock would be what is measured. */
+const SAMPLE_MS = 4;
+const WARM_UP_MS = 400;
+
+function planOf(mode: Mode, endpoints: readonly Endpoint[]): TrialPlan {
+  return planTrial({
+    mode,
+    host: HOST,
+    endpoints,
+    decision: null,
+    hints: NO_HINTS,
+    epochMs: 0,
+    startDelayMs: null,
+    attemptDelayMs: null,
+    freshQuic: false,
+    timeoutMs: 10_000_000,
+  });
+}
+
+function isDone(actions: readonly TrialAction[]): boolean {
+  return actions.at(-1)?.type === 'done';
+}
+
+/** The attempt is established, adopted, asked and answered; everything else ends. */
+function win(trial: TrialMachine, attempt: number, nowMs: number): void {
+  const told = { protocol: 'h2', transportMs: nowMs - 1, rttMs: 1, packets: null } as const;
+  trial.handle({ type: 'established', attempt, establishedMs: nowMs, ...told }, nowMs);
+  const last = trial.handle(
+    { type: 'answered', attempt, firstByteMs: nowMs + 1, advertises: false },
+    nowMs + 1,
+  );
+  if (!isDone(last)) throw new Error('the race has not ended');
+}
+
+/** P2's usual case: QUIC is silent, old HTTP is started after the delay; QUIC is established first. */
+function simpleRace(plan: TrialPlan): void {
+  const trial = createTrial(plan);
+  trial.start();
+  trial.handle({ type: 'timer', timer: 'stagger' }, 10);
+  win(trial, 0, 30);
+}
+
+/** All places are started, every other one after a failure, the others by the timer; the last is established. */
+function workThrough(trial: TrialMachine, count: number): void {
+  let nowMs = 0;
+  const error = { code: 'tcp-refused', message: 'refused' } as const;
+  for (let attempt = 0; attempt < count - 1; attempt += 1) {
+    nowMs += 250;
+    if (attempt % 2 === 0)
+      trial.handle({ type: 'failed', attempt, error, transportMs: null, packets: null }, nowMs);
+    else trial.handle({ type: 'timer', timer: 'lane-0' }, nowMs);
+  }
+  win(trial, count - 1, nowMs + 20);
+}
+
+function addressOf(index: number): string {
+  return index % 2 === 0 ? `2001:db8::${(index + 1).toString(16)}` : `192.0.2.${index % 256}`;
+}
+
+function endpointsOf(count: number): Endpoint[] {
+  return Array.from({ length: count }, (_, index) => ({
+    contender: index % 4 < 2 ? 'h3' : 'h2',
+    address: addressOf(index),
+    port: 443 + (index >> 8),
+    host: HOST,
+    source: 'https-record',
+  }));
+}
+
+function endpointsRace(plan: TrialPlan, endpoints: readonly Endpoint[]): void {
+  const trial = createTrial(plan);
+  trial.start();
+  trial.handle({ type: 'endpoints', endpoints, final: true }, 0);
+  workThrough(trial, endpoints.length);
+}
+
+function parsedOrigin() {
+  const parsed = parseOrigin(HOST);
+  if (!parsed.ok) throw new Error(parsed.message);
+  return parsed.value;
+}
+
+/** One HTTPS record for both protocols, and as many addresses as make `count` endpoints of it. */
+function answersFor(count: number): Record<QueryKind, Answer> {
+  const addresses = (family: number) =>
+    Array.from({ length: count / 4 }, (_, index) => ({
+      address: family === 6 ? `2001:db8::${(index + 1).toString(16)}` : `10.0.${index >> 8}.${index % 256}`,
+      ttlSeconds: 60,
+    }));
+  const service: ServiceRecord = {
+    owner: HOST,
+    priority: 1,
+    target: HOST,
+    alpn: ['h3', 'h2'],
+    noDefaultAlpn: false,
+    port: null,
+    ipv4Hints: [],
+    ipv6Hints: [],
+    ech: false,
+    incompatible: false,
+    ttlSeconds: 60,
+  };
+  return {
+    HTTPS: { ok: true, kind: 'HTTPS', services: [service] },
+    AAAA: { ok: true, kind: 'AAAA', addresses: addresses(6) },
+    A: { ok: true, kind: 'A', addresses: addresses(4) },
+  };
+}
+
+function answersRace(
+  plan: TrialPlan,
+  origin: ReturnType<typeof parsedOrigin>,
+  answers: Record<QueryKind, Answer>,
+) {
+  const trial = createTrial(plan);
+  trial.start();
+  const resolution = createResolution({
+    origin,
+    alternatives: [],
+    assumeH3: false,
+    connectivity: { ipv6: true, ipv4: true, preferred: 'ipv6', nat64Prefix: null },
+    history: new Map(),
+    sourceFor: (destination) => (destination.includes(':') ? '2001:db8:1::1' : '10.1.0.1'),
+    random: () => 0.5,
+  });
+  let listed = 0;
+  for (const query of resolution.start(0)) {
+    if (query.type !== 'query') continue;
+    const answer = answers[query.kind];
+    for (const news of resolution.handle({ type: 'answer', query: query.query, answer }, 0)) {
+      if (news.type !== 'endpoints') continue;
+      listed = news.endpoints.length;
+      trial.handle(news, 0);
+    }
+  }
+  workThrough(trial, listed);
+  return listed;
+}
+
+function sceneOf(scene: Scene, count: number): () => void {
+  if (scene === 'simple') {
+    const places = endpointsOf(4).filter(({ address }) => address.includes(':'));
+    const plan = planOf('race', places);
+    return () => simpleRace(plan);
+  }
+  const plan = planOf('v3', []);
+  if (scene === 'endpoints') {
+    const endpoints = endpointsOf(count);
+    return () => endpointsRace(plan, endpoints);
+  }
+  const origin = parsedOrigin();
+  const answers = answersFor(count);
+  const listed = answersRace(plan, origin, answers);
+  if (listed !== count) throw new Error(`${listed} endpoints came of the answers, not ${count}`);
+  return () => answersRace(plan, origin, answers);
+}
+
+function microsecondsEach(decide: () => void, forMs: number): number {
+  const zeroMs = performance.now();
+  let decisions = 0;
+  let tookMs = 0;
+  do {
+    decide();
+    decisions += 1;
+    tookMs = performance.now() - zeroMs;
+  } while (tookMs < forMs);
+  return (tookMs * 1000) / decisions;
+}
+
+/** Median microseconds of one decision, warmed up. */
+export function measureDecision(scene: Scene, count: number): number {
+  const decide = sceneOf(scene, count);
+  microsecondsEach(decide, WARM_UP_MS);
+  const samples = Array.from({ length: SAMPLES }, () => microsecondsEach(decide, SAMPLE_MS));
+  return median(samples) ?? Number.NaN;
+}
+
+if (import.meta.main) {
+  const scene = SCENES.find((name) => name === argv[2]);
+  if (scene === undefined) throw new Error(`no scene "${argv[2]}"; there are ${SCENES.join(', ')}`);
+  stdout.write(`${measureDecision(scene, Number(argv[3] ?? 2))}\n`);
+}
