@@ -1,0 +1,171 @@
+// Section 5 of the Happy Eyeballs v3 draft end to end: groups by service, their order, and the order within them.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  a,
+  aaaa,
+  DUAL_STACK,
+  https,
+  IPV6_ONLY,
+  type Reply,
+  resolve,
+  type Scene,
+} from './resolution-scene.ts';
+import { createSorting } from './sorting.ts';
+
+const ORIGIN = [aaaa('a.test', 10, ['2001:db8::1']), a('a.test', 10, ['192.0.2.1'])];
+
+function last(replies: readonly Reply[], more: Partial<Scene> = {}): readonly string[] {
+  return resolve({ replies: [...replies, ...ORIGIN], ...more }).last;
+}
+
+function hinted(priority: number, target: string, address: string, alpn: string[] = ['h2']) {
+  return { priority, target, alpn, ipv6Hints: [address] };
+}
+
+test('5.1: without service information "all answers belong to one group"', () => {
+  assert.deepEqual(last([https('a.test', 5)]), ['h2 2001:db8::1', 'h2 192.0.2.1']);
+});
+
+test('5.1: endpoints that share application protocols share a group, and one of two protocols is in both', () => {
+  const services = [
+    hinted(1, 'svc1.test', '2001:db8::2', ['h3', 'h2']),
+    hinted(2, 'svc2.test', '2001:db8::4'),
+  ];
+  assert.deepEqual(last([https('a.test', 5, ...services)], { connectivity: IPV6_ONLY }), [
+    'h3 2001:db8::2',
+    'h2 2001:db8::2',
+    'h2 2001:db8::4',
+    'h2 2001:db8::1',
+  ]);
+});
+
+test('5.1.1: "Clients SHOULD avoid grouping and sorting separately" by protocol: a better service goes before HTTP/3', () => {
+  const services = [hinted(1, 'tcp.test', '2001:db8::2'), hinted(2, 'quic.test', '2001:db8::4', ['h3'])];
+  assert.deepEqual(last([https('a.test', 5, ...services)]).slice(0, 2), ['h2 2001:db8::2', 'h3 2001:db8::4']);
+});
+
+test('5.2: "service-based groups SHOULD then be sorted using the service priority"', () => {
+  const services = [30, 2, 1000, 1].map((priority) =>
+    hinted(priority, `s${priority}.test`, `2001:db8::${priority}`),
+  );
+  assert.deepEqual(last([https('a.test', 5, ...services)]).slice(0, 4), [
+    'h2 2001:db8::1',
+    'h2 2001:db8::2',
+    'h2 2001:db8::30',
+    'h2 2001:db8::1000',
+  ]);
+});
+
+test('5.2: endpoints of a service "SHOULD be separated into a group": its worse addresses go before the next one\'s', () => {
+  const one = { ...hinted(1, 'one.test', '2001:db8::2'), ipv4Hints: ['192.0.2.2', '192.0.2.3'] };
+  assert.deepEqual(last([https('a.test', 5, hinted(2, 'two.test', '2001:db8::4'), one)]), [
+    'h2 2001:db8::2',
+    'h2 192.0.2.2',
+    'h2 192.0.2.3',
+    'h2 2001:db8::4',
+    'h2 2001:db8::1',
+    'h2 192.0.2.1',
+  ]);
+});
+
+test('5.2: "the priority of that SVCB record applies to any A or AAAA records for the same owner name"', () => {
+  const own = { priority: 1, alpn: ['h2'] };
+  assert.deepEqual(last([https('a.test', 5, hinted(2, 'two.test', '2001:db8::4'), own)]), [
+    'h2 2001:db8::1',
+    'h2 192.0.2.1',
+    'h2 2001:db8::4',
+  ]);
+});
+
+test('5.2: groups of "the same priority, the client SHOULD shuffle these groups randomly", and once for all', () => {
+  const services = [2, 3, 4].map((n) => hinted(1, `s${n}.test`, `2001:db8::${n}`));
+  const orders = new Map<string, number>();
+  for (let i = 0; i < 600; i += 1) {
+    const { lists } = resolve({
+      connectivity: IPV6_ONLY,
+      random: () => i / 600,
+      replies: [https('a.test', 5, ...services), aaaa('a.test', 30, ['2001:db8::1'])],
+    });
+    const [first, second] = lists.map(({ endpoints }) =>
+      endpoints
+        .slice(0, 3)
+        .map((e) => e.host)
+        .join(),
+    );
+    assert.equal(second, first, 'a later answer does not shuffle anew');
+    orders.set(first ?? '', (orders.get(first ?? '') ?? 0) + 1);
+  }
+  assert.equal(orders.size, 6);
+  for (const [order, count] of orders) assert.ok(count > 60 && count < 150, `${order}: ${count} of 600`);
+});
+
+test('5.2: "the unassociated addresses SHOULD be put in a group of endpoints that is prioritized at the end"', () => {
+  assert.deepEqual(last([https('a.test', 5, hinted(65_535, 'svc.test', '2001:db8::2'))]), [
+    'h2 2001:db8::2',
+    'h2 2001:db8::1',
+    'h2 192.0.2.1',
+  ]);
+});
+
+const PAIR = ['2001:db8::1', '2001:db8::2'];
+const USED_SECOND = new Map([['2001:db8::2', { srttMs: 20, usedAtMs: 0 }]]);
+
+function firstOf(random: number): string | undefined {
+  return resolve({
+    connectivity: IPV6_ONLY,
+    history: USED_SECOND,
+    random: () => random,
+    replies: [https('a.test', 5), aaaa('a.test', 5, PAIR)],
+  }).last[0];
+}
+
+test('5.3: addresses of lower round-trip times and used ones first', () => {
+  assert.equal(firstOf(0.5), 'h2 2001:db8::2');
+});
+
+test('5.3: clients "MUST ensure that clients with different historical data will eventually converge": one in 16 forgets', () => {
+  const forgetful = Array.from({ length: 160 }, (_, i) => firstOf(i / 160)).filter(
+    (e) => e === 'h2 2001:db8::1',
+  );
+  assert.equal(forgetful.length, 10);
+});
+
+test('rule 1 holds after interleaving: a family without a route is behind the other, not between', () => {
+  const sourceFor = (address: string): string | null => (address.includes(':') ? '2001:db8:f::1' : null);
+  const replies = [https('a.test', 5), aaaa('a.test', 5, PAIR), a('a.test', 5, ['192.0.2.1'])];
+  assert.deepEqual(resolve({ connectivity: DUAL_STACK, sourceFor, replies }).last, [
+    'h2 2001:db8::1',
+    'h2 2001:db8::2',
+    'h2 192.0.2.1',
+  ]);
+});
+
+test('an endpoint that two services name is tried once, with the better one', () => {
+  const services = [hinted(1, 'one.test', '2001:db8::2'), hinted(2, 'two.test', '2001:db8::2', ['h3', 'h2'])];
+  const { lists } = resolve({ replies: [https('a.test', 5, ...services)] });
+  assert.deepEqual(
+    lists[0]?.endpoints.map((e) => `${e.contender} ${e.host}`),
+    ['h2 one.test', 'h3 two.test'],
+  );
+});
+
+test('the system is asked for a route once for each address, however often the list is sorted', () => {
+  let asked = 0;
+  const sourceFor = (): string => {
+    asked += 1;
+    return '2001:db8:f::1';
+  };
+  const sort = createSorting({ nat64Prefix: null, history: new Map(), sourceFor });
+  const group = Array.from({ length: 64 }, (_, i) => `2001:db8::${(i + 1).toString(16)}`).flatMap((address) =>
+    (['h3', 'h2'] as const).map((contender) => ({
+      contender,
+      address,
+      port: 443,
+      host: 'a.test',
+      source: 'origin' as const,
+    })),
+  );
+  for (let i = 0; i < 3; i += 1) assert.equal(sort([group]).length, 128);
+  assert.equal(asked, 64);
+});
