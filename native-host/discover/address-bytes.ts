@@ -7,22 +7,56 @@ export function familyOf(address: string): Family {
   return address.includes(':') ? 'ipv6' : 'ipv4';
 }
 
-function ipv4Bytes(text: string): number[] {
-  return text.split('.').map(Number);
+const COLON = 58;
+const DOT = 46;
+
+/** Reads decimal bytes from `at` into `bytes` (RFC 4291 section 2.2 has them at the end of IPv6 addresses, too). */
+function readDotted(text: string, at: number, bytes: number[]): void {
+  let value = 0;
+  for (let i = at; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code === DOT) {
+      bytes.push(value);
+      value = 0;
+    } else value = value * 10 + code - 48;
+  }
+  bytes.push(value);
 }
 
-/** The bytes of colon-separated groups, the last of which may be dotted (RFC 4291 section 2.2). */
-function groupBytes(text: string): number[] {
-  if (text === '') return [];
+function hexDigit(code: number): number {
+  return code < COLON ? code - 48 : (code | 0x20) - 87;
+}
+
+/** Reads a valid IPv6 address in one pass; the gap `::` is filled at the end. */
+function ipv6Bytes(text: string): number[] {
   const bytes: number[] = [];
-  for (const group of text.split(':')) {
-    if (group.includes('.')) {
-      bytes.push(...ipv4Bytes(group));
-    } else {
-      const value = Number.parseInt(group, 16);
-      bytes.push(value >> 8, value & 0xff);
+  let gap = -1;
+  let at = 0;
+  while (at < text.length) {
+    if (text.charCodeAt(at) === COLON) {
+      at += 1;
+      if (text.charCodeAt(at) === COLON) {
+        gap = bytes.length;
+        at += 1;
+      }
+      continue;
     }
+    let value = 0;
+    let end = at;
+    let code = text.charCodeAt(end);
+    while (end < text.length && code !== COLON && code !== DOT) {
+      value = value * 16 + hexDigit(code);
+      end += 1;
+      code = text.charCodeAt(end);
+    }
+    if (code === DOT) {
+      readDotted(text, at, bytes);
+      break;
+    }
+    bytes.push(value >> 8, value & 0xff);
+    at = end;
   }
+  if (gap !== -1) bytes.splice(gap, 0, ...new Array<number>(16 - bytes.length).fill(0));
   return bytes;
 }
 
@@ -32,12 +66,10 @@ export function addressBytes(address: string): readonly number[] {
   const bare = zone === -1 ? address : address.slice(0, zone);
   const version = isIP(bare);
   if (version === 0) throw new TypeError(`not an address: ${address}`);
-  if (version === 4) return ipv4Bytes(bare);
-  const gap = bare.indexOf('::');
-  if (gap === -1) return groupBytes(bare);
-  const head = groupBytes(bare.slice(0, gap));
-  const tail = groupBytes(bare.slice(gap + 2));
-  return [...head, ...new Array<number>(16 - head.length - tail.length).fill(0), ...tail];
+  if (version === 6) return ipv6Bytes(bare);
+  const bytes: number[] = [];
+  readDotted(bare, 0, bytes);
+  return bytes;
 }
 
 /** The canonical spelling (RFC 5952) of 4 or 16 bytes. */

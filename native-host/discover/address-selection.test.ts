@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compareDestinations, type Destination, destinationOf } from './address-selection.ts';
+import { compareDestinations, type Destination, destinationOf, sourceOf } from './address-selection.ts';
 
 interface Choice {
   readonly address: string;
@@ -12,7 +12,10 @@ interface Choice {
 
 function sorted(choices: readonly Choice[]): string[] {
   return choices
-    .map(({ address, source, srttMs }) => ({ address, is: destinationOf(address, source, srttMs ?? null) }))
+    .map(({ address, source, srttMs }) => ({
+      address,
+      is: destinationOf(address, source === null ? null : sourceOf(source), srttMs ?? null),
+    }))
     .sort((a, b) => compareDestinations(a.is, b.is))
     .map(({ address }) => address);
 }
@@ -135,7 +138,7 @@ test('the rules are an order: what sorting gives does not depend on how it was b
   const source = fc.constantFrom('2001:db8::1', 'fe80::1', 'fd00::1', '192.0.2.1', '169.254.1.1', null);
   const destination: fc.Arbitrary<Destination> = fc
     .tuple(fc.oneof(fc.ipV6(), fc.ipV4()), source, fc.option(fc.constantFrom(1, 5, 5.5)))
-    .map(([address, from, srttMs]) => destinationOf(address, from, srttMs));
+    .map(([address, from, srttMs]) => destinationOf(address, from === null ? null : sourceOf(from), srttMs));
   fc.assert(
     fc.property(destination, destination, destination, (a, b, c) => {
       assert.equal(Math.sign(compareDestinations(a, b)), -Math.sign(compareDestinations(b, a)) + 0);

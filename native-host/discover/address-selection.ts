@@ -74,26 +74,37 @@ export interface Destination {
   readonly commonBits: number;
 }
 
+/** A source address, taken apart once for all the destinations it is for. */
+export interface Source {
+  readonly bytes: readonly number[];
+  readonly scope: number;
+  readonly label: number;
+}
+
+export function sourceOf(address: string): Source {
+  const bytes = addressBytes(address);
+  return { bytes, scope: scopeOf(bytes), label: policyOf(bytes).label };
+}
+
 /**
  * The facts of one destination. `source` is what the system would send from, null without a route; `srttMs` null: the
  * address was never used.
  */
-export function destinationOf(address: string, source: string | null, srttMs: number | null): Destination {
+export function destinationOf(address: string, source: Source | null, srttMs: number | null): Destination {
   const bytes = addressBytes(address);
   const family = familyOf(address);
   const { precedence, label } = policyOf(bytes);
   const scope = scopeOf(bytes);
-  const sourceBytes = source === null ? null : addressBytes(source);
-  const sameFamily = sourceBytes?.length === bytes.length;
+  const sameFamily = source?.bytes.length === bytes.length;
   return {
     family,
-    usable: sourceBytes !== null,
-    matchesScope: sourceBytes !== null && scopeOf(sourceBytes) === scope,
-    matchesLabel: sourceBytes !== null && policyOf(sourceBytes).label === label,
+    usable: source !== null,
+    matchesScope: source?.scope === scope,
+    matchesLabel: source?.label === label,
     precedence,
     scope,
     srttMs: srttMs ?? Number.POSITIVE_INFINITY,
-    commonBits: sameFamily ? Math.min(commonPrefixBits(bytes, sourceBytes), SOURCE_PREFIX_BITS[family]) : 0,
+    commonBits: sameFamily ? Math.min(commonPrefixBits(bytes, source.bytes), SOURCE_PREFIX_BITS[family]) : 0,
   };
 }
 

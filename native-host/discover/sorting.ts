@@ -1,7 +1,14 @@
 // Grouped endpoints brought into the one order in which they are to be tried (Happy Eyeballs v3 draft, sections 5.3 and
 // 8.2): each group sorted by destination address and interleaved, IPv4 addresses behind a NAT64 among them.
-import { familyOf } from './address-bytes.ts';
-import { compareDestinations, type Destination, destinationOf } from './address-selection.ts';
+import type { ContenderName } from '@photofinish/shared/outcome';
+import { type Family, familyOf } from './address-bytes.ts';
+import {
+  compareDestinations,
+  type Destination,
+  destinationOf,
+  type Source,
+  sourceOf,
+} from './address-selection.ts';
 import type { AddressHistory } from './discovering.ts';
 import type { Endpoint } from './endpoint.ts';
 import { interleave } from './interleave.ts';
@@ -19,8 +26,10 @@ interface Located {
   readonly destination: Destination;
 }
 
-interface Candidate extends Destination {
-  readonly contender: Endpoint['contender'];
+interface Candidate {
+  readonly contender: ContenderName;
+  readonly family: Family;
+  readonly destination: Destination;
   readonly endpoint: Endpoint;
 }
 
@@ -28,6 +37,14 @@ interface Candidate extends Destination {
 function locator({ nat64Prefix, history, sourceFor }: SortingOptions): (given: string) => Located {
   const nat64 = nat64Prefix === null ? null : nat64Of(nat64Prefix);
   const known = new Map<string, Located>();
+  const sources = new Map<string, Source>();
+
+  /** Few sources stand for many destinations. */
+  function apart(address: string): Source {
+    const source = sources.get(address) ?? sourceOf(address);
+    sources.set(address, source);
+    return source;
+  }
 
   function locate(given: string): Located {
     const bare = (familyOf(given) === 'ipv6' && nat64?.desynthesize(given)) || given;
@@ -37,7 +54,7 @@ function locator({ nat64Prefix, history, sourceFor }: SortingOptions): (given: s
     const address = synthesized ?? bare;
     const source = address === bare ? direct : sourceFor(address);
     const srttMs = history.get(address)?.srttMs ?? null;
-    return { address, destination: destinationOf(bare, source, srttMs) };
+    return { address, destination: destinationOf(bare, source === null ? null : apart(source), srttMs) };
   }
 
   return (given) => {
@@ -67,11 +84,15 @@ export function createSorting(
         const key = `${endpoint.contender} ${endpoint.port} ${address}`;
         if (seen.has(key)) continue;
         seen.add(key);
-        const { contender } = endpoint;
-        candidates.push({ ...destination, contender, endpoint: { ...endpoint, address } });
+        candidates.push({
+          contender: endpoint.contender,
+          family: destination.family,
+          destination,
+          endpoint: address === endpoint.address ? endpoint : { ...endpoint, address },
+        });
       }
-      candidates.sort(compareDestinations);
-      const usable = candidates.findIndex((candidate) => !candidate.usable);
+      candidates.sort((a, b) => compareDestinations(a.destination, b.destination));
+      const usable = candidates.findIndex(({ destination }) => !destination.usable);
       const end = usable === -1 ? candidates.length : usable;
       return [...interleave(candidates.slice(0, end)), ...interleave(candidates.slice(end))].map(
         ({ endpoint }) => endpoint,
