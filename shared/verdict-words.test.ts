@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { base, dead, h2, h3, own, quiet, refused, silent } from './evidence.fixture.ts';
+import { ATTEMPT_ERROR_CODES, type Attempt, type AttemptError, CERTIFICATE_REASONS } from './outcome.ts';
+import { attempt, originRace, trial } from './race-samples.fixture.ts';
+import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
+
+const FAILURES = ATTEMPT_ERROR_CODES.filter((code) => code !== 'cancelled');
+/** What an operator can do, by the code that HTTP/3 fails with where it is advertised. */
+const ACTIONS: Record<(typeof FAILURES)[number], RegExp> = {
+  'dns-failed': /Correct the name or its DNS/,
+  'no-address': /Add A and AAAA records/,
+  'udp-refused': /Open UDP 443 on the server/,
+  'udp-timeout': /Open UDP 443 or withdraw/,
+  'handshake-timeout': /path that drops large UDP datagrams/,
+  'tcp-refused': /open TCP 443/,
+  'tcp-timeout': /firewall on the way drops TCP 443/,
+  'version-mismatch': /Enable QUIC version 1/,
+  'alpn-mismatch': /Enable it in its configuration/,
+  'certificate-invalid': /Serve the same certificate as on TCP/,
+  'tls-alert': /Compare the TLS settings/,
+  'connection-closed': /Look at the server log/,
+  'stateless-reset': /one connection to one backend/,
+  'h3-error': /server log for HTTP\/3 errors/,
+  goaway: /restarts and limits/,
+  misdirected: /Configure this host there/,
+  'response-timeout': /path MTU.*lower the MTU/,
+  blocked: /Allow private addresses/,
+};
+
+for (const code of FAILURES)
+  test(`HTTP/3 that is advertised and fails by ${code} says what to do`, () => {
+    const verdict = verdictOf({ ...base, attempts: [h3({ code, message: 'words of the peer' }), h2()] });
+    assert.equal(verdict.code, 'h3-advertised-unreachable');
+    assert.match(verdict.text, /^Advertises HTTP\/3 on port 443, but /);
+    assert.match(verdict.text, ACTIONS[code]);
+    assert.doesNotMatch(verdict.text, /[{}]|undefined/);
+  });
+
+test('each reason for which a certificate is refused has words of its own', () => {
+  const texts = CERTIFICATE_REASONS.map((reason) => {
+    const error: AttemptError = { code: 'certificate-invalid', message: 'm', reason };
+    return verdictOf({ ...base, attempts: [h3(error), h2()] }).text;
+  });
+  assert.equal(new Set(texts).size, CERTIFICATE_REASONS.length);
+  for (const text of texts) assert.match(text, /certificate/);
+});
+
+test('an attempt that was told to stop proves nothing', () => {
+  const cancelled: AttemptError = { code: 'cancelled', message: 'beaten' };
+  const verdict = verdictOf({ ...base, attempts: [h3(cancelled, { outcome: 'cancelled' }), h2()] });
+  assert.equal(verdict.code, 'unknown');
+});
+
+test('what the peer said fills the words and is never read as one of their places', () => {
+  const error: AttemptError = { code: 'connection-closed', message: '{port} $& {host}' };
+  assert.match(
+    verdictOf({ ...base, attempts: [h3(error), h2()] }).text,
+    /closes the connection \(\{port\} \$& \{host\}\)/,
+  );
+});
+
+const blockedHere = { failedHosts: 2, reachedHosts: 0 };
+
+test('your network blocks UDP: only with two other hosts that fail and none that is reached', () => {
+  const unanswered = { ...base, attempts: [h3(silent), h2()] };
+  const says = (network: Evidence['network'], over: Partial<Evidence> = {}): boolean =>
+    /your network blocks UDP: \d+ other hosts/.test(
+      verdictOf({ ...unanswered, ...over, ...(network && { network }) }).text,
+    );
+  assert.equal(says(undefined), false);
+  assert.equal(says({ failedHosts: 1, reachedHosts: 0 }), false);
+  assert.equal(says(blockedHere), true);
+  assert.equal(says({ failedHosts: 9, reachedHosts: 1 }), false);
+  assert.equal(says(blockedHere, { attempts: [h3(refused), h2()] }), true);
+  const heard: AttemptError = { code: 'handshake-timeout', message: 'm' };
+  assert.equal(says(blockedHere, { attempts: [h3(heard), h2()] }), false, 'the peer was heard over UDP');
+});
+
+test('a host that fails where others are reached is told that it is this host', () => {
+  const network = { failedHosts: 5, reachedHosts: 1 };
+  const { text } = verdictOf({ ...base, network, attempts: [h3(silent), h2()] });
+  assert.match(text, /Open UDP 443.* it is this host\.$/);
+});
+
+test('where the network blocks UDP nobody is told to enable HTTP/3', () => {
+  const verdict = verdictOf({
+    ...base,
+    network: blockedHere,
+    discovered: quiet,
+    attempts: [h3(silent), h2()],
+  });
+  assert.equal(verdict.code, 'h3-not-offered');
+  assert.match(verdict.text, /cannot be told: your network blocks UDP/);
+  assert.doesNotMatch(verdict.text, /Enable HTTP\/3/);
+});
+
+const v6 = { address: '2001:db8::1' };
+
+test('one family only: which one fails, how, and whether TCP shares its fate', () => {
+  const familyOf = (attempts: Attempt[], discovered = own): string => {
+    const verdict = verdictOf({ ...base, attempts, discovered });
+    return [verdict, ...verdict.findings].map(({ text }) => text).join('\n');
+  };
+  const quicOnly = familyOf([h3(silent, v6), h3(), h2(null, v6)]);
+  assert.match(
+    quicOnly,
+    /fails over IPv6 \(no answer over UDP\) and works over IPv4\. Let QUIC listen on the IPv6/,
+  );
+  assert.match(
+    familyOf([h3(refused), h3(null, v6), h2()]),
+    /fails over IPv4 \(UDP refused\) and works over IPv6/,
+  );
+  assert.match(familyOf([h3(silent, v6), h3(), h2(dead, v6), h2()]), /IPv6 as a whole is broken/);
+  assert.match(familyOf([h3(silent, v6), h3(), h2()], quiet), /Before you do: HTTP\/3 fails over IPv6/);
+  assert.doesNotMatch(
+    familyOf([h3(null, v6), h3(silent), h3(), h2()]),
+    /fails over/,
+    'one address of several',
+  );
+});
+
+test('the gain is told in milliseconds with three significant figures, whoever is quicker', () => {
+  assert.match(verdictOf({ ...base, gainMs: 41.234 }).text, /HTTP\/2 takes 41\.2 ms longer/);
+  assert.match(verdictOf({ ...base, gainMs: -0.5 }).text, /HTTP\/3 takes 0\.5 ms longer/);
+  assert.doesNotMatch(verdictOf(base).text, /longer/);
+  const { findings } = verdictOf({ ...base, gainMs: 3, discovered: { ...own, knownRoot: false } });
+  assert.ok(findings.length > 0 && findings.every(({ text }) => !text.includes('longer')), 'once is enough');
+});
+
+test('the evidence of a race is its attempts, and why there are none', () => {
+  const failed = attempt({ protocol: 'h3', outcome: 'failed', error: silent, establishedMs: 3 });
+  const race = originRace([trial([failed], null), trial([h2()], 'h2')]);
+  const evidence = evidenceOfRace(race);
+  assert.deepEqual(evidence.attempts, [failed, h2()]);
+  assert.equal(verdictOf(evidence).code, 'h3-advertised-unreachable', 'a handshake without an answer failed');
+  const unraced = originRace([], { error: { code: 'no-address', message: 'none' } });
+  assert.match(verdictOf(evidenceOfRace(unraced)).text, /^Could not be tried: example\.org has no address/);
+  const cut = originRace([], { error: { code: 'cancelled', message: 'cut' } });
+  assert.doesNotMatch(verdictOf(evidenceOfRace(cut)).text, /Could not be tried/);
+});
+
+test('a race that memory decided against HTTP/3 says that it was left out', () => {
+  const race = originRace([{ ...trial([h2()], 'h2'), cacheHit: true }]);
+  assert.match(verdictOf(evidenceOfRace(race)).text, /host cache remembers/);
+});
