@@ -163,7 +163,7 @@ test('what may not be raced stands in the document with its error, beside what m
   const args = [
     'race',
     `127.0.0.1:${port}`,
-    'no-such-name.invalid',
+    'no-such-name.test',
     '--json',
     '--resolver',
     `127.0.0.1:${port}`,

@@ -1,6 +1,8 @@
 // The address policy: what keeps a web page, a message or a DNS answer from making the helper connect into the user's
 // own network.
 import { BlockList, isIP } from 'node:net';
+import { addressBytes, addressText } from './discover/address-bytes.ts';
+import { nat64Of } from './discover/nat64.ts';
 
 /** What an address is for (IANA special-purpose registries, RFC 6890 as updated). Only `public` needs no leave. */
 export type AddressClass =
@@ -53,11 +55,15 @@ const IPV6: readonly Range[] = [
   ['::/0', 'reserved'],
 ];
 
-/** IPv6 ranges that carry an IPv4 address, and the 16-bit group at which it starts. */
-const CARRIERS = [
-  { cidr: '64:ff9b::/96', group: 6 }, // RFC 6052: what DNS64 answers on an IPv6-only network
-  { cidr: '2002::/16', group: 1 }, // RFC 3056, 6to4
-] as const;
+/** What DNS64 answers on an IPv6-only network, unless that has a prefix of its own (RFC 6052 section 2.1). */
+const WELL_KNOWN_NAT64 = nat64Of('64:ff9b::/96');
+/** Ranges that a network may take its own NAT64 prefix from although they are not public. */
+const NAT64_RANGES = blockList([
+  '64:ff9b:1::/48', // RFC 8215, for exactly this
+  'fc00::/7', // RFC 4193, what small networks take
+]);
+/** 6to4 (RFC 3056): the IPv4 address stands behind the first two bytes. */
+const SIX_TO_FOUR = blockList(['2002::/16']);
 
 function blockList(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
@@ -75,27 +81,13 @@ function table(ranges: readonly Range[]): readonly (readonly [BlockList, Address
 
 const IPV4_TABLE = table(IPV4);
 const IPV6_TABLE = table(IPV6);
-const CARRIER_TABLE = CARRIERS.map(({ cidr, group }) => ({ list: blockList([cidr]), group }));
-
 const MAPPED = /^::ffff:/;
 
-/** The eight 16-bit groups of a valid IPv6 address without a zone. */
-function groups(address: string): number[] {
-  // URL gives the canonical spelling (RFC 5952), dotted tail turned to hexadecimal.
-  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const [head = '', tail] = canonical.split('::');
-  const parse = (text: string): number[] =>
-    text === '' ? [] : text.split(':').map((part) => Number.parseInt(part, 16));
-  const left = parse(head);
-  const right = parse(tail ?? '');
-  return [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right];
-}
-
-function embeddedIpv4(address: string, group: number): string {
-  const all = groups(address);
-  const high = all[group] ?? 0;
-  const low = all[group + 1] ?? 0;
-  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
+/** The IPv4 address that an IPv6 address stands for; null: it stands for itself. */
+function carriedIpv4(address: string, nat64Prefix: string | null): string | null {
+  if (SIX_TO_FOUR.check(address, 'ipv6')) return addressText(addressBytes(address).slice(2, 6));
+  const local = nat64Prefix === null ? null : nat64Of(nat64Prefix).desynthesize(address);
+  return local ?? WELL_KNOWN_NAT64.desynthesize(address);
 }
 
 function withoutZone(address: string): string {
@@ -111,19 +103,23 @@ function lookUp(
 }
 
 /**
- * The class of an address literal. An IPv4 address carried inside IPv6 (NAT64, 6to4) has the class of what it carries;
- * an IPv4-mapped one is `mapped`, whatever it maps: it never comes out of honest DNS.
+ * The class of an address literal. An IPv4 address carried inside IPv6 (NAT64, 6to4) has the class of what it carries,
+ * and behind the network's own NAT64 prefix also that of the prefix; an IPv4-mapped one is `mapped`, whatever it maps:
+ * it never comes out of honest DNS.
  */
-export function classifyAddress(address: string): AddressClass {
+export function classifyAddress(address: string, nat64Prefix: string | null = null): AddressClass {
   const bare = withoutZone(address);
   const family = isIP(bare);
   if (family === 0) return 'not-an-address';
   if (family === 4) return lookUp(IPV4_TABLE, bare, 'ipv4');
   const canonical = new URL(`http://[${bare}]`).hostname.slice(1, -1);
   if (MAPPED.test(canonical)) return 'mapped';
-  const carrier = CARRIER_TABLE.find(({ list }) => list.check(bare, 'ipv6'));
-  if (carrier !== undefined) return lookUp(IPV4_TABLE, embeddedIpv4(bare, carrier.group), 'ipv4');
-  return lookUp(IPV6_TABLE, bare, 'ipv6');
+  const own = lookUp(IPV6_TABLE, bare, 'ipv6');
+  const carried = carriedIpv4(bare, nat64Prefix);
+  if (carried === null) return own;
+  const kind = lookUp(IPV4_TABLE, carried, 'ipv4');
+  const known = SIX_TO_FOUR.check(bare, 'ipv6') || WELL_KNOWN_NAT64.desynthesize(bare) !== null;
+  return kind !== 'public' || known || NAT64_RANGES.check(bare, 'ipv6') ? kind : own;
 }
 
 export type GuardResult =
@@ -133,9 +129,9 @@ export type GuardResult =
 export interface AddressPolicy {
   /**
    * Checks every address a name resolved to and gives the literals to connect to, in their order. One forbidden
-   * address refuses all: a name that answers with both is an attack or a mistake.
+   * address refuses all: a name that answers with both is an attack or a mistake. `nat64Prefix`: the network's own.
    */
-  check(addresses: readonly string[]): GuardResult;
+  check(addresses: readonly string[], nat64Prefix?: string | null): GuardResult;
 }
 
 /** Ranges that allow everything, for a command line on which the user said so. */
@@ -149,9 +145,9 @@ export function addressPolicy(allowPrivate: readonly string[]): AddressPolicy {
     return allowed.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
   };
   return {
-    check(addresses) {
+    check(addresses, nat64Prefix = null) {
       for (const address of addresses) {
-        const kind = classifyAddress(address);
+        const kind = classifyAddress(address, nat64Prefix);
         if (kind === 'public' || (kind !== 'not-an-address' && passes(address))) continue;
         const message = `${address} is ${kind}; the helper connects only to public addresses unless its settings allow it`;
         return { ok: false, address, kind, message };

@@ -4,18 +4,19 @@ import type { OriginParts } from '@photofinish/shared/origin';
 import type { Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
 import type { Progress } from '@photofinish/shared/wire';
 import { CacheUnavailable } from './cache/database.ts';
-import { NO_HINTS } from './cache/hints.ts';
 import type { HostCache } from './cache/store.ts';
-import type { Discovering, Discovery, DiscoveryQuery } from './discover/discovering.ts';
-import type { Endpoint } from './discover/endpoint.ts';
+import { ownAddresses, watchConnectivity } from './discover/connectivity.ts';
+import type { Discovering } from './discover/discovering.ts';
+import { openDiscovering } from './discover/discovery.ts';
+import { openDns } from './discover/dns.ts';
 import type { AddressPolicy } from './guard.ts';
+import { loadQuicAddon } from './quic/addon.ts';
 import type { Clock } from './race/clock.ts';
 import type { Contenders } from './race/drive.ts';
 import { h2Contender } from './race/h2.ts';
 import { h3Contender } from './race/h3.ts';
 import type { Known } from './race/remembered.ts';
 import { raceOrigin } from './race/run.ts';
-import { resolveOrigin } from './resolve.ts';
 import { readTrust } from './trust.ts';
 
 export interface RacingParts {
@@ -53,52 +54,29 @@ export interface RaceSpec {
 /** Runs one race to its record; with memory `full` the outcome is in the cache when it resolves. */
 export type Racing = (spec: RaceSpec) => Promise<OriginRace>;
 
-const NO_NAMES = { addresses: [], services: [], lookups: [] };
+/** Without the addon no source is known; what HTTP/3 lacks then is said by its own contender. */
+function sourceFor(destination: string): string | null {
+  try {
+    return loadQuicAddon().sourceAddressFor(destination);
+  } catch {
+    return null;
+  }
+}
 
-/** Discovery by addresses alone. */
-function discoverAddresses({ pins, resolver, policy }: RacingParts): Discovering {
-  const settle = async (query: DiscoveryQuery, signal: AbortSignal): Promise<Discovery> => {
-    const { origin, alternatives, assumeH3 } = query;
-    const resolved = await resolveOrigin(origin, { pins, resolver, policy, signal });
-    if (!resolved.ok) return { ok: false, error: resolved.error, names: NO_NAMES };
-    const own = alternatives.filter(
-      ({ host }) => host === '' || host.replace(/^\[|\]$/g, '') === origin.host,
-    );
-    const places = [
-      ...own.map(({ port }) => ({ contender: 'h3', port, source: 'alt-svc' }) as const),
-      ...(own.length === 0 && assumeH3
-        ? [{ contender: 'h3', port: origin.port, source: 'origin' } as const]
-        : []),
-      { contender: 'h2', port: origin.port, source: 'origin' } as const,
-    ];
-    const endpoints = places.flatMap((place) =>
-      resolved.addresses.map((address): Endpoint => ({ ...place, address, host: origin.host })),
-    );
-    return { ok: true, endpoints, names: NO_NAMES };
-  };
-  return {
-    settle,
-    begin(query, listener) {
-      const stop = new AbortController();
-      void settle(query, stop.signal).then((found) => {
-        if (stop.signal.aborted) return;
-        if (found.ok) listener({ type: 'endpoints', endpoints: found.endpoints, final: true });
-        else listener({ type: 'failed', error: found.error });
-      });
-      return { names: () => NO_NAMES, cancel: () => stop.abort() };
-    },
-    async follow(origin, alternatives, signal) {
-      const found = await settle({ origin, alternatives, assumeH3: false, history: new Map() }, signal);
-      return found.ok ? found.endpoints.filter((endpoint) => endpoint.source === 'alt-svc') : [];
-    },
-  };
+function discoveryOf({ pins, resolver, policy, clock }: RacingParts): Discovering {
+  return openDiscovering({
+    ...{ pins, policy, clock, sourceFor },
+    openDns: () => openDns({ server: resolver }),
+    connectivity: watchConnectivity({ sourceFor, addresses: ownAddresses }, clock),
+    random: Math.random,
+  });
 }
 
 function knownOf(parts: RacingParts, spec: RaceSpec): Known | null {
   const recall = spec.memory === 'none' ? null : parts.cache.recall(spec.network, spec.origin.origin);
   if (recall === null) return null;
-  const { decision, altSvc, altSvcAgeSeconds } = recall;
-  return { decision, ageSeconds: altSvcAgeSeconds, ...(altSvc !== null && { altSvc }), hints: NO_HINTS };
+  const { decision, altSvc, altSvcAgeSeconds, hints } = recall;
+  return { decision, ageSeconds: altSvcAgeSeconds, ...(altSvc !== null && { altSvc }), hints };
 }
 
 /** A race cut short, or one that never began, proves nothing about the host. */
@@ -121,7 +99,7 @@ export async function openRacing(parts: RacingParts): Promise<Racing> {
   const trust = await readTrust(parts.ca);
   if (!trust.ok) throw new Error(trust.message);
   const contenders: Contenders = { h3: h3Contender(trust.value), h2: h2Contender(trust.value) };
-  const discovery = discoverAddresses(parts);
+  const discovery = discoveryOf(parts);
   return async (spec) => {
     const known = knownOf(parts, spec);
     const race = await raceOrigin({

@@ -2,9 +2,9 @@
 import { isIP } from 'node:net';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/origin';
 import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/outcome';
+import { pinName } from '../discover/pins.ts';
 import { LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS } from '../race/known-path.ts';
 import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
-import { pinName } from '../resolve.ts';
 import { Complaint, oneOf, parseCommand, wholeNumber } from './usage.ts';
 
 export interface RaceCommand {

@@ -1,0 +1,97 @@
+// Which address families this machine can use (Happy Eyeballs v3 draft, section 4.1), and on a network of IPv6 alone
+// the prefix by which its NAT64 reaches IPv4 (section 8, RFC 7050).
+import { networkInterfaces } from 'node:os';
+import { FAR_AWAY } from '../network/datagram.ts';
+import type { Clock } from '../race/clock.ts';
+import type { Answer, DnsClient } from './answer.ts';
+import { nat64PrefixOf } from './nat64.ts';
+import type { Connectivity } from './resolution-events.ts';
+
+/** The name whose AAAA records only a DNS64 makes (RFC 7050 section 3). */
+const NAT64_NAME = 'ipv4only.arpa';
+/** A race waits so long for the prefix at most: a network that has one answers from its own resolver. */
+const NAT64_PATIENCE_MS = 1000;
+/** How long the absence of a prefix is believed: a negative answer comes without its TTL. */
+const NO_NAT64_LIFETIME_MS = 60_000;
+
+export type SourceFor = (destination: string) => string | null;
+
+/** What tells of connectivity without sending anything. */
+export interface Surroundings {
+  /** The source address that the system would use, null without a route. */
+  readonly sourceFor: SourceFor;
+  /** The addresses of the machine's interfaces. */
+  readonly addresses: () => readonly string[];
+}
+
+/** The addresses of this machine now. */
+export function ownAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
+}
+
+/** Loopback and link-local addresses lead nowhere (RFC 1122, RFC 3927, RFC 4291). */
+const LEADS_NOWHERE = /^(127\.|169\.254\.|::1$|fe[89ab][0-9a-f]:)/i;
+
+function leadsOut(address: string | null): boolean {
+  return address !== null && !LEADS_NOWHERE.test(address);
+}
+
+/**
+ * The families that have a default route; where none has, those that have an address beyond loopback and link. Both
+ * false: there is nothing but loopback. IPv6 is preferred unless only IPv4 leads out.
+ */
+export function familiesOf({ sourceFor, addresses }: Surroundings): Omit<Connectivity, 'nat64Prefix'> {
+  const ipv6 = leadsOut(sourceFor(FAR_AWAY[6]));
+  const ipv4 = leadsOut(sourceFor(FAR_AWAY[4]));
+  if (ipv6 || ipv4) return { ipv6, ipv4, preferred: ipv6 ? 'ipv6' : 'ipv4' };
+  const own = addresses().filter(leadsOut);
+  const has6 = own.some((address) => address.includes(':'));
+  const has4 = own.some((address) => !address.includes(':'));
+  return { ipv6: has6, ipv4: has4, preferred: has6 || !has4 ? 'ipv6' : 'ipv4' };
+}
+
+interface Prefix {
+  readonly prefix: Promise<string | null>;
+  goodUntilMs: number;
+}
+
+/** How long an answer about the prefix counts, in milliseconds. */
+function lifetimeMs(answer: Answer): number {
+  const ttls = answer.ok && answer.kind === 'AAAA' ? answer.addresses.map((a) => a.ttlSeconds) : [];
+  return ttls.length === 0 ? NO_NAT64_LIFETIME_MS : Math.min(...ttls) * 1000;
+}
+
+/**
+ * Gives the connectivity of this moment. The prefix is asked for on IPv6-only networks alone, once for as long as the
+ * answer counts and the machine's own address stays the same.
+ */
+export function watchConnectivity(surroundings: Surroundings, clock: Pick<Clock, 'nowMs' | 'after'>) {
+  const known = new Map<string, Prefix>();
+
+  async function askPrefix(dns: DnsClient, entry: { goodUntilMs: number }): Promise<string | null> {
+    const patience = new AbortController();
+    const forget = clock.after(NAT64_PATIENCE_MS, () => patience.abort());
+    const answer = await dns.ask(NAT64_NAME, 'AAAA', patience.signal);
+    forget();
+    entry.goodUntilMs = clock.nowMs() + lifetimeMs(answer);
+    return answer.ok && answer.kind === 'AAAA' ? nat64PrefixOf(answer.addresses.map((a) => a.address)) : null;
+  }
+
+  function prefixOf(dns: DnsClient): Promise<string | null> {
+    const self = surroundings.sourceFor(FAR_AWAY[6]) ?? '';
+    const last = known.get(self);
+    if (last !== undefined && clock.nowMs() < last.goodUntilMs) return last.prefix;
+    // Of other networks nothing need be kept.
+    known.clear();
+    const entry = { goodUntilMs: Number.POSITIVE_INFINITY };
+    const prefix = askPrefix(dns, entry);
+    known.set(self, Object.assign(entry, { prefix }));
+    return prefix;
+  }
+
+  return async (dns: DnsClient): Promise<Connectivity> => {
+    const families = familiesOf(surroundings);
+    const nat64Prefix = families.ipv6 && !families.ipv4 ? await prefixOf(dns) : null;
+    return { ...families, nat64Prefix };
+  };
+}

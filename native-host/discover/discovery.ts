@@ -1,0 +1,89 @@
+// Discovery as races use it: settled before a race's trials, or going on beside one, or following what an answer
+// advertised. Everything behind this door has passed the guard.
+import type { Names } from '@photofinish/shared/discovered';
+import type { OriginParts } from '@photofinish/shared/origin';
+import type { AttemptError } from '@photofinish/shared/outcome';
+import type { Discovering, Discovery, DiscoveryNews, DiscoveryQuery } from './discovering.ts';
+import { type DiscoveryParts, type DiscoveryRun, runDiscovery } from './discovery-run.ts';
+import type { Endpoint } from './endpoint.ts';
+import { RESOLUTION_DELAY_MS } from './resolution.ts';
+
+export type { DiscoveryParts } from './discovery-run.ts';
+
+const NO_NAMES: Names = { addresses: [], services: [], lookups: [] };
+
+function givenUp(host: string): AttemptError {
+  return { code: 'cancelled', message: `looking up ${host} was given up` };
+}
+
+/** Discovery for races. */
+export function openDiscovering(parts: DiscoveryParts): Discovering {
+  const { clock } = parts;
+  /** What a race's origin was found at, for as long as the race keeps it: its own alternatives are there too. */
+  const found = new WeakMap<OriginParts, ReadonlyMap<string, readonly string[]>>();
+
+  function remember(origin: OriginParts, endpoints: readonly Endpoint[]): void {
+    const own = endpoints.filter(({ host }) => host === origin.host).map(({ address }) => address);
+    if (own.length > 0) found.set(origin, new Map([[origin.host, [...new Set(own)]]]));
+  }
+
+  function begin(query: DiscoveryQuery, listener: (news: DiscoveryNews) => void): DiscoveryRun {
+    return runDiscovery(parts, query, new Map(), (news) => {
+      if (news.type === 'endpoints') remember(query.origin, news.endpoints);
+      listener(news);
+    });
+  }
+
+  function settle(query: DiscoveryQuery, signal: AbortSignal): Promise<Discovery> {
+    const { host } = query.origin;
+    if (signal.aborted) return Promise.resolve({ ok: false, error: givenUp(host), names: NO_NAMES });
+    return new Promise((resolve) => {
+      let endpoints: readonly Endpoint[] = [];
+      let forgetGrace: (() => void) | null = null;
+
+      function end(error: AttemptError | null): void {
+        signal.removeEventListener('abort', onAbort);
+        forgetGrace?.();
+        run.cancel();
+        const names = run.names();
+        resolve(error === null ? { ok: true, endpoints, names } : { ok: false, error, names });
+      }
+      const onAbort = (): void => end(givenUp(host));
+      const run = begin(query, (news) => {
+        if (news.type === 'failed') {
+          end(news.error);
+          return;
+        }
+        endpoints = news.endpoints;
+        if (news.final || run.delayPassed()) end(null);
+        // What is still to come is waited for as long as the draft waits, counted from the first usable answer.
+        else forgetGrace ??= clock.after(RESOLUTION_DELAY_MS, () => end(null));
+      });
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  function follow(
+    origin: OriginParts,
+    alternatives: DiscoveryQuery['alternatives'],
+    signal: AbortSignal,
+  ): Promise<readonly Endpoint[]> {
+    if (signal.aborted) return Promise.resolve([]);
+    const query: DiscoveryQuery = { origin, alternatives, assumeH3: false, history: new Map() };
+    return new Promise((resolve) => {
+      function end(endpoints: readonly Endpoint[]): void {
+        signal.removeEventListener('abort', onAbort);
+        run.cancel();
+        resolve(endpoints.filter(({ source }) => source === 'alt-svc'));
+      }
+      const onAbort = (): void => end([]);
+      const run = runDiscovery(parts, query, found.get(origin) ?? new Map(), (news) => {
+        if (news.type === 'failed') end([]);
+        else if (news.final) end(news.endpoints);
+      });
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  return { settle, begin, follow };
+}

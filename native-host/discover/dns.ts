@@ -1,0 +1,161 @@
+// DNS for real, one question at a time: the addon asks the system's servers or the user's one, and getaddrinfo stands
+// behind the system's for names that only the system knows (mDNS, NSS modules) and where there is nobody to ask.
+import { promises as nodeDns } from 'node:dns';
+import { isIP } from 'node:net';
+import { type DnsAnswer, type DnsResolver, type DnsService, loadQuicAddon } from '../quic/addon.ts';
+import type { AddressRecord, Answer, DnsClient, QueryKind } from './answer.ts';
+
+/** Two rounds of five seconds, as the system's own resolver waits (resolv.conf(5)); a race's own budget ends sooner. */
+const QUESTION_TIMEOUT_MS = 10_000;
+const DNS_PORT = 53;
+/** getaddrinfo tells no TTL; Chromium takes a minute for its answers too (`kCacheEntryTTLSeconds`). */
+const GETADDRINFO_TTL_SECONDS = 60;
+/** Answers that mean the name exists without addresses, or does not exist. */
+const NO_ADDRESS = new Set(['ENODATA', 'ENOTFOUND']);
+
+type AddressKind = Exclude<QueryKind, 'HTTPS'>;
+
+/** The system's getaddrinfo: every address of a name in the system's order. Rejects with a code of `node:dns`. */
+export type Getaddrinfo = (name: string) => Promise<readonly { address: string; family: number }[]>;
+
+const systemGetaddrinfo: Getaddrinfo = (name) => nodeDns.lookup(name, { all: true, order: 'verbatim' });
+
+function failed(kind: QueryKind, message: string): Answer {
+  return { ok: false, kind, message };
+}
+
+function serviceOf({ port, ...service }: DnsService) {
+  return { ...service, port: port ?? null };
+}
+
+function answerOf(kind: QueryKind, answer: DnsAnswer): Answer {
+  if (answer.outcome === 'failed') return failed(kind, answer.message);
+  if (answer.outcome === 'services')
+    return { ok: true, kind: 'HTTPS', services: answer.services.map(serviceOf) };
+  return kind === 'HTTPS'
+    ? failed(kind, 'addresses were given for a question that was about services')
+    : { ok: true, kind, addresses: answer.addresses };
+}
+
+/** Asks through the addon; a name that DNS cannot carry has no records. */
+async function askResolver(resolver: DnsResolver, name: string, kind: QueryKind, signal: AbortSignal) {
+  if (signal.aborted) return failed(kind, 'the question was cancelled');
+  const { DnsQuestion } = loadQuicAddon();
+  let question: InstanceType<typeof DnsQuestion>;
+  try {
+    question = new DnsQuestion(resolver, name, kind, QUESTION_TIMEOUT_MS);
+  } catch (error) {
+    return failed(kind, (error as Error).message);
+  }
+  const cancel = (): void => question.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    return answerOf(kind, await question.ask());
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+/** getaddrinfo cannot be stopped; the wait for it can. */
+function abandoned(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abandon = (): void => reject(new Error('the question was cancelled'));
+    if (signal.aborted) abandon();
+    else signal.addEventListener('abort', abandon, { once: true });
+  });
+}
+
+type Found = { readonly A: Answer; readonly AAAA: Answer };
+
+async function askSystem(getaddrinfo: Getaddrinfo, name: string, signal: AbortSignal): Promise<Found> {
+  const both = (make: (kind: AddressKind) => Answer): Found => ({ A: make('A'), AAAA: make('AAAA') });
+  try {
+    const found = await Promise.race([getaddrinfo(name), abandoned(signal)]);
+    const recordsOf = (family: number): AddressRecord[] =>
+      found
+        .filter((entry) => entry.family === family)
+        .map(({ address }) => ({ address, ttlSeconds: GETADDRINFO_TTL_SECONDS }));
+    return both((kind) => ({ ok: true, kind, addresses: recordsOf(kind === 'A' ? 4 : 6) }));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (NO_ADDRESS.has(code ?? '')) return both((kind) => ({ ok: true, kind, addresses: [] }));
+    return both((kind) => failed(kind, code === undefined ? message : `getaddrinfo: ${code}`));
+  }
+}
+
+/** Asks one server and nobody else. */
+function serverClient(resolver: DnsResolver): DnsClient {
+  return { ask: (name, kind, signal) => askResolver(resolver, name, kind, signal) };
+}
+
+function isPositive(answer: Answer): boolean {
+  return answer.ok && answer.kind !== 'HTTPS' && answer.addresses.length > 0;
+}
+
+/**
+ * The system's DNS servers, and getaddrinfo once for a name of which they know no address in any family that was asked
+ * for. Lives for one discovery: it keeps what it was asked.
+ */
+function systemClient(resolver: DnsResolver, getaddrinfo: Getaddrinfo): DnsClient {
+  const asked = new Map<string, Partial<Record<AddressKind, Promise<Answer>>>>();
+  const lastResorts = new Map<string, Promise<Found>>();
+  return {
+    async ask(name, kind, signal) {
+      if (kind === 'HTTPS') return askResolver(resolver, name, kind, signal);
+      const questions = asked.get(name) ?? {};
+      asked.set(name, questions);
+      questions[kind] = askResolver(resolver, name, kind, signal);
+      const answer = await questions[kind];
+      if (isPositive(answer) || signal.aborted) return answer;
+      const other = await questions[kind === 'A' ? 'AAAA' : 'A'];
+      if (signal.aborted || (other !== undefined && isPositive(other))) return answer;
+      const lastResort = lastResorts.get(name) ?? askSystem(getaddrinfo, name, signal);
+      lastResorts.set(name, lastResort);
+      const found = (await lastResort)[kind];
+      return isPositive(found) ? found : answer;
+    },
+  };
+}
+
+/** Where there is no server to ask: addresses from getaddrinfo, and why there are no HTTPS records. */
+function getaddrinfoClient(getaddrinfo: Getaddrinfo, reason: string): DnsClient {
+  const found = new Map<string, Promise<Found>>();
+  return {
+    async ask(name, kind, signal) {
+      if (kind === 'HTTPS') return failed(kind, reason);
+      const asked = found.get(name) ?? askSystem(getaddrinfo, name, signal);
+      found.set(name, asked);
+      return (await asked)[kind];
+    },
+  };
+}
+
+function withPort(server: string): string {
+  const family = isIP(server);
+  if (family === 0) return server;
+  return family === 6 ? `[${server}]:${DNS_PORT}` : `${server}:${DNS_PORT}`;
+}
+
+export interface DnsOptions {
+  /** `address:port` of a DNS server, the port 53 unless said; null: the system's servers and hosts file. */
+  readonly server: string | null;
+  /** Stands in for the system's servers as they are configured now. */
+  readonly systemResolver?: () => DnsResolver;
+  readonly getaddrinfo?: Getaddrinfo;
+}
+
+/**
+ * A client for one discovery, by the configuration of this moment. Never throws: where nobody can be asked, every answer
+ * says so.
+ */
+export function openDns({ server, systemResolver, getaddrinfo = systemGetaddrinfo }: DnsOptions): DnsClient {
+  try {
+    const { DnsResolver } = loadQuicAddon();
+    if (server !== null) return serverClient(new DnsResolver(withPort(server)));
+    return systemClient(systemResolver?.() ?? new DnsResolver(), getaddrinfo);
+  } catch (error) {
+    const reason = (error as Error).message;
+    if (server === null) return getaddrinfoClient(getaddrinfo, reason);
+    return { ask: async (_name, kind) => failed(kind, reason) };
+  }
+}

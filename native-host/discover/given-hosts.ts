@@ -1,0 +1,68 @@
+// Hosts whose addresses are known without DNS: pinned by the user, or found a moment ago by the same race. Questions
+// about them are answered on the spot, HTTPS records included: there are none.
+import type { ServiceRecord } from '@photofinish/shared/discovered';
+import { familyOf } from './address-bytes.ts';
+import type { Answer, QueryKind } from './answer.ts';
+import { pinName } from './pins.ts';
+
+/** A day, longer than any race: what the user said does not expire. */
+const LIFETIME_SECONDS = 86_400;
+/** RFC 9460 section 9.1: where HTTPS records of other ports are kept. */
+const PORT_PREFIX = /^_[0-9]+\._https\./;
+
+export interface GivenHosts {
+  /** The answer to a question about a given host; null: DNS has to be asked. */
+  answer(name: string, kind: QueryKind): Answer | null;
+  /** Hosts that the user pinned, and where. */
+  readonly pinned: ReadonlyMap<string, string>;
+  /** Pins count for the targets of HTTPS records too; gives the hosts that became known, and where. */
+  learn(services: readonly ServiceRecord[]): ReadonlyMap<string, string>;
+  has(host: string): boolean;
+}
+
+export interface GivenOptions {
+  readonly pins: ReadonlyMap<string, string>;
+  /** The origin and its alternatives. */
+  readonly places: readonly { readonly host: string; readonly port: number }[];
+  /** Addresses found before, by host. */
+  readonly found: ReadonlyMap<string, readonly string[]>;
+}
+
+export function createGivenHosts({ pins, places, found }: GivenOptions): GivenHosts {
+  const given = new Map(found);
+  const pinned = new Map<string, string>();
+  for (const { host, port } of places) {
+    const pin = pins.get(pinName(host, port));
+    if (pin === undefined || given.has(host)) continue;
+    given.set(host, [pin]);
+    pinned.set(host, pin);
+  }
+  return {
+    pinned,
+    has: (host) => given.has(host),
+    answer(name, kind) {
+      const addresses = given.get(kind === 'HTTPS' ? name.replace(PORT_PREFIX, '') : name);
+      if (addresses === undefined) return null;
+      if (kind === 'HTTPS') return { ok: true, kind, services: [] };
+      const family = kind === 'A' ? 'ipv4' : 'ipv6';
+      const own = addresses.filter((address) => familyOf(address) === family);
+      return {
+        ok: true,
+        kind,
+        addresses: own.map((address) => ({ address, ttlSeconds: LIFETIME_SECONDS })),
+      };
+    },
+    learn(services) {
+      const learnt = new Map<string, string>();
+      for (const { target, port } of services) {
+        if (given.has(target)) continue;
+        const ports = [...(port === null ? [] : [port]), ...places.map((place) => place.port)];
+        const pin = ports.map((at) => pins.get(pinName(target, at))).find((at) => at !== undefined);
+        if (pin === undefined) continue;
+        given.set(target, [pin]);
+        learnt.set(target, pin);
+      }
+      return learnt;
+    },
+  };
+}

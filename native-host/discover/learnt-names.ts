@@ -1,0 +1,120 @@
+// What one discovery learnt from DNS, in the order in which it came: the record that a race carries and people read.
+import type {
+  AddressSource,
+  DiscoveredAddress,
+  Lookup,
+  Names,
+  ServiceRecord,
+} from '@photofinish/shared/discovered';
+import { familyOf } from './address-bytes.ts';
+import type { Answer, QueryKind } from './answer.ts';
+import { nat64Of } from './nat64.ts';
+
+export interface Asked {
+  readonly name: string;
+  readonly kind: QueryKind;
+  readonly askedMs: number;
+}
+
+export interface LearntNames {
+  /** An address that a race may use. */
+  address(found: DiscoveredAddress): void;
+  /** A question was asked; it counts as unanswered until `answered`. */
+  asked(question: Asked): void;
+  /** Its answer as the guard left it; `note`: what the guard left out. */
+  answered(question: Asked, answer: Answer, note: string | null, nowMs: number): void;
+  /** An endpoint's address; one that nobody answered with was made of an IPv4 address behind this NAT64 prefix. */
+  used(host: string, address: string, nat64Prefix: string | null): void;
+  names(nowMs: number): Names;
+}
+
+const SOURCES: Record<Exclude<QueryKind, 'HTTPS'>, AddressSource> = { A: 'a', AAAA: 'aaaa' };
+
+/** The same record from a renewed answer says nothing new. */
+function identityOf(service: ServiceRecord): string {
+  const { ttlSeconds: _, ...identity } = service;
+  return JSON.stringify(identity);
+}
+
+function outcomeOf(answer: Answer, records: number): Lookup['outcome'] {
+  if (!answer.ok) return 'failed';
+  return records > 0 ? 'answered' : 'empty';
+}
+
+function recordsOf(answer: Answer): number {
+  if (!answer.ok) return 0;
+  return answer.kind === 'HTTPS' ? answer.services.length : answer.addresses.length;
+}
+
+export function createLearntNames(): LearntNames {
+  const addresses = new Map<string, DiscoveredAddress>();
+  const services = new Map<string, ServiceRecord>();
+  const lookups: Lookup[] = [];
+  const unanswered = new Set<Asked>();
+
+  function find(host: string, address: string): DiscoveredAddress | null {
+    for (const found of addresses.values())
+      if (found.host === host && found.address === address) return found;
+    return null;
+  }
+
+  function add(found: DiscoveredAddress): void {
+    const key = `${found.host} ${found.address} ${found.source}`;
+    if (!addresses.has(key)) addresses.set(key, found);
+  }
+
+  function hints({ target, ipv4Hints, ipv6Hints, ttlSeconds }: ServiceRecord): void {
+    for (const hint of [...ipv6Hints, ...ipv4Hints])
+      add({ host: target, address: hint, source: 'hint', ttlSeconds });
+  }
+
+  return {
+    address: add,
+    asked: (question) => void unanswered.add(question),
+    answered(question, answer, note, nowMs) {
+      unanswered.delete(question);
+      const { name, kind, askedMs } = question;
+      const records = recordsOf(answer);
+      const message = answer.ok ? note : answer.message;
+      const outcome = outcomeOf(answer, records);
+      lookups.push({
+        name,
+        kind,
+        tookMs: nowMs - askedMs,
+        outcome,
+        records,
+        ...(message !== null && { message }),
+      });
+      if (!answer.ok) return;
+      if (answer.kind !== 'HTTPS') {
+        const source = SOURCES[answer.kind];
+        for (const { address, ttlSeconds } of answer.addresses)
+          add({ host: name, address, source, ttlSeconds });
+        return;
+      }
+      for (const service of answer.services) {
+        const identity = identityOf(service);
+        if (services.has(identity)) continue;
+        services.set(identity, service);
+        hints(service);
+      }
+    },
+    used(host, address, nat64Prefix) {
+      if (nat64Prefix === null || find(host, address) !== null) return;
+      const ipv4 = familyOf(address) === 'ipv6' ? nat64Of(nat64Prefix).desynthesize(address) : null;
+      const base = ipv4 === null ? null : find(host, ipv4);
+      if (base !== null) add({ host, address, source: 'nat64', ttlSeconds: base.ttlSeconds });
+    },
+    names(nowMs) {
+      const open = [...unanswered].map(({ name, kind, askedMs }): Lookup => {
+        const message = 'there was no answer when the race needed none any more';
+        return { name, kind, tookMs: nowMs - askedMs, outcome: 'failed', records: 0, message };
+      });
+      return {
+        addresses: [...addresses.values()],
+        services: [...services.values()],
+        lookups: [...lookups, ...open],
+      };
+    },
+  };
+}
