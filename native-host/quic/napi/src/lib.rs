@@ -8,7 +8,8 @@ use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 use photofinish_quic as core;
 
-mod resolver;
+// The linter counts what only Node calls as unused, unless it is public.
+pub mod resolver;
 mod results;
 
 use results::{ChainVerdict, ConnectResult, RequestResult};
