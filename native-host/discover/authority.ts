@@ -74,7 +74,14 @@ function endpointsAt(place: Place, contenders: readonly ContenderName[], address
 /** Where the chain of aliases ends: at services, at a name without any, nowhere, or not yet. */
 type Chain =
   | { readonly end: 'pending' | 'unavailable' | 'broken' }
-  | { readonly end: 'services'; readonly services: readonly Service[]; readonly alias: string | null };
+  | {
+      readonly end: 'services';
+      readonly services: readonly Service[];
+      /** The name that was asked for them. */
+      readonly name: string;
+      /** The same, if an alias led there. */
+      readonly alias: string | null;
+    };
 
 /** Follows AliasMode records (RFC 9460 section 3), asking for each target's addresses along with its HTTPS records. */
 function followAliases({ host, port }: Authority, walk: Walk): Chain {
@@ -88,7 +95,7 @@ function followAliases({ host, port }: Authority, walk: Walk): Chain {
     if (answer === null) return { end: 'pending' };
     const read = walk.readServices(answer.ok && answer.kind === 'HTTPS' ? answer.services : NO_SERVICES);
     if (read.type === 'unavailable') return { end: 'unavailable' };
-    if (read.type === 'services') return { end: 'services', services: read.services, alias };
+    if (read.type === 'services') return { end: 'services', services: read.services, name, alias };
     alias = read.target;
     name = read.target;
   }
@@ -117,10 +124,11 @@ export function walkAuthority(authority: Authority, walk: Walk): Walked {
   let namesH3 = false;
   let refusedHere = false;
   for (const { record, contenders } of chain.services) {
-    const place = { host: record.target, port: record.port ?? port, source: named } as const;
+    // Where CNAMEs led from the asked name to the owner, they do so for its addresses too, and those are asked for.
+    const target = record.target === record.owner ? chain.name : record.target;
+    const place = { host: target, port: record.port ?? port, source: named } as const;
     const spoken = contenders.filter((contender) => source === 'origin' || speaks.includes(contender));
-    if (spoken.length > 0)
-      services.push(endpointsAt(place, spoken, addressesOf(record.target, walk, record)));
+    if (spoken.length > 0) services.push(endpointsAt(place, spoken, addressesOf(target, walk, record)));
     else if (place.host === host && place.port === port) refusedHere = true;
     if (spoken.includes('h3')) namesH3 = true;
   }

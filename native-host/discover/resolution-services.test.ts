@@ -237,6 +237,23 @@ test('a record without a port is for the authority\'s own, and "." of a prefixed
   ]);
 });
 
+test('"." of a record that CNAMEs led to is the name that was asked, whose addresses they lead to as well', () => {
+  const behindCname = { owner: 'cdn.test', target: 'cdn.test', alpn: ['h3'] };
+  const { log } = resolve({ replies: [https('a.test', 5, behindCname), ...ORIGIN] });
+  assert.deepEqual(log.slice(3), [
+    '10 start h3 2001:db8::1, h2 2001:db8::1',
+    '10 update h3 2001:db8::1, h3 192.0.2.1, h2 2001:db8::1, h2 192.0.2.1',
+  ]);
+});
+
+test('RFC 9460, 2.2: a set of records that is rejected whole holds no alias either', () => {
+  const rejected = { incompatible: true, target: 'svc.test' };
+  const { queries } = resolve({
+    replies: [https('a.test', 5, { ...rejected, ...ALIAS }, rejected), ...ORIGIN],
+  });
+  assert.equal(queries.length, 3);
+});
+
 test('5.1.1: an ECH configuration reorders nothing, for we do not use it', () => {
   const plain = { target: 'one.test', alpn: ['h2'], ipv6Hints: ['2001:db8::2'] };
   const ech = { priority: 2, target: 'two.test', alpn: ['h2'], ipv6Hints: ['2001:db8::4'], ech: true };

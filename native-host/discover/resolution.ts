@@ -1,5 +1,15 @@
-// Happy Eyeballs v3, sections 4, 5, 7 and 8 (draft-ietf-happy-happyeyeballs-v3) free of I/O: DNS answers with their
-// time go in; queries, timers and the sorted list of endpoints come out.
+// Happy Eyeballs v3 (draft-ietf-happy-happyeyeballs-v3), sections 4, 5, 7 and 8, free of I/O: DNS answers and the time
+// go in; queries, timers and the sorted list of endpoints come out. Each answer is put into the table of questions;
+// then every authority (the origin, and each Alt-Svc alternative) is walked anew over what the table holds, which asks
+// whatever has become necessary and gives groups of endpoints; the groups are sorted as a whole. So nothing depends on
+// the order of answers, and late, changed and expired ones are no cases of their own: where the list comes out as it
+// was, nothing is told.
+//
+// What the draft asks of others than this machine. The race: attempts, their cancelling and their waiting (6, 6.1, 7).
+// The resolver: the choice among DNS servers (4.5). The host cache: keeping history apart by network (5.3). The
+// driver: finding the NAT64 prefix by DNS (8.1); router advertisements take privileges that we do not have. Nobody:
+// processing DNS replies for a second after the race (6), for there is no DNS cache of ours to fill; waiting for
+// records that ECH depends on and grouping by it (5.1, 6.3), for we use no ECH and no DNS that is known to be protected.
 import { isIP } from 'node:net';
 import type { Alternative } from '@photofinish/shared/alt-svc';
 import { type Authority, type Walk, type Walked, walkAuthority } from './authority.ts';

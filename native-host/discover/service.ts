@@ -55,21 +55,23 @@ function inOrder(records: readonly ServiceRecord[], seed: number): ServiceRecord
 }
 
 function read(records: readonly ServiceRecord[], seed: number): ServiceAnswer {
-  const ordered = inOrder(records, seed);
+  const ordered = inOrder(
+    records.filter((record) => !record.incompatible),
+    seed,
+  );
   const alias = ordered.find((record) => record.priority === 0);
   if (alias !== undefined)
     return alias.target === alias.owner ? { type: 'unavailable' } : { type: 'alias', target: alias.target };
   const services = ordered
-    .filter((record) => !record.incompatible)
     .slice(0, MAX_SERVICES)
     .map((record) => ({ record, contenders: contendersOf(record) }));
   return { type: 'services', services };
 }
 
 /**
- * Reads the records of one answer, each answer once. An AliasMode record makes every ServiceMode record beside it void
- * (section 2.4.1), and one whose target is its own owner says that there is no such service (section 2.5.1).
- * Incompatible records are left out (section 8); records whose protocols we do not speak are kept, with no contenders,
+ * Reads the records of one answer, each answer once. Incompatible records are left out first (sections 2.2 and 8). An
+ * AliasMode record makes every ServiceMode record beside it void (section 2.4.1), and one whose target is its own owner
+ * says that there is no such service (section 2.5.1). Records whose protocols we do not speak are kept, with no contenders,
  * for what they refuse. `random` shuffles equal priorities, the same way for as long as the reader lives.
  */
 export function createServiceReader(
