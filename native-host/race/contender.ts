@@ -3,6 +3,9 @@
 import type { AttemptError, ContenderName } from '@photofinish/shared/outcome';
 import type { KnownProtocol } from '@photofinish/shared/protocol';
 
+/** Owner and attempt share a deadline by two clocks: whichever is first, it is the attempt that knows what is missing. */
+export const DEADLINE_LEEWAY_MS = 10;
+
 /** One pinned target: the address is a literal, already passed by the guard; nothing is looked up behind here. */
 export interface AttemptTarget {
   readonly address: string;
@@ -69,7 +72,10 @@ export interface RunningAttempt {
   readonly established: Promise<Established | AttemptFailure>;
   /** Sends one request over the established connection; only the owner of an adopted attempt calls it. */
   request(method: 'GET' | 'HEAD', timeoutMs: number): Promise<Answered | AttemptFailure>;
-  /** Ends the attempt at once in any phase; calling it again does nothing. */
+  /**
+   * Ends the attempt at once in any phase; calling it again does nothing. An attempt that is at its deadline by
+   * `DEADLINE_LEEWAY_MS` or less says what it has waited for, as if its own clock had ended it.
+   */
   cancel(): void;
 }
 

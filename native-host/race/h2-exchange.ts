@@ -47,6 +47,11 @@ function headerBytes(headers: Headers): number {
   );
 }
 
+/** The end of an exchange that has not come to its own. */
+export function responseTimeout(timeoutMs: number): AttemptError {
+  return { code: 'response-timeout', message: `no complete answer within ${Math.round(timeoutMs)} ms` };
+}
+
 /** Sends the request at once and reads the answer: its header, and of its body no more than the cap. */
 export function exchange(options: ExchangeOptions): RunningExchange {
   const { Client, socket, method, timeoutMs, sinceStart } = options;
@@ -77,10 +82,7 @@ export function exchange(options: ExchangeOptions): RunningExchange {
   client.on('disconnect', (_origin, _targets, error) => {
     lastDisconnect = error;
   });
-  const timer = setTimeout(
-    () => end({ code: 'response-timeout', message: `no complete answer within ${Math.round(timeoutMs)} ms` }),
-    timeoutMs,
-  );
+  const timer = setTimeout(() => end(responseTimeout(timeoutMs)), timeoutMs);
 
   function settle(result: ExchangeResult): void {
     if (settled) return;

@@ -21,11 +21,12 @@ import {
   type AttemptFailure,
   type AttemptTarget,
   type Contender,
+  DEADLINE_LEEWAY_MS,
   type Established,
   lazyContender,
   type RunningAttempt,
 } from './contender.ts';
-import { exchange, type UndiciClient } from './h2-exchange.ts';
+import { exchange, responseTimeout, type UndiciClient } from './h2-exchange.ts';
 import { REHEARSAL } from './rehearsal.ts';
 import { certificateError, connectError, exchangeError } from './tcp-failure.ts';
 
@@ -90,16 +91,19 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, store }: L
     atMs: sinceStart(),
     transportMs,
   });
-  const timer = setTimeout(() => {
-    const error: AttemptError =
-      transportMs === null
-        ? { code: 'tcp-timeout', message: 'TCP did not connect in time' }
-        : {
-            code: 'handshake-timeout',
-            message: 'TCP connected, but the TLS handshake did not finish in time',
-          };
-    giveUp(error);
-  }, target.handshakeTimeoutMs);
+  const overdue = (): AttemptError =>
+    transportMs === null
+      ? { code: 'tcp-timeout', message: 'TCP did not connect in time' }
+      : {
+          code: 'handshake-timeout',
+          message: 'TCP connected, but the TLS handshake did not finish in time',
+        };
+  /** What is waited for until when; null: nothing. */
+  let waiting: { readonly untilMs: number; readonly overdue: () => AttemptError } | null = {
+    untilMs: target.handshakeTimeoutMs,
+    overdue,
+  };
+  const timer = setTimeout(() => giveUp(overdue()), target.handshakeTimeoutMs);
   const socket = open(target, secureContext);
 
   function giveUp(error: AttemptError): void {
@@ -119,6 +123,7 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, store }: L
     if (verdict.outcome === 'refused')
       return giveUp(certificateError(verdict.certificateReason, verdict.message));
     clearTimeout(timer);
+    waiting = null;
     resolve({
       ok: true,
       // A server without ALPN speaks HTTP/1.1 (RFC 9113 section 3.2 makes ALPN a condition of h2).
@@ -156,13 +161,15 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, store }: L
         sinceStart,
       });
       endExchange = running.end;
+      waiting = { untilMs: sinceStart() + timeoutMs, overdue: () => responseTimeout(timeoutMs) };
       const result = await running.result;
       return result.ok ? result.answer : failure(result.error);
     },
     cancel() {
       if (cancelled) return;
       cancelled = true;
-      giveUp(CANCELLED);
+      const atDeadline = waiting !== null && sinceStart() >= waiting.untilMs - DEADLINE_LEEWAY_MS;
+      giveUp(atDeadline && waiting !== null ? waiting.overdue() : CANCELLED);
     },
   };
 }

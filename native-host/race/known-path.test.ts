@@ -1,0 +1,67 @@
+// The delays that a known path gives, against the formulas they come from and the bounds they may not leave.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Hints, NO_HINTS, type PathHint } from '../cache/hints.ts';
+import {
+  attemptDelayMs,
+  establishingMs,
+  firstPtoMs,
+  h3IsBroken,
+  initialRttMs,
+  startDelayMs,
+} from './known-path.ts';
+
+const path = (srttMs: number, rttvarMs: number): PathHint => ({
+  srttMs,
+  rttvarMs,
+  handshakeMs: null,
+  lossRate: null,
+});
+const h3 = (srttMs: number, rttvarMs: number): Hints => ({ ...NO_HINTS, h3: path(srttMs, rttvarMs) });
+
+test('an unknown host has the values of P2 and of the draft', () => {
+  assert.equal(initialRttMs(NO_HINTS), 67);
+  assert.equal(firstPtoMs(NO_HINTS), 201);
+  assert.equal(startDelayMs(NO_HINTS, null), 10);
+  assert.equal(attemptDelayMs(NO_HINTS, 'h3', null), 250);
+});
+
+test('initial RTT: (srtt + max(4 x rttvar, 1 ms)) / 3, so that the first PTO is when QUIC would retransmit', () => {
+  assert.equal(initialRttMs(h3(50, 4)), 22);
+  assert.equal(firstPtoMs(h3(50, 4)), 66);
+  assert.equal(initialRttMs(h3(2, 0.1)), 1);
+});
+
+test('the path known from the other protocol is the same path', () => {
+  assert.equal(initialRttMs({ ...NO_HINTS, h2: path(50, 4) }), 22);
+  assert.equal(attemptDelayMs(h3(150, 10), 'h2', null), 190);
+  assert.equal(attemptDelayMs({ ...h3(150, 10), h2: path(200, 10) }, 'h2', null), 240);
+});
+
+test('start delay: the first retransmission, from 10 ms to 2 s, unless asked for', () => {
+  assert.equal(startDelayMs(h3(50, 4), null), 66);
+  assert.equal(startDelayMs(h3(1, 0), null), 10);
+  assert.equal(startDelayMs(h3(1500, 500), null), 2000);
+  assert.equal(startDelayMs(h3(50, 4), 0), 0);
+});
+
+test('no history and no configuration takes the Connection Attempt Delay out of its bounds', () => {
+  const ms = fc.double({ min: 0, max: 1e6, noNaN: true });
+  fc.assert(
+    fc.property(ms, ms, fc.option(ms), (srttMs, rttvarMs, configuredMs) => {
+      const delayMs = attemptDelayMs(h3(srttMs, rttvarMs), 'h3', configuredMs);
+      assert.ok(delayMs >= (configuredMs === null ? 100 : 10) && delayMs <= 2000);
+      const extensionMs = establishingMs(srttMs);
+      assert.ok(extensionMs >= 10 && extensionMs <= 2000);
+    }),
+  );
+});
+
+test('broken means until its time', () => {
+  const hints = { ...NO_HINTS, h3Broken: { code: 'udp-refused', untilMs: 100 } as const };
+  assert.deepEqual(
+    [h3IsBroken(hints, 99), h3IsBroken(hints, 100), h3IsBroken(NO_HINTS, 0)],
+    [true, false, false],
+  );
+});

@@ -1,0 +1,292 @@
+// Lanes with several places: HTTP/3 is raced within its own address families before it counts as lost, in every mode;
+// advertisements, broken HTTP/3 and the fresh QUIC attempt. Times are chosen so that no two events coincide.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Mode } from '@photofinish/shared/outcome';
+import { NO_HINTS } from '../cache/hints.ts';
+import type { Endpoint } from '../discover/endpoint.ts';
+import { type PlanInput, planTrial } from './plan.ts';
+import { type Behaviour, place, type Simulated, simulate } from './simulation.ts';
+
+const TIMEOUT_MS = 3000;
+const SILENT: Behaviour = { handshakeMs: null };
+const UDP_REFUSED: Behaviour = { handshakeMs: 1, refusal: 'udp-refused' };
+const FAMILIES: readonly Endpoint[] = [
+  place('h3', { address: '::1' }),
+  place('h3', { address: '127.0.0.1' }),
+  place('h2', { address: '::1' }),
+  place('h2', { address: '127.0.0.1' }),
+];
+
+interface Scene {
+  readonly mode?: Mode;
+  readonly endpoints?: readonly Endpoint[];
+  readonly with?: Partial<PlanInput>;
+  /** By contender, address and port, or by contender and address, or by contender; silent unless said. */
+  readonly peers?: Readonly<Record<string, Behaviour | readonly Behaviour[]>>;
+}
+
+function play({ mode = 'race', endpoints = FAMILIES, with: more, peers = {} }: Scene): Simulated {
+  const plan = planTrial({
+    mode,
+    host: 'a.test',
+    endpoints,
+    decision: null,
+    hints: NO_HINTS,
+    epochMs: 0,
+    startDelayMs: 10,
+    attemptDelayMs: null,
+    freshQuic: false,
+    timeoutMs: TIMEOUT_MS,
+    ...more,
+  });
+  const seen = new Map<string, number>();
+  return simulate({
+    plan,
+    behave(contender, _nth, { address, port }) {
+      const place = `${contender} ${address}`;
+      const nth = seen.get(place) ?? 0;
+      seen.set(place, nth + 1);
+      const found = peers[`${place} ${port}`] ?? peers[place] ?? peers[contender] ?? SILENT;
+      return [found].flat()[nth] ?? [found].flat().at(-1) ?? SILENT;
+    },
+  });
+}
+
+const starts = ({ starts: all }: Simulated): string[] =>
+  all.map(({ endpoint, atMs }) => `${endpoint.contender} ${endpoint.address} ${atMs}`);
+const outcomes = ({ trial }: Simulated): string[] =>
+  trial.attempts.map((a) => `${a.protocol} ${a.address} ${a.outcome}`);
+
+test('UDP black-holed on IPv6 only: HTTP/3 is found on IPv4, late, and is not lost', () => {
+  const run = play({ peers: { 'h3 127.0.0.1': { handshakeMs: 40 }, h2: { handshakeMs: 60 } } });
+  assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 10', 'h3 127.0.0.1 250']);
+  assert.deepEqual(outcomes(run), ['h3 ::1 cancelled', 'h2 ::1 adopted', 'h3 127.0.0.1 established-late']);
+  assert.equal(run.trial.lateH3, true);
+  assert.equal(run.endedMs, 290);
+});
+
+test('UDP refused on IPv6 only: HTTP/3 goes on over IPv4 at once, and wins', () => {
+  const run = play({
+    peers: { 'h3 ::1': UDP_REFUSED, 'h3 127.0.0.1': { handshakeMs: 40 }, h2: { handshakeMs: 60 } },
+  });
+  assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 127.0.0.1 1', 'h2 ::1 10']);
+  assert.equal(run.trial.adopted, 'h3');
+});
+
+test('a lane has failed only when all its places have: then old HTTP starts at once', () => {
+  const run = play({ peers: { h3: UDP_REFUSED, h2: { handshakeMs: 60 } }, with: { startDelayMs: 500 } });
+  assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 127.0.0.1 1', 'h2 ::1 2']);
+});
+
+test('one family refused, the other silent: old HTTP waits for the start delay', () => {
+  const run = play({
+    peers: { 'h3 ::1': UDP_REFUSED, h2: { handshakeMs: 60 } },
+    with: { startDelayMs: 100 },
+  });
+  assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 127.0.0.1 1', 'h2 ::1 100']);
+});
+
+test('TCP black-holed on IPv6 only: old HTTP is found on IPv4', () => {
+  const run = play({ peers: { 'h2 127.0.0.1': { handshakeMs: 60 } } });
+  assert.deepEqual(starts(run).slice(0, 4), [
+    'h3 ::1 0',
+    'h2 ::1 10',
+    'h3 127.0.0.1 250',
+    'h2 127.0.0.1 260',
+  ]);
+  assert.equal(run.trial.adopted, 'h2');
+  assert.equal(run.trial.establishedMs, 320);
+});
+
+test('HTTP/3 established on one family ends the other family and old HTTP', () => {
+  const run = play({
+    peers: { 'h3 127.0.0.1': { handshakeMs: 40, answerMs: 30 } },
+    with: { attemptDelayMs: 50 },
+  });
+  assert.deepEqual(outcomes(run), [
+    'h3 ::1 cancelled',
+    'h2 ::1 cancelled',
+    'h3 127.0.0.1 adopted',
+    'h2 127.0.0.1 cancelled',
+  ]);
+});
+
+test('HTTP/3 that fails everywhere after it was beaten is recorded as failed at every place', () => {
+  const run = play({ peers: { h3: { handshakeMs: 90, refusal: 'alpn-mismatch' }, h2: { handshakeMs: 20 } } });
+  assert.deepEqual(outcomes(run), ['h3 ::1 failed', 'h2 ::1 adopted', 'h3 127.0.0.1 failed']);
+  assert.equal(run.endedMs, 180);
+});
+
+test('an adopted HTTP/3 that breaks is tried on its other family while old HTTP is attempted afresh', () => {
+  const run = play({
+    peers: {
+      'h3 ::1': { handshakeMs: 20, answerMs: 5, answerFailure: 'h3-error' },
+      'h3 127.0.0.1': { handshakeMs: 30, answerMs: 5 },
+      h2: { handshakeMs: 100 },
+    },
+  });
+  assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 10', 'h3 127.0.0.1 25', 'h2 ::1 25']);
+  assert.equal(run.trial.adopted, 'h3');
+});
+
+for (const mode of ['naive', 'h3', 'h2'] as const)
+  test(`${mode}: address families are raced as well`, () => {
+    const run = play({
+      mode,
+      peers: { 'h3 127.0.0.1': { handshakeMs: 30 }, 'h2 127.0.0.1': { handshakeMs: 40 } },
+    });
+    assert.equal(run.trial.establishedMs, mode === 'h2' ? 290 : 280);
+    assert.ok(run.starts.every(({ endpoint }) => mode === 'naive' || endpoint.contender === mode));
+  });
+
+test('naive: both protocols start in the same instant', () => {
+  assert.deepEqual(starts(play({ mode: 'naive' })).slice(0, 2), ['h3 ::1 0', 'h2 ::1 0']);
+});
+
+test('alt-svc: the established old HTTP is asked alone, and the families of what it advertises are raced', () => {
+  const places = ['::1', '127.0.0.1'].map((address) =>
+    place('h3', { address, port: 8443, source: 'alt-svc' }),
+  );
+  const run = play({
+    mode: 'alt-svc',
+    peers: {
+      'h2 127.0.0.1': { handshakeMs: 50, answerMs: 50, advertises: places, followMs: 7 },
+      'h3 ::1': UDP_REFUSED,
+      'h3 127.0.0.1': { handshakeMs: 30 },
+    },
+    with: { attemptDelayMs: 20 },
+  });
+  assert.deepEqual(starts(run), ['h2 ::1 0', 'h2 127.0.0.1 20', 'h3 ::1 127', 'h3 127.0.0.1 128']);
+  assert.deepEqual(run.requests, [1, 3]);
+  assert.equal(run.trial.adopted, 'h3');
+});
+
+test('alt-svc: what is advertised and leads nowhere leaves the adoption to the old HTTP that waits', () => {
+  const answer = { handshakeMs: 50, answerMs: 50, advertises: [] };
+  const empty = play({ mode: 'alt-svc', peers: { h2: { ...answer, followMs: 80 } } });
+  assert.equal(empty.told.find(({ event }) => event === 'adopted')?.atMs, 180);
+  const never = play({ mode: 'alt-svc', peers: { h2: { ...answer, followMs: null } } });
+  assert.equal(never.told.find(({ event }) => event === 'adopted')?.atMs, TIMEOUT_MS);
+  assert.equal(never.trial.adopted, 'h2');
+});
+
+test('alt-svc: places of HTTPS records are not what Alt-Svc advertised', () => {
+  const endpoints = [place('h3', { source: 'https-record' }), place('h2')];
+  const run = play({
+    mode: 'alt-svc',
+    endpoints,
+    peers: { h2: { handshakeMs: 20 }, h3: { handshakeMs: 1 } },
+  });
+  assert.deepEqual(outcomes(run), ['h2 127.0.0.1 adopted']);
+});
+
+test('race: an advertised port replaces the assumed places that were not attempted yet, and starts at once', () => {
+  const advertises = [place('h3', { address: '::1', port: 8443, source: 'alt-svc' })];
+  const run = play({
+    peers: { h2: { handshakeMs: 20, answerMs: 5, advertises }, 'h3 ::1 8443': { handshakeMs: 30 } },
+  });
+  assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 10', 'h3 ::1 35']);
+  assert.equal(run.trial.attempts[2]?.port, 8443);
+  assert.equal(run.trial.lateH3, true);
+});
+
+test('race: an advertisement of the places assumed anyway changes neither their order nor their pace', () => {
+  const run = play({ peers: { h2: { handshakeMs: 20, answerMs: 5, advertises: FAMILIES.slice(0, 2) } } });
+  assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 10', 'h3 127.0.0.1 250']);
+});
+
+test('no place for HTTP/3: old HTTP starts at 0 ms', () => {
+  const run = play({ endpoints: FAMILIES.slice(2), peers: { h2: { handshakeMs: 20 } } });
+  assert.deepEqual(starts(run), ['h2 ::1 0']);
+});
+
+test('no place at all: the trial ends at once', () => {
+  assert.deepEqual(play({ endpoints: [] }).endedMs, 0);
+});
+
+const BROKEN = { ...NO_HINTS, h3Broken: { code: 'udp-timeout', untilMs: 5000 } as const };
+
+for (const mode of ['race', 'alt-svc'] as const)
+  test(`${mode}: HTTP/3 known to be broken costs 0 ms and no UDP, not even where it is advertised`, () => {
+    const advertises = [place('h3', { port: 8443, source: 'alt-svc' })];
+    const run = play({
+      mode,
+      endpoints: [place('h3', { source: 'alt-svc' }), ...FAMILIES],
+      with: { hints: BROKEN, epochMs: 4999 },
+      peers: { h2: { handshakeMs: 20, advertises } },
+    });
+    assert.deepEqual(starts(run), ['h2 ::1 0']);
+    assert.equal(run.trial.adopted, 'h2');
+  });
+
+test('the back-off over, HTTP/3 is tried again', () => {
+  const run = play({ with: { hints: BROKEN, epochMs: 5000 }, peers: { h3: { handshakeMs: 20 } } });
+  assert.equal(run.trial.adopted, 'h3');
+});
+
+for (const mode of ['naive', 'h3'] as const)
+  test(`${mode}: what is known to be broken is tried all the same`, () => {
+    const run = play({ mode, with: { hints: BROKEN, epochMs: 0 }, peers: { h3: { handshakeMs: 20 } } });
+    assert.equal(run.trial.adopted, 'h3');
+  });
+
+test('a decision for old HTTP whose host has died falls back to HTTP/3, broken as it was', () => {
+  const run = play({
+    with: { hints: BROKEN, decision: 'h2' },
+    peers: { h2: { handshakeMs: 1, refusal: 'tcp-refused' }, h3: { handshakeMs: 9 } },
+  });
+  assert.deepEqual(starts(run), ['h2 ::1 0', 'h2 127.0.0.1 1', 'h3 ::1 2']);
+  assert.equal(run.trial.adopted, 'h3');
+});
+
+const FRESH = { freshQuic: true, startDelayMs: 5000 };
+
+test('fresh QUIC: one attempt at the same place once the first was silent for a PTO, and never another', () => {
+  const run = play({ endpoints: FAMILIES.slice(1, 2), with: FRESH });
+  assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 201']);
+  assert.deepEqual(
+    run.trial.attempts.map((a) => a.fresh),
+    [undefined, true],
+  );
+});
+
+test('fresh QUIC: the PTO of a known path is three times its initial round-trip estimate', () => {
+  const h3 = { srttMs: 40, rttvarMs: 5, handshakeMs: null, lossRate: null };
+  const run = play({ endpoints: FAMILIES.slice(1, 2), with: { ...FRESH, hints: { ...NO_HINTS, h3 } } });
+  assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 60']);
+});
+
+test('fresh QUIC: the first of the two to be established counts, the other is ended', () => {
+  const second = play({
+    endpoints: FAMILIES.slice(1, 2),
+    with: FRESH,
+    peers: { h3: [{ handshakeMs: 1000 }, { handshakeMs: 50, answerMs: 9 }] },
+  });
+  assert.deepEqual(outcomes(second), ['h3 127.0.0.1 cancelled', 'h3 127.0.0.1 adopted']);
+  const first = play({
+    endpoints: FAMILIES.slice(1, 2),
+    with: FRESH,
+    peers: { h3: [{ handshakeMs: 230, transportMs: 229 }, { handshakeMs: 50 }] },
+  });
+  assert.deepEqual(outcomes(first), ['h3 127.0.0.1 adopted', 'h3 127.0.0.1 cancelled']);
+});
+
+test('fresh QUIC: a sign of life, a failure or an adoption of HTTP/3 is enough to do without', () => {
+  for (const h3 of [{ handshakeMs: 400, transportMs: 200 }, UDP_REFUSED, { handshakeMs: 150 }])
+    assert.equal(play({ endpoints: FAMILIES.slice(1, 2), with: FRESH, peers: { h3 } }).starts.length, 1);
+});
+
+test('fresh QUIC: beaten by old HTTP, HTTP/3 may still be learnt by it', () => {
+  const run = play({
+    endpoints: FAMILIES.filter(({ address }) => address === '127.0.0.1'),
+    with: { freshQuic: true },
+    peers: { h2: { handshakeMs: 50 }, h3: [SILENT, { handshakeMs: 30 }] },
+  });
+  assert.deepEqual(outcomes(run), [
+    'h3 127.0.0.1 cancelled',
+    'h2 127.0.0.1 adopted',
+    'h3 127.0.0.1 established-late',
+  ]);
+  assert.equal(run.endedMs, 231);
+});
