@@ -7,6 +7,10 @@ import { userDirectories } from '../install/browsers.ts';
 import { examineBrowser, type Finding } from '../install/doctor.ts';
 import { shellWord } from '../install/manifest.ts';
 import { type InstallRequest, targetsOf } from '../install/plan.ts';
+import { networkKey, networkWords, UNIDENTIFIED } from '../network/key.ts';
+import { keptSalt, saltPath } from '../network/salt.ts';
+import { systemSource } from '../network/source.ts';
+import { watchNetwork } from '../network/watch.ts';
 import { loadQuicAddon } from '../quic/addon.ts';
 import { systemClock } from '../race/clock.ts';
 import { readExtensionId, readUserDataDirectory } from './installing.ts';
@@ -25,6 +29,8 @@ const OPTIONS = {
 /** Ten times what a cold start takes on a slow disk. */
 const HELLO_TIMEOUT_MS = 2000;
 const LINE_COLUMNS = 100;
+/** Where there is no salt yet no key is shown, so any will do. */
+const SALT_STAND_IN_BYTES = 16;
 const SUBJECT = 'Helper';
 
 function configFinding(path: string | null): { finding: Finding; settings: Settings | null } {
@@ -54,6 +60,30 @@ function cacheFinding(path: string): Finding {
     text: `${path} cannot be used, so nothing is remembered: ${storeReason}`,
     remedy: 'Make the file writable for you, free disk space, or update the helper if the file is newer.',
   };
+}
+
+async function networkFinding(cachePath: string): Promise<Finding> {
+  const base = { subject: SUBJECT, check: 'network' } as const;
+  // To look must not make the salt.
+  const salt = keptSalt(saltPath(cachePath));
+  const source = systemSource(process.platform, systemClock);
+  const network = watchNetwork({
+    source,
+    salt: salt ?? new Uint8Array(SALT_STAND_IN_BYTES),
+    clock: systemClock,
+  });
+  const key = await network.settled();
+  if (key === UNIDENTIFIED)
+    return {
+      ...base,
+      state: 'problem',
+      text: 'networks cannot be told apart here, so nothing is remembered',
+      remedy: 'Check that the commands which show routes and neighbours of this system can be run.',
+    };
+  const facts = network.facts();
+  if (facts === null) return { ...base, state: 'note', text: 'no route leads out', remedy: null };
+  const named = salt === null ? 'its key is made with the cache' : networkKey(facts, salt);
+  return { ...base, state: 'ok', text: `${networkWords(facts)}: ${named}`, remedy: null };
 }
 
 function addonFinding(): Finding {
@@ -139,7 +169,9 @@ export async function runDoctor(args: readonly string[], terminal: Terminal): Pr
   const findings = [
     ...browsers.findings,
     finding,
-    ...(settings === null ? [] : [cacheFinding(settings.cachePath)]),
+    ...(settings === null
+      ? []
+      : [cacheFinding(settings.cachePath), await networkFinding(settings.cachePath)]),
     addonFinding(),
   ];
   const healthy = findings.every(({ state }) => state !== 'problem');

@@ -22,6 +22,7 @@ export const CHECKS = [
   'cache',
   'config',
   'addon',
+  'network',
 ] as const;
 export type Check = (typeof CHECKS)[number];
 

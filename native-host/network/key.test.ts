@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { linkLayerAddress, type NetworkFacts, NO_NETWORK, networkKey } from './key.ts';
+import { linkLayerAddress, type NetworkFacts, NO_NETWORK, networkKey, networkWords } from './key.ts';
 
 const SALT = new Uint8Array(32).fill(1);
 const HOME: NetworkFacts = {
@@ -49,4 +49,20 @@ test('link-layer addresses are compared in one form, whoever wrote them', () => 
       assert.ok(address === null || /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/.test(address));
     }),
   );
+});
+
+test('in words: what was readable, never what was read', () => {
+  assert.equal(
+    networkWords(HOME),
+    'wireless, its gateway known by its link-layer address, its name was read',
+  );
+  assert.equal(
+    networkWords({ ...HOME, linkLayer: null, ssid: '' }),
+    'wireless, its gateway known by its IP address only, its name may not be read',
+  );
+  assert.equal(
+    networkWords({ gateway: '', linkLayer: null, kind: 'other', ssid: '', tunnel: true }),
+    'of no known kind, without a gateway, a tunnel holds the default route',
+  );
+  for (const secret of [HOME.gateway, HOME.linkLayer ?? '']) assert.ok(!networkWords(HOME).includes(secret));
 });

@@ -38,3 +38,17 @@ export function linkLayerAddress(text: string): string | null {
   const address = parts.map((part) => part.padStart(2, '0')).join(':');
   return address === '00:00:00:00:00:00' ? null : address;
 }
+
+/** What is known of a network, in words that would not tell a reader where it is. */
+export function networkWords({ gateway, linkLayer, kind, ssid, tunnel }: NetworkFacts): string {
+  const kinds = { wired: 'wired', wireless: 'wireless', other: 'of no known kind' } as const;
+  const by =
+    linkLayer !== null
+      ? 'its gateway known by its link-layer address'
+      : gateway === ''
+        ? 'without a gateway'
+        : 'its gateway known by its IP address only';
+  const name = kind !== 'wireless' ? [] : [ssid === '' ? 'its name may not be read' : 'its name was read'];
+  const through = tunnel ? ['a tunnel holds the default route'] : [];
+  return [kinds[kind], by, ...name, ...through].join(', ');
+}

@@ -112,6 +112,12 @@ test('a tunnel that rules lead into holds the default route, whatever the main t
   assert.notEqual(idle.glance().place, up.glance().place);
 });
 
+test('an address that no running interface has is that of a tunnel which no program holds', () => {
+  const dead = source(WIREGUARD, { source: '10.64.0.2', addresses: { eth0: '192.168.1.7' } });
+  const facts = dead.glance().facts;
+  assert.equal(facts !== null && facts !== 'ask' && facts.tunnel, true);
+});
+
 test('rules that let nothing out while the tunnel is down: no network, though the main table has a route', () => {
   assert.equal(source(WIREGUARD, { source: null }).glance().facts, null);
 });

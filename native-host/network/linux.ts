@@ -84,14 +84,18 @@ function kindOf(machine: LinuxMachine, device: string): InterfaceKind {
 }
 
 /** The interface that the kernel sends from, all rules and tables counted; null: it leads nowhere. */
-function askedDevice(machine: LinuxMachine, likely: string | undefined): string | null {
+function askedDevice(
+  machine: LinuxMachine,
+  likely: string | undefined,
+  tunnels: readonly string[],
+): string | null {
   const source = machine.sourceAddress(4) ?? machine.sourceAddress(6);
   if (source === null) return null;
   const owners = Object.entries(machine.addresses()).filter(([, addresses]) =>
     addresses?.some(({ address }) => address === source),
   );
-  // A tunnel may borrow the address of another interface.
-  return owners.find(([device]) => device === likely)?.[0] ?? owners[0]?.[0] ?? likely ?? null;
+  // A tunnel may borrow the address of another interface; one that no program holds at present shows none of its own.
+  return owners.find(([device]) => device === likely)?.[0] ?? owners[0]?.[0] ?? tunnels[0] ?? likely ?? null;
 }
 
 function exitOf(machine: LinuxMachine): Exit | null {
@@ -109,7 +113,7 @@ function exitOf(machine: LinuxMachine): Exit | null {
   // The tables name what the main rules do. VPNs bend them with rules of their own, and then the kernel has to be asked,
   // which takes a helper that starts some 3 ms.
   const device =
-    best !== undefined && tunnels.length === 0 ? best.device : askedDevice(machine, best?.device);
+    best !== undefined && tunnels.length === 0 ? best.device : askedDevice(machine, best?.device, tunnels);
   if (device === null) return null;
   const tunnel = tunnels.includes(device);
   const beneath = tunnel
