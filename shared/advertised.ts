@@ -23,6 +23,11 @@ export interface Fault {
   readonly leads: boolean;
 }
 
+/** The host of a record's name: that of a port other than 443 is _PORT._https.HOST (RFC 9460 section 9.1). */
+function hostOf(name: string): string {
+  return name.replace(/^_\d+\._https\./, '');
+}
+
 /** The HTTP/3 alternatives that hold: a header replaces whatever was remembered, `clear` withdraws it. */
 function alternativePlaces(discovered: Discovered, ownHost: string): Place[] {
   const { altSvc, alternatives = [] } = discovered;
@@ -43,10 +48,7 @@ function ownServices({ discovered, origin }: Evidence): ServiceRecord[] {
     .map(({ host }) => host)
     .filter((host) => host !== origin.host);
   const services = discovered.names?.services ?? [];
-  // The owner of a port other than 443 is _PORT._https.HOST (RFC 9460 section 9.1).
-  return services.filter(
-    ({ priority, owner }) => priority > 0 && !others.includes(owner.replace(/^_\d+\._https\./, '')),
-  );
+  return services.filter(({ priority, owner }) => priority > 0 && !others.includes(hostOf(owner)));
 }
 
 function recordPlaces(evidence: Evidence): Place[] {
@@ -54,7 +56,7 @@ function recordPlaces(evidence: Evidence): Place[] {
     .filter((record) => !record.incompatible && record.alpn.includes('h3'))
     .toSorted((a, b) => a.priority - b.priority)
     .map(({ target, port }) => ({
-      host: target,
+      host: hostOf(target),
       port: port ?? evidence.origin.port,
       source: 'https-record',
     }));
@@ -70,15 +72,18 @@ function lookupFailure({ discovered }: Evidence, host: string): Reach {
   const asked = lookups.filter(({ name, kind }) => name === host && kind !== 'HTTPS');
   if (asked.length === 0 || addresses.some((a) => a.host === host)) return 'not-tried';
   const failed = asked.find(({ outcome }) => outcome === 'failed');
-  return failed === undefined
+  if (failed !== undefined) return { code: 'dns-failed', message: failed.message ?? 'no answer' };
+  // An answer of which nothing is left says what the guard took.
+  const guarded = asked.find(({ message }) => message !== undefined);
+  return guarded === undefined
     ? { code: 'no-address', message: 'no address' }
-    : { code: 'dns-failed', message: failed.message ?? 'no answer' };
+    : { code: 'blocked', message: guarded.message ?? '' };
 }
 
 /** What came of HTTP/3 at a place, by all attempts at its addresses. */
 export function reachAt(evidence: Evidence, place: Pick<Place, 'host' | 'port'>): Reach {
   const there = evidence.attempts.filter(
-    (a) => isH3(a) && isSamePlace({ host: a.host ?? evidence.origin.host, port: a.port }, place),
+    (a) => isH3(a) && isSamePlace({ host: hostOf(a.host ?? evidence.origin.host), port: a.port }, place),
   );
   const reach = reachOf(there);
   return reach === 'not-tried' && place.host !== evidence.origin.host
@@ -156,7 +161,7 @@ function hostFault(evidence: Evidence, place: PlaceReached): string[] {
   const sentence = `Advertises HTTP/3 ${placeWords(place, host)}`;
   const where = place.source === 'alt-svc' ? 'the Alt-Svc header' : 'the HTTPS record';
   switch (place.reach.code) {
-    case 'dns-failed':
+    // A resolver that does not answer proves nothing about the name.
     case 'no-address':
       return [`${sentence}, a name that leads to no address. Correct the host in ${where}.`];
     case 'certificate-invalid':

@@ -202,6 +202,34 @@ const WRONG: readonly Row[] = [
     /at b\.test:444, a name that leads to no address/,
   ],
   [
+    'a host that cannot be looked up now may well exist',
+    {
+      discovered: {
+        ...atB,
+        names: names([], {
+          lookups: unresolved.map((l) => ({ ...l, outcome: 'failed', message: 'SERVFAIL' })),
+        }),
+      },
+      attempts: [h3(refused), h2()],
+    },
+    'h3-advertised-unreachable',
+    [],
+    /b\.test cannot be looked up \(SERVFAIL\)/,
+  ],
+  [
+    'a host whose addresses the guard took',
+    {
+      discovered: {
+        ...atB,
+        names: names([], { lookups: unresolved.map((l) => ({ ...l, message: '10.0.0.1 is private' })) }),
+      },
+      attempts: [h3(refused), h2()],
+    },
+    'h3-advertised-unreachable',
+    [],
+    /the address policy refuses/,
+  ],
+  [
     'a host without the certificate',
     { discovered: atB, attempts: [h3(refused), h3(wrongName, onB), h2()] },
     'h3-advertisement-wrong',
@@ -277,6 +305,18 @@ const WRONG: readonly Row[] = [
     { discovered: { ...own, names: names([{ port: 8443 }]) } },
     'h3-available',
     ['h3-advertisement-wrong'],
+  ],
+  [
+    'the HTTPS record of another port than 443, whose name is longer than its host',
+    {
+      discovered: {
+        ...own,
+        names: names([{ owner: '_443._https.a.test', target: '_443._https.a.test' }]),
+      },
+      attempts: [h3(null, { host: '_443._https.a.test', source: 'https-record' }), h2()],
+    },
+    'h3-available',
+    [],
   ],
   [
     'an HTTPS record with h3 beside clear',
