@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FAR_AWAY } from '../network/datagram.ts';
+import { familiesOf, type Surroundings, watchConnectivity } from './connectivity.ts';
+import { openDns } from './dns.ts';
+import { dnsScene, zone } from './dns-scene.ts';
+
+/** A machine with these sources towards the world, and these addresses. */
+function machine(v4: string | null, v6: string | null, addresses: readonly string[] = []): Surroundings {
+  return {
+    sourceFor: (destination) => (destination === FAR_AWAY[6] ? v6 : v4),
+    addresses: () => addresses,
+  };
+}
+
+const LOCAL = ['127.0.0.1', '::1', 'fe80::1', '169.254.7.7'];
+
+test('a default route decides; without any, addresses beyond loopback and link do', () => {
+  const table: [Surroundings, boolean, boolean, 'ipv4' | 'ipv6'][] = [
+    [machine('192.168.0.2', '2001:db8::2'), true, true, 'ipv6'],
+    [machine('192.168.0.2', null, ['fd00::2', ...LOCAL]), false, true, 'ipv4'],
+    [machine(null, '2001:db8::2', ['192.168.0.2']), true, false, 'ipv6'],
+    // A route over an interface that has no address of its own to send from.
+    [machine('192.168.0.2', 'fe80::1'), false, true, 'ipv4'],
+    [machine('169.254.7.7', '2001:db8::2'), true, false, 'ipv6'],
+    [machine(null, null, ['10.0.0.2', ...LOCAL]), false, true, 'ipv4'],
+    [machine(null, null, ['10.0.0.2', 'fd00::2', ...LOCAL]), true, true, 'ipv6'],
+    [machine(null, null, LOCAL), false, false, 'ipv6'],
+    [machine('127.0.0.1', '::1', LOCAL), false, false, 'ipv6'],
+    [machine(null, null), false, false, 'ipv6'],
+  ];
+  for (const [surroundings, ipv6, ipv4, preferred] of table)
+    assert.deepEqual(familiesOf(surroundings), { ipv6, ipv4, preferred });
+});
+
+/** A clock that a test moves. */
+function handClock() {
+  let nowMs = 0;
+  return {
+    nowMs: () => nowMs,
+    after: () => () => {},
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
+
+const DNS64 = zone({ 'ipv4only.arpa': { AAAA: ['64:ff9b::c000:aa', '64:ff9b::c000:ab'] } });
+
+test('the NAT64 prefix is asked for on IPv6-only networks, and then once for its TTL', async (t) => {
+  const { server, asked } = await dnsScene(t, DNS64);
+  const dns = openDns({ server });
+  const clock = handClock();
+  const dual = watchConnectivity(machine('192.168.0.2', '2001:db8::2'), clock);
+  assert.equal((await dual(dns)).nat64Prefix, null);
+  const old = watchConnectivity(machine('192.168.0.2', null), clock);
+  assert.equal((await old(dns)).nat64Prefix, null);
+  assert.deepEqual(asked, []);
+
+  const modern = watchConnectivity(machine(null, '2001:db8::2'), clock);
+  assert.deepEqual(await Promise.all([modern(dns), modern(dns)]), [
+    { ipv6: true, ipv4: false, preferred: 'ipv6', nat64Prefix: '64:ff9b::/96' },
+    { ipv6: true, ipv4: false, preferred: 'ipv6', nat64Prefix: '64:ff9b::/96' },
+  ]);
+  clock.pass(299_999);
+  await modern(dns);
+  assert.deepEqual(asked, ['AAAA ipv4only.arpa']);
+  clock.pass(1);
+  await modern(dns);
+  assert.equal(asked.length, 2);
+});
+
+test('on another network it is asked for anew; a network without one is believed for a minute', async (t) => {
+  const { server, asked } = await dnsScene(t, () => ({ records: [] }));
+  const dns = openDns({ server });
+  const clock = handClock();
+  let self = '2001:db8::2';
+  const connectivity = watchConnectivity(
+    { sourceFor: (to) => (to === FAR_AWAY[6] ? self : null), addresses: () => [] },
+    clock,
+  );
+  assert.equal((await connectivity(dns)).nat64Prefix, null);
+  await connectivity(dns);
+  assert.equal(asked.length, 1);
+  self = '2001:db8:1::2';
+  await connectivity(dns);
+  assert.equal(asked.length, 2);
+  clock.pass(60_000);
+  await connectivity(dns);
+  assert.equal(asked.length, 3);
+});

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { loadQuicAddon } from '../quic/addon.ts';
+import type { Answer } from './answer.ts';
+import { type Getaddrinfo, openDns } from './dns.ts';
+import { dnsScene, type Script, zone } from './dns-scene.ts';
+
+const never = new AbortController().signal;
+
+function addressesOf(answer: Answer): readonly string[] {
+  assert.ok(answer.ok && answer.kind !== 'HTTPS', JSON.stringify(answer));
+  return answer.addresses.map(({ address }) => address);
+}
+
+/** The system's client with a server of ours in place of the configured ones. */
+async function system(t: TestContext, script: Script, getaddrinfo?: Getaddrinfo) {
+  const scene = await dnsScene(t, script);
+  const { DnsResolver } = loadQuicAddon();
+  const systemResolver = () => new DnsResolver(scene.server);
+  return { ...scene, dns: openDns({ server: null, systemResolver, ...(getaddrinfo && { getaddrinfo }) }) };
+}
+
+/** getaddrinfo that must not be asked. */
+const unasked: Getaddrinfo = async (name) => assert.fail(`getaddrinfo was asked for ${name}`);
+
+test('a server of the user is asked for each kind alone, and nobody else is', async (t) => {
+  const { server, asked } = await dnsScene(
+    t,
+    zone({
+      'a.test': {
+        A: ['192.0.2.1', '192.0.2.2'],
+        AAAA: ['2001:db8::1'],
+        HTTPS: [{ alpn: ['h3', 'h2'], port: 8443, hints: ['192.0.2.3'] }],
+      },
+    }),
+  );
+  const dns = openDns({ server, getaddrinfo: unasked });
+  assert.deepEqual(addressesOf(await dns.ask('a.test', 'A', never)), ['192.0.2.1', '192.0.2.2']);
+  assert.deepEqual(await dns.ask('a.test', 'AAAA', never), {
+    ok: true,
+    kind: 'AAAA',
+    addresses: [{ address: '2001:db8::1', ttlSeconds: 300 }],
+  });
+  assert.deepEqual(await dns.ask('a.test', 'HTTPS', never), {
+    ok: true,
+    kind: 'HTTPS',
+    services: [
+      {
+        owner: 'a.test',
+        priority: 1,
+        target: 'a.test',
+        alpn: ['h3', 'h2'],
+        noDefaultAlpn: false,
+        port: 8443,
+        ipv4Hints: ['192.0.2.3'],
+        ipv6Hints: [],
+        ech: false,
+        incompatible: false,
+        ttlSeconds: 300,
+      },
+    ],
+  });
+  assert.deepEqual(addressesOf(await dns.ask('none.test', 'A', never)), []);
+  assert.deepEqual(asked, ['A a.test', 'AAAA a.test', 'HTTPS a.test', 'A none.test']);
+});
+
+test('a name of another port, with its underscores, can be asked for', async (t) => {
+  const { server } = await dnsScene(t, zone({ '_8443._https.a.test': { HTTPS: [{ alpn: ['h3'] }] } }));
+  const answer = await openDns({ server }).ask('_8443._https.a.test', 'HTTPS', never);
+  assert.ok(answer.ok && answer.kind === 'HTTPS' && answer.services.length === 1, JSON.stringify(answer));
+});
+
+test('failures are answers with their reason', async (t) => {
+  const { server } = await dnsScene(t, (name) => (name === 'refused.test' ? 'REFUSED' : 'SERVFAIL'));
+  const dns = openDns({ server });
+  const reason = async (name: string): Promise<string> => {
+    const answer = await dns.ask(name, 'A', never);
+    return answer.ok ? 'answered' : answer.message;
+  };
+  assert.match(await reason('failing.test'), /SERVFAIL/);
+  assert.match(await reason('refused.test'), /REFUSED/);
+  assert.match(await reason('a..test'), /no domain name/);
+  assert.match(await reason('x'.repeat(64)), /no domain name/);
+});
+
+test('a question that is cancelled resolves at once, also one cancelled before it was asked', async (t) => {
+  const { server, asked } = await dnsScene(t, () => 'silence');
+  const dns = openDns({ server });
+  const abort = new AbortController();
+  const asking = dns.ask('a.test', 'A', abort.signal);
+  while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  abort.abort();
+  assert.equal((await asking).ok, false);
+  assert.equal((await dns.ask('a.test', 'A', abort.signal)).ok, false);
+  assert.deepEqual(asked, ['A a.test']);
+});
+
+test('what DNS does not know getaddrinfo may: it is asked once, when both families are empty', async (t) => {
+  let calls = 0;
+  const { promises } = await import('node:dns');
+  const counted: Getaddrinfo = (name) => {
+    calls += 1;
+    return promises.lookup(name, { all: true });
+  };
+  // An address in its old spelling (inet_aton), which no DNS server knows and every getaddrinfo does.
+  const { dns, asked } = await system(t, () => 'NXDOMAIN', counted);
+  const [a, aaaa] = await Promise.all([dns.ask('127.1', 'A', never), dns.ask('127.1', 'AAAA', never)]);
+  assert.deepEqual([addressesOf(a), addressesOf(aaaa)], [['127.0.0.1'], []]);
+  assert.equal(calls, 1);
+  assert.deepEqual(asked.toSorted(), ['A 127.1', 'AAAA 127.1']);
+});
+
+test('where one family has an address, or DNS fails and getaddrinfo knows no more, the answer of DNS stands', async (t) => {
+  const { dns } = await system(t, zone({ 'a.test': { A: ['192.0.2.1'] } }), unasked);
+  const [aaaa, a] = await Promise.all([dns.ask('a.test', 'AAAA', never), dns.ask('a.test', 'A', never)]);
+  assert.deepEqual([addressesOf(a), addressesOf(aaaa)], [['192.0.2.1'], []]);
+  const failing = await system(
+    t,
+    () => 'SERVFAIL',
+    () => Promise.reject(Object.assign(new Error('none'), { code: 'ENOTFOUND' })),
+  );
+  const answer = await failing.dns.ask('a.test', 'A', never);
+  assert.match(answer.ok ? '' : answer.message, /SERVFAIL/);
+});
+
+test('without a configuration addresses come from getaddrinfo, and HTTPS says why it does not', async () => {
+  const dns = openDns({
+    server: null,
+    systemResolver: () => {
+      throw new Error('there is no resolv.conf');
+    },
+  });
+  assert.ok(addressesOf(await dns.ask('localhost', 'A', never)).every((address) => address === '127.0.0.1'));
+  const [a, aaaa] = [await dns.ask('localhost', 'A', never), await dns.ask('localhost', 'AAAA', never)];
+  assert.ok(addressesOf(a).length + addressesOf(aaaa).length > 0);
+  const https = await dns.ask('localhost', 'HTTPS', never);
+  assert.deepEqual(https, { ok: false, kind: 'HTTPS', message: 'there is no resolv.conf' });
+});
+
+test('a server may be written without its port, and one that is none fails every question', async () => {
+  const dns = openDns({ server: 'not-a-server' });
+  const answer = await dns.ask('a.test', 'A', never);
+  assert.match(answer.ok ? '' : answer.message, /address:port/);
+  for (const server of ['127.0.0.1', '::1']) assert.doesNotThrow(() => openDns({ server }));
+});
