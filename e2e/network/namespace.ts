@@ -1,5 +1,11 @@
 // One network namespace: what can be run in it, put in its packets' way, and counted. Needs root, iproute2, nftables.
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import {
+  type ChildProcess,
+  type ChildProcessWithoutNullStreams,
+  type SpawnOptions,
+  type SpawnOptionsWithoutStdio,
+  spawn,
+} from 'node:child_process';
 import {
   counterArguments,
   counterScript,
@@ -32,7 +38,12 @@ export interface Namespace {
   /** As `ip netns` knows it. */
   readonly name: string;
   /** Starts a process inside, by `ip netns exec`, whose process becomes the file's own. It ends with the network. */
-  spawn(file: string, args: readonly string[], options?: SpawnOptions): ChildProcess;
+  spawn(
+    file: string,
+    args: readonly string[],
+    options?: SpawnOptionsWithoutStdio,
+  ): ChildProcessWithoutNullStreams;
+  spawn(file: string, args: readonly string[], options: SpawnOptions): ChildProcess;
   /** Runs a command inside to its end. Rejects only if it cannot be started, never for its exit code. */
   run(file: string, args: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Runs `ip` inside, for addresses and routes beyond what the network comes with. Rejects if it complains. */
@@ -93,7 +104,8 @@ export async function makeNamespace(name: string): Promise<Namespace> {
   await insist('ip', inside('sh', ['-ec', EQUAL_TRIALS]));
   return {
     name,
-    spawn: (file, args, options = {}) => spawn('ip', inside(file, args), options),
+    spawn: ((file, args, options: SpawnOptions = {}) =>
+      spawn('ip', inside(file, args), options)) as Namespace['spawn'],
     run: (file, args, options) => runCommand('ip', inside(file, args), options),
     ip: (...words) => insist('ip', ['-n', name, ...words]),
     async obstruct(obstacles) {

@@ -73,9 +73,12 @@ function appointUndertaker(names: readonly string[]): () => Promise<void> {
   };
 }
 
-/** Private by RFC 1918 and RFC 4193: the helper needs leave to connect there. Links are numbered from 1. */
+/**
+ * Private (RFC 1918) and for documentation (RFC 3849): the helper needs leave to connect there. Unique local addresses
+ * would not do, since address selection ranks them behind IPv4 (RFC 6724 section 2.1). Links are numbered from 1.
+ */
 function addressesOf(index: number) {
-  const [v4, v6] = [`10.77.${index}`, `fd77:0:0:${index.toString(16)}:`];
+  const [v4, v6] = [`10.77.${index}`, `2001:db8:77:${index.toString(16)}:`];
   return { ipv4: `${v4}.2`, ipv6: `${v6}:2`, clientIpv4: `${v4}.1`, clientIpv6: `${v6}:1` };
 }
 

@@ -1,5 +1,5 @@
 // Starts real origins on loopback, one for each way a site can treat HTTP/3, and stops them again.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -15,7 +15,7 @@ export interface OriginSettings {
   host: string;
   /** For UDP and TCP alike; 0, the default, takes a free one. */
   port?: number;
-  /** A loopback address; 127.0.0.1 unless said. */
+  /** 127.0.0.1 unless said; `::` is every address of both families. */
   address?: string;
   /** Whether it listens on UDP and speaks HTTP/3. */
   h3: boolean;
@@ -63,6 +63,8 @@ export interface OriginsOptions<Name extends string> {
   certificateHosts?: readonly string[];
   /** Told of every request. */
   onRequest?: (request: SeenRequest) => void;
+  /** Where the server's process runs: a network namespace; this process's own unless said. */
+  inside?: { spawn(file: string, args: readonly string[]): ChildProcessWithoutNullStreams };
 }
 
 export interface RunningOrigin {
@@ -114,7 +116,8 @@ export async function startOrigins<Name extends string>(
     certificateHosts: options.certificateHosts ?? [],
     log: options.onRequest !== undefined,
   };
-  const child = spawn(BINARY, [JSON.stringify(settings)], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const start = options.inside?.spawn ?? spawn;
+  const child = start(BINARY, [JSON.stringify(settings)]);
   const exited = once(child, 'exit');
   const complaints: string[] = [];
   createInterface(child.stderr).on('line', (line) => {

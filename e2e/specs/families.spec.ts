@@ -1,0 +1,132 @@
+// Both address families raced for real: an origin with an IPv4 and an IPv6 address, and paths on which one family or
+// one transport is dead. HTTP/3 counts as lost only when it is lost on both.
+import type { Attempt } from '@photofinish/shared/outcome';
+import { networkUnavailable } from '../network/available.ts';
+import { type Laboratory, openLaboratory, PORT } from '../network/laboratory.ts';
+import type { Obstacle } from '../network/obstacles.ts';
+import { expect, test } from './fixtures.ts';
+
+type Transport = Obstacle['transport'];
+
+// To the origin's port only: names must be found even where UDP is dead.
+const obstacle =
+  (effect: Obstacle['effect']) =>
+  (transport: Transport, family: 4 | 6): Obstacle => ({ transport, family, effect, port: PORT });
+const drop = obstacle('drop');
+const refuse = obstacle('refuse');
+
+interface Case {
+  readonly what: string;
+  readonly obstacles: readonly Obstacle[];
+  readonly adopted: 'h3' | 'h2';
+  readonly family: 4 | 6;
+  /** Attempts that must have been made, and how they must have failed. */
+  readonly failures?: readonly (readonly [Attempt['protocol'], 4 | 6, string])[];
+}
+
+const CASES: readonly Case[] = [
+  { what: 'clean', obstacles: [], adopted: 'h3', family: 6 },
+  { what: 'UDP lost on IPv6', obstacles: [drop('udp', 6)], adopted: 'h3', family: 4 },
+  { what: 'UDP lost on IPv4', obstacles: [drop('udp', 4)], adopted: 'h3', family: 6 },
+  { what: 'TCP lost on IPv6', obstacles: [drop('tcp', 6)], adopted: 'h3', family: 6 },
+  { what: 'TCP lost on IPv4', obstacles: [drop('tcp', 4)], adopted: 'h3', family: 6 },
+  { what: 'TCP lost on both', obstacles: [drop('tcp', 4), drop('tcp', 6)], adopted: 'h3', family: 6 },
+  { what: 'IPv6 dead', obstacles: [drop('udp', 6), drop('tcp', 6)], adopted: 'h3', family: 4 },
+  { what: 'IPv4 dead', obstacles: [drop('udp', 4), drop('tcp', 4)], adopted: 'h3', family: 6 },
+  { what: 'UDP lost on both', obstacles: [drop('udp', 4), drop('udp', 6)], adopted: 'h2', family: 6 },
+  {
+    what: 'UDP lost on both, TCP lost on IPv6',
+    obstacles: [drop('udp', 4), drop('udp', 6), drop('tcp', 6)],
+    adopted: 'h2',
+    family: 4,
+  },
+  {
+    what: 'UDP refused on IPv6',
+    obstacles: [refuse('udp', 6)],
+    adopted: 'h3',
+    family: 4,
+    failures: [['h3', 6, 'udp-refused']],
+  },
+  {
+    what: 'UDP refused on both',
+    obstacles: [refuse('udp', 4), refuse('udp', 6)],
+    adopted: 'h2',
+    family: 6,
+    failures: [
+      ['h3', 6, 'udp-refused'],
+      ['h3', 4, 'udp-refused'],
+    ],
+  },
+  {
+    what: 'UDP refused on both, TCP refused on IPv6',
+    obstacles: [refuse('udp', 4), refuse('udp', 6), refuse('tcp', 6)],
+    adopted: 'h2',
+    family: 4,
+    failures: [['h2', 6, 'tcp-refused']],
+  },
+];
+
+/** So long that HTTP/3 has been tried on both families before old HTTP begins, however busy the machine is. */
+const PATIENT = ['--start-delay', '2000'];
+const COLD = ['--memory', 'none'];
+
+let laboratory: Laboratory | null = null;
+
+function open(): Laboratory {
+  if (laboratory === null) throw new Error('the laboratory is not open');
+  return laboratory;
+}
+
+const addressOf = (family: 4 | 6) => (family === 4 ? open().server.ipv4 : open().server.ipv6);
+
+test.beforeAll(async () => {
+  if ((await networkUnavailable('veth')) === null) laboratory = await openLaboratory();
+});
+test.beforeEach(async () => {
+  const why = await networkUnavailable('veth');
+  test.skip(why !== null, why ?? '');
+});
+test.afterAll(() => laboratory?.close());
+
+for (const [mode, options] of [
+  ['race', PATIENT],
+  ['v3', []],
+] as const)
+  for (const { what, obstacles, adopted, family, failures = [] } of CASES)
+    test(`${mode}, ${what}: ${adopted} over IPv${family}`, async () => {
+      await open().server.obstruct(obstacles);
+      const document = await open().race('--mode', mode, ...options, ...COLD, ...open().byName);
+      const [trial] = document.races[0]?.trials ?? [];
+      expect(trial?.adopted).toBe(adopted);
+      const winner = trial?.attempts.find(({ outcome }) => outcome === 'adopted');
+      expect(winner).toMatchObject({ protocol: adopted, address: addressOf(family) });
+      for (const [protocol, failed, code] of failures) {
+        const address = addressOf(failed);
+        const attempt = trial?.attempts.find((a) => a.protocol === protocol && a.address === address);
+        expect(attempt?.error?.code, `${protocol} at ${address}`).toBe(code);
+      }
+      const broken = document.races[0]?.verdict.code === 'h3-advertised-unreachable';
+      expect(broken && adopted === 'h3', 'HTTP/3 that was used is not called broken').toBe(false);
+    });
+
+test('race: HTTP/3 over IPv4 is found when UDP is lost on IPv6 only, late or in time, and is used from then on', async ({
+  dir,
+}) => {
+  await open().server.obstruct([drop('udp', 6)]);
+  const cache = ['--cache', `${dir}/cache.db`];
+  const race = () => open().race('--memory', 'full', ...cache, ...open().byName);
+  const [first] = (await race()).races;
+  const found = first?.trials[0]?.attempts.find((a) => a.protocol === 'h3' && a.address === addressOf(4));
+  expect(['adopted', 'established-late']).toContain(found?.outcome);
+  expect(first?.verdict.code).not.toBe('h3-advertised-unreachable');
+  const [second] = (await race()).races;
+  expect(second?.trials[0]).toMatchObject({ cacheHit: true, adopted: 'h3' });
+});
+
+test('race: with both families dead it ends at its deadline, adopting nothing', async () => {
+  await open().server.obstruct([drop('udp', 4), drop('udp', 6), drop('tcp', 4), drop('tcp', 6)]);
+  const document = await open().race('--timeout', '1500', ...COLD, ...open().pinned(addressOf(6)));
+  const [trial] = document.races[0]?.trials ?? [];
+  expect(trial).toMatchObject({ adopted: null, establishedMs: null });
+  expect(trial?.attempts.map((a) => a.error?.code).toSorted()).toEqual(['tcp-timeout', 'udp-timeout']);
+});

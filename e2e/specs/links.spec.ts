@@ -1,0 +1,123 @@
+// The laboratory's own links, measured from outside: what is asked for is what packets meet. Counts have bounds that
+// chance passes once in millions; of time only what no busy machine can undercut is asserted.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@playwright/test';
+import { networkUnavailable } from '../network/available.ts';
+import { startEcho } from '../network/echo.ts';
+import { type Network, openNetwork } from '../network/open.ts';
+import type { Shape } from '../network/shape.ts';
+import { TOP } from '../scratch.ts';
+
+const DELAY_MS = 20;
+/** Five standard deviations of a binomial count. */
+const WIDE = 5;
+
+const opened: Network<'server'>[] = [];
+
+async function openTun(shape: Shape): Promise<Network<'server'>> {
+  const network = await openNetwork({ link: { kind: 'tun', shape, seed: 3 } });
+  opened.push(network);
+  return network;
+}
+
+test.beforeEach(async () => {
+  const why = await networkUnavailable('tun');
+  test.skip(why !== null, why ?? '');
+});
+test.afterEach(async () => {
+  for (const network of opened.splice(0)) await network.close();
+});
+
+for (const family of [4, 6] as const)
+  test(`IPv${family}: a round trip takes both delays, and at once what is changed while running`, async () => {
+    const { client, peers } = await openTun({ delayMs: DELAY_MS });
+    const { server } = peers;
+    const echo = await startEcho(server);
+    const address = family === 4 ? server.ipv4 : server.ipv6;
+    const before = await echo.probe(client, { address, datagrams: 10, bytes: 1200, gapMs: 0 });
+    expect(before.roundTripsMs).toHaveLength(10);
+    expect(Math.min(...before.roundTripsMs)).toBeGreaterThanOrEqual(2 * DELAY_MS);
+    await server.shape({ up: { delayMs: 4 * DELAY_MS } });
+    const after = await echo.probe(client, { address, datagrams: 3, bytes: 1200, gapMs: 0 });
+    expect(Math.min(...after.roundTripsMs)).toBeGreaterThanOrEqual(5 * DELAY_MS);
+    const { up } = await server.report();
+    expect(up.shortestUs).toBeGreaterThanOrEqual(DELAY_MS * 1000);
+  });
+
+test('losses are as many as asked, in each direction by itself', async () => {
+  const { client, peers } = await openTun({});
+  const { server } = peers;
+  const echo = await startEcho(server);
+  await server.shape({ up: { loss: { kind: 'independent', share: 0.3 } } });
+  const datagrams = 2000;
+  const { roundTripsMs } = await echo.probe(client, {
+    address: server.ipv4,
+    datagrams,
+    bytes: 100,
+    gapMs: 1,
+  });
+  const { up, down } = await server.report();
+  expect(up.delivered + up.lost).toBeGreaterThanOrEqual(datagrams);
+  expect(down.lost).toBe(0);
+  expect(roundTripsMs.length).toBe(down.delivered);
+  const deviation = Math.sqrt(datagrams * 0.3 * 0.7);
+  expect(Math.abs(up.lost - datagrams * 0.3)).toBeLessThan(WIDE * deviation);
+});
+
+test('a rate lets no more through than it says, and a short queue loses the rest', async () => {
+  // 1228 bytes with the headers of UDP and IPv4 take 9.824 ms.
+  const { client, peers } = await openTun({});
+  const { server } = peers;
+  const echo = await startEcho(server);
+  await server.shape({ up: { rateMbps: 1, queuePackets: 5 } });
+  const { roundTripsMs } = await echo.probe(client, {
+    address: server.ipv4,
+    datagrams: 50,
+    bytes: 1200,
+    gapMs: 1,
+  });
+  const { up } = await server.report();
+  expect(up.delivered + up.overflowed).toBeGreaterThanOrEqual(50);
+  expect(up.overflowed).toBeGreaterThan(0);
+  expect(Math.min(...roundTripsMs)).toBeGreaterThanOrEqual(9.8);
+});
+
+test('a path MTU black hole passes Initials and nothing longer', async () => {
+  const { client, peers } = await openTun({ maxPacketBytes: 1280 });
+  const { server } = peers;
+  const echo = await startEcho(server);
+  const probe = (bytes: number) =>
+    echo.probe(client, { address: server.ipv6, datagrams: 5, bytes, gapMs: 0 });
+  // 48 bytes are IPv6's and UDP's headers.
+  expect((await probe(1280 - 48)).roundTripsMs).toHaveLength(5);
+  expect((await probe(1280 - 47)).roundTripsMs).toHaveLength(0);
+  expect((await server.report()).up.oversized).toBe(5);
+});
+
+/** What a process's command line or a namespace still says of a network. */
+async function traces(name: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry));
+  const commands = pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''));
+  return [...(await readdir('/run/netns')), ...(await Promise.all(commands))].filter((line) =>
+    line.includes(name),
+  );
+}
+
+test('an owner that is killed leaves nothing behind, neither namespaces nor processes', async () => {
+  const script = `
+    import { openNetwork } from './network/open.ts';
+    const { client } = await openNetwork({ link: { kind: 'tun' } });
+    client.spawn('sh', ['-c', 'sleep 600; true', client.name]);
+    process.stdout.write(client.name);`;
+  const owner = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: join(TOP, 'e2e'),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [name] = (await once(owner.stdout.setEncoding('utf8'), 'data')) as [string];
+  expect(await traces(name)).not.toEqual([]);
+  owner.kill('SIGKILL');
+  await expect.poll(() => traces(name), { timeout: 20_000 }).toEqual([]);
+});
