@@ -38,18 +38,20 @@ export interface LiveDiscovery {
   cancel(): void;
 }
 
+/** Where alternatives lead, and what was asked to find that out. */
+export interface Followed {
+  readonly endpoints: readonly Endpoint[];
+  readonly names: Names;
+}
+
 export interface Discovering {
   /** Runs a discovery to its end: every answer is in, or the resolution delay has passed. Never rejects. */
   settle(query: DiscoveryQuery, signal: AbortSignal): Promise<Discovery>;
   /** Begins one whose answers arrive while connections are already attempted. */
   begin(query: DiscoveryQuery, listener: (news: DiscoveryNews) => void): LiveDiscovery;
   /**
-   * The endpoints of alternatives that an answer just named; those of the origin's own host need no look-up. Gives an
-   * empty list for what does not resolve or is forbidden. Never rejects.
+   * The endpoints of alternatives that an answer just named; those of the origin's own host need no look-up. Gives no
+   * endpoint for what does not resolve or is forbidden; `names` then says why. Never rejects.
    */
-  follow(
-    origin: OriginParts,
-    alternatives: readonly Alternative[],
-    signal: AbortSignal,
-  ): Promise<readonly Endpoint[]>;
+  follow(origin: OriginParts, alternatives: readonly Alternative[], signal: AbortSignal): Promise<Followed>;
 }

@@ -3,7 +3,7 @@
 import type { Names } from '@photofinish/shared/discovered';
 import type { OriginParts } from '@photofinish/shared/origin';
 import type { AttemptError } from '@photofinish/shared/outcome';
-import type { Discovering, Discovery, DiscoveryNews, DiscoveryQuery } from './discovering.ts';
+import type { Discovering, Discovery, DiscoveryNews, DiscoveryQuery, Followed } from './discovering.ts';
 import { type DiscoveryParts, type DiscoveryRun, runDiscovery } from './discovery-run.ts';
 import type { Endpoint } from './endpoint.ts';
 import { RESOLUTION_DELAY_MS } from './resolution.ts';
@@ -67,14 +67,15 @@ export function openDiscovering(parts: DiscoveryParts): Discovering {
     origin: OriginParts,
     alternatives: DiscoveryQuery['alternatives'],
     signal: AbortSignal,
-  ): Promise<readonly Endpoint[]> {
-    if (signal.aborted) return Promise.resolve([]);
+  ): Promise<Followed> {
+    if (signal.aborted) return Promise.resolve({ endpoints: [], names: NO_NAMES });
     const query: DiscoveryQuery = { origin, alternatives, assumeH3: false, history: new Map() };
     return new Promise((resolve) => {
       function end(endpoints: readonly Endpoint[]): void {
         signal.removeEventListener('abort', onAbort);
         run.cancel();
-        resolve(endpoints.filter(({ source }) => source === 'alt-svc'));
+        const names = run.names();
+        resolve({ endpoints: endpoints.filter(({ source }) => source === 'alt-svc'), names });
       }
       const onAbort = (): void => end([]);
       const run = runDiscovery(parts, query, found.get(origin) ?? new Map(), (news) => {

@@ -44,6 +44,8 @@ export interface DrivenTrial {
   readonly knownRoot: Readonly<Record<ContenderName, boolean | null>>;
   /** What the trial's own discovery gave; null without one. */
   readonly names: Names | null;
+  /** What was asked to follow alternatives. */
+  readonly followed: readonly Names[];
   /** Why the trial's own discovery led nowhere. */
   readonly undiscovered: AttemptError | null;
 }
@@ -65,6 +67,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
   const timers = new Map<TimerName, () => void>();
   const knownRoot: Record<ContenderName, boolean | null> = { h3: null, h2: null };
   const ended = new AbortController();
+  const followed: Names[] = [];
   let altSvc: DrivenTrial['altSvc'] = null;
   let undiscovered: AttemptError | null = null;
   let heard = false;
@@ -146,9 +149,10 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
 
     function follow(attempt: number): void {
       const { alternatives } = entryOf(attempt);
-      void discovery
-        .follow(origin, alternatives, ended.signal)
-        .then((endpoints) => feed({ type: 'alternatives', attempt, endpoints }));
+      void discovery.follow(origin, alternatives, ended.signal).then(({ endpoints, names }) => {
+        followed.push(names);
+        feed({ type: 'alternatives', attempt, endpoints });
+      });
     }
 
     function setTimer(name: TimerName, atMs: number | null): void {
@@ -168,7 +172,8 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
       // Ended attempts still have to say how many packets they took.
       await Promise.all(attempts.map((entry) => entry.told));
       if (live !== null && !heard) undiscovered = notInTime(origin.host, plan.timeoutMs);
-      resolve({ trial: machine.record(), altSvc, knownRoot, names: live?.names() ?? null, undiscovered });
+      const names = live?.names() ?? null;
+      resolve({ trial: machine.record(), altSvc, knownRoot, names, followed, undiscovered });
     }
 
     function perform(action: TrialAction): void {

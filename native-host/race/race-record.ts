@@ -33,12 +33,26 @@ function alternativesOf({ options, done }: Raced): DiscoveredAlternative[] {
   return [...remembered, ...answered];
 }
 
+/** What the last look-up gave, and after it what the last following of alternatives asked. */
+function namesOf({ done, names }: Raced): Names | null {
+  const own = done.findLast((d) => d.names !== null)?.names ?? names;
+  const followed = done.findLast((d) => d.followed.length > 0)?.followed ?? [];
+  if (own === null) return null;
+  const known = (address: Names['addresses'][number]): boolean =>
+    own.addresses.some((a) => a.host === address.host && a.address === address.address);
+  return {
+    addresses: [...own.addresses, ...followed.flatMap((each) => each.addresses).filter((a) => !known(a))],
+    services: [...own.services, ...followed.flatMap((each) => each.services)],
+    lookups: [...own.lookups, ...followed.flatMap((each) => each.lookups)],
+  };
+}
+
 function discoveredBy(raced: Raced): Discovered {
   const { options, done } = raced;
   const remembered = options.memory === 'full' ? options.known?.altSvc : undefined;
   const h3Root = done.findLast((d) => d.knownRoot.h3 !== null)?.knownRoot.h3;
   const h2Root = done.findLast((d) => d.knownRoot.h2 !== null)?.knownRoot.h2;
-  const names = done.findLast((d) => d.names !== null)?.names ?? raced.names;
+  const names = namesOf(raced);
   const alternatives = alternativesOf(raced);
   return {
     altSvc: done.findLast((d) => d.altSvc !== null)?.altSvc?.value ?? remembered ?? null,

@@ -3,7 +3,7 @@ import { type Alternative, h3Alternatives } from '@photofinish/shared/alt-svc';
 import type { Names } from '@photofinish/shared/discovered';
 import type { OriginParts } from '@photofinish/shared/origin';
 import type { AttemptError } from '@photofinish/shared/outcome';
-import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';
+import type { Discovering, Discovery, DiscoveryQuery, Followed } from '../discover/discovering.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { Clock } from './clock.ts';
 
@@ -110,7 +110,9 @@ export function scriptedDiscovery(clock: Clock, script: DiscoveryScript = {}): S
     },
     follow(origin, alternatives, signal) {
       followed.push(alternatives);
-      return later<readonly Endpoint[]>(placesOf(origin, alternatives), [], signal);
+      const names = namesOf(origin.host, []);
+      const endpoints = placesOf(origin, alternatives);
+      return later<Followed>({ endpoints, names }, { endpoints: [], names }, signal);
     },
   };
 }
