@@ -71,18 +71,22 @@ export function openDiscovering(parts: DiscoveryParts): Discovering {
     if (signal.aborted) return Promise.resolve({ endpoints: [], names: NO_NAMES });
     const query: DiscoveryQuery = { origin, alternatives, assumeH3: false, history: new Map() };
     return new Promise((resolve) => {
-      function end(endpoints: readonly Endpoint[]): void {
-        signal.removeEventListener('abort', onAbort);
+      let advertised: readonly Endpoint[] = [];
+      let forgetGrace: (() => void) | null = null;
+
+      function end(): void {
+        signal.removeEventListener('abort', end);
+        forgetGrace?.();
         run.cancel();
-        const names = run.names();
-        resolve({ endpoints: endpoints.filter(({ source }) => source === 'alt-svc'), names });
+        resolve({ endpoints: advertised, names: run.names() });
       }
-      const onAbort = (): void => end([]);
       const run = runDiscovery(parts, query, found.get(origin) ?? new Map(), (news) => {
-        if (news.type === 'failed') end([]);
-        else if (news.final) end(news.endpoints);
+        if (news.type === 'endpoints')
+          advertised = news.endpoints.filter(({ source }) => source === 'alt-svc');
+        if (news.type === 'failed' || news.final) end();
+        else if (advertised.length > 0) forgetGrace ??= clock.after(RESOLUTION_DELAY_MS, end);
       });
-      signal.addEventListener('abort', onAbort, { once: true });
+      signal.addEventListener('abort', end, { once: true });
     });
   }
 

@@ -1,0 +1,395 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Alternative } from '@photofinish/shared/alt-svc';
+import { namesSchema } from '@photofinish/shared/discovered';
+import { type OriginParts, parseOrigin } from '@photofinish/shared/origin';
+import * as v from 'valibot';
+import { addressPolicy } from '../guard.ts';
+import { loadQuicAddon } from '../quic/addon.ts';
+import { systemClock } from '../race/clock.ts';
+import type { Discovery, DiscoveryNews, DiscoveryQuery } from './discovering.ts';
+import { type DiscoveryParts, openDiscovering } from './discovery.ts';
+import { openDns } from './dns.ts';
+import { type DnsScene, dnsScene, type Script, zone } from './dns-scene.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { Connectivity } from './resolution-events.ts';
+
+const BOTH: Connectivity = { ipv6: true, ipv4: true, preferred: 'ipv6', nat64Prefix: null };
+/** Public, and never connected to here. */
+const [ONE, TWO, SIX] = ['1.1.1.1', '8.8.8.8', '2606:4700::1111'];
+
+function origin(text: string): OriginParts {
+  const parsed = parseOrigin(text);
+  assert.ok(parsed.ok);
+  return parsed.value;
+}
+
+function query(text: string, facts: Partial<DiscoveryQuery> = {}): DiscoveryQuery {
+  return { origin: origin(text), alternatives: [], assumeH3: true, history: new Map(), ...facts };
+}
+
+function alternative(host: string, port: number): Alternative {
+  return { alpn: 'h3', host, port, maxAgeSeconds: 60, persist: false };
+}
+
+/** Discovery with a real server and this machine's routes. */
+async function scene(t: TestContext, script: Script, facts: Partial<DiscoveryParts> = {}) {
+  const dns: DnsScene = await dnsScene(t, script);
+  const discovery = openDiscovering({
+    pins: new Map(),
+    policy: addressPolicy([]),
+    openDns: () => openDns({ server: dns.server }),
+    connectivity: async () => BOTH,
+    sourceFor: (destination) => loadQuicAddon().sourceAddressFor(destination),
+    clock: systemClock,
+    random: () => 0.5,
+    ...facts,
+  });
+  const settle = (of: DiscoveryQuery): Promise<Discovery> =>
+    discovery.settle(of, new AbortController().signal);
+  return { discovery, settle, asked: dns.asked };
+}
+
+const placesOf = (endpoints: readonly Endpoint[]) =>
+  endpoints.map((e) => `${e.contender} ${e.address} ${e.port} ${e.host} ${e.source}`).toSorted();
+
+function placesIn(found: Discovery): string[] {
+  assert.ok(found.ok, JSON.stringify(found));
+  v.parse(namesSchema, found.names);
+  return placesOf(found.endpoints);
+}
+
+function errorIn(found: Discovery): string {
+  assert.ok(!found.ok, JSON.stringify(found));
+  v.parse(namesSchema, found.names);
+  return found.error.code;
+}
+
+test('addresses of both families and services are found, and what was learnt is named', async (t) => {
+  const { settle } = await scene(
+    t,
+    zone({
+      'a.test': { A: [ONE], AAAA: [SIX], HTTPS: [{ target: 'svc.test', alpn: ['h3'], port: 8443 }] },
+      'svc.test': { A: [TWO] },
+    }),
+  );
+  const found = await settle(query('https://a.test'));
+  assert.deepEqual(placesIn(found), [
+    `h2 ${ONE} 443 a.test origin`,
+    `h2 ${SIX} 443 a.test origin`,
+    `h2 ${TWO} 8443 svc.test https-record`,
+    `h3 ${TWO} 8443 svc.test https-record`,
+  ]);
+  const { addresses, services, lookups } = found.names;
+  assert.deepEqual(addresses.map((a) => `${a.host} ${a.source} ${a.address} ${a.ttlSeconds}`).toSorted(), [
+    `a.test a ${ONE} 300`,
+    `a.test aaaa ${SIX} 300`,
+    `svc.test a ${TWO} 300`,
+  ]);
+  assert.deepEqual(
+    services.map((s) => [s.owner, s.target, s.port]),
+    [['a.test', 'svc.test', 8443]],
+  );
+  assert.deepEqual(lookups.map((l) => `${l.name} ${l.kind} ${l.outcome} ${l.records}`).toSorted(), [
+    'a.test A answered 1',
+    'a.test AAAA answered 1',
+    'a.test HTTPS answered 1',
+    'svc.test A answered 1',
+    'svc.test AAAA empty 0',
+  ]);
+});
+
+test('hints stand in for addresses that do not come, and are named as hints', async (t) => {
+  const { settle } = await scene(t, (name, kind) => {
+    if (name === 'svc.test') return 'silence';
+    return { records: kind === 'HTTPS' ? [{ target: 'svc.test', alpn: ['h3'], hints: [TWO] }] : [] };
+  });
+  const found = await settle(query('https://a.test'));
+  assert.deepEqual(placesIn(found), [
+    `h2 ${TWO} 443 svc.test https-record`,
+    `h3 ${TWO} 443 svc.test https-record`,
+  ]);
+  assert.deepEqual(found.names.addresses, [
+    { host: 'svc.test', address: TWO, source: 'hint', ttlSeconds: 300 },
+  ]);
+});
+
+test('an answer that is lost is not waited for, and is named as missing', async (t) => {
+  const { settle } = await scene(t, (_, kind) =>
+    kind === 'HTTPS' ? 'silence' : { records: kind === 'A' ? [ONE] : [] },
+  );
+  const found = await settle(query('https://a.test'));
+  assert.deepEqual(placesIn(found), [`h2 ${ONE} 443 a.test origin`, `h3 ${ONE} 443 a.test origin`]);
+  const [missing] = found.names.lookups.filter((lookup) => lookup.kind === 'HTTPS');
+  assert.deepEqual([missing?.outcome, missing?.records], ['failed', 0]);
+});
+
+test('no such name, no address, and a server that fails are told apart', async (t) => {
+  const { settle } = await scene(t, (name) => {
+    if (name.endsWith('none.test')) return 'NXDOMAIN';
+    return name.endsWith('failing.test') ? 'SERVFAIL' : { records: [] };
+  });
+  assert.equal(errorIn(await settle(query('https://none.test'))), 'no-address');
+  assert.equal(errorIn(await settle(query('https://empty.test'))), 'no-address');
+  assert.equal(errorIn(await settle(query('https://failing.test'))), 'dns-failed');
+});
+
+test('a discovery that is given up ends at once, with what it had learnt', async (t) => {
+  const { discovery } = await scene(t, (_, kind) => (kind === 'A' ? { records: [] } : 'silence'));
+  const abort = new AbortController();
+  const settling = discovery.settle(query('https://a.test'), abort.signal);
+  setTimeout(() => abort.abort(), 30);
+  const found = await settling;
+  assert.equal(errorIn(found), 'cancelled');
+  assert.equal(found.names.lookups.length, 3);
+  assert.equal(errorIn(await discovery.settle(query('https://a.test'), abort.signal)), 'cancelled');
+});
+
+test('pins and literals are asked nobody about', async (t) => {
+  const pins = new Map([
+    ['a.test:443', '127.0.0.2'],
+    ['alt.test:8443', '127.0.0.3'],
+  ]);
+  const policy = addressPolicy(['127.0.0.0/8', '::1']);
+  const { settle, asked } = await scene(t, () => assert.fail('DNS was asked'), { pins, policy });
+  const pinned = await settle(
+    query('https://a.test', { alternatives: [alternative('', 8443), alternative('alt.test', 8443)] }),
+  );
+  assert.deepEqual(placesIn(pinned), [
+    'h2 127.0.0.2 443 a.test origin',
+    'h3 127.0.0.2 8443 a.test alt-svc',
+    'h3 127.0.0.3 8443 alt.test alt-svc',
+  ]);
+  assert.deepEqual(
+    pinned.names.addresses.map((a) => `${a.host} ${a.source} ${a.ttlSeconds}`),
+    ['a.test pin null', 'alt.test pin null'],
+  );
+  const literal = await settle(query('https://[::1]:8443'));
+  assert.deepEqual(placesIn(literal), ['h2 ::1 8443 ::1 origin', 'h3 ::1 8443 ::1 origin']);
+  assert.deepEqual(literal.names.addresses, [
+    { host: '::1', address: '::1', source: 'literal', ttlSeconds: null },
+  ]);
+  assert.deepEqual(asked, []);
+});
+
+test('the target of an HTTPS record can be pinned by its own port; a pin of another port counts for nothing', async (t) => {
+  const script = zone({
+    'a.test': { A: [ONE], HTTPS: [{ target: 'svc.test', alpn: ['h3'], port: 8443 }] },
+    'svc.test': { A: [TWO] },
+  });
+  const facts = { policy: addressPolicy(['127.0.0.0/8']) };
+  const near = await scene(t, script, { ...facts, pins: new Map([['svc.test:8443', '127.0.0.2']]) });
+  assert.ok(
+    placesIn(await near.settle(query('https://a.test'))).includes('h3 127.0.0.2 8443 svc.test https-record'),
+  );
+  assert.ok(!near.asked.some((question) => question.endsWith('svc.test')));
+  const far = await scene(t, script, { ...facts, pins: new Map([['svc.test:9', '127.0.0.2']]) });
+  const places = placesIn(await far.settle(query('https://a.test')));
+  assert.ok(places.includes(`h3 ${TWO} 8443 svc.test https-record`), places.join());
+});
+
+test("a forbidden address of the origin's own host blocks it, by A, AAAA, pin and literal", async (t) => {
+  const names = {
+    'private.test': { A: ['10.0.0.1'] },
+    'mixed.test': { A: [ONE], AAAA: ['::1'] },
+    'mixed4.test': { A: [ONE, '192.168.0.1'] },
+    'mapped.test': { A: [ONE], AAAA: ['::ffff:127.0.0.1'] },
+  };
+  const pins = new Map([['pin.test:443', '169.254.169.254']]);
+  const { settle } = await scene(t, zone(names), { pins });
+  const hosts = [...Object.keys(names), 'pin.test', '127.0.0.1', '[::1]', '[fe80::1]'];
+  for (const host of hosts) assert.equal(errorIn(await settle(query(`https://${host}`))), 'blocked', host);
+});
+
+test('a forbidden hint, target or alternative is left out, and the race goes on without it', async (t) => {
+  const { settle } = await scene(
+    t,
+    zone({
+      'a.test': {
+        A: [ONE],
+        HTTPS: [
+          { priority: 1, target: 'hinted.test', alpn: ['h3'], hints: ['127.0.0.1', TWO, '::1'] },
+          { priority: 2, target: 'inner.test', alpn: ['h3'] },
+          // Labels that look like an address, with which no question is needed.
+          { priority: 3, target: '127.0.0.1', alpn: ['h3'] },
+        ],
+      },
+      'inner.test': { A: ['10.0.0.1'], AAAA: ['fd00::1'] },
+      'alt.test': { A: ['192.168.0.1'] },
+      'good.test': { A: ['9.9.9.9'] },
+    }),
+  );
+  const alternatives = ['alt.test', '[::1]', '169.254.169.254', 'good.test'].map((host) =>
+    alternative(host, 8443),
+  );
+  const found = await settle(query('https://a.test', { alternatives }));
+  const addresses = new Set(placesIn(found).map((place) => place.split(' ')[1]));
+  // The hints give way to the target's own answer, which is that there is none.
+  assert.deepEqual([...addresses].toSorted(), [ONE, '9.9.9.9']);
+  const notes = found.names.lookups.filter((lookup) => lookup.message !== undefined);
+  assert.deepEqual(notes.map((lookup) => `${lookup.kind} ${lookup.name}`).toSorted(), [
+    'A alt.test',
+    'A inner.test',
+    'AAAA inner.test',
+    'HTTPS a.test',
+  ]);
+  for (const { message } of notes) assert.match(message ?? '', /is (loopback|private|unique-local)/);
+  assert.ok(!JSON.stringify(found.names.addresses).match(/127\.|10\.|::1|fd00|192\.168/));
+});
+
+test('where the guard leaves nothing, that is the reason given', async (t) => {
+  const { settle } = await scene(
+    t,
+    zone({ 'a.test': { HTTPS: [{ priority: 0, target: 'inner.test' }] }, 'inner.test': { A: ['10.0.0.1'] } }),
+  );
+  assert.equal(errorIn(await settle(query('https://a.test'))), 'blocked');
+});
+
+test('rebinding: a name that was public a moment ago is looked at anew', async (t) => {
+  const { settle } = await scene(t, (_, kind, nth) =>
+    kind === 'A' ? { records: [nth === 1 ? ONE : '127.0.0.1'] } : { records: [] },
+  );
+  const same = query('https://a.test');
+  assert.equal(placesIn(await settle(same)).length, 2);
+  assert.equal(errorIn(await settle(same)), 'blocked');
+});
+
+/** The news of a discovery until one of them is the last. */
+async function newsUntil(
+  t: TestContext,
+  script: Script,
+  isLast: (news: DiscoveryNews) => boolean,
+): Promise<DiscoveryNews[]> {
+  const { discovery } = await scene(t, script);
+  const heard: DiscoveryNews[] = [];
+  await new Promise<void>((resolve) => {
+    const live = discovery.begin(query('https://a.test'), (news) => {
+      heard.push(news);
+      if (!isLast(news)) return;
+      live.cancel();
+      resolve();
+    });
+    assert.deepEqual(heard, [], 'news come after the call has returned');
+  });
+  return heard;
+}
+
+const isFailure = (news: DiscoveryNews): boolean => news.type === 'failed';
+
+test('rebinding: a forbidden address that comes late ends a discovery on which races already run', async (t) => {
+  const heard = await newsUntil(
+    t,
+    (_, kind) => {
+      if (kind === 'A') return { records: [ONE] };
+      return kind === 'AAAA' ? { records: ['::1'], afterMs: 150 } : { records: [] };
+    },
+    isFailure,
+  );
+  assert.equal(heard[0]?.type, 'endpoints');
+  const last = heard.at(-1);
+  assert.equal(last?.type === 'failed' && last.error.code, 'blocked');
+});
+
+test('rebinding: an answer that has expired is asked for again, and its successor looked at', async (t) => {
+  const heard = await newsUntil(
+    t,
+    (_, kind, nth) => (kind === 'A' ? { records: [nth === 1 ? ONE : '127.0.0.1'], ttl: 0 } : { records: [] }),
+    isFailure,
+  );
+  assert.equal(heard[0]?.type, 'endpoints');
+  const last = heard.at(-1);
+  assert.equal(last?.type === 'failed' && last.error.code, 'blocked');
+});
+
+test('news grow with the answers, the last list is final, and nothing is heard after cancelling', async (t) => {
+  const heard = await newsUntil(
+    t,
+    (_, kind) => {
+      if (kind === 'AAAA') return { records: [SIX], afterMs: 150 };
+      return { records: kind === 'A' ? [ONE] : [] };
+    },
+    (news) => news.type === 'endpoints' && news.final,
+  );
+  const lists = heard.map((news) => (news.type === 'endpoints' ? placesOf(news.endpoints).length : 0));
+  assert.deepEqual(lists, [2, 4]);
+  const { discovery, asked } = await scene(t, () => ({ records: [ONE], afterMs: 20 }));
+  discovery.begin(query('https://a.test'), () => assert.fail('it was cancelled')).cancel();
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  assert.deepEqual(asked, []);
+});
+
+test("alternatives of the origin's own host are followed without a question, others through DNS and guard", async (t) => {
+  const { discovery, settle, asked } = await scene(
+    t,
+    zone({
+      'a.test': { A: [ONE] },
+      'alt.test': { A: [TWO] },
+      'rebound.test': { A: ['127.0.0.1'] },
+    }),
+  );
+  const of = query('https://a.test');
+  const follow = async (alternatives: Alternative[], signal = new AbortController().signal) =>
+    placesOf((await discovery.follow(of.origin, alternatives, signal)).endpoints);
+  await settle(of);
+  const before = asked.length;
+  assert.deepEqual(await follow([alternative('', 8443), alternative('a.test', 9443)]), [
+    `h3 ${ONE} 8443 a.test alt-svc`,
+    `h3 ${ONE} 9443 a.test alt-svc`,
+  ]);
+  assert.equal(asked.length, before);
+  const others = ['alt.test', 'rebound.test', 'none.test', '[::1]'].map((host) => alternative(host, 8443));
+  assert.deepEqual(await follow(others), [`h3 ${TWO} 8443 alt.test alt-svc`]);
+  assert.deepEqual(await follow([alternative('rebound.test', 1)]), []);
+  assert.deepEqual(await follow([alternative('alt.test', 1)], AbortSignal.abort()), []);
+});
+
+test('one alternative whose look-up is lost does not hold up the others', async (t) => {
+  const { discovery } = await scene(t, (name, kind) => {
+    if (name === 'lost.test') return 'silence';
+    return name.endsWith('alt.test') ? { records: kind === 'A' ? [TWO] : [] } : { records: [] };
+  });
+  const alternatives = [alternative('lost.test', 1), alternative('alt.test', 8443)];
+  const of = query('https://a.test');
+  const { endpoints } = await discovery.follow(of.origin, alternatives, new AbortController().signal);
+  assert.deepEqual(placesOf(endpoints), [`h3 ${TWO} 8443 alt.test alt-svc`]);
+});
+
+test('following ends with its signal, and names what it had asked', async (t) => {
+  const { discovery } = await scene(t, (name) => (name === 'a.test' ? { records: [] } : 'silence'));
+  const abort = new AbortController();
+  const following = discovery.follow(origin('https://a.test'), [alternative('alt.test', 1)], abort.signal);
+  setTimeout(() => abort.abort(), 20);
+  const { endpoints, names } = await following;
+  assert.deepEqual(endpoints, []);
+  assert.ok(names.lookups.some((lookup) => lookup.name === 'alt.test' && lookup.outcome === 'failed'));
+});
+
+test("behind the network's own NAT64 prefix the guard sees the IPv4 address", async (t) => {
+  const connectivity = async (): Promise<Connectivity> => ({
+    ipv6: true,
+    ipv4: false,
+    preferred: 'ipv6',
+    nat64Prefix: '64:ff9b:1:2::/96',
+  });
+  const { settle } = await scene(
+    t,
+    zone({
+      'a.test': { A: [ONE] },
+      'dns64.test': { AAAA: ['64:ff9b:1:2::808:808'] },
+      'inner.test': { AAAA: ['64:ff9b:1:2::a00:1'] },
+    }),
+    { connectivity, sourceFor: (to) => (to.includes(':') ? '2001:db8::2' : null) },
+  );
+  const made = await settle(query('https://a.test'));
+  const places = placesIn(made);
+  assert.ok(
+    places.every((place) => place.includes('64:ff9b:1:2::101:101')),
+    places.join(),
+  );
+  assert.deepEqual(
+    made.names.addresses.map((a) => `${a.source} ${a.address} ${a.ttlSeconds}`),
+    [`a ${ONE} 300`, 'nat64 64:ff9b:1:2::101:101 300'],
+  );
+  assert.equal(placesIn(await settle(query('https://dns64.test'))).length, 2);
+  assert.equal(errorIn(await settle(query('https://inner.test'))), 'blocked');
+});
