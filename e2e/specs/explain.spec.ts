@@ -1,0 +1,315 @@
+// `photofinish explain` against real servers it has never seen: each verdict that a race can reach, with the words that
+// an operator acts on, and the memory it leaves.
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { type Explanation, explanationSchema } from '@photofinish/shared/explanation';
+import * as v from 'valibot';
+import { GO_MISSING } from '../go-module.ts';
+import { answerQuery, type Zone } from '../network/dns-message.ts';
+import {
+  type OriginSettings,
+  type RunningOrigin,
+  type RunningOrigins,
+  startOrigins,
+} from '../origins/start.ts';
+import { test as base, type CliResult, expect, type Kind, reachLocal, runPhotofinish } from './fixtures.ts';
+
+/** Nothing listens there, so that no name leaves the machine. */
+const NO_RESOLVER = ['--resolver', '127.0.0.1:1'];
+/** Patience with peers that never answer. */
+const TIMEOUT_MS = '400';
+
+interface Fixtures {
+  /** Origins of the test's own; they end with it. */
+  readonly serve: <Name extends string>(
+    origins: Record<Name, OriginSettings>,
+  ) => Promise<RunningOrigins<Name>>;
+  /** A UDP port on loopback that takes everything and never answers. */
+  readonly silence: () => Promise<number>;
+  /** A DNS server on loopback that knows these names; gives the options that ask it. */
+  readonly resolver: (zone: Zone) => Promise<string[]>;
+  /** Explains with a host cache of the test's own; local origins are within reach. */
+  readonly explain: (origin: string, ...args: string[]) => Promise<Explained>;
+}
+
+interface Explained extends CliResult {
+  readonly explanation: Explanation;
+}
+
+const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
+  serve: async ({}, use) => {
+    const running: { stop(): Promise<void> }[] = [];
+    await use(async (origins) => {
+      const started = await startOrigins({ origins });
+      running.push(started);
+      return started;
+    });
+    for (const each of running) await each.stop();
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
+  silence: async ({}, use) => {
+    const sockets: Socket[] = [];
+    await use(async () => {
+      const socket = createSocket('udp4');
+      sockets.push(socket);
+      socket.bind(0, '127.0.0.1');
+      await once(socket, 'listening');
+      return socket.address().port;
+    });
+    for (const socket of sockets) socket.close();
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
+  resolver: async ({}, use) => {
+    const sockets: Socket[] = [];
+    await use(async (zone) => {
+      const socket = createSocket('udp4');
+      sockets.push(socket);
+      socket.on('message', (query, from) => socket.send(answerQuery(query, zone), from.port, from.address));
+      socket.bind(0, '127.0.0.1');
+      await once(socket, 'listening');
+      return ['--resolver', `127.0.0.1:${socket.address().port}`];
+    });
+    for (const socket of sockets) socket.close();
+  },
+  explain: async ({ local, dir }, use) => {
+    await use(async (origin, ...args) => {
+      const shared = ['--json', '--cache', `${dir}/cache.db`, '--network', 'home', ...NO_RESOLVER];
+      const reach = reachLocal(local.caPath, Object.values(local.origins));
+      const result = await runPhotofinish(['explain', origin, ...shared, ...reach, ...args]);
+      return { ...result, explanation: v.parse(explanationSchema, JSON.parse(result.stdout)) };
+    });
+  },
+});
+
+/** What lets the command line reach origins of the test's own. */
+function reach<Name extends string>({ caPath, origins }: RunningOrigins<Name>): string[] {
+  return reachLocal(caPath, Object.values<RunningOrigin>(origins));
+}
+
+function textsOf({ verdict }: Explanation): string {
+  return [verdict, ...verdict.findings].map(({ text }) => text).join('\n');
+}
+
+const KINDS: readonly [Kind, Explanation['verdict']['code'], (port: number) => string, boolean][] = [
+  ['both', 'h3-private-root', () => 'browsers refuse QUIC under private roots', true],
+  ['silent', 'h3-not-advertised', (port) => `Send: Alt-Svc: h3=":${port}"; ma=86400.`, true],
+  ['advertiseOnly', 'h3-advertised-unreachable', (port) => `Open UDP ${port} on the server`, false],
+  ['h2only', 'h3-not-offered', () => 'Enable HTTP/3 on the server and send an Alt-Svc header', false],
+  ['h1only', 'h3-not-offered', () => 'Enable HTTP/3 on the server', false],
+];
+for (const [kind, code, words, h3Works] of KINDS)
+  test(`${kind}: ${code}, and what to do`, async ({ local, explain }) => {
+    const { origin, port } = local.origins[kind];
+    const { code: exit, explanation, stderr } = await explain(origin);
+    expect([exit, stderr]).toEqual([0, '']);
+    const { verdict, race, v3, compare } = explanation;
+    expect(verdict.code).toBe(code);
+    expect(verdict.text).toContain(words(port));
+    expect(verdict.findings.some((finding) => finding.code === 'h3-available')).toBe(h3Works);
+    expect([race.mode, race.memory, race.trials.length]).toEqual(['race', 'none', 1]);
+    expect([v3?.mode, v3?.memory]).toEqual(['v3', 'none']);
+    // Without an HTTPS record a first visit knows of TCP alone.
+    expect(v3?.trials[0]?.adopted).toBe(kind === 'h1only' ? 'http/1.1' : 'h2');
+    expect(compare?.trials.length ?? 0).toBe(h3Works ? 6 : 0);
+    if (h3Works) expect(verdict.text).toMatch(/longer to connect here\.$/);
+  });
+
+test('Caddy, the independent server, is explained like any other', async ({ local, caddy, explain }) => {
+  test.skip(caddy === null, GO_MISSING);
+  if (caddy === null) return;
+  const { code, explanation } = await explain(caddy.origin, ...reachLocal(local.caPath, [caddy]));
+  expect(code).toBe(0);
+  expect(explanation.verdict.code).toBe('h3-private-root');
+  expect(explanation.alternatives.map(({ alpn, port }) => [alpn, port])).toContainEqual(['h3', caddy.port]);
+});
+
+test('a wrong port is found although the own port speaks HTTP/3', async ({ serve, explain }) => {
+  const running = await serve({ a: { host: 'wrong-port.test', h3: true, altSvc: 'h3=":9"' } });
+  const { port, origin } = running.origins.a;
+  const { explanation } = await explain(origin, ...reach(running));
+  expect(explanation.verdict.code).toBe('h3-advertisement-wrong');
+  expect(explanation.verdict.text).toContain(
+    `on port 9, where nothing answers (udp-refused), while it speaks HTTP/3 on port ${port}. Correct the port`,
+  );
+  expect(explanation.altSvc?.mode).toBe('alt-svc');
+});
+
+test('bad syntax is found, whole and in part', async ({ serve, explain }) => {
+  const running = await serve({
+    all: { host: 'syntax.test', h3: true, altSvc: 'h3=443' },
+    some: { host: 'some-syntax.test', h3: true, altSvc: 'h3=":443"; ma=1, h3=443' },
+  });
+  const all = await explain(running.origins.all.origin, ...reach(running));
+  expect(all.explanation.verdict.code).toBe('h3-advertisement-wrong');
+  expect(all.explanation.verdict.text).toMatch(/cannot be parsed.* Send for example: Alt-Svc/);
+  const some = await explain(running.origins.some.origin, ...reach(running));
+  expect(some.explanation.verdict.text).toContain('1 of the 2 entries of its Alt-Svc header');
+});
+
+test('a host without an address and one without the certificate are wrong advertisements', async ({
+  local,
+  serve,
+  resolver,
+  explain,
+}) => {
+  const { both } = local.origins;
+  const running = await serve({
+    nowhere: { host: 'names-nowhere.test', h3: false, altSvc: 'h3="nowhere.test:444"' },
+    other: { host: 'names-other.test', h3: false, altSvc: `h3="${both.host}:${both.port}"` },
+  });
+  const { nowhere, other } = running.origins;
+  const unresolved = await explain(nowhere.origin, ...reach(running), ...(await resolver({})));
+  expect(unresolved.explanation.verdict.code).toBe('h3-advertisement-wrong');
+  expect(unresolved.explanation.verdict.text).toContain(
+    'at nowhere.test:444, a name that leads to no address',
+  );
+
+  // A resolver that is dead proves nothing about the name.
+  const unknown = await explain(nowhere.origin, ...reach(running));
+  expect(unknown.explanation.verdict.code).toBe('h3-advertised-unreachable');
+  expect(unknown.explanation.verdict.text).toContain('nowhere.test cannot be looked up');
+
+  const misplaced = await explain(other.origin, ...reach(running));
+  expect(misplaced.explanation.verdict.code).toBe('h3-advertisement-wrong');
+  expect(misplaced.explanation.verdict.text).toContain(
+    'has no valid certificate for names-other.test (wrong-name)',
+  );
+});
+
+test('an HTTPS record advertises too, alone or against Alt-Svc', async ({
+  serve,
+  resolver,
+  explain,
+}) => {
+  const running = await serve({
+    told: { host: 'told.test', h3: true },
+    promised: { host: 'promised.test', h3: false },
+    half: { host: 'half.test', h3: true, altSvc: 'auto' },
+  });
+  const at = ({ host, port }: RunningOrigin): string => `_${port}._https.${host}`;
+  const { told, promised, half } = running.origins;
+  const here = { a: ['127.0.0.1'] };
+  const dns = await resolver({
+    ...Object.fromEntries([told, promised, half].map(({ host }) => [host, here])),
+    [at(told)]: { ...here, https: [{ priority: 1, alpn: ['h3', 'h2'] }] },
+    [at(promised)]: { ...here, https: [{ priority: 1, alpn: ['h3', 'h2'] }] },
+    [at(half)]: { ...here, https: [{ priority: 1, alpn: ['h2'] }] },
+  });
+  // Names are looked up, so nothing is pinned.
+  const ask = async ({ origin }: RunningOrigin) =>
+    (await explain(origin, '--ca', running.caPath, ...dns)).explanation;
+
+  const works = await ask(told);
+  expect(works.names?.services.map(({ alpn }) => alpn)).toEqual([['h3', 'h2']]);
+  expect([works.verdict, ...works.verdict.findings].map(({ code }) => code)).toEqual([
+    'h3-private-root',
+    'h3-available',
+  ]);
+
+  const fails = await ask(promised);
+  expect(fails.verdict.code).toBe('h3-advertised-unreachable');
+  expect(fails.verdict.text).toContain(
+    `on port ${promised.port} in its HTTPS record, but UDP there is refused`,
+  );
+  expect(fails.verdict.text).toContain('or withdraw h3 from the HTTPS record');
+
+  const differs = await ask(half);
+  expect(differs.verdict.findings.map(({ code }) => code)).toContain('h3-advertisement-wrong');
+  expect(textsOf(differs)).toContain('Add h3 to the alpn of the record');
+});
+
+test('the network is blamed only with the evidence of other hosts, and cleared by one that is reached', async ({
+  local,
+  serve,
+  silence,
+  explain,
+}) => {
+  const port = await silence();
+  const deaf = (host: string): OriginSettings => ({ host, h3: false, altSvc: `h3=":${port}"` });
+  const running = await serve({ a: deaf('a.test'), b: deaf('b.test'), c: deaf('c.test') });
+  const { a, b, c } = running.origins;
+  const ask = async ({ origin }: RunningOrigin) =>
+    (await explain(origin, ...reach(running), '--timeout', TIMEOUT_MS)).explanation;
+
+  const first = await ask(a);
+  expect(first.verdict.code).toBe('h3-advertised-unreachable');
+  expect(first.verdict.text).toContain(`Open UDP ${port} or withdraw the Alt-Svc header`);
+  expect(textsOf(await ask(b))).not.toContain('blocks UDP');
+  const third = await ask(c);
+  expect(third.evidence).toEqual({ failedHosts: 2, reachedHosts: 0 });
+  expect(third.verdict.code).toBe('h3-advertised-unreachable');
+  expect(third.verdict.text).toContain('your network blocks UDP: 2 other hosts fail');
+
+  await explain(local.origins.both.origin);
+  const cleared = await ask(c);
+  expect(textsOf(cleared)).not.toContain('blocks UDP');
+  expect(cleared.verdict.text).toContain('so it is this host');
+  expect(cleared.remembered?.h3?.failure).toMatch(/^udp-/);
+  expect(cleared.remembered?.h3?.untilMs).toBeGreaterThan(cleared.atMs);
+});
+
+test('what is remembered is shown and decides nothing', async ({ local, explain }) => {
+  const { origin } = local.origins.both;
+  const first = (await explain(origin)).explanation;
+  expect(first.remembered).toBeNull();
+  const second = (await explain(origin)).explanation;
+  expect(second.remembered?.h3?.failure).toBeNull();
+  expect(second.remembered?.races).toBe(2);
+  expect(second.race.trials[0]?.cacheHit).toBe(false);
+});
+
+test('a dead host, a name without an address and a forbidden one: unknown, why, and exit 1', async ({
+  local,
+  explain,
+}) => {
+  const dead = await explain('https://127.0.0.1:1');
+  expect([dead.code, dead.explanation.verdict.code]).toEqual([1, 'unknown']);
+  expect(dead.explanation.verdict.text).toContain('Start the server, or open TCP 1');
+  expect([dead.explanation.v3, dead.explanation.compare]).toEqual([null, null]);
+
+  const nameless = await explain('https://never-seen.test');
+  expect([nameless.code, nameless.explanation.verdict.code]).toEqual([1, 'unknown']);
+  expect(nameless.explanation.verdict.text).toMatch(
+    /never-seen\.test cannot be looked up.* Correct the name/,
+  );
+
+  const { origin, host, port } = local.origins.both;
+  const pin = ['--resolve', `${host}:${port}:127.0.0.1`];
+  const { code, stdout } = await runPhotofinish(['explain', origin, ...pin, ...NO_RESOLVER]);
+  expect(code).toBe(1);
+  expect(stdout).toContain('Allow it with --allow-private.');
+});
+
+test('for people: the verdict first, 80 columns, no escapes into a pipe', async ({ local, dir }) => {
+  const { origin } = local.origins.silent;
+  const args = ['explain', origin, '--cache', `${dir}/c.db`, ...NO_RESOLVER];
+  // The test runner asks every child for colours.
+  const unasked = { FORCE_COLOR: undefined };
+  const all = reachLocal(local.caPath, Object.values(local.origins));
+  const { code, stdout } = await runPhotofinish([...args, ...all], unasked);
+  expect(code).toBe(0);
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines[0]).toBe(origin);
+  expect(lines[1]).toContain('Speaks HTTP/3, but does not advertise it');
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  expect(stdout).not.toContain('\u001b');
+  for (const title of ['What DNS says', 'Both compared', 'What the host cache remembers'])
+    expect(stdout).toContain(`\n${title}\n`);
+});
+
+test('bad usage is exit 2 with one line and nothing else', async ({ local }) => {
+  const { origin } = local.origins.both;
+  for (const args of [
+    [],
+    [origin, origin],
+    ['http://a.test'],
+    [origin, '--mode', 'race'],
+    [origin, '--trials', '0'],
+    [origin, '--ca', '/nowhere.pem'],
+  ]) {
+    const { code, stdout, stderr } = await runPhotofinish(['explain', ...args]);
+    expect([code, stdout], args.join(' ')).toEqual([2, '']);
+    expect(stderr).toMatch(/^photofinish: [a-z-]+: [^\n]+\n$/);
+  }
+});
