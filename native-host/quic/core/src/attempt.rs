@@ -117,7 +117,12 @@ async fn shake_hands(
     let timed_out = || Failure::handshake_timeout(&socket.traffic());
     let quic = tokio::select! {
         biased;
-        () = cancel.cancelled() => return Err(Failure::cancelled()),
+        () = cancel.cancelled() => {
+            return Err(match clock.is_at(options.handshake_timeout) {
+                true => timed_out(),
+                false => Failure::cancelled(),
+            });
+        }
         outcome = &mut connecting => outcome.map_err(|error| {
             transport.close_silently();
             Failure::from_connection(&error, verifier, timed_out)

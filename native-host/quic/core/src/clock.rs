@@ -2,6 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+/// Owner and attempt share a deadline by two clocks: an owner that cancels so close to it means the deadline, and it is
+/// the attempt that knows what is missing.
+pub(crate) const DEADLINE_LEEWAY: Duration = Duration::from_millis(10);
+
 /// A monotonic clock that starts with the attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
@@ -19,6 +23,11 @@ impl Clock {
     /// Milliseconds since the start, with a fraction.
     pub fn now_ms(&self) -> f64 {
         to_ms(self.started.elapsed())
+    }
+
+    /// Whether `deadline`, counted from the start, has come by [`DEADLINE_LEEWAY`].
+    pub(crate) fn is_at(&self, deadline: Duration) -> bool {
+        self.started.elapsed() + DEADLINE_LEEWAY >= deadline
     }
 
     /// The instant `after` the start.

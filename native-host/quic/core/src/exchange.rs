@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use bytes::Buf;
 use h3::ConnectionState;
-use h3::error::{Code, ConnectionError, StreamError};
+use h3::error::{Code, ConnectionError, LocalError, StreamError};
 use http::HeaderMap;
 use http::header::{AGE, ALT_SVC, HeaderName, USER_AGENT};
 
@@ -65,19 +65,22 @@ struct Answer {
 impl Connection {
     /// Sends `request` and reads the answer within its limits, then closes the connection.
     pub async fn request(mut self, request: &Request) -> Result<Response, Failure> {
-        let deadline = tokio::time::Instant::now() + request.deadline;
+        let asked = Clock::start();
         let socket = self.transport.socket.clone();
         let limit = u64::from(request.max_body_bytes) + u64::from(request.max_header_bytes);
         socket.allow_bytes(limit + SLACK_BYTES);
         let noticed = Noticed::default();
         let outcome = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => Err(Failure::cancelled()),
+            () = self.cancel.cancelled() => Err(match asked.is_at(request.deadline) {
+                true => self.explain_silence(&noticed),
+                false => Failure::cancelled(),
+            }),
             outcome = exchange(&self.quic, request, self.clock, &noticed) => {
                 outcome.map_err(|error| self.explain(error, noticed.goaway.load(Ordering::Relaxed)))
             }
             trouble = socket.trouble() => Err(Failure::from_trouble(trouble)),
-            () = tokio::time::sleep_until(deadline) => Err(self.explain_silence(&noticed)),
+            () = tokio::time::sleep_until(asked.at(request.deadline)) => Err(self.explain_silence(&noticed)),
         };
         let unfinished = outcome.as_ref().map_or(true, |answer| answer.truncated);
         if self.quic.close_reason().is_some() {
@@ -157,6 +160,12 @@ impl Connection {
                 format!("the server reset the stream: {code}"),
             )
             .with_peer_code(code.value()),
+            StreamError::ConnectionError(ConnectionError::Local {
+                error: LocalError::Application { code, reason, .. },
+            }) => Failure::new(
+                FailureCode::H3Error,
+                format!("the server breaks HTTP/3: {reason} ({code})"),
+            ),
             other => Failure::new(FailureCode::H3Error, other.to_string()),
         }
     }

@@ -202,13 +202,17 @@ impl Failure {
                     None => Self::new(FailureCode::ConnectionClosed, format!("we closed: {local}")),
                 }
             }
-            ConnectionError::ConnectionClosed(close) => match alert(close.error_code) {
-                Some(alert) => Self::from_alert(alert, &format!("the peer refused: {close}")),
-                None => Self::new(FailureCode::ConnectionClosed, close.to_string()),
+            ConnectionError::ConnectionClosed(close) => {
+                let words = with_reason(&close.error_code.to_string(), &close.reason);
+                match alert(close.error_code) {
+                    Some(alert) => Self::from_alert(alert, &format!("the peer refused: {words}")),
+                    None => Self::new(FailureCode::ConnectionClosed, words),
+                }
             }
             .with_peer_code(close.error_code.into()),
             ConnectionError::ApplicationClosed(close) => {
-                Self::new(FailureCode::ConnectionClosed, close.to_string())
+                let message = with_reason("the peer closed the connection", &close.reason);
+                Self::new(FailureCode::ConnectionClosed, message)
                     .with_peer_code(close.error_code.into_inner())
             }
             ConnectionError::Reset => Self::new(
@@ -231,6 +235,23 @@ impl Failure {
             tls_alert: Some(alert),
             ..Self::new(code, message)
         }
+    }
+}
+
+/// Appends what a peer gave as its reason, which is anybody's text: shortened, and without what moves a terminal.
+fn with_reason(words: &str, reason: &[u8]) -> String {
+    const LONGEST: usize = 200;
+    let reason: String = String::from_utf8_lossy(reason)
+        .chars()
+        .take(LONGEST)
+        .map(|character| match character.is_control() {
+            true => char::REPLACEMENT_CHARACTER,
+            false => character,
+        })
+        .collect();
+    match reason.is_empty() {
+        true => words.to_owned(),
+        false => format!("{words}: {reason}"),
     }
 }
 

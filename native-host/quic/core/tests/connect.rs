@@ -3,6 +3,7 @@
 mod support;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use photofinish_quic::{Cancel, CertificateReason, Failure, FailureCode, TrustStore, connect};
 use quinn::ConnectionError;
@@ -40,6 +41,76 @@ async fn a_handshake_gives_times_counts_and_the_peer() {
     assert!(traffic.datagrams_received >= 1);
     drop(connection);
     accepted.await.expect("server");
+}
+
+#[tokio::test]
+async fn the_first_datagram_is_told_of_once_and_silence_never() {
+    let authority = Authority::new();
+    let (server, address) = support::server(&authority, "h3");
+    let accepted = tokio::spawn(async move { accept(&server).await });
+    let told = Arc::new(AtomicU32::new(0));
+    let count = told.clone();
+    let tell = move || {
+        count.fetch_add(1, Ordering::Relaxed);
+    };
+    let options = options(address).on_first_datagram(tell.clone());
+    let connection = connect(&authority.trust(), &options, &Cancel::default())
+        .await
+        .expect("handshake");
+    assert_eq!(told.load(Ordering::Relaxed), 1);
+    drop(connection);
+    accepted.await.expect("server");
+
+    let silent = UdpSocket::bind(LOOPBACK).await.expect("socket");
+    let address = silent.local_addr().expect("address");
+    let options = options_within(address, SHORT_MS).on_first_datagram(tell);
+    assert_eq!(
+        failure(&authority.trust(), &options).await.code,
+        FailureCode::UdpTimeout
+    );
+    assert_eq!(told.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn cancelled_at_the_deadline_is_the_deadlines_end() {
+    let silent = UdpSocket::bind(LOOPBACK).await.expect("socket");
+    let address = silent.local_addr().expect("address");
+    let cancel = Cancel::default();
+    let owner = cancel.clone();
+    let authority = Authority::new();
+    // Within the leeway from the very start.
+    let options = options_within(address, 9.0);
+    let trust = authority.trust();
+    let (outcome, ()) = tokio::join!(connect(&trust, &options, &cancel), async move {
+        owner.cancel();
+    });
+    assert_eq!(
+        outcome.map(|_| ()).expect_err("a failure").code,
+        FailureCode::UdpTimeout
+    );
+}
+
+#[test]
+fn a_chain_met_elsewhere_is_judged_as_a_handshakes_is() {
+    let authority = Authority::new();
+    let other = Authority::named("Another");
+    let trust = TrustStore::new(&[&other.pem], &[&authority.pem]).expect("trust");
+    let chain = authority.identity().chain;
+    let judged = |host: &str, chain: &[&[u8]]| trust.judge(host, chain).map_err(|no| no.reason);
+    assert_eq!(judged(HOST, &[&chain[0]]), Ok(false));
+    assert_eq!(judged(HOST, &[&other.identity().chain[0]]), Ok(true));
+    assert_eq!(
+        judged("other.test", &[&chain[0]]),
+        Err(CertificateReason::WrongName)
+    );
+    let expired = authority.issue(HOST, -9, -1).chain;
+    assert_eq!(
+        judged(HOST, &[&expired[0]]),
+        Err(CertificateReason::Expired)
+    );
+    for nonsense in [&[][..], &[&b"no certificate"[..]][..]] {
+        assert_eq!(judged(HOST, nonsense), Err(CertificateReason::Other));
+    }
 }
 
 #[tokio::test]
