@@ -10,7 +10,7 @@ import { openHelper } from '../helper/open.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchDirectory, TOP } from '../scratch.ts';
-import { fillCache, manyOrigin } from './many-origins.ts';
+import { fillCache, scatteredOrigin } from './many-origins.ts';
 import { measure } from './measure.ts';
 import { publish } from './result.ts';
 
@@ -64,7 +64,7 @@ async function connect(worker: Worker, host: string): Promise<void> {
 /** Mean milliseconds of a round trip with this host. */
 function roundTrips(worker: Worker, host: string, round: number): Promise<number> {
   const origins = Array.from({ length: TRIPS_PER_SAMPLE }, (_, trip) =>
-    manyOrigin((round * 7919 + trip * 104_729) % CACHED_ORIGINS),
+    scatteredOrigin(round, trip, CACHED_ORIGINS),
   );
   return worker.evaluate(
     async ([name, asked]) => {

@@ -8,8 +8,20 @@ export function manyOrigin(n: number): { origin: string; site: string } {
   return { origin: `https://www.site-${n}.example`, site: `site-${n}.example` };
 }
 
-/** Says hello and has the helper store `count` origins, half of them HTTP/3; resolves once all are durable. */
-export async function fillCache(helper: HostPort, count: number): Promise<void> {
+/** The one of `count` origins that a trip of a round asks for: all over the cache, and each round elsewhere. */
+export function scatteredOrigin(round: number, trip: number, count: number): ReturnType<typeof manyOrigin> {
+  return manyOrigin((round * 7919 + trip * 104_729) % count);
+}
+
+/**
+ * Says hello and has the helper store `count` origins, half of them HTTP/3; resolves once all are durable. `onStored` is
+ * told after each batch how many there are.
+ */
+export async function fillCache(
+  helper: HostPort,
+  count: number,
+  onStored?: (stored: number) => void,
+): Promise<void> {
   await greet(helper);
   for (let from = 0; from < count; from += MAX_OBSERVATIONS) {
     const observations = Array.from({ length: Math.min(MAX_OBSERVATIONS, count - from) }, (_, i) => ({
@@ -25,5 +37,6 @@ export async function fillCache(helper: HostPort, count: number): Promise<void> 
     helper.send({ type: 'observed', id: 2 + from, browser: 'chromium', observations });
     const reply = await helper.next();
     if (reply.type !== 'observed') throw new Error(`not stored: ${JSON.stringify(reply)}`);
+    onStored?.(from + observations.length);
   }
 }

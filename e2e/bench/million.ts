@@ -1,0 +1,142 @@
+// Forecasts from a host cache of 1,000,000 origins against one of 1,000. Two helpers, asked in turn over their own pipes;
+// what an observation, a count and the memory of each cost beside it.
+import { readFileSync } from 'node:fs';
+import { rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openHelper } from '../helper/open.ts';
+import type { HostPort } from '../helper/port.ts';
+import { beginStep } from '../run/display.ts';
+import { scratchDirectory } from '../scratch.ts';
+import { fillCache, scatteredOrigin } from './many-origins.ts';
+import { measure } from './measure.ts';
+import { publish } from './result.ts';
+
+const FEW = 1000;
+const MANY = 1_000_000;
+const TRIPS_PER_SAMPLE = 50;
+const ROUNDS = 200;
+const KIB_PER_MIB = 1024;
+const BYTES_PER_MIB = 2 ** 20;
+const US_PER_MS = 1000;
+
+interface Side {
+  readonly name: string;
+  readonly count: number;
+  readonly cache: string;
+  readonly helper: HostPort;
+}
+
+async function openSide(dir: string, count: number): Promise<Side> {
+  const name = `${count} origins`;
+  const cache = join(dir, `${count}.db`);
+  const config = join(dir, `${count}.json`);
+  await writeFile(config, JSON.stringify({ cache }), { mode: 0o600 });
+  const step = beginStep(
+    `Filling a cache with ${name}${count === MANY ? ', which takes a minute or two' : ''}`,
+  );
+  const filler = openHelper(config);
+  await fillCache(filler, count, (stored) => step.detail(`${stored} of ${count}`));
+  await filler.close();
+  // Asked by a helper of its own: one that has just written so much is no ordinary one.
+  const helper = openHelper(config);
+  await fillCache(helper, 0);
+  step.end(true);
+  return { name, count, cache, helper };
+}
+
+let nextId = 2;
+
+/** One message and its reply. */
+async function ask(helper: HostPort, message: object): Promise<Record<string, unknown>> {
+  const id = nextId;
+  nextId += 1;
+  helper.send({ ...message, id });
+  const reply = await helper.next();
+  if (reply.id !== id || reply.type === 'error') throw new Error(`no answer but ${JSON.stringify(reply)}`);
+  return reply;
+}
+
+/** Mean microseconds of a round trip. */
+async function trips(side: Side, message: (trip: number) => object): Promise<number> {
+  const messages = Array.from({ length: TRIPS_PER_SAMPLE }, (_, trip) => message(trip));
+  const startedMs = performance.now();
+  for (const each of messages) await ask(side.helper, each);
+  return ((performance.now() - startedMs) * US_PER_MS) / messages.length;
+}
+
+async function forecasts(side: Side, round: number): Promise<number> {
+  return trips(side, (trip) => {
+    const { origin, site } = scatteredOrigin(round, trip, side.count);
+    return { type: 'forecast', browser: 'chromium', site, origins: [origin] };
+  });
+}
+
+async function observations(side: Side, round: number): Promise<number> {
+  return trips(side, (trip) => {
+    const observation = {
+      id: `seen-${round}-${trip}`,
+      ...scatteredOrigin(round, trip, side.count),
+      kind: 'navigation',
+      delivery: 'network',
+      protocol: 'h2',
+      atMs: Date.now(),
+      bytes: null,
+    };
+    return { type: 'observed', browser: 'chromium', observations: [observation] };
+  });
+}
+
+function residentMiB(helper: HostPort): number {
+  const status = readFileSync(`/proc/${helper.pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+([0-9]+) kB$/m.exec(status)?.[1]) / KIB_PER_MIB;
+}
+
+async function countingMs({ helper, count }: Side): Promise<number> {
+  const startedMs = performance.now();
+  const stats = await ask(helper, { type: 'stats' });
+  if (stats.origins !== count) throw new Error(`${stats.origins} origins instead of ${count}`);
+  return performance.now() - startedMs;
+}
+
+async function compared(title: string, few: Side, many: Side, run: typeof forecasts, atMost?: number) {
+  const step = beginStep(title);
+  const measurement = await measure({
+    title,
+    unit: 'us',
+    sides: [
+      { name: few.name, run: (round) => run(few, round) },
+      {
+        name: many.name,
+        run: (round) => run(many, round),
+        ...(atMost !== undefined && { ratioAtMost: atMost }),
+      },
+    ],
+    rounds: ROUNDS,
+    warmUpRounds: 20,
+    seed: 1,
+    onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
+  });
+  step.end(true);
+  return measurement;
+}
+
+const dir = await scratchDirectory('bench-million');
+try {
+  const few = await openSide(dir, FEW);
+  const many = await openSide(dir, MANY);
+  const forecast = await compared('a forecast over the port', few, many, forecasts, 1.1);
+  const observed = await compared('an observation stored over the port', few, many, observations);
+  publish('million', {
+    measurements: [forecast, observed],
+    facts: [
+      { name: `stats with ${many.name}`, value: await countingMs(many), unit: 'ms' },
+      { name: `resident, ${few.name}`, value: residentMiB(few.helper), unit: 'MiB' },
+      { name: `resident, ${many.name}`, value: residentMiB(many.helper), unit: 'MiB' },
+      { name: `file, ${many.name}`, value: (await stat(many.cache)).size / BYTES_PER_MIB, unit: 'MiB' },
+    ],
+  });
+  await few.helper.close();
+  await many.helper.close();
+} finally {
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+}
