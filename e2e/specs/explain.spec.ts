@@ -177,11 +177,7 @@ test('a host without an address and one without the certificate are wrong advert
   );
 });
 
-test('an HTTPS record advertises too, alone or against Alt-Svc', async ({
-  serve,
-  resolver,
-  explain,
-}) => {
+test('an HTTPS record advertises too, alone or against Alt-Svc', async ({ serve, resolver, explain }) => {
   const running = await serve({
     told: { host: 'told.test', h3: true },
     promised: { host: 'promised.test', h3: false },
