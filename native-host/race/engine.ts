@@ -75,7 +75,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
   function resume(lane: Lane, nowMs: number): void {
     lane.requeue();
     lane.learnt = false;
-    if (lane.opened || lane.rules.opens !== 'advertised') open(s, lane, nowMs);
+    open(s, lane, nowMs);
   }
 
   function fail(run: Run, error: AttemptError, nowMs: number): void {
@@ -94,7 +94,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     if (wasAdopted) for (const each of s.lanes) resume(each, nowMs);
     else if (wasWinner) resume(lane, nowMs);
     else pump(s, lane, nowMs);
-    if (s.adopted === null && isSpent(s, lane)) openNext(s, nowMs);
+    if (s.adopted === null && isSpent(lane)) openNext(s, nowMs);
   }
 
   function onProgressed(run: Run, { transportMs }: EventOf<'progressed'>, nowMs: number): void {
@@ -173,7 +173,6 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     for (const lane of s.lanes) {
       lane.relist(endpoints);
       pump(s, lane, nowMs);
-      if (s.adopted === null && isSpent(s, lane)) openNext(s, nowMs);
     }
   }
 

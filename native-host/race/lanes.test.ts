@@ -130,6 +130,17 @@ test('an adopted HTTP/3 that breaks is tried on its other family while old HTTP 
   assert.equal(run.trial.adopted, 'h3');
 });
 
+test('an adopted old HTTP that breaks after HTTP/3 came late leaves the race to a fresh HTTP/3', () => {
+  const run = play({
+    peers: {
+      'h3 ::1': [{ handshakeMs: 40 }, { handshakeMs: 30, answerMs: 1 }],
+      'h2 ::1': { handshakeMs: 20, answerMs: 30, answerFailure: 'connection-closed' },
+    },
+  });
+  assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 10', 'h3 ::1 60', 'h2 127.0.0.1 60']);
+  assert.equal(run.trial.adopted, 'h3');
+});
+
 for (const mode of ['naive', 'h3', 'h2'] as const)
   test(`${mode}: address families are raced as well`, () => {
     const run = play({
@@ -181,6 +192,19 @@ test('alt-svc: places of HTTPS records are not what Alt-Svc advertised', () => {
   assert.deepEqual(outcomes(run), ['h2 127.0.0.1 adopted']);
 });
 
+test('alt-svc: beside a known alternative, places of HTTPS records are still not its own', () => {
+  const endpoints = [
+    place('h3', { port: 8443, source: 'alt-svc' }),
+    place('h3', { source: 'https-record' }),
+    place('h2'),
+  ];
+  const run = play({ mode: 'alt-svc', endpoints, peers: { h3: UDP_REFUSED, h2: { handshakeMs: 20 } } });
+  assert.deepEqual(
+    run.trial.attempts.map(({ protocol, port }) => `${protocol} ${port}`),
+    ['h3 8443', 'h2 443'],
+  );
+});
+
 test('race: an advertised port replaces the assumed places that were not attempted yet, and starts at once', () => {
   const advertises = [place('h3', { address: '::1', port: 8443, source: 'alt-svc' })];
   const run = play({
@@ -194,6 +218,49 @@ test('race: an advertised port replaces the assumed places that were not attempt
 test('race: an advertisement of the places assumed anyway changes neither their order nor their pace', () => {
   const run = play({ peers: { h2: { handshakeMs: 20, answerMs: 5, advertises: FAMILIES.slice(0, 2) } } });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 10', 'h3 127.0.0.1 250']);
+});
+
+test('race: an advertisement that leads nowhere leaves the assumed places as they were', () => {
+  const run = play({ peers: { h2: { handshakeMs: 20, answerMs: 5, advertises: [] } } });
+  assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 10', 'h3 127.0.0.1 250']);
+});
+
+test('race: HTTP/3 that is known to work already needs no advertised place', () => {
+  const advertises = [place('h3', { port: 8443, source: 'alt-svc' })];
+  const run = play({
+    peers: { h3: { handshakeMs: 40 }, h2: { handshakeMs: 20, answerMs: 30, advertises, followMs: 5 } },
+  });
+  assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 10']);
+  assert.equal(run.endedMs, 60, 'nor is it looked up');
+  const later = play({
+    peers: { h3: { handshakeMs: 62 }, h2: { handshakeMs: 20, answerMs: 30, advertises, followMs: 5 } },
+  });
+  assert.deepEqual(starts(later), ['h3 ::1 0', 'h2 ::1 10']);
+});
+
+test('a lane without a place is passed over, and does not keep the next one waiting', () => {
+  const lane = { opens: 'staggered', whenBeaten: 'cancelled', givesWay: false, learns: false } as const;
+  const plan = {
+    ...planTrial({
+      mode: 'naive',
+      host: 'a.test',
+      endpoints: [],
+      decision: null,
+      hints: NO_HINTS,
+      epochMs: 0,
+      startDelayMs: 70,
+      attemptDelayMs: null,
+      freshQuic: false,
+      timeoutMs: TIMEOUT_MS,
+    }),
+    lanes: [
+      { ...lane, contenders: ['h3'], opens: 'at-once', places: FAMILIES.slice(0, 1) } as const,
+      { ...lane, contenders: ['h3'], places: [] } as const,
+      { ...lane, contenders: ['h2'], places: FAMILIES.slice(2, 3) } as const,
+    ],
+  };
+  const run = simulate({ plan, behave: (contender) => (contender === 'h2' ? { handshakeMs: 5 } : SILENT) });
+  assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 70']);
 });
 
 test('no place for HTTP/3: old HTTP starts at 0 ms', () => {
@@ -214,10 +281,11 @@ for (const mode of ['race', 'alt-svc'] as const)
       mode,
       endpoints: [place('h3', { source: 'alt-svc' }), ...FAMILIES],
       with: { hints: BROKEN, epochMs: 4999 },
-      peers: { h2: { handshakeMs: 20, advertises } },
+      peers: { h2: { handshakeMs: 20, advertises, followMs: 500 } },
     });
     assert.deepEqual(starts(run), ['h2 ::1 0']);
     assert.equal(run.trial.adopted, 'h2');
+    assert.equal(run.endedMs, 20, 'what is advertised is not even looked up');
   });
 
 test('the back-off over, HTTP/3 is tried again', () => {

@@ -54,9 +54,9 @@ export function open(s: TrialState, lane: Lane, nowMs: number): void {
   pump(s, lane, nowMs);
 }
 
-/** Whether a lane has lost: all its places have failed and no more can come. */
-export function isSpent(s: TrialState, lane: Lane): boolean {
-  return s.listed && lane.winner === null && lane.connecting.size === 0 && lane.waiting() === 0;
+/** Whether a lane has lost: all its places have failed. */
+export function isSpent(lane: Lane): boolean {
+  return lane.winner === null && lane.connecting.size === 0 && lane.waiting() === 0;
 }
 
 /** Opens the next lane that has a place, and paces the one after it. */
@@ -66,7 +66,7 @@ export function openNext(s: TrialState, nowMs: number): void {
   do {
     lane = s.staggered.shift();
     if (lane !== undefined) open(s, lane, nowMs);
-  } while (lane !== undefined && isSpent(s, lane));
+  } while (lane !== undefined && isSpent(lane));
   setTimer(s, 'stagger', s.staggered.length > 0 ? nowMs + s.plan.staggerMs : null);
 }
 
@@ -75,6 +75,6 @@ export function openFirst(s: TrialState): void {
   for (const lane of s.lanes) if (lane.rules.opens === 'at-once') open(s, lane, 0);
   // A timer of 0 ms would still let a quick handshake finish first.
   if (s.plan.staggerMs === 0) while (s.staggered.length > 0) openNext(s, 0);
-  else if (s.lanes.some((lane) => lane.opened && isSpent(s, lane))) openNext(s, 0);
+  else if (s.lanes.some((lane) => lane.opened && isSpent(lane))) openNext(s, 0);
   else if (s.staggered.length > 0) setTimer(s, 'stagger', s.plan.staggerMs);
 }

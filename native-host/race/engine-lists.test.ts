@@ -1,0 +1,146 @@
+// Random worlds with many places whose list changes while it is worked through. The simulation asserts the engine's
+// invariants at every action; here is what the end of each world owes.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Mode } from '@photofinish/shared/outcome';
+import fc from 'fast-check';
+import { NO_HINTS, type PathHint } from '../cache/hints.ts';
+import type { Endpoint } from '../discover/endpoint.ts';
+import { type Decision, planTrial } from './plan.ts';
+import { type Behaviour, type Listing, place, simulate } from './simulation.ts';
+
+const TIMEOUT_MS = 400;
+const ADDRESSES = ['::1', '::2', '127.0.0.1', '127.0.0.2'];
+
+const endpoint = fc
+  .record({
+    contender: fc.constantFrom('h3' as const, 'h2' as const),
+    address: fc.constantFrom(...ADDRESSES),
+    port: fc.constantFrom(443, 8443),
+    source: fc.constantFrom('origin' as const, 'https-record' as const, 'alt-svc' as const),
+  })
+  .map(({ contender, ...more }) => place(contender, more));
+const endpoints = fc.array(endpoint, { maxLength: 8 });
+const instant = fc.option(fc.nat({ max: 500 }), { nil: null, freq: 4 });
+const sometimes = { nil: undefined, freq: 2 };
+const behaviour: fc.Arbitrary<Behaviour> = fc
+  .record({
+    handshakeMs: instant,
+    transportMs: instant,
+    refusal: fc.option(fc.constantFrom('udp-refused' as const, 'tls-alert' as const), sometimes),
+    answerMs: instant,
+    answerFailure: fc.option(fc.constantFrom('misdirected' as const, 'goaway' as const), sometimes),
+    advertises: fc.option(endpoints, sometimes),
+    followMs: instant,
+  })
+  .map(({ refusal, answerFailure, advertises, ...rest }) => ({
+    ...rest,
+    ...(refusal && { refusal }),
+    ...(answerFailure && { answerFailure }),
+    ...(advertises && { advertises }),
+  }));
+const hint: fc.Arbitrary<PathHint | null> = fc.option(
+  fc
+    .record({ srttMs: fc.nat({ max: 300 }), rttvarMs: fc.nat({ max: 100 }) })
+    .map((rtt) => ({ ...rtt, handshakeMs: null, lossRate: null })),
+);
+
+const listing: fc.Arbitrary<Listing> = fc.record({
+  atMs: fc.nat({ max: 450 }),
+  endpoints: fc.option(endpoints, { nil: null, freq: 12 }),
+  final: fc.boolean(),
+});
+
+const world = fc.record({
+  mode: fc.constantFrom<Mode>('race', 'v3', 'v3', 'alt-svc', 'naive', 'h3', 'h2'),
+  settled: endpoints,
+  lists: fc.array(listing, { maxLength: 5 }),
+  decision: fc.constantFrom<Decision | null>(null, null, 'h3', 'h2'),
+  h3: hint,
+  h2: hint,
+  startDelayMs: fc.option(fc.nat({ max: 120 })),
+  attemptDelayMs: fc.option(fc.nat({ max: 120 })),
+  freshQuic: fc.boolean(),
+  behaviours: fc.infiniteStream(behaviour),
+  order: fc.infiniteStream(fc.nat()),
+  cancelAtMs: fc.option(fc.nat({ max: 450 }), { nil: undefined, freq: 3 }),
+  endLatencyMs: fc.nat({ max: 3 }),
+});
+
+function distinct(places: readonly Endpoint[]): Endpoint[] {
+  const key = (e: Endpoint): string => `${e.contender} ${e.address} ${e.port}`;
+  return [...new Map(places.map((e) => [key(e), e])).values()];
+}
+
+test('random lists and peers keep the invariants, in every mode', () => {
+  fc.assert(
+    fc.property(world, (w) => {
+      const plan = planTrial({
+        mode: w.mode,
+        host: 'a.test',
+        endpoints: w.mode === 'v3' ? [] : distinct(w.settled),
+        decision: w.decision,
+        hints: { ...NO_HINTS, h3: w.h3, h2: w.h2 },
+        epochMs: 0,
+        startDelayMs: w.startDelayMs,
+        attemptDelayMs: w.attemptDelayMs,
+        freshQuic: w.freshQuic && w.mode === 'race',
+        timeoutMs: TIMEOUT_MS,
+      });
+      const lists = w.mode === 'v3' ? w.lists.toSorted((a, b) => a.atMs - b.atMs) : [];
+      const { trial, endedMs } = simulate({
+        plan,
+        lists,
+        behave: () => w.behaviours.next().value ?? { handshakeMs: null },
+        choose: (count) => (w.order.next().value ?? 0) % count,
+        endLatencyMs: w.endLatencyMs,
+        ...(w.cancelAtMs !== undefined && { cancelAtMs: w.cancelAtMs }),
+      });
+      assert.ok(endedMs <= TIMEOUT_MS + w.endLatencyMs, 'a trial ends with its time-out');
+      assert.ok(trial.attempts.filter((a) => a.fresh).length <= 1, 'one fresh attempt at most');
+    }),
+    { numRuns: 4000 },
+  );
+});
+
+test('v3: a sound place that has time is always found, whatever fails before it and however the lists come', () => {
+  const dead = fc.record({
+    handshakeMs: fc.option(fc.nat({ max: 300 })),
+    transportMs: fc.constant(null),
+    refusal: fc.constant('tcp-refused' as const),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(dead, { maxLength: 6 }),
+      fc.nat({ max: 6 }),
+      fc.nat({ max: 50 }),
+      (peers, at, laterMs) => {
+        const places = peers.map((_, index) => place('h2', { address: `10.0.0.${index}` }));
+        const sound = place('h3', { address: '::5' });
+        const whole = places.toSpliced(Math.min(at, places.length), 0, sound);
+        const plan = planTrial({
+          mode: 'v3',
+          host: 'a.test',
+          endpoints: [],
+          decision: null,
+          hints: NO_HINTS,
+          epochMs: 0,
+          startDelayMs: null,
+          attemptDelayMs: null,
+          freshQuic: false,
+          timeoutMs: 10_000,
+        });
+        const { trial } = simulate({
+          plan,
+          lists: [
+            { atMs: 0, endpoints: places, final: false },
+            { atMs: laterMs, endpoints: whole, final: true },
+          ],
+          behave: (contender, nth) =>
+            contender === 'h3' ? { handshakeMs: 20 } : (peers[nth] ?? { handshakeMs: null }),
+        });
+        assert.equal(trial.adopted, 'h3');
+      },
+    ),
+  );
+});
