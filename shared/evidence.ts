@@ -69,8 +69,9 @@ export function reachOf(attempts: readonly Attempt[]): Reach {
 /** The evidence that a finished race holds; `browser` adds what the browser itself did. */
 export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: BrowserEvidence): Evidence {
   const attempts = race.trials.flatMap((trial) => trial.attempts);
-  const leftOut =
-    race.trials.some((trial) => trial.cacheHit) && reachOf(attempts.filter(isH3)) === 'not-tried';
+  // Mode `race` tries HTTP/3 first; where it did not, what memory holds against it was heeded.
+  const heeded = race.trials.some((trial) => trial.cacheHit) || (race.mode === 'race' && attempts.length > 0);
+  const leftOut = heeded && race.memory !== 'none' && !attempts.some(isH3);
   return {
     origin: originParts(race.origin),
     attempts,

@@ -140,7 +140,14 @@ test('the evidence of a race is its attempts, and why there are none', () => {
   assert.doesNotMatch(verdictOf(evidenceOfRace(cut)).text, /Could not be tried/);
 });
 
-test('a race that memory decided against HTTP/3 says that it was left out', () => {
-  const race = originRace([{ ...trial([h2()], 'h2'), cacheHit: true }]);
-  assert.match(verdictOf(evidenceOfRace(race)).text, /host cache remembers/);
+test('a race in which memory kept HTTP/3 out says that it was left out', () => {
+  const decided = originRace([{ ...trial([h2()], 'h2'), cacheHit: true }], {
+    memory: 'full',
+    discovered: quiet,
+  });
+  const avoided = originRace([trial([h2()], 'h2')], { memory: 'hints', discovered: quiet });
+  for (const race of [decided, avoided])
+    assert.match(verdictOf(evidenceOfRace(race)).text, /host cache remembers/);
+  const h2Only = originRace([trial([h2()], 'h2')], { memory: 'full', mode: 'h2', discovered: quiet });
+  assert.doesNotMatch(verdictOf(evidenceOfRace(h2Only)).text, /host cache remembers/);
 });
