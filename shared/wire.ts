@@ -94,9 +94,11 @@ export const statsSchema = v.object({
   lookups: count,
   hits: count,
   races: count,
-  /** Trials that looked for a remembered protocol, those that found one, and those that were right to use it. */
+  /** Trials that asked for a remembered protocol, and those that found one. */
   raceLookups: v.optional(count),
   raceHits: v.optional(count),
+  /** Of those, the ones that adopted anything, and those in which it was the remembered protocol. */
+  raceScored: v.optional(count),
   raceRight: v.optional(count),
   network: v.string(),
 });

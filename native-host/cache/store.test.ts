@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import type { Origin } from '@photofinish/shared/origin';
+import type { CacheUse } from '@photofinish/shared/outcome';
 import fc from 'fast-check';
 import { RETENTION_MS } from './policy.ts';
 import { down, observation, race, trial, up } from './samples.ts';
@@ -164,12 +165,12 @@ test('a broken HTTP/3 is recalled until its back-off ends', async (t) => {
 
 test('races that found a remembered protocol are counted, and those it served', async (t) => {
   const { cache } = await fixture(t);
-  const hit = { ...trial(up('h3')), cacheHit: true };
-  const fallback = { ...trial(down('h3', 'udp-timeout'), up('h2')), cacheHit: true };
-  cache.recordRace(race([trial(up('h3')), hit, fallback]));
+  const summary = (cache: CacheUse) => ({ summary: { ...race([]).summary, cache } });
+  cache.recordRace(race([trial(up('h3'))], summary({ lookups: 4, hits: 3, scored: 2, right: 1 })));
+  cache.recordRace(race([trial(up('h3'))], summary({ lookups: 1, hits: 0, scored: 0, right: 0 })));
   cache.recordRace(race([trial(up('h3')), trial(up('h2'))], { mode: 'compare' }));
-  const { races, raceLookups, raceHits, raceRight } = cache.stats();
-  assert.deepEqual([races, raceLookups, raceHits, raceRight], [2, 3, 2, 1]);
+  const { races, raceLookups, raceHits, raceScored, raceRight } = cache.stats();
+  assert.deepEqual([races, raceLookups, raceHits, raceScored, raceRight], [3, 5, 3, 2, 1]);
 });
 
 test('RFC 7838 section 6: an alternative that answers 421 is gone on every network, and stays gone', async (t) => {
@@ -334,8 +335,9 @@ test('look-ups, hits and races are counted over processes and lives', async (t) 
     lookups: 3,
     hits: 2,
     races: 1,
-    raceLookups: 1,
+    raceLookups: 0,
     raceHits: 0,
+    raceScored: 0,
     raceRight: 0,
   });
 });

@@ -2,32 +2,33 @@
 // every observation. Reads go straight to SQLite (about 5 us); a map in front would go stale between helpers.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Forecast } from '@photofinish/shared/forecast';
 import type { Browser, Observation } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
-import type { OriginRace } from '@photofinish/shared/outcome';
+import type { CacheUse, OriginRace } from '@photofinish/shared/outcome';
 import type { Clock } from '../race/clock.ts';
-import { MODE_RULES } from '../race/modes.ts';
-import { foldAltSvc, foldMisdirected, type Hearing, heardAltSvc, persistentPart } from './advertised.ts';
+import { foldMisdirected, type Hearing, heardAltSvc } from './advertised.ts';
 import { CacheUnavailable, isDiskFull, openDatabase } from './database.ts';
-import { foldAddresses, foldRace, foldSighting } from './fold.ts';
+import { foldRace, foldSighting } from './fold.ts';
 import { foldUse } from './fold-use.ts';
-import { forecastOf, MEASURED_FRESH_MS, RETENTION_MS, type Recall, recallOf } from './policy.ts';
+import { forecastOf, type Recall, recallOf } from './policy.ts';
+import { type AddressRecord, type HostRecord, newHost, newUse, type UseRecord } from './record.ts';
 import {
-  type AddressRecord,
-  ANY_NETWORK,
-  type HostRecord,
-  newHost,
-  newUse,
-  type UseRecord,
-} from './record.ts';
+  addressesOf,
+  countersOf,
+  expire,
+  keepAddresses,
+  keepHost,
+  keepPersistent,
+  keepUse,
+  knownOf,
+  onlyNumber,
+  useOf,
+} from './rows.ts';
 import { prepareStatements, type Statements } from './statements.ts';
 
 /** A network is judged by what happened on it within this time. */
 const EVIDENCE_MS = 24 * 3_600_000;
-/** A batch is sent again within minutes; a week also covers a laptop closed in between. */
-const FOLDED_ID_LIFE_MS = 7 * 24 * 3_600_000;
 
 export interface ForecastQuery {
   readonly network: string;
@@ -44,9 +45,10 @@ export interface CacheStats {
   readonly lookups: number;
   readonly hits: number;
   readonly races: number;
-  /** Trials that looked for a remembered protocol (P1), those that found one, and those that were right to use it. */
+  /** Trials that asked for a remembered protocol and that found one (P1); of those that adopted any, that one. */
   readonly raceLookups: number;
   readonly raceHits: number;
+  readonly raceScored: number;
   readonly raceRight: number;
 }
 
@@ -104,80 +106,18 @@ export interface HostCacheOptions {
 }
 
 /** What is counted beside the records. */
-const NOTHING_COUNTED = { lookups: 0, hits: 0, races: 0, raceLookups: 0, raceHits: 0, raceRight: 0 };
+const NOTHING_COUNTED = {
+  lookups: 0,
+  hits: 0,
+  races: 0,
+  raceLookups: 0,
+  raceHits: 0,
+  raceScored: 0,
+  raceRight: 0,
+};
+/** A race whose mode uses nothing that is remembered. */
+const NOT_ASKED: CacheUse = { lookups: 0, hits: 0, scored: 0, right: 0 };
 const COUNTERS = Object.keys(NOTHING_COUNTED) as (keyof typeof NOTHING_COUNTED)[];
-
-type Row = Record<string, SQLInputValue>;
-
-/** The one number that a statement answers with. */
-function onlyNumber(statement: StatementSync, asked: Row): number {
-  return Number(Object.values(statement.get(asked) ?? {})[0]);
-}
-
-/** The record on this network, and the one that outlives networks. */
-interface Known {
-  readonly here: HostRecord | null;
-  readonly anywhere: HostRecord | null;
-}
-
-function knownOf(s: Statements, origin: Origin, network: string): Known {
-  const rows = s.hosts.all(origin, network) as unknown as HostRecord[];
-  const of = (name: string): HostRecord | null => rows.find((row) => row.network === name) ?? null;
-  return { here: of(network), anywhere: of(ANY_NETWORK) };
-}
-
-function addressesOf(s: Statements, origin: Origin, network: string): AddressRecord[] {
-  return s.addresses.all({ origin, network }) as unknown as AddressRecord[];
-}
-
-function useOf(
-  s: Statements,
-  browser: Browser,
-  origin: Origin,
-  site: string,
-  network: string,
-): UseRecord | null {
-  return (s.use.get(origin, site, browser, network) as unknown as UseRecord | undefined) ?? null;
-}
-
-/** Keeps a record; `old`: the one that it replaces. */
-function keepHost(s: Statements, host: HostRecord, old: HostRecord | null): void {
-  if (old === null && s.anyOf.get(host.origin) === undefined) s.count.run('origins', 1);
-  s.putHost.run(host as unknown as Row);
-}
-
-/** Alternatives with `persist=1` are kept a second time, under no network. */
-function keepPersistent(
-  s: Statements,
-  { origin, altSvc, known }: { origin: Origin; altSvc: string; known: HostRecord | null },
-  hearing: Hearing,
-): void {
-  const lasting = persistentPart(altSvc);
-  if (known === null && lasting === 'clear') return;
-  const next = foldAltSvc(known ?? newHost(origin, ANY_NETWORK, hearing.atMs), lasting, hearing);
-  keepHost(s, { ...next, updatedAtMs: hearing.atMs }, known);
-}
-
-function keepAddresses(s: Statements, race: Omit<OriginRace, 'verdict'>, nowMs: number): void {
-  const { origin, network } = race;
-  const known = new Map(addressesOf(s, origin, network).map((record) => [record.address, record]));
-  const used = foldAddresses(known, race, nowMs);
-  for (const record of used) s.putAddress.run(record as unknown as Row);
-  if (used.length > 0) s.trimAddresses.run({ origin, network });
-}
-
-function expire(s: Statements, nowMs: number): void {
-  const gone = s.expireHosts.all(nowMs - RETENTION_MS) as unknown as { origin: Origin }[];
-  for (const origin of new Set(gone.map((row) => row.origin)))
-    if (s.anyOf.get(origin) === undefined) s.count.run('origins', -1);
-  s.expireUses.run(nowMs - RETENTION_MS);
-  s.expireAddresses.run(nowMs - MEASURED_FRESH_MS);
-  s.expireFolded.run(nowMs - FOLDED_ID_LIFE_MS);
-}
-
-function countersOf(s: Statements): Map<string, number> {
-  return new Map(s.counters.all().map((row) => Object.values(row) as [string, number]));
-}
 
 /** Opens the cache; it always works, if need be in memory (`stats().store`, `stats().storeReason`). */
 export function openHostCache(options: HostCacheOptions): HostCache {
@@ -206,13 +146,11 @@ export function openHostCache(options: HostCacheOptions): HostCache {
 
   function countRace(race: Omit<OriginRace, 'verdict'>): void {
     pending.races += 1;
-    const rules = MODE_RULES[race.mode];
-    if (rules.kind !== 'race' || !rules.usesDecision) return;
-    const hits = race.trials.filter((t) => t.cacheHit);
-    pending.raceLookups += race.trials.length;
-    pending.raceHits += hits.length;
-    // The remembered protocol is tried first and alone; the race behind it is for when it does not come through.
-    pending.raceRight += hits.filter((t) => t.attempts[0]?.outcome === 'adopted').length;
+    const { lookups, hits, scored, right } = race.summary.cache ?? NOT_ASKED;
+    pending.raceLookups += lookups;
+    pending.raceHits += hits;
+    pending.raceScored += scored;
+    pending.raceRight += right;
   }
 
   function save(): void {
@@ -235,7 +173,7 @@ export function openHostCache(options: HostCacheOptions): HostCache {
     if (host !== oldHost) keepHost(s, host, here);
     const oldUse = useOf(s, browser, o.origin, o.site, network) ?? newUse(browser, o.origin, o.site, network);
     const use = foldUse(oldUse, o, atMs);
-    if (use !== oldUse) s.putUse.run(use as unknown as Row);
+    if (use !== oldUse) keepUse(s, use);
     if (o.altSvc === undefined || o.delivery !== 'network') return;
     keepPersistent(s, { origin: o.origin, altSvc: o.altSvc, known: anywhere }, { atMs, by: 'browser' });
   }
@@ -290,7 +228,7 @@ export function openHostCache(options: HostCacheOptions): HostCache {
         keepAddresses(s, race, nowMs);
         const attempts = race.trials.flatMap((t) => t.attempts);
         const known = anywhere && foldMisdirected(anywhere, attempts, nowMs);
-        if (known !== null && known !== anywhere) s.putHost.run(known as unknown as Row);
+        if (known !== null && known !== anywhere) keepHost(s, known, anywhere);
         if (heard === null) return;
         const hearing: Hearing = { atMs: nowMs, by: 'race', ageMs: heard.ageMs };
         keepPersistent(s, { origin: race.origin, altSvc: heard.altSvc, known }, hearing);

@@ -1,0 +1,95 @@
+// Single records read from and written to the open tables, and what has outlived its use deleted from them.
+import type { SQLInputValue, StatementSync } from 'node:sqlite';
+import type { Browser } from '@photofinish/shared/observation';
+import type { Origin } from '@photofinish/shared/origin';
+import type { OriginRace } from '@photofinish/shared/outcome';
+import { foldAltSvc, type Hearing, persistentPart } from './advertised.ts';
+import { foldAddresses } from './fold.ts';
+import { MEASURED_FRESH_MS, RETENTION_MS } from './policy.ts';
+import { type AddressRecord, ANY_NETWORK, type HostRecord, newHost, type UseRecord } from './record.ts';
+import type { Statements } from './statements.ts';
+
+/** A batch is sent again within minutes; a week also covers a laptop closed in between. */
+const FOLDED_ID_LIFE_MS = 7 * 24 * 3_600_000;
+
+type Row = Record<string, SQLInputValue>;
+
+/** The one number that a statement answers with. */
+export function onlyNumber(statement: StatementSync, asked: Row): number {
+  return Number(Object.values(statement.get(asked) ?? {})[0]);
+}
+
+/** The record on this network, and the one that outlives networks. */
+interface Known {
+  readonly here: HostRecord | null;
+  readonly anywhere: HostRecord | null;
+}
+
+/** What is known of an origin on a network. */
+export function knownOf(s: Statements, origin: Origin, network: string): Known {
+  const rows = s.hosts.all(origin, network) as unknown as HostRecord[];
+  const of = (name: string): HostRecord | null => rows.find((row) => row.network === name) ?? null;
+  return { here: of(network), anywhere: of(ANY_NETWORK) };
+}
+
+/** What is known of an origin's addresses on a network. */
+export function addressesOf(s: Statements, origin: Origin, network: string): AddressRecord[] {
+  return s.addresses.all({ origin, network }) as unknown as AddressRecord[];
+}
+
+/** A browser's own dealings with an origin under a site on a network. */
+export function useOf(
+  s: Statements,
+  browser: Browser,
+  origin: Origin,
+  site: string,
+  network: string,
+): UseRecord | null {
+  return (s.use.get(origin, site, browser, network) as unknown as UseRecord | undefined) ?? null;
+}
+
+export function keepUse(s: Statements, use: UseRecord): void {
+  s.putUse.run(use as unknown as Row);
+}
+
+/** Keeps a record; `old`: the one that it replaces, null when there is none. Origins are counted here. */
+export function keepHost(s: Statements, host: HostRecord, old: HostRecord | null): void {
+  if (old === null && s.anyOf.get(host.origin) === undefined) s.count.run('origins', 1);
+  s.putHost.run(host as unknown as Row);
+}
+
+/** Alternatives with `persist=1` are kept a second time, under no network. */
+export function keepPersistent(
+  s: Statements,
+  { origin, altSvc, known }: { origin: Origin; altSvc: string; known: HostRecord | null },
+  hearing: Hearing,
+): void {
+  const lasting = persistentPart(altSvc);
+  if (known === null && lasting === 'clear') return;
+  const next = foldAltSvc(known ?? newHost(origin, ANY_NETWORK, hearing.atMs), lasting, hearing);
+  keepHost(s, { ...next, updatedAtMs: hearing.atMs }, known);
+}
+
+/** The addresses that a race found alive, the newest of too many. */
+export function keepAddresses(s: Statements, race: Omit<OriginRace, 'verdict'>, nowMs: number): void {
+  const { origin, network } = race;
+  const known = new Map(addressesOf(s, origin, network).map((record) => [record.address, record]));
+  const used = foldAddresses(known, race, nowMs);
+  for (const record of used) s.putAddress.run(record as unknown as Row);
+  if (used.length > 0) s.trimAddresses.run({ origin, network });
+}
+
+/** Deletes a piece of what is too old to be of use. */
+export function expire(s: Statements, nowMs: number): void {
+  const gone = s.expireHosts.all(nowMs - RETENTION_MS) as unknown as { origin: Origin }[];
+  for (const origin of new Set(gone.map((row) => row.origin)))
+    if (s.anyOf.get(origin) === undefined) s.count.run('origins', -1);
+  s.expireUses.run(nowMs - RETENTION_MS);
+  s.expireAddresses.run(nowMs - MEASURED_FRESH_MS);
+  s.expireFolded.run(nowMs - FOLDED_ID_LIFE_MS);
+}
+
+/** What is counted beside the records, by name. */
+export function countersOf(s: Statements): Map<string, number> {
+  return new Map(s.counters.all().map((row) => Object.values(row) as [string, number]));
+}
