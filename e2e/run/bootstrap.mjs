@@ -5,7 +5,14 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { MissingPrerequisite, needChromium, needRust, run, version } from './prerequisites.mjs';
+import {
+  MissingPrerequisite,
+  needChromium,
+  needRust,
+  run,
+  version,
+  wantNetworkTools,
+} from './prerequisites.mjs';
 
 const TOP = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const BIN = join(TOP, 'node_modules', '.bin');
@@ -15,9 +22,9 @@ const RUNTIME = join(BIN, 'node');
 const NEEDS = {
   build: [needRust],
   check: [needRust],
-  test: [needRust, needChromium],
+  test: [needRust, needChromium, wantNetworkTools],
   start: [needRust, needChromium],
-  bench: [needRust, needChromium],
+  bench: [needRust, needChromium, wantNetworkTools],
   pictures: [needRust, needChromium],
 };
 

@@ -22,6 +22,9 @@ const OLDEST_RUST = '1.85.0';
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser'];
 const MAC_CHROMIUM = '/Applications/Chromium.app/Contents/MacOS/Chromium';
 
+/** Commands that make and shape networks, by the Debian package that has them. */
+const NETWORK_TOOLS = { ip: 'iproute2', nft: 'nftables' };
+
 /** Ubuntu's `chromium-browser` is a script that starts the snap; browsers themselves are far larger. */
 const LARGEST_SCRIPT_BYTES = 64 * 1024;
 
@@ -119,23 +122,42 @@ function aptListsEmpty() {
   return !existsSync(lists) || !readdirSync(lists).some((name) => name.includes('_Packages'));
 }
 
+/** Lets apt-get install a package where it can without a question; `offered` is asked once its lists are there. */
+export async function aptInstall(name, offered = () => true) {
+  const apt = aptGet();
+  if (apt === null) return;
+  const [file, ...args] = apt;
+  const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
+  process.stdout.write(`The package ${name} is missing.\n`);
+  if (aptListsEmpty())
+    await run("reading the distribution's list of packages", file, [...args, 'update'], options);
+  if (offered()) await run(`installing ${name}`, file, [...args, 'install', '-y', name], options);
+}
+
 /** Makes sure that there is a Chromium, installing Debian's when that needs no question. */
 export async function needChromium() {
   if (haveChromium()) return;
-  const apt = aptGet();
-  if (apt !== null) {
-    const [file, ...args] = apt;
-    const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
-    process.stdout.write('No Chromium was found.\n');
-    if (aptListsEmpty())
-      await run("reading the distribution's list of packages", file, [...args, 'update'], options);
-    if (aptHasChromium()) {
-      await run('installing Chromium', file, [...args, 'install', '-y', 'chromium'], options);
-      if (haveChromium()) return;
-    }
-  }
+  await aptInstall('chromium', aptHasChromium);
+  if (haveChromium()) return;
   throw new MissingPrerequisite(
     'Chromium is needed and was not found (a snap cannot load the extension or start the helper).\n' +
       "Install your distribution's package `chromium`, or set PHOTOFINISH_CHROMIUM to an executable.",
   );
+}
+
+/**
+ * Installs what networks of our own are made with, where they can be made at all: by root on Linux. Without it what
+ * needs one is skipped and says so, and therefore nothing here is an error.
+ */
+export async function wantNetworkTools() {
+  if (process.platform !== 'linux' || process.getuid() !== 0) return;
+  for (const [command, name] of Object.entries(NETWORK_TOOLS)) {
+    if (onPath(command) !== null) continue;
+    try {
+      await aptInstall(name);
+    } catch (error) {
+      if (!(error instanceof MissingPrerequisite)) throw error;
+      process.stdout.write(`${error.message}\nGoing on without: tests in network namespaces are skipped.\n`);
+    }
+  }
 }
