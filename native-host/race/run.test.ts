@@ -1,53 +1,11 @@
 // A whole race from options to record, in virtual time: series, memory, progress, cancel, and what comes out of it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseOrigin } from '@photofinish/shared/origin';
-import { type OriginRace, originRaceSchema } from '@photofinish/shared/outcome';
-import * as v from 'valibot';
 import { NO_HINTS } from '../cache/hints.ts';
 import type { AttemptTarget } from './contender.ts';
-import { type RaceOptions, raceOrigin } from './run.ts';
-import { type DiscoveryScript, scriptedDiscovery } from './scripted-discovery.ts';
-import { type Script, scripted, virtualTime } from './virtual-time.ts';
-
-type Overrides = Partial<Omit<RaceOptions, 'contenders' | 'clock' | 'discovery'>> & {
-  readonly dns?: DiscoveryScript;
-};
-
-function arrange(h3: Script[], h2: Script[], { dns, ...overrides }: Overrides = {}) {
-  const parsed = parseOrigin('https://a.test:8443');
-  assert.ok(parsed.ok);
-  const time = virtualTime();
-  const contenders = { h3: scripted('h3', time.clock, ...h3), h2: scripted('h2', time.clock, ...h2) };
-  const discovery = scriptedDiscovery(time.clock, dns);
-  const options: RaceOptions = {
-    origin: parsed.value,
-    discovery,
-    network: 'home',
-    mode: 'race',
-    memory: 'none',
-    trials: 1,
-    startDelayMs: 10,
-    timeoutMs: 3000,
-    contenders,
-    clock: time.clock,
-    ...overrides,
-  };
-  return { time, contenders, discovery, options };
-}
-
-async function race(h3: Script[], h2: Script[], overrides: Overrides = {}) {
-  const { time, contenders, discovery, options } = arrange(h3, h2, overrides);
-  const result = await time.run(raceOrigin(options));
-  assert.equal(contenders.h3.running() + contenders.h2.running(), 0, 'no attempt is left running');
-  assert.equal(discovery.live(), 0, 'no discovery is left running');
-  v.parse(originRaceSchema, result);
-  const { adoption, failed, trials } = result.summary;
-  assert.equal(adoption.h3 + adoption.h2 + adoption['http/1.1'] + failed, trials);
-  return { result, contenders, discovery };
-}
-
-const adopted = (result: OriginRace): (string | null)[] => result.trials.map((t) => t.adopted);
+import { adopted, arrange, race } from './race-scene.ts';
+import { raceOrigin } from './run.ts';
+import { scripted } from './virtual-time.ts';
 
 test('attempts are told the pinned address, the authority with its port, and the time that is left', async () => {
   const { contenders } = await race([{ handshakeMs: 60 }], [{ handshakeMs: 20 }]);

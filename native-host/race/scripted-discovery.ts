@@ -12,8 +12,10 @@ export interface DiscoveryScript {
   readonly addresses?: readonly string[];
   /** Of hosts that alternatives name. */
   readonly elsewhere?: ReadonlyMap<string, string>;
-  /** What a settled discovery, a live one's list or a followed alternative takes; null: it never answers. */
+  /** What a settled discovery or a live one's list takes; null: it never answers. */
   readonly takesMs?: number | null;
+  /** What following alternatives takes; null: it never ends by itself. */
+  readonly followMs?: number | null;
 }
 
 export interface ScriptedDiscovery extends Discovering {
@@ -34,16 +36,16 @@ function namesOf(host: string, addresses: readonly string[]): Names {
 
 /** Endpoints by address, HTTP/3 first at each; an alternative replaces the origin's own place for HTTP/3. */
 export function scriptedDiscovery(clock: Clock, script: DiscoveryScript = {}): ScriptedDiscovery {
-  const { addresses = ['127.0.0.1'], elsewhere = new Map(), takesMs = 0 } = script;
+  const { addresses = ['127.0.0.1'], elsewhere = new Map(), takesMs = 0, followMs = 0 } = script;
   const settled: DiscoveryQuery[] = [];
   const begun: DiscoveryQuery[] = [];
   const followed: (readonly Alternative[])[] = [];
   let live = 0;
 
-  function later<T>(value: T, given: T, signal: AbortSignal | null): Promise<T> {
-    if (takesMs === 0) return Promise.resolve(value);
+  function later<T>(delayMs: number | null, value: T, given: T, signal: AbortSignal | null): Promise<T> {
+    if (delayMs === 0) return Promise.resolve(value);
     return new Promise((resolve) => {
-      if (takesMs !== null) clock.after(takesMs, () => resolve(value));
+      if (delayMs !== null) clock.after(delayMs, () => resolve(value));
       signal?.addEventListener('abort', () => resolve(given));
     });
   }
@@ -89,13 +91,18 @@ export function scriptedDiscovery(clock: Clock, script: DiscoveryScript = {}): S
     settle(query, signal) {
       settled.push(query);
       const error: AttemptError = { code: 'cancelled', message: 'given up' };
-      return later(found(query), { ok: false, error, names: namesOf(query.origin.host, []) }, signal);
+      return later(
+        takesMs,
+        found(query),
+        { ok: false, error, names: namesOf(query.origin.host, []) },
+        signal,
+      );
     },
     begin(query, listener) {
       begun.push(query);
       live += 1;
       let cancelled = false;
-      void later(found(query), null, null).then((result) => {
+      void later<Discovery | null>(takesMs, found(query), null, null).then((result) => {
         if (cancelled || result === null) return;
         if (result.ok) listener({ type: 'endpoints', endpoints: result.endpoints, final: true });
         else listener({ type: 'failed', error: result.error });
@@ -112,7 +119,7 @@ export function scriptedDiscovery(clock: Clock, script: DiscoveryScript = {}): S
       followed.push(alternatives);
       const names = namesOf(origin.host, []);
       const endpoints = placesOf(origin, alternatives);
-      return later<Followed>({ endpoints, names }, { endpoints: [], names }, signal);
+      return later<Followed>(followMs, { endpoints, names }, { endpoints: [], names }, signal);
     },
   };
 }

@@ -1,0 +1,141 @@
+// When a race looks names up and on whose time, what its attempts tell, and how it is ended from outside; virtual time.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NO_HINTS } from '../cache/hints.ts';
+import { adopted, arrange, race } from './race-scene.ts';
+import { raceOrigin } from './run.ts';
+
+test('names are looked up once before the trials, and not on their time', async () => {
+  const { result, discovery } = await race([{ handshakeMs: 60 }], [{ handshakeMs: 90 }], {
+    trials: 3,
+    dns: { takesMs: 100 },
+  });
+  assert.deepEqual(
+    result.trials.map((t) => t.establishedMs),
+    [60, 60, 60],
+  );
+  assert.equal(discovery.settled.length, 1);
+  assert.equal(discovery.settled[0]?.assumeH3, true);
+  assert.equal(result.atMs, 1_000_100);
+});
+
+test('a look-up that takes longer than a trial may is given up: an error and no trials', async () => {
+  const { result, contenders } = await race([], [], { dns: { takesMs: null }, timeoutMs: 500 });
+  assert.deepEqual(result.error, {
+    code: 'dns-failed',
+    message: 'a.test could not be looked up within 500 ms',
+  });
+  assert.equal(result.trials.length, 0);
+  assert.equal(contenders.h3.prepared(), 0);
+});
+
+test('v3: names are looked up within each trial and on its time, and HTTP/3 is assumed nowhere', async () => {
+  const { result, discovery, contenders } = await race([{ handshakeMs: 1 }], [{ handshakeMs: 60 }], {
+    mode: 'v3',
+    trials: 2,
+    dns: { takesMs: 100 },
+  });
+  assert.deepEqual(
+    result.trials.map((t) => [t.adopted, t.establishedMs]),
+    [
+      ['h2', 160],
+      ['h2', 160],
+    ],
+  );
+  assert.deepEqual([discovery.settled.length, discovery.begun.length], [0, 2]);
+  assert.equal(discovery.begun[0]?.assumeH3, false);
+  assert.equal(contenders.h3.targets.length, 0);
+  assert.equal(result.discovered.names?.addresses.length, 1);
+});
+
+test('v3: a known alternative is among the places, one attempt at a time', async () => {
+  const known = { decision: null, altSvc: 'h3=":4433"', ageSeconds: 0, hints: NO_HINTS };
+  const { result, contenders } = await race([{ handshakeMs: null }], [{ handshakeMs: 20 }], {
+    mode: 'v3',
+    memory: 'full',
+    known,
+  });
+  assert.equal(contenders.h3.targets[0]?.port, 4433);
+  assert.deepEqual(adopted(result), ['h2']);
+  assert.equal(result.trials[0]?.establishedMs, 270);
+});
+
+test('v3: a name that leads nowhere, or to nothing in time, is an error and no trial', async () => {
+  const none = await race([], [], { mode: 'v3', trials: 3, dns: { addresses: [] } });
+  assert.deepEqual([none.result.error?.code, none.result.trials.length], ['no-address', 0]);
+  const never = await race([], [], { mode: 'v3', dns: { takesMs: null } });
+  assert.deepEqual([never.result.error?.code, never.result.trials.length], ['dns-failed', 0]);
+});
+
+test('a look-up of alternatives is bounded by the deadline, and so is the answer that waits for it', async () => {
+  const { result, endedMs } = await race(
+    [{ handshakeMs: 5 }],
+    [{ handshakeMs: 5, altSvc: 'h3="elsewhere.test:443"' }],
+    { mode: 'alt-svc', timeoutMs: 700, dns: { followMs: null } },
+  );
+  assert.deepEqual(adopted(result), ['h2']);
+  assert.equal(endedMs, 700);
+});
+
+test('what is advertised anew is looked up before the next trial, with memory full', async () => {
+  const { result, discovery } = await race(
+    [{ handshakeMs: 1, refusal: 'udp-refused' }, { handshakeMs: 9 }],
+    [{ handshakeMs: 5, altSvc: 'h3="elsewhere.test:443"' }],
+    { memory: 'full', trials: 3, dns: { elsewhere: new Map([['elsewhere.test', '127.0.0.9']]) } },
+  );
+  assert.deepEqual(adopted(result), ['h2', 'h3', 'h3']);
+  assert.equal(discovery.settled.length, 2);
+  assert.deepEqual(
+    result.trials[1]?.attempts.map((a) => [a.address, a.host, a.source]),
+    [['127.0.0.9', 'elsewhere.test', 'alt-svc']],
+  );
+});
+
+test('attempts tell of their round trip, and of packets even when they were cancelled', async () => {
+  const { result } = await race(
+    [
+      { handshakeMs: 300, packets: { sent: 4, lost: 1 } },
+      { handshakeMs: 30, packets: { sent: 3, lost: 0 } },
+    ],
+    [{ handshakeMs: 500 }],
+    { freshQuic: true },
+  );
+  assert.deepEqual(
+    result.trials[0]?.attempts.map((a) => [a.protocol, a.fresh, a.outcome, a.rttMs, a.packets]),
+    [
+      ['h3', undefined, 'cancelled', undefined, { sent: 4, lost: 1 }],
+      ['h2', undefined, 'cancelled', undefined, undefined],
+      ['h3', true, 'adopted', 30, { sent: 3, lost: 0 }],
+    ],
+  );
+});
+
+test('a sign of life keeps the fresh QUIC attempt away', async () => {
+  const { contenders } = await race([{ handshakeMs: 300, transportMs: 150 }], [{ handshakeMs: 500 }], {
+    freshQuic: true,
+  });
+  assert.equal(contenders.h3.targets.length, 1);
+});
+
+test("an abort's own reason is the record's", async () => {
+  const abort = new AbortController();
+  const { time, options } = arrange([{ handshakeMs: 50 }], [{ handshakeMs: 50 }], { signal: abort.signal });
+  time.clock.after(20, () => abort.abort(new Error('the network changed')));
+  const changed = await time.run(raceOrigin(options));
+  assert.deepEqual(changed.error, { code: 'cancelled', message: 'the network changed' });
+  const plain = await race([], [], { signal: AbortSignal.abort() });
+  assert.equal(plain.result.error?.message, 'the race was cancelled');
+});
+
+test('an abort during the look-up ends the race there', async () => {
+  const abort = new AbortController();
+  const { time, contenders, options } = arrange([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
+    signal: abort.signal,
+    dns: { takesMs: null },
+  });
+  time.clock.after(20, () => abort.abort());
+  const result = await time.run(raceOrigin(options));
+  assert.deepEqual([result.error?.code, result.trials.length], ['cancelled', 0]);
+  assert.equal(time.clock.nowMs(), 20);
+  assert.equal(contenders.h3.targets.length, 0);
+});

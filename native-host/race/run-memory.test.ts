@@ -1,0 +1,70 @@
+// What each memory lets a race know, in virtual time: hints, decisions, and how often the host cache was right.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Hints, NO_HINTS } from '../cache/hints.ts';
+import { adopted, race } from './race-scene.ts';
+
+const HINTS: Hints = {
+  ...NO_HINTS,
+  h3: { srttMs: 40, rttvarMs: 5, handshakeMs: null, lossRate: null },
+  addresses: new Map([['127.0.0.1', { srttMs: 40, usedAtMs: 5 }]]),
+};
+
+test('memory hints: the path is known, the decision and the advertisement are not', async () => {
+  const known = { decision: 'h2', altSvc: 'h3=":4433"', ageSeconds: 0, hints: HINTS } as const;
+  const { result, contenders, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
+    memory: 'hints',
+    startDelayMs: null,
+    known,
+  });
+  assert.equal(contenders.h3.targets[0]?.initialRttMs, 20);
+  assert.equal(contenders.h3.targets[0]?.port, 8443);
+  assert.deepEqual(adopted(result), ['h3']);
+  assert.equal(result.trials[0]?.attempts[1]?.startedMs, 60);
+  assert.equal(result.startDelayMs, 60);
+  assert.equal(discovery.settled[0]?.history.get('127.0.0.1')?.srttMs, 40);
+  assert.equal(result.summary.cache, undefined);
+});
+
+test('memory none: nothing of it is read, and the delays are those of an unknown host', async () => {
+  const { result, contenders, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
+    startDelayMs: null,
+    known: { decision: 'h2', altSvc: 'h3=":4433"', ageSeconds: 0, hints: HINTS },
+  });
+  assert.equal(contenders.h3.targets[0]?.initialRttMs, 67);
+  assert.equal(result.startDelayMs, 10);
+  assert.equal(discovery.settled[0]?.history.size, 0);
+});
+
+test('memory hints: HTTP/3 known to be broken is left out for now, and no cache hit is claimed', async () => {
+  const h3Broken = { code: 'udp-timeout', untilMs: 2_000_000 } as const;
+  const known = { decision: null, ageSeconds: 0, hints: { ...NO_HINTS, h3Broken } };
+  const { result, contenders } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 50 }], {
+    memory: 'hints',
+    known,
+  });
+  assert.equal(contenders.h3.targets.length, 0);
+  assert.deepEqual([result.trials[0]?.establishedMs, result.trials[0]?.cacheHit], [50, false]);
+});
+
+test('memory full: hit ratio and accuracy are counted apart', async () => {
+  // Raced; then h3 remembered and right; then remembered, dead, and wrong; then old HTTP remembered and right.
+  const { result } = await race(
+    [{ handshakeMs: 5 }, { handshakeMs: 5 }, { handshakeMs: 1, refusal: 'udp-refused' }],
+    [{ handshakeMs: 20 }],
+    { memory: 'full', trials: 4 },
+  );
+  assert.deepEqual(adopted(result), ['h3', 'h3', 'h2', 'h2']);
+  assert.deepEqual(result.summary.cache, { lookups: 4, hits: 3, scored: 3, right: 2 });
+  const alone = await race([{ handshakeMs: 5 }], [], { memory: 'full', mode: 'h3' });
+  assert.equal(alone.result.summary.cache, undefined);
+});
+
+test('memory full: a hit whose trial adopts nothing is a hit that cannot be scored', async () => {
+  const { result } = await race(
+    [{ handshakeMs: 1, refusal: 'udp-refused' }],
+    [{ handshakeMs: 1, refusal: 'tcp-refused' }],
+    { memory: 'full', known: { decision: 'h3', ageSeconds: 0, hints: NO_HINTS } },
+  );
+  assert.deepEqual(result.summary.cache, { lookups: 1, hits: 1, scored: 0, right: 0 });
+});
