@@ -358,6 +358,13 @@ const UNKNOWN: readonly Row[] = [
     /QUIC on port 443 fails \(udp-timeout\), and not enough was seen/,
   ],
   [
+    'advertised by the answer of a mode that does not follow it',
+    { attempts: [h2()] },
+    'unknown',
+    [],
+    /on port 443, which was not tried\. Race it again in mode race/,
+  ],
+  [
     'a name that cannot be resolved',
     {
       attempts: [],

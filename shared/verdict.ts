@@ -114,13 +114,19 @@ function notOfferedFinding({ evidence, h3, places, withdrawn }: Facts): Finding[
   return [{ code: 'h3-not-offered', text }];
 }
 
-/** Advertised only where no attempt went: what is known is of another place. */
-function elsewhereFinding({ evidence, h3, places }: Facts): Finding[] {
+/** Advertised only where no attempt went: what is known, if anything, is of another place. */
+function elsewhereFinding({ evidence, h3, h2, places }: Facts): Finding[] {
   const [place] = places;
-  if (!isFailed(h3) || place === undefined || places.some(({ reach }) => reach !== 'not-tried')) return [];
-  const { origin } = evidence;
-  const text = `Advertises HTTP/3 ${placeWords(place, origin.host)}, which was not tried; on its own port ${origin.port} QUIC fails (${h3.code}). Race it again in mode race, which follows the advertisement.`;
-  return [{ code: 'unknown', text }];
+  if (place === undefined || places.some(({ reach }) => reach !== 'not-tried')) return [];
+  const { origin, leftOut } = evidence;
+  const subject = `Advertises HTTP/3 ${placeWords(place, origin.host)}, which was not tried`;
+  const remedy = 'Race it again in mode race, which follows the advertisement.';
+  if (isFailed(h3)) {
+    const text = `${subject}; on its own port ${origin.port} QUIC fails (${h3.code}). ${remedy}`;
+    return [{ code: 'unknown', text }];
+  }
+  if (h3 === 'established' || h2 !== 'established' || leftOut) return [];
+  return [{ code: 'unknown', text: `${subject}. ${remedy}` }];
 }
 
 const FAMILIES = ['IPv6', 'IPv4'] as const;
