@@ -94,3 +94,27 @@ test('a race counts as won only when every trial adopted something', () => {
   assert.equal(allAdopted([race([])]), false);
   assert.equal(allAdopted([race([trial(1)], { error: { code: 'cancelled', message: '' } })]), false);
 });
+
+test('what runs learnt beside their trials is kept, the last word of each', () => {
+  const names = (host: string) => ({
+    addresses: [{ host, address: '192.0.2.1', source: 'a', ttlSeconds: 60 } as const],
+    services: [],
+    lookups: [],
+  });
+  const alternatives = [
+    { alpn: 'h3', host: '', port: 443, persist: false, expiresInSeconds: 60, source: 'answer' } as const,
+  ];
+  const joined = joinRuns([
+    race([trial(1)], {
+      discovered: { altSvc: 'h3=":443"', knownRoot: null, names: names('a'), alternatives },
+    }),
+    race([trial(2)], { discovered: { altSvc: null, knownRoot: true, names: names('b') } }),
+    race([trial(3)]),
+  ]);
+  assert.deepEqual(joined.discovered, {
+    altSvc: 'h3=":443"',
+    knownRoot: true,
+    names: names('b'),
+    alternatives,
+  });
+});

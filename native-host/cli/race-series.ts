@@ -1,6 +1,6 @@
 // Many origins, many trials, several at a time: who races when, and how parts of one origin's trials become one record
 // again.
-import type { Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
+import type { Discovered, Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict';
 import { MODE_RULES } from '../race/modes.ts';
 import { summaryOf } from '../race/summary.ts';
@@ -38,6 +38,18 @@ export async function inParallel<T, R>(
   return results;
 }
 
+/** The last word that any of the runs has on each question. */
+function joinDiscovered(each: readonly Discovered[]): Discovered {
+  const names = each.findLast((d) => d.names !== undefined)?.names;
+  const alternatives = each.findLast((d) => d.alternatives !== undefined)?.alternatives;
+  return {
+    altSvc: each.findLast((d) => d.altSvc !== null)?.altSvc ?? null,
+    knownRoot: each.findLast((d) => d.knownRoot !== null)?.knownRoot ?? null,
+    ...(names !== undefined && { names }),
+    ...(alternatives !== undefined && { alternatives }),
+  };
+}
+
 /** One origin's runs as one record. Throws for no run at all. */
 export function joinRuns([first, ...rest]: readonly OriginRace[]): OriginRace {
   if (first === undefined) throw new RangeError('an origin has at least one run');
@@ -50,12 +62,7 @@ export function joinRuns([first, ...rest]: readonly OriginRace[]): OriginRace {
     atMs: Math.min(...runs.map((run) => run.atMs)),
     trials,
     summary: summaryOf(first.mode, trials),
-    discovered: {
-      ...runs.findLast((run) => run.discovered.names !== undefined)?.discovered,
-      ...runs.findLast((run) => run.discovered.alternatives !== undefined)?.discovered,
-      altSvc: runs.findLast((run) => run.discovered.altSvc !== null)?.discovered.altSvc ?? null,
-      knownRoot: runs.findLast((run) => run.discovered.knownRoot !== null)?.discovered.knownRoot ?? null,
-    },
+    discovered: joinDiscovered(runs.map((run) => run.discovered)),
     ...(error !== undefined && { error }),
   };
   return { ...race, verdict: verdictOf(evidenceOfRace(race)) };

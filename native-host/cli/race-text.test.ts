@@ -119,3 +119,17 @@ test('columns line up and no line ends in blanks', () => {
   );
   assert.deepEqual(lines, ['A        LONG', 'longer      1', 'x       12345  end']);
 });
+
+test('what the host cache knew and whether it was right are told apart, where there is more than one trial', () => {
+  const one = race('race', [trial([H3])]);
+  const withCache = (lookups: number, hits: number, scored: number, right: number): OriginRace => ({
+    ...race('race', [trial([H3]), trial([H3])]),
+    summary: { ...summaryOf('race', [trial([H3])]), cache: { lookups, hits, scored, right } },
+  });
+  assert.match(
+    textOf('race', [withCache(10, 8, 7, 6)]),
+    /\n {2}Host cache: 8 of 10 look-ups hit \(80 %\), 6 of 7 remembered right \(86 %\)\.\n/,
+  );
+  assert.match(textOf('race', [withCache(3, 0, 0, 0)]), /Host cache: 0 of 3 look-ups hit \(0 %\)\.\n/);
+  assert.doesNotMatch(textOf('race', [one]), /Host cache/);
+});

@@ -1,5 +1,5 @@
 // A race document for people: one table over all origins, then each origin's photo finish and verdict.
-import type { AttemptError, OriginRace, RaceDocument, Trial } from '@photofinish/shared/outcome';
+import type { AttemptError, CacheUse, OriginRace, RaceDocument, Trial } from '@photofinish/shared/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
@@ -73,6 +73,17 @@ function manyTrialsRow(race: OriginRace, paint: Paint): Cell[] {
   ];
 }
 
+function share(part: number, whole: number): string {
+  return whole === 0 ? '' : ` (${Math.round((100 * part) / whole)} %)`;
+}
+
+/** Hit ratio and accuracy, which are different things; nothing for a single trial, whose row says it. */
+function cacheWords({ lookups, hits, scored, right }: CacheUse): string | null {
+  if (lookups < 2) return null;
+  const hit = `Host cache: ${hits} of ${lookups} look-ups hit${share(hits, lookups)}`;
+  return scored === 0 ? `${hit}.` : `${hit}, ${right} of ${scored} remembered right${share(right, scored)}.`;
+}
+
 function unracedWords({ code, message }: AttemptError): string {
   const remedy = code === 'blocked' ? ' Allow it with --allow-private.' : '';
   return `Not raced (${code}): ${printable(message)}.${remedy}`;
@@ -83,9 +94,11 @@ function details(race: OriginRace, paint: Paint): string[] {
   if (race.error !== undefined && race.trials.length === 0)
     return [...head, ...wrapped(unracedWords(race.error), INDENT, LINE_COLUMNS)];
   const { verdict } = race;
+  const cache = race.summary.cache === undefined ? null : cacheWords(race.summary.cache);
   return [
     ...head,
     ...drawPhotoFinish(race, paint),
+    ...(cache === null ? [] : [`${INDENT}${cache}`]),
     ...wrapped(printable(verdict.text), INDENT, LINE_COLUMNS),
     ...verdict.findings.flatMap((finding) =>
       wrapped(`Also: ${printable(finding.text)}`, INDENT, LINE_COLUMNS),
