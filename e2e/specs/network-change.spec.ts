@@ -1,6 +1,6 @@
 // The machine carried from one network to another, in namespaces: what tells networks apart, what does not, and what a
 // change does to races under way and to forecasts.
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { raceDocumentSchema } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
@@ -170,6 +170,7 @@ test('no route is no network; a route makes one; the same addresses behind anoth
 
 test('forecasts come from the rows of the network the machine is on, and return with it', async ({
   machine,
+  dir,
 }) => {
   await machine.join('home');
   const helper = await machine.helper();
@@ -184,6 +185,15 @@ test('forecasts come from the rows of the network the machine is on, and return 
   await machine.join('home');
   expect(await networkAfter(helper, cafe)).toBe(home);
   expect(await expected(helper)).toBe('h3');
+  const log = await readFile(join(dir, 'helper.log'), 'utf8');
+  const moves = log.split('\n').filter((line) => line.includes('"event":"network"'));
+  expect(moves.map((line) => JSON.parse(line))).toMatchObject([
+    { from: home, to: cafe },
+    { from: cafe, to: home },
+  ]);
+  const { clientDevice, ipv4 } = machine.net.peers.home;
+  const [{ lladdr }] = JSON.parse(await machine.net.client.ip('-j', 'neigh', 'show', ipv4));
+  for (const secret of [ipv4, lladdr, clientDevice]) expect(log).not.toContain(secret);
 });
 
 test('a race under way when the network changes is cancelled, and leaves nothing behind on either', async ({
@@ -280,6 +290,22 @@ test('a tunnel that packets still go into while no program holds it is not taken
   await machine.net.client.ip('tuntap', 'add', 'dev', 'wg0', 'mode', 'tun');
   await leadInto(machine.net.client, 'wg0');
   expect(await networkAfter(helper, bare)).toMatch(/^net-/);
+});
+
+test('a network that only a rule leads to is recognised by its gateway all the same', async ({ machine }) => {
+  const { client, peers } = machine.net;
+  const leadTo = (peer: Peer) =>
+    client.ip('route', 'replace', 'default', 'via', peer.ipv4, 'dev', peer.clientDevice, 'table', '100');
+  await client.ip('rule', 'add', 'table', '100');
+  await leadTo(peers.home);
+  const helper = await machine.helper();
+  const home = await helper.network();
+  expect(home).toMatch(/^net-/);
+  await leadTo(peers.cafe);
+  expect(await networkAfter(helper, home)).toMatch(/^net-/);
+  await machine.join('home');
+  await client.ip('rule', 'delete', 'table', '100');
+  await expect.poll(() => helper.network(), { timeout: NOTICED_MS }).toBe(home);
 });
 
 test('over IPv6 alone networks are told apart too', async ({ machine }) => {

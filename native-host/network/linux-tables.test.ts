@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { defaultRoutes, defaultRoutes6, isTunnelType, neighbour4, neighbour6 } from './linux-tables.ts';
+import {
+  defaultRoutes,
+  defaultRoutes6,
+  gatewayOfRouteGet,
+  isTunnelType,
+  neighbour4,
+  neighbour6,
+} from './linux-tables.ts';
 
 const ROUTE_HEAD = 'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n';
 const HOME_ROUTE = `${ROUTE_HEAD}eth0\t00000000\t0101A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\neth0\t0001A8C0\t00000000\t0001\t0\t0\t100\t00FFFFFF\t0\t0\t0\n`;
@@ -48,6 +55,21 @@ test("an IPv6 neighbour in ip's own words", () => {
   assert.equal(neighbour6(''), null);
 });
 
+test("the gateway of a route in ip's own words", () => {
+  assert.equal(
+    gatewayOfRouteGet('193.0.14.129 via 10.1.0.1 dev eth0 table 100 src 10.1.0.2 uid 1000 \\    cache \n'),
+    '10.1.0.1',
+  );
+  assert.equal(
+    gatewayOfRouteGet(
+      '2001:7fd::1 from :: via fe80::1 dev eth0 proto ra src fd00::2 metric 1024 pref medium\n',
+    ),
+    'fe80::1',
+  );
+  assert.equal(gatewayOfRouteGet('193.0.14.129 via inet6 fe80::1 dev eth0 src 10.1.0.2 uid 0 \n'), 'fe80::1');
+  assert.equal(gatewayOfRouteGet('193.0.14.129 dev ppp0 src 10.64.0.2 uid 0 \\    cache \n'), null);
+});
+
 test('tunnels have types of their own', () => {
   for (const type of ['512\n', '65534\n', '778']) assert.equal(isTunnelType(type), true, type);
   for (const type of ['1\n', '772\n', '']) assert.equal(isTunnelType(type), false, type);
@@ -59,6 +81,7 @@ test('whatever the kernel says, reading it never throws', () => {
     fc.property(fc.oneof(fc.string({ unit: words }), fc.string()), (text) => {
       defaultRoutes6(text);
       neighbour6(text);
+      gatewayOfRouteGet(text);
       for (const route of [...defaultRoutes(text), { device: 'eth0', gateway: '0', metric: 0 }])
         neighbour4(text, route);
     }),

@@ -60,6 +60,11 @@ export function defaultRoutes6(procNetIpv6Route: string): Route[] {
   return routes.toSorted((a, b) => a.metric - b.metric);
 }
 
+/** The gateway in what `ip -o route get ADDRESS` prints; null: the interface itself leads out. */
+export function gatewayOfRouteGet(ipRoute: string): string | null {
+  return / via (?:inet6 )?(\S+)/.exec(ipRoute)?.[1] ?? null;
+}
+
 /** The link-layer address that `/proc/net/arp` holds for a gateway; null while it is not resolved. */
 export function neighbour4(procNetArp: string, route: Route): string | null {
   for (const [ip, , flags, mac, , device] of fields(procNetArp).slice(1)) {

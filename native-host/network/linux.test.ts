@@ -78,21 +78,18 @@ test('on a cable three files tell all, and nothing is asked', () => {
   assert.deepEqual(asked, []);
 });
 
-test('no route leads out: the kernel is asked before that is said, for its rules may know one', () => {
+test('no route leads out: the kernel is asked before that is said, for its rules may know one', async () => {
   const none = source({});
   assert.equal(none.glance().facts, null);
   assert.deepEqual(none.asked, ['route 4', 'route 6']);
-  const ruled = source(
-    { '/proc/net/route': ROUTE_HEAD, '/sys/class/net/eth0/type': '1\n' },
-    { source: '10.0.0.2', addresses: { eth0: '10.0.0.2' } },
-  );
-  assert.deepEqual(ruled.glance().facts, {
-    gateway: '',
-    linkLayer: null,
-    kind: 'wired',
-    ssid: '',
-    tunnel: false,
+  const files = { '/proc/net/route': ROUTE_HEAD, '/proc/net/arp': ARP_HEAD + arp('eth0', MAC) };
+  const ruled = source(files, {
+    source: '192.168.1.7',
+    addresses: { eth0: '192.168.1.7' },
+    run: () => '193.0.14.129 via 192.168.1.1 dev eth0 table 100 src 192.168.1.7 uid 0\n',
   });
+  assert.equal(ruled.glance().facts, 'ask');
+  assert.deepEqual(await ruled.found(), source(WIRED).glance().facts);
 });
 
 test('a tunnel that rules lead into holds the default route, whatever the main table says', () => {

@@ -4,11 +4,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { NetworkInterfaceInfo } from 'node:os';
 import type { Clock } from '../race/clock.ts';
 import { type RunCommand, runCommand } from './command.ts';
-import { nudge, sourceAddress } from './datagram.ts';
+import { FAR_AWAY, nudge, sourceAddress } from './datagram.ts';
 import type { InterfaceKind, NetworkFacts } from './key.ts';
 import {
   defaultRoutes,
   defaultRoutes6,
+  gatewayOfRouteGet,
   isTunnelType,
   neighbour4,
   neighbour6,
@@ -19,8 +20,8 @@ import type { Glance, NetworkSource } from './source.ts';
 
 /** How long a neighbour gets to answer: the kernel asks three times a second apart (net.ipv4.neigh.*.retrans_time_ms). */
 const RESOLVING_MS = [10, 20, 50, 100, 200, 400, 400];
-/** No file shows a new IPv6 neighbour, so it is asked for again. */
-const NEIGHBOUR6_GOOD_FOR_MS = 5000;
+/** No file shows a new IPv6 neighbour or what rules lead to, so they are asked for again. */
+const UNSEEN_GOOD_FOR_MS = 5000;
 
 /** What is asked of the machine; replaced in tests. */
 export interface LinuxMachine {
@@ -62,12 +63,14 @@ export function linuxMachine(clock: Pick<Clock, 'after'>): LinuxMachine {
   };
 }
 
+type Beneath = Route & { readonly family: 4 | 6 };
+
 /** Where packets leave: through which interface, by which gateway beneath a tunnel, and whether there is a tunnel. */
 interface Exit {
   readonly device: string;
   readonly tunnel: boolean;
-  /** Of the interface itself, or of the best one beneath the tunnel; null: none is seen. */
-  readonly beneath: (Route & { readonly family: 4 | 6 }) | null;
+  /** Of the interface itself, or of the best one beneath the tunnel; null: no table that can be read names it. */
+  readonly beneath: Beneath | null;
 }
 
 const folderOf = (device: string): string => `/sys/class/net/${device}`;
@@ -122,7 +125,7 @@ function exitOf(machine: LinuxMachine): Exit | null {
   return { device, tunnel, beneath: beneath ?? null };
 }
 
-function resolved4(machine: LinuxMachine, route: Route & { readonly family: 4 | 6 }): string | null {
+function resolved4(machine: LinuxMachine, route: Beneath): string | null {
   return route.family === 4 ? neighbour4(machine.read('/proc/net/arp'), route) : null;
 }
 
@@ -132,10 +135,7 @@ async function resolved6(machine: LinuxMachine, route: Route): Promise<string | 
 }
 
 /** The gateway's link-layer address, found with a datagram if need be; null: it does not answer. */
-async function resolve(
-  machine: LinuxMachine,
-  route: Route & { readonly family: 4 | 6 },
-): Promise<string | null> {
+async function resolve(machine: LinuxMachine, route: Beneath): Promise<string | null> {
   if (route.gateway === null) return null;
   const look = (): Promise<string | null> | string | null =>
     route.family === 4 ? resolved4(machine, route) : resolved6(machine, route);
@@ -156,9 +156,19 @@ function factsOf(machine: LinuxMachine, exit: Exit, linkLayer: string | null, ss
   return { gateway: beneath?.gateway ?? '', linkLayer, kind, ssid, tunnel };
 }
 
+/** The route of an interface that only rules lead to: its table cannot be read, but asked. */
+async function ruledRoute(machine: LinuxMachine, device: string): Promise<Beneath | null> {
+  for (const family of [4, 6] as const) {
+    const answer = (await machine.run('ip', ['-o', 'route', 'get', FAR_AWAY[family]])) ?? '';
+    const gateway = gatewayOfRouteGet(answer);
+    if (gateway !== null) return { device, gateway, metric: 0, family: gateway.includes(':') ? 6 : 4 };
+  }
+  return null;
+}
+
 /** Whether files alone tell all there is to know about what lies beneath. */
-function isToldByFiles(machine: LinuxMachine, { beneath }: Exit, mac: string | null): boolean {
-  if (beneath === null) return true;
+function isToldByFiles(machine: LinuxMachine, { beneath, tunnel }: Exit, mac: string | null): boolean {
+  if (beneath === null) return tunnel;
   return kindOf(machine, beneath.device) !== 'wireless' && (mac !== null || beneath.gateway === null);
 }
 
@@ -174,7 +184,7 @@ function glanceOf(machine: LinuxMachine): Glance {
     mark: `${place} ${mac} ${links}`,
     place,
     facts: isToldByFiles(machine, exit, mac) ? factsOf(machine, exit, mac, '') : 'ask',
-    goodForMs: beneath?.family === 6 ? NEIGHBOUR6_GOOD_FOR_MS : null,
+    goodForMs: tunnel || beneath?.family === 4 ? null : UNSEEN_GOOD_FOR_MS,
   };
 }
 
@@ -185,14 +195,14 @@ export function linuxSource(machine: LinuxMachine): NetworkSource {
     async examine() {
       const exit = exitOf(machine);
       if (exit === null) return null;
-      const { beneath } = exit;
+      const beneath = exit.beneath ?? (exit.tunnel ? null : await ruledRoute(machine, exit.device));
       if (beneath === null) return factsOf(machine, exit, null, '');
       const wireless = kindOf(machine, beneath.device) === 'wireless';
       const [mac, ssid] = await Promise.all([
         resolve(machine, beneath),
         wireless ? readSsid(machine.run, beneath.device) : '',
       ]);
-      return factsOf(machine, exit, mac, ssid);
+      return factsOf(machine, { ...exit, beneath }, mac, ssid);
     },
   };
 }

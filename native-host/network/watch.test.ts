@@ -243,6 +243,26 @@ test('who waits is not kept waiting beyond the time allowed', async () => {
   assert.equal(time.clock.nowMs(), 3150);
 });
 
+test('what is told of late belongs to the network of its time, from the moment the last one was left', async () => {
+  const { network, here, hidden, pass, time } = machine();
+  hidden('wlan0', 'wlan0');
+  const startMs = time.clock.epochMs();
+  assert.equal(network.keyAt(startMs), UNIDENTIFIED);
+  await time.run(network.settled());
+  await pass(1000);
+  here.found = CAFE;
+  hidden('wlan1', 'wlan1');
+  network.key();
+  const leftMs = time.clock.epochMs();
+  assert.equal(network.keyAt(leftMs), UNIDENTIFIED);
+  await time.run(network.settled());
+  assert.equal(network.keyAt(leftMs - 1), keyOf(HOME));
+  assert.equal(network.keyAt(leftMs), keyOf(CAFE));
+  assert.equal(network.keyAt(leftMs + 3_600_000), keyOf(CAFE));
+  // Before the first look there is only what was found then.
+  assert.equal(network.keyAt(startMs - 1000), keyOf(HOME));
+});
+
 test("a user's own name stands for whatever network it is", async () => {
   const network = namedNetwork('lab');
   assert.deepEqual([network.key(), network.settledKey(), await network.settled()], ['lab', 'lab', 'lab']);

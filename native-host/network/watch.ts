@@ -8,6 +8,8 @@ import type { Glance, NetworkSource } from './source.ts';
 const LOOK_AGAIN_MS = 250;
 /** Commands answer in a fraction of it; a machine too busy for that is not waited for. */
 const SETTLE_TIMEOUT_MS = 3000;
+/** Networks in a row that are remembered for what is told of late; a batch of observations is minutes old at most. */
+const MAX_STAYS = 32;
 
 export interface Network {
   /** The key to look things up under, at once; null: it has yet to be found out where the machine is. */
@@ -19,6 +21,8 @@ export interface Network {
   settled(withinMs?: number): Promise<string>;
   /** The settled key at once; null while it is not. */
   settledKey(): string | null;
+  /** The key to write under what happened at that time (milliseconds since the epoch), as far back as was looked. */
+  keyAt(epochMs: number): string;
   /** Whether the machine is surely still on that network, looked at anew: what was learnt since belongs to it. */
   isStill(key: string): boolean;
   /** Looks every 250 ms until told to stop, and calls `left` once when the machine is on that network no more. */
@@ -41,6 +45,7 @@ export function namedNetwork(name: string): Network {
     key: () => name,
     settled: async () => name,
     settledKey: () => name,
+    keyAt: () => name,
     isStill: (key) => key === name,
     watch: () => () => {},
     facts: () => null,
@@ -76,9 +81,21 @@ export function watchNetwork({ source, salt, clock, onChange }: NetworkOptions):
   let forgetPoll: (() => void) | null = null;
   /** The last key there was, for telling of changes. */
   let lastKey: string | null = null;
+  const stays: { readonly key: string; readonly fromMs: number }[] = [];
+
+  function remember(key: string): void {
+    const last = stays.at(-1);
+    if (last?.key === key) return;
+    // From when the last network was left, not from when the next was recognised.
+    const fromMs = last?.key === UNIDENTIFIED ? last.fromMs : clock.epochMs();
+    if (last?.key === UNIDENTIFIED) stays.pop();
+    if (stays.at(-1)?.key !== key) stays.push({ key, fromMs });
+    if (stays.length > MAX_STAYS) stays.shift();
+  }
 
   function enter(next: State): void {
     state = next;
+    remember(next.settled && next.key !== null ? next.key : UNIDENTIFIED);
     if (next.key !== null && next.key !== lastKey) {
       const from = lastKey;
       lastKey = next.key;
@@ -179,6 +196,10 @@ export function watchNetwork({ source, salt, clock, onChange }: NetworkOptions):
         const forget = clock.after(withinMs, done);
         waiting.add(done);
       });
+    },
+    keyAt(epochMs) {
+      const stay = stays.findLast(({ fromMs }) => fromMs <= epochMs) ?? stays[0];
+      return stay?.key ?? UNIDENTIFIED;
     },
     isStill(key) {
       look();

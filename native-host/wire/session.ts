@@ -128,14 +128,14 @@ export function openSession(parts: SessionParts): Session {
         .catch((error) => failed(id, type, error));
   }
 
-  /** Writes under it: only once it is certain, which it nearly always is. */
-  function writing({ id, type }: Request, write: (key: string) => void): void {
+  /** Does what needs the key itself: only once it is certain, which it nearly always is. */
+  function certain({ id, type }: Request, act: (key: string) => void): void {
     const key = network.settledKey();
-    if (key !== null) write(key);
+    if (key !== null) act(key);
     else
       void network
         .settled()
-        .then(write)
+        .then(act)
         .catch((error) => failed(id, type, error));
   }
 
@@ -149,9 +149,13 @@ export function openSession(parts: SessionParts): Session {
   function observed(request: RequestOf<'observed'>): void {
     const { id, browser, observations } = request;
     const asked = wipes;
-    writing(request, (key) => {
-      // A network that cannot be told from others has no rows, and what was wiped meanwhile does not come back.
-      const stored = key === UNIDENTIFIED || asked !== wipes ? 0 : cache.observe(key, browser, observations);
+    certain(request, () => {
+      // What was wiped meanwhile does not come back.
+      const wanted = asked === wipes ? observations : [];
+      let stored = 0;
+      // A network that cannot be told from others has no rows.
+      for (const [key, there] of Map.groupBy(wanted, ({ atMs }) => network.keyAt(atMs)))
+        if (key !== UNIDENTIFIED) stored += cache.observe(key, browser, there);
       send({ id, type: 'observed', stored });
     });
   }
@@ -232,7 +236,7 @@ export function openSession(parts: SessionParts): Session {
     observed,
     cancel,
     stats: (request) =>
-      reading(request, (key) => send({ id: request.id, type: 'stats', ...cache.stats(), network: key })),
+      certain(request, (key) => send({ id: request.id, type: 'stats', ...cache.stats(), network: key })),
     wipe,
   };
 

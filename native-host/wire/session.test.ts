@@ -1,0 +1,186 @@
+// A conversation on a machine that is carried from network to network, in virtual time, over the real host cache.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { OriginRace } from '@photofinish/shared/outcome';
+import { type Reply, WIRE_PROTOCOL } from '@photofinish/shared/wire';
+import { observation, race, trial, up } from '../cache/samples.ts';
+import { openHostCache } from '../cache/store.ts';
+import type { NetworkFacts } from '../network/key.ts';
+import { recordOnlyOn } from '../network/recording.ts';
+import type { Glance } from '../network/source.ts';
+import { watchNetwork } from '../network/watch.ts';
+import { virtualTime } from '../race/virtual-time.ts';
+import { openSession } from './session.ts';
+
+const A = 'https://a.test';
+const HOME: NetworkFacts = {
+  gateway: '192.168.1.1',
+  linkLayer: 'aa:aa:aa:aa:aa:aa',
+  kind: 'wireless',
+  ssid: 'home',
+  tunnel: false,
+};
+const CAFE: NetworkFacts = { ...HOME, linkLayer: 'bb:bb:bb:bb:bb:bb', ssid: 'cafe' };
+/** How long it takes to find out where the machine is. */
+const EXAMINING_MS = 400;
+
+async function conversation(t: TestContext) {
+  const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
+  const time = virtualTime();
+  const { clock } = time;
+  const cache = openHostCache({ path: join(directory, 'cache.db'), clock });
+  t.after(async () => {
+    cache.close();
+    await rm(directory, { recursive: true });
+  });
+  let here = HOME;
+  const network = watchNetwork({
+    source: {
+      glance: (): Glance => ({
+        mark: here.ssid,
+        place: here.linkLayer ?? '',
+        facts: 'ask',
+        goodForMs: null,
+      }),
+      async examine() {
+        await new Promise<void>((done) => clock.after(EXAMINING_MS, done));
+        return here;
+      },
+    },
+    salt: new Uint8Array(32),
+    clock,
+  });
+  const kept = recordOnlyOn(network, cache);
+  const replies: Reply[] = [];
+  const races: { finish: () => void; signal: AbortSignal }[] = [];
+  const session = openSession({
+    program: 'test/1',
+    cache,
+    network,
+    budget: { take: () => () => {} },
+    // Deaf to its signal, as one that ends in the same moment would be.
+    race: async ({ network: key, signal }) => {
+      await new Promise<void>((finish) => races.push({ finish, signal }));
+      const record = race([trial(up('h3'))], { network: key });
+      kept.recordRace(record);
+      return {
+        ...record,
+        verdict: { code: 'h3-available', text: '', findings: [] },
+      } as unknown as OriginRace;
+    },
+    send: (reply) => replies.push(reply),
+    log: { write: () => {}, digest: () => '', wipe: () => {} },
+  });
+  session.receive({ type: 'hello', id: 1, protocol: WIRE_PROTOCOL, program: 'test/1' });
+  return {
+    session,
+    cache,
+    races,
+    epochMs: () => clock.epochMs(),
+    pass: (ms: number) => time.run(new Promise<void>((done) => clock.after(ms, done))),
+    carryTo(place: NetworkFacts) {
+      here = place;
+    },
+    reply: (id: number) => replies.find((reply) => reply.id === id),
+    observe: (id: number, protocol: 'h2' | 'h3', atMs: number) =>
+      session.receive({
+        type: 'observed',
+        id,
+        browser: 'chromium',
+        observations: [observation({ protocol, atMs })],
+      }),
+    forecast: (id: number) =>
+      session.receive({ type: 'forecast', id, browser: 'chromium', site: 'a.test', origins: [A] }),
+    race: (id: number) => session.receive({ type: 'race', id, origin: A, mode: 'race', reason: 'click' }),
+  };
+}
+
+test('a forecast waits for the network, but not beyond its use; what is written waits until it is sure', async (t) => {
+  const { pass, reply, forecast, observe, cache, epochMs } = await conversation(t);
+  forecast(2);
+  observe(3, 'h3', epochMs());
+  await pass(149);
+  assert.deepEqual([reply(2), reply(3)], [undefined, undefined]);
+  await pass(2);
+  assert.equal(reply(2)?.type, 'forecast');
+  assert.equal(cache.list().length, 0);
+  await pass(EXAMINING_MS);
+  assert.deepEqual(reply(3), { id: 3, type: 'observed', stored: 1 });
+  forecast(4);
+  const answer = reply(4);
+  assert.equal(answer?.type === 'forecast' && answer.forecasts[0]?.expected.protocol, 'h3');
+});
+
+test('a wipe while the network is being found out also takes what was waiting to be written', async (t) => {
+  const { session, pass, reply, observe, cache, epochMs } = await conversation(t);
+  observe(2, 'h3', epochMs());
+  session.receive({ type: 'wipe', id: 3 });
+  await pass(EXAMINING_MS + 1);
+  assert.deepEqual(reply(2), { id: 2, type: 'observed', stored: 0 });
+  assert.equal(cache.list().length, 0);
+});
+
+test('a race that the network left behind is cancelled, in those words, and recorded nowhere', async (t) => {
+  const { pass, reply, race: start, races, carryTo, cache } = await conversation(t);
+  start(2);
+  await pass(EXAMINING_MS + 1);
+  carryTo(CAFE);
+  await pass(251);
+  assert.equal(races[0]?.signal.aborted, true);
+  races[0]?.finish();
+  await pass(EXAMINING_MS + 1);
+  assert.deepEqual(reply(2), {
+    id: 2,
+    type: 'error',
+    code: 'cancelled',
+    message: 'the network changed',
+  });
+  assert.equal(cache.list().length, 0);
+});
+
+test('nor is one that ends before anyone has noticed', async (t) => {
+  const { pass, reply, race: start, races, carryTo, cache } = await conversation(t);
+  start(2);
+  await pass(EXAMINING_MS + 1);
+  carryTo(CAFE);
+  races[0]?.finish();
+  await pass(1);
+  const answer = reply(2);
+  assert.deepEqual(answer?.type === 'error' && answer.code, 'cancelled');
+  assert.equal(cache.list().length, 0);
+});
+
+test('a race that stays is recorded under its network', async (t) => {
+  const { pass, reply, race: start, races, cache } = await conversation(t);
+  start(2);
+  await pass(EXAMINING_MS + 1);
+  races[0]?.finish();
+  await pass(1);
+  assert.equal(reply(2)?.type, 'race');
+  assert.equal(cache.list().length, 1);
+});
+
+test('an observation told of late is written under the network on which it was made', async (t) => {
+  const { pass, reply, forecast, observe, carryTo, epochMs } = await conversation(t);
+  forecast(2);
+  await pass(EXAMINING_MS + 1);
+  const atHomeMs = epochMs();
+  carryTo(CAFE);
+  await pass(1000);
+  forecast(3);
+  await pass(EXAMINING_MS + 1);
+  observe(4, 'h3', atHomeMs);
+  forecast(5);
+  const inCafe = reply(5);
+  assert.equal(inCafe?.type === 'forecast' && inCafe.forecasts[0]?.hit, false);
+  carryTo(HOME);
+  await pass(1000);
+  forecast(6);
+  await pass(EXAMINING_MS + 1);
+  forecast(7);
+  const atHome = reply(7);
+  assert.equal(atHome?.type === 'forecast' && atHome.forecasts[0]?.expected.protocol, 'h3');
+});
