@@ -163,16 +163,6 @@ export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
   return { clear: false, alternatives, skipped };
 }
 
-/** Whether an alternative stands on the origin's own host (IPv6 without brackets), named or not. */
-export function isOnHost(alternative: Pick<Alternative, 'host'>, host: string): boolean {
-  return alternative.host === '' || alternative.host.replace(/^\[|\]$/g, '') === host;
-}
-
-/** The first HTTP/3 alternative on the origin's own host, whose addresses are those of the origin; null without one. */
-export function ownH3Alternative(altSvc: AltSvc, host: string): Alternative | null {
-  return h3Alternatives(altSvc).find((a) => isOnHost(a, host)) ?? null;
-}
-
 /** The alternatives that speak final HTTP/3 (ALPN `h3`, RFC 9114 section 3.1), in the server's order. */
 export function h3Alternatives(altSvc: AltSvc): readonly Alternative[] {
   return altSvc.alternatives.filter((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0);

@@ -23,7 +23,7 @@ import {
 import type { Attempt, AttemptError } from './outcome.ts';
 import type { Verdict } from './verdict-schema.ts';
 
-export { type BrowserEvidence, type Evidence, evidenceOfRace, type NetworkEvidence } from './evidence.ts';
+export { type BrowserEvidence, type Evidence, evidenceOfRace } from './evidence.ts';
 
 type Finding = Verdict['findings'][number];
 
