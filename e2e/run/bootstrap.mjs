@@ -1,5 +1,6 @@
 // What every npm script enters first: plain JavaScript for whatever Node is installed. It makes the checkout ready
-// (packages, Rust, Chromium), saying what it does, and then hands over to the TypeScript command under the pinned Node.
+// (packages, Rust, browsers, peers), saying what it does, and then hands over to the TypeScript command under the pinned
+// Node.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -13,6 +14,7 @@ import {
   version,
   wantNetworkTools,
 } from './prerequisites.mjs';
+import { needPython } from './python.mjs';
 
 const TOP = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const BIN = join(TOP, 'node_modules', '.bin');
@@ -22,7 +24,7 @@ const RUNTIME = join(BIN, 'node');
 const NEEDS = {
   build: [needRust],
   check: [needRust],
-  test: [needRust, needChromium, wantNetworkTools],
+  test: [needRust, needChromium, needPython, wantNetworkTools],
   start: [needRust, needChromium],
   bench: [needRust, needChromium, wantNetworkTools],
   pictures: [needRust, needChromium],

@@ -13,7 +13,8 @@ import { type RunningCaddy, startCaddy } from '../origins/caddy.ts';
 import { ORIGIN_KINDS, type RunningOrigin, type RunningOrigins, startOrigins } from '../origins/start.ts';
 import { scratchDirectory, TOP } from '../scratch.ts';
 
-const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
+/** The command of this checkout. */
+export const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
 const CADDY_HOST = 'caddy.test';
 
 export type Kind = keyof typeof ORIGIN_KINDS;

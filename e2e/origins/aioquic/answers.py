@@ -1,0 +1,205 @@
+"""What an HTTP/3 server can do wrong once the handshake is done. A behaviour is told when the connection is there
+and when a request has come, and writes streams by itself: aioquic's own HTTP/3 is too correct for that."""
+
+import asyncio
+
+import pylsqpack
+from aioquic.asyncio import QuicConnectionProtocol
+from aioquic.asyncio.server import QuicServer
+from aioquic.buffer import encode_uint_var
+from aioquic.quic.events import HandshakeCompleted, StreamDataReceived
+
+# RFC 9114 sections 6.2, 7.2 and 8.1.
+CONTROL_STREAM, QPACK_ENCODER_STREAM, QPACK_DECODER_STREAM = 0x0, 0x2, 0x3
+DATA, HEADERS, SETTINGS, GOAWAY = 0x0, 0x1, 0x4, 0x7
+H3_NO_ERROR, H3_INTERNAL_ERROR, H3_REQUEST_REJECTED = 0x100, 0x102, 0x10B
+# HTTP/2's SETTINGS_ENABLE_PUSH, reserved in HTTP/3 (RFC 9114 section 7.2.4.1).
+RESERVED_SETTING = 0x2
+MAX_FIELD_SECTION_SIZE = 0x6
+
+INTERVAL_S = 0.05
+WIDE_DATAGRAM_BYTES = 1350
+BODY_CHUNK = bytes(16 * 1024)
+
+
+def frame(kind, payload):
+    return encode_uint_var(kind) + encode_uint_var(len(payload)) + payload
+
+
+def settings(*pairs):
+    return frame(SETTINGS, b"".join(encode_uint_var(number) for pair in pairs for number in pair))
+
+
+def headers(status, *fields):
+    lines = [(b":status", str(status).encode()), *fields]
+    encoder = pylsqpack.Encoder()
+    encoder.apply_settings(max_table_capacity=0, blocked_streams=0)
+    return frame(HEADERS, encoder.encode(0, lines)[1])
+
+
+class Peer(QuicConnectionProtocol):
+    """Sends legal SETTINGS and leaves requests unanswered. Subclasses do better, or worse."""
+
+    control = None
+
+    def quic_event_received(self, event):
+        if isinstance(event, HandshakeCompleted):
+            self.connected()
+            self.transmit()
+        elif isinstance(event, StreamDataReceived) and event.stream_id % 4 == 0 and event.end_stream:
+            self.asked(event.stream_id)
+            self.transmit()
+
+    def connected(self):
+        self.control = self.open_stream(CONTROL_STREAM, settings((MAX_FIELD_SECTION_SIZE, 65536)))
+
+    def asked(self, stream):
+        pass
+
+    def open_stream(self, kind, data=b""):
+        stream = self._quic.get_next_available_stream_id(is_unidirectional=True)
+        self._quic.send_stream_data(stream, encode_uint_var(kind) + data)
+        return stream
+
+    def send(self, stream, data, end=False):
+        self._quic.send_stream_data(stream, data, end)
+
+
+class Answer(Peer):
+    def asked(self, stream):
+        self.send(stream, headers(200) + frame(DATA, b"hello"), end=True)
+
+
+class Silent(Peer):
+    pass
+
+
+class SettingsLate(Peer):
+    """Another frame comes first on the control stream."""
+
+    def connected(self):
+        self.open_stream(CONTROL_STREAM, frame(GOAWAY, encode_uint_var(0)))
+
+
+class SettingsNever(Peer):
+    """Opens every stream but the one that must come first."""
+
+    def connected(self):
+        self.open_stream(QPACK_ENCODER_STREAM)
+        self.open_stream(QPACK_DECODER_STREAM)
+
+
+class SettingsReserved(Peer):
+    def connected(self):
+        self.open_stream(CONTROL_STREAM, settings((RESERVED_SETTING, 1)))
+
+
+class SettingsTwice(Peer):
+    """The same identifier twice in one frame (RFC 9114 section 7.2.4)."""
+
+    def connected(self):
+        self.open_stream(CONTROL_STREAM, settings((MAX_FIELD_SECTION_SIZE, 1), (MAX_FIELD_SECTION_SIZE, 2)))
+
+
+class DataFirst(Peer):
+    """Sends a body before its header (RFC 9114 section 4.1)."""
+
+    def asked(self, stream):
+        self.send(stream, frame(DATA, b"hello"), end=True)
+
+
+class GoAway(Peer):
+    """Will process nothing, the request under way included."""
+
+    def asked(self, stream):
+        self.send(self.control, frame(GOAWAY, encode_uint_var(0)))
+
+
+class GoAwayAndClose(GoAway):
+    def asked(self, stream):
+        super().asked(stream)
+        asyncio.get_running_loop().call_later(INTERVAL_S, self.close, H3_NO_ERROR)
+
+
+class Reject(Peer):
+    def asked(self, stream):
+        self._quic.reset_stream(stream, H3_REQUEST_REJECTED)
+
+
+class Reset(Peer):
+    def asked(self, stream):
+        self._quic.reset_stream(stream, H3_INTERNAL_ERROR)
+
+
+class CloseWhenAsked(Peer):
+    def asked(self, stream):
+        self._quic.close(error_code=H3_INTERNAL_ERROR, reason_phrase="out of order")
+
+
+class Drip(Peer):
+    """A header, and then a byte now and then without an end."""
+
+    def asked(self, stream):
+        self.send(stream, headers(200))
+        self.dripping = asyncio.ensure_future(self.drip(stream))
+
+    async def drip(self, stream):
+        while True:
+            self.send(stream, frame(DATA, b"."))
+            self.transmit()
+            await asyncio.sleep(INTERVAL_S)
+
+
+class HugeHeader(Peer):
+    def asked(self, stream):
+        self.send(stream, headers(200, (b"x-huge", b"x" * 20_000)), end=True)
+
+
+class EndlessBody(Peer):
+    """One frame that claims more than anyone has, and sends as much of it as flow control allows."""
+
+    def asked(self, stream):
+        self.send(stream, headers(200) + encode_uint_var(DATA) + encode_uint_var(2**40))
+        for _ in range(64):
+            self.send(stream, BODY_CHUNK)
+
+
+class LargeBody(Peer):
+    """Takes a wider path for granted once the handshake is done, as a server that has met the client before."""
+
+    def connected(self):
+        super().connected()
+        self._quic._max_datagram_size = WIDE_DATAGRAM_BYTES
+
+    def asked(self, stream):
+        self.send(stream, headers(200) + frame(DATA, BODY_CHUNK), end=True)
+
+
+class Misdirected(Peer):
+    def asked(self, stream):
+        self.send(stream, headers(421), end=True)
+
+
+BEHAVIOURS = {
+    "answer": Answer,
+    "silent": Silent,
+    "settings-late": SettingsLate,
+    "settings-never": SettingsNever,
+    "settings-reserved": SettingsReserved,
+    "settings-twice": SettingsTwice,
+    "data-first": DataFirst,
+    "goaway": GoAway,
+    "goaway-and-close": GoAwayAndClose,
+    "reject": Reject,
+    "reset": Reset,
+    "close-when-asked": CloseWhenAsked,
+    "drip": Drip,
+    "huge-header": HugeHeader,
+    "endless-body": EndlessBody,
+    "large-body": LargeBody,
+    "misdirected": Misdirected,
+}
+
+
+def server(configuration, protocol):
+    return QuicServer(configuration=configuration, create_protocol=protocol)

@@ -1,0 +1,23 @@
+// The Python that runs the peers by other hands: an environment of the checkout's own, made before the tests are.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { SCRATCH } from '../scratch.ts';
+
+/** Holds aioquic and what it needs, as `e2e/run/python.mjs` installs them. */
+export const PYTHON = join(SCRATCH, 'python', 'bin', 'python');
+
+/** Scripts live beside their callers; nothing is to be written there. */
+export const PYTHON_FLAGS: readonly string[] = ['-B'];
+
+/** Throws if the environment has not been made. */
+export function insistOnPython(): void {
+  if (!existsSync(PYTHON)) throw new Error('The Python environment of the tests is missing. Run: npm test');
+}
+
+/** Runs a script to its end. Rejects with what it complained of. */
+export async function runPython(script: string, args: readonly string[]): Promise<void> {
+  insistOnPython();
+  await promisify(execFile)(PYTHON, [...PYTHON_FLAGS, script, ...args]);
+}

@@ -1,0 +1,129 @@
+// TCP peers of Node's own sockets, TLS and HTTP/2: raw enough to go wrong in one way each, at every layer.
+import { once } from 'node:events';
+import { createSecureServer, constants as h2, type ServerHttp2Stream } from 'node:http2';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+
+export interface TcpPeer {
+  readonly port: number;
+  stop(): void;
+}
+
+/** A server's certificate chain and key, PEM. */
+export type Identity = Pick<TlsOptions, 'cert' | 'key'>;
+
+const LOOPBACK = '127.0.0.1';
+const DRIP_INTERVAL_MS = 50;
+const LARGE_BYTES = 1024 * 1024;
+/** 20 KB: Node's HTTP/2 server sends no header section beyond 64 KB. */
+const HUGE_HEADER = 'x'.repeat(20_000);
+
+/** Serves on a free port; what is still open at the end is cut. */
+async function listen(server: Server): Promise<TcpPeer> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.on('tlsClientError', () => {});
+  server.on('secureConnection', (socket: Socket) => socket.on('error', () => {}));
+  server.listen(0, LOOPBACK);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+/** A TCP port of the loopback that nobody listens on. */
+export async function refusingTcpPort(): Promise<number> {
+  const { port, stop } = await listen(createServer());
+  stop();
+  return port;
+}
+
+/** Does `act` with each connection once its first bytes are there; TLS is never spoken. */
+export function startPlain(act: (socket: Socket) => void): Promise<TcpPeer> {
+  return listen(createServer((socket) => socket.once('data', () => act(socket))));
+}
+
+/** Frames of HTTP/2: SETTINGS, and GOAWAY with last stream 0, so that nothing was processed (RFC 9113 section 6.8). */
+const SETTINGS_AND_GOAWAY = Buffer.from('000000040000000000' + '0000080700000000000000000000000000', 'hex');
+
+/** HTTP/2 that gives every request up unprocessed; Node's own server cannot say so. */
+export function startGoAway(identity: Identity): Promise<TcpPeer> {
+  const server = createTlsServer({ ...identity, ALPNProtocols: ['h2'] }, (socket) =>
+    socket.once('data', () => socket.write(SETTINGS_AND_GOAWAY)),
+  );
+  return listen(server);
+}
+
+/** TLS without HTTP; ALPN h2 unless said. */
+export function startTls(options: TlsOptions): Promise<TcpPeer> {
+  return listen(createTlsServer({ ALPNProtocols: ['h2'], ...options }));
+}
+
+/** HTTP/2; does `act` with each request. */
+export function startHttp2(identity: Identity, act: (stream: ServerHttp2Stream) => void): Promise<TcpPeer> {
+  const server = createSecureServer({ ...identity });
+  server.on('session', (session) => session.on('error', () => {}));
+  server.on('stream', (stream) => {
+    stream.on('error', () => {});
+    act(stream);
+  });
+  return listen(server);
+}
+
+/** HTTP/1.1 alone, whose answers are written byte by byte. */
+export function startHttp1(identity: Identity, act: (socket: Socket) => void): Promise<TcpPeer> {
+  const server = createHttpsServer({ ...identity, ALPNProtocols: ['http/1.1'] });
+  server.on('request', (request) => act(request.socket));
+  return listen(server);
+}
+
+function dripping(
+  write: (bytes: string) => void,
+  until: { once(event: 'close', end: () => void): unknown },
+): void {
+  const timer = setInterval(() => write('.'), DRIP_INTERVAL_MS);
+  until.once('close', () => clearInterval(timer));
+}
+
+/** What an HTTP/2 server can do with a request. */
+export const HTTP2_ACTS = {
+  answer: (stream) => {
+    stream.respond({ ':status': 200 });
+    stream.end('hello');
+  },
+  silence: () => {},
+  drip: (stream) => {
+    stream.respond({ ':status': 200 });
+    dripping((bytes) => stream.write(bytes), stream);
+  },
+  refuse: (stream) => stream.close(h2.NGHTTP2_REFUSED_STREAM),
+  reset: (stream) => stream.close(h2.NGHTTP2_INTERNAL_ERROR),
+  close: (stream) => stream.session?.destroy(),
+  misdirected: (stream) => stream.respond({ ':status': 421 }, { endStream: true }),
+  hugeHeader: (stream) => stream.respond({ ':status': 200, 'x-huge': HUGE_HEADER }, { endStream: true }),
+  endlessBody: (stream) => {
+    stream.respond({ ':status': 200 });
+    stream.write(Buffer.alloc(LARGE_BYTES));
+  },
+} as const satisfies Record<string, (stream: ServerHttp2Stream) => void>;
+
+/** What an HTTP/1.1 server can do with one. */
+export const HTTP1_ACTS = {
+  drip: (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+    dripping((bytes) => socket.write(`1\r\n${bytes}\r\n`), socket);
+  },
+  hugeHeader: (socket) => void socket.end(`HTTP/1.1 200 OK\r\nx-huge: ${HUGE_HEADER}\r\n\r\n`),
+  truncate: (socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'),
+  noHttp: (socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n'),
+  misdirected: (socket) => void socket.end('HTTP/1.1 421 Misdirected Request\r\ncontent-length: 0\r\n\r\n'),
+} as const satisfies Record<string, (socket: Socket) => void>;

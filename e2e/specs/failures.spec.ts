@@ -1,0 +1,142 @@
+// Every code of the failure taxonomy, provoked by a real peer and told apart by the command line. The names say all
+// that there is to say: code, how it came to it, whose peer, and over which transport.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { ATTEMPT_ERROR_CODES, type AttemptError, type AttemptErrorCode } from '@photofinish/shared/outcome';
+import type { Obstacle } from '../network/obstacles.ts';
+import { NAME_ERROR, NO_ERROR, SERVER_FAILURE, startDns } from '../origins/raw/dns.ts';
+import { startSilence } from '../origins/raw/udp.ts';
+import { CASES, HARMLESS } from './failure-table.ts';
+import { expect, PHOTOFINISH, runPhotofinish } from './fixtures.ts';
+import { HOST, raceArguments, raceOf, test } from './peers.ts';
+
+/** Why the only attempt failed. */
+function failureOf(stdout: string): AttemptError | undefined {
+  const [trial] = raceOf(stdout).trials;
+  expect(trial?.adopted).toBeNull();
+  expect(trial?.attempts).toHaveLength(1);
+  return trial?.attempts[0]?.error;
+}
+
+for (const [code, how, peer, mode, where, says] of CASES)
+  test(`${code}: ${how} (${peer}, ${mode})`, async ({ ground }) => {
+    const { port, stop } = await where(ground);
+    const { code: exit, stdout } = await runPhotofinish(raceArguments(port, mode, ground.chains.caPath));
+    stop?.();
+    const error = failureOf(stdout);
+    expect(error?.code, error?.message).toBe(code);
+    if (typeof says === 'string') expect(error?.reason).toBe(says);
+    else expect(error?.message).toMatch(says);
+    expect(exit).toBe(1);
+  });
+
+for (const [how, peer, mode, where] of HARMLESS)
+  test(`no failure: ${how} (${peer}, ${mode})`, async ({ ground }) => {
+    const { port, stop } = await where(ground);
+    const { code, stdout } = await runPhotofinish(raceArguments(port, mode, ground.chains.caPath));
+    stop?.();
+    const [trial] = raceOf(stdout).trials;
+    expect([code, trial?.adopted]).toEqual([0, mode]);
+    expect(trial?.firstByteMs).not.toBeNull();
+  });
+
+/** What an origin's record says when nothing could be attempted. */
+const UNATTEMPTED: readonly (readonly [
+  AttemptErrorCode,
+  string,
+  string,
+  () => Promise<readonly string[]>,
+])[] = [
+  ['dns-failed', 'SERVFAIL', 'raw UDP', () => resolverThatSays(SERVER_FAILURE)],
+  ['no-address', 'NXDOMAIN', 'raw UDP', () => resolverThatSays(NAME_ERROR)],
+  ['no-address', 'a name without addresses', 'raw UDP', () => resolverThatSays(NO_ERROR)],
+  [
+    'blocked',
+    'a private address without leave',
+    'our guard',
+    async () => ['--resolve', `${HOST}:443:10.0.0.1`],
+  ],
+];
+
+const stopping: (() => void)[] = [];
+test.afterEach(() => {
+  for (const stop of stopping.splice(0)) stop();
+});
+
+async function resolverThatSays(responseCode: number): Promise<string[]> {
+  const { resolver, stop } = await startDns(responseCode);
+  stopping.push(stop);
+  return ['--resolver', resolver];
+}
+
+for (const [code, how, peer, options] of UNATTEMPTED)
+  test(`${code}: ${how} (${peer})`, async () => {
+    const args = ['race', `https://${HOST}`, '--memory', 'none', '--json', ...(await options())];
+    const { code: exit, stdout } = await runPhotofinish(args);
+    const race = raceOf(stdout);
+    expect(race.error?.code, race.error?.message).toBe(code);
+    expect([exit, race.trials]).toEqual([1, []]);
+  });
+
+test('cancelled: an interrupt from the keyboard (SIGINT)', async ({ ground }) => {
+  const silence = await startSilence();
+  const child = spawn(PHOTOFINISH, raceArguments(silence.port, 'h3', ground.chains.caPath));
+  const exited = once(child, 'exit');
+  const printed = text(child.stdout);
+  await silence.asked;
+  child.kill('SIGINT');
+  expect(await exited).toEqual([130, null]);
+  silence.stop();
+  expect(raceOf(await printed).error?.code).toBe('cancelled');
+});
+
+type Obstructed = readonly [
+  code: AttemptErrorCode,
+  how: string,
+  mode: 'h3' | 'h2',
+  at: 'server' | 'client',
+  obstacle: Obstacle,
+];
+const OBSTRUCTED: readonly Obstructed[] = [
+  ['udp-timeout', 'a black hole', 'h3', 'server', { transport: 'udp', effect: 'drop' }],
+  ['udp-refused', 'ICMP port unreachable', 'h3', 'server', { transport: 'udp', effect: 'refuse' }],
+  ['tcp-timeout', 'a black hole', 'h2', 'server', { transport: 'tcp', effect: 'drop' }],
+  ['tcp-refused', 'a reset', 'h2', 'server', { transport: 'tcp', effect: 'refuse' }],
+  // The server's handshake fits into its first datagram of 1200 bytes; its body's datagrams are larger.
+  [
+    'response-timeout',
+    'a path MTU black hole',
+    'h3',
+    'client',
+    { transport: 'udp', effect: 'drop', overBytes: 1250 },
+  ],
+];
+
+test.describe('in a network of our own', () => {
+  for (const family of ['ipv4', 'ipv6'] as const)
+    for (const [code, how, mode, at, obstacle] of OBSTRUCTED)
+      test(`${code}: ${how} (nftables, ${mode}, ${family})`, async ({ ground, path }) => {
+        test.skip('unavailable' in path, 'unavailable' in path ? path.unavailable : '');
+        if ('unavailable' in path) return;
+        const { network, ports } = path;
+        const { client } = network;
+        const { server } = network.peers;
+        const args = raceArguments(ports[family], mode, ground.chains.caPath, server[family]);
+        const ends = { server, client };
+        await ends[at].obstruct([obstacle]);
+        const obstructed = await client.run(PHOTOFINISH, args);
+        await ends[at].obstruct([]);
+        const error = failureOf(obstructed.stdout);
+        expect(error?.code, error?.message).toBe(code);
+        if (mode === 'h2') return;
+        // The same path without the obstacle: it was that and nothing else.
+        const clear = await client.run(PHOTOFINISH, args);
+        expect(raceOf(clear.stdout).trials[0]?.adopted).toBe('h3');
+      });
+});
+
+test('every code is provoked by one of these', () => {
+  const provoked = new Set([...[...CASES, ...UNATTEMPTED, ...OBSTRUCTED].map(([code]) => code), 'cancelled']);
+  expect(provoked).toEqual(new Set(ATTEMPT_ERROR_CODES));
+});

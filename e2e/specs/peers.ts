@@ -1,0 +1,114 @@
+// What specs of failures stand on: chains of certificates, peers of aioquic under them, a network with a peer in it,
+// and the command line's words for racing them.
+import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/outcome';
+import * as v from 'valibot';
+import { networkUnavailable } from '../network/available.ts';
+import { type Network, openNetwork } from '../network/open.ts';
+import { type RunningAioquic, startAioquic } from '../origins/aioquic.ts';
+import { type Chains, makeChains } from '../origins/chains.ts';
+import type { Identity } from '../origins/raw/tcp.ts';
+import { test as base } from './fixtures.ts';
+
+export const HOST = 'peer.test';
+/** Ends what has no end of its own; everything else is far quicker. */
+const TIMEOUT_MS = 1500;
+
+/** aioquic's behaviours that are raced; what each does is told beside them. */
+const BEHAVIOURS = [
+  'other-version',
+  'other-alpn',
+  'retry-for-ever',
+  'retry-once',
+  'alert',
+  'refuse',
+  'close-transport',
+  'close-application',
+  'stateless-reset',
+  'silent',
+  'settings-late',
+  'settings-never',
+  'settings-reserved',
+  'settings-twice',
+  'data-first',
+  'goaway',
+  'goaway-and-close',
+  'reject',
+  'reset',
+  'close-when-asked',
+  'drip',
+  'huge-header',
+  'endless-body',
+  'misdirected',
+] as const;
+export type Behaviour = (typeof BEHAVIOURS)[number];
+
+/** Chains under which aioquic serves when nothing else is to go wrong. */
+const BAD_CHAINS = ['expired', 'not-yet-valid', 'wrong-name', 'unknown-root'] as const;
+export type BadChain = (typeof BAD_CHAINS)[number];
+
+export interface Ground {
+  readonly chains: Chains;
+  readonly aioquic: RunningAioquic<Behaviour | BadChain>;
+  /** The host's, with nothing wrong about it. */
+  readonly identity: Identity;
+}
+
+/** A client and a server apart; the server answers with a body of several datagrams. */
+export type Path =
+  | { readonly network: Network<'server'>; readonly ports: Readonly<Record<'ipv4' | 'ipv6', number>> }
+  | { readonly unavailable: string };
+
+export const test = base.extend<object, { ground: Ground; path: Path }>({
+  ground: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
+    async ({}, use) => {
+      const chains = await makeChains(HOST);
+      const peers = [
+        ...BEHAVIOURS.map((behaviour) => [behaviour, { behaviour, ...chains.files('p256') }]),
+        ...BAD_CHAINS.map((name) => [name, { behaviour: 'answer', ...chains.files(name) }]),
+      ];
+      const aioquic = await startAioquic({ peers: Object.fromEntries(peers) });
+      await use({ chains, aioquic, identity: await chains.read('p256') });
+      await aioquic.stop();
+      await chains.remove();
+    },
+    { scope: 'worker' },
+  ],
+  path: [
+    async ({ ground }, use) => {
+      const unavailable = await networkUnavailable('veth');
+      if (unavailable !== null) return use({ unavailable });
+      const network = await openNetwork();
+      const { server } = network.peers;
+      const listening = (address: string) =>
+        startAioquic({
+          address,
+          peers: { page: { behaviour: 'large-body', ...ground.chains.files('p256') } },
+          spawn: (file, args) => server.spawn(file, args, { stdio: 'pipe' }),
+        });
+      const [v4, v6] = await Promise.all([listening(server.ipv4), listening(server.ipv6)]);
+      await use({ network, ports: { ipv4: v4.ports.page, ipv6: v6.ports.page } });
+      await network.close();
+    },
+    { scope: 'worker' },
+  ],
+});
+
+/** One cold race of the host at this place, by one protocol alone. */
+export function raceArguments(
+  port: number,
+  mode: 'h3' | 'h2',
+  caPath: string,
+  address = '127.0.0.1',
+): string[] {
+  const place = ['--resolve', `${HOST}:${port}:${address}`, '--allow-private', '--ca', caPath];
+  const limits = ['--memory', 'none', '--timeout', String(TIMEOUT_MS), '--json'];
+  return ['race', `https://${HOST}:${port}`, '--mode', mode, ...limits, ...place];
+}
+
+/** The only race of the document that was printed. */
+export function raceOf(stdout: string): OriginRace {
+  const [race] = v.parse(raceDocumentSchema, JSON.parse(stdout)).races;
+  if (race === undefined) throw new Error('the document holds no race');
+  return race;
+}
