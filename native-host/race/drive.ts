@@ -1,5 +1,6 @@
 // Between the engine and the world: carries out one trial's actions with real contenders, discovery and a clock, and
 // feeds what happens back in. What can be prepared is prepared before the trial's time 0; between events it only passes.
+import { setImmediate } from 'node:timers/promises';
 import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/alt-svc';
 import type { Names } from '@photofinish/shared/discovered';
 import type { OriginParts } from '@photofinish/shared/origin';
@@ -53,7 +54,7 @@ export interface DrivenTrial {
 interface Entry {
   readonly running: RunningAttempt;
   readonly startedMs: number;
-  /** Resolves once the attempt has said how its handshake ended. */
+  /** Resolves once the engine knows how the attempt's handshake ended. */
   readonly told: Promise<void>;
   alternatives: readonly Alternative[];
 }
@@ -68,6 +69,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
   const knownRoot: Record<ContenderName, boolean | null> = { h3: null, h2: null };
   const ended = new AbortController();
   const followed: Names[] = [];
+  let arrived: { readonly event: TrialEvent; readonly atMs: number }[] = [];
   let altSvc: DrivenTrial['altSvc'] = null;
   let undiscovered: AttemptError | null = null;
   let heard = false;
@@ -85,23 +87,35 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
       return entry;
     }
 
-    function failed(attempt: number, failure: AttemptFailure, startedMs: number): void {
+    function failureEvent(attempt: number, failure: AttemptFailure, startedMs: number): TrialEvent {
       const transportMs = failure.transportMs === null ? null : startedMs + failure.transportMs;
       const packets = failure.packets ?? null;
-      feed({ type: 'failed', attempt, error: failure.error, transportMs, packets });
+      return { type: 'failed', attempt, error: failure.error, transportMs, packets };
     }
 
-    function handshakeOver(
+    /**
+     * One contender's results come from a thread of its own, the other's from a socket: where both wait for a busy event
+     * loop, it is chance which it tells first. So a result waits until everything else that had happened by then was
+     * told, and the times of the contenders decide.
+     */
+    async function handshakeOver(event: TrialEvent, atMs: number): Promise<void> {
+      arrived.push({ event, atMs });
+      // The first turn ends this poll for events, the second one makes another.
+      await setImmediate();
+      await setImmediate();
+      const due = arrived.toSorted((a, b) => a.atMs - b.atMs);
+      arrived = [];
+      for (const one of due) feed(one.event);
+    }
+
+    function resultOf(
       { attempt, endpoint }: TrialAction & { type: 'start' },
       result: Established | AttemptFailure,
       startedMs: number,
-    ): void {
-      if (!result.ok) {
-        failed(attempt, result, startedMs);
-        return;
-      }
+    ): TrialEvent {
+      if (!result.ok) return failureEvent(attempt, result, startedMs);
       knownRoot[endpoint.contender] = result.knownRoot;
-      feed({
+      return {
         type: 'established',
         attempt,
         protocol: result.protocol,
@@ -109,7 +123,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
         establishedMs: startedMs + result.establishedMs,
         rttMs: result.rttMs,
         packets: result.packets ?? null,
-      });
+      };
     }
 
     function start(action: TrialAction & { type: 'start' }): void {
@@ -125,7 +139,12 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
         handshakeTimeoutMs: Math.max(LEAST_PATIENCE_MS, plan.timeoutMs - startedMs),
         onTransport: () => feed({ type: 'progressed', attempt, transportMs: sinceStart() }),
       });
-      const told = running.established.then((result) => handshakeOver(action, result, startedMs));
+      const told = running.established.then((result) =>
+        handshakeOver(
+          resultOf(action, result, startedMs),
+          startedMs + (result.ok ? result.establishedMs : result.atMs),
+        ),
+      );
       attempts[attempt] = { running, startedMs, told, alternatives: [] };
     }
 
@@ -143,7 +162,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
       const patienceMs = Math.max(LEAST_PATIENCE_MS, plan.timeoutMs - sinceStart());
       void entry.running.request('GET', patienceMs).then((result) => {
         if (result.ok) answered(attempt, result, entry);
-        else failed(attempt, result, entry.startedMs);
+        else feed(failureEvent(attempt, result, entry.startedMs));
       });
     }
 

@@ -117,6 +117,19 @@ test('a sign of life keeps the fresh QUIC attempt away', async () => {
   assert.equal(contenders.h3.targets.length, 1);
 });
 
+test('told in the same instant, the one that was established first is adopted, whichever is told first', async () => {
+  for (const toldLateMs of [1, 15]) {
+    const { result } = await race([{ handshakeMs: 60, toldLateMs }], [{ handshakeMs: 60, toldLateMs: 10 }], {
+      mode: 'naive',
+    });
+    assert.deepEqual(adopted(result), [toldLateMs === 15 ? 'h3' : 'h2']);
+    const late = await race([{ handshakeMs: 60, toldLateMs }], [{ handshakeMs: 50, toldLateMs: 0 }], {
+      startDelayMs: 10,
+    });
+    assert.deepEqual(adopted(late.result), ['h3']);
+  }
+});
+
 test("an abort's own reason is the record's", async () => {
   const abort = new AbortController();
   const { time, options } = arrange([{ handshakeMs: 50 }], [{ handshakeMs: 50 }], { signal: abort.signal });
