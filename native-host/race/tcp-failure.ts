@@ -19,6 +19,9 @@ const CERTIFICATE_REASONS: Readonly<Record<string, CertificateReason>> = {
   UNABLE_TO_DECRYPT_CERT_SIGNATURE: 'bad-signature',
 };
 
+/** What Node adds to OpenSSL's words: its own flag, which is not ours. */
+const NODE_ADVICE = '; if the root CA';
+
 /** The alert with which a server says that it has none of the offered protocols (RFC 7301 section 3.2). */
 const NO_APPLICATION_PROTOCOL = /NO_APPLICATION_PROTOCOL/;
 
@@ -55,7 +58,10 @@ export function connectError(
   { connected, judged }: { readonly connected: boolean; readonly judged: boolean },
 ): AttemptError {
   const code = codeOf(error);
-  if (judged) return certificateError(CERTIFICATE_REASONS[code] ?? 'other', error.message);
+  if (judged) {
+    const [message = ''] = error.message.split(NODE_ADVICE);
+    return certificateError(CERTIFICATE_REASONS[code] ?? 'other', message);
+  }
   if (connected) return tlsError(error) ?? { code: 'connection-closed', message: error.message };
   // Unreachable networks and hosts, and local refusals, are told by their message; only silence is a time-out.
   return { code: code === 'ETIMEDOUT' ? 'tcp-timeout' : 'tcp-refused', message: error.message };

@@ -112,6 +112,7 @@ class Chains:
             "expired": self.leaf(valid=OVER),
             "not-yet-valid": self.leaf(valid=TO_COME),
             "wrong-name": self.leaf(names=[x509.DNSName("elsewhere.test")]),
+            "wildcard-too-wide": self.leaf(names=[x509.DNSName("*." + self.host.rsplit(".", 1)[1])]),
             "common-name-only": self.leaf(names=[]),
             "unknown-root": self.leaf(stranger),
             "self-signed": self.self_signed(),

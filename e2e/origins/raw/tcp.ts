@@ -10,8 +10,8 @@ export interface TcpPeer {
   stop(): void;
 }
 
-/** A server's certificate chain and key, PEM. */
-export type Identity = Pick<TlsOptions, 'cert' | 'key'>;
+/** A server's certificate chain and key, PEM; what OpenSSL would find too weak to serve it takes `ciphers` to allow. */
+export type Identity = Pick<TlsOptions, 'cert' | 'key' | 'ciphers'>;
 
 const LOOPBACK = '127.0.0.1';
 const DRIP_INTERVAL_MS = 50;

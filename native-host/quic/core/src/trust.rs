@@ -128,7 +128,16 @@ impl From<&CertificateError> for Refusal {
             | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
                 "a certificate is signed by an algorithm that is weak or unknown".to_owned()
             }
-            CertificateError::Other(OtherError(cause)) => cause.to_string(),
+            CertificateError::ExpiredContext { time, not_after } => {
+                format!("a certificate expired {} ago", between(*not_after, *time))
+            }
+            CertificateError::NotValidYetContext { time, not_before } => {
+                format!(
+                    "a certificate becomes valid in {}",
+                    between(*time, *not_before)
+                )
+            }
+            CertificateError::Other(OtherError(cause)) => rule_in_words(cause.to_string()),
             other => other.to_string(),
         };
         Self {
@@ -136,6 +145,31 @@ impl From<&CertificateError> for Refusal {
             message,
         }
     }
+}
+
+/// A span of time, in the largest unit that it is more than one of.
+fn between(earlier: UnixTime, later: UnixTime) -> String {
+    let seconds = later.as_secs().saturating_sub(earlier.as_secs());
+    match seconds {
+        172_800.. => format!("{} days", seconds / 86_400),
+        7200.. => format!("{} hours", seconds / 3600),
+        _ => format!("{seconds} seconds"),
+    }
+}
+
+/// webpki names the rule that a chain breaks by an identifier of its own.
+fn rule_in_words(rule: String) -> String {
+    let words = match rule.as_str() {
+        "CaUsedAsEndEntity" => "the certificate is that of an authority, not of a server",
+        "EndEntityUsedAsCa" => "an intermediate is no authority (basic constraints without CA)",
+        "PathLenConstraintViolated" => "the chain is longer than an authority in it allows",
+        "NameConstraintViolation" => "an authority in the chain may not issue for these names",
+        "UnsupportedCriticalExtension" => {
+            "a certificate holds a critical extension that nobody here understands"
+        }
+        _ => return rule,
+    };
+    words.to_owned()
 }
 
 impl Judge {

@@ -1,0 +1,158 @@
+// Every chain is served on both transports and judged on both: over QUIC by webpki, over TCP by OpenSSL and then by the
+// QUIC side's rules as well. Whatever one of the two refuses is `certificate-invalid` on either.
+import type { AttemptError, CertificateReason, Trial } from '@photofinish/shared/outcome';
+import { raceDocumentSchema } from '@photofinish/shared/outcome';
+import * as v from 'valibot';
+import { startAioquic } from '../origins/aioquic.ts';
+import { type Chains, makeChains } from '../origins/chains.ts';
+import { HTTP2_ACTS, startHttp2 } from '../origins/raw/tcp.ts';
+import { test as base, expect, runPhotofinish } from './fixtures.ts';
+
+const HOST = 'www.peer.test';
+const LOOPBACK = '127.0.0.1';
+/** Lets Node's server present chains that its client would not take. */
+const ANY_STRENGTH = 'DEFAULT:@SECLEVEL=0';
+
+const GOOD = [
+  'p256',
+  'p384',
+  'ed25519',
+  'rsa-2048',
+  'intermediate',
+  'two-intermediates',
+  'wildcard',
+  'address',
+  'constrained-in-bounds',
+] as const;
+
+/** What is wrong, and the reason that is given over QUIC and over TCP: one word where the two verifiers agree. */
+const BAD: Readonly<
+  Record<string, CertificateReason | readonly [quic: CertificateReason, tcp: CertificateReason]>
+> = {
+  expired: 'expired',
+  'not-yet-valid': 'not-yet-valid',
+  'wrong-name': 'wrong-name',
+  // Node would fall back to the common name: webpki's word counts.
+  'common-name-only': 'wrong-name',
+  'wildcard-too-wide': 'wrong-name',
+  'unknown-root': 'unknown-issuer',
+  'self-signed': 'unknown-issuer',
+  // OpenSSL would take it.
+  'authority-as-leaf': 'other',
+  // webpki trusts a root for ever, so the QUIC side leaves it out of its list.
+  'expired-root': ['unknown-issuer', 'expired'],
+  'expired-intermediate': 'expired',
+  'missing-intermediate': 'unknown-issuer',
+  'intermediate-no-ca': 'other',
+  // webpki does not read what a key may be used for: a rule of our own.
+  'intermediate-may-not-sign': 'other',
+  'intermediate-for-clients': 'other',
+  'path-too-long': 'other',
+  'name-excluded': 'other',
+  'name-not-permitted': 'other',
+  'for-clients': 'other',
+  'key-may-not-sign': 'other',
+  'critical-unknown': 'other',
+  sha1: 'other',
+  // webpki asks nothing of the leaf's key: a rule of our own.
+  'rsa-1024': 'other',
+  'rsa-1024-intermediate': ['bad-signature', 'other'],
+  tampered: 'bad-signature',
+};
+
+const NAMES = [...GOOD, ...Object.keys(BAD)];
+const MODES = ['h3', 'h2'] as const;
+type Mode = (typeof MODES)[number];
+
+interface Served {
+  readonly chains: Chains;
+  readonly ports: Readonly<Record<Mode, Readonly<Record<string, number>>>>;
+}
+
+const hostOf = (name: string) => (name === 'address' ? LOOPBACK : HOST);
+
+/** Races every chain by one protocol in one run; gives the only trial of each. */
+async function raceAll({ ports }: Served, mode: Mode, caFiles: readonly string[]) {
+  const places = NAMES.map((name) => ({ host: hostOf(name), port: ports[mode][name] }));
+  const origins = places.map(({ host, port }) => `https://${host}:${port}`);
+  const pins = places.flatMap(({ host, port }) =>
+    host === HOST ? ['--resolve', `${host}:${port}:${LOOPBACK}`] : [],
+  );
+  const trust = caFiles.flatMap((file) => ['--ca', file]);
+  const options = ['--mode', mode, '--memory', 'none', '--json', '--allow-private', '--concurrency', '4'];
+  const { stdout } = await runPhotofinish(['race', ...origins, ...options, ...trust, ...pins]);
+  const { races } = v.parse(raceDocumentSchema, JSON.parse(stdout));
+  const trials = races.map((race) => ({ trial: race.trials[0], knownRoot: race.discovered.knownRoot }));
+  return new Map(NAMES.map((name, index) => [name, trials[index]]));
+}
+
+type Raced = Awaited<ReturnType<typeof raceAll>>;
+
+const test = base.extend<object, { served: Served; judged: Readonly<Record<Mode, Raced>> }>({
+  served: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
+    async ({}, use) => {
+      const chains = await makeChains(HOST);
+      const quic = await startAioquic({
+        peers: Object.fromEntries(
+          NAMES.map((name) => [name, { behaviour: 'answer', ...chains.files(name) }]),
+        ),
+      });
+      const tcp = await Promise.all(
+        NAMES.map(async (name) =>
+          startHttp2({ ...(await chains.read(name)), ciphers: ANY_STRENGTH }, HTTP2_ACTS.answer),
+        ),
+      );
+      const tcpPorts = Object.fromEntries(NAMES.map((name, index) => [name, tcp[index]?.port ?? 0]));
+      await use({ chains, ports: { h3: quic.ports, h2: tcpPorts } });
+      for (const peer of tcp) peer.stop();
+      await quic.stop();
+      await chains.remove();
+    },
+    { scope: 'worker' },
+  ],
+  judged: [
+    async ({ served }, use) => {
+      const { caPath } = served.chains;
+      await use({ h3: await raceAll(served, 'h3', [caPath]), h2: await raceAll(served, 'h2', [caPath]) });
+    },
+    { scope: 'worker' },
+  ],
+});
+
+const errorOf = (trial: Trial | undefined): AttemptError | undefined => trial?.attempts[0]?.error;
+
+for (const name of GOOD)
+  for (const mode of MODES)
+    test(`${name} is trusted over ${mode}, under a root that is not publicly known`, ({ judged }) => {
+      const raced = judged[mode].get(name);
+      expect(raced?.trial?.adopted, errorOf(raced?.trial)?.message).toBe(mode);
+      expect(raced?.knownRoot).toBe(false);
+    });
+
+for (const [name, reasons] of Object.entries(BAD)) {
+  const [quic, tcp] = typeof reasons === 'string' ? [reasons, reasons] : reasons;
+  for (const [mode, reason] of [
+    ['h3', quic],
+    ['h2', tcp],
+  ] as const)
+    test(`${name} is certificate-invalid over ${mode}: ${reason}`, ({ judged }) => {
+      const error = errorOf(judged[mode].get(name)?.trial);
+      expect(error).toMatchObject({ code: 'certificate-invalid', reason });
+      // The reason in front, then words that are more than an identifier.
+      expect(error?.message).toMatch(new RegExp(`^${reason}: \\S+ .+`));
+    });
+}
+
+test('without --ca nothing under the test root is trusted, by either', async ({ served }) => {
+  for (const mode of MODES) {
+    const raced = await raceAll(served, mode, []);
+    for (const name of GOOD) {
+      const error = errorOf(raced.get(name)?.trial);
+      expect(error, `${name} over ${mode}`).toMatchObject({
+        code: 'certificate-invalid',
+        reason: 'unknown-issuer',
+      });
+    }
+  }
+});
