@@ -75,6 +75,7 @@ test('rule 1: unusable destinations come last, however good they look', () => {
     { address: '192.0.2.1', source: '198.51.100.1' },
     { address: '::1', source: null },
   );
+  assertBefore('any route', { address: 'fec0::1', source: 'fe80::1' }, { address: '::1', source: null });
 });
 
 test('rule 5: a label of its own keeps unique local and Teredo sources from the public Internet', () => {

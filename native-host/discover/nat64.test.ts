@@ -83,7 +83,7 @@ test('RFC 7050, 3: without a synthesized address there is no prefix', () => {
 });
 
 test('RFC 7050, 3: a prefix that itself looks like a well-known address is told from one', () => {
-  // 192.0.0.170 stands behind /32 too, by accident; only under /96 are both found.
+  // 192.0.0.170 stands behind /32 too, by accident, and what follows it is not zero.
   const prefix = '2001:db8:c000:aa::/96';
   const answer = [170, 171].map((last) => nat64Of(prefix).synthesize(`192.0.0.${last}`) ?? '');
   assert.equal(nat64PrefixOf(answer), prefix);

@@ -2,14 +2,14 @@
 // prefix (RFC 6052), and that prefix read out of what ipv4only.arpa resolves to (RFC 7050).
 import { addressBytes, addressText, commonPrefixBits, familyOf } from './address-bytes.ts';
 
-/** The lengths that a prefix may have (RFC 6052 section 2.2), longest first: /96 is what networks use. */
+/** The lengths that a prefix may have (RFC 6052 section 2.2). */
 const PREFIX_BITS = [96, 64, 56, 48, 40, 32] as const;
 
 /** The prefix that every network may use, though not for private IPv4 addresses (RFC 6052 sections 2.1 and 3.1). */
 const WELL_KNOWN_PREFIX = '64:ff9b::/96';
 
 /** What ipv4only.arpa has as A records (RFC 7050 section 2.2). */
-const WELL_KNOWN_ADDRESSES = ['192.0.0.170', '192.0.0.171'] as const;
+const WELL_KNOWN_ADDRESSES = ['192.0.0.170', '192.0.0.171'];
 
 /** Scoped to the host or its link, so never behind a NAT64 (section 8.3). */
 const UNSYNTHESIZED = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '255.255.255.255/32'];
@@ -83,24 +83,17 @@ export function nat64Of(cidr: string): Nat64 {
 
 /**
  * The network's NAT64 prefix, from the AAAA answer for `ipv4only.arpa`; null: there is no NAT64 (RFC 7050 section 3).
- * A prefix under which both well-known addresses were found comes before one that could be a coincidence.
+ * Because all but the well-known address must be zero behind the prefix, no address fits two lengths of it.
  */
 export function nat64PrefixOf(addresses: readonly string[]): string | null {
-  const found = new Map<string, Set<string>>();
   for (const address of addresses) {
     if (familyOf(address) !== 'ipv6') continue;
     const bytes = addressBytes(address);
     for (const bits of PREFIX_BITS) {
-      const ipv4 = addressText(embedded(bytes, bits) ?? [0, 0, 0, 0]);
-      if (!WELL_KNOWN_ADDRESSES.some((known) => known === ipv4)) continue;
-      const cidr = `${addressText(bytes.map((byte, i) => (i < bits / 8 ? byte : 0)))}/${bits}`;
-      found.set(cidr, (found.get(cidr) ?? new Set()).add(ipv4));
+      const ipv4 = embedded(bytes, bits);
+      if (ipv4 === null || !WELL_KNOWN_ADDRESSES.includes(addressText(ipv4))) continue;
+      return `${addressText(bytes.map((byte, i) => (i < bits / 8 ? byte : 0)))}/${bits}`;
     }
   }
-  let first: string | null = null;
-  for (const [cidr, seen] of found) {
-    if (seen.size === WELL_KNOWN_ADDRESSES.length) return cidr;
-    first ??= cidr;
-  }
-  return first;
+  return null;
 }

@@ -200,5 +200,7 @@ export function resolve(scene: Scene): Resolved {
     if (next.event.type === 'answer') underWay.delete(next.event.query);
     act(machine.handle(next.event, next.atMs), next.atMs);
   }
+  const stray: ResolutionEvent = { type: 'answer', query: -1, answer: failing('A', 'a.test', 0).answer };
+  assert.deepEqual(machine.handle(stray, untilMs), [], 'an answer that nobody waits for causes nothing');
   return { log, lists, queries, failure, last: (lists.at(-1)?.endpoints ?? []).map(words) };
 }

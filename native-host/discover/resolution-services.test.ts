@@ -147,6 +147,7 @@ test('6.2: "it SHOULD perform the procedure specified in Section 7.1.2 of SVCB":
     [['h3', 'h2'], true, ['h3', 'h2']],
     [['h3'], false, ['h3', 'h2']],
     [['h3', 'http/1.1'], true, ['h3', 'h2']],
+    [['http/1.1'], true, ['h2']],
     [['h2'], true, ['h2']],
     [[], false, ['h2']],
     [['h3-29', 'doq'], false, ['h2']],
@@ -173,8 +174,10 @@ test('6.2: "SHOULD NOT attempt to make a connection to a service endpoint whose 
     last(https('a.test', 5, { ...unknown, target: 'foo.test', ipv6Hints: ['2001:db8::f'] }, other)),
     ['h2 2001:db8::2', ...FALLBACK],
   );
-  // The origin itself is such an endpoint here.
+  // The origin itself is such an endpoint here, but not if only another port of it is.
   assert.deepEqual(last(https('a.test', 5, unknown, other)), ['h2 2001:db8::2']);
+  const elsewhere = https('a.test', 5, { ...unknown, port: 8443 }, other);
+  assert.deepEqual(last(elsewhere), ['h2 2001:db8::2', ...FALLBACK]);
 });
 
 test('RFC 9460, 8: "If the SVCB RRSet contains no compatible RRs, the client will generally act as if the RRSet is empty"', () => {

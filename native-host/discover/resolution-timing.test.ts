@@ -154,6 +154,13 @@ test('4.2: "If all answers come back with negative answers, the connection estab
   assert.equal(failure?.message, 'a.test has no address');
 });
 
+test('4.2: an HTTPS query that failed does not make an absent address a failed look-up', () => {
+  const { failure } = resolve({
+    replies: [failing('HTTPS', 'a.test', 5), aaaa('a.test', 10, []), a('a.test', 20, [])],
+  });
+  assert.equal(failure?.code, 'no-address');
+});
+
 test('4.2: a resolution fails as dns-failed when a family could not be looked up', () => {
   const { failure } = resolve({
     replies: [https('a.test', 5), failing('AAAA', 'a.test', 10), a('a.test', 20, [])],

@@ -55,7 +55,7 @@ function alternativeAuthorities(alternatives: readonly Alternative[], originHost
     const host = named === '' ? originHost : literal ? named.slice(1, -1) : named;
     if (literal && isIP(host) === 0) continue;
     const key = `${host} ${port}`;
-    if (!authorities.has(key)) authorities.set(key, { host, port, speaks: ['h3'], source: 'alt-svc' });
+    authorities.set(key, { host, port, speaks: ['h3'], source: 'alt-svc' });
   }
   return [...authorities.values()];
 }
@@ -130,8 +130,8 @@ export function createResolution(options: ResolutionOptions): Resolution {
   /** The first condition set of section 4.2, apart from there being addresses at all. */
   function hasPreferred(walked: readonly Walked[], groups: readonly Endpoint[][]): boolean {
     if (!walked.every((w) => w.serviceKnown)) return false;
-    const preferred = families.includes(connectivity.preferred) ? connectivity.preferred : families[0];
-    if (preferred === undefined || isIP(origin.host) !== 0) return true;
+    if (isIP(origin.host) !== 0) return true;
+    const { preferred } = connectivity;
     if (questions.ask(origin.host, preferred === 'ipv6' ? 'AAAA' : 'A').answer !== null) return true;
     const isPreferred = ({ address }: Endpoint): boolean => address.includes(':') === (preferred === 'ipv6');
     return groups.some((group) => group.some(isPreferred));
@@ -173,7 +173,7 @@ export function createResolution(options: ResolutionOptions): Resolution {
     const final = !questions.waiting();
     if (announced === null && !positive) {
       if (final) fail(own);
-    } else if (announced !== null || final || delayPassed || hasPreferred(walked, groups)) {
+    } else if (announced !== null || delayPassed || hasPreferred(walked, groups)) {
       setTimer('resolution', null);
       announce(groups, final);
       setTimer('expiry', questions.expiresAtMs());
