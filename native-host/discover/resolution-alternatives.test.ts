@@ -101,7 +101,10 @@ test("the service information of an alternative is waited for as the origin's ow
   assert.ok(log.some((line) => line.startsWith('30 start h3 2001:db8::3 8443, ')));
 });
 
-test('an alternative that is named twice is one', () => {
+test('an alternative that is named twice is one, however its address is spelt', () => {
+  const spelt = [h3At('[2001:db8::9]', 443), h3At('[2001:db8:0:0::9]', 443)];
+  const { last } = withAlternatives(spelt, [NO_RECORDS]);
+  assert.equal(last.filter((endpoint) => endpoint.startsWith('h3')).length, 1);
   const { queries } = withAlternatives([h3At('', 8443), h3At('a.test', 8443)], [NO_RECORDS]);
   assert.equal(queries.length, 4);
 });

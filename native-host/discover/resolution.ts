@@ -12,6 +12,7 @@
 // records that ECH depends on and grouping by it (5.1, 6.3), for we use no ECH and no DNS that is known to be protected.
 import { isIP } from 'node:net';
 import type { Alternative } from '@photofinish/shared/alt-svc';
+import { addressBytes, addressText } from './address-bytes.ts';
 import { type Authority, type Walk, type Walked, walkAuthority } from './authority.ts';
 import type { Endpoint } from './endpoint.ts';
 import { createQuestions, type Questions } from './questions.ts';
@@ -51,9 +52,10 @@ function familiesOf({ ipv6, ipv4, nat64Prefix }: Connectivity): ('ipv6' | 'ipv4'
 function alternativeAuthorities(alternatives: readonly Alternative[], originHost: string): Authority[] {
   const authorities = new Map<string, Authority>();
   for (const { host: named, port } of alternatives) {
-    const literal = named.startsWith('[');
-    const host = named === '' ? originHost : literal ? named.slice(1, -1) : named;
-    if (literal && isIP(host) === 0) continue;
+    const bare = named.startsWith('[') ? named.slice(1, -1) : named;
+    if (bare !== named && isIP(bare) === 0) continue;
+    // Servers spell addresses as they like, and one address must not be two places.
+    const host = named === '' ? originHost : isIP(bare) === 0 ? bare : addressText(addressBytes(bare));
     const key = `${host} ${port}`;
     authorities.set(key, { host, port, speaks: ['h3'], source: 'alt-svc' });
   }

@@ -67,6 +67,19 @@ function locator({ nat64Prefix, history, sourceFor }: SortingOptions): (given: s
   };
 }
 
+/** Tells whether an endpoint is the first of its place and transport. One set for each port and transport. */
+function firsts(): (contender: ContenderName, port: number, address: string) => boolean {
+  const seen = new Map<number, Set<string>>();
+  return (contender, port, address) => {
+    const key = port * 2 + (contender === 'h3' ? 1 : 0);
+    const addresses = seen.get(key) ?? new Set();
+    if (addresses.size === 0) seen.set(key, addresses);
+    else if (addresses.has(address)) return false;
+    addresses.add(address);
+    return true;
+  };
+}
+
 /**
  * Sorts groups, best first, into one list without repetitions: n log n in the endpoints. Addresses without a route end
  * their group and are not interleaved with the others, so that rule 1 of RFC 6724 still holds after interleaving.
@@ -76,14 +89,12 @@ export function createSorting(
 ): (groups: readonly (readonly Endpoint[])[]) => Endpoint[] {
   const locate = locator(options);
   return (groups) => {
-    const seen = new Set<string>();
+    const isFirst = firsts();
     return groups.flatMap((group) => {
       const candidates: Candidate[] = [];
       for (const endpoint of group) {
         const { address, destination } = locate(endpoint.address);
-        const key = `${endpoint.contender} ${endpoint.port} ${address}`;
-        if (seen.has(key)) continue;
-        seen.add(key);
+        if (!isFirst(endpoint.contender, endpoint.port, address)) continue;
         candidates.push({
           contender: endpoint.contender,
           family: destination.family,
