@@ -27,9 +27,11 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Standard input; empty unless said. */
   readonly input?: string;
+  /** Where it is run; where this process is unless said. */
+  readonly cwd?: string;
 }
 
-/** Packets that have left since it was put up, those that were then lost or refused included. */
+/** Packets that have left for others since it was put up, those that were then lost or refused included. */
 export interface Counter {
   read(): Promise<number>;
 }
@@ -59,8 +61,8 @@ export interface Namespace {
 
 /** Runs a command to its end. Rejects only if it cannot be started. */
 export function runCommand(file: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { env = process.env, input = '' } = options;
-  const child = spawn(file, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const { env = process.env, input = '', cwd } = options;
+  const child = spawn(file, args, { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] });
   const heard = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (text: string) => {

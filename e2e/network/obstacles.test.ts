@@ -37,7 +37,10 @@ test('new obstacles take the place of the old before they are put up', () => {
 });
 
 test('a counter counts on its way out, by either end of the port', () => {
-  assert.match(counterScript('sent1', { transport: 'udp', port: 443 }), /udp dport 443 counter name sent1\n/);
+  assert.match(
+    counterScript('sent1', { transport: 'udp', port: 443 }),
+    /leaving oifname != "lo" udp dport 443 counter name sent1\n/,
+  );
   const printed = { nftables: [{ metainfo: {} }, { counter: { name: 'sent1', packets: 7, bytes: 900 } }] };
   assert.equal(readCounter(JSON.stringify(printed)), 7);
   assert.throws(() => readCounter('{"nftables":[]}'), /no counter/);

@@ -18,11 +18,13 @@ export interface Obstacle {
   readonly share?: number;
 }
 
-/** Which packets a counter counts, as they leave the end that it is put up at. */
+/** Which packets a counter counts, as they leave the end that it is put up at for another. */
 export type Traffic = Pick<Obstacle, 'transport' | 'family' | 'port'>;
 
 const OBSTACLES = 'inet obstacles';
 const COUNTED = 'inet counted';
+/** What stays on the loopback device leaves for nobody. */
+const AWAY = 'oifname != "lo"';
 /** RFC 768: the length field includes the header. */
 const UDP_HEADER_BYTES = 8;
 const SHARE_STEPS = 1000;
@@ -69,7 +71,7 @@ export function counterScript(name: string, traffic: Traffic): string {
     `add table ${COUNTED}`,
     `add chain ${COUNTED} leaving { type filter hook output priority raw; }`,
     `add counter ${COUNTED} ${name}`,
-    ...matches(traffic).map((match) => `add rule ${COUNTED} leaving ${match} counter name ${name}`),
+    ...matches(traffic).map((match) => `add rule ${COUNTED} leaving ${AWAY} ${match} counter name ${name}`),
     '',
   ].join('\n');
 }

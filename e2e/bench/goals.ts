@@ -1,0 +1,186 @@
+// What racing costs where it matters most, on paths that are broken: a link of 50 ms round trip on which UDP is lost,
+// refused, known to be lost, or everything is dead. Beside it, on the same link, bare handshakes on the clean path.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { networkUnavailable } from '../network/available.ts';
+import { startEcho } from '../network/echo.ts';
+import { type Laboratory, openLaboratory } from '../network/laboratory.ts';
+import { runCommand } from '../network/namespace.ts';
+import type { Shape } from '../network/shape.ts';
+import { beginStep, say } from '../run/display.ts';
+import { scratchDirectory, TOP } from '../scratch.ts';
+import { brokenPaths } from './broken-paths.ts';
+import { type Measurement, measure, type Side, summarise } from './measure.ts';
+import { type Fact, publish } from './result.ts';
+
+const ROUND_TRIP_MS = 50;
+/** The side that says what a round trip really takes here, the ends' own work included. */
+const DATAGRAM = '1200 bytes of UDP and back';
+const START_DELAY_MS = 10;
+/** For TLS itself, on a black hole's way to HTTP/2. */
+const ALLOWANCE_MS = 3;
+const ROUNDS = 15;
+const TIMEOUTS_MS = [1000, 3000];
+const LOSSY: Shape = { delayMs: ROUND_TRIP_MS / 2, loss: { kind: 'independent', share: 0.3 } };
+const LOSSY_TRIALS = 40;
+
+async function compared(title: string, sides: readonly [Side, ...Side[]]): Promise<Measurement> {
+  const step = beginStep(title);
+  const measurement = await measure({
+    title: `${title}, median of 5 trials a round`,
+    unit: 'ms',
+    sides,
+    rounds: ROUNDS,
+    warmUpRounds: 1,
+    seed: 1,
+    onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
+  });
+  step.end(true);
+  return measurement;
+}
+
+function medianOf({ sides }: Measurement, name: string): number {
+  const side = sides.find((candidate) => candidate.name === name);
+  if (side === undefined) throw new RangeError(`there is no side ${name}`);
+  return side.median;
+}
+
+type Paths = ReturnType<typeof brokenPaths>;
+
+async function cleanHandshakes(paths: Paths): Promise<Measurement[]> {
+  return [
+    await compared('clean path, time to HTTP/3 established', [
+      { name: 'bare quinn', run: paths.bareQuic },
+      { name: 'h3 alone', run: () => paths.alone('h3') },
+      { name: 'race', run: paths.raced },
+    ]),
+    await compared('clean path, time to HTTP/2 established', [
+      { name: 'bare TLS', run: paths.bareTls },
+      { name: 'h2 alone', run: () => paths.alone('h2') },
+    ]),
+  ];
+}
+
+/** Without UDP: unknown to the helper, refused, and known to it, whose packets are counted. */
+async function withoutUdp(
+  { client }: Laboratory,
+  paths: Paths,
+  roundTripMs: number,
+): Promise<[Measurement[], Fact[]]> {
+  await paths.learnBroken();
+  let packets = 0;
+  const counter = await client.countSent({ transport: 'udp' });
+  const established = await compared('UDP lost, time to HTTP/2 established', [
+    { name: 'h2 alone', run: () => paths.alone('h2') },
+    { name: 'host unknown', run: paths.blackHole },
+    {
+      name: 'host known',
+      run: async () => {
+        const before = await counter.read();
+        const milliseconds = await paths.knownBroken();
+        packets += (await counter.read()) - before;
+        return milliseconds;
+      },
+    },
+  ]);
+  const refused = await compared('UDP refused by ICMP, from the refusal to the start of TCP', [
+    { name: 'race, start delay 500', run: paths.refused },
+  ]);
+  const known = medianOf(established, 'host known') - medianOf(established, 'h2 alone');
+  const facts: Fact[] = [
+    {
+      name: 'UDP lost, host unknown: HTTP/2 established',
+      value: medianOf(established, 'host unknown'),
+      unit: 'ms',
+      atMost: START_DELAY_MS + 2 * roundTripMs + ALLOWANCE_MS,
+    },
+    {
+      name: 'UDP refused: TCP starts after the refusal',
+      value: medianOf(refused, 'race, start delay 500'),
+      unit: 'ms',
+      atMost: 2,
+    },
+    { name: 'UDP lost, host known: longer than HTTP/2 alone', value: known, unit: 'ms', atMost: 1 },
+    { name: 'UDP lost, host known: UDP packets sent', value: packets, unit: 'packets', atMost: 0 },
+  ];
+  return [[established, refused], facts];
+}
+
+async function bothDead(paths: Paths): Promise<Fact[]> {
+  const facts: Fact[] = [];
+  for (const timeoutMs of TIMEOUTS_MS) {
+    const step = beginStep(`both protocols dead, deadline ${timeoutMs} ms`);
+    const value = await paths.bothDead(timeoutMs);
+    step.end(true);
+    const name = `both dead, deadline ${timeoutMs} ms: a trial ends`;
+    facts.push({ name, value, unit: 'ms', atLeast: timeoutMs - 10, atMost: timeoutMs + 10 });
+  }
+  return facts;
+}
+
+/** Reported without a goal: chance has the last word. */
+async function lossy(paths: Paths): Promise<Fact[]> {
+  const facts: Fact[] = [];
+  for (const options of [[], ['--fresh-quic']]) {
+    const name = `30 % lost each way${options.map((option) => `, ${option}`).join('')}`;
+    const step = beginStep(name);
+    const summary = await paths.adopted(LOSSY, LOSSY_TRIALS, ...options);
+    step.end(true);
+    const share = (count: number) => (100 * count) / summary.trials;
+    const { h3, h2 } = summary.adoption;
+    facts.push(
+      { name: `${name}: adopted HTTP/3`, value: share(h3), unit: '% of races' },
+      { name: `${name}: adopted HTTP/2`, value: share(h2), unit: '% of races' },
+      { name: `${name}: median established`, value: summary.establishedMs?.median ?? 0, unit: 'ms' },
+      { name: `${name}: 95th percentile`, value: summary.establishedMs?.p95 ?? 0, unit: 'ms' },
+    );
+  }
+  return facts;
+}
+
+/** The link's own account of itself, and what a datagram meets on it. */
+async function linkItself({ client, server }: Laboratory): Promise<[Measurement, Fact[]]> {
+  const echo = await startEcho(server);
+  const probe = { address: server.ipv4, datagrams: 100, bytes: 1200, gapMs: 0 };
+  await server.report();
+  const { roundTripsMs } = await echo.probe(client, probe);
+  const { up, down } = await server.report();
+  const title = `the link, asked for a round trip of ${ROUND_TRIP_MS} ms`;
+  const sides = [summarise(DATAGRAM, roundTripsMs)];
+  const rounds = roundTripsMs.length;
+  const late = [up.lateUs, down.lateUs].map((lateness) => lateness?.p99 ?? Number.NaN);
+  return [
+    { title, unit: 'ms', rounds, warmUpRounds: 0, seed: 1, sides, ratios: [] },
+    [{ name: "the link's lateness, 99th percentile, both directions", value: Math.max(...late), unit: 'us' }],
+  ];
+}
+
+async function buildBareQuinn(): Promise<void> {
+  const args = ['build', '--release', '-p', 'photofinish-quic', '--example', 'bare_quinn'];
+  const { code, stderr } = await runCommand('cargo', args, { cwd: TOP });
+  if (code !== 0) throw new Error(stderr);
+}
+
+async function main(): Promise<void> {
+  const why = await networkUnavailable('tun');
+  if (why !== null) {
+    say(`not measured: ${why}`);
+    return;
+  }
+  await buildBareQuinn();
+  const dir = await scratchDirectory('goals');
+  const laboratory = await openLaboratory({ kind: 'tun', shape: { delayMs: ROUND_TRIP_MS / 2 } });
+  try {
+    const paths = brokenPaths(laboratory, join(dir, 'cache.db'));
+    const [link, accuracy] = await linkItself(laboratory);
+    const clean = await cleanHandshakes(paths);
+    const [broken, goals] = await withoutUdp(laboratory, paths, medianOf(link, DATAGRAM));
+    const facts = [...accuracy, ...goals, ...(await bothDead(paths)), ...(await lossy(paths))];
+    publish('goals', { measurements: [link, ...clean, ...broken], facts });
+  } finally {
+    await laboratory.close();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+await main();
