@@ -1,4 +1,5 @@
 // What a verdict is reached from: attempts, what was discovered, the browser's own side, and other hosts on the network.
+import { conclusiveAttempts } from './conclusive.ts';
 import { type OriginParts, originParts } from './origin.ts';
 import type { Attempt, AttemptError, Discovered, OriginRace } from './outcome.ts';
 import type { KnownProtocol } from './protocol.ts';
@@ -74,7 +75,7 @@ export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: Brow
   const leftOut = heeded && race.memory !== 'none' && !attempts.some(isH3);
   return {
     origin: originParts(race.origin),
-    attempts,
+    attempts: race.trials.flatMap(conclusiveAttempts),
     discovered: race.discovered,
     gainMs: race.summary.gainMs,
     leftOut,

@@ -95,6 +95,8 @@ export const trialSchema = v.object({
   lateH3: v.boolean(),
   /** A fresh record decided, so no race was run (P1). */
   cacheHit: v.boolean(),
+  /** HTTP/3 failed at some places and was left at others when another protocol was adopted: it is not lost. */
+  h3Undecided: v.optional(v.boolean()),
   attempts: v.array(attemptSchema),
 });
 export type Trial = v.InferOutput<typeof trialSchema>;

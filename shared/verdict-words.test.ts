@@ -134,6 +134,9 @@ test('the evidence of a race is its attempts, and why there are none', () => {
   const evidence = evidenceOfRace(race);
   assert.deepEqual(evidence.attempts, [failed, h2()]);
   assert.equal(verdictOf(evidence).code, 'h3-advertised-unreachable', 'a handshake without an answer failed');
+  const refused = attempt({ protocol: 'h3', outcome: 'failed', error: silent });
+  const left = evidenceOfRace(originRace([{ ...trial([refused, h2()], 'h2'), h3Undecided: true }]));
+  assert.deepEqual(left.attempts, [h2()], 'failed at one address, left at others: not lost');
   const unraced = originRace([], { error: { code: 'no-address', message: 'none' } });
   assert.match(verdictOf(evidenceOfRace(unraced)).text, /^Could not be tried: example\.org has no address/);
   const cut = originRace([], { error: { code: 'cancelled', message: 'cut' } });

@@ -67,6 +67,11 @@ test('a cancelled HTTP/3 attempt proves nothing', () => {
   assert.deepEqual([host.h3AtMs, host.h3Failures, host.tcpProtocol], [null, 0, 'h2']);
 });
 
+test('HTTP/3 that failed at one address and was left at the others is not backed off from', () => {
+  const left = { ...trial(down('h3', 'udp-refused'), up('h2')), h3Undecided: true };
+  assert.equal(fold(HOST, [left], NOW).h3BackOffUntilMs, null);
+});
+
 test('HTTP/3 is fresh for the ma that the same race heard', () => {
   const discovered = { altSvc: 'h3=":443"; ma=60', knownRoot: false };
   const host = fold(HOST, [trial(up('h3'))], NOW, { discovered });

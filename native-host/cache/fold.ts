@@ -1,5 +1,6 @@
 // How a race's outcome and a browser's observation change a host's record, pure: the one way in which evidence becomes
 // memory, and the one place where the two are reconciled.
+import { conclusiveAttempts } from '@photofinish/shared/conclusive';
 import type { Observation } from '@photofinish/shared/observation';
 import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
 import { foldAltSvc, foldMisdirected, foldServices, type Hearing } from './advertised.ts';
@@ -144,7 +145,7 @@ export function foldAddresses(
  * | race: HTTP/3 established and answered, adopted or late (P2, rule 4) | works, by a race; ends the back-off, halves the failures |
  * | race: HTTP/3 failed, TCP worked | broken: backed off from by cause, one failure more |
  * | race: HTTP/3 failed, TCP failed too or was not tried | nothing: it may be the network |
- * | race: HTTP/3 cancelled, beaten or blocked | nothing |
+ * | race: HTTP/3 cancelled, beaten or blocked, or failed at some addresses and left at others | nothing |
  * | race: only an alternative that answered 421 failed | nothing; that alternative is forgotten |
  * | browser used HTTP/3, later than all that is known | works, by a browser; ends the back-off, halves the failures |
  * | the same, while a race's success is fresh | nothing: the race's own word stands until it ends |
@@ -169,7 +170,7 @@ export function foldRace(host: HostRecord, { race, heard }: FinishedRace, nowMs:
     const error = tcpFailureOf(tcp);
     if (error !== undefined) next = { ...next, tcpFailedAtMs: nowMs, tcpFailure: error.code };
   }
-  const h3Failure = h3FailureOf(h3);
+  const h3Failure = h3FailureOf(race.trials.flatMap(conclusiveAttempts).filter((a) => a.protocol === 'h3'));
   if (established(h3) !== undefined) next = h3Works(next, 'raced', nowMs);
   else if (h3Failure !== null && tcpUp !== undefined) next = h3Failed(next, h3Failure, nowMs);
   const { knownRoot } = race.discovered;

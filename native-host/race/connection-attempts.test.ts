@@ -340,3 +340,16 @@ test('an adoption that breaks brings back what was cancelled for its sake, paced
   assert.deepEqual(starts(run), ['h2 6a 0', 'h2 6b 250', 'h3 4a 500', 'h2 6a 540', 'h2 6b 790']);
   assert.equal(run.trial.establishedMs, 1390);
 });
+
+test('HTTP/3 that failed on one family, and was never tried on the other, is undecided, not lost', () => {
+  const refused: Behaviour = { handshakeMs: 1, refusal: 'udp-refused' };
+  const peers = { '6a': refused, '4a': { handshakeMs: 20 }, '4b': { handshakeMs: 400 } };
+  const untried = play({ lists: [listed(0, ['h3 6a', 'h2 4a', 'h3 4b'])], peers });
+  assert.equal(untried.trial.h3Undecided, true);
+  const cancelled = play({ lists: [listed(0, ['h3 6a', 'h3 4b', 'h2 4a'])], peers });
+  assert.equal(cancelled.trial.h3Undecided, true);
+  const lost = play({ lists: [listed(0, ['h3 6a', 'h2 4a'])], peers });
+  assert.equal(lost.trial.h3Undecided, undefined);
+  const won = play({ lists: [listed(0, ['h3 6a', 'h3 4a', 'h3 4b'])], peers });
+  assert.equal(won.trial.h3Undecided, undefined);
+});

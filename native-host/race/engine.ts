@@ -222,6 +222,14 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     if (!busy && (s.adopted !== null || s.expired || s.listed)) finish();
   }
 
+  /** Whether HTTP/3 failed somewhere and yet is not lost: the race was decided before its other places were. */
+  function h3Undecided(): boolean {
+    const h3 = s.runs.filter((run) => run.endpoint.contender === 'h3');
+    const proven = (run: Run): boolean => run.outcome === 'adopted' || run.outcome === 'established-late';
+    if (s.expired || h3.some(proven) || !h3.some((run) => run.outcome === 'failed')) return false;
+    return h3.some((run) => run.outcome === 'cancelled') || s.lanes.some((lane) => lane.holds('h3'));
+  }
+
   function finish(): void {
     finished = true;
     for (const timer of ['stagger', 'fresh', 'deadline'] as const) setTimer(s, timer, null);
@@ -271,6 +279,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
       firstByteMs: rounded(s.adopted?.firstByteMs ?? null),
       lateH3,
       cacheHit: plan.cacheHit,
+      ...(h3Undecided() && { h3Undecided: true }),
       attempts: s.runs.map((run) => attemptOf(run, plan.host)),
     }),
   };

@@ -20,6 +20,8 @@ export interface Lane {
   timerMs: number | null;
   /** How many places wait. */
   waiting(): number;
+  /** Whether a place of this contender waits. */
+  holds(contender: ContenderName): boolean;
   /** Takes the first place that waits. */
   take(): Endpoint | undefined;
   /**
@@ -66,6 +68,7 @@ export function createLane(
     learnt: false,
     timerMs: null,
     waiting: () => queue.length,
+    holds: (contender) => queue.some((place) => place.contender === contender),
     take() {
       const place = queue.pop();
       if (place !== undefined) attempted.add(keyOf(place));

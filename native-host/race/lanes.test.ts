@@ -115,6 +115,7 @@ test('HTTP/3 established on one family ends the other family and old HTTP', () =
 test('HTTP/3 that fails everywhere after it was beaten is recorded as failed at every place', () => {
   const run = play({ peers: { h3: { handshakeMs: 90, refusal: 'alpn-mismatch' }, h2: { handshakeMs: 20 } } });
   assert.deepEqual(outcomes(run), ['h3 ::1 failed', 'h2 ::1 adopted', 'h3 127.0.0.1 failed']);
+  assert.equal(run.trial.h3Undecided, undefined);
   assert.equal(run.endedMs, 180);
 });
 

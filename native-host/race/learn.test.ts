@@ -62,3 +62,9 @@ test('a compare series is read as a whole; the last proof counts', () => {
     'h2',
   );
 });
+
+test('HTTP/3 that failed at one address and was left at the others is not lost', () => {
+  const undecided = { ...trial(false, H3_FAILED, H2_ADOPTED), h3Undecided: true };
+  assert.equal(decisionOf([undecided]), null);
+  assert.equal(decisionOf([trial(false, ['h3', 'adopted']), undecided]), 'h3');
+});

@@ -1,10 +1,11 @@
 // What trials teach: the protocol to use from then on. One owner of that rule, for the series and for the host cache.
-import type { Attempt, Trial } from '@photofinish/shared/outcome';
+import { conclusiveAttempts } from '@photofinish/shared/conclusive';
+import type { Trial } from '@photofinish/shared/outcome';
 import type { Decision } from './plan.ts';
 
 /** True: HTTP/3 works. False: it was tried and failed. Null: nobody knows, for a beaten attempt proves nothing. */
-function h3Proof(attempts: readonly Attempt[]): boolean | null {
-  const h3 = attempts.filter((a) => a.protocol === 'h3' && a.error?.code !== 'cancelled');
+function h3Proof(trial: Trial): boolean | null {
+  const h3 = conclusiveAttempts(trial).filter((a) => a.protocol === 'h3' && a.error?.code !== 'cancelled');
   if (h3.some((a) => a.outcome === 'adopted' || a.outcome === 'established-late')) return true;
   return h3.some((a) => a.outcome === 'failed') ? false : null;
 }
@@ -15,7 +16,7 @@ function h3Proof(attempts: readonly Attempt[]): boolean | null {
  * trial itself used a remembered decision.
  */
 export function decisionOf(trials: readonly Trial[]): Decision | null {
-  const proof = trials.map((t) => h3Proof(t.attempts)).findLast((p) => p !== null);
+  const proof = trials.map(h3Proof).findLast((p) => p !== null);
   if (proof === true) return 'h3';
   const old = trials.findLast((t) => t.adopted === 'h2' || t.adopted === 'http/1.1');
   const proven = proof === false || old?.cacheHit === true;

@@ -1,0 +1,12 @@
+// Which attempts of a trial say something about a protocol, and not only about one address: the one rule for memory,
+// verdicts and series.
+import type { Attempt, Trial } from './outcome.ts';
+
+/**
+ * The attempts that prove something. HTTP/3 that failed at some places while others were left, because another protocol
+ * was adopted first, is not lost: with UDP broken over IPv6 alone it would be called broken everywhere.
+ */
+export function conclusiveAttempts(trial: Trial): readonly Attempt[] {
+  if (trial.h3Undecided !== true) return trial.attempts;
+  return trial.attempts.filter((a) => a.protocol !== 'h3' || a.outcome !== 'failed');
+}
