@@ -1,0 +1,150 @@
+// What a race asked for over the port may take, against a real helper and real peers: whatever the message says, the
+// limits are the helper's own.
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { after, type TestContext, test } from 'node:test';
+import { dnsScene } from '../discover/dns-scene.ts';
+import { HOST, h2Scene, LOOPBACK, serving } from '../race/h2-scene.ts';
+import { DEFAULT_TIMEOUT_MS } from '../race/run.ts';
+import { MAX_RACES_PER_MINUTE } from '../race-budget.ts';
+import { type Helper, home } from './spawned-helper.ts';
+
+const { ca, http2 } = await h2Scene();
+after(() => ca.stop());
+
+/** A helper that may reach `HOST` on loopback and trusts its certificate. */
+async function helperFor(t: TestContext, port: number, settings: object = {}): Promise<Helper> {
+  const place = await home(t, {
+    allowPrivate: ['127.0.0.0/8'],
+    resolve: { [`${HOST}:${port}`]: LOOPBACK },
+    ca: [ca.caPath],
+    ...settings,
+  });
+  return place.greet();
+}
+
+async function raceOf(helper: Helper, port: number, mode: string, extras: object = {}) {
+  helper.send({
+    ...{ type: 'race', id: 2, origin: `https://${HOST}:${port}`, mode, reason: 'click' },
+    ...extras,
+  });
+  const [trial] = (await helper.next('race', 2)).trials;
+  assert.ok(trial !== undefined);
+  return trial;
+}
+
+/** A port on which nothing listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, LOOPBACK);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+test('of an endless body 64 KiB are read, and then the peer is told to stop', async (t) => {
+  let sentBytes = 0;
+  const server = http2();
+  const stopped = new Promise<void>((resolve) => {
+    server.on('stream', (stream) => {
+      stream.respond({ ':status': 200 });
+      const pour = (): void => {
+        for (let more = true; more && !stream.destroyed; sentBytes += 16_384)
+          more = stream.write(Buffer.alloc(16_384));
+        stream.once('drain', pour);
+      };
+      pour();
+      stream.once('close', resolve);
+    });
+  });
+  await serving(server, async (port) => {
+    const trial = await raceOf(await helperFor(t, port), port, 'h2');
+    assert.equal(trial.adopted, 'h2');
+    assert.notEqual(trial.firstByteMs, null);
+    await stopped;
+  });
+  // What was on its way when the client had enough: its flow-control window at most.
+  assert.ok(sentBytes < 2 ** 20, `${sentBytes} bytes`);
+});
+
+test('a header section of more than 16 KiB is no answer', async (t) => {
+  const headers = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`x-${i}`, 'y'.repeat(1000)]));
+  const server = http2();
+  server.on('stream', (stream) => stream.respond({ ':status': 200, ...headers }, { endStream: true }));
+  await serving(server, async (port) => {
+    const trial = await raceOf(await helperFor(t, port), port, 'h2');
+    assert.match(trial.attempts[0]?.error?.message ?? '', /too large/);
+  });
+});
+
+test('a peer that says nothing is given three seconds, and a message can give it no more', async (t) => {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).resume();
+    sockets.push(socket);
+  }).listen(0, LOOPBACK);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const udp = createSocket('udp4').bind(port, LOOPBACK);
+  t.after(() => {
+    udp.close();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const helper = await helperFor(t, port);
+  const trial = await raceOf(helper, port, 'race', { timeoutMs: 600_000, trials: 9 });
+  assert.equal(trial.adopted, null);
+  assert.deepEqual(trial.attempts.map((attempt) => attempt.error?.code).toSorted(), [
+    'handshake-timeout',
+    'udp-timeout',
+  ]);
+  assert.equal(DEFAULT_TIMEOUT_MS, 3000);
+});
+
+test('a message can neither loosen the guard nor choose memory and number of trials', async (t) => {
+  const port = await closedPort();
+  const helper = await helperFor(t, port, { allowPrivate: [] });
+  const wishes = { allowPrivate: ['127.0.0.0/8'], resolve: {}, memory: 'none', trials: 3 };
+  helper.send({
+    ...{ type: 'race', id: 2, origin: `https://${HOST}:${port}`, mode: 'race', reason: 'click' },
+    ...wishes,
+  });
+  assert.equal((await helper.next('error', 2)).code, 'blocked');
+  const allowed = await helperFor(t, port);
+  allowed.send({
+    ...{ type: 'race', id: 2, origin: `https://${HOST}:${port}`, mode: 'race', reason: 'click' },
+    ...wishes,
+  });
+  const race = await allowed.next('race', 2);
+  assert.deepEqual([race.memory, race.trials.length], ['full', 1]);
+});
+
+test('the thirty-first race within a minute is refused', async (t) => {
+  const port = await closedPort();
+  const helper = await helperFor(t, port);
+  const race = (id: number): void =>
+    helper.send({ type: 'race', id, origin: `https://${HOST}:${port}`, mode: 'h2', reason: 'click' });
+  for (let n = 0; n < MAX_RACES_PER_MINUTE; n += 1) {
+    race(100 + n);
+    await helper.next('race', 100 + n);
+  }
+  race(200);
+  assert.equal((await helper.next('error', 200)).code, 'too-many-races');
+});
+
+test('a name that is rebound to loopback is blocked between two races of one helper', async (t) => {
+  const port = await closedPort();
+  const { server: resolver } = await dnsScene(t, (_, kind, nth) =>
+    kind === 'A' ? { records: [nth === 1 ? '127.0.0.2' : '127.0.0.1'] } : { records: [] },
+  );
+  const helper = await helperFor(t, port, { resolver, resolve: {}, allowPrivate: ['127.0.0.2'] });
+  const trial = await raceOf(helper, port, 'h2');
+  assert.deepEqual(
+    trial.attempts.map((attempt) => attempt.address),
+    ['127.0.0.2'],
+  );
+  helper.send({ type: 'race', id: 3, origin: `https://${HOST}:${port}`, mode: 'h2', reason: 'click' });
+  assert.equal((await helper.next('error', 3)).code, 'blocked');
+});
