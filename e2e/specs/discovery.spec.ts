@@ -1,0 +1,221 @@
+// Discovery as the command line does it, with a real DNS server and real origins: what DNS says decides where HTTP/3 is
+// tried on a first visit, and what it fails to say holds nothing up.
+import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/outcome';
+import * as v from 'valibot';
+import { type HostScript, type RunningDns, startDns } from '../origins/dns.ts';
+import { type RunningOrigins, startOrigins } from '../origins/start.ts';
+import { test as base, expect, runPhotofinish } from './fixtures.ts';
+
+const LOOPBACK = '127.0.0.1';
+
+interface Found {
+  readonly code: number;
+  readonly race: OriginRace;
+  readonly asked: readonly string[];
+}
+
+interface Worker {
+  /** One name, served twice: over TCP alone, and over UDP alone on another port. */
+  readonly split: RunningOrigins<'tcp' | 'quic'>;
+}
+
+interface Fixtures {
+  /** Races once, cold, in mode `v3`, asking a DNS server that knows these names. */
+  readonly race: (
+    origin: { readonly origin: string; readonly ca: string },
+    names: Readonly<Record<string, HostScript>>,
+    ...args: string[]
+  ) => Promise<Found>;
+}
+
+const test = base.extend<Fixtures, Worker>({
+  split: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
+    async ({}, use) => {
+      const running = await startOrigins({
+        origins: {
+          tcp: { host: 'split.test', h3: false },
+          quic: { host: 'split.test', h3: true, tcp: false },
+        },
+      });
+      await use(running);
+      await running.stop();
+    },
+    { scope: 'worker' },
+  ],
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
+  race: async ({}, use) => {
+    const servers: RunningDns[] = [];
+    await use(async ({ origin, ca }, names, ...args) => {
+      const dns = await startDns(names);
+      servers.push(dns);
+      const shared = ['--mode', 'v3', '--memory', 'none', '--json', '--ca', ca, '--resolver', dns.resolver];
+      const { code, stdout } = await runPhotofinish(['race', origin, ...shared, ...args]);
+      const [race] = v.parse(raceDocumentSchema, JSON.parse(stdout)).races;
+      if (race === undefined) throw new Error('the document holds no race');
+      return { code, race, asked: dns.asked };
+    });
+    for (const dns of servers) dns.stop();
+  },
+});
+
+const ALLOWED = '--allow-private';
+const H3 = { priority: 1, alpn: ['h3', 'h2'] };
+
+/** Where HTTPS records of an origin stand (RFC 9460 section 9.1). */
+function serviceName({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `_${port}._https.${host}`;
+}
+
+function lookupOf(race: OriginRace, kind: string) {
+  return race.discovered.names?.lookups.filter((lookup) => lookup.kind === kind) ?? [];
+}
+
+test('an HTTPS record leads to HTTP/3 on the first visit, though no answer ever advertised it', async ({
+  local,
+  race,
+}) => {
+  const { origin, host, port } = local.origins.silent;
+  const found = await race(
+    { origin, ca: local.caPath },
+    {
+      [host]: { A: [LOOPBACK] },
+      [serviceName({ host, port })]: { HTTPS: [{ ...H3, target: host }] },
+    },
+    ALLOWED,
+  );
+  expect(found.code).toBe(0);
+  const [trial] = found.race.trials;
+  expect(trial?.adopted).toBe('h3');
+  expect(trial?.attempts[0]).toMatchObject({
+    protocol: 'h3',
+    address: LOOPBACK,
+    port,
+    source: 'https-record',
+  });
+  const { names } = found.race.discovered;
+  expect(names?.services).toMatchObject([{ priority: 1, target: host, alpn: ['h3', 'h2'], ttlSeconds: 60 }]);
+  expect(names?.addresses).toContainEqual({ host, address: LOOPBACK, source: 'a', ttlSeconds: 60 });
+  expect(found.asked).toContain(`HTTPS ${serviceName({ host, port })}`);
+});
+
+test('without an HTTPS record HTTP/2 is all that is tried', async ({ local, race }) => {
+  const { origin, host } = local.origins.silent;
+  const found = await race({ origin, ca: local.caPath }, { [host]: { A: [LOOPBACK] } }, ALLOWED);
+  expect(found.code).toBe(0);
+  const [trial] = found.race.trials;
+  expect(trial?.adopted).toBe('h2');
+  expect(trial?.attempts.map((attempt) => attempt.protocol)).toEqual(['h2']);
+  expect(lookupOf(found.race, 'HTTPS')).toMatchObject([{ outcome: 'empty', records: 0 }]);
+});
+
+test('port and target of a record are where HTTP/3 goes; the certificate is still that of the origin', async ({
+  split,
+  race,
+}) => {
+  const { tcp, quic } = split.origins;
+  const found = await race(
+    { origin: tcp.origin, ca: split.caPath },
+    {
+      [tcp.host]: { A: [LOOPBACK] },
+      // Without the hint the origin's own address, known first, may have won before the target's is.
+      [serviceName(tcp)]: {
+        HTTPS: [{ priority: 1, target: 'svc.test', alpn: ['h3'], port: quic.port, hints: [LOOPBACK] }],
+      },
+      'svc.test': { A: ['127.0.0.1'] },
+    },
+    ALLOWED,
+  );
+  const [trial] = found.race.trials;
+  expect(trial?.adopted).toBe('h3');
+  const [won] = trial?.attempts.filter((attempt) => attempt.outcome === 'adopted') ?? [];
+  expect(won).toMatchObject({ protocol: 'h3', port: quic.port, host: 'svc.test', source: 'https-record' });
+});
+
+test('AliasMode is followed to the services of its target', async ({ local, race }) => {
+  const { origin, host, port } = local.origins.silent;
+  const found = await race(
+    { origin, ca: local.caPath },
+    {
+      [host]: { A: [LOOPBACK] },
+      [serviceName({ host, port })]: { HTTPS: [{ priority: 0, target: 'pool.test' }] },
+      'pool.test': { A: [LOOPBACK], HTTPS: [{ ...H3, target: '.' }] },
+    },
+    ALLOWED,
+  );
+  const [trial] = found.race.trials;
+  expect(trial?.adopted).toBe('h3');
+  expect(trial?.attempts[0]).toMatchObject({ protocol: 'h3', port, host: 'pool.test' });
+  expect(found.race.discovered.names?.services.map((service) => service.priority)).toEqual([0, 1]);
+});
+
+test('hints are used where the addresses of a target do not come', async ({ local, race }) => {
+  const { origin, host, port } = local.origins.silent;
+  const found = await race(
+    { origin, ca: local.caPath },
+    {
+      [host]: { A: 'lost', AAAA: 'lost' },
+      [serviceName({ host, port })]: { HTTPS: [{ ...H3, target: 'svc.test', hints: [LOOPBACK] }] },
+      'svc.test': { A: 'lost', AAAA: 'lost' },
+    },
+    ALLOWED,
+  );
+  expect(found.race.trials[0]?.adopted).toBe('h3');
+  expect(found.race.discovered.names?.addresses).toEqual([
+    { host: 'svc.test', address: LOOPBACK, source: 'hint', ttlSeconds: 60 },
+  ]);
+});
+
+test('a family whose answer is late holds nothing up, nor does an HTTPS answer that is lost', async ({
+  local,
+  race,
+}) => {
+  const { origin, host, port } = local.origins.both;
+  const late = await race(
+    { origin, ca: local.caPath },
+    {
+      [host]: { A: [LOOPBACK], AAAA: { records: ['::1'], afterMs: 2500 } },
+      [serviceName({ host, port })]: { HTTPS: [{ ...H3, target: host }] },
+    },
+    ALLOWED,
+  );
+  expect(late.race.trials[0]?.adopted).toBe('h3');
+  expect(late.race.trials[0]?.attempts.every((attempt) => attempt.address === LOOPBACK)).toBe(true);
+
+  const lost = await race(
+    { origin, ca: local.caPath },
+    { [host]: { A: [LOOPBACK] }, [serviceName({ host, port })]: { HTTPS: 'lost' } },
+    ALLOWED,
+  );
+  const [trial] = lost.race.trials;
+  expect(trial?.adopted).toBe('h2');
+  expect(lookupOf(lost.race, 'HTTPS')).toMatchObject([{ outcome: 'failed', records: 0 }]);
+});
+
+test('a server that fails is dns-failed, a name without addresses no-address', async ({ local, race }) => {
+  const { origin, host } = local.origins.both;
+  const failing = await race(
+    { origin, ca: local.caPath },
+    { [host]: { A: 'SERVFAIL', AAAA: 'SERVFAIL', HTTPS: 'SERVFAIL' } },
+  );
+  expect([failing.code, failing.race.error?.code]).toEqual([1, 'dns-failed']);
+  const empty = await race({ origin, ca: local.caPath }, { [host]: {} });
+  expect([empty.code, empty.race.error?.code]).toEqual([1, 'no-address']);
+});
+
+test('what DNS says may not lead into the own network, unless the user allows it', async ({
+  local,
+  race,
+}) => {
+  const { origin, host, port } = local.origins.both;
+  const ca = local.caPath;
+  const inner = await race({ origin, ca }, { [host]: { A: [LOOPBACK] } });
+  expect([inner.code, inner.race.error?.code]).toEqual([1, 'blocked']);
+  expect(inner.race.trials).toEqual([]);
+
+  const service = {
+    [serviceName({ host, port })]: { HTTPS: [{ ...H3, target: 'svc.test', hints: [LOOPBACK] }] },
+  };
+  const hinted = await race({ origin, ca }, { [host]: {}, 'svc.test': { A: [LOOPBACK] }, ...service });
+  expect(hinted.race.error?.code).toBe('blocked');
+});
