@@ -139,7 +139,8 @@ test('AliasMode is followed to the services of its target', async ({ local, race
     {
       [host]: { A: [LOOPBACK] },
       [serviceName({ host, port })]: { HTTPS: [{ priority: 0, target: 'pool.test' }] },
-      'pool.test': { A: [LOOPBACK], HTTPS: [{ ...H3, target: '.' }] },
+      // With a hint, for the reason above.
+      'pool.test': { A: [LOOPBACK], HTTPS: [{ ...H3, target: '.', hints: [LOOPBACK] }] },
     },
     ALLOWED,
   );
