@@ -1,8 +1,17 @@
 // The ways a path can be while an origin is raced over it, and what the command line's records say of each: one number
 // a run, the median of a few cold trials in one process.
+import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Attempt, OriginRace, Summary, Trial } from '@photofinish/shared/outcome';
+import { text } from 'node:stream/consumers';
+import {
+  type Attempt,
+  type OriginRace,
+  raceDocumentSchema,
+  type Summary,
+  type Trial,
+} from '@photofinish/shared/outcome';
 import { median } from '@photofinish/shared/statistics';
+import * as v from 'valibot';
 import { type Laboratory, PORT } from '../network/laboratory.ts';
 import type { Obstacle } from '../network/obstacles.ts';
 import type { Shape } from '../network/shape.ts';
@@ -89,25 +98,17 @@ export function brokenPaths(laboratory: Laboratory, cacheFile: string) {
       return establishedOver('h2', race);
     },
 
-    /**
-     * How long a trial takes with both protocols dead: what further trials add to a process, so that its own start is
-     * not counted. Medians, for a start takes now more and now less.
-     */
+    /** From the beginning of a trial with both protocols dead to the first byte of its record; whole milliseconds. */
     async bothDead(timeoutMs: number): Promise<number> {
-      const take = async (trials: number) => {
-        const args = ['--memory', 'none', '--trials', String(trials), '--timeout', String(timeoutMs)];
-        const startedMs = performance.now();
-        const race = await on([LOST_UDP, LOST_TCP], ...args);
-        if (race.summary.failed !== trials) throw new Error('a dead origin was adopted');
-        return performance.now() - startedMs;
-      };
-      const takeTimes = async (times: number, trials: number) => {
-        const taken: number[] = [];
-        while (taken.length < times) taken.push(await take(trials));
-        return middle(taken);
-      };
-      const one = await takeTimes(5, 1);
-      return ((await takeTimes(3, 1 + TRIALS)) - one) / TRIALS;
+      await server.obstruct([LOST_UDP, LOST_TCP]);
+      const args = ['--memory', 'none', '--timeout', String(timeoutMs), '--json', ...pinned];
+      const child = laboratory.start('race', origin.origin, ...args);
+      const ended = text(child.stdout);
+      await once(child.stdout, 'readable');
+      const endedAtMs = Date.now();
+      const [race] = v.parse(raceDocumentSchema, JSON.parse(await ended)).races;
+      if (race?.summary.failed !== 1) throw new Error('a dead origin was adopted');
+      return endedAtMs - race.atMs;
     },
 
     /** What cold races adopt over a link of that shape, which stays. */

@@ -97,6 +97,24 @@ test('a path MTU black hole passes Initials and nothing longer', async () => {
   expect((await server.report()).up.oversized).toBe(5);
 });
 
+test('an obstacle is met by what it names and by nothing else, until it is taken away', async () => {
+  const network = await openNetwork();
+  opened.push(network);
+  const { client, peers } = network;
+  const { server } = peers;
+  const echo = await startEcho(server);
+  const counter = await client.countSent({ transport: 'udp', family: 6 });
+  const comeHome = async (address: string, bytes: number) =>
+    (await echo.probe(client, { address, datagrams: 3, bytes, gapMs: 1 })).roundTripsMs.length;
+  await server.obstruct([{ transport: 'udp', effect: 'drop', family: 6, overBytes: 1200 }]);
+  expect(await comeHome(server.ipv6, 1200)).toBe(3);
+  expect(await comeHome(server.ipv6, 1201)).toBe(0);
+  expect(await comeHome(server.ipv4, 1201)).toBe(3);
+  await server.obstruct([{ transport: 'tcp', effect: 'drop' }]);
+  expect(await comeHome(server.ipv6, 1201)).toBe(3);
+  expect(await counter.read()).toBe(9);
+});
+
 /** What a process's command line or a namespace still says of a network. */
 async function traces(name: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry));
