@@ -25,7 +25,7 @@ export interface DiscoveryParts {
   /** `host:port` to address. */
   readonly pins: ReadonlyMap<string, string>;
   readonly policy: AddressPolicy;
-  /** Opens DNS for one discovery. */
+  /** Opens DNS for one discovery, when that has its first question. */
   readonly openDns: () => DnsClient;
   readonly connectivity: (dns: DnsClient) => Promise<Connectivity>;
   readonly sourceFor: SourceFor;
@@ -69,7 +69,14 @@ export function runDiscovery(
   const learnt = createLearntNames();
   const places = query.alternatives.map(({ host, port }) => ({ host: bare(host) || origin.host, port }));
   const given = createGivenHosts({ pins: parts.pins, places: [origin, ...places], found });
-  const dns = parts.openDns();
+  // Opened by the first question: pins and literals have none.
+  let client: DnsClient | null = null;
+  const dns: DnsClient = {
+    ask(...question) {
+      client ??= parts.openDns();
+      return client.ask(...question);
+    },
+  };
   const timers = new Map<ResolutionTimer, () => void>();
   const events: ResolutionEvent[] = [];
   let machine: Resolution | null = null;
