@@ -124,3 +124,22 @@ test('a server that speaks before the request is asked loses nothing of it', asy
     assert.ok(answer.ok && answer.status === 204);
   });
 });
+
+test('a connection that ends between handshake and request is told by its reason: an alert, a close', async () => {
+  // TLS 1.3: the client has finished before the server can object to what it sent.
+  const objecting = createTlsServer({ ...pair, ALPNProtocols: ['h2'], requestCert: true });
+  const closing = createTlsServer({ ...pair, ALPNProtocols: ['h2'] }, (socket) => socket.end());
+  for (const [server, code] of [
+    [objecting, 'tls-alert'],
+    [closing, 'connection-closed'],
+  ] as const)
+    await serving(server, async (port) => {
+      const attempt = contender.start(target(port));
+      assert.ok((await attempt.established).ok);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const answer = await attempt.request('GET', PLENTY_MS);
+      attempt.cancel();
+      assert.ok(!answer.ok);
+      assert.equal(answer.error.code, code, answer.error.message);
+    });
+});

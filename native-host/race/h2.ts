@@ -90,6 +90,8 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, store }: L
   let transportMs: number | null = null;
   let endExchange: ((error: AttemptError) => void) | null = null;
   let cancelled = false;
+  /** Why the connection is over; a request that comes after that is told so. */
+  let over: AttemptError | null = null;
 
   const failure = (error: AttemptError): AttemptFailure => ({
     ok: false,
@@ -114,6 +116,7 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, store }: L
 
   function giveUp(error: AttemptError): void {
     clearTimeout(timer);
+    over ??= error;
     resolve(failure(error));
     endExchange?.(error);
     socket.destroy();
@@ -155,9 +158,7 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, store }: L
   return {
     established,
     async request(method, timeoutMs): Promise<Answered | AttemptFailure> {
-      if (cancelled) return failure(CANCELLED);
-      if (socket.destroyed)
-        return failure({ code: 'connection-closed', message: 'the peer closed the connection' });
+      if (over !== null) return failure(over);
       const running = exchange({
         Client,
         socket,
