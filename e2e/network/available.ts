@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { FORWARDER } from './forwarder.ts';
 import { runCommand } from './namespace.ts';
 import type { LinkKind } from './open.ts';
+import { namespaceName, thisProcess } from './owner.ts';
 
 const TUN = '/dev/net/tun';
 
@@ -18,7 +19,7 @@ async function whyNoNamespaces(): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'network namespaces need root';
   if (await complains('ip', ['-V'])) return 'iproute2 is not installed';
   if (await complains('nft', ['--version'])) return 'nftables is not installed';
-  const name = `photofinish-trial-${process.pid}`;
+  const name = namespaceName(thisProcess(), 0, 'trial');
   if (await complains('ip', ['netns', 'add', name])) return 'this machine refuses network namespaces';
   await runCommand('ip', ['netns', 'delete', name]);
   return null;

@@ -6,7 +6,7 @@ import { type RaceDocument, raceDocumentSchema } from '@photofinish/shared/outco
 import * as v from 'valibot';
 import { type RunningOrigin, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
-import { startDns } from './dns.ts';
+import { startDnsInside } from './dns.ts';
 import type { Namespace, Ran } from './namespace.ts';
 import { type LinkKind, openNetwork, type Peer } from './open.ts';
 
@@ -46,8 +46,9 @@ export async function openLaboratory(link: LinkKind = { kind: 'veth' }): Promise
       await running.stop();
       await network.close();
     };
-    const https = [{ priority: 1, alpn: ['h3', 'h2'] }];
-    await startDns(server, server.ipv4, { [HOST]: { a: [server.ipv4], aaaa: [server.ipv6], https } });
+    const HTTPS = [{ priority: 1, target: '.', alpn: ['h3', 'h2'] }];
+    const names = { [HOST]: { A: [server.ipv4], AAAA: [server.ipv6], HTTPS } };
+    const resolver = await startDnsInside(server, server.ipv4, names);
 
     const { origin } = running.origins.both;
     const reach = ['--allow-private', '--ca', running.caPath];
@@ -57,7 +58,7 @@ export async function openLaboratory(link: LinkKind = { kind: 'veth' }): Promise
       server,
       origin: running.origins.both,
       caPath: running.caPath,
-      byName: [...reach, '--resolver', `${server.ipv4}:53`],
+      byName: [...reach, '--resolver', resolver],
       start: (...args) => client.spawn(PHOTOFINISH, args),
       pinned: (address) => [...reach, '--resolve', `${HOST}:${PORT}:[${address}]`],
       photofinish,

@@ -2,7 +2,7 @@
 // addresses of both families. Everything is taken down with the process that asked, however that ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type Forwarder, startForwarder } from './forwarder.ts';
+import { type End, type Forwarder, startForwarder } from './forwarder.ts';
 import { insist, makeNamespace, type Namespace } from './namespace.ts';
 import { namespaceName, orphanedNamespaces, thisProcess } from './owner.ts';
 import type { LinkReport, Shape, Shapes } from './shape.ts';
@@ -26,14 +26,18 @@ export interface NetworkOptions<Name extends string> {
   readonly link?: LinkKind;
 }
 
-/** A namespace beyond a link of the client's. */
-export interface Peer extends Namespace {
+/** Both ends' on one link. */
+interface Addresses {
   readonly ipv4: string;
   readonly ipv6: string;
-  /** The client's device on this link, and its addresses there. */
-  readonly clientDevice: string;
   readonly clientIpv4: string;
   readonly clientIpv6: string;
+}
+
+/** A namespace beyond a link of the client's. */
+export interface Peer extends Namespace, Addresses {
+  /** The client's end of this link. */
+  readonly clientDevice: string;
   /** Changes the link while it runs. Rejects for a `veth`, which has no shape. */
   shape(shapes: Shapes): Promise<void>;
   /** What a `tun` link did since the last report. Rejects for a `veth`. */
@@ -77,7 +81,7 @@ function appointUndertaker(names: readonly string[]): () => Promise<void> {
  * Private (RFC 1918) and for documentation (RFC 3849): the helper needs leave to connect there. Unique local addresses
  * would not do, since address selection ranks them behind IPv4 (RFC 6724 section 2.1). Links are numbered from 1.
  */
-function addressesOf(index: number) {
+function addressesOf(index: number): Addresses {
   const [v4, v6] = [`10.77.${index}`, `2001:db8:77:${index.toString(16)}:`];
   return { ipv4: `${v4}.2`, ipv6: `${v6}:2`, clientIpv4: `${v4}.1`, clientIpv6: `${v6}:1` };
 }
@@ -91,37 +95,32 @@ async function bringUp(namespace: Namespace, device: string, ipv4: string, ipv6:
   await namespace.ip('address', 'add', `${ipv6}/64`, 'dev', device, 'nodad');
 }
 
-/** Lays one link and gives the far end. */
-async function joinPeer(client: Namespace, peer: Namespace, index: number, link: LinkKind) {
-  const clientDevice = `link${index}`;
-  let forwarder: Forwarder | null = null;
-  if (link.kind === 'tun')
-    forwarder = await startForwarder(
-      { namespace: client.name, device: clientDevice },
-      { namespace: peer.name, device: PEER_DEVICE },
-      link.seed ?? 1,
-    );
-  else {
-    const far = ['peer', 'name', PEER_DEVICE, 'netns', peer.name];
-    await insist('ip', ['link', 'add', clientDevice, 'netns', client.name, 'type', 'veth', ...far]);
-  }
-  const addresses = addressesOf(index);
-  await bringUp(client, clientDevice, addresses.clientIpv4, addresses.clientIpv6);
-  await bringUp(peer, PEER_DEVICE, addresses.ipv4, addresses.ipv6);
-  if (forwarder !== null && link.kind === 'tun' && link.shape !== undefined)
-    await forwarder.shape({ up: link.shape, down: link.shape });
+/** Makes the two devices of a link; a forwarder is between them unless they are a cable's ends. */
+async function layLink(client: End, peer: End, link: LinkKind): Promise<Forwarder | null> {
+  if (link.kind === 'tun') return startForwarder(client, peer, link.seed ?? 1);
+  const far = ['peer', 'name', peer.device, 'netns', peer.namespace];
+  await insist('ip', ['link', 'add', client.device, 'netns', client.namespace, 'type', 'veth', ...far]);
+  return null;
+}
+
+/** A peer as its users see it. */
+function joined(
+  peer: Namespace,
+  clientDevice: string,
+  addresses: Addresses,
+  forwarder: Forwarder | null,
+): Peer {
   const tun = () => {
     if (forwarder === null) throw new Error('a veth link has no shape');
     return forwarder;
   };
-  const joined: Peer = {
+  return {
     ...peer,
     ...addresses,
     clientDevice,
     shape: async (shapes) => tun().shape(shapes),
     report: async () => tun().report(),
   };
-  return { joined, forwarder };
 }
 
 /**
@@ -151,9 +150,15 @@ export async function openNetwork<Name extends string = 'server'>(
     const peers: [string, Peer][] = [];
     for (const [index, name] of names.entries()) {
       const peer = await makeNamespace(nameOf(name));
-      const { joined, forwarder } = await joinPeer(client, peer, index + 1, link);
+      const near = { namespace: client.name, device: `link${index + 1}` };
+      const forwarder = await layLink(near, { namespace: peer.name, device: PEER_DEVICE }, link);
       if (forwarder !== null) forwarders.push(forwarder);
-      peers.push([name, joined]);
+      const addresses = addressesOf(index + 1);
+      await bringUp(client, near.device, addresses.clientIpv4, addresses.clientIpv6);
+      await bringUp(peer, PEER_DEVICE, addresses.ipv4, addresses.ipv6);
+      if (link.kind === 'tun' && link.shape !== undefined)
+        await forwarder?.shape({ up: link.shape, down: link.shape });
+      peers.push([name, joined(peer, near.device, addresses, forwarder)]);
     }
     return { client, peers: Object.fromEntries(peers) as Record<Name, Peer>, close };
   } catch (error) {

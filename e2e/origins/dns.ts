@@ -1,4 +1,4 @@
-// A DNS server on loopback with a script for every name: records of its own kind, late, lost or refused.
+// A DNS server with a script for every name: records of its own kind, late, lost or refused.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
@@ -86,8 +86,11 @@ function packetOf(name: string, kind: keyof HostScript, record: string | HttpsRe
   return { ...packet, type: HTTPS, data: httpsData(record) } as unknown as Packet;
 }
 
-/** Starts a server for these names; every other name does not exist. */
-export async function startDns(names: Readonly<Record<string, HostScript>>): Promise<RunningDns> {
+/** Starts a server for these names, on loopback unless said; every other name does not exist. */
+export async function startDns(
+  names: Readonly<Record<string, HostScript>>,
+  { address, port } = { address: LOOPBACK, port: 0 },
+): Promise<RunningDns> {
   const socket = createSocket('udp4');
   const timers = new Set<NodeJS.Timeout>();
   const asked: string[] = [];
@@ -116,10 +119,10 @@ export async function startDns(names: Readonly<Record<string, HostScript>>): Pro
     });
     timers.add(setTimeout(() => socket.send(message, peer.port, peer.address), afterMs));
   });
-  socket.bind(0, LOOPBACK);
+  socket.bind(port, address);
   await once(socket, 'listening');
   return {
-    resolver: `${LOOPBACK}:${socket.address().port}`,
+    resolver: `${address}:${socket.address().port}`,
     asked,
     stop() {
       for (const timer of timers) clearTimeout(timer);
