@@ -178,6 +178,9 @@ test('what may not be raced stands in the document with its error, beside what m
       ['dns-failed', 0],
     ],
   );
+  // What was asked in vain is told all the same.
+  const lookups = races[1]?.discovered.names?.lookups ?? [];
+  assert.ok(lookups.length > 0 && lookups.every((lookup) => lookup.outcome === 'failed'));
 });
 
 test('the text for people goes to stdout without colour when that is a pipe', async (t) => {

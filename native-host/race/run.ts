@@ -4,7 +4,7 @@ import type { Names } from '@photofinish/shared/discovered';
 import type { OriginParts } from '@photofinish/shared/origin';
 import type { AttemptError, Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
 import type { Progress } from '@photofinish/shared/wire';
-import type { Discovering, DiscoveryQuery } from '../discover/discovering.ts';
+import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { Clock } from './clock.ts';
 import { type Contenders, type DrivenTrial, driveTrial } from './drive.ts';
@@ -70,6 +70,9 @@ interface Places {
   readonly advertised: string;
 }
 
+/** A look-up that led to no place, with what it learnt all the same. */
+type Unfound = Extract<Discovery, { readonly ok: false }>;
+
 function queryOf(options: RaceOptions, mode: Mode, memory: Remembered): DiscoveryQuery {
   return {
     origin: options.origin,
@@ -83,13 +86,13 @@ async function placesFor(
   options: RaceOptions,
   query: DiscoveryQuery,
   last: Places | null,
-): Promise<Places | AttemptError> {
+): Promise<Places | Unfound> {
   const advertised = query.alternatives.map(({ host, port }) => `${host}:${port}`).join();
   if (last?.advertised === advertised) return last;
   const { discovery, timeoutMs, clock, signal = null } = options;
   const found = await lookUp({ discovery, query, timeoutMs, clock, signal });
   if (found.ok) return { endpoints: found.endpoints, names: found.names, advertised };
-  return last ?? found.error;
+  return last ?? found;
 }
 
 interface Race {
@@ -129,8 +132,8 @@ function driveOne({ options, schedule, memory }: Race, index: number, places: Pl
   });
 }
 
-function isError(places: Places | AttemptError | null): places is AttemptError {
-  return places !== null && 'code' in places;
+function isUnfound(places: Places | Unfound): places is Unfound {
+  return 'error' in places;
 }
 
 /** Runs the trials until one finds no place at all, or the signal is aborted. */
@@ -153,7 +156,7 @@ async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>>
     if (raceRulesOf(mode).discovers === 'before') {
       const found = await placesFor(options, queryOf(options, mode, memory), places);
       if (signal?.aborted) break;
-      if (isError(found)) return sofar(found);
+      if (isUnfound(found)) return { ...sofar(found.error), names: found.names };
       places = found;
     }
     if (index === 0) {
