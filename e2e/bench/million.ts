@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { median } from '@photofinish/shared/statistics';
 import { openHelper } from '../helper/open.ts';
 import type { HostPort } from '../helper/port.ts';
 import { beginStep } from '../run/display.ts';
@@ -56,12 +57,16 @@ async function ask(helper: HostPort, message: object): Promise<Record<string, un
   return reply;
 }
 
-/** Mean microseconds of a round trip. */
+/** Median microseconds of a round trip. */
 async function trips(side: Side, message: (trip: number) => object): Promise<number> {
-  const messages = Array.from({ length: TRIPS_PER_SAMPLE }, (_, trip) => message(trip));
-  const startedMs = performance.now();
-  for (const each of messages) await ask(side.helper, each);
-  return ((performance.now() - startedMs) * US_PER_MS) / messages.length;
+  const tookMs: number[] = [];
+  for (let trip = 0; trip < TRIPS_PER_SAMPLE; trip += 1) {
+    const asked = message(trip);
+    const startedMs = performance.now();
+    await ask(side.helper, asked);
+    tookMs.push(performance.now() - startedMs);
+  }
+  return (median(tookMs) ?? Number.NaN) * US_PER_MS;
 }
 
 async function forecasts(side: Side, round: number): Promise<number> {
