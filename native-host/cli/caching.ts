@@ -12,8 +12,6 @@ import { hostsTable, originText } from './cache-text.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
 
-export { duration } from './text.ts';
-
 export const CACHE_SCHEMA = 'photofinish.cache/1';
 
 const OPTIONS = { cache: { type: 'string' }, json: { type: 'boolean' } } as const;
