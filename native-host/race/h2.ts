@@ -35,12 +35,6 @@ const ALPN_PROTOCOLS = ['h2', 'http/1.1'];
 
 const CANCELLED: AttemptError = { code: 'cancelled', message: 'the attempt was cancelled' };
 
-/**
- * Keeps V8's young generation as small as it begins. Sockets outlive it anyway, for native code holds them; grown to its
- * three times 16 MiB it only adds to resident memory (10,000 races over HTTP/1.1: 279 MiB, against 171) and saves no time.
- */
-const SMALL_YOUNG_GENERATION = '--semi-space-growth-factor=1';
-
 /** What the first race loads and every attempt shares. */
 interface Loaded {
   readonly Client: UndiciClient;
@@ -196,8 +190,7 @@ async function rehearse(loaded: Loaded): Promise<void> {
 /** HTTP/2 or HTTP/1.1 over TLS, with the roots of `trust`. undici and the roots are loaded by `prepare`. */
 export function h2Contender(trust: Trust): Contender {
   async function load(): Promise<Loaded> {
-    const [{ Client }, v8] = await Promise.all([import('undici'), import('node:v8')]);
-    v8.setFlagsFromString(SMALL_YOUNG_GENERATION);
+    const { Client } = await import('undici');
     const { bundled, extra } = trust.roots();
     // Building it from the root list takes 12 ms: once, and not on an attempt's time.
     const secureContext = createSecureContext({ ca: [...bundled, ...extra] });
