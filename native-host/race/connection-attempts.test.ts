@@ -341,6 +341,19 @@ test('an adoption that breaks brings back what was cancelled for its sake, paced
   assert.equal(run.trial.establishedMs, 1390);
 });
 
+test('what an adoption that broke has brought back is not lost to a list that comes after it', () => {
+  const peers = {
+    '4a': { handshakeMs: 30, answerMs: 10, answerFailure: 'h3-error' as const },
+    '6b': { handshakeMs: 600 },
+  };
+  const places = ['h2 6a', 'h2 6b', 'h3 4a'];
+  const run = play({ lists: [listed(0, places, false), listed(600, places)], peers });
+  assert.deepEqual(starts(run), ['h2 6a 0', 'h2 6b 250', 'h3 4a 500', 'h2 6a 540', 'h2 6b 790']);
+  assert.equal(run.trial.establishedMs, 1390);
+  const removed = play({ lists: [listed(0, places, false), listed(600, ['h2 6a', 'h3 4a'])], peers });
+  assert.deepEqual(starts(removed).slice(3), ['h2 6a 540']);
+});
+
 test('HTTP/3 that failed on one family, and was never tried on the other, is undecided, not lost', () => {
   const refused: Behaviour = { handshakeMs: 1, refusal: 'udp-refused' };
   const peers = { '6a': refused, '4a': { handshakeMs: 20 }, '4b': { handshakeMs: 400 } };

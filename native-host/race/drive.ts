@@ -153,8 +153,13 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
         altSvc = { value: answer.altSvc, ageSeconds: answer.ageSeconds };
         entry.alternatives = h3Alternatives(parseAltSvc(answer.altSvc, answer.ageSeconds));
       }
-      const advertises = entry.alternatives.length > 0;
-      feed({ type: 'answered', attempt, firstByteMs: entry.startedMs + answer.firstByteMs, advertises });
+      feed({
+        type: 'answered',
+        attempt,
+        firstByteMs: entry.startedMs + answer.firstByteMs,
+        packets: answer.packets ?? null,
+        advertises: entry.alternatives.length > 0,
+      });
     }
 
     function request(attempt: number): void {

@@ -105,9 +105,10 @@ export function createTrial(plan: TrialPlan): TrialMachine {
   }
 
   function onEstablished(run: Run, event: EventOf<'established'>, nowMs: number): void {
+    // Also of an attempt that was ended while this was on its way: what it sent was sent.
+    run.packets = event.packets ?? run.packets;
     if (run.phase !== 'connecting' && run.phase !== 'expiring') return;
-    run.transportMs ??= event.transportMs;
-    run.packets = event.packets;
+    run.transportMs = event.transportMs ?? run.transportMs;
     // The deadline had already decided when this handshake's end came in.
     if (run.phase === 'expiring' && s.adopted === null) {
       fail(run, expiredError(run, plan.timeoutMs), nowMs);
@@ -129,7 +130,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
   function onFailed(run: Run, event: EventOf<'failed'>, nowMs: number): void {
     run.packets = event.packets ?? run.packets;
     if (run.phase === 'over') return;
-    run.transportMs ??= event.transportMs;
+    run.transportMs = event.transportMs ?? run.transportMs;
     const ownCode = run.phase !== 'expiring' || event.error.code !== 'cancelled';
     fail(run, ownCode ? event.error : expiredError(run, plan.timeoutMs), nowMs);
   }
@@ -142,6 +143,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
   }
 
   function onAnswered(run: Run, event: EventOf<'answered'>, nowMs: number): void {
+    run.packets = event.packets ?? run.packets;
     if (run.phase !== 'asked' && run.phase !== 'expiring') return;
     if (run.phase === 'expiring' && run !== s.adopted) {
       fail(run, expiredError(run, plan.timeoutMs), nowMs);
@@ -262,7 +264,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     },
     handle(event, nowMs) {
       if (finished) {
-        if (event.type === 'failed') dispatch(event, nowMs);
+        if (event.type === 'failed' || event.type === 'established') dispatch(event, nowMs);
         return [];
       }
       if (event.type === 'timer') onTimer(event.timer, nowMs);

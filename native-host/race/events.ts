@@ -32,6 +32,7 @@ export type TrialEvent =
       readonly type: 'answered';
       readonly attempt: number;
       readonly firstByteMs: number;
+      readonly packets: Packets | null;
       /** Whether the answer names unexpired HTTP/3 alternatives. */
       readonly advertises: boolean;
     }

@@ -97,6 +97,7 @@ export function createLane(
       for (const endpoint of givenBack.reverse()) {
         if (waiting.has(keyOf(endpoint))) continue;
         waiting.add(keyOf(endpoint));
+        attempted.delete(keyOf(endpoint));
         queue.push(endpoint);
       }
       givenBack = [];

@@ -110,6 +110,32 @@ test('attempts tell of their round trip, and of packets even when they were canc
   );
 });
 
+test('packets are counted until the answer, and until an attempt is ended whose handshake was over untold', async () => {
+  const inOneInstant = [
+    { handshakeMs: 61, packets: { sent: 3, lost: 0 } },
+    { handshakeMs: 10, toldLateMs: 1, packets: { sent: 4, lost: 0 }, packetsInAll: { sent: 9, lost: 2 } },
+  ];
+  const dns = { addresses: ['127.0.0.1', '127.0.0.2'] };
+  const packetsBeside = async (h2Ms: number) => {
+    const { result } = await race(inOneInstant, [{ handshakeMs: h2Ms }], { attemptDelayMs: 51, dns });
+    const h3 = result.trials[0]?.attempts.filter((a) => a.protocol === 'h3');
+    return h3?.map((a) => [a.address, a.outcome, a.packets]);
+  };
+  assert.deepEqual(await packetsBeside(500), [
+    ['127.0.0.1', 'cancelled', { sent: 3, lost: 0 }],
+    ['127.0.0.2', 'adopted', { sent: 9, lost: 2 }],
+  ]);
+  assert.deepEqual(await packetsBeside(20), [
+    ['127.0.0.1', 'cancelled', { sent: 3, lost: 0 }],
+    ['127.0.0.2', 'established-late', { sent: 4, lost: 0 }],
+  ]);
+});
+
+test('the first sign of life is when the transport saw it, not when a busy event loop heard of it', async () => {
+  const { result } = await race([{ handshakeMs: 40, transportMs: 39, sawLifeMs: 18 }], [{ handshakeMs: 90 }]);
+  assert.equal(result.trials[0]?.attempts[0]?.transportMs, 18);
+});
+
 test('a sign of life keeps the fresh QUIC attempt away', async () => {
   const { contenders } = await race([{ handshakeMs: 300, transportMs: 150 }], [{ handshakeMs: 500 }], {
     freshQuic: true,

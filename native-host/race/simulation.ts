@@ -168,7 +168,13 @@ export function simulate(world: World): Simulated {
     const atMs = nowMs + answerMs;
     const event: TrialEvent = answerFailure
       ? failure(attempt, answerFailure, null)
-      : { type: 'answered', attempt, firstByteMs: atMs, advertises: advertises !== undefined };
+      : {
+          type: 'answered',
+          attempt,
+          firstByteMs: atMs,
+          packets: null,
+          advertises: advertises !== undefined,
+        };
     pending.push({ atMs, owner: attempt, event });
   }
 

@@ -59,6 +59,10 @@ export interface Script {
   readonly altSvc?: string;
   readonly knownRoot?: boolean;
   readonly packets?: Packets;
+  /** Those of the whole attempt, told with its answer. */
+  readonly packetsInAll?: Packets;
+  /** When the transport itself saw the first sign of life, told with the handshake's end. */
+  readonly sawLifeMs?: number;
   /** The request ends in this failure. */
   readonly answerFailure?: AttemptErrorCode;
 }
@@ -119,7 +123,7 @@ export function scripted(name: ContenderName, clock: Clock, ...scripts: Script[]
             : {
                 ok: true,
                 protocol: script.protocol ?? name,
-                transportMs: null,
+                transportMs: script.sawLifeMs ?? null,
                 establishedMs: clock.nowMs() - zeroMs - (script.toldLateMs ?? 0),
                 rttMs: script.handshakeMs,
                 ...(script.packets && { packets: script.packets }),
@@ -138,6 +142,7 @@ export function scripted(name: ContenderName, clock: Clock, ...scripts: Script[]
                   firstByteMs: clock.nowMs() - zeroMs,
                   doneMs: clock.nowMs() - zeroMs,
                   bodyBytes: 0,
+                  ...(script.packetsInAll && { packets: script.packetsInAll }),
                 },
           ),
         cancel() {
