@@ -66,11 +66,19 @@ function isSamePlace(a: Pick<Place, 'host' | 'port'>, b: Pick<Place, 'host' | 'p
   return a.host === b.host && a.port === b.port;
 }
 
+/**
+ * A question that stayed open for less was only cut short by the end of its race: resolvers themselves ask again after
+ * a second or more, and answers take some hundred milliseconds where nobody has them at hand.
+ */
+const LOST_AFTER_MS = 1000;
+
 /** A name that was asked for and led to no address was never attempted, and is a failure all the same. */
 function lookupFailure({ discovered }: Evidence, host: string): Reach {
   const { addresses = [], lookups = [] } = discovered.names ?? {};
   const asked = lookups.filter(({ name, kind }) => name === host && kind !== 'HTTPS');
   if (asked.length === 0 || addresses.some((a) => a.host === host)) return 'not-tried';
+  if (asked.some(({ unanswered, tookMs }) => unanswered === true && tookMs < LOST_AFTER_MS))
+    return 'not-tried';
   const failed = asked.find(({ outcome }) => outcome === 'failed');
   if (failed !== undefined) return { code: 'dns-failed', message: failed.message ?? 'no answer' };
   // An answer of which nothing is left says what the guard took.

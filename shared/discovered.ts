@@ -64,6 +64,8 @@ export const lookupSchema = v.object({
   records: count,
   /** With `failed`: why. */
   message: v.optional(v.string()),
+  /** With `failed`: the race was over before anybody had answered. */
+  unanswered: v.optional(v.boolean()),
 });
 export type Lookup = v.InferOutput<typeof lookupSchema>;
 

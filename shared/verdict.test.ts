@@ -217,6 +217,34 @@ const WRONG: readonly Row[] = [
     /b\.test cannot be looked up \(SERVFAIL\)/,
   ],
   [
+    'a host whose look-up outlasted the race may well exist',
+    {
+      discovered: {
+        ...atB,
+        names: names([], { lookups: unresolved.map((l) => ({ ...l, outcome: 'failed', unanswered: true })) }),
+      },
+      attempts: [h2()],
+    },
+    'unknown',
+    [],
+    /at b\.test:444, which was not tried/,
+  ],
+  [
+    'a host that nobody answers for in seconds',
+    {
+      discovered: {
+        ...atB,
+        names: names([], {
+          lookups: unresolved.map((l) => ({ ...l, outcome: 'failed', unanswered: true, tookMs: 2900 })),
+        }),
+      },
+      attempts: [h3(refused), h2()],
+    },
+    'h3-advertised-unreachable',
+    [],
+    /b\.test cannot be looked up/,
+  ],
+  [
     'a host whose addresses the guard took',
     {
       discovered: {

@@ -121,7 +121,7 @@ test('an answer that is lost is not waited for, and is named as missing', async 
   const found = await settle(query('https://a.test'));
   assert.deepEqual(placesIn(found), [`h2 ${ONE} 443 a.test origin`, `h3 ${ONE} 443 a.test origin`]);
   const [missing] = found.names.lookups.filter((lookup) => lookup.kind === 'HTTPS');
-  assert.deepEqual([missing?.outcome, missing?.records], ['failed', 0]);
+  assert.deepEqual([missing?.outcome, missing?.records, missing?.unanswered], ['failed', 0, true]);
 });
 
 test('no such name, no address, and a server that fails are told apart', async (t) => {

@@ -108,7 +108,8 @@ export function createLearntNames(): LearntNames {
     names(nowMs) {
       const open = [...unanswered].map(({ name, kind, askedMs }): Lookup => {
         const message = 'there was no answer when the race needed none any more';
-        return { name, kind, tookMs: nowMs - askedMs, outcome: 'failed', records: 0, message };
+        const tookMs = nowMs - askedMs;
+        return { name, kind, tookMs, outcome: 'failed', records: 0, message, unanswered: true };
       });
       return {
         addresses: [...addresses.values()],
