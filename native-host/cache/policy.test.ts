@@ -195,6 +195,7 @@ test('recall gives only what is fresh, and nothing when nothing is', () => {
     decision: 'h3',
     altSvc: 'h3=":443"',
     altSvcAgeSeconds: 2,
+    misdirected: null,
     hints: {
       h3: { srttMs: 7, rttvarMs: 2, handshakeMs: 15, lossRate: 0.1 },
       h2: null,
@@ -202,6 +203,9 @@ test('recall gives only what is fresh, and nothing when nothing is', () => {
       addresses: new Map(),
     },
   });
+  const refused = { misdirected: 'b.test:444', misdirectedUntilMs: NOW + 1 };
+  assert.equal(recall(refused)?.misdirected, 'b.test:444');
+  assert.equal(recall({ ...refused, misdirectedUntilMs: NOW }), null);
   assert.equal(recall({ ...BROKEN, tcpProtocol: 'http/1.0' })?.decision, 'http/1.1');
   assert.equal(recall(ADVERT)?.decision, null);
 });

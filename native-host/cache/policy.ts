@@ -157,6 +157,8 @@ export interface Recall {
   /** An unexpired Alt-Svc header value and its age, for `parseAltSvc`. */
   readonly altSvc: string | null;
   readonly altSvcAgeSeconds: number;
+  /** `host:port` of an alternative that answered 421 of late; null: none did. */
+  readonly misdirected: string | null;
   readonly hints: Hints;
 }
 
@@ -211,11 +213,14 @@ export function recallOf(
   );
   const hints = host === null ? { ...NO_HINTS, addresses: histories } : hintsOf(host, histories, nowMs);
   const hinted = hints.h3 ?? hints.h2 ?? hints.h3Broken;
-  if (decision === null && advert === null && hinted === null && histories.size === 0) return null;
+  const misdirected = nowMs < (host?.misdirectedUntilMs ?? 0) ? (host?.misdirected ?? null) : null;
+  const known = decision ?? advert ?? hinted ?? misdirected;
+  if (known === null && histories.size === 0) return null;
   return {
     decision,
     altSvc: advert?.altSvc ?? null,
     altSvcAgeSeconds: Math.max(0, Math.floor((nowMs - (advert?.altSvcAtMs ?? nowMs)) / 1000)),
+    misdirected,
     hints,
   };
 }

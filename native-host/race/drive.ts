@@ -30,6 +30,8 @@ export interface Drive {
   readonly discovery: Discovering;
   /** What a live plan asks of discovery, on the trial's time; null where the plan holds the places. */
   readonly live: DiscoveryQuery | null;
+  /** Whether an alternative that an answer names is worth following. */
+  readonly believes: (alternative: Alternative) => boolean;
   readonly contenders: Contenders;
   readonly clock: Clock;
   readonly signal: AbortSignal | null;
@@ -151,7 +153,8 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
     function answered(attempt: number, answer: Answered, entry: Entry): void {
       if (answer.altSvc !== null) {
         altSvc = { value: answer.altSvc, ageSeconds: answer.ageSeconds };
-        entry.alternatives = h3Alternatives(parseAltSvc(answer.altSvc, answer.ageSeconds));
+        const named = h3Alternatives(parseAltSvc(answer.altSvc, answer.ageSeconds));
+        entry.alternatives = named.filter(drive.believes);
       }
       feed({
         type: 'answered',

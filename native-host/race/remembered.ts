@@ -3,6 +3,7 @@
 import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/alt-svc';
 import type { DiscoveredAlternative } from '@photofinish/shared/discovered';
 import type { Memory } from '@photofinish/shared/outcome';
+import { isMisdirectedAlternative } from '../cache/back-off.ts';
 import { type Hints, NO_HINTS } from '../cache/hints.ts';
 import type { DrivenTrial } from './drive.ts';
 import { decisionOf } from './learn.ts';
@@ -15,6 +16,8 @@ export interface Known {
   /** The Alt-Svc value last received, with its age in seconds. */
   readonly altSvc?: string;
   readonly ageSeconds: number;
+  /** `host:port` of an alternative that answered 421 and is not to be believed in for now. */
+  readonly misdirected?: string;
   readonly hints: Hints;
 }
 
@@ -23,28 +26,47 @@ export interface Remembered {
   decision(): Decision | null;
   /** Unexpired HTTP/3 alternatives. */
   alternatives(nowMs: number): readonly Alternative[];
+  /** Whether an alternative is worth following: it has not answered 421 (RFC 7838 section 6). */
+  believes(alternative: Alternative): boolean;
   /** The Alt-Svc value that counts, null without one. */
   altSvc(): string | null;
   /** Takes in what a trial taught; nothing, unless the memory is `full`. */
   learn(driven: DrivenTrial, nowMs: number): void;
 }
 
-/** Starts with what is known at `nowMs`, by the monotonic clock. */
-export function remember(memory: Memory, known: Known | undefined, nowMs: number): Remembered {
+export interface Beginning {
+  readonly memory: Memory;
+  readonly known: Known | undefined;
+  /** The origin's own host. */
+  readonly host: string;
+  /** By the monotonic clock. */
+  readonly nowMs: number;
+}
+
+/** Starts with what is known at `nowMs`. */
+export function remember({ memory, known, host: own, nowMs }: Beginning): Remembered {
   const full = memory === 'full' ? known : undefined;
   let decision = full?.decision ?? null;
   let altSvc = full?.altSvc ?? null;
   let ageSeconds = full?.ageSeconds ?? 0;
   let heardMs = nowMs;
+  const misdirected = new Set(full?.misdirected === undefined ? [] : [full.misdirected]);
+  const believes = ({ host, port }: Alternative): boolean =>
+    !misdirected.has(`${host === '' ? own : host.replaceAll(/^\[|\]$/g, '')}:${port}`);
   return {
     hints: memory === 'none' ? NO_HINTS : (known?.hints ?? NO_HINTS),
     decision: () => decision,
-    alternatives: (atMs) =>
-      altSvc === null ? [] : h3Alternatives(parseAltSvc(altSvc, ageSeconds + (atMs - heardMs) / 1000)),
+    alternatives(atMs) {
+      if (altSvc === null) return [];
+      return h3Alternatives(parseAltSvc(altSvc, ageSeconds + (atMs - heardMs) / 1000)).filter(believes);
+    },
+    believes,
     altSvc: () => altSvc,
     learn(driven, atMs) {
       if (memory !== 'full') return;
       decision = decisionOf([driven.trial]);
+      for (const attempt of driven.trial.attempts.filter(isMisdirectedAlternative))
+        misdirected.add(`${attempt.host ?? own}:${attempt.port}`);
       if (driven.altSvc === null) return;
       altSvc = driven.altSvc.value;
       ageSeconds = driven.altSvc.ageSeconds;

@@ -68,3 +68,42 @@ test('memory full: a hit whose trial adopts nothing is a hit that cannot be scor
   );
   assert.deepEqual(result.summary.cache, { lookups: 1, hits: 1, scored: 0, right: 0 });
 });
+
+test('memory full: an alternative that answered 421 is not tried again, and HTTP/3 is not lost for it', async () => {
+  const elsewhere = new Map([['b.test', '127.0.0.9']]);
+  const wrong = { handshakeMs: 5, answerFailure: 'misdirected' } as const;
+  const old = { handshakeMs: 20, altSvc: 'h3="b.test:444"' };
+  for (const mode of ['race', 'alt-svc', 'v3'] as const) {
+    const known = { decision: null, altSvc: old.altSvc, ageSeconds: 0, hints: NO_HINTS };
+    const set = { mode, memory: 'full', trials: 3, dns: { elsewhere } } as const;
+    const { result, contenders } = await race([wrong, { handshakeMs: 1, refusal: 'alpn-mismatch' }], [old], {
+      ...set,
+      known,
+    });
+    assert.deepEqual(adopted(result), ['h2', 'h2', 'h2'], mode);
+    const asked = contenders.h3.targets.filter(({ port }) => port === 444);
+    assert.equal(asked.length, 1, `${mode}: once`);
+    const told = await race([wrong], [old], { ...set, known: { ...known, misdirected: 'b.test:444' } });
+    assert.ok(
+      told.contenders.h3.targets.every(({ port }) => port !== 444),
+      `${mode}: never`,
+    );
+  }
+  const { result } = await race([wrong, { handshakeMs: 5 }], [old], {
+    ...{ memory: 'full', trials: 2, dns: { elsewhere } },
+    known: { decision: null, altSvc: old.altSvc, ageSeconds: 0, hints: NO_HINTS },
+  });
+  assert.deepEqual(adopted(result), ['h2', 'h3']);
+});
+
+test('memory none: an alternative that answered 421 is tried in each trial, for each is cold', async () => {
+  const wrong = { handshakeMs: 5, answerFailure: 'misdirected' } as const;
+  const { contenders } = await race([wrong], [{ handshakeMs: 20, altSvc: 'h3=":444"' }], {
+    mode: 'alt-svc',
+    trials: 2,
+  });
+  assert.deepEqual(
+    contenders.h3.targets.map(({ port }) => port),
+    [444, 444],
+  );
+});

@@ -123,6 +123,7 @@ function driveOne({ options, schedule, memory }: Race, index: number, places: Pl
     initialRttMs: initialRttMs(memory.hints),
     discovery: options.discovery,
     live: plan.live ? queryOf(options, mode, memory) : null,
+    believes: memory.believes,
     contenders: options.contenders,
     clock,
     signal: options.signal ?? null,
@@ -192,7 +193,12 @@ function cancelledError(signal: AbortSignal | undefined): AttemptError {
 export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
   const { clock, signal } = options;
   const schedule = scheduleOf(options);
-  const memory = remember(options.memory, options.known, clock.nowMs());
+  const memory = remember({
+    memory: options.memory,
+    known: options.known,
+    host: options.origin.host,
+    nowMs: clock.nowMs(),
+  });
   const raced = await runTrials({ options, schedule, memory });
   const cut = signal?.aborted && raced.done.length < schedule.length;
   return recordOf({ options, memory, ...raced, error: cut ? cancelledError(signal) : raced.error });
