@@ -103,7 +103,7 @@ const OBSTRUCTED: readonly Obstructed[] = [
   ['udp-refused', 'ICMP port unreachable', 'h3', 'server', { transport: 'udp', effect: 'refuse' }],
   ['tcp-timeout', 'a black hole', 'h2', 'server', { transport: 'tcp', effect: 'drop' }],
   ['tcp-refused', 'a reset', 'h2', 'server', { transport: 'tcp', effect: 'refuse' }],
-  // The server's handshake fits into its first datagram of 1200 bytes; its body's datagrams are larger.
+  // The server's handshake fits into datagrams of 1200 bytes; its answer needs a wider one.
   [
     'response-timeout',
     'a path MTU black hole',

@@ -53,7 +53,7 @@ export interface Ground {
   readonly identity: Identity;
 }
 
-/** A client and a server apart; the server answers with a body of several datagrams. */
+/** A client and a server apart; the server answers with one wide datagram. */
 export type Path =
   | { readonly network: Network<'server'>; readonly ports: Readonly<Record<'ipv4' | 'ipv6', number>> }
   | { readonly unavailable: string };
@@ -83,7 +83,7 @@ export const test = base.extend<object, { ground: Ground; path: Path }>({
       const listening = (address: string) =>
         startAioquic({
           address,
-          peers: { page: { behaviour: 'large-body', ...ground.chains.files('p256') } },
+          peers: { page: { behaviour: 'wide-answer', ...ground.chains.files('p256') } },
           spawn: (file, args) => server.spawn(file, args, { stdio: 'pipe' }),
         });
       const [v4, v6] = await Promise.all([listening(server.ipv4), listening(server.ipv6)]);
