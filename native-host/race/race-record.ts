@@ -2,6 +2,7 @@
 import type { DiscoveredAlternative, Names } from '@photofinish/shared/discovered';
 import type { AttemptError, Discovered, OriginRace } from '@photofinish/shared/outcome';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict';
+import { rounded } from './attempt-run.ts';
 import type { DrivenTrial } from './drive.ts';
 import { startDelayMs } from './known-path.ts';
 import type { Decision } from './plan.ts';
@@ -72,7 +73,7 @@ export function recordOf(raced: Raced): OriginRace {
     network: options.network,
     mode: options.mode,
     memory: options.memory,
-    startDelayMs: startDelayMs(raced.memory.hints, options.startDelayMs),
+    startDelayMs: rounded(startDelayMs(raced.memory.hints, options.startDelayMs)),
     atMs: raced.atMs,
     trials,
     summary: { ...summaryOf(options.mode, trials), ...(cache !== null && { cache }) },

@@ -19,6 +19,14 @@ test('names are looked up once before the trials, and not on their time', async 
   assert.equal(result.atMs, 1_000_100);
 });
 
+test('nothing is looked up before the transports are loaded, whose loading would count as its time', async () => {
+  const { time, options, discovery, contenders } = arrange([], []);
+  const h3 = { ...contenders.h3, prepare: () => Promise.reject(new Error('no addon')) };
+  const broken = raceOrigin({ ...options, contenders: { ...contenders, h3 } });
+  await assert.rejects(time.run(broken), /no addon/);
+  assert.equal(discovery.settled.length, 0);
+});
+
 test('a look-up that takes longer than a trial may is given up: an error and no trials', async () => {
   const { result, contenders } = await race([], [], { dns: { takesMs: null }, timeoutMs: 500 });
   assert.deepEqual(result.error, {
@@ -26,7 +34,7 @@ test('a look-up that takes longer than a trial may is given up: an error and no 
     message: 'a.test could not be looked up within 500 ms',
   });
   assert.equal(result.trials.length, 0);
-  assert.equal(contenders.h3.prepared(), 0);
+  assert.equal(contenders.h3.targets.length, 0);
 });
 
 test('v3: names are looked up within each trial and on its time, and HTTP/3 is assumed nowhere', async () => {

@@ -26,6 +26,13 @@ test('memory hints: the path is known, the decision and the advertisement are no
   assert.equal(result.summary.cache, undefined);
 });
 
+test('a start delay from a measured path is told in whole microseconds, as all times are', async () => {
+  const measured = { srttMs: 0.1, rttvarMs: 4.0227277, handshakeMs: null, lossRate: null };
+  const known = { decision: null, ageSeconds: 0, hints: { ...NO_HINTS, h3: measured } };
+  const { result } = await race([{ handshakeMs: 5 }], [], { memory: 'hints', startDelayMs: null, known });
+  assert.equal(result.startDelayMs, 16.191);
+});
+
 test('memory none: nothing of it is read, and the delays are those of an unknown host', async () => {
   const { result, contenders, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
     startDelayMs: null,

@@ -205,7 +205,7 @@ test('no address: an error and no trials', async () => {
   const { result, contenders } = await race([], [], { dns: { addresses: [] } });
   assert.equal(result.error?.code, 'no-address');
   assert.equal(result.trials.length, 0);
-  assert.equal(contenders.h3.prepared(), 0);
+  assert.equal(contenders.h3.targets.length, 0);
 });
 
 test("the user's abort ends everything at once; finished trials stay, the one under way is left out", async () => {

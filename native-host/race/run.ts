@@ -152,6 +152,8 @@ async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>>
     names: places?.names ?? null,
     error,
   });
+  // First, for a process's first look-up would be charged for all that is loaded and seeded with the transports.
+  if (!signal?.aborted) await prepare(schedule, options.contenders);
   for (const [index, mode] of schedule.entries()) {
     if (signal?.aborted) break;
     if (raceRulesOf(mode).discovers === 'before') {
@@ -160,11 +162,7 @@ async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>>
       if (isUnfound(found)) return { ...sofar(found.error), names: found.names };
       places = found;
     }
-    if (index === 0) {
-      await prepare(schedule, options.contenders);
-      if (signal?.aborted) break;
-      atMs = clock.epochMs();
-    }
+    if (index === 0) atMs = clock.epochMs();
     const decision = memory.decision();
     const driven = await driveOne(race, index, places);
     if (signal?.aborted) break;
