@@ -136,26 +136,29 @@ test('a refused port: exit 1, and a document that fits the schema', async (t) =>
   );
 });
 
-test('memory none writes nothing at all', async (t) => {
-  const home = newHome(t);
-  const port = await refusedPort();
-  const args = [
-    'race',
-    `127.0.0.1:${port}`,
-    '--allow-private',
-    '--trials',
-    '3',
-    '--concurrency',
-    '2',
-    '--json',
-  ];
-  const { stdout, code } = await photofinish(args, home);
-  assert.equal(code, 1);
-  const document = v.parse(raceDocumentSchema, JSON.parse(stdout));
-  assert.equal(document.memory, 'none');
-  assert.equal(document.races[0]?.trials.length, 3);
-  assert.deepEqual(readdirSync(home), []);
-});
+for (const memory of ['none', 'hints'])
+  test(`memory ${memory} writes nothing at all`, async (t) => {
+    const home = newHome(t);
+    const port = await refusedPort();
+    const args = [
+      'race',
+      `127.0.0.1:${port}`,
+      '--allow-private',
+      '--trials',
+      '3',
+      '--concurrency',
+      '2',
+      '--memory',
+      memory,
+      '--json',
+    ];
+    const { stdout, code } = await photofinish(args, home);
+    assert.equal(code, 1);
+    const document = v.parse(raceDocumentSchema, JSON.parse(stdout));
+    assert.equal(document.memory, memory);
+    assert.equal(document.races[0]?.trials.length, 3);
+    assert.deepEqual(readdirSync(home), []);
+  });
 
 test('what may not be raced stands in the document with its error, beside what may', async (t) => {
   const home = newHome(t);

@@ -44,11 +44,11 @@ function trialCounter(command: RaceCommand, terminal: Terminal): () => void {
   };
 }
 
-/** With memory `none` nothing is written, not even the salt that names networks. */
+/** Only memory `full` writes; the others leave not even the salt behind that names networks. */
 export function networkOf(command: Pick<RaceCommand, 'network' | 'memory'>, path: string): Network {
   if (command.network !== null) return namedNetwork(command.network);
   const salt = saltPath(path);
-  if (command.memory === 'none' && !existsSync(salt)) return namedNetwork(UNNAMED_NETWORK);
+  if (command.memory !== 'full' && !existsSync(salt)) return namedNetwork(UNNAMED_NETWORK);
   const source = systemSource(process.platform, systemClock);
   return watchNetwork({ source, salt: readSalt(salt), clock: systemClock });
 }
@@ -148,7 +148,8 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
   // Once: a second interrupt ends the process the hard way.
   process.once('SIGINT', interrupt);
   const say = (message: string): void => terminal.error('cache-unavailable', message);
-  const cache = command.memory === 'none' ? null : openHostCache({ path, clock: systemClock, say });
+  const remembers = command.memory === 'full' || (command.memory === 'hints' && existsSync(path));
+  const cache = remembers ? openHostCache({ path, clock: systemClock, say }) : null;
   const network = networkOf(command, path);
   let moved = false;
   let stopWatching: (() => void) | null = null;
