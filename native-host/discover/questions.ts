@@ -20,7 +20,7 @@ interface Asked extends Question {
 }
 
 export interface Questions {
-  /** The question's state; asked now if it never was. */
+  /** The question's state; asked now if it never was. Beyond a bound it is not asked, and has failed. */
   ask(name: string, kind: QueryKind): Question;
   /** Forgets what is needed: only what is asked for from here on is renewed. */
   forget(): void;
@@ -37,6 +37,12 @@ export interface Questions {
   /** The queries that were caused since the last call. */
   takeQueries(): ResolutionAction[];
 }
+
+/**
+ * Far more than any honest name leads to. Aliases, services and alternatives are bounded each, but not their product:
+ * one hostile origin could have thousands of questions asked, all of them about somebody else.
+ */
+const MAX_QUESTIONS = 256;
 
 /** TTLs are whole seconds, and 0 must not mean asking without pause. */
 const SHORTEST_LIFETIME_MS = 1000;
@@ -71,6 +77,8 @@ export function createQuestions(): Questions {
       const key = `${kind} ${name}`;
       let question = asked.get(key);
       if (question === undefined) {
+        if (asked.size >= MAX_QUESTIONS)
+          return { name, kind, answer: { ok: false, kind, message: 'it leads to too many names' } };
         question = { name, kind, answer: null, query: null, expiresAtMs: null, needed: true };
         asked.set(key, question);
         send(question);

@@ -268,3 +268,21 @@ test('an answer of thousands of services costs a bounded number of questions', (
   const { queries } = resolve({ replies: [https('a.test', 5, ...many), ...ORIGIN] });
   assert.equal(queries.length, 3 + 2 * 32);
 });
+
+test("services, aliases and alternatives together cost a bounded number of questions, the origin's own first", () => {
+  const hosts = Array.from({ length: 32 }, (_, i) => `alt${i}.test`);
+  const alternatives = hosts.map((host) => ({
+    alpn: 'h3',
+    host,
+    port: 443,
+    maxAgeSeconds: 60,
+    persist: false,
+  }));
+  const servicesOf = (name: string) =>
+    https(name, 5, ...hosts.map((_, i) => ({ target: `s${i}.${name}`, alpn: ['h3'] })));
+  const replies = [...hosts.map(servicesOf), https('a.test', 5), ...ORIGIN];
+  const { queries, last } = resolve({ alternatives, replies });
+  assert.equal(queries.length, 256);
+  assert.deepEqual(queries.slice(0, 3), ['HTTPS? a.test', 'AAAA? a.test', 'A? a.test']);
+  assert.ok(last.some((place) => place.startsWith('h2 ')));
+});
