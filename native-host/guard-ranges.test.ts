@@ -151,6 +151,13 @@ test("behind the network's own NAT64 prefix both the prefix and the IPv4 address
   );
 });
 
+test('only ::ffff:0:0/96 is mapped: what looks like it at a glance is not', () => {
+  assert.equal(classifyAddress('::ffff:0:0'), 'mapped');
+  assert.equal(classifyAddress('::ffff:255.255.255.255'), 'mapped');
+  assert.equal(classifyAddress('::255.255.1.1'), 'reserved');
+  assert.equal(classifyAddress('::ffff:ffff'), 'reserved');
+});
+
 test('an address beside the prefix is what it is', () => {
   assert.equal(classifyAddress('fd00:65::808:808', 'fd00:64::/96'), 'unique-local');
   assert.equal(classifyAddress('fd00:64::808:808'), 'unique-local');

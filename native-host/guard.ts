@@ -81,7 +81,8 @@ function table(ranges: readonly Range[]): readonly (readonly [BlockList, Address
 
 const IPV4_TABLE = table(IPV4);
 const IPV6_TABLE = table(IPV6);
-const MAPPED = /^::ffff:/;
+/** In canonical spelling; `::ffff:101` is 255.255.1.1 behind `::`, and maps nothing. */
+const MAPPED = /^::ffff:[0-9a-f]+:[0-9a-f]+$/;
 
 /** The IPv4 address that an IPv6 address stands for; null: it stands for itself. */
 function carriedIpv4(address: string, nat64Prefix: string | null): string | null {
