@@ -47,6 +47,9 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** What needs no DNS is reached over whichever family it is of. */
 const ANY_FAMILY: Connectivity = { ipv6: true, ipv4: true, preferred: 'ipv6', nat64Prefix: null };
 
+/** Said outright: without a reason each abort makes an exception with its stack, which takes as long as the rest. */
+const OVER = new Error('the discovery is over');
+
 function bare(host: string): string {
   return host.replace(/^\[|\]$/g, '');
 }
@@ -65,12 +68,13 @@ export function runDiscovery(
   const { origin } = query;
   const startMs = clock.nowMs();
   const sinceStart = (): number => clock.nowMs() - startMs;
-  const stop = new AbortController();
   const learnt = createLearntNames();
   const places = query.alternatives.map(({ host, port }) => ({ host: bare(host) || origin.host, port }));
   const given = createGivenHosts({ pins: parts.pins, places: [origin, ...places], found });
-  // Opened by the first question: pins and literals have none.
+  // Both made for the first question: pins and literals have none.
   let client: DnsClient | null = null;
+  let stop: AbortController | null = null;
+  let over = false;
   const dns: DnsClient = {
     ask(...question) {
       client ??= parts.openDns();
@@ -86,13 +90,14 @@ export function runDiscovery(
   let delayPassed = false;
 
   function end(): void {
-    stop.abort();
+    over = true;
+    stop?.abort(OVER);
     for (const forget of timers.values()) forget();
     timers.clear();
   }
 
   function fail(error: AttemptError): void {
-    if (stop.signal.aborted) return;
+    if (over) return;
     end();
     listener({ type: 'failed', error });
   }
@@ -103,7 +108,7 @@ export function runDiscovery(
   }
 
   function receive(number: number, question: Asked, answer: Answer): void {
-    if (stop.signal.aborted) return;
+    if (over) return;
     const { answer: guarded, note } = guardAnswer(answer, policy, connectivity.nat64Prefix);
     learnt.answered(question, guarded, note, sinceStart());
     // Whoever answers for the origin's own host with a forbidden address is mistaken or an attacker.
@@ -129,6 +134,7 @@ export function runDiscovery(
     }
     const question: Asked = { name, kind, askedMs: sinceStart() };
     learnt.asked(question);
+    stop ??= new AbortController();
     void dns.ask(name, kind, stop.signal).then((answer) => receive(number, question, answer));
   }
 
@@ -161,7 +167,7 @@ export function runDiscovery(
 
   function announce({ endpoints, final }: ResolutionAction & { type: 'endpoints' }): void {
     const open = endpoints.filter(passes);
-    if (stop.signal.aborted) return;
+    if (over) return;
     open.forEach(noteUse);
     if (open.length > 0) listener({ type: 'endpoints', endpoints: open, final });
     else if (final) fail({ code: 'blocked', message: leftOut ?? `${origin.host} has no place to go to` });
@@ -176,13 +182,13 @@ export function runDiscovery(
   }
 
   function performAll(actions: readonly ResolutionAction[]): void {
-    for (const action of actions) if (!stop.signal.aborted) perform(action);
+    for (const action of actions) if (!over) perform(action);
   }
 
   /** Answers that were at hand wait until the actions before them are done. */
   function drain(): void {
     for (let event = events.shift(); event !== undefined; event = events.shift())
-      if (machine !== null && !stop.signal.aborted) performAll(machine.handle(event, sinceStart()));
+      if (machine !== null && !over) performAll(machine.handle(event, sinceStart()));
   }
 
   function feed(event: ResolutionEvent): void {
@@ -194,7 +200,7 @@ export function runDiscovery(
     // An IPv4 literal needs NAT64 on a network without IPv4.
     const concerned = isIP(origin.host) !== 6 && !given.has(origin.host);
     connectivity = concerned ? await parts.connectivity(dns) : ANY_FAMILY;
-    if (stop.signal.aborted) return;
+    if (over) return;
     machine = createResolution({ ...query, connectivity, sourceFor: parts.sourceFor, random: parts.random });
     given.pinned.forEach(notePin);
     performAll(machine.start(sinceStart()));

@@ -7,6 +7,7 @@ import type { OriginParts } from '@photofinish/shared/origin';
 import type { AttemptError, ContenderName, Trial } from '@photofinish/shared/outcome';
 import type { Progress } from '@photofinish/shared/wire';
 import type { Discovering, DiscoveryNews, DiscoveryQuery, LiveDiscovery } from '../discover/discovering.ts';
+import type { Endpoint } from '../discover/endpoint.ts';
 import type { Clock } from './clock.ts';
 import type { Answered, AttemptFailure, Contender, Established, RunningAttempt } from './contender.ts';
 import { createTrial } from './engine.ts';
@@ -16,6 +17,9 @@ import type { TrialPlan } from './plan.ts';
 
 /** An event can be handled after the deadline and before its timer; what it starts is then given no time at all. */
 const LEAST_PATIENCE_MS = 1;
+
+/** Said outright, because without a reason every abort makes an exception with its stack. */
+const OVER = new Error('the trial is over');
 
 export type Contenders = Readonly<Record<ContenderName, Contender>>;
 
@@ -61,6 +65,10 @@ interface Entry {
   alternatives: readonly Alternative[];
 }
 
+function isH3At(place: Endpoint, host: string, port: number): boolean {
+  return place.contender === 'h3' && place.host === host && place.port === port;
+}
+
 /** Runs one trial to its end. Never rejects; an abort ends it at once, with its attempts `cancelled`. */
 export function driveTrial(drive: Drive): Promise<DrivenTrial> {
   const { plan, origin, contenders, clock, discovery, signal } = drive;
@@ -72,6 +80,8 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
   const ended = new AbortController();
   const followed: Names[] = [];
   let arrived: { readonly event: TrialEvent; readonly atMs: number }[] = [];
+  /** Handshakes of contenders whose results may be told late. */
+  let lateUnderWay = 0;
   let altSvc: DrivenTrial['altSvc'] = null;
   let undiscovered: AttemptError | null = null;
   let heard = false;
@@ -96,17 +106,32 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
     }
 
     /**
-     * One contender's results come from a thread of its own, the other's from a socket: where both wait for a busy event
-     * loop, it is chance which it tells first. So a result waits until everything else that had happened by then was
-     * told, and the times of the contenders decide.
+     * One contender's results come from a thread of its own, and a busy event loop tells them late; the other's are made
+     * as they are told. So the latter wait, while one of the former may be on its way, until everything that had happened
+     * by then was told, and the contenders' own times decide.
      */
-    async function handshakeOver(event: TrialEvent, atMs: number): Promise<void> {
+    async function handshakeOver(
+      event: TrialEvent,
+      atMs: number,
+      { toldLate = false }: Contender,
+    ): Promise<void> {
       arrived.push({ event, atMs });
-      // The first turn ends this poll for events, the second one makes another.
-      await setImmediate();
-      await setImmediate();
-      const due = arrived.toSorted((a, b) => a.atMs - b.atMs);
-      arrived = [];
+      if (toldLate) {
+        lateUnderWay -= 1;
+        tellUntil(atMs);
+        return;
+      }
+      if (lateUnderWay > 0) {
+        // The first turn ends this poll for events, the second one makes another.
+        await setImmediate();
+        await setImmediate();
+      }
+      tellUntil(Number.POSITIVE_INFINITY);
+    }
+
+    function tellUntil(lastMs: number): void {
+      const due = arrived.filter(({ atMs }) => atMs <= lastMs).toSorted((a, b) => a.atMs - b.atMs);
+      arrived = arrived.filter(({ atMs }) => atMs > lastMs);
       for (const one of due) feed(one.event);
     }
 
@@ -131,7 +156,8 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
     function start(action: TrialAction & { type: 'start' }): void {
       const { attempt, endpoint } = action;
       const startedMs = sinceStart();
-      const running = contenders[endpoint.contender].start({
+      const contender = contenders[endpoint.contender];
+      const running = contender.start({
         address: endpoint.address,
         port: endpoint.port,
         // Wherever the place was learnt, it has to prove that it is the origin (RFC 7838 section 2.1, RFC 9460 section 9).
@@ -145,16 +171,24 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
         handshakeOver(
           resultOf(action, result, startedMs),
           startedMs + (result.ok ? result.establishedMs : result.atMs),
+          contender,
         ),
       );
+      if (contender.toldLate) lateUnderWay += 1;
       attempts[attempt] = { running, startedMs, told, alternatives: [] };
+    }
+
+    /** What the plan goes to anyway need not be followed. */
+    function isPlanned({ host, port }: Alternative): boolean {
+      const own = host === '' || host === origin.host;
+      return own && plan.lanes.some(({ places }) => places.some((p) => isH3At(p, origin.host, port)));
     }
 
     function answered(attempt: number, answer: Answered, entry: Entry): void {
       if (answer.altSvc !== null) {
         altSvc = { value: answer.altSvc, ageSeconds: answer.ageSeconds };
         const named = h3Alternatives(parseAltSvc(answer.altSvc, answer.ageSeconds));
-        entry.alternatives = named.filter(drive.believes);
+        entry.alternatives = named.filter((a) => drive.believes(a) && !isPlanned(a));
       }
       feed({
         type: 'answered',
@@ -194,7 +228,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
 
     async function finish(): Promise<void> {
       signal?.removeEventListener('abort', onAbort);
-      ended.abort();
+      ended.abort(OVER);
       live?.cancel();
       // Ended attempts still have to say how many packets they took.
       await Promise.all(attempts.map((entry) => entry.told));

@@ -176,5 +176,5 @@ export function h3Contender(trust: Trust): Contender {
     await rehearse(ready);
     return ready;
   }
-  return lazyContender('h3', load, startAttempt);
+  return { ...lazyContender('h3', load, startAttempt), toldLate: true };
 }

@@ -18,11 +18,14 @@ export function notInTime(host: string, timeoutMs: number): AttemptError {
 
 /** Settles a discovery, or gives it up after `timeoutMs` or when the signal is aborted. Never rejects. */
 export async function lookUp({ discovery, query, timeoutMs, clock, signal }: LookUp): Promise<Discovery> {
-  const deadline = new AbortController();
-  const forget = clock.after(timeoutMs, () => deadline.abort());
-  const either = signal === null ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
-  const settled = await discovery.settle(query, either);
+  const stop = new AbortController();
+  const onAbort = (): void => stop.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const forget = clock.after(timeoutMs, onAbort);
+  const settled = await discovery.settle(query, stop.signal);
+  signal?.removeEventListener('abort', onAbort);
   forget();
-  if (settled.ok || signal?.aborted || !deadline.signal.aborted) return settled;
+  if (settled.ok || signal?.aborted || !stop.signal.aborted) return settled;
   return { ...settled, error: notInTime(query.origin.host, timeoutMs) };
 }

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { NO_HINTS } from '../cache/hints.ts';
 import { adopted, arrange, race } from './race-scene.ts';
 import { raceOrigin } from './run.ts';
+import type { Script } from './virtual-time.ts';
 
 test('names are looked up once before the trials, and not on their time', async () => {
   const { result, discovery } = await race([{ handshakeMs: 60 }], [{ handshakeMs: 90 }], {
@@ -120,8 +121,8 @@ test('attempts tell of their round trip, and of packets even when they were canc
 
 test('packets are counted until the answer, and until an attempt is ended whose handshake was over untold', async () => {
   const inOneInstant = [
-    { handshakeMs: 61, packets: { sent: 3, lost: 0 } },
-    { handshakeMs: 10, toldLateMs: 1, packets: { sent: 4, lost: 0 }, packetsInAll: { sent: 9, lost: 2 } },
+    { handshakeMs: 61, packets: { sent: 4, lost: 0 }, packetsInAll: { sent: 9, lost: 2 } },
+    { handshakeMs: 10, packets: { sent: 3, lost: 0 } },
   ];
   const dns = { addresses: ['127.0.0.1', '127.0.0.2'] };
   const packetsBeside = async (h2Ms: number) => {
@@ -130,12 +131,12 @@ test('packets are counted until the answer, and until an attempt is ended whose 
     return h3?.map((a) => [a.address, a.outcome, a.packets]);
   };
   assert.deepEqual(await packetsBeside(500), [
-    ['127.0.0.1', 'cancelled', { sent: 3, lost: 0 }],
-    ['127.0.0.2', 'adopted', { sent: 9, lost: 2 }],
+    ['127.0.0.1', 'adopted', { sent: 9, lost: 2 }],
+    ['127.0.0.2', 'cancelled', { sent: 3, lost: 0 }],
   ]);
   assert.deepEqual(await packetsBeside(20), [
-    ['127.0.0.1', 'cancelled', { sent: 3, lost: 0 }],
-    ['127.0.0.2', 'established-late', { sent: 4, lost: 0 }],
+    ['127.0.0.1', 'established-late', { sent: 4, lost: 0 }],
+    ['127.0.0.2', 'cancelled', { sent: 3, lost: 0 }],
   ]);
 });
 
@@ -152,16 +153,22 @@ test('a sign of life keeps the fresh QUIC attempt away', async () => {
 });
 
 test('told in the same instant, the one that was established first is adopted, whichever is told first', async () => {
+  const dns = { addresses: ['127.0.0.1', '127.0.0.2'] };
   for (const toldLateMs of [1, 15]) {
-    const { result } = await race([{ handshakeMs: 60, toldLateMs }], [{ handshakeMs: 60, toldLateMs: 10 }], {
-      mode: 'naive',
-    });
-    assert.deepEqual(adopted(result), [toldLateMs === 15 ? 'h3' : 'h2']);
-    const late = await race([{ handshakeMs: 60, toldLateMs }], [{ handshakeMs: 50, toldLateMs: 0 }], {
-      startDelayMs: 10,
-    });
-    assert.deepEqual(adopted(late.result), ['h3']);
+    const h3First = await race([{ handshakeMs: 60, toldLateMs }], [{ handshakeMs: 60 }], { mode: 'naive' });
+    assert.deepEqual(adopted(h3First.result), ['h3']);
+    // The timer of the second address is set later than TCP's, so that TCP is told first.
+    const h3: Script[] = [
+      { handshakeMs: 20, refusal: 'udp-refused' },
+      { handshakeMs: 40, toldLateMs },
+    ];
+    const h2First = await race(h3, [{ handshakeMs: 60 }], { mode: 'naive', dns });
+    assert.deepEqual(adopted(h2First.result), ['h3']);
   }
+  const h2Earlier = await race([{ handshakeMs: 60, toldLateMs: 1 }], [{ handshakeMs: 48 }], {
+    startDelayMs: 10,
+  });
+  assert.deepEqual(adopted(h2Earlier.result), ['h2']);
 });
 
 test("an abort's own reason is the record's", async () => {

@@ -82,6 +82,7 @@ export function scripted(name: ContenderName, clock: Clock, ...scripts: Script[]
   let running = 0;
   return {
     name,
+    toldLate: name === 'h3',
     targets,
     prepared: () => preparations,
     running: () => running,
