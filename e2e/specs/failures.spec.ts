@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { ATTEMPT_ERROR_CODES, type AttemptError, type AttemptErrorCode } from '@photofinish/shared/outcome';
 import type { Obstacle } from '../network/obstacles.ts';
-import { NAME_ERROR, NO_ERROR, SERVER_FAILURE, startDns } from '../origins/raw/dns.ts';
+import { type HostScript, startDns } from '../origins/dns.ts';
 import { startSilence } from '../origins/raw/udp.ts';
 import { CASES, HARMLESS } from './failure-table.ts';
 import { expect, PHOTOFINISH, runPhotofinish } from './fixtures.ts';
@@ -48,9 +48,9 @@ const UNATTEMPTED: readonly (readonly [
   string,
   () => Promise<readonly string[]>,
 ])[] = [
-  ['dns-failed', 'SERVFAIL', 'raw UDP', () => resolverThatSays(SERVER_FAILURE)],
-  ['no-address', 'NXDOMAIN', 'raw UDP', () => resolverThatSays(NAME_ERROR)],
-  ['no-address', 'a name without addresses', 'raw UDP', () => resolverThatSays(NO_ERROR)],
+  ['dns-failed', 'SERVFAIL', 'DNS server', () => resolverWith({ [HOST]: FAILING })],
+  ['no-address', 'NXDOMAIN', 'DNS server', () => resolverWith({})],
+  ['no-address', 'a name without addresses', 'DNS server', () => resolverWith({ [HOST]: {} })],
   [
     'blocked',
     'a private address without leave',
@@ -59,13 +59,15 @@ const UNATTEMPTED: readonly (readonly [
   ],
 ];
 
+const FAILING: HostScript = { A: 'SERVFAIL', AAAA: 'SERVFAIL', HTTPS: 'SERVFAIL' };
+
 const stopping: (() => void)[] = [];
 test.afterEach(() => {
   for (const stop of stopping.splice(0)) stop();
 });
 
-async function resolverThatSays(responseCode: number): Promise<string[]> {
-  const { resolver, stop } = await startDns(responseCode);
+async function resolverWith(names: Readonly<Record<string, HostScript>>): Promise<string[]> {
+  const { resolver, stop } = await startDns(names);
   stopping.push(stop);
   return ['--resolver', resolver];
 }
