@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type Explanation, explanationSchema } from '@photofinish/shared/explanation';
 import * as v from 'valibot';
 import { GO_MISSING } from '../go-module.ts';
-import { answerQuery, type Zone } from '../network/dns-message.ts';
+import { type HostScript, type RunningDns, startDns } from '../origins/dns.ts';
 import {
   type OriginSettings,
   type RunningOrigin,
@@ -27,7 +27,7 @@ interface Fixtures {
   /** A UDP port on loopback that takes everything and never answers. */
   readonly silence: () => Promise<number>;
   /** A DNS server on loopback that knows these names; gives the options that ask it. */
-  readonly resolver: (zone: Zone) => Promise<string[]>;
+  readonly resolver: (names: Readonly<Record<string, HostScript>>) => Promise<string[]>;
   /** Explains with a host cache of the test's own; local origins are within reach. */
   readonly explain: (origin: string, ...args: string[]) => Promise<Explained>;
 }
@@ -61,16 +61,13 @@ const test = base.extend<Fixtures>({
   },
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
   resolver: async ({}, use) => {
-    const sockets: Socket[] = [];
-    await use(async (zone) => {
-      const socket = createSocket('udp4');
-      sockets.push(socket);
-      socket.on('message', (query, from) => socket.send(answerQuery(query, zone), from.port, from.address));
-      socket.bind(0, '127.0.0.1');
-      await once(socket, 'listening');
-      return ['--resolver', `127.0.0.1:${socket.address().port}`];
+    const running: RunningDns[] = [];
+    await use(async (names) => {
+      const dns = await startDns(names);
+      running.push(dns);
+      return ['--resolver', dns.resolver];
     });
-    for (const socket of sockets) socket.close();
+    for (const dns of running) dns.stop();
   },
   explain: async ({ local, dir }, use) => {
     await use(async (origin, ...args) => {
@@ -185,12 +182,12 @@ test('an HTTPS record advertises too, alone or against Alt-Svc', async ({ serve,
   });
   const at = ({ host, port }: RunningOrigin): string => `_${port}._https.${host}`;
   const { told, promised, half } = running.origins;
-  const here = { a: ['127.0.0.1'] };
+  const here = { A: ['127.0.0.1'] };
   const dns = await resolver({
     ...Object.fromEntries([told, promised, half].map(({ host }) => [host, here])),
-    [at(told)]: { ...here, https: [{ priority: 1, alpn: ['h3', 'h2'] }] },
-    [at(promised)]: { ...here, https: [{ priority: 1, alpn: ['h3', 'h2'] }] },
-    [at(half)]: { ...here, https: [{ priority: 1, alpn: ['h2'] }] },
+    [at(told)]: { ...here, HTTPS: [{ priority: 1, target: '.', alpn: ['h3', 'h2'] }] },
+    [at(promised)]: { ...here, HTTPS: [{ priority: 1, target: '.', alpn: ['h3', 'h2'] }] },
+    [at(half)]: { ...here, HTTPS: [{ priority: 1, target: '.', alpn: ['h2'] }] },
   });
   // Names are looked up, so nothing is pinned.
   const ask = async ({ origin }: RunningOrigin) =>
