@@ -33,7 +33,7 @@ async function openSide(dir: string, count: number): Promise<Side> {
   const config = join(dir, `${count}.json`);
   await writeFile(config, JSON.stringify({ cache }), { mode: 0o600 });
   const step = beginStep(
-    `Filling a cache with ${name}${count === MANY ? ', which takes a minute or two' : ''}`,
+    `Filling a cache with ${name}${count === MANY ? ', which takes minutes' : ''}`,
   );
   const filler = openHelper(config);
   await fillCache(filler, count, (stored) => step.detail(`${stored} of ${count}`));

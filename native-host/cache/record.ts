@@ -92,6 +92,28 @@ export interface AddressRecord {
   readonly usedAtMs: number;
 }
 
+/** What a forecast reads of a host's record, and of a browser's use: reading a column costs as much as judging it. */
+export const HOST_OUTLOOK = [
+  'h3AtMs',
+  'h3UntilMs',
+  'h3Basis',
+  'h3FailedAtMs',
+  'h3BackOffUntilMs',
+  'tcpProtocol',
+  'altSvcAtMs',
+  'altSvcUntilMs',
+  'serviceAtMs',
+  'serviceUntilMs',
+] as const satisfies readonly (keyof HostRecord)[];
+export const USE_OUTLOOK = [
+  'protocol',
+  'tcpProtocol',
+  'advertisedUntilMs',
+  'stays',
+] as const satisfies readonly (keyof UseRecord)[];
+export type HostOutlook = Pick<HostRecord, (typeof HOST_OUTLOOK)[number]>;
+export type UseOutlook = Pick<UseRecord, (typeof USE_OUTLOOK)[number]>;
+
 /** Network name for what outlives a change of network (Alt-Svc `persist=1`, RFC 7838 section 3.1). */
 export const ANY_NETWORK = '*';
 

@@ -6,7 +6,16 @@ import type { OriginRace } from '@photofinish/shared/outcome';
 import { foldAltSvc, type Hearing, persistentPart } from './advertised.ts';
 import { foldAddresses } from './fold.ts';
 import { MEASURED_FRESH_MS, RETENTION_MS } from './policy.ts';
-import { type AddressRecord, ANY_NETWORK, type HostRecord, newHost, type UseRecord } from './record.ts';
+import {
+  type AddressRecord,
+  ANY_NETWORK,
+  type HostOutlook,
+  type HostRecord,
+  newHost,
+  type UseOutlook,
+  type UseRecord,
+} from './record.ts';
+import { idsOf, recordId } from './record-id.ts';
 import type { Statements } from './statements.ts';
 
 /** A batch is sent again within minutes; a week also covers a laptop closed in between. */
@@ -27,9 +36,36 @@ interface Known {
 
 /** What is known of an origin on a network. */
 export function knownOf(s: Statements, origin: Origin, network: string): Known {
-  const rows = s.hosts.all(origin, network) as unknown as HostRecord[];
+  const ids = [recordId(origin, network), recordId(origin, ANY_NETWORK)];
+  const rows = s.hosts.all(...ids, origin) as unknown as HostRecord[];
   const of = (name: string): HostRecord | null => rows.find((row) => row.network === name) ?? null;
   return { here: of(network), anywhere: of(ANY_NETWORK) };
+}
+
+/** What a forecast is made of. */
+interface Outlook {
+  readonly here: HostOutlook | null;
+  readonly anywhere: HostOutlook | null;
+  readonly use: UseOutlook | null;
+}
+
+/** All that a forecast for an origin reads, in one look-up. */
+export function outlookOf(
+  s: Statements,
+  origin: Origin,
+  { network, browser, site }: { network: string; browser: Browser; site: string },
+): Outlook {
+  const ids = [
+    recordId(origin, network),
+    recordId(origin, ANY_NETWORK),
+    recordId(origin, network, browser, site),
+  ];
+  const rows = s.outlook.all(...ids, origin) as unknown as (HostOutlook &
+    UseOutlook &
+    Pick<UseRecord, 'network' | 'site'> & { readonly browser: Browser | '' })[];
+  const of = (on: string, by: Browser | '', under: string) =>
+    rows.find((row) => row.network === on && row.browser === by && row.site === under) ?? null;
+  return { here: of(network, '', ''), anywhere: of(ANY_NETWORK, '', ''), use: of(network, browser, site) };
 }
 
 /** What is known of an origin's addresses on a network. */
@@ -45,17 +81,23 @@ export function useOf(
   site: string,
   network: string,
 ): UseRecord | null {
-  return (s.use.get(origin, site, browser, network) as unknown as UseRecord | undefined) ?? null;
+  const id = recordId(origin, network, browser, site);
+  return (s.use.get(id, origin, site, browser, network) as unknown as UseRecord | undefined) ?? null;
 }
 
 export function keepUse(s: Statements, use: UseRecord): void {
-  s.putUse.run(use as unknown as Row);
+  const { browser, origin, site, network } = use;
+  s.putUse.run({ ...(use as unknown as Row), id: recordId(origin, network, browser, site) });
+}
+
+function isKnown(s: Statements, origin: Origin): boolean {
+  return s.anyOf.get({ ...idsOf(origin), origin }) !== undefined;
 }
 
 /** Keeps a record; `old`: the one that it replaces, null when there is none. Origins are counted here. */
 export function keepHost(s: Statements, host: HostRecord, old: HostRecord | null): void {
-  if (old === null && s.anyOf.get(host.origin) === undefined) s.count.run('origins', 1);
-  s.putHost.run(host as unknown as Row);
+  if (old === null && !isKnown(s, host.origin)) s.count.run('origins', 1);
+  s.putHost.run({ ...(host as unknown as Row), id: recordId(host.origin, host.network) });
 }
 
 /** Alternatives with `persist=1` are kept a second time, under no network. */
@@ -83,7 +125,7 @@ export function keepAddresses(s: Statements, race: Omit<OriginRace, 'verdict'>, 
 export function expire(s: Statements, nowMs: number): void {
   const gone = s.expireHosts.all(nowMs - RETENTION_MS) as unknown as { origin: Origin }[];
   for (const origin of new Set(gone.map((row) => row.origin)))
-    if (s.anyOf.get(origin) === undefined) s.count.run('origins', -1);
+    if (!isKnown(s, origin)) s.count.run('origins', -1);
   s.expireUses.run(nowMs - RETENTION_MS);
   s.expireAddresses.run(nowMs - MEASURED_FRESH_MS);
   s.expireFolded.run(nowMs - FOLDED_ID_LIFE_MS);

@@ -52,6 +52,11 @@ test('a file of version 1 becomes a current one and keeps what it knew', async (
     ['https://b.test', 'home'],
   ] as const)
     put.run(origin, network, NOW - 10, NOW + 10_000, NOW - 10, NOW + 10_000, NOW);
+  old
+    .prepare(
+      "INSERT INTO browserUse VALUES ('chromium', ?, 'a.test', 'home', 'h2', ?, 'h2', NULL, NULL, 2, ?)",
+    )
+    .run(A, NOW, NOW);
   old.exec("INSERT INTO counter VALUES ('lookups', 7), ('hits', 5), ('races', 3)");
   old.close();
 
@@ -69,6 +74,9 @@ test('a file of version 1 becomes a current one and keeps what it knew', async (
   // Measured who knows when, so no hint; the mean itself stays and is built upon.
   assert.equal(recalled?.hints.h3, null);
   assert.equal(cache.show(A).hosts[0]?.h3RttMs, 12);
+  const [forecast] = cache.forecast({ network: 'home', browser: 'chromium', site: 'a.test', origins: [A] });
+  assert.deepEqual(forecast?.expected, { protocol: 'h2', basis: 'observed' });
+  assert.equal(cache.show(A).uses[0]?.stays, 2);
   assert.deepEqual(cache.udpEvidence('home', A), { failedHosts: 0, reachedHosts: 1 });
   assert.deepEqual(said, []);
 });

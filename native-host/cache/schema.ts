@@ -1,5 +1,8 @@
 // The cache's tables and how an older file becomes a current one. Append a migration, never change one that shipped.
 import type { DatabaseSync } from 'node:sqlite';
+import type { Browser } from '@photofinish/shared/observation';
+import type { Origin } from '@photofinish/shared/origin';
+import { recordId } from './record-id.ts';
 
 /** "PFin": marks the file as ours, so that a mistaken path never turns another program's database into a cache. */
 export const APPLICATION_ID = 0x5046696e;
@@ -37,28 +40,52 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX foldedAge ON folded (atMs);
   CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
-  // How many origins there are is counted as they come and go: counting a million takes most of a second. Failures are
-  // evidence against the network only where HTTP/3 is advertised, and the two indexes hold just what is asked for.
+  // One table for both kinds of record, so that a forecast meets one page that is not at hand: a row with a browser is a
+  // use, one without is a host's. What a forecast reads stands first. How many origins there are is counted as they come
+  // and go: counting a million takes most of a second. Failures are evidence against the network only where HTTP/3 is
+  // advertised, and the two indexes hold just what is asked for.
   `
-  ALTER TABLE host ADD COLUMN h3RttVarMs REAL;
-  ALTER TABLE host ADD COLUMN h3RttAtMs REAL;
-  ALTER TABLE host ADD COLUMN h3LossRate REAL;
-  ALTER TABLE host ADD COLUMN tcpRttVarMs REAL;
-  ALTER TABLE host ADD COLUMN tcpRttAtMs REAL;
-  ALTER TABLE host ADD COLUMN altSvcBy TEXT;
-  ALTER TABLE host ADD COLUMN service TEXT;
-  ALTER TABLE host ADD COLUMN serviceAtMs REAL;
-  ALTER TABLE host ADD COLUMN serviceUntilMs REAL;
-  ALTER TABLE host ADD COLUMN misdirected TEXT;
-  ALTER TABLE host ADD COLUMN misdirectedUntilMs REAL;
-  CREATE INDEX hostUdpFailed ON host (network, h3FailedAtMs) WHERE ${UDP_FAILED};
-  CREATE INDEX hostUdpReached ON host (network, h3AtMs) WHERE ${UDP_REACHED};
+  CREATE TABLE known (
+    id INTEGER PRIMARY KEY,
+    origin TEXT NOT NULL, network TEXT NOT NULL, browser TEXT NOT NULL, site TEXT NOT NULL,
+    protocol TEXT, tcpProtocol TEXT, advertisedUntilMs REAL, stays INTEGER,
+    h3AtMs REAL, h3UntilMs REAL, h3Basis TEXT, h3FailedAtMs REAL, h3BackOffUntilMs REAL,
+    altSvcAtMs REAL, altSvcUntilMs REAL, serviceAtMs REAL, serviceUntilMs REAL,
+    protocolAtMs REAL, advertisedAtMs REAL, seenAtMs REAL,
+    adopted TEXT, h3HandshakeMs REAL, h3RttMs REAL, h3RttVarMs REAL, h3RttAtMs REAL, h3LossRate REAL,
+    h3Failure TEXT, h3Failures INTEGER,
+    tcpAtMs REAL, tcpHandshakeMs REAL, tcpRttMs REAL, tcpRttVarMs REAL, tcpRttAtMs REAL,
+    tcpFailedAtMs REAL, tcpFailure TEXT,
+    altSvc TEXT, altSvcBy TEXT, service TEXT, misdirected TEXT, misdirectedUntilMs REAL,
+    knownRoot INTEGER, races INTEGER, updatedAtMs REAL,
+    CHECK (CASE browser
+      WHEN '' THEN h3Failures IS NOT NULL AND races IS NOT NULL AND updatedAtMs IS NOT NULL AND seenAtMs IS NULL
+      ELSE stays IS NOT NULL AND seenAtMs IS NOT NULL AND updatedAtMs IS NULL END)
+  ) STRICT;
+  INSERT OR REPLACE INTO known (id, origin, network, browser, site, adopted, h3AtMs, h3UntilMs, h3Basis,
+      h3HandshakeMs, h3RttMs, h3FailedAtMs, h3Failure, h3Failures, h3BackOffUntilMs, tcpProtocol, tcpAtMs,
+      tcpHandshakeMs, tcpRttMs, tcpFailedAtMs, tcpFailure, altSvc, altSvcAtMs, altSvcUntilMs, knownRoot, races,
+      updatedAtMs)
+    SELECT recordId(origin, network, '', ''), origin, network, '', '', adopted, h3AtMs, h3UntilMs, h3Basis,
+      h3HandshakeMs, h3RttMs, h3FailedAtMs, h3Failure, h3Failures, h3BackOffUntilMs, tcpProtocol, tcpAtMs,
+      tcpHandshakeMs, tcpRttMs, tcpFailedAtMs, tcpFailure, altSvc, altSvcAtMs, altSvcUntilMs, knownRoot, races,
+      updatedAtMs FROM host;
+  INSERT OR REPLACE INTO known (id, origin, network, browser, site, protocol, protocolAtMs, tcpProtocol,
+      advertisedAtMs, advertisedUntilMs, stays, seenAtMs)
+    SELECT recordId(origin, network, browser, site), origin, network, browser, site, protocol, protocolAtMs,
+      tcpProtocol, advertisedAtMs, advertisedUntilMs, stays, seenAtMs FROM browserUse;
+  DROP TABLE host;
+  DROP TABLE browserUse;
+  CREATE INDEX hostAge ON known (updatedAtMs) WHERE updatedAtMs IS NOT NULL;
+  CREATE INDEX useAge ON known (seenAtMs) WHERE seenAtMs IS NOT NULL;
+  CREATE INDEX hostUdpFailed ON known (network, h3FailedAtMs, origin) WHERE ${UDP_FAILED};
+  CREATE INDEX hostUdpReached ON known (network, h3AtMs, origin) WHERE ${UDP_REACHED};
   CREATE TABLE address (
     origin TEXT NOT NULL, network TEXT NOT NULL, address TEXT NOT NULL, srttMs REAL NOT NULL, usedAtMs REAL NOT NULL,
     PRIMARY KEY (origin, network, address)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX addressAge ON address (usedAtMs);
-  INSERT INTO counter (name, value) SELECT 'origins', count(DISTINCT origin) FROM host;
+  INSERT INTO counter (name, value) SELECT 'origins', count(DISTINCT origin) FROM known WHERE browser = '';
   `,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -79,6 +106,10 @@ export function foreignReason(db: DatabaseSync): string | null {
     : null;
 }
 
+function recordIdInSql(...key: unknown[]): bigint {
+  return recordId(...(key as [Origin, string, Browser | '', string]));
+}
+
 /**
  * Brings the file to the current schema in one transaction; several processes may try at once. A current file is not
  * written, only found to be writable. Throws for a file that is not for us: a newer helper may just have come first.
@@ -89,6 +120,8 @@ export function migrate(db: DatabaseSync): void {
     const reason = foreignReason(db);
     if (reason !== null) throw new Error(reason);
     const version = onlyNumber(db, 'PRAGMA user_version');
+    if (version < SCHEMA_VERSION)
+      db.function('recordId', { deterministic: true, varargs: true }, recordIdInSql);
     for (const step of MIGRATIONS.slice(version)) db.exec(step);
     if (version < SCHEMA_VERSION)
       db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);

@@ -1,7 +1,7 @@
 // The host cache's SQL, prepared once for each connection.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Origin } from '@photofinish/shared/origin';
-import { ANY_NETWORK, newHost, newUse } from './record.ts';
+import { HOST_OUTLOOK, newHost, newUse, USE_OUTLOOK } from './record.ts';
 import { UDP_FAILED, UDP_REACHED } from './schema.ts';
 
 /** Deleting is spread over the writes in pieces of this many rows, so that none of them takes long. */
@@ -12,6 +12,7 @@ const MAX_ADDRESSES = 32;
 export const MAX_EVIDENCE_HOSTS = 100;
 
 export interface Statements {
+  readonly outlook: StatementSync;
   readonly hosts: StatementSync;
   readonly use: StatementSync;
   readonly addresses: StatementSync;
@@ -38,10 +39,21 @@ export interface Statements {
 
 const HOST_COLUMNS = Object.keys(newHost('' as Origin, '', 0));
 const USE_COLUMNS = Object.keys(newUse('chromium', '' as Origin, '', ''));
+const OUTLOOK_COLUMNS = [...new Set(['network', 'browser', 'site', ...HOST_OUTLOOK, ...USE_OUTLOOK])];
 const ADDRESS_COLUMNS = ['origin', 'network', 'address', 'srttMs', 'usedAtMs'];
 
-function put(table: string, columns: readonly string[]): string {
-  return `INSERT OR REPLACE INTO ${table} (${columns}) VALUES (${columns.map((c) => `:${c}`)})`;
+/** Reading compares the key as well, for two keys may have one id. */
+const HOST_AT = "origin = ? AND browser = ''";
+/** Of everything about an origin, which lies between two ids. */
+const ABOUT = 'FROM known WHERE id BETWEEN :first AND :last AND origin = :origin';
+
+function put(
+  table: string,
+  columns: readonly string[],
+  fixed: Readonly<Record<string, string>> = {},
+): string {
+  const values = [...columns.map((c) => `:${c}`), ...Object.values(fixed)];
+  return `INSERT OR REPLACE INTO ${table} (${[...columns, ...Object.keys(fixed)]}) VALUES (${values})`;
 }
 
 function expire(table: string, key: string, age: string): string {
@@ -50,7 +62,7 @@ function expire(table: string, key: string, age: string): string {
 
 /** Other origins of a network that a condition holds for since a time. */
 function evidence(condition: string, age: string): string {
-  return `SELECT count(*) FROM (SELECT 1 FROM host WHERE network = :network AND ${age} > :sinceMs
+  return `SELECT count(*) FROM (SELECT 1 FROM known WHERE network = :network AND ${age} > :sinceMs
     AND origin <> :except AND ${condition} LIMIT ${MAX_EVIDENCE_HOSTS})`;
 }
 
@@ -58,15 +70,14 @@ function evidence(condition: string, age: string): string {
 export function prepareStatements(db: DatabaseSync): Statements {
   const addressKey = 'origin = :origin AND network = :network';
   return {
-    hosts: db.prepare(
-      `SELECT ${HOST_COLUMNS} FROM host WHERE origin = ? AND network IN (?, '${ANY_NETWORK}')`,
-    ),
+    outlook: db.prepare(`SELECT ${OUTLOOK_COLUMNS} FROM known WHERE id IN (?, ?, ?) AND origin = ?`),
+    hosts: db.prepare(`SELECT ${HOST_COLUMNS} FROM known WHERE id IN (?, ?) AND ${HOST_AT}`),
     use: db.prepare(
-      `SELECT ${USE_COLUMNS} FROM browserUse WHERE origin = ? AND site = ? AND browser = ? AND network = ?`,
+      `SELECT ${USE_COLUMNS} FROM known WHERE id = ? AND origin = ? AND site = ? AND browser = ? AND network = ?`,
     ),
     addresses: db.prepare(`SELECT ${ADDRESS_COLUMNS} FROM address WHERE ${addressKey}`),
-    putHost: db.prepare(put('host', HOST_COLUMNS)),
-    putUse: db.prepare(put('browserUse', USE_COLUMNS)),
+    putHost: db.prepare(put('known', ['id', ...HOST_COLUMNS], { browser: "''", site: "''" })),
+    putUse: db.prepare(put('known', ['id', ...USE_COLUMNS])),
     putAddress: db.prepare(put('address', ADDRESS_COLUMNS)),
     trimAddresses: db.prepare(
       `DELETE FROM address WHERE ${addressKey} AND address NOT IN
@@ -77,23 +88,19 @@ export function prepareStatements(db: DatabaseSync): Statements {
       'INSERT INTO counter (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',
     ),
     counters: db.prepare('SELECT name, value FROM counter'),
-    anyOf: db.prepare('SELECT 1 FROM host WHERE origin = ? LIMIT 1'),
+    anyOf: db.prepare(`SELECT 1 ${ABOUT} AND browser = '' LIMIT 1`),
     udpFailed: db.prepare(evidence(UDP_FAILED, 'h3FailedAtMs')),
     udpReached: db.prepare(evidence(UDP_REACHED, 'h3AtMs')),
-    list: db.prepare(`SELECT ${HOST_COLUMNS} FROM host ORDER BY origin, network`),
-    hostsOf: db.prepare(`SELECT ${HOST_COLUMNS} FROM host WHERE origin = ? ORDER BY network`),
-    usesOf: db.prepare(
-      `SELECT ${USE_COLUMNS} FROM browserUse WHERE origin = ? ORDER BY site, browser, network`,
-    ),
+    list: db.prepare(`SELECT ${HOST_COLUMNS} FROM known WHERE browser = '' ORDER BY origin, network`),
+    hostsOf: db.prepare(`SELECT ${HOST_COLUMNS} ${ABOUT} AND browser = '' ORDER BY network`),
+    usesOf: db.prepare(`SELECT ${USE_COLUMNS} ${ABOUT} AND browser <> '' ORDER BY site, browser, network`),
     addressesOf: db.prepare(
       `SELECT ${ADDRESS_COLUMNS} FROM address WHERE origin = ? ORDER BY network, usedAtMs DESC`,
     ),
-    expireHosts: db.prepare(`${expire('host', 'origin, network', 'updatedAtMs')} RETURNING origin`),
-    expireUses: db.prepare(expire('browserUse', 'origin, site, browser, network', 'seenAtMs')),
+    expireHosts: db.prepare(`${expire('known', 'id', 'updatedAtMs')} RETURNING origin`),
+    expireUses: db.prepare(expire('known', 'id', 'seenAtMs')),
     expireAddresses: db.prepare(expire('address', 'origin, network, address', 'usedAtMs')),
     expireFolded: db.prepare(expire('folded', 'id', 'atMs')),
-    wipe: ['host', 'browserUse', 'address', 'folded', 'counter'].map((table) =>
-      db.prepare(`DELETE FROM ${table}`),
-    ),
+    wipe: ['known', 'address', 'folded', 'counter'].map((table) => db.prepare(`DELETE FROM ${table}`)),
   };
 }

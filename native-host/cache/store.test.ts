@@ -247,10 +247,23 @@ test('evidence is answered from indexes', async (t) => {
     [UDP_REACHED, 'h3AtMs', 'hostUdpReached'],
   ] as const) {
     const plan = db.prepare(
-      `EXPLAIN QUERY PLAN SELECT 1 FROM host WHERE network = ? AND ${age} > ? AND ${condition}`,
+      `EXPLAIN QUERY PLAN SELECT 1 FROM known WHERE network = ? AND ${age} > ? AND ${condition}`,
     );
     assert.match(JSON.stringify(plan.all('home', 1)), new RegExp(index));
   }
+});
+
+test('a record under the same id is not taken for that of another origin', async (t) => {
+  const { cache, clock, path } = await fixture(t);
+  cache.observe('home', 'chromium', [observation({ origin: A, atMs: clock.now, protocol: 'h3' })]);
+  const asked = { network: 'home', browser: 'chromium', site: 'a.test', origins: [A] } as const;
+  assert.equal(cache.forecast(asked)[0]?.hit, true);
+  const db = new DatabaseSync(path);
+  t.after(() => db.close());
+  db.exec("UPDATE known SET origin = 'https://same-id.test'");
+  assert.equal(cache.forecast(asked)[0]?.hit, false);
+  assert.equal(cache.recall('home', A), null);
+  assert.deepEqual(cache.show(A), { hosts: [], uses: [], addresses: [] });
 });
 
 test('whatever happens on one network changes no answer on another', async (t) => {
@@ -310,7 +323,7 @@ test('the number of origins is right however they come and go', async (t) => {
   seen('c', 'home');
   const db = new DatabaseSync(path);
   t.after(() => db.close());
-  assert.deepEqual({ ...db.prepare('SELECT count(DISTINCT origin) AS n FROM host').get() }, { n: 3 });
+  assert.deepEqual({ ...db.prepare('SELECT count(DISTINCT origin) AS n FROM known').get() }, { n: 3 });
   assert.equal(cache.stats().origins, 3);
   clock.now += RETENTION_MS + 1;
   seen('c', 'home');

@@ -13,6 +13,7 @@ import { foldRace, foldSighting } from './fold.ts';
 import { foldUse } from './fold-use.ts';
 import { forecastOf, type Recall, recallOf } from './policy.ts';
 import { type AddressRecord, type HostRecord, newHost, newUse, type UseRecord } from './record.ts';
+import { idsOf } from './record-id.ts';
 import {
   addressesOf,
   countersOf,
@@ -23,6 +24,7 @@ import {
   keepUse,
   knownOf,
   onlyNumber,
+  outlookOf,
   useOf,
 } from './rows.ts';
 import { prepareStatements, type Statements } from './statements.ts';
@@ -199,8 +201,8 @@ export function openHostCache(options: HostCacheOptions): HostCache {
       const nowMs = clock.epochMs();
       const forecasts = database.read((s) =>
         origins.map((origin) => {
-          const { here, anywhere } = knownOf(s, origin, network);
-          return forecastOf(origin, here, anywhere, useOf(s, browser, origin, site, network), nowMs);
+          const { here, anywhere, use } = outlookOf(s, origin, { network, browser, site });
+          return forecastOf(origin, here, anywhere, use, nowMs);
         }),
       );
       pending.lookups += forecasts.length;
@@ -249,11 +251,14 @@ export function openHostCache(options: HostCacheOptions): HostCache {
     },
     list: () => database.read((s) => s.list.all() as unknown as HostRecord[]),
     show: (origin) =>
-      database.read((s) => ({
-        hosts: s.hostsOf.all(origin) as unknown as HostRecord[],
-        uses: s.usesOf.all(origin) as unknown as UseRecord[],
-        addresses: s.addressesOf.all(origin) as unknown as AddressRecord[],
-      })),
+      database.read((s) => {
+        const about = { ...idsOf(origin), origin };
+        return {
+          hosts: s.hostsOf.all(about) as unknown as HostRecord[],
+          uses: s.usesOf.all(about) as unknown as UseRecord[],
+          addresses: s.addressesOf.all(origin) as unknown as AddressRecord[],
+        };
+      }),
     stats() {
       return database.read((s) => {
         const kept = countersOf(s);
