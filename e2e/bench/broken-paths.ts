@@ -16,13 +16,13 @@ import { type Laboratory, PORT } from '../network/laboratory.ts';
 import type { Obstacle } from '../network/obstacles.ts';
 import type { Shape } from '../network/shape.ts';
 import { TOP } from '../scratch.ts';
+import { buildBareQuinn } from './bare-quinn.ts';
 
 /** Trials in one process: the first pays for nothing, since all is rehearsed before it. */
 const TRIALS = 5;
 /** Ends a black hole's beaten HTTP/3, which runs on; far later than any old HTTP here is established. */
 const SHORT_TIMEOUT = ['--timeout', '400'];
 const COLD = ['--memory', 'none', '--trials', String(TRIALS)];
-const BARE_QUINN = join(TOP, 'target/release/examples/bare_quinn');
 const BARE_TLS = join(TOP, 'e2e/bench/bare-tls.ts');
 
 const LOST_UDP: Obstacle = { transport: 'udp', effect: 'drop', port: PORT };
@@ -78,7 +78,8 @@ export function brokenPaths(laboratory: Laboratory, cacheFile: string) {
   const remembering = ['--memory', 'full', '--cache', cacheFile];
 
   return {
-    bareQuic: () => bare(BARE_QUINN, `${server.ipv4}:${PORT}`, origin.host, caPath, String(TRIALS)),
+    bareQuic: async () =>
+      bare(await buildBareQuinn(), `${server.ipv4}:${PORT}`, origin.host, caPath, String(TRIALS)),
     bareTls: () =>
       bare(process.execPath, BARE_TLS, server.ipv4, String(PORT), origin.host, caPath, String(TRIALS)),
     alone: async (mode: 'h3' | 'h2') => establishedOver(mode, await on([], '--mode', mode, ...COLD)),

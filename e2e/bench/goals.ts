@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { networkUnavailable } from '../network/available.ts';
 import { startEcho } from '../network/echo.ts';
 import { type Laboratory, openLaboratory } from '../network/laboratory.ts';
-import { runCommand } from '../network/namespace.ts';
 import type { Loss } from '../network/shape.ts';
 import { beginStep, say } from '../run/display.ts';
-import { scratchDirectory, TOP } from '../scratch.ts';
+import { scratchDirectory } from '../scratch.ts';
 import { brokenPaths } from './broken-paths.ts';
 import { type Measurement, measure, type Side, summarise } from './measure.ts';
 import { type Fact, publish } from './result.ts';
@@ -170,19 +169,12 @@ async function linkItself({ client, server }: Laboratory): Promise<[Measurement,
   ];
 }
 
-async function buildBareQuinn(): Promise<void> {
-  const args = ['build', '--release', '-p', 'photofinish-quic', '--example', 'bare_quinn'];
-  const { code, stderr } = await runCommand('cargo', args, { cwd: TOP });
-  if (code !== 0) throw new Error(stderr);
-}
-
 async function main(): Promise<void> {
   const why = await networkUnavailable('tun');
   if (why !== null) {
     say(`not measured: ${why}`);
     return;
   }
-  await buildBareQuinn();
   const dir = await scratchDirectory('goals');
   const laboratory = await openLaboratory({ kind: 'tun', shape: { delayMs: ROUND_TRIP_MS / 2 } });
   try {

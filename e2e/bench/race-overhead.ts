@@ -8,11 +8,11 @@ import { median } from '@photofinish/shared/statistics';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
 import { TOP } from '../scratch.ts';
+import { buildBareQuinn } from './bare-quinn.ts';
 import { measure, type Side } from './measure.ts';
 import { publish } from './result.ts';
 
 const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
-const BARE_QUINN = join(TOP, 'target/release/examples/bare_quinn');
 const TRIALS = 200;
 const ROUNDS = 15;
 const run = promisify(execFile);
@@ -42,19 +42,10 @@ async function series(name: 'both' | 'h2only', mode: string, winner: Winner): Pr
   return middle;
 }
 
-/** Builds the bare client, a peer without anything of ours. */
-async function buildBareQuinn(): Promise<void> {
-  const step = beginStep('Building a bare quinn client');
-  await run('cargo', ['build', '--release', '-p', 'photofinish-quic', '--example', 'bare_quinn'], {
-    cwd: TOP,
-  });
-  step.end(true);
-}
-
 /** Median milliseconds of a handshake by the bare client. */
 async function bareQuinn(): Promise<number> {
   const { host, port } = origins.both;
-  const { stdout } = await run(BARE_QUINN, [`127.0.0.1:${port}`, host, caPath, String(TRIALS)]);
+  const { stdout } = await run(bareQuinnPath, [`127.0.0.1:${port}`, host, caPath, String(TRIALS)]);
   const middle = median(JSON.parse(stdout) as number[]);
   if (middle === null) throw new Error('no handshake');
   return middle;
@@ -79,8 +70,10 @@ async function compared(name: 'both' | 'h2only', winner: Winner, peers: readonly
   return measurement;
 }
 
+const step = beginStep('Building a bare quinn client');
+const bareQuinnPath = await buildBareQuinn();
+step.end(true);
 try {
-  await buildBareQuinn();
   const measurements = [
     await compared('both', 'h3', [{ name: 'bare quinn', run: bareQuinn }]),
     await compared('h2only', 'h2', []),

@@ -2,13 +2,12 @@
 // them. It lives as long as its standard input, so it cannot outlive us.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { TOP } from '../scratch.ts';
+import { rustProgram } from '../rust-programs.ts';
 import { runCommand } from './namespace.ts';
 import type { LinkReport, Shapes } from './shape.ts';
 
-export const FORWARDER = join(TOP, 'target/release/photofinish-link');
+export const FORWARDER = rustProgram('photofinish-link');
 /** Above everything that waits its turn: a packet that is due must not wait for a busy test. */
 const REALTIME_PRIORITY = '10';
 

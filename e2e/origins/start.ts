@@ -3,11 +3,11 @@ import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'n
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { scratchDirectory, TOP } from '../scratch.ts';
+import { rustProgram } from '../rust-programs.ts';
+import { scratchDirectory } from '../scratch.ts';
 
-const BINARY = join(TOP, 'target/release/photofinish-origin');
+const BINARY = rustProgram('photofinish-origin');
 
 /** What one origin speaks, advertises and hides. */
 export interface OriginSettings {

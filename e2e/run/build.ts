@@ -1,5 +1,7 @@
 // `npm run build`: everything that is loaded or started by somebody else (addon, helper, extension, local origins), in
 // the order in which one needs the other. cargo knows what is up to date, and esbuild is faster than asking.
+
+import { placeRustPrograms } from '../rust-programs.ts';
 import { type Command, endCommandsOnSignals, runStep } from './command.ts';
 import { heading, say } from './display.ts';
 
@@ -23,6 +25,7 @@ export async function build(): Promise<boolean> {
       return false;
     }
   }
+  await placeRustPrograms();
   return true;
 }
 

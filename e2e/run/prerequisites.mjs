@@ -76,6 +76,9 @@ export async function needRust() {
     throw new MissingPrerequisite(`Rust is needed to build the QUIC addon, and cargo was not found.\n${how}`);
   if (older(found, OLDEST_RUST))
     throw new MissingPrerequisite(`Rust ${OLDEST_RUST} or newer is needed; cargo is ${found}.\n${how}`);
+  // The addon's builder names its target outright, and cargo shares nothing with a build that names none.
+  const host = spawnSync('rustc', ['--print', 'host-tuple'], { encoding: 'utf8' });
+  if (host.status === 0) process.env.CARGO_BUILD_TARGET ??= host.stdout.trim();
 }
 
 /** A snap is confined to its own directories: it can neither load the extension from here nor start the helper. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const BINARY = fileURLToPath(new URL('../../target/release/photofinish-origin', import.meta.url));
+const BINARY = fileURLToPath(new URL('../../.photofinish/bin/photofinish-origin', import.meta.url));
 
 export interface OriginWish {
   readonly host: string;
