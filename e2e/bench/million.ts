@@ -32,9 +32,7 @@ async function openSide(dir: string, count: number): Promise<Side> {
   const cache = join(dir, `${count}.db`);
   const config = join(dir, `${count}.json`);
   await writeFile(config, JSON.stringify({ cache }), { mode: 0o600 });
-  const step = beginStep(
-    `Filling a cache with ${name}${count === MANY ? ', which takes minutes' : ''}`,
-  );
+  const step = beginStep(`Filling a cache with ${name}${count === MANY ? ', which takes minutes' : ''}`);
   const filler = openHelper(config);
   await fillCache(filler, count, (stored) => step.detail(`${stored} of ${count}`));
   await filler.close();
