@@ -6,10 +6,10 @@ import { type Command, endCommandsOnSignals, runStep } from './command.ts';
 import { heading, say } from './display.ts';
 
 const STEPS: readonly (readonly [title: string, command: Command])[] = [
-  ['QUIC addon', { file: 'npm', args: ['run', '--silent', 'build:quic', '-w', 'native-host'] }],
+  // With the whole workspace, whose members then share what they depend on.
   [
-    'local origins and links',
-    { file: 'cargo', args: ['build', '--release', '-p', 'photofinish-origin', '-p', 'photofinish-link'] },
+    'QUIC addon, local origins and links',
+    { file: 'npm', args: ['run', '--silent', 'build:quic', '-w', 'native-host'] },
   ],
   ['helper', { file: process.execPath, args: ['native-host/build.ts'] }],
   ['extension', { file: process.execPath, args: ['extension/build.ts'] }],
