@@ -20,6 +20,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { raceDocumentSchema } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
+import { COMMANDS } from './cli/help.ts';
 import { VERSION } from './version.ts';
 
 const CLI = join(import.meta.dirname, 'cli.ts');
@@ -76,9 +77,10 @@ test('help and version go to stdout', async (t) => {
   assert.equal(overview.code, 0);
   assert.match(overview.stdout, /^Usage: photofinish COMMAND/);
   assert.equal(overview.stderr, '');
-  for (const command of ['race', 'cache', 'install', 'uninstall', 'doctor', 'report']) {
+  for (const command of COMMANDS) {
     const page = await photofinish([command, '--help'], home);
     assert.equal(page.code, 0);
+    for (const line of page.stdout.split('\n')) assert.ok(line.length <= 80, line);
     assert.match(page.stdout, new RegExp(`^Usage: photofinish ${command}`));
   }
   assert.equal((await photofinish(['--version'], home)).stdout, `photofinish ${VERSION}\n`);

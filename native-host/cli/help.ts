@@ -1,4 +1,4 @@
-// What `--help` says, command by command. One page each; the words are the contract that users read.
+// What `--help` says, command by command. One page each, 80 columns wide; the words are the contract that users read.
 import { MEMORIES, MODES } from '@photofinish/shared/outcome';
 import { BROWSER_NAMES } from '../install/browsers.ts';
 import {
@@ -22,124 +22,149 @@ Commands:
   explain ORIGIN       say why HTTP/3 is used there or not, with the evidence
   cache                look at the host cache, or clear it
   install, uninstall   make the helper known to browsers, or take that back
-  doctor               check that browsers can start the helper, and say what to do if not
+  doctor               check that browsers can start the helper
   report FILE...       show or convert reports exported by the extension
 
 Options:
-  --help               this text; "photofinish COMMAND --help" for a command's own
+  --help               this text; after a COMMAND, that command's own
   --version            the version
 
-Example:
-  photofinish race cloudflare-quic.com --mode compare
+Examples:
+  photofinish explain example.org
+  photofinish race example.org --mode compare
 
-Exit status: 0 all well, 1 something failed, 2 bad usage or input, 130 interrupted.
-Results go to standard output, errors to standard error as "photofinish: CODE: message".
+Exit status: 0 all well, 1 something failed, 2 bad usage or input,
+130 interrupted. Results go to standard output, errors to standard error as
+"photofinish: CODE: message". README.md explains the codes of attempts and
+verdicts.
 `;
+
+const SHARED_OPTIONS = `  --timeout MS         limit for one trial, 1 to 600000 (default ${DEFAULT_TIMEOUT_MS})
+  --ca FILE            trust the PEM certificates in FILE too; may be repeated
+  --resolve HOST:PORT:ADDRESS
+                       connect to ADDRESS instead of asking DNS; may be repeated
+  --resolver ADDR:PORT ask this DNS server, not the system's (default port 53)
+  --cache FILE         use this host cache file`;
 
 const RACE = `Usage: photofinish race ORIGIN... [OPTIONS]
 
-Connects to each origin over HTTP/3 and HTTP/2 and reports what was adopted. An origin is a host
-with an optional port: example.org, https://example.org:8443. Connects directly, outside any proxy.
+Connects to each origin over HTTP/3 and HTTP/2 and reports what was adopted. An
+origin is a host with an optional port: example.org, https://example.org:8443.
+Asks DNS and connects directly, outside any proxy.
 
 Options:
   --mode MODE          ${MODES.join(', ')} (default race)
-                         race     HTTP/3 first, HTTP/2 after the start delay, first established wins
-                         v3       Happy Eyeballs v3: one list over protocols and address families
-                         alt-svc  HTTP/2 first, HTTP/3 only where it is advertised
+                         race     HTTP/3 first, HTTP/2 after the start delay;
+                                  the first established is adopted
+                         v3       Happy Eyeballs v3: one list over protocols
+                                  and address families
+                         alt-svc  HTTP/2 first, HTTP/3 where it is advertised
                          naive    both at once
-                         compare  each alone, in turn: the only mode that measures a gain
+                         compare  each alone, in turn: the only mode that
+                                  measures a gain
                          h3, h2   one protocol only
   --trials N           trials per origin, pairs in mode compare, 1 to 100000
                          (default 1, in mode compare ${DEFAULT_PAIRS})
   --concurrency N      trials at a time, 1 to 256 (default 1)
   --memory MEMORY      ${listed(MEMORIES)}: what of the host cache is used
                          none   nothing is read or written
-                         hints  round-trip times and failures are read, not the decision
+                         hints  round-trip times and failures are read, not the
+                                decision; no outcome is written
                          full   all is read, and the outcome written
                          (default full for one trial, none for several)
   --start-delay MS     head start of HTTP/3, 0 to 10000
                          (default ${DEFAULT_START_DELAY_MS}, more where the path is known)
-  --attempt-delay MS   how long an address may stay silent before the next is tried beside it,
-                         ${LEAST_ATTEMPT_DELAY_MS} to ${MAX_ATTEMPT_DELAY_MS} (default ${ATTEMPT_DELAY_MS}, or by what is known of the path)
-  --fresh-quic         mode race: a second QUIC attempt beside a first one that is not answered
-  --timeout MS         limit for one trial, 1 to 600000 (default ${DEFAULT_TIMEOUT_MS})
-  --ca FILE            trust the PEM certificates in FILE too; may be repeated
-  --resolve HOST:PORT:ADDRESS
-                       connect to ADDRESS instead of asking DNS; may be repeated
-  --resolver ADDR:PORT ask this DNS server
-  --cache FILE         use this host cache file
-  --network NAME       file the outcomes under this network instead of recognising it
+  --attempt-delay MS   how long an address may stay silent before the next is
+                       tried beside it, ${LEAST_ATTEMPT_DELAY_MS} to ${MAX_ATTEMPT_DELAY_MS}
+                         (default ${ATTEMPT_DELAY_MS}, or by what is known of the path)
+  --fresh-quic         mode race only: a second QUIC attempt beside a first one
+                       that is not answered
+${SHARED_OPTIONS}
+  --network NAME       file the outcomes under this network instead of
+                       recognising it
   --allow-private      allow loopback, private and link-local addresses
   --json               print one photofinish.race/1 document
 
-Exit status: 0 if every trial of every origin adopted a protocol, whichever; 1 if one did not;
-2 for bad usage or input, then nothing was raced; 130 if interrupted, with what was measured.
+Exit status: 0 if every trial of every origin adopted a protocol, whichever;
+1 if one did not, or the network changed; 2 for bad usage or input, then nothing
+was raced; 130 if interrupted, with what was measured.
 
 Examples:
   photofinish race example.org
   photofinish race example.org --mode compare --trials 20
-  photofinish race a.test:4433 --resolve a.test:4433:127.0.0.1 --ca ca.pem --allow-private
+  photofinish race a.test:4433 --resolve a.test:4433:127.0.0.1 --ca ca.pem \\
+    --allow-private
 `;
 
 const EXPLAIN = `Usage: photofinish explain ORIGIN [OPTIONS]
 
-Says in words why an origin is reached over HTTP/3 or not, what to do, and what that rests on: what
-DNS and Alt-Svc say, a race, a first visit by Happy Eyeballs v3, a comparison where both protocols
-work, what the host cache remembers, and how other hosts fare over HTTP/3 on this network.
+Says in words why an origin is reached over HTTP/3 or not, what to do, and what
+that rests on: what DNS and Alt-Svc say, a race, a first visit by Happy Eyeballs
+v3, a race that goes by Alt-Svc where a place is advertised that the others did
+not try, a comparison where both protocols work, what the host cache remembers,
+and how other hosts fare over HTTP/3 on this network.
 
-Nothing remembered decides these races. The host cache is read, and the race and the comparison are
-filed there as any outcome is.
+Nothing remembered decides these races. The host cache is read, and the race and
+the comparison are filed there as any outcome is.
 
 Options:
   --trials N           pairs of the comparison, 1 to 100000 (default ${DEFAULT_PAIRS})
-  --timeout MS         limit for one trial, 1 to 600000 (default ${DEFAULT_TIMEOUT_MS})
-  --ca FILE            trust the PEM certificates in FILE too; may be repeated
-  --resolve HOST:PORT:ADDRESS
-                       connect to ADDRESS instead of asking DNS; may be repeated
-  --resolver ADDR:PORT ask this DNS server
-  --cache FILE         use this host cache file
-  --network NAME       read and file under this network instead of recognising it
+${SHARED_OPTIONS}
+  --network NAME       read and file under this network instead of recognising
+                       it
   --allow-private      allow loopback, private and link-local addresses
   --json               print one photofinish.explain/1 document
 
-Exit status: 0 if a protocol was established, whichever; 1 if none was; 2 for bad usage or input;
-130 if interrupted.
+Exit status: 0 if a protocol was established, whichever; 1 if none was; 2 for
+bad usage or input; 130 if interrupted.
+
+Examples:
+  photofinish explain example.org
+  photofinish explain a.test:4433 --resolve a.test:4433:127.0.0.1 --ca ca.pem \\
+    --allow-private
 `;
 
 const CACHE = `Usage: photofinish cache list [OPTIONS]
        photofinish cache show ORIGIN [OPTIONS]
        photofinish cache clear [OPTIONS]
 
-The host cache holds what each origin was found to speak on each network. It is browsing history:
-"clear" removes all of it.
+The host cache holds what each origin was found to speak on each network. It is
+browsing history: "clear" removes all of it.
 
 Options:
   --cache FILE         use this host cache file
   --json               print one photofinish.cache/1 document
+
+Exit status: 0 if it was done; 1 if nothing is known of ORIGIN, or the file
+cannot be used; 2 for bad usage.
 `;
 
 const BROWSER_OPTIONS = `  --browser NAME       ${BROWSER_NAMES.join(', ')}; may be repeated
                          (default every one found for this user)
-  --user-data-dir DIR  a Chromium profile elsewhere; nothing outside DIR is written`;
+  --user-data-dir DIR  a Chromium profile elsewhere; nothing outside DIR is
+                       written`;
 
 const INSTALL = `Usage: photofinish install [OPTIONS]
 
-Makes the helper known to browsers, for this user only: a native messaging manifest for each
-browser, and a launcher that they start. Running it again replaces both.
+Makes the helper known to browsers, for this user only: a native messaging
+manifest for each browser, and a launcher that they start. Running it again
+replaces both.
 
 Options:
 ${BROWSER_OPTIONS}
   --config FILE        a settings file for the helper to use
-  --extension-id ID    allow a Chromium extension built under another key, not the published one
+  --extension-id ID    allow a Chromium extension built under another key, not
+                       the published one
   --json               print one photofinish.install/1 document
 
-Exit status: 0 if the helper is now known to a browser and nothing failed, 1 otherwise.
+Exit status: 0 if the helper is now known to a browser and nothing failed, 1
+otherwise.
 `;
 
 const UNINSTALL = `Usage: photofinish uninstall [OPTIONS]
 
-Removes what "photofinish install" wrote and nothing else. The host cache stays; clear it with
-"photofinish cache clear".
+Removes what "photofinish install" wrote and nothing else. The host cache stays;
+clear it with "photofinish cache clear".
 
 Options:
 ${BROWSER_OPTIONS}
@@ -148,8 +173,9 @@ ${BROWSER_OPTIONS}
 
 const DOCTOR = `Usage: photofinish doctor [OPTIONS]
 
-Walks the way a browser takes to the helper, for each browser: the manifest, the extension it
-allows, the launcher, and a real first message. Then looks at host cache, settings and addon.
+Walks the way a browser takes to the helper, for each browser: the manifest, the
+extension it allows, the launcher, and a real first message. Then looks at
+settings, host cache, network and addon.
 
 Options:
   --user-data-dir DIR  look at the Chromium profile in DIR instead
@@ -161,7 +187,8 @@ Exit status: 0 if all is well, 1 otherwise; each problem says what to do.
 
 const REPORT = `Usage: photofinish report FILE... [--html OUT | --csv OUT | --json]
 
-Reads photofinish.report/1 documents, as the extension exports them, and prints a summary of each.
+Reads photofinish.report/1 documents, as the extension exports them, and prints
+a summary of each.
 
 Options:
   --html OUT           write one self-contained page to OUT (one FILE only)
