@@ -21,7 +21,8 @@ test('an alternative is shown with who said it, when, and until when; one for ev
   ]);
   const from = lines.indexOf('What is advertised:');
   assert.deepEqual(lines.slice(from + 1), [
-    '  h3 at b.test:8443 on any network: a header that a browser received, 1 min ago, good for 59 min',
+    '  h3 at b.test:8443 on any network: a header that a browser received, 1 min ago,',
+    '    good for 59 min',
     '  h3 at port 443 on home: an HTTPS record, 1 min ago, expired',
   ]);
 });

@@ -6,7 +6,7 @@ import { alternativesOf, type KnownAlternative } from '../cache/advertised.ts';
 import { advertisedUntilMs } from '../cache/policy.ts';
 import { type AddressRecord, ANY_NETWORK, type HostRecord, type UseRecord } from '../cache/record.ts';
 import type { OriginRecords } from '../cache/store.ts';
-import { type Cell, duration, type Paint, printable, table } from './text.ts';
+import { type Cell, duration, type Paint, printable, table, wrapped } from './text.ts';
 
 function h3Words(host: HostRecord, nowMs: number): string {
   const { h3AtMs, h3FailedAtMs, h3Failure, h3UntilMs, h3BackOffUntilMs } = host;
@@ -72,7 +72,7 @@ function timesWords(host: HostRecord): string | null {
     rttWords('TCP round trip', host.tcpRttMs, host.tcpRttVarMs),
     host.h3LossRate === null ? null : `QUIC loss ${(100 * host.h3LossRate).toFixed(1)} %`,
   ].filter((words) => words !== null);
-  return times.length === 0 ? null : `  on ${networkWords(host.network)}: ${times.join(', ')}`;
+  return times.length === 0 ? null : `on ${networkWords(host.network)}: ${times.join(', ')}`;
 }
 
 const TELLERS: Record<NonNullable<KnownAlternative['said']>, string> = {
@@ -88,7 +88,7 @@ function alternativeWords(alternative: KnownAlternative, network: string, nowMs:
   const left = untilMs > nowMs ? `good for ${duration(untilMs - nowMs)}` : 'expired';
   const where = persist ? 'any network' : networkWords(network);
   const age = duration(Math.max(0, nowMs - saidAtMs));
-  return `  ${printable(alpn)} at ${printable(place)} on ${where}: ${teller}, ${age} ago, ${left}`;
+  return `${printable(alpn)} at ${printable(place)} on ${where}: ${teller}, ${age} ago, ${left}`;
 }
 
 /** Every alternative once: one that outlives networks is known a second time, under none. */
@@ -100,7 +100,7 @@ function alternativesWords(hosts: readonly HostRecord[], nowMs: number): string[
     if (host.misdirected === null || (host.misdirectedUntilMs ?? 0) <= nowMs) return [];
     const left = duration((host.misdirectedUntilMs ?? 0) - nowMs);
     return [
-      `  not h3 at ${printable(host.misdirected)} on ${networkWords(host.network)}: it answered 421, left out for ${left}`,
+      `not h3 at ${printable(host.misdirected)} on ${networkWords(host.network)}: it answered 421, left out for ${left}`,
     ];
   });
   return [...new Set([...lines, ...refused])];
@@ -108,22 +108,23 @@ function alternativesWords(hosts: readonly HostRecord[], nowMs: number): string[
 
 function addressWords(address: AddressRecord, nowMs: number): string {
   const age = duration(Math.max(0, nowMs - address.usedAtMs));
-  return `  ${printable(address.address)} on ${networkWords(address.network)}: ${formatMs(address.srttMs)}, ${age} ago`;
+  return `${printable(address.address)} on ${networkWords(address.network)}: ${formatMs(address.srttMs)}, ${age} ago`;
 }
 
 function useWords(use: UseRecord, nowMs: number): string {
   const protocol = use.protocol === null ? 'an unknown protocol' : PROTOCOL_NAMES[use.protocol];
   const age = duration(Math.max(0, nowMs - use.seenAtMs));
-  return `  ${use.browser} under ${printable(use.site)} on ${networkWords(use.network)}: ${protocol}, ${age} ago`;
+  return `${use.browser} under ${printable(use.site)} on ${networkWords(use.network)}: ${protocol}, ${age} ago`;
 }
 
 /** Everything known of one origin, as lines; `nowMs` since the epoch. */
 export function originText({ hosts, uses, addresses }: OriginRecords, nowMs: number, paint: Paint): string[] {
+  const indented = (lines: readonly string[]) => lines.flatMap((line) => wrapped(line, '  ', '    '));
   const section = (title: string, lines: readonly string[]) =>
-    lines.length === 0 ? [] : ['', title, ...lines];
+    lines.length === 0 ? [] : ['', title, ...indented(lines)];
   return [
     ...hostsTable(hosts, nowMs, paint),
-    ...hosts.map(timesWords).filter((line) => line !== null),
+    ...indented(hosts.map(timesWords).filter((line) => line !== null)),
     ...section('What is advertised:', alternativesWords(hosts, nowMs)),
     ...section(
       'Addresses, by their round trip:',

@@ -28,7 +28,6 @@ const OPTIONS = {
 
 /** Ten times what a cold start takes on a slow disk. */
 const HELLO_TIMEOUT_MS = 2000;
-const LINE_COLUMNS = 100;
 /** Where there is no salt yet no key is shown, so any will do. */
 const SALT_STAND_IN_BYTES = 16;
 const SUBJECT = 'Helper';
@@ -146,10 +145,9 @@ function findingsText(findings: readonly Finding[], paint: Paint): string {
       lines.push(...(lines.length === 0 ? [] : ['']), paint('bold', subject));
     }
     const [mark, colour] = MARKS[finding.state];
-    const [first = '', ...rest] = wrapped(printable(finding.text), ' '.repeat(16), LINE_COLUMNS);
+    const [first = '', ...rest] = wrapped(printable(finding.text), ' '.repeat(16));
     lines.push(`  ${paint(colour, mark)}  ${finding.check.padEnd(10)}${first.trimStart()}`, ...rest);
-    if (finding.remedy !== null)
-      lines.push(...wrapped(printable(finding.remedy), ' '.repeat(16), LINE_COLUMNS));
+    if (finding.remedy !== null) lines.push(...wrapped(printable(finding.remedy), ' '.repeat(16)));
   }
   const problems = findings.filter(({ state }) => state === 'problem').length;
   const verdict = problems === 0 ? 'All is well.' : problems === 1 ? '1 problem.' : `${problems} problems.`;

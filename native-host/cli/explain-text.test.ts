@@ -112,6 +112,27 @@ test('the verdict comes first, then its evidence, in 80 columns and without esca
   assert.equal(text.includes('\u001b'), false);
 });
 
+test('what is too wide for a table is told in sentences of 80 columns', () => {
+  const address = '2001:db8:1111:2222:3333:4444:5555:6666';
+  const error = { code: 'handshake-timeout', message: 'no end' } as const;
+  const wide = attempt({ address, port: 44_300, outcome: 'failed', error });
+  const host = `${'a-long-label.'.repeat(3)}test`;
+  const found = [{ host, address, source: 'hint', ttlSeconds: 60 } as const];
+  const text = explanationText(
+    explanation({ race: race([wide, h2]), names: { ...names, addresses: found } }),
+  );
+  for (const line of text.split('\n')) assert.ok(line.length <= 80, line);
+  const flat = text.replaceAll(/\n +/g, ' ');
+  assert.match(
+    flat,
+    /address 2001:[0-9a-f:]+, name a-long[a-z.-]+, from hint of an HTTPS record, valid for 1 min/,
+  );
+  assert.match(
+    flat,
+    /protocol HTTP\/3, address \[2001:[0-9a-f:]+\]:44300, started 0 ms, established –, outcome hand/,
+  );
+});
+
 test('DNS: addresses with source and life, records with all they say, and questions that led nowhere', () => {
   const text = explanationText(explanation());
   assert.match(text, /192\.0\.2\.1 +a\.test +A +5 min\n/);
@@ -179,6 +200,11 @@ test('a host that was not raced says why, and a forbidden address how to allow i
   const text = explanationText(explanation({ names: null, race: dead, v3: null }));
   assert.match(text, /Not raced \(blocked\): 10\.0\.0\.1 is private\. Allow it with --allow-private\./);
   assert.match(text, /DNS was not asked\./);
+  const refused = { ...names, addresses: [], services: [], lookups: [] };
+  assert.match(
+    explanationText(explanation({ names: refused, race: dead, v3: null })),
+    /No address that may be connected to\./,
+  );
   assert.match(text, /Not compared: nothing was reached\./);
 });
 
@@ -194,4 +220,12 @@ test('what servers and resolvers say cannot move the cursor', () => {
     }),
   );
   assert.doesNotMatch(text, /[^\P{Cc}\n]|\p{Cf}/u);
+});
+
+test('other hosts are counted in words, and only those that TCP reached speak against UDP', () => {
+  const said = (reachedHosts: number, failedHosts: number): string =>
+    explanationText(explanation({ evidence: { reachedHosts, failedHosts } })).replaceAll(/\n +/g, ' ');
+  assert.match(said(0, 0), /no other host was tried over HTTP\/3 here/);
+  assert.match(said(1, 0), /reached 1 other host here and failed for none\./);
+  assert.match(said(2, 1), /reached 2 other hosts here and failed for 1 that TCP reached\./);
 });

@@ -15,6 +15,7 @@ import { drawPhotoFinish } from './photo-finish.ts';
 import {
   type Cell,
   duration,
+  LINE_COLUMNS,
   milliseconds,
   type Paint,
   paintProtocol,
@@ -24,24 +25,22 @@ import {
   wrapped,
 } from './text.ts';
 
-const LINE_COLUMNS = 80;
 const INDENT = '  ';
 const CONTINUED = '    ';
 
 /** A line for each text, those that are too long broken and indented further. */
 function lines(...texts: readonly string[]): string[] {
-  return texts.flatMap((text) => {
-    const [first = '', ...rest] = wrapped(printable(text), INDENT, LINE_COLUMNS);
-    return [
-      first,
-      ...wrapped(rest.map((line) => line.trimStart()).join(' '), CONTINUED, LINE_COLUMNS),
-    ].filter((line) => line.trim() !== '');
-  });
+  return texts.flatMap((text) => wrapped(printable(text), INDENT, CONTINUED));
 }
 
+/** A table; where long names and addresses make it too wide, a sentence for each row. */
 function rows(head: readonly string[], body: readonly (readonly Cell[])[], paint: Paint): string[] {
   const columns = head.map((title) => ({ title, align: 'left' as const }));
-  return table(columns, body, paint).map((line) => INDENT + line);
+  const narrow = table(columns, body, plain).every((line) => INDENT.length + line.length <= LINE_COLUMNS);
+  if (narrow) return table(columns, body, paint).map((line) => INDENT + line);
+  const sentence = (cells: readonly Cell[]): string =>
+    cells.map(({ text }, index) => `${head[index]?.toLowerCase()} ${text}`).join(', ');
+  return lines(...body.map(sentence));
 }
 
 const ADDRESS_SOURCES: Record<DiscoveredAddress['source'], string> = {
@@ -84,8 +83,10 @@ function lookupWords({ name, kind, tookMs, outcome, records, message }: Names['l
   return `${kind} ${name}: ${said[outcome]}, after ${milliseconds(tookMs)}`;
 }
 
-function namesSection(names: Names | null, paint: Paint): string[] {
+function namesSection({ names, race }: Explanation, paint: Paint): string[] {
   if (names === null) return lines('DNS was not asked.');
+  const none =
+    race.error?.code === 'blocked' ? 'No address that may be connected to.' : 'No address was found.';
   const { addresses, services, lookups } = names;
   const found = addresses.map(({ address, host, source, ttlSeconds }): Cell[] => [
     { text: printable(address) },
@@ -94,9 +95,7 @@ function namesSection(names: Names | null, paint: Paint): string[] {
     { text: ttl(ttlSeconds) },
   ]);
   return [
-    ...(found.length === 0
-      ? lines('No address was found.')
-      : rows(['ADDRESS', 'NAME', 'FROM', 'VALID FOR'], found, paint)),
+    ...(found.length === 0 ? lines(none) : rows(['ADDRESS', 'NAME', 'FROM', 'VALID FOR'], found, paint)),
     ...lines(...services.map(serviceWords)),
     ...lines(...lookups.filter(({ outcome }) => outcome !== 'answered').map(lookupWords)),
   ];
@@ -220,8 +219,11 @@ function rememberedWords(remembered: Remembered, nowMs: number): string[] {
 }
 
 function evidenceWords({ failedHosts, reachedHosts }: Explanation['evidence']): string {
-  if (failedHosts + reachedHosts === 0) return 'No other host was tried over HTTP/3 here lately.';
-  return `Over HTTP/3 here: ${reachedHosts} reached, ${failedHosts} not, though TCP worked.`;
+  if (failedHosts + reachedHosts === 0) return 'In the last day no other host was tried over HTTP/3 here.';
+  const reached = `In the last day HTTP/3 reached ${plural(reachedHosts, 'other host')} here`;
+  return failedHosts === 0
+    ? `${reached} and failed for none.`
+    : `${reached} and failed for ${failedHosts} that TCP reached.`;
 }
 
 /** The whole page, without a final line break. */
@@ -232,10 +234,10 @@ export function explanationText(explanation: Explanation, paint: Paint = plain):
   return [
     paint('bold', explanation.origin),
     ...[verdict.text, ...verdict.findings.map(({ text }) => `Also: ${text}`)].flatMap((text) =>
-      wrapped(printable(text), INDENT, LINE_COLUMNS),
+      wrapped(printable(text), INDENT),
     ),
-    ...lines(`(${verdict.code}, on network ${network})`).map((line) => paint('dim', line)),
-    ...section('What DNS says', namesSection(explanation.names, paint)),
+    ...lines(`(verdict ${verdict.code}, on network ${network})`).map((line) => paint('dim', line)),
+    ...section('What DNS says', namesSection(explanation, paint)),
     ...section('What the server advertises', advertisementSection(explanation)),
     ...section('A race, nothing remembered', raceSection(explanation.race, origin, paint)),
     ...section('A first visit', firstVisitSection(explanation, origin, paint)),

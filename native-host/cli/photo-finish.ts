@@ -4,11 +4,13 @@ import { formatMs } from '@photofinish/shared/markup';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import { type Lane, laneWords, marginWords, photoFinish } from '@photofinish/shared/photo-finish';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
-import { type Paint, paintProtocol } from './text.ts';
+import { LINE_COLUMNS, type Paint, paintProtocol } from './text.ts';
 
-const AXIS_COLUMNS = 44;
+/** Shorter where the words behind the lanes are long. */
+const MOST_AXIS_COLUMNS = 44;
 const LABEL_COLUMNS = 8;
 const INDENT = '  ';
+const GAP = '  ';
 /** Where a lane's drawing begins: under it stand legend and margin. */
 const AXIS_INDENT = INDENT + ' '.repeat(LABEL_COLUMNS + 2);
 
@@ -24,11 +26,11 @@ const BLOCKS = {
   cut: '╳',
 } as const;
 
-/** The drawing of one lane on an axis of `maxMs`, blanks at its end left out. */
-export function drawLane(lane: Lane, maxMs: number): string {
+/** The drawing of one lane on an axis of `maxMs` and so many columns, blanks at its end left out. */
+function drawLane(lane: Lane, maxMs: number, columns: number): string {
   if (lane.state === 'absent') return '';
-  const column = (ms: number): number => Math.round((ms / maxMs) * (AXIS_COLUMNS - 1));
-  const cells: string[] = Array.from({ length: AXIS_COLUMNS }, () => ' ');
+  const column = (ms: number): number => Math.round((ms / maxMs) * (columns - 1));
+  const cells: string[] = Array.from({ length: columns }, () => ' ');
   const fill = (fromMs: number, toMs: number, block: string): void => {
     cells.fill(block, column(fromMs), column(toMs));
   };
@@ -50,10 +52,11 @@ export function drawLane(lane: Lane, maxMs: number): string {
   return cells.join('').trimEnd();
 }
 
-function legend(lanes: readonly Lane[]): string {
+/** What the marks mean, on as many lines as it takes. */
+function legend(lanes: readonly Lane[]): string[] {
   const drawn = lanes.filter((lane) => lane.state !== 'absent');
   const entries: readonly (readonly [boolean, string])[] = [
-    [drawn.some((lane) => lane.startMs > 0), `${BLOCKS.waiting} start delay`],
+    [drawn.some((lane) => lane.startMs > 0), `${BLOCKS.waiting} waiting`],
     [drawn.some((lane) => lane.contender === 'h3'), `${BLOCKS.quic} QUIC`],
     [drawn.some((lane) => lane.contender === 'h2'), `${BLOCKS.tcp} TCP  ${BLOCKS.tls} TLS`],
     [drawn.some((lane) => lane.establishedMs !== null), `${BLOCKS.flag} established`],
@@ -63,29 +66,37 @@ function legend(lanes: readonly Lane[]): string {
     ],
     [drawn.some((lane) => lane.establishedMs === null), `${BLOCKS.cut} cut off`],
   ];
-  return entries
-    .filter(([shown]) => shown)
-    .map(([, words]) => words)
-    .join('  ');
+  const said: string[] = [];
+  for (const [shown, words] of entries) {
+    if (!shown) continue;
+    const longer = said.length === 0 ? words : said.at(-1) + GAP + words;
+    if (AXIS_INDENT.length + longer.length > LINE_COLUMNS) said.push(words);
+    else said[Math.max(0, said.length - 1)] = longer;
+  }
+  return said;
 }
 
 /** The drawing's lines; none when nothing was attempted. */
 export function drawPhotoFinish(race: OriginRace, paint: Paint): string[] {
   const finish = photoFinish(race);
   if (finish.lanes.every((lane) => lane.state === 'absent')) return [];
+  const words = Math.max(...finish.lanes.map((lane) => laneWords(lane).length));
+  const columns = Math.min(MOST_AXIS_COLUMNS, LINE_COLUMNS - AXIS_INDENT.length - GAP.length - words);
   const lanes = finish.lanes.map((lane) => {
     const label = PROTOCOL_NAMES[lane.protocol].padEnd(LABEL_COLUMNS);
-    const drawing = drawLane(lane, finish.axis.maxMs);
-    const painted = paintProtocol(paint, lane.protocol, drawing) + ' '.repeat(AXIS_COLUMNS - drawing.length);
-    return `${INDENT}${paintProtocol(paint, lane.protocol, label)} ▕${painted}  ${laneWords(lane)}`;
+    const drawing = drawLane(lane, finish.axis.maxMs, columns);
+    const painted = paintProtocol(paint, lane.protocol, drawing) + ' '.repeat(columns - drawing.length);
+    return `${INDENT}${paintProtocol(paint, lane.protocol, label)} ▕${painted}${GAP}${laneWords(lane)}`;
   });
   const end = formatMs(finish.axis.maxMs);
-  const axis = `0${end.padStart(AXIS_COLUMNS - 1)}`;
+  const axis = `0${end.padStart(columns - 1)}`;
+  const beside = `${axis}${GAP}${finish.caption}`;
+  const dim = (text: string): string => AXIS_INDENT + paint('dim', text);
   const margin = marginWords(finish);
   return [
     ...lanes,
-    AXIS_INDENT + paint('dim', `${axis}  ${finish.caption}`),
-    AXIS_INDENT + paint('dim', legend(finish.lanes)),
+    ...(beside.length + AXIS_INDENT.length > LINE_COLUMNS ? [axis, finish.caption] : [beside]).map(dim),
+    ...legend(finish.lanes).map(dim),
     ...(margin === null ? [] : [AXIS_INDENT + paint('bold', margin)]),
   ];
 }

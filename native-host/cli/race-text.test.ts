@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseOrigin } from '@photofinish/shared/origin';
-import type { Attempt, Mode, OriginRace, Trial } from '@photofinish/shared/outcome';
+import {
+  ATTEMPT_ERROR_CODES,
+  type Attempt,
+  type Mode,
+  type OriginRace,
+  type Trial,
+} from '@photofinish/shared/outcome';
 import { summaryOf } from '../race/summary.ts';
 import { raceText } from './race-text.ts';
 import { plain, printable, table } from './text.ts';
@@ -86,6 +92,27 @@ test('a failed lane says why in words', () => {
     error: { code: 'udp-refused', message: 'refused' },
   };
   assert.match(textOf('race', [race('race', [trial([failed, H2])])]), /▕╳ +UDP refused/);
+});
+
+for (const code of ATTEMPT_ERROR_CODES)
+  test(`a photo finish stays within 80 columns: ${code}`, () => {
+    const cut = { transportMs: null, establishedMs: null, firstByteMs: null, outcome: 'failed' } as const;
+    const failed = trial([
+      { ...H3, ...cut, error: { code, message: 'seen' } },
+      { ...H2, startedMs: 10 },
+    ]);
+    const [, ...drawn] = textOf('alt-svc', [race('alt-svc', Array(1000).fill(failed))]).split('\n\n');
+    for (const line of drawn.join('\n').split('\n')) assert.ok(line.length <= 80, line);
+    assert.match(drawn.join(), /· waiting.+╳ cut off/s, 'the legend is whole');
+  });
+
+test('a mode that tries only a part names the command that tries all, where it leaves the cause open', () => {
+  const open = (mode: Mode): OriginRace => ({
+    ...race(mode, [trial([H2])]),
+    verdict: { code: 'unknown', text: 'Not enough was seen.', findings: [] },
+  });
+  assert.match(textOf('v3', [open('v3')]), /\n {2}To try everything: photofinish explain https:\/\/a\.test$/);
+  assert.doesNotMatch(textOf('race', [open('race')]), /To try everything/);
 });
 
 test('an origin that was not raced says why, and how to allow it', () => {

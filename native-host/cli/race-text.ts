@@ -13,7 +13,6 @@ import {
   wrapped,
 } from './text.ts';
 
-const LINE_COLUMNS = 100;
 const INDENT = '  ';
 
 const ONE_TRIAL: readonly Column[] = [
@@ -89,20 +88,24 @@ function unracedWords({ code, message }: AttemptError): string {
   return `Not raced (${code}): ${printable(message)}.${remedy}`;
 }
 
+/** Whether the verdict has too little to go by because the mode tries only some of what there is. */
+function leavesUntried({ mode, verdict }: OriginRace): boolean {
+  return verdict.code === 'unknown' && ['v3', 'alt-svc', 'h3', 'h2'].includes(mode);
+}
+
 function details(race: OriginRace, paint: Paint): string[] {
   const head = ['', paint('bold', race.origin)];
   if (race.error !== undefined && race.trials.length === 0)
-    return [...head, ...wrapped(unracedWords(race.error), INDENT, LINE_COLUMNS)];
+    return [...head, ...wrapped(unracedWords(race.error), INDENT)];
   const { verdict } = race;
   const cache = race.summary.cache === undefined ? null : cacheWords(race.summary.cache);
   return [
     ...head,
     ...drawPhotoFinish(race, paint),
     ...(cache === null ? [] : [`${INDENT}${cache}`]),
-    ...wrapped(printable(verdict.text), INDENT, LINE_COLUMNS),
-    ...verdict.findings.flatMap((finding) =>
-      wrapped(`Also: ${printable(finding.text)}`, INDENT, LINE_COLUMNS),
-    ),
+    ...wrapped(printable(verdict.text), INDENT),
+    ...verdict.findings.flatMap((finding) => wrapped(`Also: ${printable(finding.text)}`, INDENT)),
+    ...(leavesUntried(race) ? wrapped(`To try everything: photofinish explain ${race.origin}`, INDENT) : []),
   ];
 }
 

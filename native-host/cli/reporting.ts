@@ -15,8 +15,6 @@ const OPTIONS = {
   json: { type: 'boolean' },
 } as const;
 
-const LINE_COLUMNS = 100;
-
 function readReport(path: string): Report {
   let text: string;
   try {
@@ -73,7 +71,7 @@ function summary(report: Report, paint: Paint): string {
     site.origins.flatMap((origin) => [
       '',
       paint('bold', origin.origin),
-      ...wrapped(printable(origin.verdict.text), '  ', LINE_COLUMNS),
+      ...wrapped(printable(origin.verdict.text), '  '),
     ]),
   );
   return [...head, ...table(columns, rows, paint), ...verdicts].join('\n');

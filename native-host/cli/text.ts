@@ -83,15 +83,22 @@ export function table(
   return [line(head), ...rows.map(line)];
 }
 
-/** Breaks a text into lines of at most `width` characters, each behind the indent. */
-export function wrapped(text: string, indent: string, width: number): string[] {
+/** How wide what people read may be: terminals start with so many columns. */
+export const LINE_COLUMNS = 80;
+
+/**
+ * Breaks a text into lines of at most 80 characters, the first behind `indent`, the others behind `further`. A word that
+ * fits on no line stays whole, for a path or a header is there to be copied.
+ */
+export function wrapped(text: string, indent: string, further = indent): string[] {
+  const [first = '', ...words] = text.split(' ');
   const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && indent.length + line.length + 1 + word.length > width) {
-      lines.push(indent + line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
+  let line = indent + first;
+  for (const word of words) {
+    if (line.trim() !== '' && line.length + 1 + word.length > LINE_COLUMNS) {
+      lines.push(line);
+      line = further + word;
+    } else line = `${line} ${word}`;
   }
-  return [...lines, indent + line];
+  return [...lines, line];
 }
