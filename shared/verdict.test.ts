@@ -386,6 +386,20 @@ const UNKNOWN: readonly Row[] = [
     /QUIC on port 443 fails \(udp-timeout\), and not enough was seen/,
   ],
   [
+    'only HTTP/2 tried, in vain',
+    { attempts: [h2(dead)], discovered: quiet },
+    'unknown',
+    [],
+    /^HTTP\/2 could not be established \(tcp-refused\), and HTTP\/3 was not tried: .* Start the server/,
+  ],
+  [
+    'only HTTP/2 tried, with nothing that names HTTP/3',
+    { attempts: [h2()], discovered: quiet },
+    'unknown',
+    [],
+    /^HTTP\/3 was not tried\./,
+  ],
+  [
     'advertised by the answer of a mode that does not follow it',
     { attempts: [h2()] },
     'unknown',

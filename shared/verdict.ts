@@ -189,13 +189,26 @@ function deadFinding({ evidence, h3, h2 }: Facts): Finding | null {
   return { code: 'unknown', text };
 }
 
-function unexplained({ evidence, h3 }: Facts): Finding {
+function unexplained({ evidence, h3, h2 }: Facts): Finding {
   if (evidence.leftOut)
     return {
       code: 'unknown',
       text: 'Only HTTP/2 was tried, because the host cache remembers that HTTP/3 failed on this network. Compare the two to try it again.',
     };
-  const tried = isFailed(h3) ? `QUIC on port ${evidence.origin.port} fails (${h3.code}), and n` : 'N';
+  const { host, port } = evidence.origin;
+  if (h3 === 'not-tried' && isFailed(h2)) {
+    const cause = causeWords(h2, { host, port, advert: 'HTTP/3' });
+    return {
+      code: 'unknown',
+      text: `HTTP/2 could not be established (${h2.code}), and HTTP/3 was not tried: ${cause}`,
+    };
+  }
+  if (h3 === 'not-tried' && h2 === 'established')
+    return {
+      code: 'unknown',
+      text: 'HTTP/3 was not tried. Race the origin to compare HTTP/3 with HTTP/2.',
+    };
+  const tried = isFailed(h3) ? `QUIC on port ${port} fails (${h3.code}), and n` : 'N';
   return {
     code: 'unknown',
     text: `${tried}ot enough was seen to say why. Race the origin to compare HTTP/3 with HTTP/2.`,
