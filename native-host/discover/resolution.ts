@@ -160,10 +160,7 @@ export function createResolution(options: ResolutionOptions): Resolution {
       });
     else if (failure === null)
       actions.push({ type: 'failed', code: 'no-address', message: `${host} has no address` });
-    else {
-      const message = `${host} could not be looked up (${failure.message})`;
-      actions.push({ type: 'failed', code: 'dns-failed', message });
-    }
+    else actions.push({ type: 'failed', code: 'dns-failed', message: failure.message });
   }
 
   function step(nowMs: number): ResolutionAction[] {

@@ -232,7 +232,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
       live?.cancel();
       // Ended attempts still have to say how many packets they took.
       await Promise.all(attempts.map((entry) => entry.told));
-      if (live !== null && !heard) undiscovered = notInTime(origin.host, plan.timeoutMs);
+      if (live !== null && !heard) undiscovered = notInTime(plan.timeoutMs);
       const names = live?.names() ?? null;
       resolve({ trial: machine.record(), altSvc, knownRoot, names, followed, undiscovered });
     }

@@ -12,8 +12,8 @@ export interface LookUp {
 }
 
 /** What became of a name that nobody answered for in time. */
-export function notInTime(host: string, timeoutMs: number): AttemptError {
-  return { code: 'dns-failed', message: `${host} could not be looked up within ${timeoutMs} ms` };
+export function notInTime(timeoutMs: number): AttemptError {
+  return { code: 'dns-failed', message: `no answer within ${timeoutMs} ms` };
 }
 
 /** Settles a discovery, or gives it up after `timeoutMs` or when the signal is aborted. Never rejects. */
@@ -27,5 +27,5 @@ export async function lookUp({ discovery, query, timeoutMs, clock, signal }: Loo
   signal?.removeEventListener('abort', onAbort);
   forget();
   if (settled.ok || signal?.aborted || !stop.signal.aborted) return settled;
-  return { ...settled, error: notInTime(query.origin.host, timeoutMs) };
+  return { ...settled, error: notInTime(timeoutMs) };
 }
