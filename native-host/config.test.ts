@@ -89,7 +89,7 @@ test('what does not fit is refused with the name of the setting', async (t) => {
     ['{', /not JSON/],
     ['[]', /settings/],
     ['{"allowPrivate":["127.0.0.0/33"]}', /allowPrivate\.0.*address range/],
-    ['{"allowprivate":[]}', /allowprivate/],
+    ['{"allowprivate":[]}', /allowprivate is no setting; there are allowPrivate, .*logs$/],
     ['{"resolve":{"h3.test":"127.0.0.1"}}', /HOST:PORT/],
     ['{"resolve":{"h3.test:1":"localhost"}}', /not an IP address/],
     ['{"resolver":"dns.test:53"}', /resolver.*ADDRESS:PORT/],

@@ -155,10 +155,12 @@ function parseFile(file: string, text: string): v.InferOutput<typeof fileSchema>
   const result = v.safeParse(fileSchema, json);
   if (result.success) return result.output;
   const [issue] = result.issues;
-  throw new SettingsError(
-    'config-invalid',
-    `${file}: ${v.getDotPath(issue) ?? 'settings'}: ${issue.message}`,
-  );
+  const name = v.getDotPath(issue) ?? 'settings';
+  const unknown = issue.type === 'strict_object' && issue.expected === 'never';
+  const wrong = unknown
+    ? `is no setting; there are ${Object.keys(fileSchema.entries).join(', ')}`
+    : issue.message;
+  throw new SettingsError('config-invalid', `${file}: ${name}${unknown ? ' ' : ': '}${wrong}`);
 }
 
 /**
