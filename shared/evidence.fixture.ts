@@ -5,6 +5,7 @@ import type { Origin } from './origin.ts';
 import { originParts } from './origin.ts';
 import type { Attempt, AttemptError, Discovered } from './outcome.ts';
 import { attempt } from './race-samples.fixture.ts';
+import { serviceRecord } from './service-record.fixture.ts';
 
 const origin = originParts('https://a.test' as Origin);
 export const refused: AttemptError = { code: 'udp-refused', message: 'refused' };
@@ -26,22 +27,9 @@ export function h2(error: AttemptError | null = null, over: Partial<Attempt> = {
 
 export const base: Evidence = { origin, attempts: [h3(), h2()], discovered: own, gainMs: null };
 
-const A_RECORD: ServiceRecord = {
-  owner: 'a.test',
-  priority: 1,
-  target: 'a.test',
-  alpn: ['h3', 'h2'],
-  noDefaultAlpn: false,
-  port: null,
-  ipv4Hints: [],
-  ipv6Hints: [],
-  ech: false,
-  incompatible: false,
-  ttlSeconds: 300,
-};
-
 export function names(services: Partial<ServiceRecord>[], over: Partial<Names> = {}): Names {
-  return { addresses: [], lookups: [], services: services.map((s) => ({ ...A_RECORD, ...s })), ...over };
+  const records = services.map((s) => serviceRecord('a.test', { alpn: ['h3', 'h2'], ...s }));
+  return { addresses: [], lookups: [], services: records, ...over };
 }
 
 /** `b.test` was asked for both kinds of address and nothing came of it. */

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { ServiceRecord } from '@photofinish/shared/discovered';
 import { parseOrigin } from '@photofinish/shared/origin';
+import { serviceRecord } from '@photofinish/shared/service-record.fixture';
 import type { Answer, QueryKind } from './answer.ts';
 import { type Endpoint, sameEndpoint } from './endpoint.ts';
 import { createResolution } from './resolution.ts';
@@ -45,20 +46,7 @@ export function aaaa(name: string, afterMs: number, list: string[], ttlSeconds =
 
 /** An HTTPS answer; each record is ServiceMode, priority 1, for the asked name itself unless it says otherwise. */
 export function https(name: string, afterMs: number, ...records: Partial<ServiceRecord>[]): Reply {
-  const services = records.map((record) => ({
-    owner: name,
-    priority: 1,
-    target: name,
-    alpn: [],
-    noDefaultAlpn: false,
-    port: null,
-    ipv4Hints: [],
-    ipv6Hints: [],
-    ech: false,
-    incompatible: false,
-    ttlSeconds: TTL_SECONDS,
-    ...record,
-  }));
+  const services = records.map((record) => serviceRecord(name, { ttlSeconds: TTL_SECONDS, ...record }));
   return { name, kind: 'HTTPS', afterMs, answer: { ok: true, kind: 'HTTPS', services } };
 }
 
@@ -75,7 +63,7 @@ const IPV6_SOURCE = '2001:db8:ffff::1';
 const IPV4_SOURCE = '203.0.113.1';
 
 /** Routes of a machine whose families are those of `connectivity`. */
-export function routesOf(connectivity: Connectivity): (destination: string) => string | null {
+function routesOf(connectivity: Connectivity): (destination: string) => string | null {
   return (destination) => {
     if (destination.includes(':')) return connectivity.ipv6 ? IPV6_SOURCE : null;
     return connectivity.ipv4 ? IPV4_SOURCE : null;

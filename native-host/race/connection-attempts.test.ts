@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HINTS, type PathHint } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import { type PlanInput, planTrial } from './plan.ts';
+import type { PlanInput } from './plan.ts';
+import { plainPlan } from './plan-scene.ts';
 import { type Behaviour, type Listing, place, type Simulated, simulate } from './simulation.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -32,19 +33,7 @@ interface Scene {
 }
 
 function play({ lists, peers = {}, with: more }: Scene): Simulated {
-  const plan = planTrial({
-    mode: 'v3',
-    host: 'a.test',
-    endpoints: [],
-    decision: null,
-    hints: NO_HINTS,
-    epochMs: 0,
-    startDelayMs: null,
-    attemptDelayMs: null,
-    freshQuic: false,
-    timeoutMs: TIMEOUT_MS,
-    ...more,
-  });
+  const plan = plainPlan({ mode: 'v3', timeoutMs: TIMEOUT_MS, ...more });
   return simulate({ plan, lists, behave: (_contender, _nth, { address }) => peers[address] ?? SILENT });
 }
 

@@ -1,17 +1,17 @@
 // What deciding costs without any I/O: a simple race, a list of many endpoints, and the same from DNS answers on. Run:
 // node decide.bench.ts SCENE ENDPOINTS; prints the median microseconds of one decision.
 import { argv, stdout } from 'node:process';
-import type { ServiceRecord } from '@photofinish/shared/discovered';
 import { parseOrigin } from '@photofinish/shared/origin';
 import type { Mode } from '@photofinish/shared/outcome';
+import { serviceRecord } from '@photofinish/shared/service-record.fixture';
 import { median } from '@photofinish/shared/statistics';
-import { NO_HINTS } from '../cache/hints.ts';
 import type { Answer, QueryKind } from '../discover/answer.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { createResolution } from '../discover/resolution.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
 import type { TrialAction } from './events.ts';
-import { planTrial, type TrialPlan } from './plan.ts';
+import type { TrialPlan } from './plan.ts';
+import { plainPlan } from './plan-scene.ts';
 
 export const SCENES = ['simple', 'endpoints', 'answers'] as const;
 export type Scene = (typeof SCENES)[number];
@@ -23,18 +23,7 @@ const SAMPLE_MS = 4;
 const WARM_UP_MS = 400;
 
 function planOf(mode: Mode, endpoints: readonly Endpoint[]): TrialPlan {
-  return planTrial({
-    mode,
-    host: HOST,
-    endpoints,
-    decision: null,
-    hints: NO_HINTS,
-    epochMs: 0,
-    startDelayMs: null,
-    attemptDelayMs: null,
-    freshQuic: false,
-    timeoutMs: 10_000_000,
-  });
+  return plainPlan({ mode, host: HOST, endpoints, timeoutMs: 10_000_000 });
 }
 
 function isDone(actions: readonly TrialAction[]): boolean {
@@ -107,19 +96,7 @@ function answersFor(count: number): Record<QueryKind, Answer> {
       address: family === 6 ? `2001:db8::${(index + 1).toString(16)}` : `10.0.${index >> 8}.${index % 256}`,
       ttlSeconds: 60,
     }));
-  const service: ServiceRecord = {
-    owner: HOST,
-    priority: 1,
-    target: HOST,
-    alpn: ['h3', 'h2'],
-    noDefaultAlpn: false,
-    port: null,
-    ipv4Hints: [],
-    ipv6Hints: [],
-    ech: false,
-    incompatible: false,
-    ttlSeconds: 60,
-  };
+  const service = serviceRecord(HOST, { alpn: ['h3', 'h2'] });
   return {
     HTTPS: { ok: true, kind: 'HTTPS', services: [service] },
     AAAA: { ok: true, kind: 'AAAA', addresses: addresses(6) },
@@ -188,7 +165,7 @@ function microsecondsEach(decide: () => void, forMs: number): number {
 }
 
 /** Median microseconds of one decision, warmed up. */
-export function measureDecision(scene: Scene, count: number): number {
+function measureDecision(scene: Scene, count: number): number {
   const decide = sceneOf(scene, count);
   microsecondsEach(decide, WARM_UP_MS);
   const samples = Array.from({ length: SAMPLES }, () => microsecondsEach(decide, SAMPLE_MS));

@@ -6,7 +6,8 @@ import type { Mode } from '@photofinish/shared/outcome';
 import fc from 'fast-check';
 import { NO_HINTS, type PathHint } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import { type Decision, planTrial } from './plan.ts';
+import type { Decision } from './plan.ts';
+import { plainPlan } from './plan-scene.ts';
 import { type Behaviour, type Listing, place, simulate } from './simulation.ts';
 
 const TIMEOUT_MS = 400;
@@ -75,13 +76,11 @@ function distinct(places: readonly Endpoint[]): Endpoint[] {
 test('random lists and peers keep the invariants, in every mode', () => {
   fc.assert(
     fc.property(world, (w) => {
-      const plan = planTrial({
+      const plan = plainPlan({
         mode: w.mode,
-        host: 'a.test',
         endpoints: w.mode === 'v3' ? [] : distinct(w.settled),
         decision: w.decision,
         hints: { ...NO_HINTS, h3: w.h3, h2: w.h2 },
-        epochMs: 0,
         startDelayMs: w.startDelayMs,
         attemptDelayMs: w.attemptDelayMs,
         freshQuic: w.freshQuic && w.mode === 'race',
@@ -118,18 +117,7 @@ test('v3: a sound place that has time is always found, whatever fails before it 
         const places = peers.map((_, index) => place('h2', { address: `10.0.0.${index}` }));
         const sound = place('h3', { address: '::5' });
         const whole = places.toSpliced(Math.min(at, places.length), 0, sound);
-        const plan = planTrial({
-          mode: 'v3',
-          host: 'a.test',
-          endpoints: [],
-          decision: null,
-          hints: NO_HINTS,
-          epochMs: 0,
-          startDelayMs: null,
-          attemptDelayMs: null,
-          freshQuic: false,
-          timeoutMs: 10_000,
-        });
+        const plan = plainPlan({ mode: 'v3', timeoutMs: 10_000 });
         const { trial } = simulate({
           plan,
           lists: [

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AttemptErrorCode, ContenderName, Mode } from '@photofinish/shared/outcome';
 import fc from 'fast-check';
-import { NO_HINTS } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import { type Decision, planTrial, type TrialPlan } from './plan.ts';
+import type { Decision, TrialPlan } from './plan.ts';
+import { plainPlan } from './plan-scene.ts';
 import { type Behaviour, place, simulate } from './simulation.ts';
 
 const TIMEOUT_MS = 100;
@@ -20,16 +20,11 @@ function planOf(
 ): TrialPlan {
   const h3 =
     alternativePort === null ? place('h3') : place('h3', { port: alternativePort, source: 'alt-svc' });
-  return planTrial({
+  return plainPlan({
     mode,
-    host: 'a.test',
     endpoints: [h3, place('h2')],
     decision,
-    hints: NO_HINTS,
-    epochMs: 0,
     startDelayMs: delayMs,
-    attemptDelayMs: null,
-    freshQuic: false,
     timeoutMs: TIMEOUT_MS,
   });
 }

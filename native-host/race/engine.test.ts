@@ -2,25 +2,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/outcome';
-import { NO_HINTS } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import { type PlanInput, planTrial } from './plan.ts';
+import type { PlanInput } from './plan.ts';
+import { plainPlan } from './plan-scene.ts';
 import { type Behaviour, place, type Simulated, simulate, type World } from './simulation.ts';
 
 const DELAY_MS = 10;
 const TIMEOUT_MS = 3000;
 
 function plan(mode: Mode, overrides: Partial<PlanInput> = {}) {
-  return planTrial({
+  return plainPlan({
     mode,
-    host: 'a.test',
     endpoints: [place('h3'), place('h2')],
-    decision: null,
-    hints: NO_HINTS,
-    epochMs: 0,
     startDelayMs: DELAY_MS,
-    attemptDelayMs: null,
-    freshQuic: false,
     timeoutMs: TIMEOUT_MS,
     ...overrides,
   });

@@ -3,42 +3,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { readTrust, type Trust } from '../trust.ts';
-import type {
-  Answered,
-  AttemptFailure,
-  AttemptTarget,
-  Contender,
-  Established,
-  RunningAttempt,
-} from './contender.ts';
+import type { Answered, AttemptFailure, Contender, Established, RunningAttempt } from './contender.ts';
+import { HOST, LOOPBACK, PLENTY_MS, target, trusted } from './contender-scene.ts';
 import { h2Contender } from './h2.ts';
 import { type ThrowawayOrigins, throwawayOrigins } from './throwaway-origins.ts';
-
-export const HOST = 'peer.test';
-export const LOOPBACK = '127.0.0.1';
-/** Long enough never to be reached by a test that does not wait for it. */
-export const PLENTY_MS = 60_000;
-
-/** The bundled and the system's roots, and those in `files`. */
-export async function trusted(files: readonly string[]): Promise<Trust> {
-  const trust = await readTrust(files);
-  assert.ok(trust.ok);
-  return trust.value;
-}
-
-/** A target on loopback that waits as long as need be. */
-export function target(port: number, overrides: Partial<AttemptTarget> = {}): AttemptTarget {
-  return {
-    address: LOOPBACK,
-    port,
-    host: HOST,
-    authority: `${HOST}:${port}`,
-    initialRttMs: 67,
-    handshakeTimeoutMs: PLENTY_MS,
-    ...overrides,
-  };
-}
 
 /** Serves while `use` runs; connections that are still open then are cut. */
 export async function serving<T>(server: Server, use: (port: number) => Promise<T>): Promise<T> {

@@ -4,7 +4,8 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer } from 'node:net';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
-import { failureOf, HOST, h2Scene, PLENTY_MS, serving, target } from './h2-scene.ts';
+import { HOST, PLENTY_MS, target } from './contender-scene.ts';
+import { failureOf, h2Scene, serving } from './h2-scene.ts';
 
 const { ca, pair, contender, http2, get } = await h2Scene();
 after(() => ca.stop());

@@ -3,22 +3,13 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import { readTrust, type Trust } from '../trust.ts';
-import type { AttemptTarget, Contender } from './contender.ts';
+import type { Contender } from './contender.ts';
+import { HOST, PLENTY_MS, target, trusted } from './contender-scene.ts';
 import { h3Contender } from './h3.ts';
 import { type ThrowawayOrigins, throwawayOrigins } from './throwaway-origins.ts';
 
-const HOST = 'both.test';
-const PLENTY_MS = 60_000;
-
 let origins: ThrowawayOrigins;
 let contender: Contender;
-
-async function trusted(files: readonly string[]): Promise<Trust> {
-  const trust = await readTrust(files);
-  assert.ok(trust.ok);
-  return trust.value;
-}
 
 before(async () => {
   origins = await throwawayOrigins(
@@ -30,19 +21,6 @@ before(async () => {
   await contender.prepare();
 });
 after(() => origins.stop());
-
-function target(port: number | undefined, overrides: Partial<AttemptTarget> = {}): AttemptTarget {
-  assert.ok(port !== undefined);
-  return {
-    address: '127.0.0.1',
-    port,
-    host: HOST,
-    authority: `${HOST}:${port}`,
-    initialRttMs: 67,
-    handshakeTimeoutMs: PLENTY_MS,
-    ...overrides,
-  };
-}
 
 test('established without a request, then one request with its answer', async () => {
   const [port] = origins.ports;

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/outcome';
 import { NO_HINTS } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import { type PlanInput, planTrial } from './plan.ts';
+import type { PlanInput } from './plan.ts';
+import { plainPlan } from './plan-scene.ts';
 import { type Behaviour, place, type Simulated, simulate } from './simulation.ts';
 
 const TIMEOUT_MS = 3000;
@@ -27,19 +28,7 @@ interface Scene {
 }
 
 function play({ mode = 'race', endpoints = FAMILIES, with: more, peers = {} }: Scene): Simulated {
-  const plan = planTrial({
-    mode,
-    host: 'a.test',
-    endpoints,
-    decision: null,
-    hints: NO_HINTS,
-    epochMs: 0,
-    startDelayMs: 10,
-    attemptDelayMs: null,
-    freshQuic: false,
-    timeoutMs: TIMEOUT_MS,
-    ...more,
-  });
+  const plan = plainPlan({ mode, endpoints, startDelayMs: 10, timeoutMs: TIMEOUT_MS, ...more });
   const seen = new Map<string, number>();
   return simulate({
     plan,
@@ -242,18 +231,7 @@ test('race: HTTP/3 that is known to work already needs no advertised place', () 
 test('a lane without a place is passed over, and does not keep the next one waiting', () => {
   const lane = { opens: 'staggered', whenBeaten: 'cancelled', givesWay: false, learns: false } as const;
   const plan = {
-    ...planTrial({
-      mode: 'naive',
-      host: 'a.test',
-      endpoints: [],
-      decision: null,
-      hints: NO_HINTS,
-      epochMs: 0,
-      startDelayMs: 70,
-      attemptDelayMs: null,
-      freshQuic: false,
-      timeoutMs: TIMEOUT_MS,
-    }),
+    ...plainPlan({ mode: 'naive', startDelayMs: 70, timeoutMs: TIMEOUT_MS }),
     lanes: [
       { ...lane, contenders: ['h3'], opens: 'at-once', places: FAMILIES.slice(0, 1) } as const,
       { ...lane, contenders: ['h3'], places: [] } as const,

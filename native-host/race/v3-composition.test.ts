@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceRecord } from '@photofinish/shared/discovered';
 import type { OriginRace } from '@photofinish/shared/outcome';
+import { serviceRecord } from '@photofinish/shared/service-record.fixture';
 import type { Answer, QueryKind } from '../discover/answer.ts';
 import { openDiscovering } from '../discover/discovery.ts';
 import { addressPolicy } from '../guard.ts';
@@ -32,20 +33,8 @@ interface Scene {
 function answerOf(name: string, kind: QueryKind, { addresses = [], services = [] }: Reply): Answer {
   if (kind !== 'HTTPS')
     return { ok: true, kind, addresses: addresses.map((address) => ({ address, ttlSeconds: 300 })) };
-  const record = {
-    owner: name,
-    priority: 1,
-    target: name,
-    alpn: ['h3', 'h2'],
-    noDefaultAlpn: false,
-    port: null,
-    ipv4Hints: [],
-    ipv6Hints: [],
-    ech: false,
-    incompatible: false,
-    ttlSeconds: 300,
-  };
-  return { ok: true, kind, services: services.map((service) => ({ ...record, ...service })) };
+  const offer = { alpn: ['h3', 'h2'] };
+  return { ok: true, kind, services: services.map((own) => serviceRecord(name, { ...offer, ...own })) };
 }
 
 async function play({ dns, h3 = [NEVER], h2 = [NEVER] }: Scene) {
