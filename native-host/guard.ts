@@ -113,8 +113,7 @@ export function classifyAddress(address: string, nat64Prefix: string | null = nu
   const family = isIP(bare);
   if (family === 0) return 'not-an-address';
   if (family === 4) return lookUp(IPV4_TABLE, bare, 'ipv4');
-  const canonical = new URL(`http://[${bare}]`).hostname.slice(1, -1);
-  if (MAPPED.test(canonical)) return 'mapped';
+  if (MAPPED.test(addressText(addressBytes(bare)))) return 'mapped';
   const own = lookUp(IPV6_TABLE, bare, 'ipv6');
   const carried = carriedIpv4(bare, nat64Prefix);
   if (carried === null) return own;

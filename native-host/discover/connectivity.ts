@@ -3,6 +3,7 @@
 import { networkInterfaces } from 'node:os';
 import { FAR_AWAY } from '../network/datagram.ts';
 import type { Clock } from '../race/clock.ts';
+import { familyOf } from './address-bytes.ts';
 import type { Answer, DnsClient } from './answer.ts';
 import { nat64PrefixOf } from './nat64.ts';
 import type { Connectivity } from './resolution-events.ts';
@@ -45,8 +46,8 @@ export function familiesOf({ sourceFor, addresses }: Surroundings): Omit<Connect
   const ipv4 = leadsOut(sourceFor(FAR_AWAY[4]));
   if (ipv6 || ipv4) return { ipv6, ipv4, preferred: ipv6 ? 'ipv6' : 'ipv4' };
   const own = addresses().filter(leadsOut);
-  const has6 = own.some((address) => address.includes(':'));
-  const has4 = own.some((address) => !address.includes(':'));
+  const has6 = own.some((address) => familyOf(address) === 'ipv6');
+  const has4 = own.some((address) => familyOf(address) === 'ipv4');
   return { ipv6: has6, ipv4: has4, preferred: has6 || !has4 ? 'ipv6' : 'ipv4' };
 }
 

@@ -12,7 +12,7 @@
 // records that ECH depends on and grouping by it (5.1, 6.3), for we use no ECH and no DNS that is known to be protected.
 import { isIP } from 'node:net';
 import type { Alternative } from '@photofinish/shared/alt-svc';
-import { addressBytes, addressText } from './address-bytes.ts';
+import { addressBytes, addressText, familyOf } from './address-bytes.ts';
 import { type Authority, type Walk, type Walked, walkAuthority } from './authority.ts';
 import type { Endpoint } from './endpoint.ts';
 import { createQuestions, type Questions } from './questions.ts';
@@ -135,7 +135,7 @@ export function createResolution(options: ResolutionOptions): Resolution {
     if (isIP(origin.host) !== 0) return true;
     const { preferred } = connectivity;
     if (questions.ask(origin.host, preferred === 'ipv6' ? 'AAAA' : 'A').answer !== null) return true;
-    const isPreferred = ({ address }: Endpoint): boolean => address.includes(':') === (preferred === 'ipv6');
+    const isPreferred = ({ address }: Endpoint): boolean => familyOf(address) === preferred;
     return groups.some((group) => group.some(isPreferred));
   }
 
