@@ -89,7 +89,7 @@ function lookupFailure({ discovered }: Evidence, host: string): Reach {
 }
 
 /** What came of HTTP/3 at a place, by all attempts at its addresses. */
-export function reachAt(evidence: Evidence, place: Pick<Place, 'host' | 'port'>): Reach {
+function reachAt(evidence: Evidence, place: Pick<Place, 'host' | 'port'>): Reach {
   const there = evidence.attempts.filter(
     (a) => isH3(a) && isSamePlace({ host: hostOf(a.host ?? evidence.origin.host), port: a.port }, place),
   );

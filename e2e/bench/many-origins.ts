@@ -4,7 +4,7 @@ import { greet } from '../helper/open.ts';
 import type { HostPort } from '../helper/port.ts';
 
 /** The nth of many origins, each the only one of its site. */
-export function manyOrigin(n: number): { origin: string; site: string } {
+function manyOrigin(n: number): { origin: string; site: string } {
   return { origin: `https://www.site-${n}.example`, site: `site-${n}.example` };
 }
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/extension-id';
 import { type HostPort, openHost } from './port.ts';
 
-export const HELPER_MAIN = fileURLToPath(new URL('../../native-host/dist/main.cjs', import.meta.url));
+const HELPER_MAIN = fileURLToPath(new URL('../../native-host/dist/main.cjs', import.meta.url));
 
 /** Arguments after the runtime's: the helper with these settings, called by the extension. */
 export function helperArguments(config: string): string[] {

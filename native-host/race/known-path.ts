@@ -5,11 +5,11 @@ import type { Hints, PathHint } from '../cache/hints.ts';
 /** P2: the fixed delay after which old HTTP is started. */
 export const DEFAULT_START_DELAY_MS = 10;
 /** QUIC's estimate for a host never met: its first retransmission then comes after 200 ms, as in quic-go, P2's stack. */
-export const UNKNOWN_HOST_RTT_MS = 67;
+const UNKNOWN_HOST_RTT_MS = 67;
 
 /** The Happy Eyeballs v3 draft's Connection Attempt Delay and its bounds (section 6). */
 export const ATTEMPT_DELAY_MS = 250;
-export const MIN_ATTEMPT_DELAY_MS = 100;
+const MIN_ATTEMPT_DELAY_MS = 100;
 export const MAX_ATTEMPT_DELAY_MS = 2000;
 /** "A subsequent connection MUST NOT be started within 10 milliseconds of the previous attempt" (section 6). */
 export const LEAST_ATTEMPT_DELAY_MS = 10;

@@ -53,7 +53,7 @@ export interface PlanInput {
  * time-out (RFC 6298 section 2), which also covers QUIC's first two probes. Never more than half the time-out, so that
  * a path that has gone dead since still leaves room for the other protocol.
  */
-export const REMEMBERED_PATIENCE_MS = 1000;
+const REMEMBERED_PATIENCE_MS = 1000;
 
 /** The remembered contender alone, the others behind it as the fallback; null when the mode cannot start with it. */
 function rememberedLanes(lanes: readonly PlannedLane[], decision: Decision): readonly PlannedLane[] | null {

@@ -12,7 +12,7 @@ const MIN_PAIRS = 3;
  * were established; null for fewer than three, and for every other mode. Trials 2n and 2n + 1 are a pair; `h2` is TCP
  * and TLS, whatever ALPN then gave.
  */
-export function gainOf(mode: Mode, trials: readonly Trial[]): number | null {
+function gainOf(mode: Mode, trials: readonly Trial[]): number | null {
   if (MODE_RULES[mode].kind !== 'series') return null;
   const h3: number[] = [];
   const h2: number[] = [];
