@@ -1,0 +1,70 @@
+//! A refused chain in words for whoever runs the server: rustls and webpki name causes by identifiers of their own.
+
+use rustls::{CertificateError, OtherError};
+use rustls_pki_types::UnixTime;
+
+use crate::failure::CertificateReason;
+
+/// Why a chain was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    pub reason: CertificateReason,
+    /// In words for whoever runs the server.
+    pub message: String,
+}
+
+impl From<&CertificateError> for Refusal {
+    fn from(error: &CertificateError) -> Self {
+        // The others' own words are as good, rustls' for these are its identifiers.
+        let message = match error {
+            CertificateError::UnknownIssuer => {
+                "no chain of the certificates sent ends in a trusted root".to_owned()
+            }
+            CertificateError::BadSignature => "a signature in the chain is wrong".to_owned(),
+            CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+            | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+                "a certificate is signed by an algorithm that is weak or unknown".to_owned()
+            }
+            CertificateError::ExpiredContext { time, not_after } => {
+                format!("a certificate expired {} ago", between(*not_after, *time))
+            }
+            CertificateError::NotValidYetContext { time, not_before } => {
+                format!(
+                    "a certificate becomes valid in {}",
+                    between(*time, *not_before)
+                )
+            }
+            CertificateError::Other(OtherError(cause)) => rule_in_words(cause.to_string()),
+            other => other.to_string(),
+        };
+        Self {
+            reason: error.into(),
+            message,
+        }
+    }
+}
+
+/// A span of time, in the largest unit that it is more than one of.
+fn between(earlier: UnixTime, later: UnixTime) -> String {
+    let seconds = later.as_secs().saturating_sub(earlier.as_secs());
+    match seconds {
+        172_800.. => format!("{} days", seconds / 86_400),
+        7200.. => format!("{} hours", seconds / 3600),
+        _ => format!("{seconds} seconds"),
+    }
+}
+
+/// webpki names the rule that a chain breaks by an identifier of its own.
+fn rule_in_words(rule: String) -> String {
+    let words = match rule.as_str() {
+        "CaUsedAsEndEntity" => "the certificate is that of an authority, not of a server",
+        "EndEntityUsedAsCa" => "an intermediate is no authority (basic constraints without CA)",
+        "PathLenConstraintViolated" => "the chain is longer than an authority in it allows",
+        "NameConstraintViolation" => "an authority in the chain may not issue for these names",
+        "UnsupportedCriticalExtension" => {
+            "a certificate holds a critical extension that nobody here understands"
+        }
+        _ => return rule,
+    };
+    words.to_owned()
+}
