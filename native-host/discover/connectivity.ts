@@ -1,6 +1,7 @@
 // Which address families this machine can use (Happy Eyeballs v3 draft, section 4.1), and on a network of IPv6 alone
 // the prefix by which its NAT64 reaches IPv4 (section 8, RFC 7050).
 import { networkInterfaces } from 'node:os';
+import { type AddressClass, classifyAddress } from '../guard.ts';
 import { FAR_AWAY } from '../network/datagram.ts';
 import type { Clock } from '../race/clock.ts';
 import { familyOf } from './address-bytes.ts';
@@ -30,11 +31,11 @@ export function ownAddresses(): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
 }
 
-/** Loopback and link-local addresses lead nowhere (RFC 1122, RFC 3927, RFC 4291). */
-const LEADS_NOWHERE = /^(127\.|169\.254\.|::1$|fe[89ab][0-9a-f]:)/i;
+/** What stays on the machine or on its link. */
+const LEAD_NOWHERE: readonly AddressClass[] = ['loopback', 'link-local'];
 
 function leadsOut(address: string | null): boolean {
-  return address !== null && !LEADS_NOWHERE.test(address);
+  return address !== null && !LEAD_NOWHERE.includes(classifyAddress(address));
 }
 
 /**
