@@ -168,3 +168,18 @@ test('4.2: a resolution fails as dns-failed when a family could not be looked up
   assert.equal(failure?.code, 'dns-failed');
   assert.equal(failure?.message, 'SERVFAIL');
 });
+
+test('addresses that were taken away before the delay was over: the next one waits for nothing', () => {
+  const { log } = resolve({
+    alternatives: [{ alpn: 'h3', host: 'b.test', port: 443, maxAgeSeconds: 60, persist: false }],
+    replies: [
+      a('a.test', 0, V4),
+      https('a.test', 28, { priority: 0 }),
+      aaaa('a.test', 28, []),
+      failing('HTTPS', 'b.test', 28),
+      aaaa('b.test', 28, []),
+      a('b.test', 51, ['192.0.2.9']),
+    ],
+  });
+  assert.deepEqual(log.slice(-2), ['0 wait until 50', '51 start h3 192.0.2.9']);
+});
