@@ -1,8 +1,10 @@
 // A race as the helper and the command line run it: names resolved and guarded before the engine sees them, memory read
 // before and written after. Loaded with the first race, because the transports behind it are heavy.
 import { setFlagsFromString } from 'node:v8';
+import { evidenceOfRace, isFailed, isH3, isUnanswered, reachOf } from '@photofinish/shared/evidence';
 import type { OriginParts } from '@photofinish/shared/origin';
 import type { Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
+import { verdictOf } from '@photofinish/shared/verdict';
 import type { Progress } from '@photofinish/shared/wire';
 import { CacheUnavailable } from './cache/database.ts';
 import type { HostCache } from './cache/store.ts';
@@ -28,7 +30,7 @@ export interface RacingParts {
   /** `address:port` of the DNS server; null: the system's. */
   readonly resolver: string | null;
   readonly policy: AddressPolicy;
-  readonly cache: Pick<HostCache, 'recall' | 'recordRace'>;
+  readonly cache: Pick<HostCache, 'recall' | 'recordRace' | 'udpEvidence'>;
   readonly clock: Clock;
 }
 
@@ -98,6 +100,18 @@ function remember(parts: RacingParts, race: OriginRace): void {
 }
 
 /**
+ * The record with what other hosts say of UDP on this network, where silence or refusal leaves open whose fault it is;
+ * its verdict heeds them.
+ */
+function besideOthers(parts: RacingParts, race: OriginRace): OriginRace {
+  if (race.memory !== 'full') return race;
+  const h3 = reachOf(evidenceOfRace(race).attempts.filter(isH3));
+  if (!isFailed(h3) || !isUnanswered(h3)) return race;
+  const heeding = { ...race, otherHosts: parts.cache.udpEvidence(race.network, race.origin) };
+  return { ...heeding, verdict: verdictOf(evidenceOfRace(heeding)) };
+}
+
+/**
  * Keeps V8's young generation at the size it starts with. Races leave much garbage and little else; doubled with each
  * burst of it up to 32 MiB a half and never given back, it would hold 100 MiB for nothing, and collect no faster.
  */
@@ -118,14 +132,14 @@ export async function openRacing(parts: RacingParts): Promise<Racing> {
   const discovery = discoveryOf(parts);
   return async (spec) => {
     const known = knownOf(parts, spec);
-    const race = await raceOrigin({
+    const raced = await raceOrigin({
       ...spec,
       discovery,
       ...(known !== null && { known }),
       contenders,
       clock: parts.clock,
     });
-    remember(parts, race);
-    return race;
+    remember(parts, raced);
+    return besideOthers(parts, raced);
   };
 }

@@ -1,7 +1,7 @@
 // What a verdict is reached from: attempts, what was discovered, the browser's own side, and other hosts on the network.
 import { conclusiveAttempts } from './conclusive.ts';
 import { type OriginParts, originParts } from './origin.ts';
-import type { Attempt, AttemptError, Discovered, OriginRace } from './outcome.ts';
+import type { Attempt, AttemptError, Discovered, NetworkEvidence, OriginRace } from './outcome.ts';
 import type { KnownProtocol } from './protocol.ts';
 
 /** What came of going somewhere: established, failed with an error, or never tried to its end. */
@@ -13,14 +13,6 @@ export interface BrowserEvidence {
   readonly lastProtocol: KnownProtocol;
   /** Network answers with a known protocol that came after the origin was first seen to advertise HTTP/3. */
   readonly visitsSinceAdvertised: number;
-}
-
-/** How other hosts fare over HTTP/3 on the same network. */
-export interface NetworkEvidence {
-  /** Hosts where QUIC met silence or refusal while TCP worked. */
-  readonly failedHosts: number;
-  /** Hosts that were reached over HTTP/3. */
-  readonly reachedHosts: number;
 }
 
 export interface Evidence {
@@ -80,6 +72,7 @@ export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: Brow
     gainMs: race.summary.gainMs,
     leftOut,
     ...(race.error !== undefined && race.error.code !== 'cancelled' && { error: race.error }),
+    ...(race.otherHosts && { network: race.otherHosts }),
     ...(browser && { browser }),
   };
 }

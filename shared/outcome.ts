@@ -148,6 +148,15 @@ export const discoveredSchema = v.object({
 });
 export type Discovered = v.InferOutput<typeof discoveredSchema>;
 
+/** How other hosts fare over HTTP/3 on the same network. */
+export const networkEvidenceSchema = v.object({
+  /** Hosts where QUIC met silence or refusal while TCP worked. */
+  failedHosts: count,
+  /** Hosts that were reached over HTTP/3. */
+  reachedHosts: count,
+});
+export type NetworkEvidence = v.InferOutput<typeof networkEvidenceSchema>;
+
 export const originRaceSchema = v.object({
   origin: originSchema,
   network: v.string(),
@@ -159,6 +168,8 @@ export const originRaceSchema = v.object({
   trials: v.array(trialSchema),
   summary: summarySchema,
   discovered: discoveredSchema,
+  /** How other hosts of the host cache fare over HTTP/3 on this network; absent without memory of them. */
+  otherHosts: v.optional(networkEvidenceSchema),
   verdict: verdictSchema,
   /** Present when the origin could not be raced at all (no trials), or was cancelled (the finished trials stay). */
   error: v.optional(attemptErrorSchema),

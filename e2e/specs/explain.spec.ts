@@ -3,6 +3,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type Explanation, explanationSchema } from '@photofinish/shared/explanation';
+import type { RaceDocument } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
 import { GO_MISSING } from '../go-module.ts';
 import { type HostScript, type RunningDns, startDns } from '../origins/dns.ts';
@@ -217,6 +218,7 @@ test('the network is blamed only with the evidence of other hosts, and cleared b
   serve,
   silence,
   explain,
+  dir,
 }) => {
   const port = await silence();
   const deaf = (host: string): OriginSettings => ({ host, h3: false, altSvc: `h3=":${port}"` });
@@ -233,6 +235,11 @@ test('the network is blamed only with the evidence of other hosts, and cleared b
   expect(third.evidence).toEqual({ failedHosts: 2, reachedHosts: 0 });
   expect(third.verdict.code).toBe('h3-advertised-unreachable');
   expect(third.verdict.text).toContain('your network blocks UDP: 2 other hosts fail');
+  const memory = ['--memory', 'full', '--cache', `${dir}/cache.db`, '--network', 'home'];
+  const args = ['--mode', 'compare', '--trials', '1', '--timeout', TIMEOUT_MS, '--json', ...memory];
+  const raced = await runPhotofinish(['race', c.origin, ...args, ...reach(running)]);
+  const document = JSON.parse(raced.stdout) as RaceDocument;
+  expect(document.races[0]?.verdict.text).toContain('your network blocks UDP: 2 other hosts fail');
 
   await explain(local.origins.both.origin);
   const cleared = await ask(c);
@@ -291,7 +298,7 @@ test('for people: the verdict first, 80 columns, no escapes into a pipe', async 
     expect(stdout).toContain(`\n${title}\n`);
 });
 
-test('bad usage is exit 2 with one line and nothing else', async ({ local }) => {
+test('bad usage is exit 2 with one line and nothing else', async ({ local, dir }) => {
   const { origin } = local.origins.both;
   for (const args of [
     [],
@@ -301,7 +308,7 @@ test('bad usage is exit 2 with one line and nothing else', async ({ local }) => 
     [origin, '--trials', '0'],
     [origin, '--ca', '/nowhere.pem'],
   ]) {
-    const { code, stdout, stderr } = await runPhotofinish(['explain', ...args]);
+    const { code, stdout, stderr } = await runPhotofinish(['explain', ...args, '--cache', `${dir}/cache.db`]);
     expect([code, stdout], args.join(' ')).toEqual([2, '']);
     expect(stderr).toMatch(/^photofinish: [a-z-]+: [^\n]+\n$/);
   }

@@ -27,7 +27,11 @@ const UNNAMED_NETWORK = 'unnamed';
 const NETWORK_CHANGED = 'the network changed';
 
 /** What memory `none` has in place of the host cache. */
-const NO_CACHE: RacingParts['cache'] = { recall: () => null, recordRace: () => {} };
+const NO_CACHE: RacingParts['cache'] = {
+  recall: () => null,
+  recordRace: () => {},
+  udpEvidence: () => ({ failedHosts: 0, reachedHosts: 0 }),
+};
 
 /** Gives a function to call when one more trial is over. */
 function trialCounter(command: RaceCommand, terminal: Terminal): () => void {
