@@ -80,6 +80,12 @@ function firsts(): (contender: ContenderName, port: number, address: string) => 
   };
 }
 
+/** Whether all endpoints are at one address. */
+function isAlone(groups: readonly (readonly Endpoint[])[]): boolean {
+  const first = groups.find((group) => group.length > 0)?.[0]?.address;
+  return groups.every((group) => group.every(({ address }) => address === first));
+}
+
 /**
  * Sorts groups, best first, into one list without repetitions: n log n in the endpoints. Addresses without a route end
  * their group and are not interleaved with the others, so that rule 1 of RFC 6724 still holds after interleaving.
@@ -87,9 +93,13 @@ function firsts(): (contender: ContenderName, port: number, address: string) => 
 export function createSorting(
   options: SortingOptions,
 ): (groups: readonly (readonly Endpoint[])[]) => Endpoint[] {
-  const locate = locator(options);
+  const located = locator(options);
+  const unsorted = locator({ ...options, sourceFor: () => null });
   return (groups) => {
     const isFirst = firsts();
+    // One address needs no sorting, and asking the system for a source takes a socket.
+    const alone = options.nat64Prefix === null && isAlone(groups);
+    const locate = alone ? unsorted : located;
     return groups.flatMap((group) => {
       const candidates: Candidate[] = [];
       for (const endpoint of group) {
