@@ -1,4 +1,4 @@
-// The host cache's SQL, prepared once for each connection.
+// The host cache's SQL, prepared once for each connection when it is first needed.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Origin } from '@photofinish/shared/origin';
 import { HOST_OUTLOOK, newHost, newUse, USE_OUTLOOK } from './record.ts';
@@ -10,32 +10,6 @@ const EXPIRE_ROWS = 64;
 const MAX_ADDRESSES = 32;
 /** Evidence for or against a network needs no more hosts than this. */
 export const MAX_EVIDENCE_HOSTS = 100;
-
-export interface Statements {
-  readonly outlook: StatementSync;
-  readonly hosts: StatementSync;
-  readonly use: StatementSync;
-  readonly addresses: StatementSync;
-  readonly putHost: StatementSync;
-  readonly putUse: StatementSync;
-  readonly putAddress: StatementSync;
-  readonly trimAddresses: StatementSync;
-  readonly putFolded: StatementSync;
-  readonly count: StatementSync;
-  readonly counters: StatementSync;
-  readonly anyOf: StatementSync;
-  readonly udpFailed: StatementSync;
-  readonly udpReached: StatementSync;
-  readonly list: StatementSync;
-  readonly hostsOf: StatementSync;
-  readonly usesOf: StatementSync;
-  readonly addressesOf: StatementSync;
-  readonly expireHosts: StatementSync;
-  readonly expireUses: StatementSync;
-  readonly expireAddresses: StatementSync;
-  readonly expireFolded: StatementSync;
-  readonly wipe: readonly StatementSync[];
-}
 
 const HOST_COLUMNS = Object.keys(newHost('' as Origin, '', 0));
 const USE_COLUMNS = Object.keys(newUse('chromium', '' as Origin, '', ''));
@@ -66,41 +40,58 @@ function evidence(condition: string, age: string): string {
     AND origin <> :except AND ${condition} LIMIT ${MAX_EVIDENCE_HOSTS})`;
 }
 
-/** Prepares all of it; the tables must be those of the current schema. */
+const ADDRESS_KEY = 'origin = :origin AND network = :network';
+
+type Name = keyof typeof SQL;
+
+/** Each is prepared by its first use. */
+export type Statements = Readonly<Record<Name, StatementSync>> & { readonly wipe: readonly StatementSync[] };
+
+const SQL = {
+  outlook: `SELECT ${OUTLOOK_COLUMNS} FROM known WHERE id IN (?, ?, ?) AND origin = ?`,
+  hosts: `SELECT ${HOST_COLUMNS} FROM known WHERE id IN (?, ?) AND ${HOST_AT}`,
+  use: `SELECT ${USE_COLUMNS} FROM known WHERE id = ? AND origin = ? AND site = ? AND browser = ? AND network = ?`,
+  addresses: `SELECT ${ADDRESS_COLUMNS} FROM address WHERE ${ADDRESS_KEY}`,
+  putHost: put('known', ['id', ...HOST_COLUMNS], { browser: "''", site: "''" }),
+  putUse: put('known', ['id', ...USE_COLUMNS]),
+  putAddress: put('address', ADDRESS_COLUMNS),
+  trimAddresses: `DELETE FROM address WHERE ${ADDRESS_KEY} AND address NOT IN
+    (SELECT address FROM address WHERE ${ADDRESS_KEY} ORDER BY usedAtMs DESC LIMIT ${MAX_ADDRESSES})`,
+  putFolded: 'INSERT INTO folded (id, atMs) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  count:
+    'INSERT INTO counter (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',
+  counters: 'SELECT name, value FROM counter',
+  anyOf: `SELECT 1 ${ABOUT} AND browser = '' LIMIT 1`,
+  udpFailed: evidence(UDP_FAILED, 'h3FailedAtMs'),
+  udpReached: evidence(UDP_REACHED, 'h3AtMs'),
+  list: `SELECT ${HOST_COLUMNS} FROM known WHERE browser = '' ORDER BY origin, network`,
+  hostsOf: `SELECT ${HOST_COLUMNS} ${ABOUT} AND browser = '' ORDER BY network`,
+  usesOf: `SELECT ${USE_COLUMNS} ${ABOUT} AND browser <> '' ORDER BY site, browser, network`,
+  addressesOf: `SELECT ${ADDRESS_COLUMNS} FROM address WHERE origin = ? ORDER BY network, usedAtMs DESC`,
+  expireHosts: `${expire('known', 'id', 'updatedAtMs')} RETURNING origin`,
+  expireUses: expire('known', 'id', 'seenAtMs'),
+  expireAddresses: expire('address', 'origin, network, address', 'usedAtMs'),
+  expireFolded: expire('folded', 'id', 'atMs'),
+} as const;
+
+/** The statements of a connection. All but the first wait for their use: a helper that starts has one question. */
 export function prepareStatements(db: DatabaseSync): Statements {
-  const addressKey = 'origin = :origin AND network = :network';
-  return {
-    outlook: db.prepare(`SELECT ${OUTLOOK_COLUMNS} FROM known WHERE id IN (?, ?, ?) AND origin = ?`),
-    hosts: db.prepare(`SELECT ${HOST_COLUMNS} FROM known WHERE id IN (?, ?) AND ${HOST_AT}`),
-    use: db.prepare(
-      `SELECT ${USE_COLUMNS} FROM known WHERE id = ? AND origin = ? AND site = ? AND browser = ? AND network = ?`,
-    ),
-    addresses: db.prepare(`SELECT ${ADDRESS_COLUMNS} FROM address WHERE ${addressKey}`),
-    putHost: db.prepare(put('known', ['id', ...HOST_COLUMNS], { browser: "''", site: "''" })),
-    putUse: db.prepare(put('known', ['id', ...USE_COLUMNS])),
-    putAddress: db.prepare(put('address', ADDRESS_COLUMNS)),
-    trimAddresses: db.prepare(
-      `DELETE FROM address WHERE ${addressKey} AND address NOT IN
-        (SELECT address FROM address WHERE ${addressKey} ORDER BY usedAtMs DESC LIMIT ${MAX_ADDRESSES})`,
-    ),
-    putFolded: db.prepare('INSERT INTO folded (id, atMs) VALUES (?, ?) ON CONFLICT DO NOTHING'),
-    count: db.prepare(
-      'INSERT INTO counter (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',
-    ),
-    counters: db.prepare('SELECT name, value FROM counter'),
-    anyOf: db.prepare(`SELECT 1 ${ABOUT} AND browser = '' LIMIT 1`),
-    udpFailed: db.prepare(evidence(UDP_FAILED, 'h3FailedAtMs')),
-    udpReached: db.prepare(evidence(UDP_REACHED, 'h3AtMs')),
-    list: db.prepare(`SELECT ${HOST_COLUMNS} FROM known WHERE browser = '' ORDER BY origin, network`),
-    hostsOf: db.prepare(`SELECT ${HOST_COLUMNS} ${ABOUT} AND browser = '' ORDER BY network`),
-    usesOf: db.prepare(`SELECT ${USE_COLUMNS} ${ABOUT} AND browser <> '' ORDER BY site, browser, network`),
-    addressesOf: db.prepare(
-      `SELECT ${ADDRESS_COLUMNS} FROM address WHERE origin = ? ORDER BY network, usedAtMs DESC`,
-    ),
-    expireHosts: db.prepare(`${expire('known', 'id', 'updatedAtMs')} RETURNING origin`),
-    expireUses: db.prepare(expire('known', 'id', 'seenAtMs')),
-    expireAddresses: db.prepare(expire('address', 'origin, network, address', 'usedAtMs')),
-    expireFolded: db.prepare(expire('folded', 'id', 'atMs')),
-    wipe: ['known', 'address', 'folded', 'counter'].map((table) => db.prepare(`DELETE FROM ${table}`)),
+  const prepared = new Map<Name, StatementSync>();
+  const statements = {
+    get wipe() {
+      return ['known', 'address', 'folded', 'counter'].map((table) => db.prepare(`DELETE FROM ${table}`));
+    },
   };
+  for (const name of Object.keys(SQL) as Name[])
+    Object.defineProperty(statements, name, {
+      get() {
+        const known = prepared.get(name) ?? db.prepare(SQL[name]);
+        prepared.set(name, known);
+        return known;
+      },
+    });
+  const all = statements as unknown as Statements;
+  // Whether the tables are there at all shows now, while there is still a way out.
+  void all.outlook;
+  return all;
 }
