@@ -2,10 +2,8 @@
 // before and written after. Loaded with the first race, because the transports behind it are heavy.
 import { setFlagsFromString } from 'node:v8';
 import { evidenceOfRace, isFailed, isH3, isUnanswered, reachOf } from '@photofinish/shared/evidence';
-import type { OriginParts } from '@photofinish/shared/origin';
-import type { Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
+import type { OriginRace } from '@photofinish/shared/outcome';
 import { verdictOf } from '@photofinish/shared/verdict';
-import type { Progress } from '@photofinish/shared/wire';
 import { CacheUnavailable } from './cache/database.ts';
 import type { HostCache } from './cache/store.ts';
 import { ownAddresses, watchConnectivity } from './discover/connectivity.ts';
@@ -19,7 +17,7 @@ import type { Contenders } from './race/drive.ts';
 import { h2Contender } from './race/h2.ts';
 import { h3Contender } from './race/h3.ts';
 import type { Known } from './race/remembered.ts';
-import { raceOrigin } from './race/run.ts';
+import { type RaceOptions, raceOrigin } from './race/run.ts';
 import { readTrust } from './trust.ts';
 
 export interface RacingParts {
@@ -34,25 +32,8 @@ export interface RacingParts {
   readonly clock: Clock;
 }
 
-export interface RaceSpec {
-  readonly origin: OriginParts;
-  readonly network: string;
-  readonly mode: Mode;
-  readonly memory: Memory;
-  readonly trials: number;
-  /** Pairs of `compare`, which knows no other trials. */
-  readonly pairs?: number;
-  /** Head start of HTTP/3; null: by what is known of the path, else P2's. */
-  readonly startDelayMs: number | null;
-  /** The Connection Attempt Delay, where it was asked for. */
-  readonly attemptDelayMs?: number;
-  /** One fresh QUIC attempt beside a first one that was not answered. */
-  readonly freshQuic?: boolean;
-  /** Budget of one trial, and of the look-up before the first. */
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: Omit<Progress, 'id' | 'type'>) => void;
-}
+/** What is asked of one race; how it is run, and what is remembered, is the business of this door. */
+export type RaceSpec = Omit<RaceOptions, 'discovery' | 'known' | 'contenders' | 'clock'>;
 
 /** Runs one race to its record; with memory `full` the outcome is in the cache when it resolves. */
 export type Racing = (spec: RaceSpec) => Promise<OriginRace>;
@@ -88,11 +69,11 @@ function knownOf(parts: RacingParts, spec: RaceSpec): Known | null {
   };
 }
 
-/** A race cut short, or one that never began, proves nothing about the host. */
-function remember(parts: RacingParts, race: OriginRace): void {
-  if (race.memory !== 'full' || race.error !== undefined) return;
+/** Files an outcome; a race cut short, or one that never began, proves nothing about the host. */
+export function fileOutcome(cache: Pick<HostCache, 'recordRace'>, race: OriginRace): void {
+  if (race.error !== undefined) return;
   try {
-    parts.cache.recordRace(race);
+    cache.recordRace(race);
   } catch (error) {
     // The answer is worth having even where it cannot be kept; the cache itself has told why.
     if (!(error instanceof CacheUnavailable)) throw error;
@@ -139,7 +120,7 @@ export async function openRacing(parts: RacingParts): Promise<Racing> {
       contenders,
       clock: parts.clock,
     });
-    remember(parts, raced);
+    if (raced.memory === 'full') fileOutcome(parts.cache, raced);
     return besideOthers(parts, raced);
   };
 }

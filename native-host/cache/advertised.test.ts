@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { parseAltSvc } from '@photofinish/shared/alt-svc';
 import type { Names, ServiceRecord } from '@photofinish/shared/discovered';
 import type { Origin } from '@photofinish/shared/origin';
+import { serviceRecord } from '@photofinish/shared/service-record.fixture';
 import fc from 'fast-check';
 import {
   alternativesOf,
@@ -85,20 +86,8 @@ test('an alternative that answered 421 is not learnt anew from the next header, 
   assert.equal(heard(dropped, 'h3=":8443"', NOW + MISDIRECTED_MS).altSvc, 'h3=":8443"');
 });
 
-const service = (facts: Partial<ServiceRecord>): ServiceRecord => ({
-  owner: 'a.test',
-  priority: 1,
-  target: 'a.test',
-  alpn: ['h3', 'h2'],
-  noDefaultAlpn: false,
-  port: null,
-  ipv4Hints: [],
-  ipv6Hints: [],
-  ech: false,
-  incompatible: false,
-  ttlSeconds: 300,
-  ...facts,
-});
+const service = (facts: Partial<ServiceRecord>): ServiceRecord =>
+  serviceRecord('a.test', { alpn: ['h3', 'h2'], ...facts });
 const names = (services: ServiceRecord[], outcome: Names['lookups'][number]['outcome']): Names => ({
   addresses: [],
   services,

@@ -1,6 +1,6 @@
 // `photofinish explain`: its options. Those that it shares with `race` are read by the same rules.
 import type { OriginParts } from '@photofinish/shared/origin';
-import { parseRaceCommand, type RaceCommand } from './race-options.ts';
+import { FINDING_OPTIONS, parseRaceCommand, type RaceCommand } from './race-options.ts';
 import { Complaint, parseCommand } from './usage.ts';
 
 export interface ExplainCommand
@@ -13,21 +13,9 @@ export interface ExplainCommand
   readonly pairs: number;
 }
 
-const OPTIONS = {
-  trials: { type: 'string' },
-  timeout: { type: 'string' },
-  ca: { type: 'string', multiple: true },
-  resolve: { type: 'string', multiple: true },
-  resolver: { type: 'string' },
-  cache: { type: 'string' },
-  network: { type: 'string' },
-  'allow-private': { type: 'boolean' },
-  json: { type: 'boolean' },
-} as const;
-
 /** The command, every value checked. Throws a Complaint for the first mistake. */
 export function parseExplainCommand(args: readonly string[]): ExplainCommand {
-  const { positionals } = parseCommand('explain', args, OPTIONS);
+  const { positionals } = parseCommand('explain', args, FINDING_OPTIONS);
   if (positionals.length !== 1)
     throw new Complaint(
       'bad-usage',

@@ -12,15 +12,15 @@ import {
   verdictOfRaces,
 } from '@photofinish/shared/explanation';
 import type { Mode, OriginRace } from '@photofinish/shared/outcome';
-import { CacheUnavailable } from '../cache/database.ts';
 import type { HostRecord } from '../cache/record.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { recordOnlyOn } from '../network/recording.ts';
 import { systemClock } from '../race/clock.ts';
-import type { Racing } from '../racing.ts';
+import { fileOutcome, type Racing } from '../racing.ts';
 import { cachePath } from './caching.ts';
 import { type ExplainCommand, parseExplainCommand } from './explain-options.ts';
 import { explanationText } from './explain-text.ts';
+import { stoppedByInterrupt } from './interrupt.ts';
 import { networkOf, openRacingFor } from './racing.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
@@ -109,19 +109,6 @@ async function raceAll(explaining: Explaining): Promise<Races> {
   return { ...third, compare };
 }
 
-/** The cache works in memory where its file cannot be used, and has then told why. */
-function filing(cache: Pick<HostCache, 'recordRace'>): Explaining['file'] {
-  return (race) => {
-    // A race cut short, or one that never began, proves nothing about the host.
-    if (race.error !== undefined) return;
-    try {
-      cache.recordRace(race);
-    } catch (error) {
-      if (!(error instanceof CacheUnavailable)) throw error;
-    }
-  };
-}
-
 async function explain(
   command: ExplainCommand,
   terminal: Terminal,
@@ -134,7 +121,8 @@ async function explain(
   const atMs = systemClock.epochMs();
   const remembered = recalled(cache, command, network);
   const evidence = cache.udpEvidence(network, command.origin.origin);
-  const file = filing(recordOnlyOn(where, cache));
+  const filed = recordOnlyOn(where, cache);
+  const file = (race: OriginRace): void => fileOutcome(filed, race);
   const races = await raceAll({ command, terminal, racing, network, signal, file });
   const { names = null, alternatives = [] } = discoveredIn(races);
   return {
@@ -147,10 +135,7 @@ async function explain(
 /** Runs `explain`; 0 when any protocol was established, 1 when none was. */
 export async function runExplain(args: readonly string[], terminal: Terminal): Promise<number> {
   const command = parseExplainCommand(args);
-  const stop = new AbortController();
-  const interrupt = (): void => stop.abort();
-  // Once: a second interrupt ends the process the hard way.
-  process.once('SIGINT', interrupt);
+  const { stop, forget } = stoppedByInterrupt();
   const path = cachePath(command.cacheFile);
   const say = (message: string): void => terminal.error('cache-unavailable', message);
   const cache = openHostCache({ path, clock: systemClock, say });
@@ -163,7 +148,7 @@ export async function runExplain(args: readonly string[], terminal: Terminal): P
     const reached = explanation.race.trials.some((trial) => trial.adopted !== null);
     return reached ? EXIT_OK : EXIT_FAILED;
   } finally {
-    process.removeListener('SIGINT', interrupt);
+    forget();
     cache.close();
   }
 }

@@ -36,14 +36,9 @@ export interface RaceCommand {
 
 const MAX_NETWORK_CHARS = 64;
 
-const OPTIONS = {
-  mode: { type: 'string' },
-  memory: { type: 'string' },
+/** How often, how long, and how hosts are found and trusted: what every command that races can be told. */
+export const FINDING_OPTIONS = {
   trials: { type: 'string' },
-  concurrency: { type: 'string' },
-  'start-delay': { type: 'string' },
-  'attempt-delay': { type: 'string' },
-  'fresh-quic': { type: 'boolean' },
   timeout: { type: 'string' },
   ca: { type: 'string', multiple: true },
   resolve: { type: 'string', multiple: true },
@@ -52,6 +47,16 @@ const OPTIONS = {
   network: { type: 'string' },
   'allow-private': { type: 'boolean' },
   json: { type: 'boolean' },
+} as const;
+
+const OPTIONS = {
+  mode: { type: 'string' },
+  memory: { type: 'string' },
+  concurrency: { type: 'string' },
+  'start-delay': { type: 'string' },
+  'attempt-delay': { type: 'string' },
+  'fresh-quic': { type: 'boolean' },
+  ...FINDING_OPTIONS,
 } as const;
 
 function readOrigins(texts: readonly string[]): readonly OriginParts[] {

@@ -7,11 +7,12 @@ import { ALLOW_EVERYTHING, addressPolicy } from '../guard.ts';
 import { recordOnlyOn } from '../network/recording.ts';
 import { readSalt, saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
-import { type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
+import { NETWORK_CHANGED, type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
 import { systemClock } from '../race/clock.ts';
 import { DEFAULT_START_DELAY_MS } from '../race/known-path.ts';
 import { openRacing, type Racing, type RacingParts } from '../racing.ts';
 import { cachePath } from './caching.ts';
+import { stoppedByInterrupt } from './interrupt.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
 import { allAdopted, inParallel, joinRuns, splitTrials } from './race-series.ts';
 import { raceText } from './race-text.ts';
@@ -22,9 +23,6 @@ import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
 const PROGRESS_EVERY_MS = 100;
 /** Stands for the network where nothing is remembered and no name was given. */
 const UNNAMED_NETWORK = 'unnamed';
-
-/** Why a race that relies on memory was not brought to its end. */
-const NETWORK_CHANGED = 'the network changed';
 
 /** What memory `none` has in place of the host cache. */
 const NO_CACHE: RacingParts['cache'] = {
@@ -147,10 +145,7 @@ function documentOf({ mode, memory, startDelayMs }: RaceCommand, races: OriginRa
 export async function runRace(args: readonly string[], terminal: Terminal): Promise<number> {
   const command = parseRaceCommand(args);
   const path = cachePath(command.cacheFile);
-  const stop = new AbortController();
-  const interrupt = (): void => stop.abort();
-  // Once: a second interrupt ends the process the hard way.
-  process.once('SIGINT', interrupt);
+  const { stop, forget } = stoppedByInterrupt();
   const say = (message: string): void => terminal.error('cache-unavailable', message);
   const remembers = command.memory === 'full' || (command.memory === 'hints' && existsSync(path));
   const cache = remembers ? openHostCache({ path, clock: systemClock, say }) : null;
@@ -183,7 +178,7 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
     return allAdopted(races) ? EXIT_OK : EXIT_FAILED;
   } finally {
     stopWatching?.();
-    process.removeListener('SIGINT', interrupt);
+    forget();
     cache?.close();
   }
 }

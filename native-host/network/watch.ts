@@ -4,6 +4,9 @@ import type { Clock } from '../race/clock.ts';
 import { type NetworkFacts, networkKey, UNIDENTIFIED } from './key.ts';
 import type { Glance, NetworkSource } from './source.ts';
 
+/** Why a race is ended that began on another network. */
+export const NETWORK_CHANGED = 'the network changed';
+
 /** A look costs a few small reads; within this time the last one counts. */
 const LOOK_AGAIN_MS = 250;
 /** Commands answer in a fraction of it; a machine too busy for that is not waited for. */

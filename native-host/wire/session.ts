@@ -16,7 +16,7 @@ import { CacheUnavailable } from '../cache/database.ts';
 import type { HostCache } from '../cache/store.ts';
 import type { Log } from '../log.ts';
 import { UNIDENTIFIED } from '../network/key.ts';
-import type { Network } from '../network/watch.ts';
+import { NETWORK_CHANGED, type Network } from '../network/watch.ts';
 import type { RaceBudget } from '../race-budget.ts';
 
 /** What a message may ask of a race; everything else about it is the helper's to decide. */
@@ -60,8 +60,6 @@ type RequestOf<T extends Request['type']> = Extract<Request, { type: T }>;
 
 /** A forecast later than this is for a page that is loading already; what is known of every network must do then. */
 const READING_PATIENCE_MS = 150;
-/** Said of a race that began on one network and cannot end on it. */
-const NETWORK_CHANGED = 'the network changed';
 
 const REQUEST_TYPES = new Set<string>(requestSchema.options.map((option) => option.entries.type.literal));
 
