@@ -115,26 +115,29 @@ export function openSession(parts: SessionParts): Session {
     send({ id: request.id, type: 'hello', protocol: WIRE_PROTOCOL, program: parts.program });
   }
 
-  /** Reads under the network's key: at once where that is known, and soon in any case. */
-  function reading({ id, type }: Request, read: (key: string) => void): void {
-    const key = network.key();
-    if (key !== null) read(key);
-    else
-      void network
-        .settled(READING_PATIENCE_MS)
-        .then(read)
-        .catch((error) => failed(id, type, error));
-  }
-
-  /** Does what needs the key itself: only once it is certain, which it nearly always is. */
-  function certain({ id, type }: Request, act: (key: string) => void): void {
-    const key = network.settledKey();
+  /** Acts under the network's key: at once where that is known, else when it is settled or patience ends. */
+  function under(
+    key: string | null,
+    { id, type }: Request,
+    act: (key: string) => void,
+    patienceMs?: number,
+  ): void {
     if (key !== null) act(key);
     else
       void network
-        .settled()
+        .settled(patienceMs)
         .then(act)
         .catch((error) => failed(id, type, error));
+  }
+
+  /** Reads soon in any case. */
+  function reading(request: Request, read: (key: string) => void): void {
+    under(network.key(), request, read, READING_PATIENCE_MS);
+  }
+
+  /** Does what needs the key itself: only once it is certain, which it nearly always is. */
+  function certain(request: Request, act: (key: string) => void): void {
+    under(network.settledKey(), request, act);
   }
 
   function forecast(request: RequestOf<'forecast'>): void {
