@@ -1,8 +1,10 @@
 // Where an origin says that it speaks HTTP/3, in Alt-Svc (RFC 7838) and in HTTPS records (RFC 9460), what came of going
 // there, and what is wrong with the saying itself.
+
 import { type AltSvc, h3Alternatives, parseAltSvc } from './alt-svc.ts';
 import type { ServiceRecord } from './discovered.ts';
 import { type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
+import { hostPort } from './origin.ts';
 import type { Discovered } from './outcome.ts';
 
 /** A place where HTTP/3 is said to be spoken. */
@@ -115,7 +117,7 @@ export function advertWords({ source }: Pick<Place, 'source'>): string {
 /** `on port 443` or `at other.test:443`. */
 export function placeWords(place: Pick<Place, 'host' | 'port'>, ownHost: string): string {
   if (place.host === ownHost) return `on port ${place.port}`;
-  return `at ${place.host.includes(':') ? `[${place.host}]` : place.host}:${place.port}`;
+  return `at ${hostPort(place.host, place.port)}`;
 }
 
 function example({ origin }: Evidence): string {

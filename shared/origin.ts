@@ -82,6 +82,11 @@ export function originParts(origin: Origin): OriginParts {
 }
 
 /** Schema for an origin inside a message or a stored record: only the canonical spelling passes. */
+/** Host and port as they stand in an authority (RFC 3986 section 3.2); an IPv6 address gets its brackets. */
+export function hostPort(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 export const originSchema = v.pipe(
   v.string(),
   v.maxLength(MAX_ORIGIN_CHARS),

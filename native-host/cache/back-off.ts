@@ -2,17 +2,17 @@
 import type { Attempt, AttemptErrorCode } from '@photofinish/shared/outcome';
 
 /** Chromium's first delay of a broken alternative service (net/http/broken_alternative_services.cc). */
-export const BACK_OFF_MS = 300_000;
+const BACK_OFF_MS = 300_000;
 /** Chromium's longest. */
 export const MAX_BACK_OFF_MS = 2 * 24 * 3_600_000;
 /** Enough for every cause to come to the longest delay (Chromium's kBrokenDelayMaxShift). */
 const MAX_DOUBLINGS = 18;
 /** Loss passes: a fifth of the usual delay, and still far more than the seconds that a burst of loss lasts. */
-export const LOSSY_BACK_OFF_MS = 60_000;
+const LOSSY_BACK_OFF_MS = 60_000;
 /** The server chose to close: as long as a restart or a short overload takes. */
-export const CLOSED_BACK_OFF_MS = 60_000;
+const CLOSED_BACK_OFF_MS = 60_000;
 /** The server announced that it leaves, or lost its state in a restart: its successor is up within half a minute. */
-export const RESTART_BACK_OFF_MS = 30_000;
+const RESTART_BACK_OFF_MS = 30_000;
 /** Of a handshake's four flights one in five then loses a packet: silence may well be chance. */
 export const LOSSY_RATE = 0.05;
 
@@ -39,7 +39,7 @@ interface Cause {
  * The order is that of how far an attempt came: of several that failed at once the one that came farthest decides, for
  * its place is the likeliest to work again.
  */
-export const H3_BACK_OFF: Readonly<Record<AttemptErrorCode, Cause>> = {
+const H3_BACK_OFF: Readonly<Record<AttemptErrorCode, Cause>> = {
   blocked: { firstMs: null },
   cancelled: { firstMs: null },
   'dns-failed': { firstMs: null },

@@ -21,7 +21,7 @@ export const MEASURED_FRESH_MS = DAY_MS;
 /** A record that nothing has touched for so long is browsing history without use; it is deleted. */
 export const RETENTION_MS = 30 * DAY_MS;
 /** A browser may miss HTTP/3 once or twice while it learns; staying on TCP after that is a choice. */
-export const STAYS_BEFORE_EXPECTED = 3;
+const STAYS_BEFORE_EXPECTED = 3;
 
 /** How long a success of HTTP/3 is fresh, given how long it is still advertised; null: nobody advertises it. */
 export function successFreshMs(advertisedMs: number | null): number {

@@ -9,7 +9,7 @@ const EXPIRE_ROWS = 64;
 /** Addresses kept for an origin on a network: more than any name gives at once. */
 const MAX_ADDRESSES = 32;
 /** Evidence for or against a network needs no more hosts than this. */
-export const MAX_EVIDENCE_HOSTS = 100;
+const MAX_EVIDENCE_HOSTS = 100;
 
 const HOST_COLUMNS = Object.keys(newHost('' as Origin, '', 0));
 const USE_COLUMNS = Object.keys(newUse('chromium', '' as Origin, '', ''));

@@ -8,7 +8,7 @@ import type {
 } from '@photofinish/shared/discovered';
 import { discoveredIn, type Explanation, type Remembered } from '@photofinish/shared/explanation';
 import { plural } from '@photofinish/shared/markup';
-import { type OriginParts, originParts } from '@photofinish/shared/origin';
+import { hostPort, type OriginParts, originParts } from '@photofinish/shared/origin';
 import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
 import { drawPhotoFinish } from './photo-finish.ts';
@@ -131,28 +131,24 @@ function outcomeWords({ outcome, error, establishedMs }: Attempt): string {
   return error === undefined ? 'failed' : ATTEMPT_ERROR_WORDS[error.code];
 }
 
-function place(address: string, port: number): string {
-  return `${address.includes(':') ? `[${address}]` : address}:${port}`;
-}
-
 const NAMED_BY = { 'https-record': 'an HTTPS record', 'alt-svc': 'Alt-Svc' } as const;
 
 function attemptLines(race: OriginRace, { host: ownHost }: OriginParts, paint: Paint): string[] {
   const attempts = race.trials.flatMap((trial) => trial.attempts);
   const body = attempts.map(({ protocol, address, port, startedMs, establishedMs, ...attempt }): Cell[] => [
     { text: PROTOCOL_NAMES[protocol], paint: (text) => paintProtocol(paint, protocol, text) },
-    { text: printable(place(address, port)) },
+    { text: printable(hostPort(address, port)) },
     { text: milliseconds(startedMs) },
     { text: milliseconds(establishedMs) },
     { text: outcomeWords({ protocol, address, port, startedMs, establishedMs, ...attempt }) },
   ]);
   const elsewhere = attempts.flatMap(({ address, port, host = ownHost, source }) =>
-    source === undefined ? [] : [`${place(address, port)} is ${host}, named by ${NAMED_BY[source]}.`],
+    source === undefined ? [] : [`${hostPort(address, port)} is ${host}, named by ${NAMED_BY[source]}.`],
   );
   const messages = attempts.flatMap(({ protocol, address, port, error }) =>
     error === undefined || error.code === 'cancelled'
       ? []
-      : [`${PROTOCOL_NAMES[protocol]} to ${place(address, port)} failed, ${error.code}: ${error.message}`],
+      : [`${PROTOCOL_NAMES[protocol]} to ${hostPort(address, port)} failed, ${error.code}: ${error.message}`],
   );
   return [
     ...rows(['PROTOCOL', 'ADDRESS', 'STARTED', 'ESTABLISHED', 'OUTCOME'], body, paint),

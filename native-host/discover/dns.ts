@@ -2,6 +2,7 @@
 // behind the system's for names that only the system knows (mDNS, NSS modules) and where there is nobody to ask.
 import { promises as nodeDns } from 'node:dns';
 import { isIP } from 'node:net';
+import { hostPort } from '@photofinish/shared/origin';
 import { type DnsAnswer, type DnsResolver, type DnsService, loadQuicAddon } from '../quic/addon.ts';
 import type { AddressRecord, Answer, DnsClient, QueryKind } from './answer.ts';
 
@@ -131,9 +132,7 @@ function getaddrinfoClient(getaddrinfo: Getaddrinfo, reason: string): DnsClient 
 }
 
 function withPort(server: string): string {
-  const family = isIP(server);
-  if (family === 0) return server;
-  return family === 6 ? `[${server}]:${DNS_PORT}` : `${server}:${DNS_PORT}`;
+  return isIP(server) === 0 ? server : hostPort(server, DNS_PORT);
 }
 
 export interface DnsOptions {

@@ -1,7 +1,7 @@
 // Addresses that the user gave for hosts and ports: they stand in for DNS altogether.
-import { isIP } from 'node:net';
+import { hostPort } from '@photofinish/shared/origin';
 
 /** The name under which a pin is kept: `host:port`, IPv6 hosts in brackets. */
 export function pinName(host: string, port: number): string {
-  return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`.toLowerCase();
+  return hostPort(host, port).toLowerCase();
 }
