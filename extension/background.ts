@@ -78,7 +78,16 @@ const races = createRaces({
   onFailed: onRaceFailed,
 });
 
+const helperWatchers = new Set<(helper: HelperState) => void>();
+
 const popups = createPopupServer({
+  watchHelper(told) {
+    helperWatchers.add(told);
+    told(helperState());
+    return () => helperWatchers.delete(told);
+  },
+  doctor: () => helper.doctor().catch(() => null),
+  wipe,
   watch: (tabId, watcher) => {
     const end = ready.then(({ presenter }) => presenter.watch(tabId, watcher));
     return () => void end.then((unwatch) => unwatch());
@@ -136,7 +145,12 @@ function helperState(): HelperState {
   return port.state.state === 'ready' ? { ...port.state, network } : port.state;
 }
 
+function tellHelperState(): void {
+  for (const told of helperWatchers) told(helperState());
+}
+
 function onHelperState(state: HelperState): void {
+  tellHelperState();
   void ready.then(({ presenter }) => presenter.refreshWatched());
   if (state.state !== 'ready') return;
   uploadSoon();
@@ -146,6 +160,7 @@ function onHelperState(state: HelperState): void {
 function setNetwork(label: string): void {
   if (label === network) return;
   network = label;
+  tellHelperState();
   void ready.then(({ presenter }) => presenter.refreshWatched());
 }
 
@@ -311,6 +326,14 @@ chrome.alarms.onAlarm.addListener(({ name }) => {
 async function prune(): Promise<void> {
   const { ledger } = await ready;
   while ((await ledger.prune(Date.now())) > 0);
+}
+
+/** Forgets everything; the helper's cache, too, where a helper answers. */
+async function wipe(): Promise<number | null> {
+  const { ledger, pages } = await ready;
+  await ledger.wipe();
+  pages.clear();
+  return helper.wipe().catch(() => null);
 }
 
 async function scheduleAlarms(): Promise<void> {

@@ -1,25 +1,52 @@
 // Builds the loadable editions of the extension from the one manifest. Run by Node: `node extension/build.ts`.
 // The same input gives the same bytes: names carry content hashes and nothing carries the time.
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { EXTENSION_KEY } from '@photofinish/shared/extension-id';
+import { EXTENSION_KEY, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
 import { type BuildOptions, build } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = dirname(here);
 
+interface Manifest {
+  readonly minimum_chrome_version?: string;
+  readonly background: object;
+}
+
 const EDITIONS = {
   chromium: {
     target: 'chrome123',
     /** The key fixes the extension's id, which the helper's manifests name. */
-    manifest: (input: object) => ({ ...input, key: EXTENSION_KEY }),
+    manifest: (input: Manifest) => ({ ...input, key: EXTENSION_KEY }),
+  },
+  firefox: {
+    target: 'firefox140',
+    manifest: ({ minimum_chrome_version: _, ...input }: Manifest) => ({
+      ...input,
+      background: { scripts: ['background.js'], type: 'module' },
+      browser_specific_settings: {
+        gecko: {
+          id: FIREFOX_EXTENSION_ID,
+          strict_min_version: '140.0',
+          // Speaking to a native program counts as transmission; it is asked for when the helper is switched on.
+          data_collection_permissions: { required: ['none'], optional: ['browsingActivity'] },
+        },
+      },
+    }),
   },
 };
 type Edition = keyof typeof EDITIONS;
 
-/** Pages with their own folder: `NAME/NAME.html`, its styles and its script. */
-const PAGES = ['popup'];
+/** Pages are folders with a page of their name: `NAME/NAME.html`, its styles and its script. */
+const PAGES = ['popup', 'dashboard', 'devtools', 'options', 'welcome'].filter((name) =>
+  existsSync(join(here, name, `${name}.html`)),
+);
+/** What all pages wear. */
+const THEME = 'ui/theme.css';
+/** Where catalogs are written, room by room; the browser reads one file a language. */
+const CATALOGS = [join(here, '_locales'), join(root, 'shared', '_locales')];
 const ICON_SIZES = [16, 32, 48, 128];
 const MARKS = ['photofinish', 'h3', 'h2', 'h1', 'unknown'];
 
@@ -51,9 +78,27 @@ async function bundle(outdir: string, target: string): Promise<void> {
 async function copyStatic(outdir: string): Promise<void> {
   const icons = MARKS.flatMap((mark) => ICON_SIZES.map((size) => `icons/${mark}-${size}.png`));
   const pages = PAGES.flatMap((page) => [`${page}/${page}.html`, `${page}/${page}.css`]);
-  for (const file of [...icons, ...pages]) {
+  for (const file of [THEME, ...icons, ...pages]) {
     await mkdir(dirname(join(outdir, file)), { recursive: true });
     await cp(join(here, file), join(outdir, file));
+  }
+}
+
+/** Merges each language's catalogs into the one file that browsers read. Throws when two rooms claim one key. */
+async function mergeCatalogs(outdir: string): Promise<void> {
+  for (const language of (await readdir(join(here, '_locales'))).toSorted()) {
+    const merged: Record<string, unknown> = {};
+    for (const place of CATALOGS)
+      for (const file of (await readdir(join(place, language))).toSorted())
+        for (const [key, message] of Object.entries(
+          JSON.parse(await readFile(join(place, language, file), 'utf8')),
+        )) {
+          if (key in merged) throw new Error(`${language}/${file} says ${key} a second time`);
+          merged[key] = message;
+        }
+    const folder = join(outdir, '_locales', language);
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'messages.json'), `${JSON.stringify(merged, null, 1)}\n`);
   }
 }
 
@@ -64,6 +109,7 @@ async function buildEdition(edition: Edition): Promise<string> {
   await rm(outdir, { recursive: true, force: true });
   await bundle(outdir, target);
   await copyStatic(outdir);
+  await mergeCatalogs(outdir);
   const input = JSON.parse(await readFile(join(root, 'manifest.json'), 'utf8'));
   await writeFile(join(outdir, 'manifest.json'), `${JSON.stringify(manifest(input), null, 2)}\n`);
   return outdir;

@@ -1,7 +1,8 @@
-// Everything that crosses inside the extension: between the popup and the background (over a port named `popup`) and
+// Everything that crosses inside the extension: between the extension's pages and the background (over a port named `popup`) and
 // from content scripts to the background. One table of types, so that both ends are checked against the same words.
 
 import type { ProtocolCounts } from '@photofinish/shared/adoption';
+import type { DoctorFinding } from '@photofinish/shared/doctor';
 import type { Forecast } from '@photofinish/shared/forecast';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
@@ -60,7 +61,7 @@ export interface PageView {
   readonly trouble: string | null;
 }
 
-/** From the popup to the background. */
+/** From a page of the extension to the background. */
 export type PopupRequest =
   | { readonly type: 'watch'; readonly tabId: number }
   /** `compare` is what the photo finish is drawn from. */
@@ -68,14 +69,25 @@ export type PopupRequest =
   | { readonly type: 'cancel-race'; readonly origin: Origin }
   | { readonly type: 'reconnect-helper' }
   /** `site: null` asks for every site. The answer carries the same `id`; answers may overtake each other. */
-  | { readonly type: 'report'; readonly id: number; readonly site: string | null };
+  | { readonly type: 'report'; readonly id: number; readonly site: string | null }
+  /** Asks to be told the helper's state now and whenever it changes, by `helper` events. */
+  | { readonly type: 'watch-helper' }
+  /** Asks the helper's doctor; answered by `doctor`. */
+  | { readonly type: 'doctor' }
+  /** Forgets everything: ledger, pages in memory, steering, and the helper's host cache; answered by `wiped`. */
+  | { readonly type: 'wipe' };
 
-/** From the background to the popup. */
+/** From the background to a page of the extension. */
 export type PopupEvent =
   | { readonly type: 'page'; readonly page: PageView }
   | { readonly type: 'race-progress'; readonly origin: Origin; readonly progress: Progress }
   | { readonly type: 'race-failed'; readonly origin: Origin; readonly code: string; readonly message: string }
   | { readonly type: 'report'; readonly id: number; readonly report: Report }
-  | { readonly type: 'report-failed'; readonly id: number; readonly message: string };
+  | { readonly type: 'report-failed'; readonly id: number; readonly message: string }
+  | { readonly type: 'helper'; readonly helper: HelperState }
+  /** `null`: the helper could not be asked, and its state says why. */
+  | { readonly type: 'doctor'; readonly findings: readonly DoctorFinding[] | null }
+  /** What the helper forgot, in records of its host cache; null: it was not reached, and keeps what it has. */
+  | { readonly type: 'wiped'; readonly helperRecords: number | null; readonly trouble: string | null };
 
 export const POPUP_PORT = 'popup';

@@ -85,6 +85,7 @@ function serve(settings: Settings): void {
       });
       return (await racing)(order);
     },
+    doctor: async () => (await import('./cli/examining.ts')).allFindings(null, null),
     send,
     log,
   });

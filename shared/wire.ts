@@ -1,6 +1,7 @@
 // The native port's language: every message that may cross between extension and helper, its schema, its limits and
 // the one table of error codes. Framing (length and JSON) is the helper's business; browsers do theirs themselves.
 import * as v from 'valibot';
+import { findingSchema } from './doctor.ts';
 import { forecastSchema } from './forecast.ts';
 import { browserSchema, observationSchema } from './observation.ts';
 import { originSchema, siteSchema } from './origin.ts';
@@ -63,6 +64,8 @@ export const requestSchema = v.variant('type', [
   v.object({ type: v.literal('cancel'), id: idSchema, target: idSchema }),
   v.object({ type: v.literal('stats'), id: idSchema }),
   v.object({ type: v.literal('wipe'), id: idSchema }),
+  /** Asks the helper to examine its own installation. */
+  v.object({ type: v.literal('doctor'), id: idSchema }),
 ]);
 /** What the extension may send. */
 export type Request = v.InferOutput<typeof requestSchema>;
@@ -115,6 +118,7 @@ export const replySchema = v.variant('type', [
   v.object({ id: idSchema, type: v.literal('cancel'), cancelled: v.boolean() }),
   statsSchema,
   v.object({ id: idSchema, type: v.literal('wipe'), wiped: count }),
+  v.object({ id: idSchema, type: v.literal('doctor'), findings: v.array(findingSchema) }),
   v.object({
     /** 0 when the request could not be read. */
     id: idSchema,

@@ -1,5 +1,6 @@
 // The helper as the rest of the extension sees it: forecasts, races, observations, each a typed call with its own
 // patience. Everything here rejects with a HelperError; nobody else in the extension knows the wire.
+import type { DoctorFinding } from '@photofinish/shared/doctor';
 import type { Forecast } from '@photofinish/shared/forecast';
 import type { Browser, Observation } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
@@ -13,6 +14,8 @@ const FORECAST_TIMEOUT_MS = 5000;
 /** A comparison's longest silence is one attempt's time-out (3 s) after waiting for a free slot. */
 const RACE_TIMEOUT_MS = 30_000;
 const STORE_TIMEOUT_MS = 15_000;
+/** It says hello to itself through every browser's launcher. */
+const DOCTOR_TIMEOUT_MS = 30_000;
 
 export interface RunningRace {
   readonly result: Promise<OriginRace>;
@@ -28,6 +31,10 @@ export interface Helper {
   observed(observations: readonly Observation[]): Promise<void>;
   /** The label of the network the helper sees. */
   network(): Promise<string>;
+  /** What the helper's doctor finds in its own installation. */
+  doctor(): Promise<readonly DoctorFinding[]>;
+  /** Empties the host cache; the number of records that were in it. */
+  wipe(): Promise<number>;
 }
 
 function expected<Type extends Answer['type']>(answer: Answer, type: Type): Extract<Answer, { type: Type }> {
@@ -66,6 +73,16 @@ export function createHelper(port: HelperPort, browser: Browser): Helper {
     async network() {
       const answer = await port.ask({ type: 'stats' }, { timeoutMs: STORE_TIMEOUT_MS }).reply;
       return expected(answer, 'stats').network;
+    },
+
+    async doctor() {
+      const answer = await port.ask({ type: 'doctor' }, { timeoutMs: DOCTOR_TIMEOUT_MS }).reply;
+      return expected(answer, 'doctor').findings;
+    },
+
+    async wipe() {
+      const answer = await port.ask({ type: 'wipe' }, { timeoutMs: STORE_TIMEOUT_MS }).reply;
+      return expected(answer, 'wipe').wiped;
     },
   };
 }

@@ -206,6 +206,15 @@ function ledgerOn(database: () => Promise<IDBPDatabase<LedgerSchema>>) {
       return pruneStep(await database(), nowMs);
     },
 
+    /** Forgets everything. */
+    async wipe(): Promise<void> {
+      const db = await database();
+      const stores = [...db.objectStoreNames];
+      await whole(db.transaction(stores, 'readwrite'), async (tx) => {
+        await Promise.all(stores.map((name) => tx.objectStore(name).clear()));
+      });
+    },
+
     async close(): Promise<void> {
       (await database()).close();
     },

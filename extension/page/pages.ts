@@ -23,6 +23,8 @@ export interface Pages {
   show(tabId: number, documentId: string | null): void;
   update(page: Page): void;
   removeTab(tabId: number): void;
+  /** Forgets every page. */
+  clear(): void;
   saved(): Promise<void>;
 }
 
@@ -84,6 +86,11 @@ export function createPages(
       shown.delete(String(tabId));
       const gone = [...pages.entries()].filter(([, page]) => page.tabId === tabId);
       for (const [documentId] of gone) pages.delete(documentId);
+    },
+    clear() {
+      for (const [documentId] of [...pages.entries()]) pages.delete(documentId);
+      for (const [tabId] of [...shown.entries()]) shown.delete(tabId);
+      frames.clear();
     },
     async saved() {
       await Promise.all([pages.saved(), shown.saved()]);

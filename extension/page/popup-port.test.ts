@@ -56,6 +56,9 @@ function server(more: Partial<PopupActions> = {}) {
     cancelRace: (origin) => void calls.push(`cancel ${origin}`),
     reconnectHelper: () => void calls.push('reconnect'),
     report: async () => report,
+    watchHelper: () => () => {},
+    doctor: async () => [],
+    wipe: async () => 3,
     ...more,
   });
   const open = () => {
@@ -106,7 +109,7 @@ test('what is no message of ours is refused and does nothing', (t) => {
     { type: 'race', origin: 'http://a.test' },
     { type: 'race', origin: 'https://a.test/path' },
     { type: 'report', site: 'a.test' },
-    { type: 'wipe' },
+    { type: 'wipe-it' },
   ];
   for (const message of strange) send(message);
   assert.deepEqual(calls, []);
@@ -168,4 +171,21 @@ test('every open popup hears of a race, a closed one does not', () => {
     message: '',
   });
   assert.deepEqual([one.received.length, two.received.length, gone.received.length], [1, 1, 0]);
+});
+
+test('doctor and wipe are answered, and a wipe that fails says why', async () => {
+  const { popups } = server({
+    wipe: async () => {
+      throw new Error('the disk is full');
+    },
+  });
+  const one = popup();
+  popups.accept(one.port);
+  one.send({ type: 'doctor' });
+  one.send({ type: 'wipe' });
+  await turn();
+  assert.deepEqual(one.received, [
+    { type: 'doctor', findings: [] },
+    { type: 'wiped', helperRecords: null, trouble: 'the disk is full' },
+  ]);
 });

@@ -1,9 +1,10 @@
 // The background's end of the popup's port: checks what comes in, answers over the same port, and ends its watch
 // when the popup closes.
+import type { DoctorFinding } from '@photofinish/shared/doctor';
 import { type Origin, originSchema, siteSchema } from '@photofinish/shared/origin';
 import type { Report } from '@photofinish/shared/report';
 import * as v from 'valibot';
-import type { PopupEvent, PopupRequest } from '../messages.ts';
+import type { HelperState, PopupEvent, PopupRequest } from '../messages.ts';
 import type { Watcher } from './presenter.ts';
 
 const requestSchema = v.variant('type', [
@@ -17,6 +18,9 @@ const requestSchema = v.variant('type', [
     id: v.pipe(v.number(), v.integer(), v.minValue(0)),
     site: v.nullable(siteSchema),
   }),
+  v.object({ type: v.literal('watch-helper') }),
+  v.object({ type: v.literal('doctor') }),
+  v.object({ type: v.literal('wipe') }),
 ]);
 
 export interface PopupActions {
@@ -25,6 +29,12 @@ export interface PopupActions {
   readonly cancelRace: (origin: Origin) => void;
   readonly reconnectHelper: () => void;
   readonly report: (site: string | null) => Promise<Report>;
+  /** Tells the helper's state now and after each change; gives the function that ends it. */
+  readonly watchHelper: (told: (helper: HelperState) => void) => () => void;
+  /** Null when the helper cannot be asked. */
+  readonly doctor: () => Promise<readonly DoctorFinding[] | null>;
+  /** The number of the helper's records that are gone, null when it was not reached. Rejects when the ledger fails. */
+  readonly wipe: () => Promise<number | null>;
 }
 
 /** What of `chrome.runtime.Port` is used. */
@@ -43,24 +53,40 @@ export interface PopupServer {
 export function createPopupServer(actions: PopupActions): PopupServer {
   const open = new Set<PopupPort>();
 
+  const tell = (port: PopupPort, event: PopupEvent): void => {
+    if (open.has(port)) port.postMessage(event);
+  };
+
   const answer = async (port: PopupPort, id: number, site: string | null): Promise<void> => {
     try {
       const report = await actions.report(site);
-      if (open.has(port)) port.postMessage({ type: 'report', id, report });
+      tell(port, { type: 'report', id, report });
     } catch (error) {
       // The storage failed, or the report is larger than what a port carries.
       const message = error instanceof Error ? error.message : String(error);
-      if (open.has(port)) port.postMessage({ type: 'report-failed', id, message });
+      tell(port, { type: 'report-failed', id, message });
     }
   };
+
+  const wipe = (port: PopupPort): Promise<void> =>
+    actions.wipe().then(
+      (helperRecords) => tell(port, { type: 'wiped', helperRecords, trouble: null }),
+      (error) => tell(port, { type: 'wiped', helperRecords: null, trouble: String(error?.message ?? error) }),
+    );
 
   /** Does what is asked; gives a new end of the watch when there is a new watch. */
   const handle = (port: PopupPort, request: PopupRequest): (() => void) | null => {
     switch (request.type) {
       case 'watch':
-        return actions.watch(request.tabId, (page) => {
-          if (open.has(port)) port.postMessage({ type: 'page', page });
-        });
+        return actions.watch(request.tabId, (page) => tell(port, { type: 'page', page }));
+      case 'watch-helper':
+        return actions.watchHelper((helper) => tell(port, { type: 'helper', helper }));
+      case 'doctor':
+        void actions.doctor().then((findings) => tell(port, { type: 'doctor', findings }));
+        return null;
+      case 'wipe':
+        void wipe(port);
+        return null;
       case 'race':
         actions.race(request.origin);
         return null;

@@ -2,7 +2,7 @@
 import { MARK_LABELS, markOf, markSvg } from '@photofinish/shared/marks';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
 import type { PageView } from '../messages.ts';
-import { byId, make, setAttribute, setSvg, setText } from './elements.ts';
+import { byId, make, setAttribute, setSvg, setText } from '../ui/elements.ts';
 import { adoptionWords, asideWords, emphasise, originLabel, reasonWords, stateWords } from './format.ts';
 
 const MARK_PX = 24;

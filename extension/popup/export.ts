@@ -2,7 +2,7 @@
 import type { Report } from '@photofinish/shared/report';
 import { reportToCsv } from '@photofinish/shared/report-csv';
 import { reportToHtml } from '@photofinish/shared/report-html';
-import { byId, make, setText } from './elements.ts';
+import { byId, make, setText } from '../ui/elements.ts';
 import { EXPORT_FORMATS, type ExportFormat, exportName } from './format.ts';
 
 const TYPES: Record<ExportFormat, string> = {

@@ -5,7 +5,7 @@ import type { OriginRace } from '@photofinish/shared/outcome';
 import { photoFinish } from '@photofinish/shared/photo-finish';
 import { photoFinishSvg } from '@photofinish/shared/photo-finish-svg';
 import type { OriginView, PageView } from '../messages.ts';
-import { byId, make, setAttribute, setSvg, setText } from './elements.ts';
+import { byId, make, setAttribute, setSvg, setText } from '../ui/elements.ts';
 import { capitalSentence, forecastWords } from './format.ts';
 import { type LiveRace, liveFinish } from './live.ts';
 

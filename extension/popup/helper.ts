@@ -1,6 +1,6 @@
 // The helper's state: a dot with words at the foot, and when it is missing what to do about it.
 import type { HelperState } from '../messages.ts';
-import { byId, setAttribute, setText } from './elements.ts';
+import { byId, setAttribute, setText } from '../ui/elements.ts';
 import { helperWords } from './format.ts';
 
 /** Foot and help; recording goes on whatever the state. */

@@ -3,8 +3,8 @@
 import { markOf, markSvg } from '@photofinish/shared/marks';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginView, PageView } from '../messages.ts';
+import { byId, make, setAttribute, setSvg, setText } from '../ui/elements.ts';
 import { writeVerdict } from './answer.ts';
-import { byId, make, setAttribute, setSvg, setText } from './elements.ts';
 import { captionWords, drawing, type RaceBoard, raceButton, verdictSign } from './finish.ts';
 import {
   forecastWords,

@@ -7,11 +7,13 @@ import { PALETTE_CSS } from '@photofinish/shared/marks';
 const html = await readFile(new URL('./popup.html', import.meta.url), 'utf8');
 const css = await readFile(new URL('./popup.css', import.meta.url), 'utf8');
 
-test('the popup wears the shared palette', () => {
+const theme = await readFile(new URL('../ui/theme.css', import.meta.url), 'utf8');
+
+test('all pages wear the shared palette', () => {
   const bare = (text: string) => text.replaceAll(/\s+|;(?=\s*})/g, '');
   assert.ok(
-    bare(css).includes(bare(PALETTE_CSS)),
-    'copy PALETTE_CSS of shared/marks.ts to the top of popup.css',
+    bare(theme).includes(bare(PALETTE_CSS)),
+    'copy PALETTE_CSS of shared/marks.ts to the top of ui/theme.css',
   );
 });
 

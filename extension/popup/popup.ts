@@ -2,9 +2,9 @@
 // that id instead of the active one, so that the popup can also live in a tab of its own.
 import type { Origin } from '@photofinish/shared/origin';
 import type { PageView, PopupEvent } from '../messages.ts';
+import { byId, setText } from '../ui/elements.ts';
 import { renderAnswer } from './answer.ts';
 import { type Connection, connect } from './connection.ts';
-import { byId, setText } from './elements.ts';
 import { failReport, renderExport, resumeExports, saveReport, wireExport } from './export.ts';
 import { type Running, renderFinish } from './finish.ts';
 import { NO_ANSWER } from './format.ts';

@@ -1,10 +1,11 @@
 // `photofinish doctor`: every browser's way to the helper, then what all of them share: settings, host cache, addon.
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
+import type { DoctorFinding as Finding } from '@photofinish/shared/doctor';
 import { openHostCache } from '../cache/store.ts';
 import { defaultConfigPath, loadSettings, type Settings, SettingsError } from '../config.ts';
 import { userDirectories } from '../install/browsers.ts';
-import { examineBrowser, type Finding } from '../install/doctor.ts';
+import { examineBrowser } from '../install/doctor.ts';
 import { shellWord } from '../install/manifest.ts';
 import { type InstallRequest, targetsOf } from '../install/plan.ts';
 import { networkKey, networkWords, UNIDENTIFIED } from '../network/key.ts';
@@ -154,17 +155,14 @@ function findingsText(findings: readonly Finding[], paint: Paint): string {
   return [...lines, '', verdict].join('\n');
 }
 
-/** Runs `doctor`; 0 when nothing is wrong. */
-export async function runDoctor(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseCommand('doctor', args, OPTIONS);
-  if (positionals[0] !== undefined)
-    throw new Complaint('bad-usage', `doctor takes no argument "${positionals[0]}"`);
-  const browsers = await browserFindings(
-    readUserDataDirectory(values['user-data-dir']),
-    readExtensionId(values['extension-id']),
-  );
+/** Everything the doctor looks at: each browser's way to the helper, then what all of them share. */
+export async function allFindings(
+  userDataDirectory: string | null,
+  extensionId: string | null,
+): Promise<Finding[]> {
+  const browsers = await browserFindings(userDataDirectory, extensionId);
   const { finding, settings } = configFinding(browsers.config);
-  const findings = [
+  return [
     ...browsers.findings,
     finding,
     ...(settings === null
@@ -172,6 +170,17 @@ export async function runDoctor(args: readonly string[], terminal: Terminal): Pr
       : [cacheFinding(settings.cachePath), await networkFinding(settings.cachePath)]),
     addonFinding(),
   ];
+}
+
+/** Runs `doctor`; 0 when nothing is wrong. */
+export async function runDoctor(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseCommand('doctor', args, OPTIONS);
+  if (positionals[0] !== undefined)
+    throw new Complaint('bad-usage', `doctor takes no argument "${positionals[0]}"`);
+  const findings = await allFindings(
+    readUserDataDirectory(values['user-data-dir']),
+    readExtensionId(values['extension-id']),
+  );
   const healthy = findings.every(({ state }) => state !== 'problem');
   if (values.json) terminal.result(JSON.stringify({ schema: DOCTOR_SCHEMA, healthy, findings }));
   else terminal.result(findingsText(findings, terminal.paint));

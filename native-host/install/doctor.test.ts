@@ -4,8 +4,9 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { Check, DoctorFinding as Finding } from '@photofinish/shared/doctor';
 import { type BrowserName, type UserDirectories, userDirectories } from './browsers.ts';
-import { type Check, examineBrowser, type Finding } from './doctor.ts';
+import { examineBrowser } from './doctor.ts';
 import { install } from './install.ts';
 import { type InstallRequest, planInstall, targetsOf } from './plan.ts';
 

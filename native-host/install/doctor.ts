@@ -1,6 +1,7 @@
 // Looks at one browser's installation step by step, as the browser itself would walk it, and says at each step what
 // was found and what to do. Stops where the next step could not work.
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import type { Check, DoctorFinding as Finding } from '@photofinish/shared/doctor';
 import { HOST_NAME } from '@photofinish/shared/wire';
 import { allowedExtension, type BrowserFamily } from './browsers.ts';
 import { type HelloResult, sayHello } from './hello.ts';
@@ -12,30 +13,6 @@ import {
   parseManifest,
 } from './manifest.ts';
 import type { Target } from './plan.ts';
-
-export const CHECKS = [
-  'manifest',
-  'extension',
-  'launcher',
-  'runtime',
-  'hello',
-  'cache',
-  'config',
-  'addon',
-  'network',
-] as const;
-export type Check = (typeof CHECKS)[number];
-
-/** One step's result. `problem` makes the doctor fail; `note` is only worth knowing. */
-export interface Finding {
-  /** A browser's title, or `helper` for what all browsers share. */
-  readonly subject: string;
-  readonly check: Check;
-  readonly state: 'ok' | 'problem' | 'note';
-  readonly text: string;
-  /** What to do; null when there is nothing to do. */
-  readonly remedy: string | null;
-}
 
 export interface BrowserExamination {
   readonly target: Target;

@@ -71,6 +71,7 @@ async function conversation(t: TestContext) {
         verdict: { code: 'h3-available', text: '', findings: [] },
       } as unknown as OriginRace;
     },
+    doctor: async () => [],
     send: (reply) => replies.push(reply),
     log: { write: () => {}, digest: () => '', wipe: () => {} },
   });

@@ -1,5 +1,6 @@
 // One conversation with one extension: requests in, replies out, races running beside them. It knows neither pipes nor
 // sockets; those are given to it. A forecast is answered where it is read, so it never waits behind a race.
+import type { DoctorFinding } from '@photofinish/shared/doctor';
 import type { Origin } from '@photofinish/shared/origin';
 import type { Mode, OriginRace } from '@photofinish/shared/outcome';
 import {
@@ -37,6 +38,7 @@ export interface SessionParts {
   readonly network: Network;
   readonly budget: RaceBudget;
   readonly race: RaceRunner;
+  readonly doctor: () => Promise<readonly DoctorFinding[]>;
   readonly send: (reply: Reply) => void;
   readonly log: Log;
 }
@@ -239,6 +241,11 @@ export function openSession(parts: SessionParts): Session {
     stats: (request) =>
       certain(request, (key) => send({ id: request.id, type: 'stats', ...cache.stats(), network: key })),
     wipe,
+    doctor: ({ id, type }) =>
+      void parts.doctor().then(
+        (findings) => send({ id, type, findings: [...findings] }),
+        (error) => failed(id, type, error),
+      ),
   };
 
   return {

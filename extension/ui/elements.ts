@@ -1,9 +1,9 @@
 // Touching the page: only what changed is written, so that focus, selection and open rows outlive an update.
 
-/** The element of the static page with that id; its absence is a mistake in popup.html. */
+/** The element of the static page with that id; its absence is a mistake in the page. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
-  if (found === null) throw new Error(`popup.html has no #${id}`);
+  if (found === null) throw new Error(`the page has no #${id}`);
   return found as T;
 }
 

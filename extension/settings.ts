@@ -1,0 +1,87 @@
+// What the user chose: the one owner of the settings in the extension's storage. Read by the background and by every
+// page, checked on the way in, migrated from older versions, never overwritten by an older program.
+import { siteSchema } from '@photofinish/shared/origin';
+import * as v from 'valibot';
+
+/** When races run without being asked for: never even on a click, on a click only, or also on first visits. */
+export const RACE_TIMES = ['never', 'click', 'first-visit'] as const;
+/** Modes that a visit's race may take; comparisons run on a click. */
+export const VISIT_MODES = ['race', 'v3', 'alt-svc', 'naive'] as const;
+export const MAX_START_DELAY_MS = 1000;
+export const MAX_RETENTION_DAYS = 400;
+
+export const settingsSchema = v.object({
+  raceWhen: v.picklist(RACE_TIMES),
+  /** Mode and start delay of races that visits start. */
+  raceMode: v.picklist(VISIT_MODES),
+  startDelayMs: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_START_DELAY_MS)),
+  retentionDays: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_RETENTION_DAYS)),
+  /** Whether private windows are recorded, where the browser lets the extension into them at all. */
+  privateWindows: v.boolean(),
+  /** Sites (registrable domains) of which nothing is ever recorded. */
+  neverRecord: v.array(siteSchema),
+  /** Firefox only: whether origins may be steered at all; which ones is chosen origin by origin. */
+  steering: v.boolean(),
+  /** Whether the welcome page was answered. */
+  welcomed: v.boolean(),
+});
+export type Settings = v.InferOutput<typeof settingsSchema>;
+
+export const DEFAULT_SETTINGS: Settings = {
+  raceWhen: 'click',
+  raceMode: 'race',
+  startDelayMs: 10,
+  retentionDays: MAX_RETENTION_DAYS,
+  privateWindows: false,
+  neverRecord: [],
+  steering: false,
+  welcomed: false,
+};
+
+const KEY = 'settings';
+const VERSION = 1;
+const storedSchema = v.object({ version: v.pipe(v.number(), v.integer()), settings: v.unknown() });
+
+/** What of `chrome.storage.local` is used. */
+export interface SettingsArea {
+  get(key: string): Promise<Record<string, unknown>>;
+  set(items: Record<string, unknown>): Promise<void>;
+  readonly onChanged: {
+    addListener(listen: (changes: Record<string, { readonly newValue?: unknown }>) => void): void;
+  };
+}
+
+/** Settings as stored, each value that is missing or unreadable at its default. */
+export function readSettings(stored: unknown): Settings {
+  const parsed = v.safeParse(storedSchema, stored);
+  if (!parsed.success || typeof parsed.output.settings !== 'object') return DEFAULT_SETTINGS;
+  const found: Record<string, unknown> = { ...parsed.output.settings };
+  const valid = Object.entries(settingsSchema.entries).filter(([key, schema]) => v.is(schema, found[key]));
+  return { ...DEFAULT_SETTINGS, ...Object.fromEntries(valid.map(([key]) => [key, found[key]])) };
+}
+
+/** The settings now. */
+export async function loadSettings(area: SettingsArea): Promise<Settings> {
+  return readSettings((await area.get(KEY))[KEY]);
+}
+
+/** Changes some settings. Rejects when what is stored was written by a newer program, which knows more. */
+export async function changeSettings(area: SettingsArea, changes: Partial<Settings>): Promise<Settings> {
+  const stored = (await area.get(KEY))[KEY];
+  const version = v.safeParse(storedSchema, stored);
+  if (version.success && version.output.version > VERSION)
+    throw new Error(
+      `the settings are of version ${version.output.version}, and this program knows ${VERSION}`,
+    );
+  const settings = v.parse(settingsSchema, { ...readSettings(stored), ...changes });
+  await area.set({ [KEY]: { version: VERSION, settings } });
+  return settings;
+}
+
+/** Calls `listen` with the settings after each change, whoever made it. */
+export function onSettings(area: SettingsArea, listen: (settings: Settings) => void): void {
+  area.onChanged.addListener((changes) => {
+    const change = changes[KEY];
+    if (change !== undefined) listen(readSettings(change.newValue));
+  });
+}

@@ -1,0 +1,7 @@
+// English for programs that run outside a browser: importing this file chooses it. A browser brings its own catalogs.
+import catalog from './_locales/en/shared.json' with { type: 'json' };
+import { useWords } from './words.ts';
+
+const messages: Readonly<Record<string, { readonly message: string }>> = catalog;
+
+useWords((key) => messages[key]?.message ?? '', 'en');

@@ -1,0 +1,73 @@
+// The one way to words: a key and its parameters become a sentence in the reader's language. Catalogs are the
+// browsers' own `messages.json` format; which catalog is in force is chosen once, when a program starts.
+
+/** Gives a key's message, empty when the catalog has none. */
+export type Lookup = (key: string) => string;
+
+export type Params = Readonly<Record<string, string | number>>;
+
+/** The categories that `Intl.PluralRules` knows; a message that counts has one form for each its language uses. */
+export const PLURAL_FORMS = ['zero', 'one', 'two', 'few', 'many', 'other'] as const;
+
+/** The keys of a catalog as callers write them: a message that counts goes by the name its forms share. */
+export type KeysOf<Catalog> = keyof Catalog extends infer Key
+  ? Key extends `${infer Base}_${(typeof PLURAL_FORMS)[number]}`
+    ? Base
+    : Key & string
+  : never;
+
+type SharedCatalog = typeof import('./_locales/en/shared.json', { with: { type: 'json' }});
+
+interface Tongue {
+  readonly lookup: Lookup;
+  readonly language: string;
+  readonly numbers: Intl.NumberFormat;
+  readonly plurals: Intl.PluralRules;
+}
+
+let tongue: Tongue | null = null;
+
+/** Chooses catalog and language (a BCP 47 tag) for everything said from now on. */
+export function useWords(lookup: Lookup, language: string): void {
+  const numbers = new Intl.NumberFormat(language, { maximumSignificantDigits: 21 });
+  tongue = { lookup, language, numbers, plurals: new Intl.PluralRules(language) };
+}
+
+function spoken(): Tongue {
+  if (tongue === null) throw new Error('no words were chosen: call useWords when the program starts');
+  return tongue;
+}
+
+/** The language in force, as a BCP 47 tag. */
+export function wordsLanguage(): string {
+  return spoken().language;
+}
+
+/** A number as the language in force writes it, all of its figures kept. */
+export function sayNumber(value: number): string {
+  return spoken().numbers.format(value);
+}
+
+function messageOf(key: string, count: string | number | undefined): string {
+  const { lookup, plurals } = spoken();
+  if (typeof count !== 'number') return lookup(key);
+  return lookup(`${key}_${plurals.select(count)}`) || lookup(`${key}_other`) || lookup(key);
+}
+
+/** The message of `key` with `{name}` replaced by its parameters; a key without a message stands for itself. */
+export function sayKey(key: string, params: Params = {}): string {
+  const message = messageOf(key, params['count']) || key;
+  return message.replace(/\{(\w+)\}/g, (hole, name: string) => {
+    const value = params[name];
+    if (value === undefined) return hole;
+    return typeof value === 'number' ? sayNumber(value) : value;
+  });
+}
+
+/** A typed `sayKey` for the catalogs whose keys are given. */
+export function speaker<Key extends string>(): (key: Key, params?: Params) => string {
+  return sayKey;
+}
+
+/** Says what both ends of the port say: verdicts, causes, races, reports. */
+export const say = speaker<KeysOf<SharedCatalog>>();
