@@ -1,13 +1,13 @@
 // What the user chose: the one owner of the settings in the extension's storage. Read by the background and by every
 // page, checked on the way in, migrated from older versions, never overwritten by an older program.
 import { siteSchema } from '@photofinish/shared/origin';
+import { MAX_START_DELAY_MS } from '@photofinish/shared/wire';
 import * as v from 'valibot';
 
 /** When races run without being asked for: never even on a click, on a click only, or also on first visits. */
 export const RACE_TIMES = ['never', 'click', 'first-visit'] as const;
 /** Modes that a visit's race may take; comparisons run on a click. */
 export const VISIT_MODES = ['race', 'v3', 'alt-svc', 'naive'] as const;
-export const MAX_START_DELAY_MS = 1000;
 export const MAX_RETENTION_DAYS = 400;
 
 export const settingsSchema = v.object({

@@ -14,6 +14,8 @@ export const MAX_FORECAST_ORIGINS = 500;
 export const MAX_OBSERVATIONS = 500;
 /** Larger inbound frames are an error, after which the helper exits: framing can no longer be trusted. */
 export const MAX_INBOUND_BYTES = 1024 * 1024;
+/** Start delays asked for over the port; a longer one would make a navigation's race outlast its page. */
+export const MAX_START_DELAY_MS = 1000;
 /** Larger replies travel as chunks; browsers close the port at 1 MB. */
 export const MAX_REPLY_BYTES = 512 * 1024;
 
@@ -54,6 +56,8 @@ export const requestSchema = v.variant('type', [
     origin: originSchema,
     mode: v.picklist(MODES),
     reason: v.picklist(['click', 'navigation']),
+    /** How long HTTP/3 is ahead of the older protocols, in milliseconds; the mode's own without it. */
+    startDelayMs: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(MAX_START_DELAY_MS))),
   }),
   v.object({
     type: v.literal('observed'),
@@ -109,7 +113,13 @@ export type Stats = v.InferOutput<typeof statsSchema>;
 
 export const replySchema = v.variant('type', [
   v.object({ id: idSchema, type: v.literal('hello'), protocol: v.number(), program }),
-  v.object({ id: idSchema, type: v.literal('forecast'), forecasts: v.array(forecastSchema) }),
+  v.object({
+    id: idSchema,
+    type: v.literal('forecast'),
+    forecasts: v.array(forecastSchema),
+    /** The label of the network they hold on, so that a change of network is noticed at the next navigation. */
+    network: v.optional(v.string()),
+  }),
   progressSchema,
   /** One element of the document `photofinish.race/1`. */
   v.object({ id: idSchema, type: v.literal('race'), ...originRaceSchema.entries }),

@@ -15,7 +15,7 @@ export interface PortRacing {
   readonly clock: Clock;
 }
 
-/** Gives the runner of the races of one port: memory `full`, three pairs of `compare`, no delay asked for, a fixed time-out. */
+/** Gives the runner of the races of one port: memory `full`, three pairs of `compare`, a fixed time-out. */
 export async function racesOverPort({ settings, cache, clock }: PortRacing): Promise<RaceRunner> {
   const { ca, resolve: pins, resolver, allowPrivate } = settings;
   const policy = addressPolicy(allowPrivate);
@@ -27,7 +27,6 @@ export async function racesOverPort({ settings, cache, clock }: PortRacing): Pro
       memory: 'full',
       trials: 1,
       pairs: DEFAULT_PAIRS,
-      startDelayMs: null,
       timeoutMs: DEFAULT_TIMEOUT_MS,
     });
 }

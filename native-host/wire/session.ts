@@ -24,6 +24,8 @@ import type { RaceBudget } from '../race-budget.ts';
 export interface RaceOrder {
   readonly origin: Origin;
   readonly mode: Mode;
+  /** Null: the mode's own. */
+  readonly startDelayMs: number | null;
   readonly network: string;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Omit<Progress, 'id' | 'type'>) => void;
@@ -145,7 +147,12 @@ export function openSession(parts: SessionParts): Session {
   function forecast(request: RequestOf<'forecast'>): void {
     const { id, browser, site, origins } = request;
     reading(request, (key) =>
-      send({ id, type: 'forecast', forecasts: cache.forecast({ network: key, browser, site, origins }) }),
+      send({
+        id,
+        type: 'forecast',
+        forecasts: cache.forecast({ network: key, browser, site, origins }),
+        network: key,
+      }),
     );
   }
 
@@ -163,7 +170,10 @@ export function openSession(parts: SessionParts): Session {
     });
   }
 
-  async function runRace({ id, origin, mode }: RequestOf<'race'>, abort: AbortController): Promise<void> {
+  async function runRace(
+    { id, origin, mode, startDelayMs }: RequestOf<'race'>,
+    abort: AbortController,
+  ): Promise<void> {
     const key = await network.settled();
     const stopWatching = network.watch(key, () =>
       abort.abort(new DOMException(NETWORK_CHANGED, 'AbortError')),
@@ -172,6 +182,7 @@ export function openSession(parts: SessionParts): Session {
       const race = await parts.race({
         origin,
         mode,
+        startDelayMs: startDelayMs ?? null,
         network: key,
         signal: abort.signal,
         onProgress: (progress) => {
