@@ -5,8 +5,8 @@ import type { OriginRace } from '@photofinish/shared/outcome';
 import { DELIVERIES, type Delivery, type Protocol, type UnknownReason } from '@photofinish/shared/protocol';
 import type { OriginRecord } from '../ledger/schema.ts';
 import type { HelperState, OriginView, PageView } from '../messages.ts';
+import { verdictOfOrigin } from '../verdict.ts';
 import type { Page, PageOrigin } from './model.ts';
-import { verdictOfOrigin } from './verdict.ts';
 
 export interface Background {
   readonly records: ReadonlyMap<Origin, OriginRecord>;

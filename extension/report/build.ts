@@ -13,7 +13,7 @@ import {
 } from '@photofinish/shared/report';
 import * as v from 'valibot';
 import type { DayRow, OriginRecord } from '../ledger/schema.ts';
-import { verdictOfOrigin } from '../page/verdict.ts';
+import { verdictOfOrigin } from '../verdict.ts';
 
 export interface ReportInput {
   readonly days: readonly DayRow[];

@@ -11,7 +11,7 @@ import {
 } from '@photofinish/shared/protocol';
 import { type BrowserEvidence, type Evidence, evidenceOfRace, verdictOf } from '@photofinish/shared/verdict';
 import type { Verdict } from '@photofinish/shared/verdict-schema';
-import type { OriginRecord } from '../ledger/schema.ts';
+import type { OriginRecord } from './ledger/schema.ts';
 
 export interface Known {
   readonly origin: Origin;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/origin';
-import { emptyRecord } from '../ledger/fold.ts';
-import { aRace } from '../report/race.fixture.ts';
+import { emptyRecord } from './ledger/fold.ts';
+import { aRace } from './report/race.fixture.ts';
 import { type Known, verdictOfOrigin } from './verdict.ts';
 
 const A = 'https://a.test' as Origin;
