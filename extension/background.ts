@@ -11,6 +11,7 @@ import { createHelperPort } from './helper/port.ts';
 import { createRaces } from './helper/races.ts';
 import { createUpload } from './helper/upload.ts';
 import { openLedger } from './ledger/ledger.ts';
+import { NETWORK_UNKNOWN } from './ledger/schema.ts';
 import { troubleWords } from './ledger/trouble.ts';
 import { type HelperState, POPUP_PORT } from './messages.ts';
 import { observeChromium } from './observe/chromium.ts';
@@ -25,9 +26,11 @@ import { createPopupServer } from './page/popup-port.ts';
 import { createPresenter } from './page/presenter.ts';
 import { loadSavedMap } from './page/saved-map.ts';
 import { collectReport } from './report/collect.ts';
+import { loadSettings } from './settings.ts';
 import { setToolbar } from './toolbar.ts';
 
 const BROWSER = 'chromium';
+const NETWORK_KEY = 'network';
 const PRUNE_ALARM = 'prune';
 const PRUNE_MINUTES = 60;
 /** Several batches of one page go to the helper together. */
@@ -38,7 +41,8 @@ const LEFT_DELAY_MS = 5000;
 const startedMs = Date.now();
 const { version } = chrome.runtime.getManifest();
 const table = createRequestTable();
-let network = 'unknown';
+/** Where the helper says this is; of the session before, until it says so itself. */
+let network = NETWORK_UNKNOWN;
 /** Why the newest batch could not be recorded; null: it was. */
 let trouble: string | null = null;
 let sweeping = false;
@@ -108,10 +112,12 @@ const ready = start();
 
 async function start() {
   const ledger = openLedger();
-  const [savedPages, savedShown] = await Promise.all([
+  const [savedPages, savedShown, saved] = await Promise.all([
     loadSavedMap<Page>(chrome.storage.session, 'page:'),
     loadSavedMap<string>(chrome.storage.session, 'shown:'),
+    chrome.storage.session.get(NETWORK_KEY),
   ]);
+  if (network === NETWORK_UNKNOWN) network = String(saved[NETWORK_KEY] ?? NETWORK_UNKNOWN);
   const pages = createPages(savedPages, savedShown, (page) => presenter.refresh(page.tabId));
   const presenter = createPresenter({
     ledger,
@@ -128,6 +134,7 @@ async function start() {
     pages,
     witnessSinceMs: startedMs,
     nowMs: Date.now,
+    network: () => network,
     onRecorded: (observations) => {
       for (const { site, origin } of observations) forecaster.remember(site, [origin]);
       uploadSoon();
@@ -160,6 +167,7 @@ function onHelperState(state: HelperState): void {
 function setNetwork(label: string): void {
   if (label === network) return;
   network = label;
+  void chrome.storage.session.set({ [NETWORK_KEY]: label });
   tellHelperState();
   void ready.then(({ presenter }) => presenter.refreshWatched());
 }
@@ -204,7 +212,7 @@ async function onForecast(navigation: Navigation): Promise<void> {
   const newest = navigation.arrived.at(-1);
   if (newest === undefined) return;
   await attachForecasts(navigation);
-  await ledger.countLookups(navigation.origin, navigation.site, newest.forecasts, Date.now());
+  await ledger.countLookups(navigation.origin, navigation.site, newest.forecasts, network, Date.now());
 }
 
 async function attachForecasts({ documentId, askedAtMs, arrived }: Navigation): Promise<void> {
@@ -325,7 +333,8 @@ chrome.alarms.onAlarm.addListener(({ name }) => {
 
 async function prune(): Promise<void> {
   const { ledger } = await ready;
-  while ((await ledger.prune(Date.now())) > 0);
+  const { retentionDays } = await loadSettings(chrome.storage.local);
+  while ((await ledger.prune(Date.now(), retentionDays)) > 0);
 }
 
 /** Forgets everything; the helper's cache, too, where a helper answers. */

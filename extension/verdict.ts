@@ -79,3 +79,9 @@ export function verdictOfOrigin(known: Known): Verdict {
   const why = known.elsewhere === null ? WHY_UNKNOWN[known.reason ?? 'missed'] : ELSEWHERE[known.elsewhere];
   return { ...verdict, text: `${why} ${earlier === null ? '' : 'Before: '}${verdict.text}` };
 }
+
+/** The verdict on an origin from all that is kept of it, apart from any page that shows it. */
+export function verdictOfRecord(record: OriginRecord, race: OriginRace | undefined): Verdict {
+  const { origin, protocol, reason } = record;
+  return verdictOfOrigin({ origin, protocol, reason, elsewhere: null, record, race });
+}

@@ -23,14 +23,16 @@ export function emptyRecord(origin: Origin, site: string, atMs: number): OriginR
     advertisedSinceMs: null,
     visitsSinceAdvertised: 0,
     visitedPageMs: null,
+    verdict: 'unknown',
   };
 }
 
-export function emptyDay(day: string, site: string, origin: Origin): DayRow {
+export function emptyDay(day: string, site: string, origin: Origin, network: string): DayRow {
   return {
     day,
     site,
     origin,
+    network,
     counts: NO_REQUESTS,
     navigations: NO_REQUESTS,
     delivered: NOTHING_DELIVERED,

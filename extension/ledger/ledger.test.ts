@@ -1,4 +1,5 @@
 import 'fake-indexeddb/auto';
+import '../words.fixture.ts';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { Observation } from '@photofinish/shared/observation';
@@ -27,7 +28,15 @@ function observation(more: Partial<Observation> = {}): Observation {
 }
 
 function batch(key: string | null, observations: readonly Observation[], more: Partial<Batch> = {}): Batch {
-  return { key, observations, scores: [], pageStartedMs: NOW_MS - 1000, nowMs: NOW_MS, ...more };
+  return {
+    key,
+    observations,
+    scores: [],
+    pageStartedMs: NOW_MS - 1000,
+    nowMs: NOW_MS,
+    network: 'home',
+    ...more,
+  };
 }
 
 beforeEach(() => {
@@ -117,6 +126,7 @@ test('scores and look-ups are counted by day', async () => {
       { ...forecast, hit: true },
       { ...forecast, hit: false },
     ],
+    'home',
     NOW_MS,
   );
   const days = await ledger.days('a.test', '2026-11-21');
@@ -159,7 +169,7 @@ test('pruning deletes what is too old, in steps, and nothing else', async () => 
   }
   await ledger.record(batch('new:1', [observation()]));
   let steps = 0;
-  while ((await ledger.prune(NOW_MS)) > 0) steps += 1;
+  while ((await ledger.prune(NOW_MS, 400)) > 0) steps += 1;
   assert.ok(steps > 1);
   assert.deepEqual(
     (await ledger.records(null)).map((r) => r.origin),

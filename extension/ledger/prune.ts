@@ -3,31 +3,33 @@
 import type { IDBPDatabase } from 'idb';
 import {
   BATCH_RETENTION_MS,
+  DAY_MS,
   dayOf,
   type LedgerSchema,
   MAX_BATCHES,
   MAX_DAYS,
   MAX_RACES,
   MAX_RECORDS,
-  RETENTION_MS,
+  MAX_TOTALS,
 } from './schema.ts';
 import { whole } from './transaction.ts';
 
 const STEP_ROWS = 500;
 
 interface Plan {
-  readonly store: 'records' | 'days' | 'races' | 'batches';
+  readonly store: 'records' | 'days' | 'totals' | 'races' | 'batches';
   /** Index that orders the rows by age; null: the primary key does. */
   readonly byAge: string | null;
   readonly before: number | [string];
   readonly maxRows: number;
 }
 
-function plansAt(nowMs: number): readonly Plan[] {
-  const cutMs = nowMs - RETENTION_MS;
+function plansAt(nowMs: number, retentionDays: number): readonly Plan[] {
+  const cutMs = nowMs - retentionDays * DAY_MS;
   return [
     { store: 'records', byAge: 'lastSeenMs', before: cutMs, maxRows: MAX_RECORDS },
     { store: 'days', byAge: null, before: [dayOf(cutMs)], maxRows: MAX_DAYS },
+    { store: 'totals', byAge: null, before: [dayOf(cutMs)], maxRows: MAX_TOTALS },
     { store: 'races', byAge: 'atMs', before: cutMs, maxRows: MAX_RACES },
     { store: 'batches', byAge: 'atMs', before: nowMs - BATCH_RETENTION_MS, maxRows: MAX_BATCHES },
   ];
@@ -51,8 +53,12 @@ async function prunePlan(db: IDBPDatabase<LedgerSchema>, plan: Plan): Promise<nu
 }
 
 /** One step over every store; the number of rows deleted. */
-export async function pruneStep(db: IDBPDatabase<LedgerSchema>, nowMs: number): Promise<number> {
+export async function pruneStep(
+  db: IDBPDatabase<LedgerSchema>,
+  nowMs: number,
+  retentionDays: number,
+): Promise<number> {
   let deleted = 0;
-  for (const plan of plansAt(nowMs)) deleted += await prunePlan(db, plan);
+  for (const plan of plansAt(nowMs, retentionDays)) deleted += await prunePlan(db, plan);
   return deleted;
 }

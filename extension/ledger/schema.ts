@@ -1,10 +1,12 @@
-// The shape of the ledger in IndexedDB: stores, rows, limits, and the migrations from each version to the next.
-import type { ProtocolCounts } from '@photofinish/shared/adoption';
+// The shape of the ledger in IndexedDB: stores, rows and limits, as of the newest version.
+import type { Adoption, ProtocolCounts } from '@photofinish/shared/adoption';
 import type { Observation } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import type { Delivery, KnownProtocol, UnknownReason } from '@photofinish/shared/protocol';
-import type { DBSchema, IDBPDatabase } from 'idb';
+import type { VerdictCode } from '@photofinish/shared/verdict-schema';
+import type { DBSchema } from 'idb';
+import { MAX_RETENTION_DAYS } from '../settings.ts';
 
 export type DeliveredCounts = Readonly<Record<Exclude<Delivery, 'network'>, number>>;
 export const NOTHING_DELIVERED: DeliveredCounts = { 'http-cache': 0, 'service-worker': 0, prefetch: 0 };
@@ -34,14 +36,18 @@ export interface OriginRecord {
   readonly visitsSinceAdvertised: number;
   /** Start of the page that was counted last, so that a page of many requests is one visit. */
   readonly visitedPageMs: number | null;
+  /** The verdict as of the newest observation of it or race of its origin. */
+  readonly verdict: VerdictCode;
 }
 
-/** One origin on one site on one UTC day. */
+/** One origin on one site on one UTC day over one network. */
 export interface DayRow {
   /** `2026-11-21`. */
   readonly day: string;
   readonly site: string;
   readonly origin: Origin;
+  /** The helper's label of the network, NETWORK_UNKNOWN without a helper. */
+  readonly network: string;
   readonly counts: ProtocolCounts;
   readonly navigations: ProtocolCounts;
   readonly delivered: DeliveredCounts;
@@ -54,6 +60,12 @@ export interface DayRow {
   readonly right: number;
 }
 
+/** Everything of one UTC day over one network: the sum of that day's rows, which it outlives when they are too many. */
+export interface DayTotal extends Omit<DayRow, 'site' | 'origin'> {
+  /** Adoption by origin, where an origin counts once for each site (and day, and network) that used it. */
+  readonly origins: Adoption;
+}
+
 export interface OutboxRow {
   readonly observations: readonly Observation[];
 }
@@ -64,7 +76,8 @@ export interface LedgerSchema extends DBSchema {
     value: OriginRecord;
     indexes: { site: string; lastSeenMs: number };
   };
-  days: { key: [string, string, Origin]; value: DayRow; indexes: { site: [string, string] } };
+  days: { key: [string, string, Origin, string]; value: DayRow; indexes: { site: [string, string] } };
+  totals: { key: [string, string]; value: DayTotal };
   races: { key: [Origin, number]; value: OriginRace; indexes: { atMs: number } };
   /** Observations the helper has not acknowledged yet. */
   outbox: { key: number; value: OutboxRow };
@@ -74,32 +87,22 @@ export interface LedgerSchema extends DBSchema {
 
 export const LEDGER_NAME = 'photofinish';
 
-const DAY_MS = 86_400_000;
-/** A year and a month, so that a month can be compared with the same month a year before. */
-export const RETENTION_MS = 400 * DAY_MS;
-export const MAX_RECORDS = 50_000;
-export const MAX_DAYS = 200_000;
+/** The network's label where no helper tells it. */
+export const NETWORK_UNKNOWN = 'unknown';
+
+export const DAY_MS = 86_400_000;
+/** The longest that anything is kept: a year and a month, so that a month has the same month a year before. */
+export const RETENTION_MS = MAX_RETENTION_DAYS * DAY_MS;
+export const MAX_RECORDS = 200_000;
+export const MAX_DAYS = 500_000;
+/** Forty networks a day over the longest retention. */
+export const MAX_TOTALS = 16_000;
 export const MAX_RACES = 10_000;
 export const RACES_PER_ORIGIN = 20;
 export const MAX_OUTBOX_ROWS = 2000;
 export const MAX_BATCHES = 50_000;
 /** A page frozen by the browser may send a batch again long after; a week outlives any frozen page seen. */
 export const BATCH_RETENTION_MS = 7 * DAY_MS;
-
-type Migration = (db: IDBPDatabase<LedgerSchema>) => void;
-
-/** `MIGRATIONS[n]` leads from version n to n + 1. Never edited once released; a change is a further one. */
-export const MIGRATIONS: readonly Migration[] = [
-  (db) => {
-    const records = db.createObjectStore('records', { keyPath: ['origin', 'site'] });
-    records.createIndex('site', 'site');
-    records.createIndex('lastSeenMs', 'lastSeenMs');
-    db.createObjectStore('days', { keyPath: ['day', 'site', 'origin'] }).createIndex('site', ['site', 'day']);
-    db.createObjectStore('races', { keyPath: ['origin', 'atMs'] }).createIndex('atMs', 'atMs');
-    db.createObjectStore('outbox', { autoIncrement: true });
-    db.createObjectStore('batches', { keyPath: 'key' }).createIndex('atMs', 'atMs');
-  },
-];
 
 /** The UTC day of an instant, as rows are keyed by it. */
 export function dayOf(atMs: number): string {

@@ -2,10 +2,12 @@
 import type { IDBPTransaction, StoreNames } from 'idb';
 import type { LedgerSchema } from './schema.ts';
 
-type Stores = StoreNames<LedgerSchema>;
+export type Store = StoreNames<LedgerSchema>;
+/** A transaction that may write to any store it was opened on. */
+export type Writing = IDBPTransaction<LedgerSchema, Store[], 'readwrite'>;
 
 /** Runs `work` in the transaction and waits for it to be committed; whatever fails, nothing of it remains. */
-export async function whole<Names extends ArrayLike<Stores>, Result>(
+export async function whole<Names extends ArrayLike<Store>, Result>(
   tx: IDBPTransaction<LedgerSchema, Names, 'readwrite'>,
   work: (tx: IDBPTransaction<LedgerSchema, Names, 'readwrite'>) => Promise<Result>,
 ): Promise<Result> {

@@ -60,6 +60,7 @@ async function bench() {
     table,
     pages,
     witnessSinceMs: 0,
+    network: () => 'home',
     nowMs: () => 20_000,
     onRecorded: () => {},
     ledger: {

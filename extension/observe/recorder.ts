@@ -2,7 +2,7 @@
 // acknowledges. Order matters: a batch is acknowledged after it is durable, and each step tolerates a repetition.
 import type { Observation } from '@photofinish/shared/observation';
 import { originOfUrl } from '@photofinish/shared/origin';
-import type { Ledger, Score } from '../ledger/ledger.ts';
+import type { Batch, Ledger, Score } from '../ledger/ledger.ts';
 import { applyBatch, type Page } from '../page/model.ts';
 import type { Pages } from '../page/pages.ts';
 import { siteOfHost, siteOfUrl } from '../site.ts';
@@ -24,6 +24,8 @@ export interface RecorderDeps {
   /** Since when webRequest events arrive without gaps, milliseconds since the epoch. */
   readonly witnessSinceMs: number;
   readonly nowMs: () => number;
+  /** The label of the network now. */
+  readonly network: () => string;
   /** Something new is in the ledger. */
   readonly onRecorded: (observations: readonly Observation[]) => void;
 }
@@ -47,10 +49,13 @@ export interface Recorder {
 }
 
 export function createRecorder(deps: RecorderDeps): Recorder {
-  const { table, ledger, pages, nowMs } = deps;
+  const { table, pages, nowMs } = deps;
   // Joining consumes the webRequest half, so its result is kept until the ledger has it.
   const prepared = new Map<string, Prepared>();
   let unsaved: Observation[] = [];
+
+  const count = (batch: Omit<Batch, 'nowMs' | 'network'>): Promise<boolean> =>
+    deps.ledger.record({ ...batch, nowMs: nowMs(), network: deps.network() });
 
   const pageOf = (batch: TimingBatch, { tabId, documentId, url }: BatchSender): Page | undefined => {
     if (batch.topOrigin !== null) return pages.of(documentId) ?? pages.shown(tabId);
@@ -115,7 +120,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       prepared.set(key, ready);
       const [oldest] = prepared.keys();
       if (prepared.size > MAX_PREPARED && oldest !== undefined) prepared.delete(oldest);
-      const fresh = await ledger.record({ key, ...ready, nowMs: nowMs() });
+      const fresh = await count({ key, ...ready });
       prepared.delete(key);
       // A full session area costs the view after a restart; the batch is durable, and must not come again for it.
       await pages.saved().catch(() => {});
@@ -133,7 +138,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
           observationOf(timing, null, { ...context, id: `${key}:${i}`, controlled: batch.controlled }) ?? [],
       );
       const left = { observations, scores: [], pageStartedMs: batch.startedMs };
-      const fresh = await ledger.record({ key, ...(prepared.get(key) ?? left), nowMs: nowMs() });
+      const fresh = await count({ key, ...(prepared.get(key) ?? left) });
       if (fresh) deps.onRecorded(observations);
     },
 
@@ -146,7 +151,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       const observations = [...unsaved, ...found.map((f) => f.observation)];
       if (observations.length === 0) return;
       unsaved = observations.slice(-MAX_PREPARED);
-      await ledger.record({ key: null, observations, scores: [], pageStartedMs: nowMs(), nowMs: nowMs() });
+      await count({ key: null, observations, scores: [], pageStartedMs: nowMs() });
       unsaved = [];
       deps.onRecorded(observations);
     },

@@ -11,7 +11,7 @@ const A = 'https://a.test' as Origin;
 const B = 'https://b.test' as Origin;
 
 function day(name: string, origin: Origin, more: Partial<DayRow>): DayRow {
-  return { ...emptyDay(name, 'a.test', origin), ...more };
+  return { ...emptyDay(name, 'a.test', origin, 'home'), ...more };
 }
 
 const input: ReportInput = {

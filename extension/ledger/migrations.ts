@@ -1,0 +1,97 @@
+// The way from each version of the ledger to the next. A migration runs inside the browser's upgrade transaction:
+// fails it, or is the browser ended, the version before stays whole.
+import type { Origin } from '@photofinish/shared/origin';
+import type { OriginRace } from '@photofinish/shared/outcome';
+import type { IDBPDatabase, IDBPTransaction } from 'idb';
+import { verdictOfRecord } from '../verdict.ts';
+import { emptyDay } from './fold.ts';
+import { racesOf } from './ranges.ts';
+import { type DayRow, type DayTotal, type LedgerSchema, NETWORK_UNKNOWN } from './schema.ts';
+import { emptyTotal, movedTotal } from './totals.ts';
+import type { Store } from './transaction.ts';
+
+export type Upgrade = IDBPTransaction<LedgerSchema, Store[], 'versionchange'>;
+type Migration = (db: IDBPDatabase<LedgerSchema>, tx: Upgrade) => void | Promise<void>;
+
+/** Rows that are in memory at once. */
+const CHUNK_ROWS = 2000;
+
+/** Days were kept without their network until version 2. */
+type DayRow1 = Omit<DayRow, 'network'>;
+
+function createVersion1(db: IDBPDatabase<LedgerSchema>): void {
+  const records = db.createObjectStore('records', { keyPath: ['origin', 'site'] });
+  records.createIndex('site', 'site');
+  records.createIndex('lastSeenMs', 'lastSeenMs');
+  db.createObjectStore('days', { keyPath: ['day', 'site', 'origin'] }).createIndex('site', ['site', 'day']);
+  db.createObjectStore('races', { keyPath: ['origin', 'atMs'] }).createIndex('atMs', 'atMs');
+  db.createObjectStore('outbox', { autoIncrement: true });
+  db.createObjectStore('batches', { keyPath: 'key' }).createIndex('atMs', 'atMs');
+}
+
+/** Days are kept by network, with totals beside them; what was recorded before tells none. */
+async function networksAndTotals(db: IDBPDatabase<LedgerSchema>, tx: Upgrade): Promise<void> {
+  const old = tx.objectStore('days');
+  old.name = 'days-1';
+  const days = db.createObjectStore('days', { keyPath: ['day', 'site', 'origin', 'network'] });
+  days.createIndex('site', ['site', 'day']);
+  const totals = db.createObjectStore('totals', { keyPath: ['day', 'network'] });
+  let total: DayTotal | null = null;
+  let rows: DayRow1[] = await old.getAll(null, CHUNK_ROWS);
+  while (rows.length > 0) {
+    for (const row of rows) {
+      const { day, site, origin } = row;
+      const after = { ...row, network: NETWORK_UNKNOWN };
+      days.put(after);
+      if (total !== null && total.day !== day) totals.put(total);
+      if (total?.day !== day) total = emptyTotal(day, NETWORK_UNKNOWN);
+      total = movedTotal(total, { before: emptyDay(day, site, origin, NETWORK_UNKNOWN), after });
+    }
+    const last = rows.at(-1) as DayRow1;
+    const rest = IDBKeyRange.lowerBound([last.day, last.site, last.origin], true);
+    rows = await old.getAll(rest, CHUNK_ROWS);
+  }
+  if (total !== null) totals.put(total);
+  db.deleteObjectStore('days-1' as Store);
+}
+
+/** Records carry the verdict that they and the newest race of their origin come to. */
+async function verdicts(tx: Upgrade): Promise<void> {
+  const records = tx.objectStore('records');
+  const races = tx.objectStore('races');
+  const raced = new Set((await races.getAllKeys()).map(([origin]) => origin));
+  const newest = async (origin: Origin): Promise<OriginRace | undefined> =>
+    raced.has(origin) ? (await races.openCursor(racesOf(origin), 'prev'))?.value : undefined;
+  let rows = await records.getAll(null, CHUNK_ROWS);
+  while (rows.length > 0) {
+    for (const row of rows)
+      records.put({ ...row, verdict: verdictOfRecord(row, await newest(row.origin)).code });
+    const last = rows[rows.length - 1] as (typeof rows)[number];
+    rows = await records.getAll(IDBKeyRange.lowerBound([last.origin, last.site], true), CHUNK_ROWS);
+  }
+}
+
+/** `MIGRATIONS[n]` leads from version n to n + 1. Never edited once released; a change is a further one. */
+const MIGRATIONS: readonly Migration[] = [
+  createVersion1,
+  async (db, tx) => {
+    await networksAndTotals(db, tx);
+    await verdicts(tx);
+  },
+];
+
+export const LEDGER_VERSION = MIGRATIONS.length;
+
+/** Leads a database of an older version to this one. A failure aborts the upgrade. */
+export async function upgradeFrom(
+  oldVersion: number,
+  db: IDBPDatabase<LedgerSchema>,
+  tx: Upgrade,
+): Promise<void> {
+  try {
+    for (const migrate of MIGRATIONS.slice(oldVersion)) await migrate(db, tx);
+  } catch (error) {
+    console.error('the ledger could not be upgraded', error);
+    tx.abort();
+  }
+}

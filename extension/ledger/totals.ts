@@ -1,0 +1,58 @@
+// What all origins of a day and network come to. Pure: a total moves by what a row of its day changed, so the two
+// never disagree whatever is folded, revealed or brought in.
+import { type Adoption, adoptionByOrigin, NO_ADOPTION, NO_REQUESTS } from '@photofinish/shared/adoption';
+import { type DayRow, type DayTotal, NOTHING_DELIVERED } from './schema.ts';
+
+/** A row of a day before and after a change. */
+export interface DayChange {
+  readonly before: DayRow;
+  readonly after: DayRow;
+}
+
+export function emptyTotal(day: string, network: string): DayTotal {
+  return {
+    day,
+    network,
+    counts: NO_REQUESTS,
+    navigations: NO_REQUESTS,
+    origins: NO_ADOPTION,
+    delivered: NOTHING_DELIVERED,
+    bytes: 0,
+    lookups: 0,
+    hits: 0,
+    scored: 0,
+    right: 0,
+  };
+}
+
+type Numbers<Key extends string> = Readonly<Record<Key, number>>;
+
+/** `sum - before + after`, field by field. */
+export function moved<Key extends string>(
+  sum: Numbers<Key>,
+  before: Numbers<Key>,
+  after: Numbers<Key>,
+): Numbers<Key> {
+  const keys = Object.keys(sum) as Key[];
+  return Object.fromEntries(keys.map((key) => [key, sum[key] - before[key] + after[key]])) as Numbers<Key>;
+}
+
+function originOf(row: DayRow): Adoption {
+  return adoptionByOrigin([row.counts]);
+}
+
+/** The total of a day and network after one of its rows changed. */
+export function movedTotal(total: DayTotal, { before, after }: DayChange): DayTotal {
+  return {
+    ...total,
+    counts: moved(total.counts, before.counts, after.counts),
+    navigations: moved(total.navigations, before.navigations, after.navigations),
+    delivered: moved(total.delivered, before.delivered, after.delivered),
+    origins: moved(total.origins, originOf(before), originOf(after)),
+    bytes: total.bytes - before.bytes + after.bytes,
+    lookups: total.lookups - before.lookups + after.lookups,
+    hits: total.hits - before.hits + after.hits,
+    scored: total.scored - before.scored + after.scored,
+    right: total.right - before.right + after.right,
+  };
+}

@@ -1,0 +1,156 @@
+// Everything that is counted, each in one transaction that happens whole or not at all, so the service worker may die
+// at any point; a batch that was counted is known by its key and never counted again.
+import type { Forecast } from '@photofinish/shared/forecast';
+import type { Observation } from '@photofinish/shared/observation';
+import type { Origin } from '@photofinish/shared/origin';
+import type { OriginRace } from '@photofinish/shared/outcome';
+import type { IDBPDatabase } from 'idb';
+import { type Batch, groupByDay, groupByRecord } from './batch.ts';
+import { emptyDay, emptyRecord, foldDay, foldRecord } from './fold.ts';
+import { worthTelling } from './outbox.ts';
+import { AFTER_ALL } from './ranges.ts';
+import { hiddenOf, type Reveal, type RevealBatch, revealedRecord, revealedRow } from './reveal.ts';
+import { putDays, putRace, putRecord } from './rows.ts';
+import { dayOf, type LedgerSchema, MAX_OUTBOX_ROWS } from './schema.ts';
+import { type Store, type Writing, whole } from './transaction.ts';
+
+const RECORDING: Store[] = ['records', 'days', 'totals', 'races', 'outbox', 'batches'];
+const RACING: Store[] = ['races', 'records'];
+const LOOKING_UP: Store[] = ['days', 'totals'];
+const REVEALING: Store[] = ['records', 'days', 'totals', 'races', 'batches'];
+
+/** Notes that a batch is counted; false when it was before. */
+async function claim(tx: Writing, key: string, nowMs: number): Promise<boolean> {
+  const batches = tx.objectStore('batches');
+  if ((await batches.getKey(key)) !== undefined) return false;
+  await batches.put({ key, atMs: nowMs });
+  return true;
+}
+
+async function foldRecords(tx: Writing, batch: Batch): Promise<void> {
+  const records = tx.objectStore('records');
+  await Promise.all(
+    [...groupByRecord(batch.observations).values()].map(async (group) => {
+      const [{ origin, site, atMs }] = group;
+      let record = (await records.get([origin, site])) ?? emptyRecord(origin, site, atMs);
+      for (const o of group) record = foldRecord(record, o, batch.pageStartedMs);
+      await putRecord(tx, record);
+    }),
+  );
+}
+
+async function foldDays(tx: Writing, batch: Batch): Promise<void> {
+  const { network } = batch;
+  const days = tx.objectStore('days');
+  const changes = await Promise.all(
+    [...groupByDay(batch).values()].map(async ({ day, site, origin, observations, scores }) => {
+      const before = (await days.get([day, site, origin, network])) ?? emptyDay(day, site, origin, network);
+      const folded = observations.reduce(foldDay, before);
+      const right = folded.right + scores.filter((s) => s.right).length;
+      return { before, after: { ...folded, scored: folded.scored + scores.length, right } };
+    }),
+  );
+  await putDays(tx, changes);
+}
+
+async function tellHelper(tx: Writing, observations: readonly Observation[]): Promise<void> {
+  const told = worthTelling(observations);
+  if (told.length === 0) return;
+  const outbox = tx.objectStore('outbox');
+  const key = await outbox.add({ observations: told });
+  if (key > MAX_OUTBOX_ROWS) await outbox.delete(IDBKeyRange.upperBound(key - MAX_OUTBOX_ROWS));
+}
+
+/** Moves what one reveal tells, at most what is unknown on its day; the number moved. */
+async function revealOne(tx: Writing, reveal: Reveal): Promise<number> {
+  const { origin, site } = reveal;
+  const record = await tx.objectStore('records').get([origin, site]);
+  if (record === undefined) return 0;
+  const day = dayOf(reveal.atMs);
+  const ofDay = IDBKeyRange.bound([day, site, origin], [day, site, origin, AFTER_ALL]);
+  let left = Math.min(reveal.count, hiddenOf(record, reveal.kind));
+  let count = 0;
+  const changes = [];
+  for (const before of await tx.objectStore('days').getAll(ofDay)) {
+    const here = Math.min(left, hiddenOf(before, reveal.kind));
+    if (here === 0) continue;
+    changes.push({ before, after: revealedRow(before, reveal, here) });
+    left -= here;
+    count += here;
+  }
+  if (count === 0) return 0;
+  await putDays(tx, changes);
+  await putRecord(tx, revealedRecord(record, reveal, count));
+  return count;
+}
+
+export function writesOn(database: () => Promise<IDBPDatabase<LedgerSchema>>) {
+  const write = async <Result>(stores: Store[], work: (tx: Writing) => Promise<Result>): Promise<Result> =>
+    whole((await database()).transaction(stores, 'readwrite'), work);
+
+  return {
+    /**
+     * Counts a batch: records with their verdicts, days, totals, scores and outbox in one transaction. False when it
+     * had been counted before. Rejects when storage fails, and then nothing of it was kept.
+     */
+    record(batch: Batch): Promise<boolean> {
+      return write(RECORDING, async (tx) => {
+        if (batch.key !== null && !(await claim(tx, batch.key, batch.nowMs))) return false;
+        await Promise.all([foldRecords(tx, batch), foldDays(tx, batch), tellHelper(tx, batch.observations)]);
+        return true;
+      });
+    },
+
+    /** Counts the look-ups that a page's forecast made, under the page's own origin. */
+    countLookups(
+      origin: Origin,
+      site: string,
+      forecasts: readonly Forecast[],
+      network: string,
+      nowMs: number,
+    ): Promise<void> {
+      return write(LOOKING_UP, async (tx) => {
+        const day = dayOf(nowMs);
+        const key: [string, string, Origin, string] = [day, site, origin, network];
+        const before = (await tx.objectStore('days').get(key)) ?? emptyDay(day, site, origin, network);
+        const hits = before.hits + forecasts.filter((f) => f.hit).length;
+        await putDays(tx, [
+          { before, after: { ...before, lookups: before.lookups + forecasts.length, hits } },
+        ]);
+      });
+    },
+
+    /**
+     * Tells the protocols of requests that were counted as unknown, in record, day and total; requests that are not
+     * there any more, or were told before, are left out. Gives the number moved, 0 for a batch counted before.
+     */
+    reveal({ key, reveals, nowMs }: RevealBatch): Promise<number> {
+      return write(REVEALING, async (tx) => {
+        if (!(await claim(tx, key, nowMs))) return 0;
+        let moved = 0;
+        for (const reveal of reveals) moved += await revealOne(tx, reveal);
+        return moved;
+      });
+    },
+
+    /** Keeps a race, and of its origin the newest RACES_PER_ORIGIN. */
+    saveRace(race: OriginRace): Promise<void> {
+      return write(RACING, (tx) => putRace(tx, race));
+    },
+
+    /** Forgets outbox rows once the helper has them. */
+    acknowledge(keys: readonly number[]): Promise<void> {
+      return write(['outbox'], async (tx) => {
+        await Promise.all(keys.map((key) => tx.objectStore('outbox').delete(key)));
+      });
+    },
+
+    /** Forgets everything. */
+    async wipe(): Promise<void> {
+      const stores: Store[] = [...(await database()).objectStoreNames];
+      await write(stores, async (tx) => {
+        await Promise.all(stores.map((name) => tx.objectStore(name).clear()));
+      });
+    },
+  };
+}
