@@ -1,0 +1,69 @@
+// What one steering tells the browser: a rule of declarativeNetRequest that sets the Alt-Svc header (RFC 7838) of one
+// exact origin. Firefox obeys such a header as if the server had sent it; Chromium does not. Pure.
+import { type Origin, originParts } from '@photofinish/shared/origin';
+
+/** `to-h3`: names HTTP/3 where the server does not. `from-h3`: takes the server's own advertisement back. */
+export type Direction = 'to-h3' | 'from-h3';
+
+/** How long the browser remembers what we advertise; an extension that is removed leaves no more than this behind. */
+export const ADVERTISED_MS = 3_600_000;
+/** Parameters that nobody knows are ignored (RFC 7838 section 3.1), so this one is a signature. */
+const SIGNATURE = 'photofinish=1';
+/** `clear` stands alone or not at all (RFC 7838 section 3). */
+export const CLEAR = 'clear';
+
+const EVERY_RESOURCE = [
+  'main_frame',
+  'sub_frame',
+  'stylesheet',
+  'script',
+  'image',
+  'font',
+  'object',
+  'xmlhttprequest',
+  'ping',
+  'media',
+  'websocket',
+  'other',
+] as const;
+
+export interface Rule {
+  readonly id: number;
+  readonly priority: number;
+  readonly condition: {
+    readonly urlFilter: string;
+    readonly resourceTypes: (typeof EVERY_RESOURCE)[number][];
+  };
+  readonly action: {
+    readonly type: 'modifyHeaders';
+    readonly responseHeaders: {
+      readonly header: string;
+      readonly operation: 'set';
+      readonly value: string;
+    }[];
+  };
+}
+
+/** The header that names HTTP/3 on the origin's own port, signed. */
+export function advertisement(origin: Origin): string {
+  return `h3=":${originParts(origin).port}"; ma=${ADVERTISED_MS / 1000}; ${SIGNATURE}`;
+}
+
+/** Whether a header seen on an answer is an advertisement of ours, which says nothing about the server. */
+export function isOurAdvertisement(altSvc: string): boolean {
+  return altSvc.endsWith(SIGNATURE);
+}
+
+/** The rule that sets one header on every answer of one origin. */
+export function ruleFor(id: number, origin: Origin, altSvc: string): Rule {
+  return {
+    id,
+    priority: 1,
+    // Anchored at the start and closed by the slash that every address has: neither longer hosts nor other ports fit.
+    condition: { urlFilter: `|${origin}/`, resourceTypes: [...EVERY_RESOURCE] },
+    action: {
+      type: 'modifyHeaders',
+      responseHeaders: [{ header: 'alt-svc', operation: 'set', value: altSvc }],
+    },
+  };
+}

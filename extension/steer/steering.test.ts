@@ -1,0 +1,112 @@
+// Steering against a browser whose storage and rules are kept here: what is stored and what is ruled stay in step.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Forecast } from '@photofinish/shared/forecast';
+import type { Origin } from '@photofinish/shared/origin';
+import type { Rule } from './rule.ts';
+import { openSteering } from './steering.ts';
+
+const A = 'https://a.test' as Origin;
+const REACHED: Forecast = {
+  origin: A,
+  reachable: { protocol: 'h3', basis: 'raced', ageMs: 0, fresh: true },
+  expected: { protocol: 'h2', basis: 'observed' },
+  hit: true,
+};
+
+function browser() {
+  const stored = new Map<string, unknown>();
+  const rules = new Map<number, Rule>();
+  let refuse = false;
+  return {
+    stored,
+    rules,
+    refuse: (on: boolean) => {
+      refuse = on;
+    },
+    headers: () => [...rules.values()].map((rule) => rule.action.responseHeaders[0]?.value),
+    open: () =>
+      openSteering({
+        area: {
+          get: async (key) => (stored.has(key) ? { [key]: structuredClone(stored.get(key)) } : {}),
+          set: async (items) => {
+            for (const [key, value] of Object.entries(items)) stored.set(key, structuredClone(value));
+          },
+        },
+        rules: {
+          getDynamicRules: async () => [...rules.values()],
+          updateDynamicRules: async ({ removeRuleIds, addRules }) => {
+            if (refuse) throw new Error('the browser refuses');
+            for (const id of removeRuleIds) rules.delete(id);
+            for (const rule of addRules) {
+              assert.ok(!rules.has(rule.id), 'a rule id is taken');
+              rules.set(rule.id, rule);
+            }
+          },
+        },
+        advertised: async () => false,
+        nowMs: () => 1000,
+        onChange: () => {},
+      }),
+  };
+}
+
+test('a choice with evidence sets one rule for exactly that origin, and another start keeps it', async () => {
+  const there = browser();
+  const steering = await there.open();
+  await steering.choose(A, true, REACHED, 'home');
+  const [rule] = there.rules.values();
+  assert.equal(rule?.condition.urlFilter, '|https://a.test/');
+  assert.deepEqual(there.headers(), ['h3=":443"; ma=3600; photofinish=1']);
+  there.rules.clear();
+  const again = await there.open();
+  assert.deepEqual(there.headers(), ['h3=":443"; ma=3600; photofinish=1']);
+  assert.equal(again.view(A, null, false).active?.direction, 'to-h3');
+});
+
+test('rules that the state does not know are removed at the start', async () => {
+  const there = browser();
+  const steering = await there.open();
+  await steering.choose(A, true, REACHED, 'home');
+  there.stored.clear();
+  await there.open();
+  assert.equal(there.rules.size, 0);
+});
+
+test('the one switch undoes what was heard by a clear, and a further answer ends that', async () => {
+  const there = browser();
+  const steering = await there.open();
+  await steering.choose(A, true, REACHED, 'home');
+  const [altSvc = ''] = there.headers();
+  steering.answered({ origin: A, h3: false, document: true, altSvc, atMs: 1000 });
+  await steering.enable(false);
+  assert.deepEqual(there.headers(), ['clear']);
+  await steering.forecast([REACHED], 'home');
+  assert.deepEqual(there.headers(), ['clear'], 'nothing begins while the switch is off');
+  steering.answered({ origin: A, h3: true, document: true, altSvc: 'clear', atMs: 1000 });
+  await steering.expire();
+  assert.equal(there.rules.size, 0);
+});
+
+test('a browser that refuses a rule is told of, and rules follow the state again afterwards', async () => {
+  const there = browser();
+  const steering = await there.open();
+  there.refuse(true);
+  await assert.rejects(steering.choose(A, true, REACHED, 'home'), /refuses/);
+  there.refuse(false);
+  await steering.forecast([REACHED], 'home');
+  await there.open();
+  assert.equal(there.rules.size, 1);
+});
+
+test('storage that holds something else is as if nothing was steered', async () => {
+  const there = browser();
+  there.stored.set('steering', { version: 9, chosen: 'no' });
+  const steering = await there.open();
+  assert.deepEqual(steering.view(A, REACHED, false), {
+    chosen: false,
+    active: null,
+    possible: 'to-h3',
+    undone: null,
+  });
+});

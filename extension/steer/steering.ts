@@ -1,0 +1,194 @@
+// Steering at work, in Firefox only: keeps the state in the extension's storage and the browser's rules in step with
+// it. The one owner of dynamic rules. Every change goes through one queue: state first, then rules, so that whatever
+// dies in between is put right at the next start.
+import type { Forecast } from '@photofinish/shared/forecast';
+import { type Origin, originSchema } from '@photofinish/shared/origin';
+import * as v from 'valibot';
+import {
+  allUndone,
+  directionFor,
+  expired,
+  headerOf,
+  isOurs,
+  NOTHING_STEERED,
+  onNetwork,
+  reachOf,
+  type SteerEvidence,
+  type SteeredAnswer,
+  type SteerState,
+  steeringOf,
+  type Undone,
+  withAnswer,
+  withChoice,
+  withEvidence,
+} from './plan.ts';
+import { type Direction, isOurAdvertisement, type Rule, ruleFor } from './rule.ts';
+
+/** What the popup says of an origin's steering. */
+export interface SteerView {
+  readonly chosen: boolean;
+  /** The steering in force, or being taken back. */
+  readonly active: {
+    readonly direction: Direction;
+    readonly undoing: boolean;
+    readonly untilMs: number;
+  } | null;
+  /** What steering could do for it now. */
+  readonly possible: Direction | null;
+  /** Why it was undone last; null when it was not, or by the user. */
+  readonly undone: Undone | null;
+}
+
+/** What of the browser is used. */
+export interface SteerDeps {
+  readonly area: {
+    get(key: string): Promise<Record<string, unknown>>;
+    set(items: Record<string, unknown>): Promise<void>;
+  };
+  readonly rules: {
+    getDynamicRules(): Promise<readonly { readonly id: number }[]>;
+    updateDynamicRules(change: { removeRuleIds: number[]; addRules: Rule[] }): Promise<void>;
+  };
+  /** Whether the server itself advertises HTTP/3 on any site, by the ledger. */
+  readonly advertised: (origin: Origin) => Promise<boolean>;
+  readonly nowMs: () => number;
+  /** Something about these origins' steering changed. */
+  readonly onChange: (origins: readonly Origin[]) => void;
+}
+
+export interface Steering {
+  /** Whether an Alt-Svc header that was seen is our own doing. */
+  isOurs(origin: Origin, altSvc: string): boolean;
+  /** The master switch; off undoes everything. */
+  enable(on: boolean): Promise<void>;
+  /** The user's choice for one origin, with what is forecast of it now. */
+  choose(origin: Origin, on: boolean, forecast: Forecast | null, network: string): Promise<void>;
+  /** What the helper says before a navigation. */
+  forecast(forecasts: readonly Forecast[], network: string): Promise<void>;
+  onNetwork(network: string): Promise<void>;
+  answered(answer: SteeredAnswer): void;
+  expire(): Promise<void>;
+  view(origin: Origin, forecast: Forecast | null, advertised: boolean): SteerView;
+  /** Undoes and forgets everything. */
+  wipe(): Promise<void>;
+}
+
+const KEY = 'steering';
+const time = v.pipe(v.number(), v.finite());
+const storedSchema = v.object({
+  version: v.literal(1),
+  chosen: v.array(originSchema),
+  steerings: v.array(
+    v.object({
+      origin: originSchema,
+      direction: v.picklist(['to-h3', 'from-h3']),
+      ruleId: v.pipe(v.number(), v.integer(), v.minValue(1)),
+      network: v.string(),
+      untilMs: time,
+      heardAtMs: v.nullable(time),
+      misses: v.pipe(v.number(), v.integer(), v.minValue(0)),
+      undoing: v.boolean(),
+    }),
+  ),
+  undone: v.record(originSchema, v.picklist(['network', 'failed', 'expired', 'changed'])),
+});
+
+function sameRule(a: SteerState['steerings'][number] | undefined, b: typeof a): boolean {
+  return a !== undefined && b !== undefined && a.ruleId === b.ruleId && headerOf(a) === headerOf(b);
+}
+
+/** Loads the state and puts the browser's rules in step with it. */
+export async function openSteering(deps: SteerDeps): Promise<Steering> {
+  const { area, rules, nowMs } = deps;
+  const stored = v.safeParse(storedSchema, (await area.get(KEY))[KEY]);
+  let state: SteerState = stored.success ? stored.output : NOTHING_STEERED;
+  let enabled = true;
+  let queue: Promise<unknown> = Promise.resolve();
+
+  const ruleOf = (s: SteerState['steerings'][number]): Rule => ruleFor(s.ruleId, s.origin, headerOf(s));
+
+  const inStep = async (): Promise<void> => {
+    const present = (await rules.getDynamicRules()).map(({ id }) => id);
+    await rules.updateDynamicRules({ removeRuleIds: present, addRules: state.steerings.map(ruleOf) });
+  };
+
+  const apply = async (before: SteerState, after: SteerState): Promise<void> => {
+    await area.set({ [KEY]: { version: 1, ...after } });
+    const origins = new Set([...before.steerings, ...after.steerings].map(({ origin }) => origin));
+    const changed = [...origins].filter(
+      (origin) => !sameRule(steeringOf(before, origin), steeringOf(after, origin)),
+    );
+    const ids = (of: SteerState) => changed.flatMap((origin) => steeringOf(of, origin) ?? []);
+    if (changed.length > 0)
+      await rules.updateDynamicRules({
+        removeRuleIds: ids(before).map(({ ruleId }) => ruleId),
+        addRules: ids(after).map(ruleOf),
+      });
+    deps.onChange([...new Set([...origins, ...before.chosen, ...after.chosen])]);
+  };
+
+  const change = (step: (state: SteerState) => SteerState | Promise<SteerState>): Promise<void> => {
+    const done = queue.then(async () => {
+      const before = state;
+      const after = await step(before);
+      if (after === before) return;
+      state = after;
+      await apply(before, after);
+    });
+    // Whoever asked hears of a failure; the next change does not inherit it, and sets all rules right again.
+    queue = done.catch(inStep).catch(() => {});
+    return done;
+  };
+
+  const evidenceOf = async (forecast: Forecast, network: string): Promise<SteerEvidence> => ({
+    reach: reachOf(forecast.reachable),
+    advertised: await deps.advertised(forecast.origin),
+    network,
+  });
+
+  const withForecast = async (from: SteerState, forecast: Forecast, network: string): Promise<SteerState> =>
+    enabled ? withEvidence(from, forecast.origin, await evidenceOf(forecast, network), nowMs()) : from;
+
+  await inStep();
+
+  return {
+    isOurs: (origin, altSvc) => isOurAdvertisement(altSvc) || isOurs(state, origin, altSvc),
+    async enable(on) {
+      enabled = on;
+      if (!on) await change((from) => allUndone(from, nowMs()));
+    },
+    choose: (origin, on, forecast, network) =>
+      change((from) => {
+        const chosen = withChoice(from, origin, on, nowMs());
+        return on && forecast !== null ? withForecast(chosen, forecast, network) : chosen;
+      }),
+    async forecast(forecasts, network) {
+      const wanted = forecasts.filter(({ origin }) => state.chosen.includes(origin));
+      if (wanted.length === 0) return;
+      await change(async (from) => {
+        let next = from;
+        for (const forecast of wanted) next = await withForecast(next, forecast, network);
+        return next;
+      });
+    },
+    onNetwork: (network) => change((from) => onNetwork(from, network, nowMs())),
+    answered(answer) {
+      if (steeringOf(state, answer.origin) === undefined) return;
+      change((from) => withAnswer(from, answer)).catch(console.error);
+    },
+    expire: () => change((from) => expired(from, nowMs())),
+    view(origin, forecast, advertised) {
+      const active = steeringOf(state, origin);
+      const reach = forecast === null ? 'unknown' : reachOf(forecast.reachable);
+      return {
+        chosen: state.chosen.includes(origin),
+        active: active
+          ? { direction: active.direction, undoing: active.undoing, untilMs: active.untilMs }
+          : null,
+        possible: directionFor({ reach, advertised, network: '' }),
+        undone: state.undone[origin] ?? null,
+      };
+    },
+    wipe: () => change((from) => ({ ...allUndone({ ...from, chosen: [] }, nowMs()), undone: {} })),
+  };
+}
