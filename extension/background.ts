@@ -6,7 +6,7 @@ import type { OriginRace } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
 import { browserVersion, connectHelper, documentOfTab, preciseNowMs, timers } from './browser.ts';
 import { createForecaster, type Navigation } from './forecast/forecaster.ts';
-import { createHelper } from './helper/helper.ts';
+import { comparison, createHelper } from './helper/helper.ts';
 import { createHelperPort } from './helper/port.ts';
 import { createRaces } from './helper/races.ts';
 import { createUpload } from './helper/upload.ts';
@@ -19,7 +19,7 @@ import { takeLeftBatches } from './observe/left.ts';
 import { createRecorder } from './observe/recorder.ts';
 import { createRequestTable, SETTLE_MS } from './observe/requests.ts';
 import { LEFT_PREFIX, type TimingAck } from './observe/timing.ts';
-import { timingBatchSchema } from './observe/timing-schema.ts';
+import { arrivedSchema, timingBatchSchema } from './observe/timing-schema.ts';
 import { type Page, withForecasts } from './page/model.ts';
 import { createPages } from './page/pages.ts';
 import { createPopupServer } from './page/popup-port.ts';
@@ -65,9 +65,9 @@ const forecaster = createForecaster({
 });
 
 const races = createRaces({
-  compare: (origin, onProgress) => {
+  race: (order, onProgress) => {
     port.connect();
-    return helper.compare(origin, onProgress);
+    return helper.race(order, onProgress);
   },
   onProgress: (origin, progress) => popups.broadcast({ type: 'race-progress', origin, progress }),
   onDone: (race) =>
@@ -96,7 +96,7 @@ const popups = createPopupServer({
     const end = ready.then(({ presenter }) => presenter.watch(tabId, watcher));
     return () => void end.then((unwatch) => unwatch());
   },
-  race: races.start,
+  race: (origin) => races.start(comparison(origin)),
   cancelRace: races.cancel,
   reconnectHelper: port.connect,
   report: async (site) => {
@@ -288,6 +288,14 @@ chrome.tabs.onRemoved.addListener((tabId) => {
       presenter.refresh(tabId);
     })
     .catch(logged);
+});
+
+chrome.runtime.onMessage.addListener((message, { id, tab, documentId }) => {
+  const arrived = v.safeParse(arrivedSchema, message);
+  if (!arrived.success || id !== chrome.runtime.id || tab?.id === undefined || documentId === undefined)
+    return;
+  const tabId = tab.id;
+  ready.then(({ pages }) => pages.arrived(tabId, documentId, arrived.output.arrival)).catch(logged);
 });
 
 chrome.runtime.onMessage.addListener((message, sender, respond: (ack: TimingAck | null) => void) => {

@@ -4,7 +4,7 @@ import type { DoctorFinding } from '@photofinish/shared/doctor';
 import type { Forecast } from '@photofinish/shared/forecast';
 import type { Browser, Observation } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
-import type { OriginRace } from '@photofinish/shared/outcome';
+import type { Mode, OriginRace } from '@photofinish/shared/outcome';
 import type { Progress } from '@photofinish/shared/wire';
 import { HelperError } from './failure.ts';
 import type { Answer, HelperPort, Question } from './port.ts';
@@ -17,6 +17,21 @@ const STORE_TIMEOUT_MS = 15_000;
 /** It says hello to itself through every browser's launcher. */
 const DOCTOR_TIMEOUT_MS = 30_000;
 
+/** How an origin is to be raced. */
+export interface RaceOrder {
+  readonly origin: Origin;
+  readonly mode: Mode;
+  /** Whether somebody asked for it, or a visit did. */
+  readonly reason: 'click' | 'navigation';
+  /** Null: the mode's own. */
+  readonly startDelayMs: number | null;
+}
+
+/** Each protocol alone, in pairs: what the photo finish and the gain come from. */
+export function comparison(origin: Origin): RaceOrder {
+  return { origin, mode: 'compare', reason: 'click', startDelayMs: null };
+}
+
 export interface RunningRace {
   readonly result: Promise<OriginRace>;
   /** Asks the helper to stop; the result then rejects with `cancelled`. */
@@ -25,8 +40,7 @@ export interface RunningRace {
 
 export interface Helper {
   forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]>;
-  /** Each protocol alone, in pairs: what the photo finish and the gain come from. */
-  compare(origin: Origin, onProgress: (progress: Progress) => void): RunningRace;
+  race(order: RaceOrder, onProgress: (progress: Progress) => void): RunningRace;
   /** Resolves once the helper has the observations on its disk. */
   observed(observations: readonly Observation[]): Promise<void>;
   /** The label of the network the helper sees. */
@@ -50,8 +64,8 @@ export function createHelper(port: HelperPort, browser: Browser): Helper {
       return expected(answer, 'forecast').forecasts;
     },
 
-    compare(origin, onProgress) {
-      const question: Question = { type: 'race', origin, mode: 'compare', reason: 'click' };
+    race({ startDelayMs, ...order }, onProgress) {
+      const question: Question = { type: 'race', ...order, ...(startDelayMs !== null && { startDelayMs }) };
       const { id, reply } = port.ask(question, { timeoutMs: RACE_TIMEOUT_MS, onProgress });
       return {
         result: reply.then((answer) => {

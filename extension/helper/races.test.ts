@@ -4,6 +4,7 @@ import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import { aRace } from '../report/race.fixture.ts';
 import { HelperError } from './failure.ts';
+import { comparison } from './helper.ts';
 import { createRaces, RACES_AT_ONCE } from './races.ts';
 
 const origins = Array.from({ length: RACES_AT_ONCE + 2 }, (_, i) => `https://o${i}.test` as Origin);
@@ -14,7 +15,7 @@ function bench() {
   const failed: string[] = [];
   const words: string[] = [];
   const races = createRaces({
-    compare: (origin) => ({
+    race: ({ origin }) => ({
       result: new Promise((resolve, reject) => running.set(origin, { resolve, reject })),
       cancel: () => running.get(origin)?.reject(new HelperError('cancelled', 'cancelled')),
     }),
@@ -34,7 +35,7 @@ function bench() {
 
 test('no more race at once than the helper’s budget allows; the next follows when one ends', async () => {
   const { races, running, done, finish } = bench();
-  for (const origin of origins) races.start(origin);
+  for (const origin of origins) races.start(comparison(origin));
   assert.equal(running.size, RACES_AT_ONCE);
   await finish(origins[0] as Origin);
   assert.deepEqual(done, [origins[0]]);
@@ -43,14 +44,14 @@ test('no more race at once than the helper’s budget allows; the next follows w
 
 test('an origin does not race itself', () => {
   const { races, running } = bench();
-  races.start(origins[0] as Origin);
-  races.start(origins[0] as Origin);
+  races.start(comparison(origins[0] as Origin));
+  races.start(comparison(origins[0] as Origin));
   assert.equal(running.size, 1);
 });
 
 test('a waiting race is cancelled here, a running one by the helper', async () => {
   const { races, failed } = bench();
-  for (const origin of origins) races.start(origin);
+  for (const origin of origins) races.start(comparison(origin));
   races.cancel(origins.at(-1) as Origin);
   races.cancel(origins[0] as Origin);
   await new Promise((resolve) => setImmediate(resolve));
@@ -59,7 +60,7 @@ test('a waiting race is cancelled here, a running one by the helper', async () =
 
 test('a used-up budget is said in words that tell when to try again', async () => {
   const { races, running, words } = bench();
-  races.start(origins[0] as Origin);
+  races.start(comparison(origins[0] as Origin));
   running
     .get(origins[0] as Origin)
     ?.reject(new HelperError('too-many-races', 'the budget of races is used up'));
@@ -69,7 +70,7 @@ test('a used-up budget is said in words that tell when to try again', async () =
 
 test('a race beyond what can wait is refused, not forgotten', () => {
   const { races, failed } = bench();
-  for (let i = 0; i < 600; i += 1) races.start(`https://many${i}.test` as Origin);
+  for (let i = 0; i < 600; i += 1) races.start(comparison(`https://many${i}.test` as Origin));
   assert.equal(failed.length, 600 - RACES_AT_ONCE - 500);
   assert.equal(failed[0], `https://many${RACES_AT_ONCE + 500}.test too-many-races`);
 });

@@ -1,19 +1,19 @@
-// Races asked for by a click: at most as many at once as the helper's budget allows, one per origin, the others wait.
+// Races of the extension, by click or by visit: at most as many at once as the helper's budget allows, one per origin, the others wait.
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import type { Progress } from '@photofinish/shared/wire';
 import type { HelperError } from './failure.ts';
-import type { RunningRace } from './helper.ts';
+import type { RaceOrder, RunningRace } from './helper.ts';
 
 export interface RacesDeps {
-  readonly compare: (origin: Origin, onProgress: (progress: Progress) => void) => RunningRace;
+  readonly race: (order: RaceOrder, onProgress: (progress: Progress) => void) => RunningRace;
   readonly onProgress: (origin: Origin, progress: Progress) => void;
   readonly onDone: (race: OriginRace) => void;
   readonly onFailed: (origin: Origin, code: string, message: string) => void;
 }
 
 export interface Races {
-  start(origin: Origin): void;
+  start(order: RaceOrder): void;
   cancel(origin: Origin): void;
 }
 
@@ -35,22 +35,23 @@ function wordsOf({ code, message }: HelperError): string {
   return code === 'race-failed' ? `${words}: ${message}` : words;
 }
 
-export function createRaces({ compare, onProgress, onDone, onFailed }: RacesDeps): Races {
+export function createRaces({ race, onProgress, onDone, onFailed }: RacesDeps): Races {
   const running = new Map<Origin, RunningRace>();
-  const waiting = new Set<Origin>();
+  const waiting = new Map<Origin, RaceOrder>();
 
   const next = (): void => {
-    for (const origin of waiting) {
+    for (const [origin, order] of waiting) {
       if (running.size >= RACES_AT_ONCE) return;
       waiting.delete(origin);
-      run(origin);
+      run(order);
     }
   };
 
-  const run = (origin: Origin): void => {
-    const race = compare(origin, (progress) => onProgress(origin, progress));
-    running.set(origin, race);
-    race.result
+  const run = (order: RaceOrder): void => {
+    const { origin } = order;
+    const started = race(order, (progress) => onProgress(origin, progress));
+    running.set(origin, started);
+    started.result
       .then(onDone, (error: HelperError) => onFailed(origin, error.code, wordsOf(error)))
       .finally(() => {
         running.delete(origin);
@@ -59,13 +60,14 @@ export function createRaces({ compare, onProgress, onDone, onFailed }: RacesDeps
   };
 
   return {
-    start(origin) {
+    start(order) {
+      const { origin } = order;
       if (running.has(origin)) return;
       if (waiting.size >= MAX_WAITING) {
         onFailed(origin, 'too-many-races', `${MAX_WAITING} races are waiting already; wait for some to end.`);
         return;
       }
-      waiting.add(origin);
+      waiting.set(origin, order);
       next();
     },
     cancel(origin) {

@@ -1,0 +1,48 @@
+// Races that nobody clicked for: one for each top-level origin, on its first visit, and only for those who chose it.
+// A race goes past the browser's proxy and leaves its private windows and containers, so any of them, and any doubt
+// about them, forbids it.
+import type { Origin } from '@photofinish/shared/origin';
+import type { Settings } from '../settings.ts';
+import type { RaceOrder } from './helper.ts';
+
+/** A top-level document that came over the network. */
+export interface Visit {
+  readonly origin: Origin;
+  readonly site: string;
+  /** When its page began, milliseconds since the epoch. */
+  readonly startedMs: number;
+  readonly privateWindow: boolean;
+  /** Of a container tab, which keeps its identity apart (Firefox). */
+  readonly container: boolean;
+  /** Whether it went through a proxy; null: the browser does not say. */
+  readonly proxied: boolean | null;
+}
+
+export interface FirstVisitDeps {
+  readonly settings: () => Settings;
+  readonly helperReady: () => boolean;
+  /** Whether the origin was raced, or visited before this page began. */
+  readonly known: (visit: Visit) => Promise<boolean>;
+  readonly race: (order: RaceOrder) => void;
+}
+
+/** Origins of this life of the background that need not be looked up again. */
+const MAX_REMEMBERED = 1000;
+
+/** Gives what is told of each visit; it starts the race of a first one. Rejects when the ledger cannot be read. */
+export function createFirstVisitRaces(deps: FirstVisitDeps): (visit: Visit) => Promise<void> {
+  const seen = new Set<Origin>();
+
+  return async (visit) => {
+    const { origin, privateWindow, container, proxied } = visit;
+    const allowed = () => deps.settings().raceWhen === 'first-visit' && deps.helperReady();
+    if (!allowed() || privateWindow || container || proxied !== false || seen.has(origin)) return;
+    seen.add(origin);
+    const [oldest] = seen;
+    if (seen.size > MAX_REMEMBERED && oldest !== undefined) seen.delete(oldest);
+    if (await deps.known(visit)) return;
+    if (!allowed()) return;
+    const { raceMode: mode, startDelayMs } = deps.settings();
+    deps.race({ origin, mode, reason: 'navigation', startDelayMs });
+  };
+}
