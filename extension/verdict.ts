@@ -12,6 +12,7 @@ import {
 import { type BrowserEvidence, type Evidence, evidenceOfRace, verdictOf } from '@photofinish/shared/verdict';
 import type { Verdict } from '@photofinish/shared/verdict-schema';
 import type { OriginRecord } from './ledger/schema.ts';
+import { say, type WordKey } from './words.ts';
 
 export interface Known {
   readonly origin: Origin;
@@ -23,19 +24,17 @@ export interface Known {
   readonly race: OriginRace | undefined;
 }
 
-const WHY_UNKNOWN: Record<UnknownReason, string> = {
-  'no-timing-allow-origin':
-    'It sends no Timing-Allow-Origin header, so the browser hides its protocol from other sites.',
-  'service-worker': 'A service worker of the site answered, so the network was not asked.',
-  missed: 'The browser did not tell which protocol carried it.',
-  revalidated:
-    'The server confirmed the stored copy (304 Not Modified). Of such an answer the browser repeats the old protocol and keeps this one’s to itself.',
+const WHY_UNKNOWN: Record<UnknownReason, WordKey> = {
+  'no-timing-allow-origin': 'pageNoTimingAllowOrigin',
+  'service-worker': 'pageByServiceWorker',
+  missed: 'pageMissed',
+  revalidated: 'pageRevalidated',
 };
 
-const ELSEWHERE: Record<Exclude<Delivery, 'network'>, string> = {
-  'http-cache': "Answered from the browser's cache, so the network was not asked.",
-  'service-worker': 'Answered by a service worker, so the network was not asked by the page.',
-  prefetch: 'Fetched ahead of time by an earlier page.',
+const ELSEWHERE: Record<Exclude<Delivery, 'network'>, WordKey> = {
+  'http-cache': 'pageFromCache',
+  'service-worker': 'pageAroundNetwork',
+  prefetch: 'pagePrefetched',
 };
 
 function evidenceOf({ origin, record, race }: Known, browser: BrowserEvidence | undefined): Evidence {
@@ -54,13 +53,12 @@ function evidenceOf({ origin, record, race }: Known, browser: BrowserEvidence | 
 /** What can be said without a race when the browser's own record explains nothing. */
 function browserOnly(lastProtocol: KnownProtocol | null, record: OriginRecord | undefined): Verdict {
   const advertises = record?.altSvc != null && h3Alternatives(parseAltSvc(record.altSvc)).length > 0;
-  const was = lastProtocol === null ? '' : `Reached over ${PROTOCOL_NAMES[lastProtocol]}. `;
-  const advertised = advertises ? 'It advertises HTTP/3.' : 'No advertisement of HTTP/3 was seen.';
-  return {
-    code: 'unknown',
-    text: `${was}${advertised} Race it to see what it speaks here.`,
-    findings: [],
-  };
+  const advertised = say(advertises ? 'pageAdvertised' : 'pageNotAdvertised');
+  const text =
+    lastProtocol === null
+      ? advertised
+      : `${say('pageReached', { protocol: PROTOCOL_NAMES[lastProtocol] })} ${advertised}`;
+  return { code: 'unknown', text, findings: [] };
 }
 
 /** The verdict of an origin on a page; never empty, and `unknown` always says why. */
@@ -76,8 +74,11 @@ export function verdictOfOrigin(known: Known): Verdict {
   const verdict = shared.code === 'unknown' && !raced ? browserOnly(lastProtocol, known.record) : shared;
   if (known.protocol !== null) return verdict;
   // The verdict then speaks of earlier visits or of the race; this visit told no protocol, and why comes first.
-  const why = known.elsewhere === null ? WHY_UNKNOWN[known.reason ?? 'missed'] : ELSEWHERE[known.elsewhere];
-  return { ...verdict, text: `${why} ${earlier === null ? '' : 'Before: '}${verdict.text}` };
+  const why = say(
+    known.elsewhere === null ? WHY_UNKNOWN[known.reason ?? 'missed'] : ELSEWHERE[known.elsewhere],
+  );
+  const text = say(earlier === null ? 'pageNow' : 'pageBefore', { why, verdict: verdict.text });
+  return { ...verdict, text };
 }
 
 /** The verdict on an origin from all that is kept of it, apart from any page that shows it. */

@@ -1,16 +1,10 @@
 // The command `photofinish`: finds the command, runs it, and turns what it gives into exit codes. Each command loads
 // only when it is called, so that help and mistakes answer at once.
-import { basename, join } from 'node:path';
+import '@photofinish/shared/english';
 import { COMMANDS, type Command, helpText } from './cli/help.ts';
 import { processTerminal, type Terminal } from './cli/terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, listed } from './cli/usage.ts';
 import { VERSION } from './version.ts';
-
-/** The helper's entry: beside this file once built, below it in the source tree. */
-function mainPath(): string {
-  const here = import.meta.dirname;
-  return basename(here) === 'dist' ? join(here, 'main.cjs') : join(here, 'dist/main.cjs');
-}
 
 async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
   switch (command) {
@@ -21,7 +15,7 @@ async function runCommand(command: Command, args: readonly string[], terminal: T
     case 'cache':
       return (await import('./cli/caching.ts')).runCache(args, terminal);
     case 'install':
-      return (await import('./cli/installing.ts')).runInstall(args, mainPath(), terminal);
+      return (await import('./cli/installing.ts')).runInstall(args, terminal);
     case 'uninstall':
       return (await import('./cli/installing.ts')).runUninstall(args, terminal);
     case 'doctor':

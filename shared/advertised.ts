@@ -6,6 +6,7 @@ import type { ServiceRecord } from './discovered.ts';
 import { type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
 import { hostPort } from './origin.ts';
 import type { Discovered } from './outcome.ts';
+import { say } from './words.ts';
 
 /** A place where HTTP/3 is said to be spoken. */
 export interface Place {
@@ -109,80 +110,61 @@ export function advertisedPlaces(evidence: Evidence): PlaceReached[] {
     .map((place) => ({ ...place, reach: reachAt(evidence, place) }));
 }
 
-/** What the operator would change to withdraw a place. */
-export function advertWords({ source }: Pick<Place, 'source'>): string {
-  return source === 'alt-svc' ? 'the Alt-Svc header' : 'h3 from the HTTPS record';
-}
-
 /** `on port 443` or `at other.test:443`. */
 export function placeWords(place: Pick<Place, 'host' | 'port'>, ownHost: string): string {
-  if (place.host === ownHost) return `on port ${place.port}`;
-  return `at ${hostPort(place.host, place.port)}`;
+  if (place.host === ownHost) return say('placePort', { port: String(place.port) });
+  return say('placeHost', { place: hostPort(place.host, place.port) });
 }
 
-function example({ origin }: Evidence): string {
-  return `Send for example: Alt-Svc: h3=":${origin.port}"; ma=86400.`;
+function withExample(fault: string, { origin }: Evidence): string {
+  return `${fault} ${say('faultExample', { port: String(origin.port) })}`;
 }
 
 function syntaxFaults(evidence: Evidence, altSvc: AltSvc): string[] {
   const { alternatives, skipped } = altSvc;
-  if (alternatives.length === 0 && skipped > 0)
-    return [`Its Alt-Svc header cannot be parsed, so browsers ignore it. ${example(evidence)}`];
+  if (alternatives.length === 0 && skipped > 0) return [withExample(say('faultUnreadable'), evidence)];
   if (skipped > 0)
-    return [
-      `${skipped} of the ${alternatives.length + skipped} entries of its Alt-Svc header cannot be parsed. Some clients skip those, Chromium ignores the whole header. ${example(evidence)}`,
-    ];
+    return [withExample(say('faultSkipped', { skipped, count: alternatives.length + skipped }), evidence)];
   return [];
 }
 
 /** Entries that can be parsed and yet lead no browser to HTTP/3. */
 function emptyFaults(evidence: Evidence, { alternatives }: AltSvc): string[] {
   if (alternatives.some((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0)) return [];
-  if (alternatives.some((a) => a.alpn === 'h3'))
-    return [
-      'Advertises HTTP/3 for no time at all (ma=0), so browsers forget it at once. Send a lifetime such as ma=86400.',
-    ];
+  if (alternatives.some((a) => a.alpn === 'h3')) return [say('faultNoLifetime')];
   const drafts = alternatives.map(({ alpn }) => alpn).filter((alpn) => /^(h3-|quic$)/.test(alpn));
   if (drafts.length === 0) return [];
-  return [
-    `Advertises drafts of HTTP/3 only (${drafts.join(', ')}), which browsers no longer speak. Advertise the final one. ${example(evidence)}`,
-  ];
+  return [withExample(say('faultDrafts', { drafts: drafts.join(', ') }), evidence)];
+}
+
+function whereWords({ source }: Place): string {
+  return say(source === 'alt-svc' ? 'inAltSvc' : 'inRecord');
 }
 
 function portFault(evidence: Evidence, place: PlaceReached): string[] {
   const { host, port } = evidence.origin;
   if (place.host !== host || place.port === port) return [];
   if (!isFailed(place.reach) || !isUnanswered(place.reach)) return [];
-  const where = place.source === 'alt-svc' ? 'the Alt-Svc header' : 'the HTTPS record';
-  if (reachAt(evidence, { host, port }) === 'established')
-    return [
-      `Advertises HTTP/3 on port ${place.port}, where nothing answers (${place.reach.code}), while it speaks HTTP/3 on port ${port}. Correct the port in ${where}.`,
-    ];
+  const { code } = place.reach;
+  const params = { other: String(place.port), port: String(port), code, where: whereWords(place) };
+  if (reachAt(evidence, { host, port }) === 'established') return [say('faultPortSpeaksOwn', params)];
   // Silence may be a firewall's; only a refusal says that nothing listens.
-  if (place.reach.code !== 'udp-refused') return [];
-  return [
-    `Advertises HTTP/3 on port ${place.port}, where nothing listens, while the site itself is on port ${port}. Correct the port in ${where}.`,
-  ];
+  return code === 'udp-refused' ? [say('faultPortSilent', params)] : [];
 }
 
 function hostFault(evidence: Evidence, place: PlaceReached): string[] {
   const { host } = evidence.origin;
   if (place.host === host || !isFailed(place.reach)) return [];
-  const sentence = `Advertises HTTP/3 ${placeWords(place, host)}`;
-  const where = place.source === 'alt-svc' ? 'the Alt-Svc header' : 'the HTTPS record';
+  const params = { place: placeWords(place, host), host, where: whereWords(place) };
   switch (place.reach.code) {
     // A resolver that does not answer proves nothing about the name.
     case 'no-address':
-      return [`${sentence}, a name that leads to no address. Correct the host in ${where}.`];
+      return [say('faultHostNoAddress', params)];
     case 'certificate-invalid':
       // RFC 7838 section 2.1: an alternative must prove that it may answer for the origin.
-      return [
-        `${sentence}, which has no valid certificate for ${host} (${place.reach.reason ?? 'refused'}). Serve one there that names ${host}, or correct the host in ${where}.`,
-      ];
+      return [say('faultHostCertificate', { ...params, reason: place.reach.reason ?? 'other' })];
     case 'misdirected':
-      return [
-        `${sentence}, which refuses to answer for ${host} (421). Configure ${host} there, or correct the host in ${where}.`,
-      ];
+      return [say('faultHostMisdirected', params)];
     default:
       return [];
   }
@@ -194,22 +176,14 @@ function contradictions(evidence: Evidence, altSvc: AltSvc | null): string[] {
   const byRecord = recordPlaces(evidence);
   const [record] = byRecord;
   const [header] = byHeader;
-  if (record !== undefined && altSvc?.clear)
-    return [
-      'Its HTTPS record advertises HTTP/3, while its Alt-Svc header withdraws it (clear). Make the two agree.',
-    ];
+  if (record !== undefined && altSvc?.clear) return [say('faultRecordAgainstClear')];
   if (record !== undefined && header !== undefined) {
     if (byHeader.some((a) => byRecord.some((b) => isSamePlace(a, b)))) return [];
-    return [
-      `Its HTTPS record advertises HTTP/3 ${placeWords(record, host)}, its Alt-Svc header ${placeWords(header, host)}. Make the two agree.`,
-    ];
+    const places = { record: placeWords(record, host), header: placeWords(header, host) };
+    return [say('faultRecordAgainstHeader', places)];
   }
   const usable = ownServices(evidence).filter((service) => !service.incompatible);
-  if (header !== undefined && usable.length > 0)
-    return [
-      'Its HTTPS record does not list h3, while Alt-Svc does, so a client learns of HTTP/3 from the first answer only. Add h3 to the alpn of the record.',
-    ];
-  return [];
+  return header !== undefined && usable.length > 0 ? [say('faultRecordWithout')] : [];
 }
 
 /** Everything wrong with how HTTP/3 is advertised, what keeps clients from it first. */
@@ -218,9 +192,7 @@ export function advertisementFaults(evidence: Evidence): Fault[] {
   const places = advertisedPlaces(evidence);
   const usable = places.some(({ reach }) => reach === 'established');
   const ignored = ownServices(evidence).some((record) => record.incompatible && record.alpn.includes('h3'))
-    ? [
-        'Its HTTPS record makes a key mandatory that clients do not know, so they ignore the record. Take the key off the list of mandatory ones.',
-      ]
+    ? [say('faultMandatoryKey')]
     : [];
   const of = (texts: readonly string[], leads: boolean): Fault[] => texts.map((text) => ({ text, leads }));
   return [

@@ -1,25 +1,31 @@
 // What each way of failing is called where there is room for a few words only; the long form is the verdict's.
 import type { AttemptErrorCode } from './outcome.ts';
+import { type SharedWordKey, say } from './words.ts';
 
 /** One entry for every code, so that no drawing ever shows a bare one. */
-export const ATTEMPT_ERROR_WORDS: Record<AttemptErrorCode, string> = {
-  'dns-failed': 'name not resolved',
-  'no-address': 'no address',
-  'udp-refused': 'UDP refused',
-  'udp-timeout': 'no answer over UDP',
-  'handshake-timeout': 'handshake not finished in time',
-  'tcp-refused': 'TCP refused',
-  'tcp-timeout': 'no answer over TCP',
-  'version-mismatch': 'no common QUIC version',
-  'alpn-mismatch': 'no common protocol (ALPN)',
-  'certificate-invalid': 'certificate not valid',
-  'tls-alert': 'TLS alert',
-  'connection-closed': 'closed by the server',
-  'stateless-reset': 'reset by the server',
-  'h3-error': 'HTTP/3 error after the handshake',
-  goaway: 'server is going away',
-  misdirected: 'server refuses this host (421)',
-  'response-timeout': 'no response in time',
-  blocked: 'blocked by the address policy',
-  cancelled: 'cancelled',
+const FAILURES: Record<AttemptErrorCode, SharedWordKey> = {
+  'dns-failed': 'failureDnsFailed',
+  'no-address': 'failureNoAddress',
+  'udp-refused': 'failureUdpRefused',
+  'udp-timeout': 'failureUdpTimeout',
+  'handshake-timeout': 'failureHandshakeTimeout',
+  'tcp-refused': 'failureTcpRefused',
+  'tcp-timeout': 'failureTcpTimeout',
+  'version-mismatch': 'failureVersionMismatch',
+  'alpn-mismatch': 'failureAlpnMismatch',
+  'certificate-invalid': 'failureCertificateInvalid',
+  'tls-alert': 'failureTlsAlert',
+  'connection-closed': 'failureConnectionClosed',
+  'stateless-reset': 'failureStatelessReset',
+  'h3-error': 'failureH3Error',
+  goaway: 'failureGoaway',
+  misdirected: 'failureMisdirected',
+  'response-timeout': 'failureResponseTimeout',
+  blocked: 'failureBlocked',
+  cancelled: 'failureCancelled',
 };
+
+/** An attempt's failure in a few words, for example `UDP refused`. */
+export function attemptErrorWords(code: AttemptErrorCode): string {
+  return say(FAILURES[code]);
+}

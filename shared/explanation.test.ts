@@ -1,3 +1,4 @@
+import '@photofinish/shared/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';

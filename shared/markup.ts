@@ -1,4 +1,5 @@
 // The one escape for every string that ends up in SVG or HTML, and the one way numbers are written for people.
+import { say } from './words.ts';
 
 const ESCAPES: Record<string, string> = {
   '&': '&amp;',
@@ -19,18 +20,22 @@ export function escapeMarkup(text: string): string {
 /** Milliseconds with their unit and at most three significant figures; from one second on, seconds. */
 export function formatMs(ms: number): string {
   const figures = Number(ms.toPrecision(3));
-  return Math.abs(figures) >= 1000 ? `${Number((ms / 1000).toPrecision(3))} s` : `${figures} ms`;
+  return Math.abs(figures) >= 1000
+    ? say('seconds', { value: Number((ms / 1000).toPrecision(3)) })
+    : say('milliseconds', { value: figures });
 }
+
+const BYTE_UNITS = [
+  ['gigabytes', 1e9],
+  ['megabytes', 1e6],
+  ['kilobytes', 1e3],
+] as const;
 
 /** Bytes with a decimal unit and at most three significant figures. */
 export function formatBytes(bytes: number): string {
-  for (const [unit, size] of [
-    ['GB', 1e9],
-    ['MB', 1e6],
-    ['kB', 1e3],
-  ] as const)
-    if (bytes >= size) return `${Number((bytes / size).toPrecision(3))} ${unit}`;
-  return `${bytes} B`;
+  for (const [unit, size] of BYTE_UNITS)
+    if (bytes >= size) return say(unit, { value: Number((bytes / size).toPrecision(3)) });
+  return say('bytes', { value: bytes });
 }
 
 /** A count with the noun in the right number. */

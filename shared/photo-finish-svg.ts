@@ -4,6 +4,7 @@
 import { LIGHT, MARK_LABELS, markOf, markPaint } from './marks.ts';
 import { escapeMarkup, formatMs } from './markup.ts';
 import { type Lane, laneWords, marginWords, type PhotoFinish } from './photo-finish.ts';
+import { say, sayNumber } from './words.ts';
 
 const INK = `var(--pf-ink, ${LIGHT.ink})`;
 const MUTED = `var(--pf-muted, ${LIGHT.muted})`;
@@ -64,22 +65,36 @@ function establishedLane(lane: Lane, y: number, frame: Frame, filled: boolean): 
   const parts: string[] = [];
   if (first > done) {
     parts.push(
-      segment(done, first, y, paint, 0.18, `first byte after ${formatMs(lane.firstByteMs ?? 0)}`),
+      segment(
+        done,
+        first,
+        y,
+        paint,
+        0.18,
+        say('finishFirstByteAfter', { time: formatMs(lane.firstByteMs ?? 0) }),
+      ),
       `<circle cx="${px(first)}" cy="${y + BAR_HEIGHT / 2}" r="2.5" fill="${paint}"/>`,
     );
   }
   if (lane.contender === 'h2' && lane.transportMs !== null) {
     const tcp = frame.x(lane.transportMs);
     parts.push(
-      segment(start, tcp - 0.75, y, paint, 0.42, `TCP connected after ${formatMs(lane.transportMs)}`),
-      segment(tcp + 0.75, done, y, paint, 1, `TLS done after ${formatMs(lane.establishedMs ?? 0)}`),
+      segment(start, tcp - 0.75, y, paint, 0.42, say('finishTcp', { time: formatMs(lane.transportMs) })),
+      segment(tcp + 0.75, done, y, paint, 1, say('finishTls', { time: formatMs(lane.establishedMs ?? 0) })),
       inside(start, tcp, y, 'TCP', INK),
       inside(tcp, done, y, 'TLS', ON_MARK),
     );
   } else {
     const name = lane.contender === 'h3' ? 'QUIC' : 'TCP + TLS';
     parts.push(
-      segment(start, done, y, paint, 1, `${name} handshake done after ${formatMs(lane.establishedMs ?? 0)}`),
+      segment(
+        start,
+        done,
+        y,
+        paint,
+        1,
+        say('finishHandshake', { name, time: formatMs(lane.establishedMs ?? 0) }),
+      ),
       inside(start, done, y, name, ON_MARK),
     );
   }
@@ -88,8 +103,9 @@ function establishedLane(lane: Lane, y: number, frame: Frame, filled: boolean): 
   const room = textWidth(value, true) + 12;
   const labelX = first - done > room ? done + 6 : first + 7;
   parts.push(text(labelX, y + 14, value, `fill="${INK}" font-weight="600"`));
-  if (first - done > room + textWidth('first byte') + 12)
-    parts.push(text(first - 8, y + 14, 'first byte', `fill="${MUTED}" text-anchor="end"`));
+  const firstByte = say('finishFirstByte');
+  if (first - done > room + textWidth(firstByte) + 12)
+    parts.push(text(first - 8, y + 14, firstByte, `fill="${MUTED}" text-anchor="end"`));
   return parts.join('');
 }
 
@@ -100,8 +116,8 @@ function tornLane(lane: Lane, y: number, frame: Frame): string {
   const cut = Math.max(frame.x(lane.cutMs ?? lane.startMs), start + 6);
   const teeth = [0, 1, 2, 3, 4].map((i) => `L${px(cut - (i % 2 === 0 ? 0 : 4))} ${y + (i * BAR_HEIGHT) / 4}`);
   const shape = `M${px(start)} ${y}${teeth.join('')}L${px(start)} ${y + BAR_HEIGHT}z`;
-  const words = lane.state === 'running' ? 'racing' : 'cancelled here';
-  return `<path d="${shape}" fill="${paint}" fill-opacity=".42"><title>${words}</title></path>${text(cut + 6, y + 14, laneWords(lane), `fill="${MUTED}"`)}`;
+  const words = say(lane.state === 'running' ? 'finishRacing' : 'finishCancelledHere');
+  return `<path d="${shape}" fill="${paint}" fill-opacity=".42"><title>${escapeMarkup(words)}</title></path>${text(cut + 6, y + 14, laneWords(lane), `fill="${MUTED}"`)}`;
 }
 
 function failedLane(lane: Lane, y: number, frame: Frame): string {
@@ -109,7 +125,7 @@ function failedLane(lane: Lane, y: number, frame: Frame): string {
   const start = frame.x(lane.startMs);
   const end = lane.cutMs === null ? start : frame.x(lane.cutMs);
   const middle = y + BAR_HEIGHT / 2;
-  const bar = end > start ? segment(start, end, y, paint, 0.42, 'answered, then failed') : '';
+  const bar = end > start ? segment(start, end, y, paint, 0.42, say('finishAnsweredFailed')) : '';
   const cross = end + 9;
   return `${bar}<path d="M${px(cross - 4)} ${middle - 4}l8 8m0-8l-8 8" stroke="${INK}" stroke-width="2" stroke-linecap="round" fill="none"/>${text(cross + 10, y + 14, laneWords(lane), `fill="${INK}"`)}`;
 }
@@ -127,14 +143,14 @@ function strokes(lane: Lane, y: number, frame: Frame): string {
   if (lane.trialsMs.length < 2) return '';
   const top = y + BAR_HEIGHT + 3;
   const path = lane.trialsMs.map((ms) => `M${px(frame.x(ms))} ${top}v${STROKES_HEIGHT}`).join('');
-  return `<path d="${path}" stroke="${markPaint(markOf(lane.protocol))}" stroke-opacity=".6" stroke-width="1.25" fill="none"><title>${escapeMarkup(`single trials: ${lane.trialsMs.map(formatMs).join(', ')}`)}</title></path>`;
+  return `<path d="${path}" stroke="${markPaint(markOf(lane.protocol))}" stroke-opacity=".6" stroke-width="1.25" fill="none"><title>${escapeMarkup(say('finishTrials', { times: lane.trialsMs.map(formatMs).join(', ') }))}</title></path>`;
 }
 
 function laneSvg(lane: Lane, y: number, frame: Frame, filled: boolean): string {
   const mark = markOf(lane.protocol);
   const late =
     lane.startMs > 0 && lane.state !== 'absent'
-      ? `<path d="M${px(frame.x(0))} ${y + BAR_HEIGHT / 2}H${px(frame.x(lane.startMs))}" stroke="${MUTED}" stroke-width="1.5" stroke-dasharray="1.5 2.5" fill="none"><title>${escapeMarkup(`started after ${formatMs(lane.startMs)}`)}</title></path>`
+      ? `<path d="M${px(frame.x(0))} ${y + BAR_HEIGHT / 2}H${px(frame.x(lane.startMs))}" stroke="${MUTED}" stroke-width="1.5" stroke-dasharray="1.5 2.5" fill="none"><title>${escapeMarkup(say('finishStarted', { time: formatMs(lane.startMs) }))}</title></path>`
       : '';
   return `<g>${text(0, y + 14, MARK_LABELS[mark], `fill="${markPaint(mark)}" font-weight="700"`)}${late}${strokes(lane, y, frame)}${laneBody(lane, y, frame, filled)}</g>`;
 }
@@ -144,7 +160,7 @@ function axisSvg(finish: PhotoFinish, frame: Frame): string {
   return ticksMs
     .map((ms, i) => {
       const x = frame.x(ms);
-      const label = i === ticksMs.length - 1 ? `${ms} ms` : String(ms);
+      const label = i === ticksMs.length - 1 ? say('milliseconds', { value: ms }) : sayNumber(ms);
       return `<path d="M${px(x)} 6V${AXIS_Y}" stroke="${LINE}" fill="none"/>${text(x, AXIS_Y + 14, label, `fill="${MUTED}" text-anchor="middle"`)}`;
     })
     .join('');

@@ -1,7 +1,8 @@
+import '@photofinish/shared/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ATTEMPT_ERROR_WORDS } from './attempt-words.ts';
+import { attemptErrorWords } from './attempt-words.ts';
 import { ATTEMPT_ERROR_CODES } from './outcome.ts';
 import { axisTicks, laneWords, marginWords, photoFinish } from './photo-finish.ts';
 import { attempt, comparison, originRace, trial } from './race-samples.fixture.ts';
@@ -117,8 +118,8 @@ test('a failed lane says why in words, for every code', () => {
         ),
       ]),
     );
-    assert.equal(laneWords(finish.lanes[0]), ATTEMPT_ERROR_WORDS[code]);
-    assert.ok(finish.description.includes(ATTEMPT_ERROR_WORDS[code]));
+    assert.equal(laneWords(finish.lanes[0]), attemptErrorWords(code));
+    assert.ok(finish.description.includes(attemptErrorWords(code)));
   }
 });
 

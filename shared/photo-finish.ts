@@ -1,11 +1,12 @@
 // The photo finish as data: two lanes on one time axis, made from a race and drawn elsewhere (SVG, text).
 // Flags may be compared only in a `compare` run: a race cancels its loser, so its loser has no finish and no margin.
-import { ATTEMPT_ERROR_WORDS } from './attempt-words.ts';
-import { formatMs, plural } from './markup.ts';
+import { attemptErrorWords } from './attempt-words.ts';
+import { formatMs } from './markup.ts';
 import type { Attempt, AttemptErrorCode, ContenderName, Mode, OriginRace, Trial } from './outcome.ts';
 import { CONTENDERS } from './outcome.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from './protocol.ts';
 import { median } from './statistics.ts';
+import { say, wordsLanguage } from './words.ts';
 
 /** `running` occurs only while a race is under way; `absent`: this contender was never started. */
 export type LaneState = 'established' | 'running' | 'cancelled' | 'failed' | 'absent';
@@ -158,30 +159,30 @@ export function laneWords(lane: Lane): string {
     case 'established':
       return formatMs(lane.establishedMs ?? 0);
     case 'running':
-      return 'racing';
+      return say('finishRacing');
     case 'cancelled':
-      return 'cancelled';
+      return say('finishCancelled');
     case 'failed':
-      return lane.error === null ? 'failed' : ATTEMPT_ERROR_WORDS[lane.error];
+      return lane.error === null ? say('finishFailed') : attemptErrorWords(lane.error);
     case 'absent':
-      return 'not tried';
+      return say('finishAbsent');
   }
 }
 
 function laneSentence(lane: Lane): string {
-  const name = PROTOCOL_NAMES[lane.protocol];
-  const parts: string[] = [];
-  if (lane.startMs > 0) parts.push(`started after ${formatMs(lane.startMs)}`);
+  const events: string[] = [];
+  if (lane.startMs > 0) events.push(say('finishStarted', { time: formatMs(lane.startMs) }));
   if (lane.contender === 'h2' && lane.transportMs !== null)
-    parts.push(`TCP connected after ${formatMs(lane.transportMs)}`);
-  if (lane.establishedMs !== null) parts.push(`established after ${formatMs(lane.establishedMs)}`);
-  else parts.push(laneWords(lane));
-  if (lane.firstByteMs !== null) parts.push(`first byte after ${formatMs(lane.firstByteMs)}`);
-  const partial =
-    lane.established > 0 && lane.established < lane.tried
-      ? ` Established in ${lane.established} of ${plural(lane.tried, 'trial')}.`
-      : '';
-  return `${name}: ${parts.join(', ')}.${partial}`;
+    events.push(say('finishTcp', { time: formatMs(lane.transportMs) }));
+  if (lane.establishedMs !== null)
+    events.push(say('finishEstablished', { time: formatMs(lane.establishedMs) }));
+  else events.push(laneWords(lane));
+  if (lane.firstByteMs !== null)
+    events.push(say('finishFirstByteAfter', { time: formatMs(lane.firstByteMs) }));
+  const { established, tried } = lane;
+  const partly =
+    established > 0 && established < tried ? ` ${say('finishPartly', { established, count: tried })}` : '';
+  return `${say('finishLane', { protocol: PROTOCOL_NAMES[lane.protocol], events: events.join(', ') })}${partly}`;
 }
 
 /** The margin in words, for example "HTTP/3 connects 60.5 ms sooner"; null when there is none. */
@@ -190,8 +191,8 @@ export function marginWords(finish: Pick<PhotoFinish, 'margin' | 'lanes'>): stri
   const winner = finish.lanes.find((lane) => lane.contender === finish.margin?.winner);
   const name = PROTOCOL_NAMES[winner?.protocol ?? finish.margin.winner];
   return finish.margin.ms === 0
-    ? 'Both connect equally fast'
-    : `${name} connects ${formatMs(finish.margin.ms)} sooner`;
+    ? say('finishTie')
+    : say('finishSooner', { protocol: name, time: formatMs(finish.margin.ms) });
 }
 
 function marginOf(race: OriginRace, lanes: readonly Lane[]): Margin | null {
@@ -202,19 +203,25 @@ function marginOf(race: OriginRace, lanes: readonly Lane[]): Margin | null {
 }
 
 function compareCaption(race: OriginRace): string {
-  const all = Math.floor(race.trials.length / 2);
+  const count = Math.floor(race.trials.length / 2);
   const whole = wholePairs(race.trials).length;
-  if (whole === 0) return `${plural(all, 'pair')}, none complete`;
-  const counted = whole === all ? plural(all, 'pair') : `${whole} of ${plural(all, 'pair')}`;
-  const median = whole > 1 ? `median of ${counted}` : counted;
-  return race.summary.gainMs === null ? `${median}, too few for a margin` : median;
+  if (whole === 0) return say('finishPairsNone', { count });
+  const all = whole > 1 ? 'finishPairsMedian' : 'finishPairs';
+  const some = whole > 1 ? 'finishPairsMedianSome' : 'finishPairsSome';
+  const caption = say(whole === count ? all : some, { whole, count });
+  return race.summary.gainMs === null ? say('finishTooFew', { caption }) : caption;
 }
 
 function captionOf(race: OriginRace): string {
   if (race.mode === 'compare') return compareCaption(race);
-  const trials = plural(race.trials.length, 'trial');
-  const name = race.mode === 'race' ? 'race' : `mode ${race.mode}`;
-  return `${name}, ${race.trials.length > 1 ? 'median of ' : ''}${trials}`;
+  const count = race.trials.length;
+  if (race.mode === 'race') return say(count > 1 ? 'finishRaceMedian' : 'finishRace', { count });
+  return say(count > 1 ? 'finishModeMedian' : 'finishMode', { mode: race.mode, count });
+}
+
+/** A phrase made to stand as a sentence. */
+function asSentence(phrase: string): string {
+  return `${phrase.slice(0, 1).toLocaleUpperCase(wordsLanguage())}${phrase.slice(1)}.`;
 }
 
 /** Assembles lanes into a drawing; also used for lanes that are still moving. */
@@ -241,7 +248,7 @@ export function finishOf(
     axis: { maxMs, ticksMs: axisTicks(maxMs) },
     caption,
     title: result ?? lanes.map((lane) => `${PROTOCOL_NAMES[lane.protocol]} ${laneWords(lane)}`).join(', '),
-    description: `${lanes.map(laneSentence).join(' ')} ${caption[0]?.toUpperCase() ?? ''}${caption.slice(1)}.`,
+    description: [...lanes.map(laneSentence), asSentence(caption)].join(' '),
   };
 }
 

@@ -1,5 +1,6 @@
 // The words for what a request was carried by, and how much a request says about it.
 import * as v from 'valibot';
+import { say } from './words.ts';
 
 /** Protocols by their ALPN names (RFC 7301 registry), newest first. */
 export const KNOWN_PROTOCOLS = ['h3', 'h2', 'http/1.1', 'http/1.0'] as const;
@@ -33,7 +34,7 @@ export function protocolFromAlpn(alpn: string): KnownProtocol | null {
   return (KNOWN_PROTOCOLS as readonly string[]).includes(name) ? (name as KnownProtocol) : null;
 }
 
-/** How the protocol is written for people. */
+/** Names that are the same in every language, and the English word where there is none. */
 export const PROTOCOL_NAMES: Record<Protocol, string> = {
   h3: 'HTTP/3',
   h2: 'HTTP/2',
@@ -41,3 +42,8 @@ export const PROTOCOL_NAMES: Record<Protocol, string> = {
   'http/1.0': 'HTTP/1.0',
   unknown: 'unknown',
 };
+
+/** How the protocol is written for people. */
+export function protocolName(protocol: Protocol): string {
+  return protocol === 'unknown' ? say('protocolUnknown') : PROTOCOL_NAMES[protocol];
+}

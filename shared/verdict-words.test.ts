@@ -1,4 +1,5 @@
 // What verdicts say beyond their codes: an action for every failure, whose fault it is, and what the evidence came from.
+import '@photofinish/shared/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { base, dead, h2, h3, own, quiet, refused, silent } from './evidence.fixture.ts';

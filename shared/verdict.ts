@@ -3,13 +3,12 @@
 import {
   advertisedPlaces,
   advertisementFaults,
-  advertWords,
   type Fault,
   type PlaceReached,
   placeWords,
 } from './advertised.ts';
 import { parseAltSvc } from './alt-svc.ts';
-import { ATTEMPT_ERROR_WORDS } from './attempt-words.ts';
+import { attemptErrorWords } from './attempt-words.ts';
 import { causeWords } from './causes.ts';
 import {
   type BrowserEvidence,
@@ -20,8 +19,10 @@ import {
   type Reach,
   reachOf,
 } from './evidence.ts';
+import { formatMs } from './markup.ts';
 import type { Attempt, AttemptError } from './outcome.ts';
 import type { Verdict } from './verdict-schema.ts';
+import { say } from './words.ts';
 
 export { type BrowserEvidence, type Evidence, evidenceOfRace } from './evidence.ts';
 
@@ -55,16 +56,16 @@ function factsOf(evidence: Evidence): Facts {
   };
 }
 
-function milliseconds(ms: number): string {
-  return `${Number(ms.toPrecision(3))} ms`;
+/** Sentences one after the other, those that do not apply left out. */
+function sentences(...said: readonly (string | null)[]): string {
+  return said.filter((sentence) => sentence !== null).join(' ');
 }
 
 /** What HTTP/3 gains here, or would; told once, with the verdict itself. */
-function gain({ gainMs }: Evidence): string {
-  if (gainMs === null) return '';
-  return gainMs >= 0
-    ? ` HTTP/2 takes ${milliseconds(gainMs)} longer to connect here.`
-    : ` HTTP/3 takes ${milliseconds(-gainMs)} longer to connect here.`;
+function gain({ gainMs }: Evidence): string | null {
+  if (gainMs === null) return null;
+  const time = formatMs(Math.abs(gainMs));
+  return say(gainMs >= 0 ? 'verdictH2Slower' : 'verdictH3Slower', { time });
 }
 
 /** Whether no host at all is reached over UDP here, by the evidence of others. */
@@ -74,14 +75,14 @@ function networkBlocksUdp({ network }: Evidence, error: AttemptError): boolean {
 }
 
 function blockedWords({ network }: Evidence, port: number): string {
-  return `your network blocks UDP: ${network?.failedHosts} other hosts fail over HTTP/3 here in the same way and none is reached. Let UDP ${port} out through the firewall, or try another network`;
+  return say('causeNetworkBlocksUdp', { count: network?.failedHosts ?? 0, port: String(port) });
 }
 
 /** Clears the network where other hosts show that it carries HTTP/3. */
-function networkCleared({ network }: Evidence, error: AttemptError): string {
+function networkCleared({ network }: Evidence, error: AttemptError): string | null {
   return network !== undefined && network.reachedHosts > 0 && isUnanswered(error)
-    ? ' Other hosts are reachable over HTTP/3 here, so it is this host.'
-    : '';
+    ? say('verdictOthersReachable')
+    : null;
 }
 
 function unreachableFinding({ evidence, places }: Facts): Finding[] {
@@ -90,43 +91,52 @@ function unreachableFinding({ evidence, places }: Facts): Finding[] {
   if (first === undefined) return [];
   const ownHost = evidence.origin.host;
   const { host, port, error, source } = first;
-  const record = source === 'https-record' ? ' in its HTTPS record' : '';
-  const subject = `Advertises HTTP/3 ${placeWords(first, ownHost)}${record}, but`;
-  const cause = networkBlocksUdp(evidence, error)
-    ? `${blockedWords(evidence, port)}.`
-    : `${causeWords(error, { host, port, advert: advertWords(first) })}${networkCleared(evidence, error)}`;
-  const others = rest.map((p) => `${placeWords(p, ownHost)} (${ATTEMPT_ERROR_WORDS[p.error.code]})`);
-  const also = others.length === 0 ? '' : ` It fails as well ${others.join(', ')}.`;
-  return [{ code: 'h3-advertised-unreachable', text: `${subject} ${cause}${also}` }];
+  const blocked = networkBlocksUdp(evidence, error);
+  const cause = blocked
+    ? blockedWords(evidence, port)
+    : causeWords(error, { host, port, advertiser: source });
+  const key = source === 'https-record' ? 'verdictUnreachableRecord' : 'verdictUnreachable';
+  const others = rest.map((p) =>
+    say('placeFailed', { place: placeWords(p, ownHost), failure: attemptErrorWords(p.error.code) }),
+  );
+  const text = sentences(
+    say(key, { place: placeWords(first, ownHost), cause }),
+    blocked ? null : networkCleared(evidence, error),
+    others.length === 0 ? null : say('verdictAlsoFails', { places: others.join(', ') }),
+  );
+  return [{ code: 'h3-advertised-unreachable', text }];
 }
 
-function notOfferedFinding({ evidence, h3, places, withdrawn }: Facts): Finding[] {
-  if (!isFailed(h3) || places.length > 0) return [];
+function notOfferedWords({ evidence, withdrawn }: Facts, error: AttemptError): string {
   const { host, port } = evidence.origin;
-  const told = withdrawn ? 'Alt-Svc withdraws it (clear)' : 'nothing advertises it';
-  if (networkBlocksUdp(evidence, h3)) {
-    const text = `Does not offer HTTP/3 here: ${told}. Whether QUIC answers on port ${port} cannot be told: ${blockedWords(evidence, port)}.`;
-    return [{ code: 'h3-not-offered', text }];
-  }
-  const text = isUnanswered(h3)
-    ? `Does not offer HTTP/3: ${told} and QUIC on port ${port} fails (${h3.code}). Enable HTTP/3 on the server and send an Alt-Svc header.`
-    : `Does not offer HTTP/3: ${told}, and on port ${port} ${causeWords(h3, { host, port, advert: 'HTTP/3' })} Then send an Alt-Svc header.`;
-  return [{ code: 'h3-not-offered', text }];
+  const there = { port: String(port), code: error.code };
+  if (networkBlocksUdp(evidence, error))
+    return say(withdrawn ? 'verdictNotOfferedWithdrawnBlocked' : 'verdictNotOfferedBlocked', {
+      ...there,
+      cause: blockedWords(evidence, port),
+    });
+  if (isUnanswered(error)) return say(withdrawn ? 'verdictNotOfferedWithdrawn' : 'verdictNotOffered', there);
+  const cause = causeWords(error, { host, port, advertiser: 'nothing' });
+  return say(withdrawn ? 'verdictNotOfferedWithdrawnCause' : 'verdictNotOfferedCause', { ...there, cause });
+}
+
+function notOfferedFinding(facts: Facts): Finding[] {
+  if (!isFailed(facts.h3) || facts.places.length > 0) return [];
+  return [{ code: 'h3-not-offered', text: notOfferedWords(facts, facts.h3) }];
 }
 
 /** Advertised only where no attempt went: what is known, if anything, is of another place. */
 function elsewhereFinding({ evidence, h3, h2, places }: Facts): Finding[] {
-  const [place] = places;
-  if (place === undefined || places.some(({ reach }) => reach !== 'not-tried')) return [];
+  const [first] = places;
+  if (first === undefined || places.some(({ reach }) => reach !== 'not-tried')) return [];
   const { origin, leftOut } = evidence;
-  const subject = `Advertises HTTP/3 ${placeWords(place, origin.host)}, which was not tried`;
-  const remedy = 'Race it again in mode race, which follows the advertisement.';
+  const place = placeWords(first, origin.host);
   if (isFailed(h3)) {
-    const text = `${subject}; on its own port ${origin.port} QUIC fails (${h3.code}). ${remedy}`;
+    const text = say('verdictElsewhereFails', { place, port: String(origin.port), code: h3.code });
     return [{ code: 'unknown', text }];
   }
   if (h3 === 'established' || h2 !== 'established' || leftOut) return [];
-  return [{ code: 'unknown', text: `${subject}. ${remedy}` }];
+  return [{ code: 'unknown', text: say('verdictElsewhere', { place }) }];
 }
 
 const FAMILIES = ['IPv6', 'IPv4'] as const;
@@ -145,10 +155,11 @@ function familyWords({ evidence }: Facts): string | null {
   const working: Family = broken === 'IPv6' ? 'IPv4' : 'IPv6';
   const error = over(broken, h3);
   if (!isFailed(error) || over(working, h3) !== 'established') return null;
-  const said = `HTTP/3 fails over ${broken} (${ATTEMPT_ERROR_WORDS[error.code]}) and works over ${working}.`;
-  return isFailed(over(broken, tcp))
-    ? `${said} TCP fails over ${broken} too: ${broken} as a whole is broken on the way.`
-    : `${said} Let QUIC listen on the ${broken} address too and open UDP there, or take the address out of DNS.`;
+  return say(isFailed(over(broken, tcp)) ? 'verdictFamilyBroken' : 'verdictFamilyQuic', {
+    broken,
+    working,
+    failure: attemptErrorWords(error.code),
+  });
 }
 
 function reachedFindings(facts: Facts): Finding[] {
@@ -157,20 +168,17 @@ function reachedFindings(facts: Facts): Finding[] {
   const findings: Finding[] = [];
   const family = familyWords(facts);
   if (places.length === 0 && h2 === 'established') {
-    const does = withdrawn ? 'withdraws its advertisement (Alt-Svc: clear)' : 'does not advertise it';
-    const first = family === null ? '' : ` Before you do: ${family}`;
-    const text = `Speaks HTTP/3, but ${does}, so browsers stay on HTTP/2. Send: Alt-Svc: h3=":${evidence.origin.port}"; ma=86400.${first}`;
+    const key = withdrawn ? 'verdictWithdrawn' : 'verdictNotAdvertised';
+    const text = sentences(
+      say(key, { port: String(evidence.origin.port) }),
+      family === null ? null : say('verdictBefore', { family }),
+    );
     findings.push({ code: 'h3-not-advertised', text });
   }
   if (evidence.discovered.knownRoot === false)
-    findings.push({
-      code: 'h3-private-root',
-      text: `Speaks HTTP/3, but its certificate ends in a private root, and browsers refuse QUIC under private roots. Use a certificate of a public issuer for browsers.`,
-    });
-  const alone = isFailed(h2)
-    ? ` HTTP/2 fails (${ATTEMPT_ERROR_WORDS[h2.code]}), so only clients that know of HTTP/3 beforehand get in.`
-    : '';
-  findings.push({ code: 'h3-available', text: `Speaks HTTP/3 on this network.${alone}` });
+    findings.push({ code: 'h3-private-root', text: say('verdictPrivateRoot') });
+  const alone = isFailed(h2) ? say('verdictH3Alone', { failure: attemptErrorWords(h2.code) }) : null;
+  findings.push({ code: 'h3-available', text: sentences(say('verdictAvailable'), alone) });
   if (family !== null && places.length > 0)
     findings.push({ code: 'h3-advertised-unreachable', text: family });
   return findings;
@@ -179,40 +187,30 @@ function reachedFindings(facts: Facts): Finding[] {
 /** Nothing at all could be reached, so nothing can be said of HTTP/3. */
 function deadFinding({ evidence, h3, h2 }: Facts): Finding | null {
   const { host, port } = evidence.origin;
-  const place = { host, port, advert: 'HTTP/3' };
-  if (evidence.error !== undefined) {
-    const cause = causeWords(evidence.error, place);
-    return { code: 'unknown', text: `Could not be tried: ${cause}` };
-  }
+  const place = { host, port, advertiser: 'nothing' } as const;
+  if (evidence.error !== undefined)
+    return { code: 'unknown', text: say('verdictUntried', { cause: causeWords(evidence.error, place) }) };
   if (!isFailed(h3) || !isFailed(h2)) return null;
-  const text = `Neither HTTP/3 (${h3.code}) nor HTTP/2 (${h2.code}) could be established: ${causeWords(h2, place)}`;
+  const text = say('verdictDead', { h3: h3.code, h2: h2.code, cause: causeWords(h2, place) });
   return { code: 'unknown', text };
 }
 
-function unexplained({ evidence, h3, h2 }: Facts): Finding {
-  if (evidence.leftOut)
-    return {
-      code: 'unknown',
-      text: 'Only HTTP/2 was tried, because the host cache remembers that HTTP/3 failed on this network. Compare the two to try it again.',
-    };
+function unexplainedWords({ evidence, h3, h2 }: Facts): string {
+  if (evidence.leftOut) return say('verdictLeftOut');
   const { host, port } = evidence.origin;
-  if (h3 === 'not-tried' && isFailed(h2)) {
-    const cause = causeWords(h2, { host, port, advert: 'HTTP/3' });
-    return {
-      code: 'unknown',
-      text: `HTTP/2 could not be established (${h2.code}), and HTTP/3 was not tried: ${cause}`,
-    };
-  }
-  if (h3 === 'not-tried' && h2 === 'established')
-    return {
-      code: 'unknown',
-      text: 'HTTP/3 was not tried. Race the origin to compare HTTP/3 with HTTP/2.',
-    };
-  const tried = isFailed(h3) ? `QUIC on port ${port} fails (${h3.code}), and n` : 'N';
-  return {
-    code: 'unknown',
-    text: `${tried}ot enough was seen to say why. Race the origin to compare HTTP/3 with HTTP/2.`,
-  };
+  if (h3 === 'not-tried' && isFailed(h2))
+    return say('verdictH2Failed', {
+      code: h2.code,
+      cause: causeWords(h2, { host, port, advertiser: 'nothing' }),
+    });
+  if (h3 === 'not-tried' && h2 === 'established') return say('verdictH3Untried');
+  return isFailed(h3)
+    ? say('verdictUnexplainedFails', { port: String(port), code: h3.code })
+    : say('verdictUnexplained');
+}
+
+function unexplained(facts: Facts): Finding {
+  return { code: 'unknown', text: unexplainedWords(facts) };
 }
 
 function raceFindings(facts: Facts): Finding[] {
@@ -235,19 +233,13 @@ function raceFindings(facts: Facts): Finding[] {
 
 function browserFinding(facts: Facts, browser: BrowserEvidence): Finding | null {
   const { evidence, h3, places, faults } = facts;
-  if (browser.lastProtocol === 'h3') return { code: 'h3-used', text: 'Reached over HTTP/3.' };
+  if (browser.lastProtocol === 'h3') return { code: 'h3-used', text: say('verdictUsed') };
   const dead = places.every(({ reach }) => isFailed(reach));
   if (dead || isFailed(h3) || faults.some(({ leads }) => leads)) return null;
   if (browser.visitsSinceAdvertised < VISITS_BEFORE_AVOIDS)
-    return {
-      code: 'h3-first-visit',
-      text: 'Advertises HTTP/3; the browser did not know yet. The next connection can use it.',
-    };
+    return { code: 'h3-first-visit', text: say('verdictFirstVisit') };
   if (h3 === 'established' && evidence.discovered.knownRoot !== false)
-    return {
-      code: 'h3-browser-avoids',
-      text: 'HTTP/3 is advertised and reachable, yet the browser stays on HTTP/2. Look for QUIC disabled by policy or flag, or a broken-service entry.',
-    };
+    return { code: 'h3-browser-avoids', text: say('verdictAvoids') };
   return null;
 }
 
@@ -263,5 +255,5 @@ export function verdictOf(evidence: Evidence): Verdict {
   const own = evidence.browser ? browserFinding(facts, evidence.browser) : null;
   const [first, ...rest] = own === null ? fromRace : [own, ...fromRace.filter((f) => f.code !== 'unknown')];
   if (first === undefined) throw new Error('a verdict always has a first finding');
-  return { code: first.code, text: first.text + gain(evidence), findings: rest };
+  return { code: first.code, text: sentences(first.text, gain(evidence)), findings: rest };
 }

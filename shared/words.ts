@@ -18,19 +18,22 @@ export type KeysOf<Catalog> = keyof Catalog extends infer Key
 
 type SharedCatalog = typeof import('./_locales/en/shared.json', { with: { type: 'json' }});
 
+/** The keys of what both ends of the port say. */
+export type SharedWordKey = KeysOf<SharedCatalog>;
+
 interface Tongue {
   readonly lookup: Lookup;
   readonly language: string;
-  readonly numbers: Intl.NumberFormat;
-  readonly plurals: Intl.PluralRules;
+  /** Made when first needed: a helper that starts says nothing, and each costs it time. */
+  numbers: Intl.NumberFormat | null;
+  plurals: Intl.PluralRules | null;
 }
 
 let tongue: Tongue | null = null;
 
 /** Chooses catalog and language (a BCP 47 tag) for everything said from now on. */
 export function useWords(lookup: Lookup, language: string): void {
-  const numbers = new Intl.NumberFormat(language, { maximumSignificantDigits: 21 });
-  tongue = { lookup, language, numbers, plurals: new Intl.PluralRules(language) };
+  tongue = { lookup, language, numbers: null, plurals: null };
 }
 
 function spoken(): Tongue {
@@ -45,13 +48,17 @@ export function wordsLanguage(): string {
 
 /** A number as the language in force writes it, all of its figures kept. */
 export function sayNumber(value: number): string {
-  return spoken().numbers.format(value);
+  const said = spoken();
+  said.numbers ??= new Intl.NumberFormat(said.language, { maximumSignificantDigits: 21 });
+  return said.numbers.format(value);
 }
 
 function messageOf(key: string, count: string | number | undefined): string {
-  const { lookup, plurals } = spoken();
+  const said = spoken();
+  const { lookup } = said;
   if (typeof count !== 'number') return lookup(key);
-  return lookup(`${key}_${plurals.select(count)}`) || lookup(`${key}_other`) || lookup(key);
+  said.plurals ??= new Intl.PluralRules(said.language);
+  return lookup(`${key}_${said.plurals.select(count)}`) || lookup(`${key}_other`) || lookup(key);
 }
 
 /** The message of `key` with `{name}` replaced by its parameters; a key without a message stands for itself. */
@@ -70,4 +77,4 @@ export function speaker<Key extends string>(): (key: Key, params?: Params) => st
 }
 
 /** Says what both ends of the port say: verdicts, causes, races, reports. */
-export const say = speaker<KeysOf<SharedCatalog>>();
+export const say = speaker<SharedWordKey>();

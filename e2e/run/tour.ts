@@ -33,7 +33,7 @@ async function open(page: Page, url: string): Promise<string> {
   await page.goto(url, { timeout: NAVIGATION_TIMEOUT_MS, waitUntil: 'load' });
   const protocol = protocolFromAlpn(await navigationProtocol(page));
   await setTimeout(LOOK_MS);
-  return PROTOCOL_NAMES[protocol ?? 'unknown'];
+  return protocol === null ? 'unknown' : PROTOCOL_NAMES[protocol];
 }
 
 /** Each change of protocol, in order. */

@@ -1,5 +1,5 @@
 // What the host cache holds, in words: for people who ask `photofinish cache`.
-import { ATTEMPT_ERROR_WORDS } from '@photofinish/shared/attempt-words';
+import { attemptErrorWords } from '@photofinish/shared/attempt-words';
 import { formatMs } from '@photofinish/shared/markup';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
 import { alternativesOf, type KnownAlternative } from '../cache/advertised.ts';
@@ -11,7 +11,7 @@ import { type Cell, duration, type Paint, printable, table, wrapped } from './te
 function h3Words(host: HostRecord, nowMs: number): string {
   const { h3AtMs, h3FailedAtMs, h3Failure, h3UntilMs, h3BackOffUntilMs } = host;
   if (h3FailedAtMs !== null && (h3AtMs === null || h3FailedAtMs > h3AtMs)) {
-    const why = h3Failure === null ? 'failed' : ATTEMPT_ERROR_WORDS[h3Failure];
+    const why = h3Failure === null ? 'failed' : attemptErrorWords(h3Failure);
     const leftMs = (h3BackOffUntilMs ?? 0) - nowMs;
     return leftMs > 0
       ? `${why}, next try in ${duration(leftMs)}`
@@ -25,7 +25,7 @@ function h3Words(host: HostRecord, nowMs: number): string {
 function tcpWords(host: HostRecord, nowMs: number): string {
   const { tcpProtocol, tcpAtMs, tcpFailedAtMs, tcpFailure } = host;
   if (tcpFailedAtMs !== null && tcpFailure !== null && tcpFailedAtMs > (tcpAtMs ?? 0))
-    return `${ATTEMPT_ERROR_WORDS[tcpFailure]} ${duration(nowMs - tcpFailedAtMs)} ago`;
+    return `${attemptErrorWords(tcpFailure)} ${duration(nowMs - tcpFailedAtMs)} ago`;
   return tcpProtocol === null ? '–' : PROTOCOL_NAMES[tcpProtocol];
 }
 

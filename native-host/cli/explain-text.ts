@@ -1,5 +1,5 @@
 // An explanation for people: the verdict first, then the evidence it rests on, section by section, 80 columns wide.
-import { ATTEMPT_ERROR_WORDS } from '@photofinish/shared/attempt-words';
+import { attemptErrorWords } from '@photofinish/shared/attempt-words';
 import type {
   DiscoveredAddress,
   DiscoveredAlternative,
@@ -128,7 +128,7 @@ function outcomeWords({ outcome, error, establishedMs }: Attempt): string {
   if (outcome === 'adopted') return 'adopted';
   if (outcome === 'established-late') return 'late, still learnt';
   if (outcome === 'cancelled') return establishedMs === null ? 'cancelled' : 'established, not needed';
-  return error === undefined ? 'failed' : ATTEMPT_ERROR_WORDS[error.code];
+  return error === undefined ? 'failed' : attemptErrorWords(error.code);
 }
 
 const NAMED_BY = { 'https-record': 'an HTTPS record', 'alt-svc': 'Alt-Svc' } as const;
@@ -202,7 +202,7 @@ function rememberedWords(remembered: Remembered, nowMs: number): string[] {
     const more = h3.failures > 1 ? `, ${h3.failures} times in a row` : '';
     const until = left(h3.untilMs);
     const alone = until === null ? 'It may be tried again.' : `It is left alone for another ${until}.`;
-    said.push(`HTTP/3 failed ${ago(h3.atMs)} (${ATTEMPT_ERROR_WORDS[h3.failure]})${more}. ${alone}`);
+    said.push(`HTTP/3 failed ${ago(h3.atMs)} (${attemptErrorWords(h3.failure)})${more}. ${alone}`);
   } else if (h3 !== null) {
     const fresh = left(h3.untilMs);
     said.push(

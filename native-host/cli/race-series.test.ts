@@ -1,4 +1,5 @@
 // How trials are shared out between runs that go side by side, and that joining the runs loses none of them.
+import '@photofinish/shared/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseOrigin } from '@photofinish/shared/origin';

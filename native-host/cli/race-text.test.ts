@@ -1,4 +1,5 @@
 // The text of a race: aligned columns, lanes that end where the race ended them, and nothing that moves a cursor.
+import '@photofinish/shared/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseOrigin } from '@photofinish/shared/origin';

@@ -1,4 +1,5 @@
 // When a race looks names up and on whose time, what its attempts tell, and how it is ended from outside; virtual time.
+import '@photofinish/shared/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HINTS } from '../cache/hints.ts';

@@ -1,4 +1,5 @@
 // What each memory lets a race know, in virtual time: hints, decisions, and how often the host cache was right.
+import '@photofinish/shared/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Hints, NO_HINTS } from '../cache/hints.ts';

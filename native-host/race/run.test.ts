@@ -1,4 +1,5 @@
 // A whole race from options to record, in virtual time: series, memory, progress, cancel, and what comes out of it.
+import '@photofinish/shared/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HINTS } from '../cache/hints.ts';

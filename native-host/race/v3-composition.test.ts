@@ -1,5 +1,6 @@
 // Happy Eyeballs v3 from the first question to the adopted protocol, in virtual time: the real resolution and the real
 // race together, answers and peers as told. What each does alone is tested beside it; here it is their interplay.
+import '@photofinish/shared/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceRecord } from '@photofinish/shared/discovered';

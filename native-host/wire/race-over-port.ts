@@ -1,5 +1,8 @@
 // What a race asked for over the port is allowed: the limits are the helper's, whatever the message says. Loaded with
 // the first race, and everything heavy with it.
+
+// Only races say anything in words, and a helper that starts has none to run.
+import '@photofinish/shared/english';
 import { originParts } from '@photofinish/shared/origin';
 import type { HostCache } from '../cache/store.ts';
 import type { Settings } from '../config.ts';
