@@ -13,13 +13,20 @@ const root = dirname(here);
 interface Manifest {
   readonly minimum_chrome_version?: string;
   readonly background: object;
+  readonly permissions: readonly string[];
 }
 
 const EDITIONS = {
   chromium: {
     target: 'chrome123',
-    /** The key fixes the extension's id, which the helper's manifests name. */
-    manifest: (input: Manifest) => ({ ...input, key: EXTENSION_KEY }),
+    manifest: (input: Manifest) => ({
+      ...input,
+      // Races that nobody clicked for need to know that there is no proxy. Chromium takes this permission from the
+      // start or not at all, and it adds no warning to those of the others (measured on 156).
+      permissions: [...input.permissions, 'proxy'].toSorted(),
+      // The key fixes the extension's id, which the helper's manifests name.
+      key: EXTENSION_KEY,
+    }),
   },
   firefox: {
     target: 'firefox140',
@@ -43,8 +50,8 @@ type Edition = keyof typeof EDITIONS;
 const PAGES = ['popup', 'dashboard', 'devtools', 'options', 'welcome'].filter((name) =>
   existsSync(join(here, name, `${name}.html`)),
 );
-/** What all pages wear. */
-const THEME = 'ui/theme.css';
+/** What all pages wear, and what those wear that are read from top to bottom. */
+const STYLES = ['ui/theme.css', 'ui/document.css'];
 /** Where catalogs are written, room by room; the browser reads one file a language. */
 const CATALOGS = [join(here, '_locales'), join(root, 'shared', '_locales')];
 const ICON_SIZES = [16, 32, 48, 128];
@@ -78,7 +85,7 @@ async function bundle(outdir: string, target: string): Promise<void> {
 async function copyStatic(outdir: string): Promise<void> {
   const icons = MARKS.flatMap((mark) => ICON_SIZES.map((size) => `icons/${mark}-${size}.png`));
   const pages = PAGES.flatMap((page) => [`${page}/${page}.html`, `${page}/${page}.css`]);
-  for (const file of [THEME, ...icons, ...pages]) {
+  for (const file of [...STYLES, ...icons, ...pages]) {
     await mkdir(dirname(join(outdir, file)), { recursive: true });
     await cp(join(here, file), join(outdir, file));
   }

@@ -1,0 +1,39 @@
+// A whole number within bounds: saved when it is one, and otherwise told beneath the field, which keeps what was typed.
+import { byId, setText } from '../ui/elements.ts';
+import { say } from '../words.ts';
+import { save } from './saving.ts';
+
+export interface NumberField {
+  readonly id: 'start-delay' | 'retention';
+  readonly setting: 'startDelayMs' | 'retentionDays';
+  readonly least: number;
+  readonly most: number;
+}
+
+/** The number that was typed, null unless it is whole and within the bounds. */
+export function readNumber(text: string, least: number, most: number): number | null {
+  if (!/^\s*\d{1,9}\s*$/.test(text)) return null;
+  const number = Number(text);
+  return number >= least && number <= most ? number : null;
+}
+
+/** Makes the field save itself. */
+export function wireNumber({ id, setting, least, most }: NumberField): void {
+  const input = byId<HTMLInputElement>(id);
+  const error = byId(`${id}-error`);
+  input.min = String(least);
+  input.max = String(most);
+  input.addEventListener('change', () => {
+    const number = input.validity.badInput ? null : readNumber(input.value, least, most);
+    setText(error, number === null ? say('optionsNotANumber', { least, most }) : '');
+    input.setAttribute('aria-invalid', String(number === null));
+    if (number !== null) void save(input, { [setting]: number });
+  });
+}
+
+/** Shows a value, unless the field is being written in. */
+export function showNumber({ id }: NumberField, value: number): void {
+  const input = byId<HTMLInputElement>(id);
+  if (document.activeElement === input && input.value !== String(value)) return;
+  input.value = String(value);
+}

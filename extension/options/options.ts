@@ -1,0 +1,110 @@
+// The options' entry: shows the settings in force, saves each change at once, and follows changes made elsewhere.
+import '../words.ts';
+import { MAX_START_DELAY_MS } from '@photofinish/shared/wire';
+import { installCommand } from '../helper/install-command.ts';
+import { IN_FIREFOX, surroundings } from '../helper/surroundings.ts';
+import type { HelperState } from '../messages.ts';
+import { onProxyMode } from '../proxy-mode.ts';
+import { loadSettings, MAX_RETENTION_DAYS, onSettings, type Settings, VISIT_MODES } from '../settings.ts';
+import { connectBackground } from '../ui/background-port.ts';
+import { renderCommand } from '../ui/command.ts';
+import { byId, make } from '../ui/elements.ts';
+import { createHelperPanel, type HelperPanel } from '../ui/helper-panel.ts';
+import { writeWords } from '../ui/page-words.ts';
+import { say, type WordKey } from '../words.ts';
+import { showNeverRecord, wireNeverRecord } from './never-record.ts';
+import { type NumberField, showNumber, wireNumber } from './number-field.ts';
+import { showPrivateWindows, wirePrivateWindows } from './private-windows.ts';
+import { makeRaceChoice, showRaceChoice } from './race-choice.ts';
+import { save } from './saving.ts';
+import { loseWipe, showWiped, wireWipe } from './wipe.ts';
+
+const MODES: Record<Settings['raceMode'], WordKey> = {
+  race: 'optionsModeRace',
+  v3: 'optionsModeV3',
+  'alt-svc': 'optionsModeAltSvc',
+  naive: 'optionsModeNaive',
+};
+const START_DELAY: NumberField = {
+  id: 'start-delay',
+  setting: 'startDelayMs',
+  least: 0,
+  most: MAX_START_DELAY_MS,
+};
+const RETENTION: NumberField = {
+  id: 'retention',
+  setting: 'retentionDays',
+  least: 1,
+  most: MAX_RETENTION_DAYS,
+};
+
+const raceWhen = byId('race-when');
+const mode = byId<HTMLSelectElement>('race-mode');
+const steering = byId<HTMLInputElement>('steering');
+
+function show(settings: Settings): void {
+  void showRaceChoice(raceWhen, byId('proxy'), settings.raceWhen);
+  byId('visit-races').hidden = settings.raceWhen !== 'first-visit';
+  mode.value = settings.raceMode;
+  showNumber(START_DELAY, settings.startDelayMs);
+  showNumber(RETENTION, settings.retentionDays);
+  void showPrivateWindows(settings);
+  showNeverRecord(settings);
+  steering.checked = settings.steering;
+}
+
+async function showStored(): Promise<void> {
+  show(await loadSettings(chrome.storage.local));
+}
+
+function wireSettings(): void {
+  makeRaceChoice(raceWhen, (when) => void save(raceWhen, { raceWhen: when }));
+  for (const name of VISIT_MODES) {
+    const option = make('option', '', say(MODES[name]));
+    option.value = name;
+    mode.append(option);
+  }
+  mode.addEventListener('change', () => {
+    const raceMode = VISIT_MODES.find((name) => name === mode.value);
+    if (raceMode !== undefined) void save(mode, { raceMode });
+  });
+  wireNumber(START_DELAY);
+  wireNumber(RETENTION);
+  wirePrivateWindows(() => void showStored());
+  wireNeverRecord(() => {});
+  steering.addEventListener('change', () => void save(steering, { steering: steering.checked }));
+  byId('steering-choice').hidden = !IN_FIREFOX;
+  byId('steering-informs').hidden = IN_FIREFOX;
+  onSettings(chrome.storage.local, show);
+  onProxyMode(() => void showStored());
+}
+
+function wireHelper(): void {
+  const showHelp = async (state: HelperState): Promise<void> => {
+    const absent = state.state !== 'ready' && state.state !== 'connecting';
+    byId('helper-help').hidden = !absent;
+    if (!absent) return;
+    const command = installCommand(await surroundings());
+    byId('command').hidden = command === null;
+    if (command !== null) renderCommand(byId('command'), command);
+  };
+  const port = connectBackground({
+    onOpen: (opened) => opened.send({ type: 'watch-helper' }),
+    onEvent: (event) => {
+      if (event.type === 'wiped') showWiped(event);
+      panel.onEvent(event);
+    },
+    onLost: () => {
+      panel.onLost();
+      loseWipe();
+    },
+  });
+  const panel: HelperPanel = createHelperPanel(port.send, (state) => void showHelp(state));
+  byId('helper-retry').addEventListener('click', () => port.send({ type: 'reconnect-helper' }));
+  wireWipe(port.send);
+}
+
+writeWords();
+wireSettings();
+wireHelper();
+void showStored();

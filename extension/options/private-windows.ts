@@ -1,0 +1,27 @@
+// Private windows: our own switch, and beside it the browser's, which only the user can turn.
+import { IN_FIREFOX } from '../helper/surroundings.ts';
+import type { Settings } from '../settings.ts';
+import { byId, setText } from '../ui/elements.ts';
+import { say } from '../words.ts';
+import { save } from './saving.ts';
+
+/** The browser's page about this extension, where it is let into private windows. Firefox opens its own for nobody. */
+const EXTENSION_PAGE = `chrome://extensions/?id=${chrome.runtime.id}`;
+
+/** Shows the switch, and what is still missing for it to do anything. */
+export async function showPrivateWindows({ privateWindows }: Settings): Promise<void> {
+  byId<HTMLInputElement>('private').checked = privateWindows;
+  const allowed = await chrome.extension.isAllowedIncognitoAccess();
+  const how = IN_FIREFOX ? say('optionsPrivateHowFirefox') : say('optionsPrivateHowChromium');
+  const missing = privateWindows && !allowed;
+  setText(byId('private-how'), missing ? how : '');
+  byId('private-open').hidden = !missing || IN_FIREFOX;
+}
+
+/** Makes the switch save itself, and looks again when the user comes back from the browser's page. */
+export function wirePrivateWindows(refresh: () => void): void {
+  const input = byId<HTMLInputElement>('private');
+  input.addEventListener('change', () => void save(input, { privateWindows: input.checked }));
+  byId('private-open').addEventListener('click', () => void chrome.tabs.create({ url: EXTENSION_PAGE }));
+  document.addEventListener('visibilitychange', refresh);
+}

@@ -1,0 +1,43 @@
+// Every option is saved the moment it is changed. That it was is said quietly in its section, and that it was not in
+// words that stay.
+import { changeSettings, type Settings } from '../settings.ts';
+import { byId, setText } from '../ui/elements.ts';
+import { say } from '../words.ts';
+
+const CONFIRMED_MS = 2500;
+const fading = new Map<Element, ReturnType<typeof setTimeout>>();
+
+/** Says something quietly in the section of `element`, for a moment. */
+export function confirm(element: Element, words: string): void {
+  const place = element.closest('section')?.querySelector('.saved');
+  if (!place) return;
+  clearTimeout(fading.get(place));
+  setText(place, words);
+  fading.set(
+    place,
+    setTimeout(() => setText(place, ''), CONFIRMED_MS),
+  );
+}
+
+/** A change is read, changed and written: one after the other, so that none takes another back. */
+let earlier: Promise<unknown> = Promise.resolve();
+
+/** Saves a change that `element` asked for and gives all settings; null when it could not be saved, which is then said. */
+export async function save(element: Element, changes: Partial<Settings>): Promise<Settings | null> {
+  const change = earlier.then(() => changeSettings(chrome.storage.local, changes));
+  earlier = change.catch(() => {});
+  try {
+    const settings = await change;
+    setText(byId('trouble'), '');
+    confirm(element, say('optionsSaved'));
+    return settings;
+  } catch (error) {
+    setText(byId('trouble'), say('optionsNotSaved', { message: messageOf(error) }));
+    return null;
+  }
+}
+
+/** What an error says of itself. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

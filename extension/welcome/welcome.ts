@@ -1,0 +1,88 @@
+// The welcome page's entry: watches for the helper while the page is in view, and saves what is chosen at once.
+import '../words.ts';
+import { installCommand, type Surroundings } from '../helper/install-command.ts';
+import { surroundings } from '../helper/surroundings.ts';
+import type { HelperState } from '../messages.ts';
+import { makeRaceChoice, showRaceChoice } from '../options/race-choice.ts';
+import { save } from '../options/saving.ts';
+import { onProxyMode } from '../proxy-mode.ts';
+import { loadSettings, onSettings } from '../settings.ts';
+import { connectBackground } from '../ui/background-port.ts';
+import { renderCommand } from '../ui/command.ts';
+import { byId, setText } from '../ui/elements.ts';
+import { createHelperPanel, type HelperPanel } from '../ui/helper-panel.ts';
+import { writeWords } from '../ui/page-words.ts';
+import { say, type WordKey } from '../words.ts';
+import { wireAccess } from './access.ts';
+import { listPermissions } from './permissions.ts';
+
+/** Soon enough to feel at once after a command in a terminal, and cheap: the browser looks for one small file. */
+const LOOK_EVERY_MS = 2000;
+/** States that a command in a terminal can end. */
+const LOOKED_FOR: readonly HelperState['state'][] = ['missing', 'crashed', 'incompatible'];
+const TERMINALS: Readonly<Record<string, WordKey>> = {
+  linux: 'welcomeInstallLinux',
+  mac: 'welcomeInstallMac',
+  win: 'welcomeInstallWindows',
+};
+
+const raceWhen = byId('race-when');
+
+function showInstall(here: Surroundings): void {
+  const command = installCommand(here);
+  const where = TERMINALS[here.os];
+  byId('command').hidden = command === null;
+  byId('install-needs').hidden = command === null;
+  byId('sandbox').hidden = here.os !== 'linux';
+  if (command === null || where === undefined) {
+    setText(byId('install-where'), say('welcomeInstallNowhere'));
+    return;
+  }
+  const folder = here.unpacked ? ` ${say('welcomeInstallFolder')}` : '';
+  setText(byId('install-where'), `${say(where)}${folder}`);
+  renderCommand(byId('command'), command);
+}
+
+function showHelper({ state }: HelperState): void {
+  byId('install').hidden = !LOOKED_FOR.includes(state);
+  byId('consent').hidden = state !== 'not-asked';
+  byId('examine').hidden = state !== 'ready';
+}
+
+function wireHelper(): void {
+  const port = connectBackground({
+    onOpen: (opened) => opened.send({ type: 'watch-helper' }),
+    onEvent: (event) => panel.onEvent(event),
+    onLost: () => panel.onLost(),
+  });
+  const panel: HelperPanel = createHelperPanel(port.send, showHelper);
+  setInterval(() => {
+    const looked = panel.state !== null && LOOKED_FOR.includes(panel.state.state);
+    if (looked && document.visibilityState === 'visible') port.send({ type: 'reconnect-helper' });
+  }, LOOK_EVERY_MS);
+}
+
+async function showChoice(): Promise<void> {
+  const settings = await loadSettings(chrome.storage.local);
+  await showRaceChoice(raceWhen, byId('proxy'), settings.raceWhen);
+}
+
+function wireChoice(): void {
+  makeRaceChoice(raceWhen, (when) => void save(raceWhen, { raceWhen: when, welcomed: true }));
+  onSettings(chrome.storage.local, () => void showChoice());
+  onProxyMode(() => void showChoice());
+  const done = byId('done');
+  done.addEventListener('click', async () => {
+    if ((await save(done, { welcomed: true })) === null) return;
+    const tab = await chrome.tabs.getCurrent();
+    if (tab?.id !== undefined) await chrome.tabs.remove(tab.id);
+  });
+}
+
+writeWords();
+listPermissions(byId('permissions'));
+wireHelper();
+wireChoice();
+wireAccess();
+void showChoice();
+void surroundings().then(showInstall);
