@@ -45,7 +45,7 @@ function evidenceOf({ origin, record, race }: Known, browser: BrowserEvidence | 
     origin: originParts(origin),
     attempts: [],
     discovered: { altSvc, knownRoot: null },
-    gainMs: null,
+    gain: null,
     ...(browser && { browser }),
   };
 }

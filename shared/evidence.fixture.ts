@@ -25,7 +25,7 @@ export function h2(error: AttemptError | null = null, over: Partial<Attempt> = {
   return { ...h3(error, over), protocol: 'h2' };
 }
 
-export const base: Evidence = { origin, attempts: [h3(), h2()], discovered: own, gainMs: null };
+export const base: Evidence = { origin, attempts: [h3(), h2()], discovered: own, gain: null };
 
 export function names(services: Partial<ServiceRecord>[], over: Partial<Names> = {}): Names {
   const records = services.map((s) => serviceRecord('a.test', { alpn: ['h3', 'h2'], ...s }));

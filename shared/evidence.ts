@@ -1,5 +1,6 @@
 // What a verdict is reached from: attempts, what was discovered, the browser's own side, and other hosts on the network.
 import { conclusiveAttempts } from './conclusive.ts';
+import { type Gain, gainOf } from './gain.ts';
 import { type OriginParts, originParts } from './origin.ts';
 import type { Attempt, AttemptError, Discovered, NetworkEvidence, OriginRace } from './outcome.ts';
 import type { KnownProtocol } from './protocol.ts';
@@ -20,8 +21,8 @@ export interface Evidence {
   /** Every attempt over both transports, oldest first. */
   readonly attempts: readonly Attempt[];
   readonly discovered: Discovered;
-  /** Measured by `compare`, in milliseconds; null: not measured. */
-  readonly gainMs: number | null;
+  /** Null: not measured. */
+  readonly gain: Gain | null;
   /** Why nothing was attempted at all. */
   readonly error?: AttemptError;
   /** HTTP/3 was left out because the host cache remembers that it failed here. */
@@ -69,7 +70,7 @@ export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: Brow
     origin: originParts(race.origin),
     attempts: race.trials.flatMap(conclusiveAttempts),
     discovered: race.discovered,
-    gainMs: race.summary.gainMs,
+    gain: gainOf(race),
     leftOut,
     ...(race.error !== undefined && race.error.code !== 'cancelled' && { error: race.error }),
     ...(race.otherHosts && { network: race.otherHosts }),

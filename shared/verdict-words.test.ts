@@ -123,11 +123,21 @@ test('one family only: which one fails, how, and whether TCP shares its fate', (
 });
 
 test('the gain is told in milliseconds with three significant figures, whoever is quicker', () => {
-  assert.match(verdictOf({ ...base, gainMs: 41.234 }).text, /HTTP\/2 takes 41\.2 ms longer/);
-  assert.match(verdictOf({ ...base, gainMs: -0.5 }).text, /HTTP\/3 takes 0\.5 ms longer/);
-  assert.doesNotMatch(verdictOf(base).text, /longer/);
-  const { findings } = verdictOf({ ...base, gainMs: 3, discovered: { ...own, knownRoot: false } });
-  assert.ok(findings.length > 0 && findings.every(({ text }) => !text.includes('longer')), 'once is enough');
+  const text = (gainMs: number, more: Partial<Evidence> = {}) =>
+    verdictOf({ ...base, gain: { gainMs, ofMs: 101.99 }, ...more }).text;
+  assert.match(
+    text(41.234),
+    /HTTP\/3 would save 41\.2 ms of the 102 ms that HTTP\/2 takes to connect here\.$/,
+  );
+  assert.match(
+    text(41.234, { browser: { lastProtocol: 'h3', visitsSinceAdvertised: 0 } }),
+    /HTTP\/3 saves 41\.2 ms of/,
+  );
+  assert.match(text(-0.5), /HTTP\/3 takes 0\.5 ms longer than the 102 ms/);
+  assert.doesNotMatch(verdictOf(base).text, /102 ms/);
+  const discovered = { ...own, knownRoot: false };
+  const { findings } = verdictOf({ ...base, gain: { gainMs: 3, ofMs: 102 }, discovered });
+  assert.ok(findings.length > 0 && findings.every((each) => !each.text.includes('102')), 'once is enough');
 });
 
 test('the evidence of a race is its attempts, and why there are none', () => {

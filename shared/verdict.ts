@@ -62,10 +62,11 @@ function sentences(...said: readonly (string | null)[]): string {
 }
 
 /** What HTTP/3 gains here, or would; told once, with the verdict itself. */
-function gain({ gainMs }: Evidence): string | null {
-  if (gainMs === null) return null;
-  const time = formatMs(Math.abs(gainMs));
-  return say(gainMs >= 0 ? 'verdictH2Slower' : 'verdictH3Slower', { time });
+function gainWords({ gain, browser }: Evidence): string | null {
+  if (gain === null) return null;
+  const params = { time: formatMs(Math.abs(gain.gainMs)), of: formatMs(gain.ofMs) };
+  if (gain.gainMs < 0) return say('verdictLoses', params);
+  return say(browser?.lastProtocol === 'h3' ? 'verdictSaves' : 'verdictWouldSave', params);
 }
 
 /** Whether no host at all is reached over UDP here, by the evidence of others. */
@@ -255,5 +256,5 @@ export function verdictOf(evidence: Evidence): Verdict {
   const own = evidence.browser ? browserFinding(facts, evidence.browser) : null;
   const [first, ...rest] = own === null ? fromRace : [own, ...fromRace.filter((f) => f.code !== 'unknown')];
   if (first === undefined) throw new Error('a verdict always has a first finding');
-  return { code: first.code, text: sentences(first.text, gain(evidence)), findings: rest };
+  return { code: first.code, text: sentences(first.text, gainWords(evidence)), findings: rest };
 }

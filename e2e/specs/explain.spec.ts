@@ -110,7 +110,7 @@ for (const [kind, code, words, h3Works] of KINDS)
     // Without an HTTPS record a first visit knows of TCP alone.
     expect(v3?.trials[0]?.adopted).toBe(kind === 'h1only' ? 'http/1.1' : 'h2');
     expect(compare?.trials.length ?? 0).toBe(h3Works ? 6 : 0);
-    if (h3Works) expect(verdict.text).toMatch(/longer to connect here\.$/);
+    if (h3Works) expect(verdict.text).toMatch(/HTTP\/2 takes to connect here\.$/);
   });
 
 test('Caddy, the independent server, is explained like any other', async ({ local, caddy, explain }) => {
