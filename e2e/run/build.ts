@@ -13,6 +13,7 @@ const STEPS: readonly (readonly [title: string, command: Command])[] = [
   ],
   ['helper', { file: process.execPath, args: ['native-host/build.ts'] }],
   ['extension', { file: process.execPath, args: ['extension/build.ts'] }],
+  ['fixtures for Playwright', { file: process.execPath, args: ['e2e/playwright/build.ts'] }],
 ];
 
 /** Builds everything; stops at the first failure, after printing what the failed step said. */

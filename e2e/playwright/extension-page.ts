@@ -1,0 +1,73 @@
+// What the extension knows, asked as its own pages ask: one of them is opened for the question and closed after it.
+import type { BrowserContext, Page } from '@playwright/test';
+// Types alone: the two sides of this port are built together.
+import type { PageView, PopupEvent, PopupRequest } from '../../extension/messages.ts';
+
+const ANSWER_TIMEOUT_MS = 15_000;
+
+async function extensionId(context: BrowserContext): Promise<string> {
+  const ofExtension = (worker: { url(): string }) => worker.url().startsWith('chrome-extension://');
+  const worker =
+    context.serviceWorkers().find(ofExtension) ?? (await context.waitForEvent('serviceworker', ofExtension));
+  return new URL(worker.url()).host;
+}
+
+async function ask<Event extends PopupEvent>(page: Page, request: PopupRequest, answer: Event['type']) {
+  return page.evaluate(
+    ([asked, type, timeoutMs]) =>
+      new Promise<unknown>((resolve, reject) => {
+        const port = chrome.runtime.connect({ name: 'popup' });
+        setTimeout(() => reject(new Error('the extension does not answer')), timeoutMs);
+        port.onMessage.addListener((event) => {
+          if (event.type === type) resolve(event);
+          if (event.type === `${type}-failed`) reject(new Error(event.message));
+        });
+        port.onDisconnect.addListener(() => reject(new Error('the extension closed the connection')));
+        port.postMessage(asked);
+      }),
+    [request, answer, ANSWER_TIMEOUT_MS] as const,
+  ) as Promise<Event>;
+}
+
+/** The tab of a page; the extension names no address of a tab that is no https page, so such a page has no tab. */
+function tabIdOf(extensionPage: Page, url: string): Promise<number | null> {
+  return extensionPage.evaluate(async (wanted) => {
+    const tabs = (await chrome.tabs.query({})).filter((tab) => tab.url === wanted);
+    tabs.sort((a, b) => (b.lastAccessed ?? 0) - (a.lastAccessed ?? 0));
+    return tabs[0]?.id ?? null;
+  }, url);
+}
+
+async function withExtensionPage<Result>(
+  context: BrowserContext,
+  run: (page: Page) => Promise<Result>,
+): Promise<Result> {
+  const page = await context.newPage();
+  try {
+    await page.goto(`chrome-extension://${await extensionId(context)}/popup/popup.html?tab=-1`);
+    return await run(page);
+  } finally {
+    await page.close();
+  }
+}
+
+/** What the extension shows for a page; null while it has no record of it. */
+export async function viewOf(page: Page): Promise<PageView | null> {
+  // Of several tabs with one address the one used last is meant.
+  await page.bringToFront();
+  return withExtensionPage(page.context(), async (extensionPage) => {
+    const tabId = await tabIdOf(extensionPage, page.url());
+    if (tabId === null) return null;
+    type Shown = Extract<PopupEvent, { type: 'page' }>;
+    const { page: view } = await ask<Shown>(extensionPage, { type: 'watch', tabId }, 'page');
+    return view.state === 'recorded' ? view : null;
+  });
+}
+
+/** The report of every site that the context visited. */
+export function reportOf(context: BrowserContext) {
+  return withExtensionPage(context, async (extensionPage) => {
+    type Answer = Extract<PopupEvent, { type: 'report' }>;
+    return (await ask<Answer>(extensionPage, { type: 'report', id: 1, site: null }, 'report')).report;
+  });
+}

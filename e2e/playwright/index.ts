@@ -1,0 +1,5 @@
+// The public door for other people's Playwright tests; `photofinish.d.ts` beside it is the promise.
+import '@photofinish/shared/english';
+
+export { test } from './fixtures.ts';
+export { adoption, expect } from './matchers.ts';

@@ -1,0 +1,77 @@
+// What other people's Playwright tests may rely on. Everything else of this package may change with any version.
+import type {
+  Expect,
+  Page,
+  PlaywrightTestArgs,
+  PlaywrightTestOptions,
+  PlaywrightWorkerArgs,
+  PlaywrightWorkerOptions,
+  TestType,
+} from '@playwright/test';
+
+/** A protocol as Photofinish names it; `unknown` where a site hides it or no observer saw it. */
+export type UsedProtocol = 'h3' | 'h2' | 'http/1.1' | 'http/1.0' | 'unknown';
+
+/** Adoption as counts, never a bare ratio: `h3` of `known` network answers, with `hidden` ones beside them. */
+export interface PageAdoption {
+  readonly h3: number;
+  readonly known: number;
+  readonly hidden: number;
+}
+
+/** What one origin did on a page. */
+export interface PageOrigin {
+  readonly origin: string;
+  readonly protocol: UsedProtocol;
+  /** Network answers by protocol. */
+  readonly requests: Readonly<Record<UsedProtocol, number>>;
+  /** Why it was, or was not, HTTP/3. */
+  readonly verdict: { readonly code: string; readonly text: string };
+}
+
+export interface PhotofinishOptions {
+  /**
+   * Whether the helper is installed for the browser of the test; true unless said. An object is the helper's settings
+   * file: `allowPrivate`, `resolve`, `ca`, `resolver`.
+   */
+  readonly helper: boolean | Readonly<Record<string, unknown>>;
+  /** Whether the report of what the test visited is attached to its result, as HTML and JSON; true unless said. */
+  readonly attachReport: boolean;
+}
+
+export interface Photofinish {
+  /** The page's adoption by request, so far. */
+  adoption(page: Page): Promise<PageAdoption>;
+  /** The page's origins, its own first. */
+  origins(page: Page): Promise<readonly PageOrigin[]>;
+  /** `photofinish.report/1` of everything the test visited. */
+  report(): Promise<unknown>;
+}
+
+export interface PhotofinishFixtures {
+  readonly photofinishOptions: PhotofinishOptions;
+  readonly photofinish: Photofinish;
+}
+
+export interface PhotofinishMatchers {
+  /**
+   * Waits until the page, or one origin on it, is known to have come over the protocol. `timeout` is in milliseconds.
+   */
+  toHaveUsedProtocol(
+    page: Page,
+    protocol: UsedProtocol,
+    options?: { readonly origin?: string; readonly timeout?: number },
+  ): Promise<void>;
+}
+
+/** Playwright's `test`, in a Chromium that has the extension and, unless switched off, the helper. */
+export const test: TestType<
+  PlaywrightTestArgs & PlaywrightTestOptions & PhotofinishFixtures,
+  PlaywrightWorkerArgs & PlaywrightWorkerOptions
+>;
+
+/** Playwright's `expect` with the matchers above. */
+export const expect: Expect<PhotofinishMatchers>;
+
+/** The page's adoption by request, so far. */
+export function adoption(page: Page): Promise<PageAdoption>;
