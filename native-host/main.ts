@@ -85,7 +85,7 @@ function serve(settings: Settings): void {
       });
       return (await racing)(order);
     },
-    doctor: async () => (await import('./cli/examining.ts')).allFindings(null, null),
+    doctor: async () => (await import('./install/examination.ts')).allFindings(null, []),
     send,
     log,
   });

@@ -1,6 +1,6 @@
 // What `--help` says, command by command. One page each, 80 columns wide; the words are the contract that users read.
 import { MEMORIES, MODES } from '@photofinish/shared/outcome';
-import { BROWSER_NAMES } from '../install/browsers.ts';
+import { BROWSER_NAMES } from '../install/browser.ts';
 import {
   ATTEMPT_DELAY_MS,
   DEFAULT_START_DELAY_MS,
@@ -142,19 +142,19 @@ cannot be used; 2 for bad usage.
 const BROWSER_OPTIONS = `  --browser NAME       ${BROWSER_NAMES.join(', ')}; may be repeated
                          (default every one found for this user)
   --user-data-dir DIR  a Chromium profile elsewhere; nothing outside DIR is
-                       written`;
+                       written (not on Windows)`;
 
 const INSTALL = `Usage: photofinish install [OPTIONS]
 
 Makes the helper known to browsers, for this user only: a native messaging
-manifest for each browser, and a launcher that they start. Running it again
-replaces both.
+manifest for each browser, on Windows with a registry key that names it, and a
+launcher that they start. Running it again replaces them.
 
 Options:
 ${BROWSER_OPTIONS}
   --config FILE        a settings file for the helper to use
-  --extension-id ID    allow a Chromium extension built under another key, not
-                       the published one
+  --extension-id ID    allow this Chromium extension, too, as a store names its
+                       edition; may be repeated
   --json               print one photofinish.install/1 document
 
 Exit status: 0 if the helper is now known to a browser and nothing failed, 1
@@ -179,7 +179,8 @@ settings, host cache, network and addon.
 
 Options:
   --user-data-dir DIR  look at the Chromium profile in DIR instead
-  --extension-id ID    expect a Chromium extension built under another key
+  --extension-id ID    expect this Chromium extension to be allowed, too; may be
+                       repeated
   --json               print one photofinish.doctor/1 document
 
 Exit status: 0 if all is well, 1 otherwise; each problem says what to do.

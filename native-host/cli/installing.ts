@@ -1,16 +1,18 @@
 // `photofinish install` and `uninstall`: options in, results out; what is written is decided in install/.
 import { existsSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import {
   BROWSER_NAMES,
   type BrowserName,
-  browsersOf,
   isChromiumExtensionId,
-  userDirectories,
-} from '../install/browsers.ts';
+  type UserDirectories,
+} from '../install/browser.ts';
+import { browsersOf, userDirectories } from '../install/browsers.ts';
 import { type InstallResult, install, uninstall } from '../install/install.ts';
-import { shellWord } from '../install/manifest.ts';
+import { type Machine, thisMachine } from '../install/machine.ts';
+import { nextSteps } from '../install/next-steps.ts';
+import { checkoutOf, commandWord, MAIN, ownCommand, surroundings } from '../install/own-command.ts';
 import { type InstallRequest, planInstall } from '../install/plan.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, table } from './text.ts';
@@ -26,7 +28,7 @@ const OPTIONS = {
 const INSTALL_OPTIONS = {
   ...OPTIONS,
   config: { type: 'string' },
-  'extension-id': { type: 'string' },
+  'extension-id': { type: 'string', multiple: true },
 } as const;
 
 function readBrowsers(names: readonly string[]): readonly BrowserName[] {
@@ -38,27 +40,29 @@ function readBrowsers(names: readonly string[]): readonly BrowserName[] {
   });
 }
 
-/** An absolute profile directory; refused where a file is in the way. */
+/** An absolute profile directory; refused where a file is in the way, and where browsers would not look there. */
 export function readUserDataDirectory(text: string | undefined): string | null {
   if (text === undefined) return null;
+  if (process.platform === 'win32')
+    throw new Complaint('bad-usage', '--user-data-dir is of no use on Windows: browsers read the registry');
   const path = resolve(text);
   if (text === '' || (existsSync(path) && !statSync(path).isDirectory()))
     throw new Complaint('bad-directory', `--user-data-dir takes a directory, not "${text}"`);
   return path;
 }
 
-/** Chromium's id of an extension built under another key. */
-export function readExtensionId(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  if (!isChromiumExtensionId(text))
-    throw new Complaint('bad-extension-id', `--extension-id takes 32 letters from a to p, not "${text}"`);
-  return text;
+/** Chromium's ids of the extension under other keys than our own. */
+export function readExtensionIds(texts: readonly string[] = []): readonly string[] {
+  for (const text of texts)
+    if (!isChromiumExtensionId(text))
+      throw new Complaint('bad-extension-id', `--extension-id takes 32 letters from a to p, not "${text}"`);
+  return texts;
 }
 
 function readRequest(
   names: readonly string[],
   userDataDir: string | undefined,
-  extensionId: string | undefined,
+  extensionIds: readonly string[] | undefined,
 ): InstallRequest {
   const browsers = readBrowsers(names);
   const userDataDirectory = readUserDataDirectory(userDataDir);
@@ -69,7 +73,7 @@ function readRequest(
     );
   if (userDataDirectory !== null && browsers.length > 1)
     throw new Complaint('bad-usage', '--user-data-dir is one profile, so give one --browser at most');
-  return { browsers, userDataDirectory, extensionId: readExtensionId(extensionId) };
+  return { browsers, userDataDirectory, extensionIds: readExtensionIds(extensionIds) };
 }
 
 function readConfig(text: string | undefined): string | null {
@@ -85,58 +89,86 @@ function noArguments(command: string, positionals: readonly string[]): void {
     throw new Complaint('bad-usage', `${command} takes no argument "${positionals[0]}"`);
 }
 
-function resultText(result: InstallResult, command: string, doctorCommand: string, paint: Paint): string {
+function resultText(result: InstallResult, next: readonly string[], paint: Paint): string {
   const colours = { written: 'green', removed: 'green', skipped: 'dim', failed: 'red' } as const;
-  const rows = result.browsers.map(({ title, state, path, reason }) => [
+  const rows = result.browsers.map(({ title, state, path, registryKey, reason }) => [
     { text: title },
     { text: state, paint: (text: string) => paint(colours[state], text) },
-    { text: [state === 'skipped' ? null : path, reason].filter((part) => part !== null).join(': ') },
+    {
+      text: [state === 'skipped' ? null : (registryKey ?? path), reason]
+        .filter((part) => part !== null)
+        .join(': '),
+    },
   ]);
   const columns = ['BROWSER', 'RESULT', ''].map((title) => ({ title, align: 'left' as const }));
   const { path, state } = result.launcher;
   const reason = result.launcherReason === null ? '' : `: ${result.launcherReason}`;
   const launcher = state === 'kept' && reason === '' ? [] : ['', `Launcher ${state}: ${path}${reason}`];
-  const written = result.browsers.some((browser) => browser.state === 'written');
-  const next =
-    command === 'install' && written ? [`Restart the browser, then check with: ${doctorCommand}`] : [];
   return [...table(columns, rows, paint), ...launcher, ...next].join('\n');
 }
 
 interface Outcome {
   readonly command: 'install' | 'uninstall';
-  readonly request: InstallRequest;
   readonly result: InstallResult;
   readonly json: boolean;
+  /** What to do now, line by line. */
+  readonly next: readonly string[];
 }
 
-function report({ command, request, result, json }: Outcome, terminal: Terminal): void {
-  const { userDataDirectory } = request;
-  const where = userDataDirectory === null ? '' : ` --user-data-dir ${shellWord(userDataDirectory)}`;
+function report({ command, result, json, next }: Outcome, terminal: Terminal): void {
   if (json) terminal.result(JSON.stringify({ schema: INSTALL_SCHEMA, command, ...result }));
-  else terminal.result(resultText(result, command, `photofinish doctor${where}`, terminal.paint));
+  else terminal.result(resultText(result, next, terminal.paint));
 }
 
 function anyFailed(result: InstallResult): boolean {
   return result.launcher.state === 'failed' || result.browsers.some(({ state }) => state === 'failed');
 }
 
-/** Runs `install`; `main` is the helper's built entry, which must exist. */
-export function runInstall(args: readonly string[], main: string, terminal: Terminal): number {
+function readMachine(): { machine: Machine; directories: UserDirectories } {
+  const machine = thisMachine();
+  if (machine === null)
+    throw new Complaint('bad-usage', `browsers on this system (${process.platform}) are not known`);
+  return { machine, directories: userDirectories(machine.platform, process.env, homedir()) };
+}
+
+/** The doctor's own command for what was just installed, and what the browser still needs. */
+function stepsAfter(
+  request: InstallRequest,
+  result: InstallResult,
+  { platform }: Machine,
+): readonly string[] {
+  const { userDataDirectory, extensionIds } = request;
+  const where =
+    userDataDirectory === null ? [] : ['--user-data-dir', commandWord(userDataDirectory, platform)];
+  const ids = extensionIds.flatMap((id) => ['--extension-id', id]);
+  const here = surroundings(platform);
+  return nextSteps({
+    platform,
+    checkout: checkoutOf(here),
+    browsers: result.browsers.filter(({ state }) => state === 'written').map(({ browser }) => browser),
+    doctorCommand: [ownCommand(here), 'doctor', ...where, ...ids].join(' '),
+  });
+}
+
+/** Runs `install`. The helper must have been built. */
+export function runInstall(args: readonly string[], terminal: Terminal): number {
   const { values, positionals } = parseCommand('install', args, INSTALL_OPTIONS);
   noArguments('install', positionals);
   const request = readRequest(values.browser ?? [], values['user-data-dir'], values['extension-id']);
   const config = readConfig(values.config);
-  if (!existsSync(main))
+  if (!existsSync(MAIN))
     throw new Complaint(
       'bad-file',
-      `the helper is not built: ${basename(main)} is missing; run "npm run build"`,
+      `the helper is not built: ${basename(MAIN)} is missing; run "npm run build"`,
     );
-  const directories = userDirectories(process.env, homedir());
-  const plan = planInstall(request, { runtime: process.execPath, main, config }, directories, existsSync);
-  const result = install(plan);
-  report({ command: 'install', request, result, json: values.json ?? false }, terminal);
+  const { machine, directories } = readMachine();
+  const exists = (path: string): boolean => machine.disk.kindOf(path) !== 'nothing';
+  const plan = planInstall(request, { runtime: process.execPath, main: MAIN, config }, directories, exists);
+  const result = install(plan, machine);
+  const next = stepsAfter(request, result, machine);
+  report({ command: 'install', result, json: values.json ?? false, next }, terminal);
   if (plan.manifests.length === 0) {
-    const places = browsersOf(directories).map(({ profileDirectories }) => join(profileDirectories[0] ?? ''));
+    const places = browsersOf(directories).map(({ profileDirectories }) => profileDirectories[0] ?? '');
     terminal.error(
       'cannot-write',
       `no browser was found for this user (looked for ${places.join(', ')}); name one with --browser`,
@@ -151,7 +183,8 @@ export function runUninstall(args: readonly string[], terminal: Terminal): numbe
   const { values, positionals } = parseCommand('uninstall', args, OPTIONS);
   noArguments('uninstall', positionals);
   const request = readRequest(values.browser ?? [], values['user-data-dir'], undefined);
-  const result = uninstall(request, userDirectories(process.env, homedir()));
-  report({ command: 'uninstall', request, result, json: values.json ?? false }, terminal);
+  const { machine, directories } = readMachine();
+  const result = uninstall(request, directories, machine);
+  report({ command: 'uninstall', result, json: values.json ?? false, next: [] }, terminal);
   return anyFailed(result) ? EXIT_FAILED : EXIT_OK;
 }

@@ -5,12 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Check, DoctorFinding as Finding } from '@photofinish/shared/doctor';
-import { type BrowserName, type UserDirectories, userDirectories } from './browsers.ts';
+import type { BrowserName, UserDirectories } from './browser.ts';
+import { userDirectories } from './browsers.ts';
 import { examineBrowser } from './doctor.ts';
+import { launchOf, sayHello } from './hello.ts';
 import { install } from './install.ts';
+import { DISK, type Machine } from './machine.ts';
 import { type InstallRequest, planInstall, targetsOf } from './plan.ts';
 
 const HELLO_TIMEOUT_MS = 20_000;
+/** The real disk, laid out as on Linux. */
+const LINUX: Machine = { platform: 'linux', disk: DISK, registry: null };
 const MAIN = join(import.meta.dirname, '../main.ts');
 
 interface Installed {
@@ -24,14 +29,22 @@ interface Installed {
 function installed(t: TestContext, name: BrowserName = 'chromium', main: string = MAIN): Installed {
   const home = mkdtempSync(join(tmpdir(), 'pf-doctor-'));
   t.after(() => rmSync(home, { recursive: true, force: true }));
-  const directories = userDirectories({}, home);
-  const request: InstallRequest = { browsers: [name], userDataDirectory: null, extensionId: null };
+  const directories = userDirectories('linux', {}, home);
+  const request: InstallRequest = { browsers: [name], userDataDirectory: null, extensionIds: [] };
   const config = join(home, 'config.json');
   writeFileSync(config, JSON.stringify({ cache: join(home, 'cache.db') }), { mode: 0o600 });
   const result = install(
     planInstall(request, { runtime: process.execPath, main, config }, directories, existsSync),
+    LINUX,
   );
   return { directories, request, manifest: result.browsers[0]?.path ?? '', launcher: result.launcher.path };
+}
+
+const EXAMINATION = { machine: LINUX, extensionIds: [], installCommand: () => 'photofinish install' };
+
+function greet(timeoutMs: number) {
+  return (launcher: string, caller: readonly string[]) =>
+    sayHello(launchOf(launcher, caller, 'linux', process.env), timeoutMs);
 }
 
 async function examine(
@@ -40,9 +53,7 @@ async function examine(
 ): Promise<readonly Finding[]> {
   const [target] = targetsOf(request, directories, existsSync);
   assert.ok(target);
-  const command = 'photofinish install';
-  return (await examineBrowser({ target, extensionId: null, installCommand: command, helloTimeoutMs }))
-    .findings;
+  return (await examineBrowser({ ...EXAMINATION, target, hello: greet(helloTimeoutMs) })).findings;
 }
 
 /** Exactly one problem, at that step, in those words, with a remedy. */
@@ -76,15 +87,10 @@ test('no manifest', async (t) => {
 
 test('a browser that is not there is only a note', async (t) => {
   const { directories } = installed(t);
-  const request: InstallRequest = { browsers: [], userDataDirectory: null, extensionId: null };
+  const request: InstallRequest = { browsers: [], userDataDirectory: null, extensionIds: [] };
   const target = targetsOf(request, directories, existsSync).find(({ browser }) => browser.name === 'edge');
   assert.ok(target);
-  const { findings } = await examineBrowser({
-    target,
-    extensionId: null,
-    installCommand: '',
-    helloTimeoutMs: HELLO_TIMEOUT_MS,
-  });
+  const { findings } = await examineBrowser({ ...EXAMINATION, target, hello: greet(HELLO_TIMEOUT_MS) });
   assert.deepEqual(
     findings.map(({ state }) => state),
     ['note'],

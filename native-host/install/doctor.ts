@@ -1,26 +1,29 @@
 // Looks at one browser's installation step by step, as the browser itself would walk it, and says at each step what
 // was found and what to do. Stops where the next step could not work.
-import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import type { Check, DoctorFinding as Finding } from '@photofinish/shared/doctor';
 import { HOST_NAME } from '@photofinish/shared/wire';
-import { allowedExtension, type BrowserFamily } from './browsers.ts';
-import { type HelloResult, sayHello } from './hello.ts';
-import {
-  chromiumCaller,
-  type HostManifest,
-  type Launcher,
-  parseLauncher,
-  parseManifest,
-} from './manifest.ts';
+import { allowedExtensions, type Browser, type BrowserFamily } from './browser.ts';
+import type { HelloResult } from './hello.ts';
+import { type Launcher, parseLauncher } from './launcher.ts';
+import { type Machine, pathsOf } from './machine.ts';
+import { allowedBy, chromiumCaller, type HostManifest, parseManifest } from './manifest.ts';
 import type { Target } from './plan.ts';
 
+/** What an installation was made with and the next one should be, too. */
+export interface Kept {
+  readonly extensionIds: readonly string[];
+  readonly config: string | null;
+}
+
 export interface BrowserExamination {
+  readonly machine: Machine;
   readonly target: Target;
-  /** The extension that should be allowed; null for the published one. */
-  readonly extensionId: string | null;
+  /** Ids that should be allowed beside the one of our own key. */
+  readonly extensionIds: readonly string[];
   /** The command that installs anew, shown as the remedy. */
-  readonly installCommand: string;
-  readonly helloTimeoutMs: number;
+  readonly installCommand: (kept: Kept) => string;
+  /** Starts a launcher as the browser does and says hello. */
+  readonly hello: (launcher: string, callerArguments: readonly string[]) => Promise<HelloResult>;
 }
 
 export interface Examined {
@@ -29,49 +32,20 @@ export interface Examined {
   readonly config: string | null;
 }
 
-type FileState = 'ok' | 'missing' | 'not-a-file' | 'not-executable';
+type Add = (check: Check, state: Finding['state'], text: string, remedy?: string | null) => void;
 
-function executableState(path: string): FileState {
+function readManifest(path: string, { disk }: Machine): { manifest: HostManifest } | { error: string } {
+  if (disk.kindOf(path) === 'nothing') return { error: 'missing' };
   try {
-    if (!statSync(path).isFile()) return 'not-a-file';
-  } catch {
-    return 'missing';
-  }
-  try {
-    accessSync(path, constants.X_OK);
-    return 'ok';
-  } catch {
-    return 'not-executable';
-  }
-}
-
-function isReadableFile(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
-
-function readManifest(path: string): { manifest: HostManifest } | { error: string } {
-  try {
-    return parseManifest(readFileSync(path, 'utf8'));
+    return parseManifest(disk.read(path));
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    return { error: code === 'ENOENT' ? 'missing' : `it cannot be read (${code})` };
+    return { error: `it cannot be read (${(error as NodeJS.ErrnoException).code})` };
   }
-}
-
-function allows(manifest: HostManifest, family: BrowserFamily, id: string): boolean {
-  return family === 'chromium'
-    ? (manifest.allowed_origins ?? []).includes(chromiumCaller(id))
-    : (manifest.allowed_extensions ?? []).includes(id);
 }
 
 /** What the browser passes to the launcher, as measured: Chromium its origin, Firefox manifest and add-on id. */
-function callerArguments(family: BrowserFamily, manifestPath: string, id: string): readonly string[] {
-  return family === 'chromium' ? [chromiumCaller(id)] : [manifestPath, id];
+function callerArguments(family: BrowserFamily, manifest: string, id: string): readonly string[] {
+  return family === 'chromium' ? [chromiumCaller(id)] : [manifest, id];
 }
 
 const HELLO_REMEDY: Record<Exclude<HelloResult['state'], 'answered'>, string> = {
@@ -83,92 +57,129 @@ const HELLO_REMEDY: Record<Exclude<HelloResult['state'], 'answered'>, string> = 
   refused: 'Read the message; update the older of extension and helper.',
 };
 
-/** Examines one browser from its manifest to a real hello over the wire. */
+/** Examines one browser from its registry key or manifest to a real hello over the wire. */
 export async function examineBrowser(examination: BrowserExamination): Promise<Examined> {
-  const { target, installCommand } = examination;
+  const { machine, target } = examination;
   const { browser } = target;
   const findings: Finding[] = [];
-  const without: Examined = { findings, config: null };
-  const add = (check: Check, state: Finding['state'], text: string, remedy: string | null = null): void => {
+  const add: Add = (check, state, text, remedy = null) => {
     findings.push({ subject: browser.title, check, state, text, remedy });
   };
-  const again = `Run: ${installCommand}`;
+  const again = (kept: Partial<Kept> = {}): string =>
+    `Run: ${examination.installCommand({ extensionIds: examination.extensionIds, config: null, ...kept })}`;
 
-  const read = readManifest(target.manifest);
-  if ('error' in read) {
-    if (read.error === 'missing') {
-      if (target.state === 'absent') add('manifest', 'note', 'not found for this user');
-      else if (target.state === 'sandboxed') add('manifest', 'note', target.note ?? 'sandboxed');
-      else add('manifest', 'problem', `no manifest at ${target.manifest}`, again);
-    } else add('manifest', 'problem', `${target.manifest}: ${read.error}`, again);
-    return without;
-  }
-  const { manifest } = read;
-  if (manifest.name !== HOST_NAME) {
-    add(
-      'manifest',
-      'problem',
-      `${target.manifest} names "${manifest.name}", not "${HOST_NAME}"`,
-      `Remove that file. ${again}`,
-    );
-    return without;
-  }
-  add('manifest', 'ok', target.manifest);
-  if (target.note !== null) add('manifest', 'note', target.note);
+  const path = manifestPath(target, machine, add, again());
+  const manifest = path === null ? null : manifestAt(path, target, machine, add, again());
+  if (path === null || manifest === null) return { findings, config: null };
 
-  const id = allowedExtension(browser.family, examination.extensionId);
-  if (allows(manifest, browser.family, id)) add('extension', 'ok', `allows ${id}`);
-  else add('extension', 'problem', `the manifest does not allow the extension ${id}`, again);
+  const config = launcherAt(manifest.path, machine)?.config ?? null;
+  const allowed = allowedBy(manifest, browser.family);
+  const others = browser.family === 'firefox' ? [] : allowed.slice();
+  const remedy = again({ extensionIds: mergedIds(others, examination.extensionIds), config });
+  const wanted = allowedExtensions(browser.family, examination.extensionIds);
+  const missing = wanted.filter((id) => !allowed.includes(id));
+  if (missing.length === 0) add('extension', 'ok', `allows ${allowed.join(' and ')}`);
+  else add('extension', 'problem', `the manifest does not allow the extension ${missing.join(', ')}`, remedy);
 
-  const launcher = launcherOf(manifest.path, add, again);
-  if (launcher === 'unusable') return without;
-  const config = launcher?.config ?? null;
-  if (launcher !== null && !runtimeWorks(launcher, add, again)) return { findings, config };
-
-  const hello = await sayHello(
-    manifest.path,
-    callerArguments(browser.family, target.manifest, id),
-    examination.helloTimeoutMs,
-  );
+  if (!launcherWorks(manifest.path, machine, add, remedy)) return { findings, config };
+  const [caller = ''] = wanted.slice(-1);
+  const hello = await examination.hello(manifest.path, callerArguments(browser.family, path, caller));
   if (hello.state === 'answered') add('hello', 'ok', `${hello.program} answered in ${hello.afterMs} ms`);
   else add('hello', 'problem', hello.reason, HELLO_REMEDY[hello.state]);
   return { findings, config };
 }
 
-type Add = (check: Check, state: Finding['state'], text: string, remedy?: string | null) => void;
-
-function launcherOf(path: string, add: Add, again: string): Launcher | 'unusable' | null {
-  if (!path.startsWith('/')) {
-    add('launcher', 'problem', `the manifest's path "${path}" is not absolute`, again);
-    return 'unusable';
-  }
-  const state = executableState(path);
-  if (state !== 'ok') {
-    const words = {
-      missing: 'does not exist',
-      'not-a-file': 'is not a file',
-      'not-executable': 'may not be run',
-    };
-    add('launcher', 'problem', `the launcher ${path} ${words[state]}`, again);
-    return 'unusable';
-  }
-  const launcher = isReadableFile(path) ? parseLauncher(readFileSync(path, 'utf8')) : null;
-  if (launcher === null)
-    add('launcher', 'note', `${path} is not a launcher that install writes; only its answer is checked`);
-  else add('launcher', 'ok', path);
-  return launcher;
+/** All but the id that an installation always allows. */
+function mergedIds(some: readonly string[], more: readonly string[]): readonly string[] {
+  const [own] = allowedExtensions('chromium', []);
+  return [...new Set([...some, ...more])].filter((id) => id !== own);
 }
 
-function runtimeWorks(launcher: Launcher, add: Add, again: string): boolean {
-  const faults: string[] = [];
-  if (executableState(launcher.runtime) !== 'ok') faults.push(`its runtime ${launcher.runtime} is gone`);
-  if (!isReadableFile(launcher.main)) faults.push(`the helper ${launcher.main} is gone`);
-  if (launcher.config !== null && !isReadableFile(launcher.config))
-    faults.push(`its settings file ${launcher.config} is gone`);
-  if (faults.length === 0) {
-    add('runtime', 'ok', `${launcher.runtime} runs ${launcher.main}`);
+/** The manifest that the browser would read; null, and said, where none is named to it. */
+function manifestPath(target: Target, machine: Machine, add: Add, again: string): string | null {
+  const { registryKey, manifest } = target.browser;
+  const { disk } = machine;
+  const named = registryKey === null ? manifest : (machine.registry?.read(registryKey) ?? null);
+  if (named !== null && disk.kindOf(named) !== 'nothing') return named;
+  if (named !== null && registryKey !== null)
+    add('manifest', 'problem', `the registry key ${registryKey} names ${named}, which does not exist`, again);
+  else if (target.state === 'absent') add('manifest', 'note', 'not found for this user');
+  else if (target.state === 'sandboxed') add('manifest', 'note', target.note ?? 'sandboxed');
+  else if (registryKey === null) add('manifest', 'problem', `no manifest at ${manifest}`, again);
+  else add('manifest', 'problem', `no registry key ${registryKey}`, again);
+  return null;
+}
+
+function manifestAt(
+  path: string,
+  target: Target,
+  machine: Machine,
+  add: Add,
+  again: string,
+): HostManifest | null {
+  const read = readManifest(path, machine);
+  if ('error' in read) {
+    add('manifest', 'problem', `${path}: ${read.error}`, again);
+    return null;
+  }
+  const { manifest } = read;
+  if (manifest.name !== HOST_NAME) {
+    const words = `${path} names "${manifest.name}", not "${HOST_NAME}"`;
+    add('manifest', 'problem', words, `Remove that file. ${again}`);
+    return null;
+  }
+  const { registryKey }: Browser = target.browser;
+  add('manifest', 'ok', registryKey === null ? path : `${registryKey} names ${path}`);
+  if (target.note !== null) add('manifest', 'note', target.note);
+  return manifest;
+}
+
+function launcherAt(path: string, { disk, platform }: Machine): Launcher | null {
+  try {
+    return parseLauncher(disk.read(path), platform);
+  } catch {
+    return null;
+  }
+}
+
+/** What keeps a launcher from being started; null for nothing. */
+function launcherFault(path: string, { disk, platform }: Machine): string | null {
+  if (!pathsOf(platform).isAbsolute(path)) return `the manifest's path "${path}" is not absolute`;
+  const kind = disk.kindOf(path);
+  if (kind === 'nothing') return `the launcher ${path} does not exist`;
+  if (kind === 'directory') return `the launcher ${path} is not a file`;
+  return disk.mayRun(path) ? null : `the launcher ${path} may not be run`;
+}
+
+function launcherWorks(path: string, machine: Machine, add: Add, again: string): boolean {
+  const fault = launcherFault(path, machine);
+  if (fault !== null) {
+    add('launcher', 'problem', fault, again);
+    return false;
+  }
+  const launcher = launcherAt(path, machine);
+  if (launcher === null) {
+    add('launcher', 'note', `${path} is not a launcher that install writes; only its answer is checked`);
     return true;
   }
-  for (const fault of faults) add('runtime', 'problem', fault, `Build the helper if it moved. ${again}`);
-  return false;
+  add('launcher', 'ok', path);
+  return runtimeWorks(launcher, machine, add, again);
+}
+
+function runtimeWorks(
+  { runtime, main, config }: Launcher,
+  machine: Machine,
+  add: Add,
+  again: string,
+): boolean {
+  const { disk } = machine;
+  const isFile = (path: string): boolean => disk.kindOf(path) === 'file';
+  const faults = [
+    ...(isFile(runtime) && disk.mayRun(runtime) ? [] : [`its runtime ${runtime} is gone`]),
+    ...(isFile(main) ? [] : [`the helper ${main} is gone`]),
+    ...(config === null || isFile(config) ? [] : [`its settings file ${config} is gone`]),
+  ];
+  if (faults.length === 0) add('runtime', 'ok', `${runtime} runs ${main}`);
+  for (const fault of faults) add('runtime', 'problem', fault, again);
+  return faults.length === 0;
 }

@@ -1,8 +1,10 @@
 // Starts an installed launcher as a browser would, with a bare environment, and says hello over the wire.
 import { spawn } from 'node:child_process';
+import { win32 } from 'node:path';
 import { replySchema, WIRE_PROTOCOL } from '@photofinish/shared/wire';
 import * as v from 'valibot';
 import { createDeframer, frame, type Inbound } from '../wire/framing.ts';
+import type { Platform } from './machine.ts';
 
 /** What became of the hello; every reason is a sentence for people. */
 export type HelloResult =
@@ -17,15 +19,47 @@ const HELLO_ID = 1;
 const MAX_STDERR_CHARS = 400;
 /** What desktop sessions give a browser, and it its helpers; above all no PATH to our own runtime. */
 const BARE_PATH = '/usr/local/bin:/usr/bin:/bin';
-const PASSED_ON = ['HOME', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_DATA_HOME', 'LANG'] as const;
+const PASSED_ON = ['HOME', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_DATA_HOME', 'LANG'];
+/** Without these a Windows program finds neither itself nor its user. */
+const PASSED_ON_WINDOWS = ['APPDATA', 'COMSPEC', 'LOCALAPPDATA', 'SystemRoot', 'TEMP', 'USERPROFILE'];
 
-function bareEnvironment(): Record<string, string> {
-  const environment: Record<string, string> = { PATH: BARE_PATH };
-  for (const name of PASSED_ON) {
-    const value = process.env[name];
-    if (value !== undefined) environment[name] = value;
-  }
-  return environment;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** How a browser starts a launcher. */
+export interface Launch {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** The arguments are already quoted as the system wants them. */
+  readonly verbatim: boolean;
+}
+
+/** What a browser runs for a launcher; on Windows cmd.exe, with the switches that Chromium and Firefox give it. */
+export function launchOf(
+  launcher: string,
+  callerArguments: readonly string[],
+  platform: Platform,
+  environment: Environment,
+): Launch {
+  const passedOn = (names: readonly string[]): Record<string, string> =>
+    Object.fromEntries(
+      names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
+    );
+  if (platform !== 'win32')
+    return {
+      file: launcher,
+      args: callerArguments,
+      environment: { PATH: BARE_PATH, ...passedOn(PASSED_ON) },
+      verbatim: false,
+    };
+  const system = win32.join(environment['SystemRoot'] ?? 'C:\\Windows', 'System32');
+  const call = [launcher, ...callerArguments].map((word) => `"${word}"`).join(' ');
+  return {
+    file: environment['COMSPEC'] ?? win32.join(system, 'cmd.exe'),
+    args: ['/d', '/s', '/c', `"${call}"`],
+    environment: { PATH: system, ...passedOn(PASSED_ON_WINDOWS) },
+    verbatim: true,
+  };
 }
 
 function judge(inbound: Inbound, afterMs: number): HelloResult {
@@ -40,20 +74,23 @@ function judge(inbound: Inbound, afterMs: number): HelloResult {
   return { state: 'answered', program: output.program, afterMs: Math.round(afterMs) };
 }
 
-/** Runs `launcher` with the caller's arguments; ends it again whatever happens. Never rejects. */
-export function sayHello(
-  launcher: string,
-  callerArguments: readonly string[],
-  timeoutMs: number,
-): Promise<HelloResult> {
+/** Starts a launcher and says hello; ends it again whatever happens. Never rejects. */
+export function sayHello(launch: Launch, timeoutMs: number): Promise<HelloResult> {
   const startMs = performance.now();
   const { promise, resolve } = Promise.withResolvers<HelloResult>();
-  const child = spawn(launcher, [...callerArguments], { env: bareEnvironment(), stdio: 'pipe' });
+  const child = spawn(launch.file, [...launch.args], {
+    env: launch.environment,
+    stdio: 'pipe',
+    windowsHide: true,
+    windowsVerbatimArguments: launch.verbatim,
+  });
   const deframer = createDeframer();
   let said = '';
   const finish = (result: HelloResult): void => {
     clearTimeout(timer);
     resolve(result);
+    // Where a shell stands between, only the end of its input ends the helper.
+    child.stdin.destroy();
     child.kill('SIGKILL');
   };
   const timer = setTimeout(

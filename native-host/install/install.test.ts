@@ -14,17 +14,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
-import {
-  type BrowserName,
-  isChromiumExtensionId,
-  type UserDirectories,
-  userDirectories,
-} from './browsers.ts';
+import { type BrowserName, isChromiumExtensionId, type UserDirectories } from './browser.ts';
+import { userDirectories } from './browsers.ts';
 import { install, uninstall } from './install.ts';
+import { DISK, type Machine } from './machine.ts';
 import { type InstallRequest, planInstall } from './plan.ts';
 
+/** The real disk, laid out as on Linux. */
+const LINUX: Machine = { platform: 'linux', disk: DISK, registry: null };
 const LAUNCHER = { runtime: '/opt/node', main: '/opt/main.js', config: null };
-const ALL: InstallRequest = { browsers: [], userDataDirectory: null, extensionId: null };
+const ALL: InstallRequest = { browsers: [], userDataDirectory: null, extensionIds: [] };
 
 const PROFILES: Record<BrowserName, string> = {
   chromium: '.config/chromium',
@@ -46,11 +45,11 @@ function newHome(t: TestContext, profiles: readonly string[]): UserDirectories {
   const home = mkdtempSync(join(tmpdir(), 'pf-home-'));
   t.after(() => rmSync(home, { recursive: true, force: true }));
   for (const profile of profiles) mkdirSync(join(home, profile), { recursive: true });
-  return userDirectories({}, home);
+  return userDirectories('linux', {}, home);
 }
 
 function run(request: InstallRequest, directories: UserDirectories) {
-  return install(planInstall(request, LAUNCHER, directories, existsSync));
+  return install(planInstall(request, LAUNCHER, directories, existsSync), LINUX);
 }
 
 function filesBelow(directory: string): string[] {
@@ -77,7 +76,7 @@ for (const name of NAMES)
     for (const other of NAMES.filter((each) => each !== name))
       assert.equal(stateOf(result, other), 'skipped');
 
-    assert.equal(stateOf(uninstall(ALL, directories), name), 'removed');
+    assert.equal(stateOf(uninstall(ALL, directories, LINUX), name), 'removed');
     assert.deepEqual(filesBelow(directories.home), []);
     assert.equal(existsSync(dirname(result.launcher.path)), false);
   });
@@ -94,7 +93,7 @@ test('installing twice replaces both and leaves nothing half-written', (t) => {
   run(ALL, directories);
   const before = filesBelow(directories.home);
   const moved = { ...LAUNCHER, main: '/elsewhere/main.js' };
-  const result = install(planInstall(ALL, moved, directories, existsSync));
+  const result = install(planInstall(ALL, moved, directories, existsSync), LINUX);
   assert.deepEqual(filesBelow(directories.home), before);
   assert.match(readFileSync(result.launcher.path, 'utf8'), /elsewhere/);
 });
@@ -158,7 +157,8 @@ test('Firefox with its profile in the XDG place still gets its manifest below .m
 test('XDG directories are followed, relative ones ignored', (t) => {
   const { home } = newHome(t, []);
   const environment = { XDG_CONFIG_HOME: join(home, 'c'), XDG_DATA_HOME: 'relative' };
-  assert.deepEqual(userDirectories(environment, home), {
+  assert.deepEqual(userDirectories('linux', environment, home), {
+    platform: 'linux',
     home,
     configHome: join(home, 'c'),
     dataHome: join(home, '.local/share'),
@@ -175,14 +175,14 @@ test('with --user-data-dir nothing outside that directory is written', (t) => {
     'profile/NativeMessagingHosts/photofinish-host',
   ]);
   assert.equal(result.browsers.length, 1);
-  uninstall(request, directories);
+  uninstall(request, directories, LINUX);
   assert.deepEqual(filesBelow(directories.home), []);
 });
 
 test('uninstalling one browser keeps the launcher for the others', (t) => {
   const directories = newHome(t, [PROFILES.chromium, PROFILES.firefox]);
   run(ALL, directories);
-  const result = uninstall({ ...ALL, browsers: ['chromium'] }, directories);
+  const result = uninstall({ ...ALL, browsers: ['chromium'] }, directories, LINUX);
   assert.equal(result.launcher.state, 'kept');
   assert.deepEqual(filesBelow(directories.home), ['.local/share/photofinish/host', MANIFESTS.firefox].sort());
 });
@@ -193,7 +193,7 @@ test('uninstall leaves files that are not ours', (t) => {
   const manifest = join(directories.home, MANIFESTS.chromium);
   writeFileSync(manifest, JSON.stringify({ name: 'org.other', path: '/x', type: 'stdio' }));
   writeFileSync(launcher.path, '#!/bin/sh\n');
-  const result = uninstall(ALL, directories);
+  const result = uninstall(ALL, directories, LINUX);
   assert.equal(stateOf(result, 'chromium'), 'skipped');
   assert.equal(result.launcher.state, 'kept');
   assert.ok(existsSync(manifest) && existsSync(launcher.path));
@@ -203,7 +203,7 @@ test('uninstall removes a broken manifest under our own name', (t) => {
   const directories = newHome(t, [PROFILES.chromium]);
   run(ALL, directories);
   writeFileSync(join(directories.home, MANIFESTS.chromium), '{');
-  assert.equal(stateOf(uninstall(ALL, directories), 'chromium'), 'removed');
+  assert.equal(stateOf(uninstall(ALL, directories, LINUX), 'chromium'), 'removed');
 });
 
 test('what another program put there is neither replaced nor removed', (t) => {
@@ -215,7 +215,7 @@ test('what another program put there is neither replaced nor removed', (t) => {
   const result = run(ALL, directories);
   assert.equal(stateOf(result, 'chromium'), 'failed');
   assert.equal(stateOf(result, 'brave'), 'written');
-  uninstall(ALL, directories);
+  uninstall(ALL, directories, LINUX);
   assert.equal(readFileSync(manifest, 'utf8'), foreign);
   const { path } = result.launcher;
   mkdirSync(dirname(path), { recursive: true });
@@ -229,17 +229,18 @@ test('a directory in place of a manifest fails its browser and not the launcher'
   mkdirSync(join(directories.home, MANIFESTS.chromium), { recursive: true });
   const installed = run(ALL, directories);
   assert.equal(stateOf(installed, 'chromium'), 'failed');
-  const removed = uninstall(ALL, directories);
+  const removed = uninstall(ALL, directories, LINUX);
   assert.deepEqual([stateOf(removed, 'chromium'), removed.launcher.state], ['failed', 'removed']);
 });
 
-test('another extension id is allowed in Chromium and leaves Firefox alone', (t) => {
+test('further extension ids are allowed in Chromium beside our own, once each, and leave Firefox alone', (t) => {
   const directories = newHome(t, [PROFILES.chromium, PROFILES.firefox]);
-  const id = 'a'.repeat(32);
-  run({ ...ALL, extensionId: id }, directories);
+  const ids = ['a'.repeat(32), 'b'.repeat(32)];
+  run({ ...ALL, extensionIds: [...ids, CHROMIUM_EXTENSION_ID] }, directories);
   const read = (name: BrowserName) =>
     JSON.parse(readFileSync(join(directories.home, MANIFESTS[name]), 'utf8'));
-  assert.deepEqual(read('chromium').allowed_origins, [`chrome-extension://${id}/`]);
+  const allowed = [CHROMIUM_EXTENSION_ID, ...ids].map((id) => `chrome-extension://${id}/`);
+  assert.deepEqual(read('chromium').allowed_origins, allowed);
   assert.deepEqual(read('firefox').allowed_extensions, [FIREFOX_EXTENSION_ID]);
 });
 

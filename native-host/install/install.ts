@@ -1,20 +1,18 @@
-// Carries out install plans on the disk, and takes back what they wrote. One browser's failure never blocks another's.
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+// Carries out install plans, and takes back what they wrote. One browser's failure never blocks another's.
 import { HOST_NAME } from '@photofinish/shared/wire';
-import { makePrivateDirectory } from '../private-directory.ts';
-import { type BrowserName, browsersOf, type UserDirectories } from './browsers.ts';
-import { MANIFEST_FILE, parseLauncher, parseManifest } from './manifest.ts';
-import { type InstallPlan, type InstallRequest, launcherPath, ownDirectories, targetsOf } from './plan.ts';
+import type { Browser, BrowserName, UserDirectories } from './browser.ts';
+import { browsersOf } from './browsers.ts';
+import { parseLauncher } from './launcher.ts';
+import type { Disk, Machine } from './machine.ts';
+import { parseManifest } from './manifest.ts';
+import {
+  type InstallPlan,
+  type InstallRequest,
+  launcherPath,
+  ownDirectories,
+  type PlannedManifest,
+  targetsOf,
+} from './plan.ts';
 
 /** What happened for one browser. `path` is its manifest, null where none was concerned. */
 export interface BrowserResult {
@@ -22,6 +20,8 @@ export interface BrowserResult {
   readonly title: string;
   readonly state: 'written' | 'removed' | 'skipped' | 'failed';
   readonly path: string | null;
+  /** The registry key that names the manifest, on Windows. */
+  readonly registryKey: string | null;
   /** Why it was skipped or failed, or what to know besides; null for nothing. */
   readonly reason: string | null;
 }
@@ -47,54 +47,64 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Writes beside the target and renames over it, so that a browser never reads half a file. */
-function writeAtomically(path: string, text: string, mode: number): void {
-  makePrivateDirectory(dirname(path));
-  const fresh = `${path}.${process.pid}.new`;
+function resultFor(
+  browser: Browser,
+  path: string | null,
+  state: BrowserResult['state'],
+  reason: string | null,
+): BrowserResult {
+  const registryKey = path === null ? null : browser.registryKey;
+  return { browser: browser.name, title: browser.title, state, path, registryKey, reason };
+}
+
+/** A broken file under our own name is ours too; a manifest of another name is somebody's who chose that file name. */
+function isOurManifest(path: string, disk: Disk): boolean {
+  const parsed = parseManifest(disk.read(path));
+  return 'error' in parsed || parsed.manifest.name === HOST_NAME;
+}
+
+/** Whether a key under our name leads to a manifest of somebody else. One that leads nowhere is left from us. */
+function leadsElsewhere(key: string, { disk, registry }: Machine): boolean {
+  const named = registry?.read(key) ?? null;
+  return named !== null && disk.kindOf(named) === 'file' && !isOurManifest(named, disk);
+}
+
+function writeManifest({ browser, text, note }: PlannedManifest, machine: Machine): BrowserResult {
+  const { disk, registry } = machine;
+  const { manifest, registryKey } = browser;
   try {
-    writeFileSync(fresh, text, { mode, flag: 'wx', flush: true });
-    renameSync(fresh, path);
+    if (disk.kindOf(manifest) !== 'nothing' && !isOurManifest(manifest, disk))
+      throw new Error("another program's manifest is in the way; remove it first");
+    if (registryKey !== null && leadsElsewhere(registryKey, machine))
+      throw new Error(`the registry key ${registryKey} names another program's manifest; remove it first`);
+    disk.write(manifest, text, MANIFEST_MODE);
+    if (registryKey !== null) registry?.write(registryKey, manifest);
+    return resultFor(browser, manifest, 'written', note);
   } catch (error) {
-    rmSync(fresh, { force: true });
-    throw error;
+    return resultFor(browser, manifest, 'failed', reasonOf(error));
   }
 }
 
-/** Writes the launcher, then every manifest; without a launcher no manifest is written. */
-export function install(plan: InstallPlan): InstallResult {
-  const skipped = plan.skipped.map(
-    ({ browser, reason }): BrowserResult => ({
-      browser: browser.name,
-      title: browser.title,
-      state: 'skipped',
-      path: null,
-      reason,
-    }),
-  );
-  const { path } = plan.launcher;
+/** Writes the launcher, then every manifest and its key; without a launcher no manifest is written. */
+export function install(plan: InstallPlan, machine: Machine): InstallResult {
+  const { disk, platform } = machine;
+  const skipped = plan.skipped.map(({ browser, reason }) => resultFor(browser, null, 'skipped', reason));
+  const { path, text } = plan.launcher;
   if (plan.manifests.length === 0)
     return { launcher: { path, state: 'kept' }, launcherReason: null, browsers: skipped };
   let launcherReason: string | null = null;
   try {
-    if (existsSync(path) && parseLauncher(readFileSync(path, 'utf8')) === null)
+    if (disk.kindOf(path) !== 'nothing' && parseLauncher(disk.read(path), platform) === null)
       throw new Error('a file that is not ours is in the way; remove it first');
-    writeAtomically(path, plan.launcher.text, LAUNCHER_MODE);
+    disk.write(path, text, LAUNCHER_MODE);
   } catch (error) {
     launcherReason = reasonOf(error);
   }
-  const written = plan.manifests.map(({ browser, path: manifest, text, note }): BrowserResult => {
-    const result = { browser: browser.name, title: browser.title, path: manifest };
-    if (launcherReason !== null)
-      return { ...result, state: 'failed', reason: 'the launcher could not be written' };
-    try {
-      if (existsSync(manifest) && !isOurManifest(manifest))
-        throw new Error("another program's manifest is in the way; remove it first");
-      writeAtomically(manifest, text, MANIFEST_MODE);
-      return { ...result, state: 'written', reason: note };
-    } catch (error) {
-      return { ...result, state: 'failed', reason: reasonOf(error) };
-    }
-  });
+  const written = plan.manifests.map((planned) =>
+    launcherReason === null
+      ? writeManifest(planned, machine)
+      : resultFor(planned.browser, planned.browser.manifest, 'failed', 'the launcher could not be written'),
+  );
   return {
     launcher: { path, state: launcherReason === null ? 'written' : 'failed' },
     launcherReason,
@@ -102,38 +112,55 @@ export function install(plan: InstallPlan): InstallResult {
   };
 }
 
-function isOurManifest(path: string): boolean {
-  const parsed = parseManifest(readFileSync(path, 'utf8'));
-  // A broken file under our own name is ours too; a manifest of another name is somebody's who chose that file name.
-  return 'error' in parsed || parsed.manifest.name === HOST_NAME;
-}
-
-function removeManifest(path: string): { state: 'removed' | 'skipped' | 'failed'; reason: string | null } {
-  if (!existsSync(path)) return { state: 'skipped', reason: 'nothing was installed' };
+/** Removes the key even when the manifest it names is gone, and the manifest even when no key names it. */
+function removeManifest(browser: Browser, machine: Machine): BrowserResult {
+  const { disk, registry } = machine;
+  const { manifest, registryKey } = browser;
+  const present = disk.kindOf(manifest) !== 'nothing';
+  const named = registryKey === null ? null : (registry?.read(registryKey) ?? null);
+  if (!present && named === null) return resultFor(browser, manifest, 'skipped', 'nothing was installed');
   try {
-    if (!isOurManifest(path)) return { state: 'skipped', reason: 'the manifest there is not ours' };
-    rmSync(path);
-    return { state: 'removed', reason: null };
+    if (present && !isOurManifest(manifest, disk))
+      return resultFor(browser, manifest, 'skipped', 'the manifest there is not ours');
+    if (registryKey !== null && leadsElsewhere(registryKey, machine))
+      return resultFor(browser, manifest, 'skipped', `the manifest that ${registryKey} names is not ours`);
+    if (registryKey !== null && named !== null) registry?.remove(registryKey);
+    if (present) disk.remove(manifest);
+    return resultFor(browser, manifest, 'removed', null);
   } catch (error) {
-    return { state: 'failed', reason: reasonOf(error) };
+    return resultFor(browser, manifest, 'failed', reasonOf(error));
   }
 }
 
-function stillNeeded(launcher: string, directories: UserDirectories): boolean {
-  return browsersOf(directories).some((browser) => {
-    const path = join(browser.hostDirectory, MANIFEST_FILE);
-    if (!existsSync(path) || !statSync(path).isFile()) return false;
-    const parsed = parseManifest(readFileSync(path, 'utf8'));
+function stillNeeded(launcher: string, directories: UserDirectories, disk: Disk): boolean {
+  return browsersOf(directories).some(({ manifest }) => {
+    if (disk.kindOf(manifest) !== 'file') return false;
+    const parsed = parseManifest(disk.read(manifest));
     return 'manifest' in parsed && parsed.manifest.path === launcher;
   });
 }
 
-/** Removes manifests and launcher of ours, nothing else; the launcher stays while another browser uses it. */
-export function uninstall(request: InstallRequest, directories: UserDirectories): InstallResult {
-  const browsers = targetsOf(request, directories, existsSync).map(({ browser, manifest }): BrowserResult => {
-    const { state, reason } = removeManifest(manifest);
-    return { browser: browser.name, title: browser.title, state, path: manifest, reason };
-  });
+/** Browsers that read one key share their manifest: what is taken from one is taken from the others. */
+function shared(result: BrowserResult, all: readonly Browser[]): BrowserResult {
+  if (result.state !== 'removed') return result;
+  const others = all.filter(({ name, manifest }) => manifest === result.path && name !== result.browser);
+  if (others.length === 0) return result;
+  const reason = `for ${others.map(({ title }) => title).join(' and ')} too, which reads the same key`;
+  return { ...result, reason };
+}
+
+/** Removes manifests, keys and launcher of ours, nothing else; the launcher stays while another browser uses it. */
+export function uninstall(
+  request: InstallRequest,
+  directories: UserDirectories,
+  machine: Machine,
+): InstallResult {
+  const { disk, platform } = machine;
+  const exists = (path: string): boolean => disk.kindOf(path) !== 'nothing';
+  const all = browsersOf(directories);
+  const browsers = targetsOf(request, directories, exists).map(({ browser }) =>
+    shared(removeManifest(browser, machine), all),
+  );
   const path = launcherPath(request, directories);
   const kept = (reason: string | null): InstallResult => ({
     launcher: { path, state: 'kept' },
@@ -141,12 +168,11 @@ export function uninstall(request: InstallRequest, directories: UserDirectories)
     browsers,
   });
   try {
-    if (!existsSync(path)) return kept(null);
-    if (parseLauncher(readFileSync(path, 'utf8')) === null) return kept('the file there is not ours');
-    if (stillNeeded(path, directories)) return kept('other browsers still use it');
-    rmSync(path);
-    for (const directory of ownDirectories(request, directories))
-      if (readdirSync(directory).length === 0) rmdirSync(directory);
+    if (!exists(path)) return kept(null);
+    if (parseLauncher(disk.read(path), platform) === null) return kept('the file there is not ours');
+    if (stillNeeded(path, directories, disk)) return kept('other browsers still use it');
+    disk.remove(path);
+    for (const directory of ownDirectories(request, directories)) disk.removeIfEmpty(directory);
     return { launcher: { path, state: 'removed' }, launcherReason: null, browsers };
   } catch (error) {
     return { launcher: { path, state: 'failed' }, launcherReason: reasonOf(error), browsers };

@@ -1,22 +1,9 @@
-// The native messaging manifest and the launcher it points to: what they say, and how they are read again.
-// A browser starts the helper with a bare environment, so the launcher names everything by absolute path.
+// The native messaging manifest: what it says, and how it is read again.
 import { HOST_NAME } from '@photofinish/shared/wire';
 import * as v from 'valibot';
-import type { BrowserFamily } from './browsers.ts';
+import type { BrowserFamily } from './browser.ts';
 
 export const MANIFEST_FILE = `${HOST_NAME}.json`;
-
-/** How the launcher is recognised as ours before it is replaced or removed. */
-const LAUNCHER_MARK = '# Photofinish helper, started by the browser.';
-
-export interface Launcher {
-  /** Absolute path of the Node that runs the helper. */
-  readonly runtime: string;
-  /** Absolute path of the helper's `main.cjs`. */
-  readonly main: string;
-  /** Absolute path of the settings file, null for the default one. */
-  readonly config: string | null;
-}
 
 const hostManifestSchema = v.object({
   name: v.string(),
@@ -27,16 +14,20 @@ const hostManifestSchema = v.object({
 });
 export type HostManifest = v.InferOutput<typeof hostManifestSchema>;
 
-/** The manifest's text; `launcher` must be absolute, because browsers on Linux take nothing else. */
-export function manifestText(family: BrowserFamily, launcher: string, extensionId: string): string {
+/** The manifest's text; `launcher` must be absolute, because only browsers on Windows take anything else. */
+export function manifestText(
+  family: BrowserFamily,
+  launcher: string,
+  extensionIds: readonly string[],
+): string {
   const manifest = {
     name: HOST_NAME,
     description: 'Photofinish helper: races HTTP/3 against HTTP/2 and remembers the outcome.',
     path: launcher,
     type: 'stdio',
     ...(family === 'chromium'
-      ? { allowed_origins: [chromiumCaller(extensionId)] }
-      : { allowed_extensions: [extensionId] }),
+      ? { allowed_origins: extensionIds.map(chromiumCaller) }
+      : { allowed_extensions: extensionIds }),
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
@@ -44,6 +35,15 @@ export function manifestText(family: BrowserFamily, launcher: string, extensionI
 /** How Chromium names a caller, in the manifest and as the helper's argument. */
 export function chromiumCaller(extensionId: string): string {
   return `chrome-extension://${extensionId}/`;
+}
+
+/** The ids of the extensions that a manifest lets start the helper, as a browser of that family reads it. */
+export function allowedBy(manifest: HostManifest, family: BrowserFamily): readonly string[] {
+  if (family === 'firefox') return manifest.allowed_extensions ?? [];
+  return (manifest.allowed_origins ?? []).flatMap((origin) => {
+    const id = /^chrome-extension:\/\/([a-p]{32})\/$/.exec(origin)?.[1];
+    return id === undefined ? [] : [id];
+  });
 }
 
 /** Reads a manifest back; the message says what is wrong with it. */
@@ -58,38 +58,4 @@ export function parseManifest(text: string): { manifest: HostManifest } | { erro
   if (result.success) return { manifest: result.output };
   const [issue] = result.issues;
   return { error: `its "${v.getDotPath(issue) ?? 'root'}" is missing or wrong` };
-}
-
-/** A word that a POSIX shell takes literally, whatever it holds (POSIX.1-2024, Shell Command Language 2.2.2). */
-export function shellWord(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-function unquote(word: string): string {
-  return word.replaceAll(`'\\''`, "'");
-}
-
-/** The launcher's text: a POSIX shell script that becomes the helper. */
-export function launcherText(launcher: Launcher): string {
-  const config = launcher.config === null ? '' : ` --config ${shellWord(launcher.config)}`;
-  return [
-    '#!/bin/sh',
-    LAUNCHER_MARK,
-    '# Written by "photofinish install"; "photofinish uninstall" removes it.',
-    `exec ${shellWord(launcher.runtime)} ${shellWord(launcher.main)}${config} -- "$@"`,
-    '',
-  ].join('\n');
-}
-
-/** What a launcher of ours runs; null if the text is not one. */
-export function parseLauncher(text: string): Launcher | null {
-  if (!text.includes(`\n${LAUNCHER_MARK}\n`)) return null;
-  const word = `'((?:[^']|'\\\\'')*)'`;
-  const match = new RegExp(`\\nexec ${word} ${word}(?: --config ${word})? -- "\\$@"\\n`).exec(text);
-  if (match?.[1] === undefined || match[2] === undefined) return null;
-  return {
-    runtime: unquote(match[1]),
-    main: unquote(match[2]),
-    config: match[3] === undefined ? null : unquote(match[3]),
-  };
 }

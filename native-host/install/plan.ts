@@ -1,29 +1,24 @@
 // What installing would write and where, decided before anything is touched. Pure: what exists is told from outside,
 // so that every combination of browsers and packages is a test without a disk.
-import { dirname, join } from 'node:path';
-import {
-  allowedExtension,
-  type Browser,
-  type BrowserName,
-  browserAt,
-  browsersOf,
-  type UserDirectories,
-} from './browsers.ts';
-import { type Launcher, launcherText, MANIFEST_FILE, manifestText } from './manifest.ts';
+import { allowedExtensions, type Browser, type BrowserName, type UserDirectories } from './browser.ts';
+import { browserAt, browsersOf, hostDirectoryIn } from './browsers.ts';
+import { type Launcher, launcherText } from './launcher.ts';
+import { pathsOf } from './machine.ts';
+import { manifestText } from './manifest.ts';
+import { manifestDirectory } from './windows.ts';
 
 export interface InstallRequest {
   /** Browsers asked for by name; empty: every browser found. */
   readonly browsers: readonly BrowserName[];
-  /** A Chromium profile elsewhere; then nothing outside that directory is written. */
+  /** A Chromium profile elsewhere, not on Windows; then nothing outside that directory is written. */
   readonly userDataDirectory: string | null;
-  /** The Chromium extension built under another key; null for the published one. */
-  readonly extensionId: string | null;
+  /** Further ids of the Chromium extension, beside the one that our own key gives. */
+  readonly extensionIds: readonly string[];
 }
 
 /** A browser, and whether a manifest would do anything for it. */
 export interface Target {
   readonly browser: Browser;
-  readonly manifest: string;
   readonly state: 'present' | 'asked' | 'sandboxed' | 'absent';
   /** What the user should know besides; null for nothing. */
   readonly note: string | null;
@@ -31,7 +26,6 @@ export interface Target {
 
 export interface PlannedManifest {
   readonly browser: Browser;
-  readonly path: string;
   readonly text: string;
   readonly note: string | null;
 }
@@ -44,9 +38,11 @@ export interface InstallPlan {
 
 /** Where the launcher lives: with the user's data, or inside the profile that `--user-data-dir` names. */
 export function launcherPath(request: InstallRequest, directories: UserDirectories): string {
-  return request.userDataDirectory === null
-    ? join(directories.dataHome, 'photofinish', 'host')
-    : join(request.userDataDirectory, 'NativeMessagingHosts', 'photofinish-host');
+  const { platform, dataHome } = directories;
+  const { join } = pathsOf(platform);
+  if (request.userDataDirectory !== null)
+    return join(hostDirectoryIn(request.userDataDirectory, platform), 'photofinish-host');
+  return join(dataHome, 'photofinish', platform === 'win32' ? 'host.cmd' : 'host');
 }
 
 function sandboxNote(browser: Browser, kind: string): string {
@@ -54,12 +50,11 @@ function sandboxNote(browser: Browser, kind: string): string {
 }
 
 function targetOf(browser: Browser, asked: boolean, exists: (path: string) => boolean): Target {
-  const manifest = join(browser.hostDirectory, MANIFEST_FILE);
   const sandbox = browser.sandboxes.find((place) => exists(place.directory));
   const note = sandbox === undefined ? null : sandboxNote(browser, sandbox.kind);
-  if (browser.profileDirectories.some(exists)) return { browser, manifest, state: 'present', note };
-  if (asked) return { browser, manifest, state: 'asked', note };
-  return { browser, manifest, state: sandbox ? 'sandboxed' : 'absent', note };
+  if (browser.profileDirectories.some(exists)) return { browser, state: 'present', note };
+  if (asked) return { browser, state: 'asked', note };
+  return { browser, state: sandbox ? 'sandboxed' : 'absent', note };
 }
 
 /** The browsers a command is about, each with what is known of it. */
@@ -74,7 +69,7 @@ export function targetsOf(
     const name = request.browsers[0] ?? 'chromium';
     return known
       .filter((browser) => browser.name === name)
-      .map((browser) => targetOf(browserAt(browser, userDataDirectory), true, exists));
+      .map((browser) => targetOf(browserAt(browser, userDataDirectory, directories.platform), true, exists));
   }
   const wanted = new Set(request.browsers);
   return known
@@ -92,24 +87,20 @@ export function planInstall(
   const path = launcherPath(request, directories);
   const manifests: PlannedManifest[] = [];
   const skipped: { browser: Browser; reason: string }[] = [];
-  for (const target of targetsOf(request, directories, exists)) {
-    const { browser, state, note } = target;
+  for (const { browser, state, note } of targetsOf(request, directories, exists)) {
     if (state === 'absent') skipped.push({ browser, reason: 'not found for this user' });
     else if (state === 'sandboxed') skipped.push({ browser, reason: note ?? 'sandboxed' });
     else {
-      const id = allowedExtension(browser.family, request.extensionId);
-      manifests.push({
-        browser,
-        path: target.manifest,
-        text: manifestText(browser.family, path, id),
-        note,
-      });
+      const ids = allowedExtensions(browser.family, request.extensionIds);
+      manifests.push({ browser, text: manifestText(browser.family, path, ids), note });
     }
   }
-  return { launcher: { path, text: launcherText(launcher) }, manifests, skipped };
+  return { launcher: { path, text: launcherText(launcher, directories.platform) }, manifests, skipped };
 }
 
-/** Directories of our own that an uninstall leaves behind empty. */
+/** Directories of our own that an uninstall leaves behind empty, inner ones first. */
 export function ownDirectories(request: InstallRequest, directories: UserDirectories): readonly string[] {
-  return request.userDataDirectory === null ? [dirname(launcherPath(request, directories))] : [];
+  if (request.userDataDirectory !== null) return [];
+  const own = pathsOf(directories.platform).dirname(launcherPath(request, directories));
+  return directories.platform === 'win32' ? [manifestDirectory(directories), own] : [own];
 }

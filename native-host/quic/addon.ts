@@ -1,5 +1,6 @@
 // Loads the addon (QUIC and DNS), lazily: a helper that only answers forecasts never pays for it.
-// The file lies beside the bundle in a build and in `napi/` in the source tree.
+// The file lies beside the bundle in a build, in `napi/` in the source tree, and in a package of its own for each
+// system where npm installed the helper.
 
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -35,11 +36,24 @@ export function loadQuicAddon(): QuicAddon {
   return loaded;
 }
 
+/** The packages, by napi's names, of which npm installs the one whose system and C library fit. */
+function addonPackages(): readonly string[] {
+  const base = `@photofinish/quic-${process.platform}-${process.arch}`;
+  if (process.platform === 'linux') return [`${base}-gnu`, `${base}-musl`];
+  return [process.platform === 'win32' ? `${base}-msvc` : base];
+}
+
 function requireAddon(): QuicAddon {
-  const files = CANDIDATES.map((candidate) => join(import.meta.dirname, candidate));
-  const file = files.find((candidate) => existsSync(candidate));
-  if (file === undefined) {
-    throw new Error('the QUIC addon is not built; run: npm run build:quic -w native-host');
-  }
-  return createRequire(import.meta.filename)(file) as QuicAddon;
+  const require = createRequire(import.meta.filename);
+  const file = CANDIDATES.map((candidate) => join(import.meta.dirname, candidate)).find(existsSync);
+  if (file !== undefined) return require(file) as QuicAddon;
+  const packages = addonPackages();
+  for (const name of packages)
+    try {
+      return require(name) as QuicAddon;
+    } catch (error) {
+      // Only a package that is there and does not load has a reason to tell.
+      if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    }
+  throw new Error(`neither a build of the QUIC addon nor a package ${packages.join(' or ')} is there`);
 }

@@ -1,0 +1,63 @@
+// That a launcher is read back as what it was made of, and that a shell takes every path in it literally.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { launcherText, parseLauncher } from './launcher.ts';
+
+const POSIX_PATH = fc.string().map((text) => `/${text.replaceAll(/[\n\0]/g, '')}`);
+/** What Windows lets a file be called, beyond ASCII too. */
+const WINDOWS_PATH = fc
+  .string({ unit: 'grapheme' })
+  .map((text) => `C:\\${text.replaceAll(/[<>:"|?*\p{Cc}]/gu, '')}`);
+
+for (const [platform, path] of [
+  ['linux', POSIX_PATH],
+  ['darwin', POSIX_PATH],
+  ['win32', WINDOWS_PATH],
+] as const)
+  test(`${platform}: a launcher comes back as what it was made of`, () => {
+    fc.assert(
+      fc.property(path, path, fc.option(path), (runtime, main, config) => {
+        const launcher = { runtime, main, config };
+        assert.deepEqual(parseLauncher(launcherText(launcher, platform), platform), launcher);
+      }),
+    );
+  });
+
+test('a script of somebody else is no launcher of ours', () => {
+  assert.equal(parseLauncher('#!/bin/sh\nexec node main.js\n', 'linux'), null);
+  assert.equal(parseLauncher('@echo off\r\n"node" "main.js" -- %*\r\n', 'win32'), null);
+});
+
+test('the shell passes hostile paths and arguments on unchanged', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'pf launcher '));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const main = join(directory, `it's $(touch x) "quoted" \\ main.js`);
+  const config = join(directory, "a'b;c.json");
+  writeFileSync(main, 'console.log(JSON.stringify(process.argv.slice(1)))');
+  const host = join(directory, 'host');
+  writeFileSync(host, launcherText({ runtime: process.execPath, main, config }, 'linux'), { mode: 0o700 });
+  const caller = ['chrome-extension://x/', "odd ' argument", '--config'];
+  const argv = JSON.parse(execFileSync(host, caller, { encoding: 'utf8' }));
+  assert.deepEqual(argv, [main, '--config', config, '--', ...caller]);
+});
+
+test('on Windows percents are doubled, and only paths beyond ASCII change the code page', () => {
+  const plain = {
+    runtime: 'C:\\Program Files\\node.exe',
+    main: 'D:\\100%PATH% & more\\main.cjs',
+    config: null,
+  };
+  assert.deepEqual(launcherText(plain, 'win32').split('\r\n').slice(3), [
+    'setlocal DisableDelayedExpansion',
+    '"C:\\Program Files\\node.exe" "D:\\100%%PATH%% & more\\main.cjs" -- %*',
+    '',
+  ]);
+  const greek = launcherText({ ...plain, config: 'C:\\Users\\Ελένη\\config.json' }, 'win32').split('\r\n');
+  assert.ok(greek.indexOf('chcp 65001 <nul >nul') < greek.findIndex((line) => line.includes('Ελένη')));
+  assert.ok(greek.includes('chcp 65001 <nul >nul'));
+});

@@ -1,0 +1,80 @@
+// The program that a manifest points to: a script that becomes the helper. A browser starts it with a bare environment,
+// so it names everything by absolute path. A POSIX shell reads it, on Windows cmd.exe.
+import type { Platform } from './machine.ts';
+
+/** How a launcher is recognised as ours before it is replaced or removed. */
+const MARK = 'Photofinish helper, started by the browser.';
+const ORIGIN = 'Written by "photofinish install"; "photofinish uninstall" removes it.';
+
+export interface Launcher {
+  /** Absolute path of the Node that runs the helper. */
+  readonly runtime: string;
+  /** Absolute path of the helper's `main.cjs`. */
+  readonly main: string;
+  /** Absolute path of the settings file, null for the default one. */
+  readonly config: string | null;
+}
+
+/** A word that a POSIX shell takes literally, whatever it holds (POSIX.1-2024, Shell Command Language 2.2.2). */
+export function shellWord(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function shellText({ runtime, main, config }: Launcher): string {
+  const settings = config === null ? '' : ` --config ${shellWord(config)}`;
+  return [
+    '#!/bin/sh',
+    `# ${MARK}`,
+    `# ${ORIGIN}`,
+    `exec ${shellWord(runtime)} ${shellWord(main)}${settings} -- "$@"`,
+    '',
+  ].join('\n');
+}
+
+/** A path that cmd.exe takes literally in a batch file: no path on Windows holds quotes, and percents are doubled. */
+function batchWord(path: string): string {
+  return `"${path.replaceAll('%', '%%')}"`;
+}
+
+/**
+ * cmd.exe reads a batch file line by line in the code page of the moment, so a path beyond ASCII is preceded by a change
+ * to UTF-8. Exclamation marks are only literal without delayed expansion, which a user may have switched on for all.
+ */
+function batchText({ runtime, main, config }: Launcher): string {
+  const settings = config === null ? '' : ` --config ${batchWord(config)}`;
+  const call = `${batchWord(runtime)} ${batchWord(main)}${settings} -- %*`;
+  const utf8 = /[^ -~]/.test(call) ? ['chcp 65001 <nul >nul'] : [];
+  return [
+    '@echo off',
+    `rem ${MARK}`,
+    `rem ${ORIGIN}`,
+    'setlocal DisableDelayedExpansion',
+    ...utf8,
+    call,
+    '',
+  ].join('\r\n');
+}
+
+/** The launcher's text. */
+export function launcherText(launcher: Launcher, platform: Platform): string {
+  return platform === 'win32' ? batchText(launcher) : shellText(launcher);
+}
+
+const SHELL_WORD = `'((?:[^']|'\\\\'')*)'`;
+const SHELL_CALL = new RegExp(`\\nexec ${SHELL_WORD} ${SHELL_WORD}(?: --config ${SHELL_WORD})? -- "\\$@"\\n`);
+const BATCH_CALL = /\r\n"([^"]*)" "([^"]*)"(?: --config "([^"]*)")? -- %\*\r\n/;
+
+/** What a launcher of ours runs; null if the text is not one. */
+export function parseLauncher(text: string, platform: Platform): Launcher | null {
+  const windows = platform === 'win32';
+  if (!text.includes(windows ? `\r\nrem ${MARK}\r\n` : `\n# ${MARK}\n`)) return null;
+  const match = (windows ? BATCH_CALL : SHELL_CALL).exec(text);
+  if (match?.[1] === undefined || match[2] === undefined) return null;
+  const literal = (word: string): string =>
+    windows ? word.replaceAll('%%', '%') : word.replaceAll(`'\\''`, "'");
+  return {
+    runtime: literal(match[1]),
+    main: literal(match[2]),
+    config: match[3] === undefined ? null : literal(match[3]),
+  };
+}

@@ -1,0 +1,48 @@
+// What is left to do once a browser can start the helper: to load the extension, and how to check that both have met.
+import { type BrowserName, TITLES } from './browser.ts';
+import { type Platform, pathsOf } from './machine.ts';
+
+export interface Installed {
+  readonly platform: Platform;
+  /** The checkout's top, whose build is loaded by hand; null where the extension comes from a store. */
+  readonly checkout: string | null;
+  /** Browsers that have a manifest now. */
+  readonly browsers: readonly BrowserName[];
+  readonly doctorCommand: string;
+}
+
+/** Where each browser loads an extension from a folder. */
+const EXTENSION_PAGES: Record<BrowserName, string> = {
+  chromium: 'chrome://extensions',
+  chrome: 'chrome://extensions',
+  edge: 'edge://extensions',
+  brave: 'brave://extensions',
+  firefox: 'about:debugging#/runtime/this-firefox',
+};
+
+function loading(browser: BrowserName, checkout: string, platform: Platform): readonly string[] {
+  const { join } = pathsOf(platform);
+  const page = EXTENSION_PAGES[browser];
+  return browser === 'firefox'
+    ? [
+        `${TITLES[browser]}: open ${page}, press "Load Temporary Add-on..." and choose`,
+        `  ${join(checkout, 'extension', 'dist', 'firefox', 'manifest.json')}`,
+      ]
+    : [
+        `${TITLES[browser]}: open ${page}, switch on "Developer mode", press "Load unpacked" and choose`,
+        `  ${join(checkout, 'extension', 'dist', 'chromium')}`,
+      ];
+}
+
+/** Lines for a terminal; none where nothing was installed. */
+export function nextSteps({ platform, checkout, browsers, doctorCommand }: Installed): readonly string[] {
+  if (browsers.length === 0) return [];
+  const load =
+    checkout === null
+      ? ['If the extension is there already, press "Try again" in its popup.']
+      : [
+          'Load the extension, unless it is there already:',
+          ...browsers.flatMap((each) => loading(each, checkout, platform).map((line) => `  ${line}`)),
+        ];
+  return ['', ...load, `Check with: ${doctorCommand}`];
+}

@@ -1,0 +1,84 @@
+// How the command is spelt for each way that Photofinish can be installed, and what is said after an installation.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nextSteps } from './next-steps.ts';
+import { checkoutOf, commandWord, ownCommand, type Surroundings } from './own-command.ts';
+
+const LINUX_PATH = '/usr/local/bin:/usr/bin';
+
+function surroundings(there: readonly string[], rest: Partial<Surroundings> = {}): Surroundings {
+  const root = '/usr/local/lib/node_modules/photofinish';
+  return { platform: 'linux', root, searchPath: LINUX_PATH, exists: (path) => there.includes(path), ...rest };
+}
+
+test('a checkout is called by the path of its command', () => {
+  const here = surroundings(['/home/a/photo finish/native-host/build.ts'], {
+    root: '/home/a/photo finish/native-host',
+  });
+  assert.equal(checkoutOf(here), '/home/a/photo finish');
+  assert.equal(ownCommand(here), "'/home/a/photo finish/native-host/bin/photofinish'");
+});
+
+test('a package for all is called by its name where the shell finds it, else by its path', () => {
+  const there = ['/usr/local/bin/photofinish'];
+  assert.equal(checkoutOf(surroundings(there)), null);
+  assert.equal(ownCommand(surroundings(there)), 'photofinish');
+  assert.equal(ownCommand(surroundings(there, { searchPath: '/usr/bin' })), '/usr/local/bin/photofinish');
+});
+
+test('a package for one project is called by its path there', () => {
+  const here = surroundings(['/srv/app/node_modules/.bin/photofinish'], {
+    root: '/srv/app/node_modules/photofinish',
+  });
+  assert.equal(ownCommand(here), '/srv/app/node_modules/.bin/photofinish');
+});
+
+test('on Windows npm writes a batch file, beside node_modules for all', () => {
+  const here: Surroundings = {
+    platform: 'win32',
+    root: 'C:\\Users\\A B\\AppData\\Roaming\\npm\\node_modules\\photofinish',
+    searchPath: 'C:\\Windows;C:\\Users\\A B\\AppData\\Roaming\\npm',
+    exists: (path) => path === 'C:\\Users\\A B\\AppData\\Roaming\\npm\\photofinish.cmd',
+  };
+  assert.equal(ownCommand(here), 'photofinish');
+  assert.equal(
+    ownCommand({ ...here, searchPath: '' }),
+    '"C:\\Users\\A B\\AppData\\Roaming\\npm\\photofinish.cmd"',
+  );
+});
+
+test('where npm linked nothing, npx is what works', () => {
+  assert.equal(ownCommand(surroundings([])), 'npx photofinish');
+});
+
+for (const [word, platform, written] of [
+  ['/plain/path-1.0', 'linux', '/plain/path-1.0'],
+  ["/it's", 'darwin', `'/it'\\''s'`],
+  ['C:\\plain\\path', 'win32', 'C:\\plain\\path'],
+  ['C:\\a & b', 'win32', '"C:\\a & b"'],
+] as const)
+  test(`${word} is written ${written}`, () => assert.equal(commandWord(word, platform), written));
+
+test('after an installation from a checkout each browser is told which folder to load', () => {
+  const lines = nextSteps({
+    platform: 'linux',
+    checkout: '/src/photofinish',
+    browsers: ['edge', 'firefox'],
+    doctorCommand: 'photofinish doctor',
+  }).join('\n');
+  assert.match(
+    lines,
+    /Microsoft Edge: open edge:\/\/extensions.*\n.*\/src\/photofinish\/extension\/dist\/chromium\n/,
+  );
+  assert.match(
+    lines,
+    /Firefox: open about:debugging.*\n.*\/src\/photofinish\/extension\/dist\/firefox\/manifest\.json/,
+  );
+  assert.match(lines, /Check with: photofinish doctor$/);
+});
+
+test('a package knows no folder, and nothing installed needs no steps', () => {
+  const about = { platform: 'win32', checkout: null, doctorCommand: 'photofinish doctor' } as const;
+  assert.doesNotMatch(nextSteps({ ...about, browsers: ['chrome'] }).join('\n'), /Load unpacked/);
+  assert.deepEqual(nextSteps({ ...about, browsers: [] }), []);
+});

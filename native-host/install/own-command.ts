@@ -1,0 +1,56 @@
+// How this installation of Photofinish is called from a shell, so that every remedy can be pasted as it stands, whether
+// it came from a checkout, from npm for all or from npm for one project.
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { shellWord } from './launcher.ts';
+import { type Platform, pathsOf } from './machine.ts';
+
+/** What holds `dist/`: in a build all code lies in there, in the source tree one room deep. */
+export const ROOT = dirname(import.meta.dirname);
+/** The helper's built entry, which launchers name. */
+export const MAIN = join(ROOT, 'dist', 'main.cjs');
+
+export interface Surroundings {
+  readonly platform: Platform;
+  /** The directory of our package: `native-host/` of a checkout, or where npm put `photofinish`. */
+  readonly root: string;
+  readonly searchPath: string;
+  readonly exists: (path: string) => boolean;
+}
+
+/** The checkout's top, null for a package from npm. */
+export function checkoutOf({ platform, root, exists }: Surroundings): string | null {
+  const { dirname: parent, join: below } = pathsOf(platform);
+  return exists(below(root, 'build.ts')) ? parent(root) : null;
+}
+
+/** A word as people write it: quoted only where it must be. */
+export function commandWord(word: string, platform: Platform): string {
+  if (platform === 'win32') return /^[\w\\/:.@=,~-]+$/.test(word) ? word : `"${word}"`;
+  return /^[\w/:.@=,~+-]+$/.test(word) ? word : shellWord(word);
+}
+
+/** Where npm linked the command of a package in `.../node_modules/photofinish`: for one project, or for all. */
+function linkedCommands({ platform, root }: Surroundings): readonly string[] {
+  const { dirname: parent, join: below } = pathsOf(platform);
+  const modules = parent(root);
+  if (platform === 'win32')
+    return [below(modules, '.bin', 'photofinish.cmd'), below(parent(modules), 'photofinish.cmd')];
+  // Global packages are in PREFIX/lib/node_modules and their commands in PREFIX/bin.
+  return [below(modules, '.bin', 'photofinish'), below(parent(parent(modules)), 'bin', 'photofinish')];
+}
+
+/** What to type for `photofinish`: its name where the shell finds it, otherwise its path. */
+export function ownCommand(surroundings: Surroundings): string {
+  const { platform, root, searchPath, exists } = surroundings;
+  const { delimiter, dirname: parent, join: below } = pathsOf(platform);
+  if (checkoutOf(surroundings) !== null) return commandWord(below(root, 'bin', 'photofinish'), platform);
+  const linked = linkedCommands(surroundings).find(exists);
+  if (linked === undefined) return 'npx photofinish';
+  return searchPath.split(delimiter).includes(parent(linked)) ? 'photofinish' : commandWord(linked, platform);
+}
+
+/** Those of this process. */
+export function surroundings(platform: Platform): Surroundings {
+  return { platform, root: ROOT, searchPath: process.env['PATH'] ?? '', exists: existsSync };
+}

@@ -1,0 +1,328 @@
+// Install, reinstall, move, examine and uninstall on each system we support, over a computer in memory: every browser's
+// places and keys, what a failed write leaves alone, and that nothing of ours stays behind.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import type { BrowserName } from './browser.ts';
+import { BROWSER_NAMES } from './browser.ts';
+import { browsersOf } from './browsers.ts';
+import { examineBrowser, type Kept } from './doctor.ts';
+import { install, uninstall } from './install.ts';
+import { parseLauncher } from './launcher.ts';
+import { PLATFORMS, type Platform, pathsOf } from './machine.ts';
+import { HOMES, type MachineScene, machineScene } from './machine-scene.ts';
+import { type InstallRequest, planInstall, targetsOf } from './plan.ts';
+
+const ALL: InstallRequest = { browsers: [], userDataDirectory: null, extensionIds: [] };
+const STORE_ID = 'abcdefghijklmnop'.repeat(2);
+
+const RUNTIMES: Record<Platform, string> = {
+  linux: '/opt/node v24/bin/node',
+  darwin: '/opt/homebrew/bin/node',
+  win32: 'C:\\Program Files\\nodejs\\node.exe',
+};
+const MAINS: Record<Platform, string> = {
+  linux: `${HOMES.linux}/photo finish/dist/main.cjs`,
+  darwin: `${HOMES.darwin}/photo finish/dist/main.cjs`,
+  win32: `${HOMES.win32}\\100% photo\\dist\\main.cjs`,
+};
+
+const SUPPORT = `${HOMES.darwin}/Library/Application Support`;
+const LOCAL = `${HOMES.win32}\\AppData\\Local`;
+const HOST = 'org.photofinish.host';
+
+interface Place {
+  readonly profile: string;
+  readonly manifest: string;
+  readonly key?: string;
+}
+
+/** As the browsers' own documentation has them. */
+const PLACES: Record<Platform, Record<BrowserName, Place>> = {
+  linux: {
+    chromium: {
+      profile: `${HOMES.linux}/.config/chromium`,
+      manifest: `${HOMES.linux}/.config/chromium/NativeMessagingHosts/${HOST}.json`,
+    },
+    chrome: {
+      profile: `${HOMES.linux}/.config/google-chrome`,
+      manifest: `${HOMES.linux}/.config/google-chrome/NativeMessagingHosts/${HOST}.json`,
+    },
+    edge: {
+      profile: `${HOMES.linux}/.config/microsoft-edge`,
+      manifest: `${HOMES.linux}/.config/microsoft-edge/NativeMessagingHosts/${HOST}.json`,
+    },
+    brave: {
+      profile: `${HOMES.linux}/.config/BraveSoftware/Brave-Browser`,
+      manifest: `${HOMES.linux}/.config/BraveSoftware/Brave-Browser/NativeMessagingHosts/${HOST}.json`,
+    },
+    firefox: {
+      profile: `${HOMES.linux}/.mozilla/firefox`,
+      manifest: `${HOMES.linux}/.mozilla/native-messaging-hosts/${HOST}.json`,
+    },
+  },
+  darwin: {
+    chromium: {
+      profile: `${SUPPORT}/Chromium`,
+      manifest: `${SUPPORT}/Chromium/NativeMessagingHosts/${HOST}.json`,
+    },
+    chrome: {
+      profile: `${SUPPORT}/Google/Chrome`,
+      manifest: `${SUPPORT}/Google/Chrome/NativeMessagingHosts/${HOST}.json`,
+    },
+    edge: {
+      profile: `${SUPPORT}/Microsoft Edge`,
+      manifest: `${SUPPORT}/Microsoft Edge/NativeMessagingHosts/${HOST}.json`,
+    },
+    brave: {
+      profile: `${SUPPORT}/BraveSoftware/Brave-Browser`,
+      manifest: `${SUPPORT}/BraveSoftware/Brave-Browser/NativeMessagingHosts/${HOST}.json`,
+    },
+    firefox: {
+      profile: `${SUPPORT}/Firefox`,
+      manifest: `${SUPPORT}/Mozilla/NativeMessagingHosts/${HOST}.json`,
+    },
+  },
+  win32: {
+    chromium: {
+      profile: `${LOCAL}\\Chromium\\User Data`,
+      manifest: `${LOCAL}\\photofinish\\native-messaging\\chromium.json`,
+      key: `HKCU\\Software\\Chromium\\NativeMessagingHosts\\${HOST}`,
+    },
+    chrome: {
+      profile: `${LOCAL}\\Google\\Chrome\\User Data`,
+      manifest: `${LOCAL}\\photofinish\\native-messaging\\google-chrome.json`,
+      key: `HKCU\\Software\\Google\\Chrome\\NativeMessagingHosts\\${HOST}`,
+    },
+    edge: {
+      profile: `${LOCAL}\\Microsoft\\Edge\\User Data`,
+      manifest: `${LOCAL}\\photofinish\\native-messaging\\microsoft-edge.json`,
+      key: `HKCU\\Software\\Microsoft\\Edge\\NativeMessagingHosts\\${HOST}`,
+    },
+    brave: {
+      profile: `${LOCAL}\\BraveSoftware\\Brave-Browser\\User Data`,
+      manifest: `${LOCAL}\\photofinish\\native-messaging\\google-chrome.json`,
+      key: `HKCU\\Software\\Google\\Chrome\\NativeMessagingHosts\\${HOST}`,
+    },
+    firefox: {
+      profile: `${HOMES.win32}\\AppData\\Roaming\\Mozilla\\Firefox`,
+      manifest: `${LOCAL}\\photofinish\\native-messaging\\mozilla.json`,
+      key: `HKCU\\Software\\Mozilla\\NativeMessagingHosts\\${HOST}`,
+    },
+  },
+};
+const LAUNCHERS: Record<Platform, string> = {
+  linux: `${HOMES.linux}/.local/share/photofinish/host`,
+  darwin: `${SUPPORT}/photofinish/host`,
+  win32: `${LOCAL}\\photofinish\\host.cmd`,
+};
+
+/** A home in which those browsers have run, with the helper and its Node on the disk. */
+function homeWith(platform: Platform, names: readonly BrowserName[]): MachineScene {
+  const scene = machineScene(platform);
+  for (const name of names) scene.makeDirectory(PLACES[platform][name].profile);
+  for (const path of [RUNTIMES[platform], MAINS[platform]]) scene.machine.disk.write(path, '', 0o700);
+  return scene;
+}
+
+function run(scene: MachineScene, request: InstallRequest = ALL, main = MAINS[scene.machine.platform]) {
+  const launcher = { runtime: RUNTIMES[scene.machine.platform], main, config: null };
+  return install(planInstall(request, launcher, scene.directories, scene.exists), scene.machine);
+}
+
+/** Everything but the helper itself. */
+function written(scene: MachineScene): string[] {
+  const own = [RUNTIMES[scene.machine.platform], MAINS[scene.machine.platform]];
+  return [...scene.files.keys()].filter((path) => !own.includes(path)).sort();
+}
+
+/** The doctor on one browser; `hello` is answered as a sound helper would. */
+async function examine(scene: MachineScene, name: BrowserName, request: InstallRequest = ALL) {
+  const target = targetsOf(request, scene.directories, scene.exists).find(
+    (each) => each.browser.name === name,
+  );
+  assert.ok(target);
+  const asked: Kept[] = [];
+  const greeted: (readonly [string, readonly string[]])[] = [];
+  const { findings } = await examineBrowser({
+    machine: scene.machine,
+    target,
+    extensionIds: request.extensionIds,
+    installCommand: (kept) => {
+      asked.push(kept);
+      return `photofinish install --browser ${name}`;
+    },
+    hello: async (launcher, caller) => {
+      greeted.push([launcher, caller]);
+      return { state: 'answered', program: 'photofinish-helper/1', afterMs: 1 };
+    },
+  });
+  return { findings, states: findings.map(({ check, state }) => `${check} ${state}`), greeted, asked };
+}
+
+for (const platform of PLATFORMS) {
+  test(`${platform}: every browser is where its documentation says`, () => {
+    for (const browser of browsersOf(machineScene(platform).directories)) {
+      const place = PLACES[platform][browser.name];
+      assert.ok(browser.profileDirectories.includes(place.profile), browser.name);
+      assert.equal(browser.manifest, place.manifest);
+      assert.equal(browser.registryKey, place.key ?? null);
+    }
+  });
+
+  for (const name of BROWSER_NAMES)
+    test(`${platform}, ${name}: installed, found sound, uninstalled without a trace`, async () => {
+      const scene = homeWith(platform, [name]);
+      const place = PLACES[platform][name];
+      const result = run(scene);
+      assert.equal(result.browsers.find(({ browser }) => browser === name)?.state, 'written');
+      assert.deepEqual(written(scene), [LAUNCHERS[platform], place.manifest].sort());
+      assert.deepEqual([...scene.keys], place.key === undefined ? [] : [[place.key, place.manifest]]);
+      const manifest = JSON.parse(scene.files.get(place.manifest) ?? '');
+      assert.equal(manifest.path, LAUNCHERS[platform]);
+      assert.deepEqual(parseLauncher(scene.files.get(manifest.path) ?? '', platform), {
+        runtime: RUNTIMES[platform],
+        main: MAINS[platform],
+        config: null,
+      });
+
+      const { states, greeted } = await examine(scene, name);
+      assert.deepEqual(states, ['manifest ok', 'extension ok', 'launcher ok', 'runtime ok', 'hello ok']);
+      const caller =
+        name === 'firefox'
+          ? [place.manifest, FIREFOX_EXTENSION_ID]
+          : [`chrome-extension://${CHROMIUM_EXTENSION_ID}/`];
+      assert.deepEqual(greeted, [[LAUNCHERS[platform], caller]]);
+
+      uninstall(ALL, scene.directories, scene.machine);
+      assert.deepEqual(written(scene), []);
+      assert.equal(scene.keys.size, 0);
+      assert.equal(scene.exists(pathsOf(platform).dirname(LAUNCHERS[platform])), false);
+    });
+
+  test(`${platform}: installing again after a move names the new place everywhere`, async () => {
+    const scene = homeWith(platform, BROWSER_NAMES);
+    run(scene);
+    const before = [written(scene), [...scene.keys]];
+    const moved = pathsOf(platform).join(HOMES[platform], 'moved', 'main.cjs');
+    scene.files.delete(MAINS[platform]);
+    for (const name of BROWSER_NAMES) {
+      const { findings } = await examine(scene, name);
+      assert.match(findings.at(-1)?.text ?? '', /main\.cjs is gone/);
+      assert.match(findings.at(-1)?.remedy ?? '', new RegExp(`install --browser ${name}`));
+    }
+    scene.machine.disk.write(moved, '', 0o600);
+    run(scene, ALL, moved);
+    scene.files.delete(moved);
+    assert.deepEqual([written(scene), [...scene.keys]], before);
+    assert.ok(parseLauncher(scene.files.get(LAUNCHERS[platform]) ?? '', platform)?.main === moved);
+  });
+
+  test(`${platform}: one manifest that cannot be written leaves the other browsers theirs`, () => {
+    const scene = homeWith(platform, BROWSER_NAMES);
+    scene.locked.add(PLACES[platform].edge.manifest);
+    const states = run(scene).browsers.map(({ browser, state }) => `${browser} ${state}`);
+    assert.deepEqual(states, [
+      'chromium written',
+      'chrome written',
+      'edge failed',
+      'brave written',
+      'firefox written',
+    ]);
+  });
+
+  test(`${platform}: what somebody else put there stays`, () => {
+    const scene = homeWith(platform, ['chromium', 'firefox']);
+    const { manifest } = PLACES[platform].chromium;
+    const foreign = '{"name":"org.other","path":"/x","type":"stdio"}';
+    scene.machine.disk.write(manifest, foreign, 0o600);
+    const result = run(scene);
+    assert.deepEqual(
+      result.browsers
+        .filter(({ state }) => state !== 'skipped')
+        .map(({ browser, state }) => [browser, state]),
+      [
+        ['chromium', 'failed'],
+        ['firefox', 'written'],
+      ],
+    );
+    uninstall(ALL, scene.directories, scene.machine);
+    assert.deepEqual(written(scene), [manifest]);
+    assert.equal(scene.files.get(manifest), foreign);
+  });
+
+  test(`${platform}: ids of a store's edition are allowed, examined, and kept by the remedy`, async () => {
+    const scene = homeWith(platform, ['chrome']);
+    const request = { ...ALL, extensionIds: [STORE_ID] };
+    run(scene, request);
+    const { states, greeted } = await examine(scene, 'chrome', request);
+    assert.ok(states.every((state) => state.endsWith(' ok')));
+    assert.deepEqual(greeted[0]?.[1], [`chrome-extension://${STORE_ID}/`]);
+    const { findings, asked } = await examine(scene, 'chrome', { ...ALL, extensionIds: ['b'.repeat(32)] });
+    assert.match(findings.find(({ check }) => check === 'extension')?.text ?? '', /does not allow/);
+    assert.deepEqual(asked.at(-1)?.extensionIds, [STORE_ID, 'b'.repeat(32)]);
+  });
+}
+
+test('win32: a key that names a manifest of another program is neither replaced nor removed', async () => {
+  const scene = homeWith('win32', ['edge', 'firefox']);
+  const key = PLACES.win32.edge.key ?? '';
+  const theirs = 'C:\\other\\manifest.json';
+  scene.machine.disk.write(theirs, '{"name":"org.other","path":"C:\\\\x.exe","type":"stdio"}', 0o600);
+  scene.keys.set(key, theirs);
+  const result = run(scene);
+  assert.match(result.browsers.find(({ browser }) => browser === 'edge')?.reason ?? '', /another program's/);
+  assert.equal(scene.keys.get(key), theirs);
+  const { findings } = await examine(scene, 'edge');
+  assert.match(findings[0]?.text ?? '', /names "org\.other"/);
+  uninstall(ALL, scene.directories, scene.machine);
+  assert.deepEqual([...scene.keys], [[key, theirs]]);
+});
+
+test('win32: a key left from an earlier place is taken over, and one that leads nowhere is found and removed', async () => {
+  const scene = homeWith('win32', ['chrome']);
+  const { key = '', manifest } = PLACES.win32.chrome;
+  scene.keys.set(key, 'D:\\gone\\manifest.json');
+  const { findings } = await examine(scene, 'chrome');
+  assert.match(findings[0]?.text ?? '', /names D:\\gone\\manifest\.json, which does not exist/);
+  run(scene);
+  assert.equal(scene.keys.get(key), manifest);
+  scene.files.delete(manifest);
+  uninstall(ALL, scene.directories, scene.machine);
+  assert.equal(scene.keys.size, 0);
+});
+
+test('win32: a registry that refuses fails its browser alone, and the doctor says what is missing', async () => {
+  const scene = homeWith('win32', ['edge', 'firefox']);
+  scene.locked.add(PLACES.win32.edge.key ?? '');
+  const result = run(scene);
+  assert.equal(
+    result.browsers.find(({ browser }) => browser === 'edge')?.reason,
+    'the registry refused the change',
+  );
+  assert.equal(result.browsers.find(({ browser }) => browser === 'firefox')?.state, 'written');
+  const { findings } = await examine(scene, 'edge');
+  assert.match(findings[0]?.text ?? '', /^no registry key HKCU\\Software\\Microsoft\\Edge/);
+});
+
+test('win32: what is taken from Chrome is taken from Brave, and said', () => {
+  const scene = homeWith('win32', ['chrome', 'brave']);
+  run(scene);
+  const [result] = uninstall({ ...ALL, browsers: ['chrome'] }, scene.directories, scene.machine).browsers;
+  assert.deepEqual([result?.state, result?.reason], ['removed', 'for Brave too, which reads the same key']);
+});
+
+for (const [directory, name, kind] of [
+  ['snap/chromium', 'chromium', 'Snap'],
+  ['snap/firefox', 'firefox', 'Snap'],
+  ['.var/app/com.google.Chrome', 'chrome', 'Flatpak'],
+] as const)
+  test(`linux: ${name} from ${kind} is explained by install and doctor`, async () => {
+    const scene = homeWith('linux', []);
+    scene.makeDirectory(`${HOMES.linux}/${directory}`);
+    const words = new RegExp(`from ${kind} cannot start programs outside its sandbox`);
+    assert.match(run(scene).browsers.find(({ browser }) => browser === name)?.reason ?? '', words);
+    const { findings, states } = await examine(scene, name);
+    assert.deepEqual(states, ['manifest note']);
+    assert.match(findings[0]?.text ?? '', words);
+  });
