@@ -99,10 +99,10 @@ const popups = createPopupServer({
   race: (origin) => races.start(comparison(origin)),
   cancelRace: races.cancel,
   reconnectHelper: port.connect,
-  report: async (site) => {
+  report: async (selection) => {
     const [{ ledger }, browser] = await Promise.all([ready, browserVersion()]);
     const conditions = { browser: { name: BROWSER, version: browser }, network, nowMs: Date.now() } as const;
-    return collectReport(ledger, site, conditions).catch((error) => {
+    return collectReport(ledger, selection, conditions).catch((error) => {
       throw error instanceof DOMException ? new Error(troubleWords(error)) : error;
     });
   },

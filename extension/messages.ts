@@ -61,6 +61,15 @@ export interface PageView {
   readonly trouble: string | null;
 }
 
+/** What of the ledger a report is of. */
+export interface ReportSelection {
+  /** `null`: every site. */
+  readonly sites: readonly string[] | null;
+  /** UTC days such as `2026-11-21`, both included; absent: as far as the ledger goes. */
+  readonly fromDay?: string | undefined;
+  readonly toDay?: string | undefined;
+}
+
 /** From a page of the extension to the background. */
 export type PopupRequest =
   | { readonly type: 'watch'; readonly tabId: number }
@@ -68,8 +77,8 @@ export type PopupRequest =
   | { readonly type: 'race'; readonly origin: Origin }
   | { readonly type: 'cancel-race'; readonly origin: Origin }
   | { readonly type: 'reconnect-helper' }
-  /** `site: null` asks for every site. The answer carries the same `id`; answers may overtake each other. */
-  | { readonly type: 'report'; readonly id: number; readonly site: string | null }
+  /** The answer carries the same `id`; answers may overtake each other. */
+  | ({ readonly type: 'report'; readonly id: number } & ReportSelection)
   /** Asks to be told the helper's state now and whenever it changes, by `helper` events. */
   | { readonly type: 'watch-helper' }
   /** Asks the helper's doctor; answered by `doctor`. */

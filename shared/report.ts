@@ -14,6 +14,9 @@ const instant = v.pipe(v.string(), v.isoTimestamp());
 /** A ratio as its two counts, so that a reader can judge it. */
 const ratio = v.object({ hits: count, of: count });
 
+/** What of BCP 47 browsers name their catalogs by. */
+const LANGUAGE_TAG = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
+
 export const reportOriginSchema = v.object({
   origin: originSchema,
   /** Network answers by protocol; `http/1.0` is counted with `http/1.1`. */
@@ -50,6 +53,10 @@ export const reportSchema = v.object({
   browser: v.object({ name: browserSchema, version: v.string() }),
   /** The label of the network the helper saw, or `unknown` without a helper. */
   network: v.string(),
+  /** Every network that what is counted here came over; absent in reports from before it was kept. */
+  networks: v.optional(v.array(v.string())),
+  /** The language of the verdicts (a BCP 47 tag); absent: English. */
+  language: v.optional(v.pipe(v.string(), v.regex(LANGUAGE_TAG))),
   sites: v.array(reportSiteSchema),
 });
 export type Report = v.InferOutput<typeof reportSchema>;

@@ -108,7 +108,7 @@ test('what is no message of ours is refused and does nothing', (t) => {
     { type: 'watch', tabId: 1.5 },
     { type: 'race', origin: 'http://a.test' },
     { type: 'race', origin: 'https://a.test/path' },
-    { type: 'report', site: 'a.test' },
+    { type: 'report', sites: ['a.test'] },
     { type: 'wipe-it' },
   ];
   for (const message of strange) send(message);
@@ -120,8 +120,8 @@ test('reports carry the number they were asked by, in whatever order they are re
   const ready: (() => void)[] = [];
   const { open } = server({ report: () => new Promise((resolve) => ready.push(() => resolve(report))) });
   const { send, received } = open();
-  send({ type: 'report', id: 1, site: null });
-  send({ type: 'report', id: 2, site: 'a.test' });
+  send({ type: 'report', id: 1, sites: null });
+  send({ type: 'report', id: 2, sites: ['a.test'] });
   ready[1]?.();
   await turn();
   ready[0]?.();
@@ -135,7 +135,7 @@ test('reports carry the number they were asked by, in whatever order they are re
 test('a report that cannot be built, or not be carried, is answered with the reason', async () => {
   const failing = server({ report: () => Promise.reject(new Error('the disk is full')) });
   const first = failing.open();
-  first.send({ type: 'report', id: 5, site: null });
+  first.send({ type: 'report', id: 5, sites: null });
   await turn();
   assert.deepEqual(first.received, [{ type: 'report-failed', id: 5, message: 'the disk is full' }]);
 
@@ -146,7 +146,7 @@ test('a report that cannot be built, or not be carried, is answered with the rea
     if (event.type === 'report') throw new Error('Message length exceeded maximum allowed length.');
     post(event);
   };
-  second.send({ type: 'report', id: 6, site: null });
+  second.send({ type: 'report', id: 6, sites: null });
   await turn();
   assert.deepEqual(second.received[0]?.type, 'report-failed');
 });
@@ -154,7 +154,7 @@ test('a report that cannot be built, or not be carried, is answered with the rea
 test('a report for a popup that was closed meanwhile goes nowhere', async () => {
   const { open } = server();
   const { send, close, received } = open();
-  send({ type: 'report', id: 1, site: null });
+  send({ type: 'report', id: 1, sites: null });
   close();
   await turn();
   assert.deepEqual(received, []);

@@ -4,8 +4,10 @@ import type { DoctorFinding } from '@photofinish/shared/doctor';
 import { type Origin, originSchema, siteSchema } from '@photofinish/shared/origin';
 import type { Report } from '@photofinish/shared/report';
 import * as v from 'valibot';
-import type { HelperState, PopupEvent, PopupRequest } from '../messages.ts';
+import type { HelperState, PopupEvent, PopupRequest, ReportSelection } from '../messages.ts';
 import type { Watcher } from './presenter.ts';
+
+const daySchema = v.pipe(v.string(), v.isoDate());
 
 const requestSchema = v.variant('type', [
   /** -1 is the browser's word for no tab at all; it has an answer too. */
@@ -16,7 +18,9 @@ const requestSchema = v.variant('type', [
   v.object({
     type: v.literal('report'),
     id: v.pipe(v.number(), v.integer(), v.minValue(0)),
-    site: v.nullable(siteSchema),
+    sites: v.nullable(v.array(siteSchema)),
+    fromDay: v.optional(daySchema),
+    toDay: v.optional(daySchema),
   }),
   v.object({ type: v.literal('watch-helper') }),
   v.object({ type: v.literal('doctor') }),
@@ -28,7 +32,7 @@ export interface PopupActions {
   readonly race: (origin: Origin) => void;
   readonly cancelRace: (origin: Origin) => void;
   readonly reconnectHelper: () => void;
-  readonly report: (site: string | null) => Promise<Report>;
+  readonly report: (selection: ReportSelection) => Promise<Report>;
   /** Tells the helper's state now and after each change; gives the function that ends it. */
   readonly watchHelper: (told: (helper: HelperState) => void) => () => void;
   /** Null when the helper cannot be asked. */
@@ -57,9 +61,9 @@ export function createPopupServer(actions: PopupActions): PopupServer {
     if (open.has(port)) port.postMessage(event);
   };
 
-  const answer = async (port: PopupPort, id: number, site: string | null): Promise<void> => {
+  const answer = async (port: PopupPort, id: number, selection: ReportSelection): Promise<void> => {
     try {
-      const report = await actions.report(site);
+      const report = await actions.report(selection);
       tell(port, { type: 'report', id, report });
     } catch (error) {
       // The storage failed, or the report is larger than what a port carries.
@@ -97,7 +101,7 @@ export function createPopupServer(actions: PopupActions): PopupServer {
         actions.reconnectHelper();
         return null;
       case 'report':
-        void answer(port, request.id, request.site);
+        void answer(port, request.id, request);
         return null;
     }
   };

@@ -49,7 +49,7 @@ function settle(): void {
 }
 
 function askReport(connection: Connection): (id: number, site: string | null) => void {
-  return (id, site) => connection.send({ type: 'report', id, site });
+  return (id, site) => connection.send({ type: 'report', id, sites: site === null ? null : [site] });
 }
 
 function offerReports(connection: Connection, site: string | null): void {

@@ -1,3 +1,4 @@
+import '../words.fixture.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/adoption';
@@ -36,7 +37,9 @@ const input: ReportInput = {
     { ...emptyRecord(A, 'a.test', 0), protocol: 'h3', protocolAtMs: 1 },
     { ...emptyRecord(B, 'a.test', 0), reason: 'no-timing-allow-origin' },
   ],
-  races: new Map([[A, [aRace({ origin: A })]]]),
+  races: new Map([
+    [A, [aRace({ origin: A, atMs: 1 }), aRace({ origin: A, atMs: Date.UTC(2026, 10, 20, 9) })]],
+  ]),
   browser: { name: 'chromium', version: '156.0.1.2' },
   network: 'home',
   fromMs: Date.UTC(2026, 10, 20),
@@ -66,7 +69,9 @@ test('days add up by origin and site, with the hidden beside the known', () => {
 test('the conditions are part of it, and verdicts say why', () => {
   const report = buildReport(input);
   assert.deepEqual(report.period, { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T12:00:00.000Z' });
+  assert.deepEqual([report.networks, report.language], [['home'], 'en']);
   const [a, b] = report.sites[0]?.origins ?? [];
+  assert.equal(a?.races.length, 1, 'the race before the period is not one of it');
   assert.equal(a?.verdict.code, 'h3-used');
   assert.match(b?.verdict.text ?? '', /Timing-Allow-Origin/);
 });

@@ -11,6 +11,7 @@ import {
   type ReportSite,
   reportSchema,
 } from '@photofinish/shared/report';
+import { wordsLanguage } from '@photofinish/shared/words';
 import * as v from 'valibot';
 import type { DayRow, OriginRecord } from '../ledger/schema.ts';
 import { verdictOfOrigin } from '../verdict.ts';
@@ -18,6 +19,7 @@ import { verdictOfOrigin } from '../verdict.ts';
 export interface ReportInput {
   readonly days: readonly DayRow[];
   readonly records: readonly OriginRecord[];
+  /** All of each origin, oldest first: verdicts heed the newest, and those of the period are listed. */
   readonly races: ReadonlyMap<Origin, readonly OriginRace[]>;
   readonly browser: { readonly name: Browser; readonly version: string };
   /** The helper's label of the network, `unknown` without a helper. */
@@ -34,8 +36,9 @@ function reportOrigin(
   origin: Origin,
   rows: readonly DayRow[],
   record: OriginRecord | undefined,
-  races: readonly OriginRace[],
+  { races: all, fromMs, toMs }: ReportInput,
 ): ReportOrigin {
+  const races = all.get(origin) ?? [];
   const counts = rows.map((row) => row.counts).reduce(addCounts, NO_REQUESTS);
   const race = races.at(-1);
   return {
@@ -56,7 +59,7 @@ function reportOrigin(
       record,
       race,
     }),
-    races: [...races],
+    races: races.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs),
   };
 }
 
@@ -71,7 +74,7 @@ function reportSite(site: string, rows: readonly DayRow[], input: ReportInput): 
   return {
     site,
     origins: [...byOrigin]
-      .map(([origin, own]) => reportOrigin(origin, own, records.get(origin), input.races.get(origin) ?? []))
+      .map(([origin, own]) => reportOrigin(origin, own, records.get(origin), input))
       .sort((a, b) => (a.origin < b.origin ? -1 : 1)),
     adoption: {
       byRequest: adoptionByRequest(total),
@@ -93,6 +96,8 @@ export function buildReport(input: ReportInput): Report {
     period: { from: new Date(input.fromMs).toISOString(), to: new Date(input.toMs).toISOString() },
     browser: input.browser,
     network: input.network,
+    networks: [...new Set(input.days.map((row) => row.network))].sort(),
+    language: wordsLanguage(),
     sites: [...bySite]
       .map(([site, rows]) => reportSite(site, rows, input))
       .sort((a, b) => (a.site < b.site ? -1 : 1)),

@@ -1,26 +1,61 @@
 // Gathers from the ledger what a report is built of.
 import type { Origin } from '@photofinish/shared/origin';
+import type { OriginRace } from '@photofinish/shared/outcome';
 import type { Report } from '@photofinish/shared/report';
 import type { Ledger } from '../ledger/ledger.ts';
-import { dayOf, RETENTION_MS } from '../ledger/schema.ts';
+import { DAY_MS, dayOf, type OriginRecord, RETENTION_MS } from '../ledger/schema.ts';
+import type { ReportSelection } from '../messages.ts';
 import { buildReport, type ReportInput } from './build.ts';
 
 export type Conditions = Pick<ReportInput, 'browser' | 'network'> & { readonly nowMs: number };
 
-/** The report on a site, or on every site, over everything the ledger still has. */
+type Reads = Pick<Ledger, 'days' | 'records' | 'races'>;
+
+/** What is read of each site, or of all at once. */
+async function ofSites<Row>(
+  sites: readonly string[] | null,
+  read: (site: string | null) => Promise<Row[]>,
+): Promise<Row[]> {
+  if (sites === null) return read(null);
+  return (await Promise.all([...new Set(sites)].map(read))).flat();
+}
+
+async function racesOf(
+  ledger: Reads,
+  origins: ReadonlySet<Origin>,
+): Promise<Map<Origin, readonly OriginRace[]>> {
+  return new Map(
+    await Promise.all([...origins].map(async (origin) => [origin, await ledger.races(origin)] as const)),
+  );
+}
+
+/** When the ledger begins to know of what is reported: a race may begin just before its page is recorded. */
+function beginning(
+  records: readonly OriginRecord[],
+  races: ReadonlyMap<Origin, readonly OriginRace[]>,
+  nowMs: number,
+): number {
+  const seen = records.reduce((first, { firstSeenMs }) => Math.min(first, firstSeenMs), nowMs);
+  return [...races.values()].flat().reduce((first, { atMs }) => Math.min(first, atMs), seen);
+}
+
+/**
+ * The report on the sites selected, or on every site, over the days selected of what the ledger still has. Its period
+ * is what is covered: it never begins before the first thing known nor ends after now.
+ */
 export async function collectReport(
-  ledger: Pick<Ledger, 'days' | 'records' | 'races'>,
-  site: string | null,
+  ledger: Reads,
+  { sites, fromDay, toDay }: ReportSelection,
   { browser, network, nowMs }: Conditions,
 ): Promise<Report> {
+  const kept = dayOf(nowMs - RETENTION_MS);
+  const firstDay = fromDay === undefined || fromDay < kept ? kept : fromDay;
   const [days, records] = await Promise.all([
-    ledger.days(site, dayOf(nowMs - RETENTION_MS)),
-    ledger.records(site),
+    ofSites(sites, (site) => ledger.days(site, firstDay, toDay)),
+    ofSites(sites, (site) => ledger.records(site)),
   ]);
-  const origins: Origin[] = [...new Set(days.map((row) => row.origin))];
-  const races = new Map(
-    await Promise.all(origins.map(async (origin) => [origin, await ledger.races(origin)] as const)),
-  );
-  const fromMs = records.reduce((first, record) => Math.min(first, record.firstSeenMs), nowMs);
-  return buildReport({ days, records, races, browser, network, fromMs, toMs: nowMs });
+  const races = await racesOf(ledger, new Set(days.map((row) => row.origin)));
+  const toMs = toDay === undefined ? nowMs : Math.min(nowMs, Date.parse(toDay) + DAY_MS);
+  const fromMs = Math.max(beginning(records, races, nowMs), Date.parse(firstDay));
+  return buildReport({ days, records, races, browser, network, fromMs: Math.min(fromMs, toMs), toMs });
 }
