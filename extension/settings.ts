@@ -22,7 +22,7 @@ export const settingsSchema = v.object({
   neverRecord: v.array(siteSchema),
   /** Firefox only: whether origins may be steered at all; which ones is chosen origin by origin. */
   steering: v.boolean(),
-  /** Whether the welcome page was answered. */
+  /** Whether the welcome page was opened; it opens by itself only once. */
   welcomed: v.boolean(),
 });
 export type Settings = v.InferOutput<typeof settingsSchema>;

@@ -31,9 +31,9 @@ export function wireNumber({ id, setting, least, most }: NumberField): void {
   });
 }
 
-/** Shows a value, unless the field is being written in. */
+/** Shows a value, unless the field is being written in or holds what could not be saved. */
 export function showNumber({ id }: NumberField, value: number): void {
   const input = byId<HTMLInputElement>(id);
-  if (document.activeElement === input && input.value !== String(value)) return;
-  input.value = String(value);
+  const writing = document.activeElement === input && input.value !== '';
+  if (!writing && input.getAttribute('aria-invalid') !== 'true') input.value = String(value);
 }

@@ -23,7 +23,8 @@ export function createHelperPanel(
   const button = byId<HTMLButtonElement>('examine');
 
   const showExamining = (): void => {
-    button.disabled = examining || state?.state !== 'ready';
+    button.hidden = state?.state !== 'ready';
+    button.disabled = examining;
     setText(button, examining ? say('helperExamining') : say('helperExamine'));
   };
   const examine = (): void => {

@@ -46,7 +46,6 @@ function showInstall(here: Surroundings): void {
 function showHelper({ state }: HelperState): void {
   byId('install').hidden = !LOOKED_FOR.includes(state);
   byId('consent').hidden = state !== 'not-asked';
-  byId('examine').hidden = state !== 'ready';
 }
 
 function wireHelper(): void {
@@ -68,12 +67,10 @@ async function showChoice(): Promise<void> {
 }
 
 function wireChoice(): void {
-  makeRaceChoice(raceWhen, (when) => void save(raceWhen, { raceWhen: when, welcomed: true }));
+  makeRaceChoice(raceWhen, (when) => void save(raceWhen, { raceWhen: when }));
   onSettings(chrome.storage.local, () => void showChoice());
   onProxyMode(() => void showChoice());
-  const done = byId('done');
-  done.addEventListener('click', async () => {
-    if ((await save(done, { welcomed: true })) === null) return;
+  byId('done').addEventListener('click', async () => {
     const tab = await chrome.tabs.getCurrent();
     if (tab?.id !== undefined) await chrome.tabs.remove(tab.id);
   });
