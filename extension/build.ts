@@ -1,7 +1,7 @@
 // Builds the loadable editions of the extension from the one manifest. Run by Node: `node extension/build.ts`.
 // The same input gives the same bytes: names carry content hashes and nothing carries the time.
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EXTENSION_KEY, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
@@ -29,14 +29,15 @@ const EDITIONS = {
     }),
   },
   firefox: {
-    target: 'firefox140',
+    target: 'firefox153',
     manifest: ({ minimum_chrome_version: _, ...input }: Manifest) => ({
       ...input,
       background: { scripts: ['background.js'], type: 'module' },
       browser_specific_settings: {
         gecko: {
           id: FIREFOX_EXTENSION_ID,
-          strict_min_version: '140.0',
+          // The first that names documents, without which requests and timings of a tab's pages could not be told apart.
+          strict_min_version: '153.0',
           // Speaking to a native program counts as transmission; it is asked for when the helper is switched on.
           data_collection_permissions: { required: ['none'], optional: ['browsingActivity'] },
         },
@@ -57,8 +58,9 @@ const CATALOGS = [join(here, '_locales'), join(root, 'shared', '_locales')];
 const ICON_SIZES = [16, 32, 48, 128];
 const MARKS = ['photofinish', 'h3', 'h2', 'h1', 'unknown'];
 
-async function bundle(outdir: string, target: string): Promise<void> {
-  const shared: BuildOptions = { bundle: true, minify: true, target, outdir, legalComments: 'none' };
+async function bundle(outdir: string, target: string, edition: Edition): Promise<void> {
+  const define = { EDITION: JSON.stringify(edition) };
+  const shared: BuildOptions = { bundle: true, minify: true, target, define, outdir, legalComments: 'none' };
   await Promise.all([
     // Modules with static imports alone, because a service worker may not import() at run time. `site` is an entry of
     // its own so that the public-suffix list lands in a chunk that changes only when the list does.
@@ -109,17 +111,31 @@ async function mergeCatalogs(outdir: string): Promise<void> {
   }
 }
 
-/** Builds one edition into `extension/dist/EDITION` from nothing. */
+/**
+ * Builds one edition into `extension/dist/EDITION` from nothing. It is made beside its place and put there whole, so
+ * that a build that fails, or a browser that reads meanwhile, never has half of one.
+ */
 async function buildEdition(edition: Edition): Promise<string> {
+  const place = join(here, 'dist', edition);
+  await mkdir(dirname(place), { recursive: true });
+  const made = await mkdtemp(`${place}-`);
+  try {
+    await fill(made, edition);
+    await rm(place, { recursive: true, force: true });
+    await rename(made, place);
+  } finally {
+    await rm(made, { recursive: true, force: true });
+  }
+  return place;
+}
+
+async function fill(outdir: string, edition: Edition): Promise<void> {
   const { target, manifest } = EDITIONS[edition];
-  const outdir = join(here, 'dist', edition);
-  await rm(outdir, { recursive: true, force: true });
-  await bundle(outdir, target);
+  await bundle(outdir, target, edition);
   await copyStatic(outdir);
   await mergeCatalogs(outdir);
   const input = JSON.parse(await readFile(join(root, 'manifest.json'), 'utf8'));
   await writeFile(join(outdir, 'manifest.json'), `${JSON.stringify(manifest(input), null, 2)}\n`);
-  return outdir;
 }
 
 for (const edition of Object.keys(EDITIONS) as Edition[]) console.log(await buildEdition(edition));
