@@ -52,10 +52,10 @@ export function launchOf(
       environment: { PATH: BARE_PATH, ...passedOn(PASSED_ON) },
       verbatim: false,
     };
-  const system = win32.join(environment['SystemRoot'] ?? 'C:\\Windows', 'System32');
+  const system = win32.join(environment.SystemRoot ?? 'C:\\Windows', 'System32');
   const call = [launcher, ...callerArguments].map((word) => `"${word}"`).join(' ');
   return {
-    file: environment['COMSPEC'] ?? win32.join(system, 'cmd.exe'),
+    file: environment.COMSPEC ?? win32.join(system, 'cmd.exe'),
     args: ['/d', '/s', '/c', `"${call}"`],
     environment: { PATH: system, ...passedOn(PASSED_ON_WINDOWS) },
     verbatim: true,

@@ -52,5 +52,5 @@ export function ownCommand(surroundings: Surroundings): string {
 
 /** Those of this process. */
 export function surroundings(platform: Platform): Surroundings {
-  return { platform, root: ROOT, searchPath: process.env['PATH'] ?? '', exists: existsSync };
+  return { platform, root: ROOT, searchPath: process.env.PATH ?? '', exists: existsSync };
 }

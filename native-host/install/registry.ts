@@ -25,7 +25,7 @@ export const registryCommands = {
 
 /** The registry of this Windows. Every call takes about as long as starting a program does. */
 export function windowsRegistry(environment: Readonly<Record<string, string | undefined>>): Registry {
-  const program = win32.join(environment['SystemRoot'] ?? 'C:\\Windows', 'System32', 'reg.exe');
+  const program = win32.join(environment.SystemRoot ?? 'C:\\Windows', 'System32', 'reg.exe');
   const run = (args: readonly string[]): void => {
     execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'], windowsHide: true });
   };
