@@ -68,6 +68,6 @@ export async function viewOf(page: Page): Promise<PageView | null> {
 export function reportOf(context: BrowserContext) {
   return withExtensionPage(context, async (extensionPage) => {
     type Answer = Extract<PopupEvent, { type: 'report' }>;
-    return (await ask<Answer>(extensionPage, { type: 'report', id: 1, site: null }, 'report')).report;
+    return (await ask<Answer>(extensionPage, { type: 'report', id: 1, sites: null }, 'report')).report;
   });
 }
