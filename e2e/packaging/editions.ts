@@ -1,0 +1,28 @@
+// The extension as the browsers' stores take it: one archive for each, made from what was built.
+import { join } from 'node:path';
+import { TOP } from '../scratch.ts';
+import { type Entry, entriesBelow, entryOf, textEntry, zipOf } from './archive.ts';
+import { notices, npmBundled } from './notices.ts';
+
+export const EDITIONS = ['chromium', 'firefox'] as const;
+export type Edition = (typeof EDITIONS)[number];
+
+const MANIFEST = 'manifest.json';
+
+/** A store signs with a key of its own and refuses a manifest that brings one. */
+function withoutKey(manifest: Entry): Entry {
+  const { key: _, ...rest } = JSON.parse(new TextDecoder().decode(manifest.bytes));
+  return textEntry(MANIFEST, `${JSON.stringify(rest, null, 2)}\n`);
+}
+
+/** The archive of one edition, with our licence and those of what is bundled. The extension must have been built. */
+export async function storeArchive(edition: Edition): Promise<Uint8Array> {
+  const built = await entriesBelow(join(TOP, 'extension', 'dist', edition));
+  if (!built.some(({ path }) => path === MANIFEST))
+    throw new Error(`the extension is not built for ${edition}; run: npm run build`);
+  return zipOf([
+    ...built.map((entry) => (entry.path === MANIFEST ? withoutKey(entry) : entry)),
+    await entryOf(join(TOP, 'LICENSE'), 'LICENSE.txt'),
+    textEntry('THIRD-PARTY.txt', await notices(await npmBundled('extension'))),
+  ]);
+}

@@ -1,0 +1,147 @@
+// The helper as npm packages: the bundled JavaScript, the same everywhere, and the addon for this system in a package of
+// its own, in the layout of napi, so that npm installs the one that fits and no script runs.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { scratchDirectory, TOP } from '../scratch.ts';
+import { cargoBundled, notices, npmBundled } from './notices.ts';
+
+const NATIVE_HOST = join(TOP, 'native-host');
+const ADDON = join(NATIVE_HOST, 'dist', 'photofinish-quic.node');
+const ADDON_CRATE = 'photofinish-quic-napi';
+
+/**
+ * The first releases of each line whose SQLite (3.51.3) cannot corrupt a write-ahead log that several helpers share. They
+ * have `node:sqlite` without a flag and all that undici 8 asks for.
+ */
+const NODE_RANGE = '^22.22.3 || ^24.15.0 || >=26';
+
+interface Target {
+  readonly os: readonly string[];
+  readonly cpu: readonly string[];
+  readonly libc?: readonly string[];
+}
+
+/** The systems that there can be an addon for, by napi's names. Each is built on a machine of its kind. */
+const TARGETS: Readonly<Record<string, Target>> = {
+  'darwin-arm64': { os: ['darwin'], cpu: ['arm64'] },
+  'darwin-x64': { os: ['darwin'], cpu: ['x64'] },
+  'linux-arm64-gnu': { os: ['linux'], cpu: ['arm64'], libc: ['glibc'] },
+  'linux-arm64-musl': { os: ['linux'], cpu: ['arm64'], libc: ['musl'] },
+  'linux-x64-gnu': { os: ['linux'], cpu: ['x64'], libc: ['glibc'] },
+  'linux-x64-musl': { os: ['linux'], cpu: ['x64'], libc: ['musl'] },
+  'win32-arm64-msvc': { os: ['win32'], cpu: ['arm64'] },
+  'win32-x64-msvc': { os: ['win32'], cpu: ['x64'] },
+};
+
+const addonPackage = (target: string): string => `@photofinish/quic-${target}`;
+
+/** This machine's name among the targets. Throws where it has none. */
+export function thisTarget(): string {
+  const { platform, arch } = process;
+  const header = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header;
+  const libc = header.glibcVersionRuntime === undefined ? 'musl' : 'gnu';
+  const suffix = platform === 'linux' ? `-${libc}` : platform === 'win32' ? '-msvc' : '';
+  const target = `${platform}-${arch}${suffix}`;
+  if (!(target in TARGETS)) throw new Error(`there is no addon package for ${target}`);
+  return target;
+}
+
+const COMMON = {
+  license: 'MIT',
+  engines: { node: NODE_RANGE },
+} as const;
+
+async function writeJson(file: string, value: object): Promise<void> {
+  await writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+async function place(
+  stage: string,
+  path: string,
+  content: string | { readonly copyOf: string },
+): Promise<void> {
+  const file = join(stage, path);
+  await mkdir(dirname(file), { recursive: true });
+  if (typeof content === 'string') await writeFile(file, content);
+  else await copyFile(content.copyOf, file);
+}
+
+/** Bundles point to maps for debugging, which stay behind. */
+const MAP_POINTER = /\n\/\/# sourceMappingURL=\S+\s*$/;
+
+async function stageHelper(stage: string, version: string): Promise<void> {
+  const dist = join(NATIVE_HOST, 'dist');
+  const bundles = (await readdir(dist)).filter((name) => /\.c?js$/.test(name));
+  for (const name of bundles) {
+    const text = await readFile(join(dist, name), 'utf8');
+    await place(stage, join('dist', name), text.replace(MAP_POINTER, '\n'));
+  }
+  await place(stage, 'bin/photofinish.cjs', { copyOf: join(NATIVE_HOST, 'bin', 'photofinish.cjs') });
+  await chmod(join(stage, 'bin/photofinish.cjs'), 0o755);
+  await place(stage, 'README.md', { copyOf: join(NATIVE_HOST, 'bin', 'README.md') });
+  await place(stage, 'LICENSE', { copyOf: join(TOP, 'LICENSE') });
+  await place(stage, 'THIRD-PARTY.txt', await notices(await npmBundled('native-host')));
+  await writeJson(join(stage, 'package.json'), {
+    name: 'photofinish',
+    version,
+    description:
+      'The helper of the Photofinish extension: races HTTP/3 against HTTP/2 and explains the outcome.',
+    keywords: ['http3', 'http2', 'quic', 'happy-eyeballs', 'native-messaging'],
+    type: 'module',
+    bin: { photofinish: 'bin/photofinish.cjs' },
+    files: ['bin', 'dist', 'THIRD-PARTY.txt'],
+    optionalDependencies: Object.fromEntries(
+      Object.keys(TARGETS).map((target) => [addonPackage(target), version]),
+    ),
+    ...COMMON,
+  });
+}
+
+async function stageAddon(stage: string, version: string, target: string): Promise<void> {
+  const file = `photofinish-quic.${target}.node`;
+  await place(stage, file, { copyOf: ADDON });
+  await place(
+    stage,
+    'README.md',
+    `# ${addonPackage(target)}\n\nThe HTTP/3 addon of \`photofinish\` for ${target}.\n`,
+  );
+  await place(stage, 'LICENSE', { copyOf: join(TOP, 'LICENSE') });
+  await place(stage, 'THIRD-PARTY.txt', await notices(await cargoBundled(ADDON_CRATE)));
+  await writeJson(join(stage, 'package.json'), {
+    name: addonPackage(target),
+    version,
+    description: `The HTTP/3 addon of photofinish for ${target}.`,
+    main: file,
+    files: [file, 'THIRD-PARTY.txt'],
+    ...TARGETS[target],
+    ...COMMON,
+  });
+}
+
+/** Lets npm make the package, which writes the same bytes for the same files; gives its name. */
+async function pack(stage: string, out: string): Promise<string> {
+  const args = ['pack', '--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', out];
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: stage });
+  const [packed] = JSON.parse(stdout) as [{ filename: string }];
+  return basename(packed.filename);
+}
+
+/** Writes both packages to `out`; gives their names. The helper must have been built. */
+export async function writeHelperPackages(out: string, version: string): Promise<string[]> {
+  if (!existsSync(ADDON)) throw new Error('the addon is not built; run: npm run build');
+  const stage = await scratchDirectory('npm-package');
+  try {
+    const target = thisTarget();
+    const [helper, addon] = [join(stage, 'helper'), join(stage, 'addon')];
+    await mkdir(addon);
+    await mkdir(helper);
+    await stageHelper(helper, version);
+    await stageAddon(addon, version, target);
+    return [await pack(helper, out), await pack(addon, out)];
+  } finally {
+    await rm(stage, { recursive: true });
+  }
+}

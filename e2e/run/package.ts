@@ -1,0 +1,33 @@
+// `npm run package`: builds, then writes what is given to stores, to their reviewers and to npm.
+import { join, relative } from 'node:path';
+import { isGitCheckout, uncommitted } from '../packaging/source.ts';
+import { SUMS_FILE, writeRelease } from '../packaging/write.ts';
+import { SCRATCH } from '../scratch.ts';
+import { build } from './build.ts';
+import { endCommandsOnSignals } from './command.ts';
+import { heading, say } from './display.ts';
+import { formatTable } from './table.ts';
+
+const OUT = join(SCRATCH, 'package');
+
+async function main(): Promise<number> {
+  if (!(await build())) return 1;
+  heading('Packages');
+  const packages = await writeRelease(OUT);
+  say(
+    formatTable(
+      [{ title: 'package' }, { title: 'KiB', align: 'right' }, { title: 'SHA-256' }],
+      packages.map(({ name, bytes, sha256 }) => [name, (bytes / 1024).toFixed(0), sha256]),
+    ),
+  );
+  say(`\nIn ${relative(process.cwd(), OUT)}, with ${SUMS_FILE}.`);
+  const changes = isGitCheckout() ? await uncommitted() : [];
+  if (changes.length > 0)
+    say(
+      `Not a release: ${changes.length} files are not as committed, and what git does not know is no source.`,
+    );
+  return 0;
+}
+
+endCommandsOnSignals();
+process.exitCode = await main();
