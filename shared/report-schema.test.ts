@@ -1,24 +1,39 @@
+import '@photofinish/shared/english';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import * as v from 'valibot';
 import { attempt, originRace, report, reportOrigin, trial } from './race-samples.fixture.ts';
 import { reportSchema } from './report.ts';
-import { REPORT_SCHEMA_FILE, reportJsonSchema } from './report-schema.ts';
+import { compareReports } from './report-compare.ts';
+import { reportDiffSchema } from './report-diff.ts';
+import { DOCUMENTS, jsonSchemaText } from './report-schema.ts';
 
-const committed = await readFile(REPORT_SCHEMA_FILE, 'utf8');
+const committed = await Promise.all(DOCUMENTS.map(({ file }) => readFile(file, 'utf8')));
 const ajv = new Ajv({ allErrors: true });
 formats.default(ajv);
-const fits = ajv.compile(JSON.parse(committed));
+const [fits, fitsDiff] = committed.map((text) => ajv.compile(JSON.parse(text))) as [
+  ValidateFunction,
+  ValidateFunction,
+];
 
 function both(document: unknown): [boolean, boolean] {
   return [fits(document) as boolean, v.safeParse(reportSchema, document).success];
 }
 
-test('the committed schema is the one that the code gives; else run: node shared/report-schema.ts', () => {
-  assert.equal(committed, reportJsonSchema());
+for (const [i, document] of DOCUMENTS.entries())
+  test(`${document.head.title}: the committed schema is the code's; else run: node shared/report-schema.ts`, () => {
+    assert.equal(committed[i], jsonSchemaText(document));
+  });
+
+test('a comparison of two reports fits both schemas of its own', () => {
+  const other = report([reportOrigin({ races: [], protocols: { h3: 0, h2: 9, 'http/1.1': 0, unknown: 0 } })]);
+  const diff: unknown = JSON.parse(JSON.stringify(compareReports(report(), other)));
+  assert.ok(v.is(reportDiffSchema, diff));
+  assert.ok(fitsDiff(diff), ajv.errorsText(fitsDiff.errors));
+  assert.equal(fitsDiff({ ...(diff as object), schema: 'photofinish.report-diff/2' }), false);
 });
 
 test('a full report fits both schemas', () => {

@@ -1,18 +1,30 @@
-// The committed JSON Schema of the report, derived from its valibot schema: `node shared/report-schema.ts` writes it,
-// and a test holds the two together.
+// The committed JSON Schemas of the report and of two reports compared, derived from their valibot schemas:
+// `node shared/report-schema.ts` writes them, and a test holds each pair together.
 import { writeFile } from 'node:fs/promises';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { originSchema } from './origin.ts';
 import { REPORT_SCHEMA, reportSchema } from './report.ts';
+import { REPORT_DIFF_SCHEMA, reportDiffSchema } from './report-diff.ts';
 
-export const REPORT_SCHEMA_FILE = new URL('./report.schema.json', import.meta.url);
+export const DOCUMENTS = [
+  {
+    file: new URL('./report.schema.json', import.meta.url),
+    head: { $id: REPORT_SCHEMA, title: 'Photofinish report' },
+    schema: reportSchema,
+  },
+  {
+    file: new URL('./report-diff.schema.json', import.meta.url),
+    head: { $id: REPORT_DIFF_SCHEMA, title: 'Two Photofinish reports compared' },
+    schema: reportDiffSchema,
+  },
+] as const;
 
 /** What JSON Schema can say of a canonical https origin; the rest of the check is `originSchema`'s own. */
 const ORIGIN_PATTERN = '^https://[^\\s/?#@A-Z]+$';
 
 /** The schema as the file's text, in draft-07. */
-export function reportJsonSchema(): string {
-  const schema = toJsonSchema(reportSchema, {
+export function jsonSchemaText({ head, schema: document }: (typeof DOCUMENTS)[number]): string {
+  const schema = toJsonSchema(document, {
     typeMode: 'input',
     // `finite` is what JSON numbers are anyway, and transforms change nothing of a document already made.
     ignoreActions: ['transform', 'finite'],
@@ -21,8 +33,8 @@ export function reportJsonSchema(): string {
         ? { ...jsonSchema, pattern: ORIGIN_PATTERN }
         : null,
   });
-  const head = { $id: REPORT_SCHEMA, title: 'Photofinish report' };
   return `${JSON.stringify({ $schema: schema.$schema, ...head, ...schema }, null, 2)}\n`;
 }
 
-if (import.meta.main) await writeFile(REPORT_SCHEMA_FILE, reportJsonSchema());
+if (import.meta.main)
+  for (const document of DOCUMENTS) await writeFile(document.file, jsonSchemaText(document));
