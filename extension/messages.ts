@@ -14,6 +14,8 @@ import type { Progress } from '@photofinish/shared/wire';
 /** Where the native helper stands, and so what the user can do about it. */
 export type HelperState =
   | { readonly state: 'connecting' }
+  /** The browser wants the user's word first before it lets the extension speak to a program of the system. */
+  | { readonly state: 'not-asked' }
   | { readonly state: 'ready'; readonly program: string; readonly network: string }
   /** The browser found no native messaging manifest, or the launcher is gone. */
   | { readonly state: 'missing' }
@@ -41,24 +43,69 @@ export interface OriginView {
   readonly verdict: Verdict;
 }
 
+/**
+ * What a tab shows. `recorded`: an https page with a record. Each of the others is a reason why there is none (yet), and
+ * has words of its own.
+ */
+export type PageState =
+  | 'recorded'
+  | 'loading'
+  | 'failed'
+  | 'not-https'
+  | 'file'
+  | 'browser-page'
+  /** The source of a page, which the browser shows by itself. */
+  | 'source'
+  /** https, and the browser keeps every extension away from it: its store of extensions and the like. */
+  | 'guarded'
+  /** https, and opened before Photofinish was there. */
+  | 'not-recorded'
+  | 'private'
+  /** Its site is among those never recorded. */
+  | 'excluded'
+  /** The user has not given access to its site (Firefox). */
+  | 'no-access';
+
+/** How the tab came to show its document: by loading it, from the memory of pages left, or rendered ahead of time. */
+export type Arrival = 'loaded' | 'bfcache' | 'prerendered';
+
+/** The visits of the page's own origin on its site that are in the ledger. */
+export interface Visits {
+  /** By the protocol of the page itself. */
+  readonly navigations: ProtocolCounts;
+  readonly sinceMs: number;
+}
+
 /** What the popup shows for a tab. */
 export interface PageView {
   readonly tabId: number;
-  /** `recorded`: an https page with a record. The others each have their own words. */
-  readonly state: 'recorded' | 'loading' | 'failed' | 'not-https' | 'browser-page' | 'not-recorded';
+  readonly state: PageState;
   readonly origin: Origin | null;
   readonly site: string | null;
   readonly protocol: Protocol;
   readonly reason: UnknownReason | null;
   readonly delivery: Delivery;
+  readonly arrival: Arrival;
   readonly verdict: Verdict | null;
   /** Network answers of the whole page. */
   readonly counts: ProtocolCounts;
+  /** Null when there are none. */
+  readonly visits: Visits | null;
+  /** Whether the ledger has been asked; until then verdicts and races may still change. */
+  readonly complete: boolean;
   /** The page's own origin first, then by number of requests. */
   readonly origins: readonly OriginView[];
   readonly helper: HelperState;
   /** Why nothing can be recorded or looked up now (the storage cannot be opened); null when all is well. */
   readonly trouble: string | null;
+}
+
+/** What of a page's view changed since the view, or the delta, before it. */
+export interface PageDelta {
+  readonly fields: Partial<Omit<PageView, 'origins'>>;
+  /** Origins that are new or look different now. */
+  readonly changed: readonly OriginView[];
+  readonly removed: readonly Origin[];
 }
 
 /** What of the ledger a report is of. */
@@ -88,7 +135,9 @@ export type PopupRequest =
 
 /** From the background to a page of the extension. */
 export type PopupEvent =
+  /** Once for each `watch`; what follows are deltas. */
   | { readonly type: 'page'; readonly page: PageView }
+  | { readonly type: 'page-delta'; readonly delta: PageDelta }
   | { readonly type: 'race-progress'; readonly origin: Origin; readonly progress: Progress }
   | { readonly type: 'race-failed'; readonly origin: Origin; readonly code: string; readonly message: string }
   | { readonly type: 'report'; readonly id: number; readonly report: Report }

@@ -1,6 +1,7 @@
 // The toolbar button of a tab: the mark, the badge text and the verdict as a tooltip. Text and shape both say it,
 // because colour alone would not reach everyone.
-import type { Protocol } from '@photofinish/shared/protocol';
+import { PROTOCOL_NAMES, type Protocol } from '@photofinish/shared/protocol';
+import { say } from './words.ts';
 
 const MARKS: Record<Protocol, { readonly icon: string; readonly badge: string }> = {
   h3: { icon: 'h3', badge: 'H3' },
@@ -10,9 +11,10 @@ const MARKS: Record<Protocol, { readonly icon: string; readonly badge: string }>
   unknown: { icon: 'unknown', badge: '?' },
 };
 
-/** Shows a protocol on a tab's button; `title` is the tooltip. A tab that is gone by now is no error. */
-export async function setToolbar(tabId: number, protocol: Protocol, title: string): Promise<void> {
+/** Shows a protocol on a tab's button, with the verdict as its tooltip. A tab that is gone by now is no error. */
+export async function setToolbar(tabId: number, protocol: Protocol, verdict: string | null): Promise<void> {
   const { icon, badge } = MARKS[protocol];
+  const title = verdict ?? say('popupToolbarProtocol', { protocol: PROTOCOL_NAMES[protocol] });
   const path = { 16: `/icons/${icon}-16.png`, 32: `/icons/${icon}-32.png` };
   await Promise.allSettled([
     chrome.action.setIcon({ tabId, path }),

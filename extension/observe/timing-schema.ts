@@ -33,3 +33,9 @@ export const leftBatchSchema = v.object({
   ...timingBatchSchema.entries,
   pageOrigin: v.pipe(v.string(), v.startsWith('https://'), v.maxLength(300)),
 });
+
+export const arrivedSchema = v.object({
+  type: v.literal('arrived'),
+  source: v.pipe(v.string(), v.uuid()),
+  arrival: v.picklist(['bfcache', 'prerendered']),
+});

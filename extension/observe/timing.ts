@@ -57,7 +57,17 @@ export interface LeftBatch extends TimingBatch {
 /** Keys of left batches begin with this. */
 export const LEFT_PREFIX = 'left:';
 
+/** A document is in view that was not loaded for this: it came back from memory, or was rendered ahead of time. */
+export interface Arrived {
+  readonly type: 'arrived';
+  /** The document's own, as in its batches. */
+  readonly source: string;
+  readonly arrival: 'bfcache' | 'prerendered';
+}
+
 /** The background's answer, given only once the batch is in the ledger. */
 export interface TimingAck {
   readonly ack: number;
+  /** Nothing of this document is recorded, so it need not tell any more. */
+  readonly stop?: true;
 }

@@ -9,6 +9,7 @@ import type { Origin } from '@photofinish/shared/origin';
 import type { Delivery, KnownProtocol, UnknownReason } from '@photofinish/shared/protocol';
 import { countDelivered } from '../ledger/fold.ts';
 import { type DeliveredCounts, NOTHING_DELIVERED } from '../ledger/schema.ts';
+import type { Arrival } from '../messages.ts';
 
 export interface PageOrigin {
   readonly origin: Origin;
@@ -33,6 +34,8 @@ export interface Page {
   readonly startedMs: number;
   /** How the document itself was delivered; null until it told. */
   readonly delivery: Delivery | null;
+  /** How its tab came to show it the last time. */
+  readonly arrival: Arrival;
   /** When the document's forecast was asked and arrived, and its first byte came; fractions of ms since the epoch. */
   readonly forecastAskedAtMs: number | null;
   readonly forecastAtMs: number | null;
@@ -54,6 +57,7 @@ export function newPage(
   return {
     ...identity,
     delivery: null,
+    arrival: 'loaded',
     forecastAskedAtMs: null,
     forecastAtMs: null,
     firstByteAtMs: null,

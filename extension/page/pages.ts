@@ -2,6 +2,7 @@
 // Keyed by documentId, because a tab's frame 0 may be three documents at once (shown, rendered ahead, and kept for
 // going back). Frames' documents point to their outermost one.
 import { originOfUrl } from '@photofinish/shared/origin';
+import type { Arrival } from '../messages.ts';
 import { siteOfHost } from '../site.ts';
 import { newPage, type Page } from './model.ts';
 import type { SavedMap } from './saved-map.ts';
@@ -22,7 +23,11 @@ export interface Pages {
   /** The tab shows this document now; null: one that is not recorded. */
   show(tabId: number, documentId: string | null): void;
   update(page: Page): void;
+  /** The tab shows a document that it did not load for this: it was kept in memory, or rendered ahead of time. */
+  arrived(tabId: number, documentId: string, arrival: Arrival): void;
   removeTab(tabId: number): void;
+  /** Forgets the pages that `which` picks; the tabs that showed one. */
+  forget(which: (page: Page) => boolean): number[];
   /** Forgets every page. */
   clear(): void;
   saved(): Promise<void>;
@@ -50,6 +55,15 @@ export function createPages(
     onChange(page);
   };
 
+  const show = (tabId: number, documentId: string | null): void => {
+    if (documentId === null) shown.delete(String(tabId));
+    else if (shown.get(String(tabId)) !== documentId) {
+      shown.set(String(tabId), documentId);
+      const page = pages.get(documentId);
+      if (page !== undefined) onChange(page);
+    }
+  };
+
   return {
     get: (documentId) => pages.get(documentId),
     shown(tabId) {
@@ -73,19 +87,27 @@ export function createPages(
       const [oldest] = frames.keys();
       if (frames.size > MAX_FRAMES && oldest !== undefined) frames.delete(oldest);
     },
-    show(tabId, documentId) {
-      if (documentId === null) shown.delete(String(tabId));
-      else if (shown.get(String(tabId)) !== documentId) {
-        shown.set(String(tabId), documentId);
-        const page = pages.get(documentId);
-        if (page !== undefined) onChange(page);
-      }
-    },
+    show,
     update,
+    arrived(tabId, documentId, arrival) {
+      const page = pages.get(documentId);
+      if (page === undefined) return;
+      update({ ...page, arrival });
+      show(tabId, documentId);
+    },
     removeTab(tabId) {
       shown.delete(String(tabId));
       const gone = [...pages.entries()].filter(([, page]) => page.tabId === tabId);
       for (const [documentId] of gone) pages.delete(documentId);
+    },
+    forget(which) {
+      const gone = new Set([...pages.entries()].filter(([, page]) => which(page)).map(([id]) => id));
+      const tabs = [...shown.entries()]
+        .filter(([, documentId]) => gone.has(documentId))
+        .map(([tabId]) => tabId);
+      for (const documentId of gone) pages.delete(documentId);
+      for (const tabId of tabs) shown.delete(tabId);
+      return tabs.map(Number);
     },
     clear() {
       for (const [documentId] of [...pages.entries()]) pages.delete(documentId);

@@ -83,11 +83,11 @@ test('a popup watches one tab at a time, and none once it is closed', () => {
   const { send, close, received } = open();
   send({ type: 'watch', tabId: 3 });
   send({ type: 'watch', tabId: 4 });
-  watchers.get(4)?.(view);
+  watchers.get(4)?.({ type: 'page', page: view });
   close();
   assert.deepEqual(calls, ['watch 3', 'watch 4', 'unwatch 3', 'unwatch 4']);
   assert.equal(received.length, 1);
-  watchers.get(4)?.(view);
+  watchers.get(4)?.({ type: 'page', page: view });
   assert.equal(received.length, 1, 'a view on its way to a closed popup is dropped');
 });
 

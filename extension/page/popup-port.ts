@@ -82,7 +82,7 @@ export function createPopupServer(actions: PopupActions): PopupServer {
   const handle = (port: PopupPort, request: PopupRequest): (() => void) | null => {
     switch (request.type) {
       case 'watch':
-        return actions.watch(request.tabId, (page) => tell(port, { type: 'page', page }));
+        return actions.watch(request.tabId, (event) => tell(port, event));
       case 'watch-helper':
         return actions.watchHelper((helper) => tell(port, { type: 'helper', helper }));
       case 'doctor':

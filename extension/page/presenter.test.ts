@@ -1,18 +1,22 @@
+import '../words.fixture.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NO_REQUESTS } from '@photofinish/shared/adoption';
 import type { Observation } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
+import { emptyRecord } from '../ledger/fold.ts';
 import type { PageView } from '../messages.ts';
+import { aRace } from '../report/race.fixture.ts';
+import { withDelta } from './delta.ts';
 import { applyBatch, newPage, type Page } from './model.ts';
-import { createPresenter, type PresenterDeps } from './presenter.ts';
+import { createPresenter, type PresenterDeps, type Watcher } from './presenter.ts';
 
 const A = 'https://a.test' as Origin;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-function recorded(documentId: string, protocol: 'h2' | 'h3' = 'h2', tabId = 1): Page {
-  const page = newPage({ documentId, tabId, origin: A, site: 'a.test', startedMs: 0 });
-  const o: Observation = {
-    id: documentId,
+function observation(id: string, protocol: 'h2' | 'h3' = 'h2'): Observation {
+  return {
+    id,
     origin: A,
     site: 'a.test',
     kind: 'navigation',
@@ -21,7 +25,23 @@ function recorded(documentId: string, protocol: 'h2' | 'h3' = 'h2', tabId = 1): 
     bytes: null,
     protocol,
   };
-  return applyBatch(page, 'x:1', [o], null).page;
+}
+
+function recorded(documentId: string, protocol: 'h2' | 'h3' = 'h2', tabId = 1): Page {
+  const page = newPage({ documentId, tabId, origin: A, site: 'a.test', startedMs: 0 });
+  return applyBatch(page, 'x:1', [observation(documentId, protocol)], null).page;
+}
+
+/** A watcher as the popup is one, with every view it came to show and every event it was sent. */
+function watcher() {
+  const views: PageView[] = [];
+  const events: Parameters<Watcher>[0][] = [];
+  const tell: Watcher = (event) => {
+    events.push(event);
+    if (event.type === 'page') views.push(event.page);
+    else views.push(withDelta(views.at(-1) as PageView, event.delta));
+  };
+  return { tell, views, events };
 }
 
 function bench(more: Partial<PresenterDeps> = {}) {
@@ -34,7 +54,7 @@ function bench(more: Partial<PresenterDeps> = {}) {
     documentOf: async () => null,
     helperState: () => ({ state: 'missing' }),
     trouble: () => null,
-    setToolbar: async (tabId, protocol, title) => void buttons.push(`${tabId} ${protocol} ${title}`),
+    setToolbar: async (tabId, protocol, verdict) => void buttons.push(`${tabId} ${protocol} ${verdict}`),
     later: (_delayMs, run) => void timers.push(run),
     ...more,
   });
@@ -84,42 +104,141 @@ test('a page that comes back after one without a record gets its button back', a
 });
 
 test('a tab opened before Photofinish, or none at all, has a view too', async () => {
-  const views: PageView[] = [];
+  const { tell, views } = watcher();
   const { presenter } = bench();
-  presenter.watch(-1, (view) => views.push(view));
+  presenter.watch(-1, tell);
   await turn();
   assert.equal(views[0]?.state, 'browser-page');
 });
 
 test('a storage that fails costs the history, not the page in view, and is said', async () => {
-  const views: PageView[] = [];
+  const { tell, views } = watcher();
   const broken = async () => {
     throw new DOMException('', 'VersionError');
   };
   const { presenter, tabs, buttons } = bench({ ledger: { recordsOf: broken, newestRaces: broken } });
   tabs.set(1, recorded('d', 'h3'));
-  presenter.watch(1, (view) => views.push(view));
+  presenter.watch(1, tell);
   await turn();
-  assert.equal(views[0]?.protocol, 'h3');
-  assert.match(views[0]?.trouble ?? '', /VersionError/);
+  assert.equal(views.at(-1)?.protocol, 'h3');
+  assert.equal(views.at(-1)?.complete, true);
+  assert.match(views.at(-1)?.trouble ?? '', /VersionError/);
   assert.equal(buttons.length, 1);
 });
 
-test('whoever watches is drawn at once and after changes, until it ends', async () => {
-  const { presenter, tabs, settle, timers } = bench();
+test('whoever watches is sent the view at once, from memory, and then what the ledger adds', async () => {
+  const record = { ...emptyRecord(A, 'a.test', 5), navigations: { ...NO_REQUESTS, h2: 3 } };
+  const { presenter, tabs } = bench({
+    ledger: {
+      recordsOf: async () => new Map([[A, record]]),
+      newestRaces: async () => new Map([[A, aRace()]]),
+    },
+  });
   tabs.set(1, recorded('d'));
+  const { tell, views, events } = watcher();
+  presenter.watch(1, tell);
+  assert.deepEqual([views.length, views[0]?.protocol, views[0]?.complete], [1, 'h2', false]);
+  await turn();
+  assert.deepEqual([views.at(-1)?.complete, views.at(-1)?.visits?.navigations.h2], [true, 3]);
+  assert.equal(views.at(-1)?.origins[0]?.race?.summary.gainMs, 21);
+  assert.deepEqual(
+    events.map((event) => event.type),
+    ['page', 'page-delta'],
+  );
+});
+
+test('what the toolbar asked of the ledger is in the popup’s first view', async () => {
+  const { presenter, tabs, settle } = bench({
+    ledger: { recordsOf: async () => new Map(), newestRaces: async () => new Map([[A, aRace()]]) },
+  });
+  tabs.set(1, recorded('d'));
+  presenter.refresh(1);
+  await settle();
+  const { tell, views } = watcher();
+  presenter.watch(1, tell);
+  assert.deepEqual([views[0]?.complete, views[0]?.origins[0]?.race?.summary.gainMs], [true, 21]);
+  tabs.set(1, recorded('e'));
+  const other = watcher();
+  presenter.watch(1, other.tell);
+  assert.equal(other.views[0]?.complete, false, 'another document was not asked for');
+});
+
+test('a watcher hears of what changed and of nothing else; a new one gets the whole view', async () => {
+  const { presenter, tabs, settle } = bench();
+  const page = recorded('d');
+  tabs.set(1, page);
+  const one = watcher();
+  presenter.watch(1, one.tell);
+  await turn();
+  const before = one.events.length;
+  presenter.refresh(1);
+  await settle();
+  assert.equal(one.events.length, before, 'nothing changed');
+  const hidden = { ...observation('d2'), origin: 'https://b.test' as Origin, kind: 'resource' as const };
+  tabs.set(1, applyBatch(page, 'x:2', [hidden], null).page);
+  presenter.refresh(1);
+  await settle();
+  const last = one.events.at(-1);
+  assert.ok(last?.type === 'page-delta');
+  assert.deepEqual(
+    last.delta.changed.map((view) => view.origin),
+    ['https://b.test'],
+  );
+  const two = watcher();
+  presenter.watch(1, two.tell);
+  assert.deepEqual([two.events[0]?.type, two.views[0]], ['page', one.views.at(-1)]);
+});
+
+test('a page that the ledger was asked for too long is not drawn over its successor', async () => {
+  let answer = (): void => {};
+  const slow = () =>
+    new Promise<Map<Origin, never>>((resolve) => {
+      answer = () => resolve(new Map());
+    });
+  const { presenter, tabs } = bench({ ledger: { recordsOf: slow, newestRaces: async () => new Map() } });
+  tabs.set(1, recorded('d'));
+  const { tell, views } = watcher();
+  presenter.watch(1, tell);
+  tabs.set(1, recorded('e', 'h3'));
+  answer();
+  await turn();
+  assert.equal(views.length, 1);
+});
+
+test('a page that nobody may record says so instead of loading for ever', async () => {
+  const { presenter, tabs } = bench({
+    documentOf: async () => ({
+      documentId: 'd',
+      url: 'https://a.test/',
+      failed: false,
+      withheld: 'no-access',
+    }),
+  });
+  tabs.set(1, newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 }));
+  const { tell, views } = watcher();
+  presenter.watch(1, tell);
+  assert.equal(views[0]?.state, 'loading');
+  await turn();
+  assert.equal(views.at(-1)?.state, 'no-access');
+});
+
+test('every watcher of a tab is drawn after changes, until it ends', async () => {
+  const { presenter, tabs, settle, timers } = bench();
   const seen: string[] = [];
   const endOne = presenter.watch(1, () => seen.push('one'));
   const endTwo = presenter.watch(1, () => seen.push('two'));
   await turn();
-  seen.length = 0;
+  assert.deepEqual(seen, ['one', 'two'], 'once each, although both were drawn twice');
+  tabs.set(1, recorded('d'));
   presenter.refreshWatched();
   await settle();
-  assert.deepEqual(seen, ['one', 'two']);
+  assert.deepEqual(seen, ['one', 'two', 'one', 'two']);
   endOne();
+  tabs.set(1, recorded('d', 'h3'));
   presenter.refreshWatched();
   await settle();
-  assert.deepEqual(seen, ['one', 'two', 'two']);
+  assert.deepEqual(seen.at(-1), 'two');
+  assert.equal(seen.length, 5);
   endTwo();
   presenter.refreshWatched();
   assert.equal(timers.length, 0);

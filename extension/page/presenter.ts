@@ -1,13 +1,13 @@
-// Shows pages as they change: the toolbar button of each tab, and the whole view to whoever watches the tab.
-// Changes come in bursts, so each tab is drawn at most once in REFRESH_MS.
-
+// Shows pages as they change: the toolbar button of each tab, and the view to whoever watches the tab, whole at first
+// and from then on what changed. Changes come in bursts, so each tab is drawn at most once in REFRESH_MS.
+import type { Origin } from '@photofinish/shared/origin';
 import type { Protocol } from '@photofinish/shared/protocol';
-import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
 import type { Ledger } from '../ledger/ledger.ts';
 import { troubleWords } from '../ledger/trouble.ts';
-import type { HelperState, PageView } from '../messages.ts';
+import type { HelperState, PageView, PopupEvent } from '../messages.ts';
+import { deltaOf, same } from './delta.ts';
 import type { Page } from './model.ts';
-import { emptyView, pageView, type TabDocument, usedOrigins } from './view.ts';
+import { emptyView, type History, pageView, stateOf, type TabDocument, usedOrigins } from './view.ts';
 
 export interface PresenterDeps {
   readonly ledger: Pick<Ledger, 'recordsOf' | 'newestRaces'>;
@@ -17,65 +17,135 @@ export interface PresenterDeps {
   readonly helperState: () => HelperState;
   /** Why nothing can be recorded now; null when all is well. */
   readonly trouble: () => string | null;
-  readonly setToolbar: (tabId: number, protocol: Protocol, title: string) => Promise<void>;
+  /** `verdict` is null where the page has none. */
+  readonly setToolbar: (tabId: number, protocol: Protocol, verdict: string | null) => Promise<void>;
   readonly later: (delayMs: number, run: () => void) => void;
 }
 
-export type Watcher = (view: PageView) => void;
+export type Watcher = (event: Extract<PopupEvent, { readonly type: 'page' | 'page-delta' }>) => void;
 
 export interface Presenter {
   /** Draws the tab soon. */
   refresh(tabId: number): void;
   /** Draws every watched tab soon. */
   refreshWatched(): void;
-  /** Sends the tab's view now and after each change; gives the function that ends it. */
+  /** Sends the tab's view at once, from memory, and then what changes; gives the function that ends it. */
   watch(tabId: number, watcher: Watcher): () => void;
+}
+
+interface Watching {
+  readonly tell: Watcher;
+  /** What the watcher knows. */
+  sent: PageView | null;
+}
+
+/** What the ledger said of the page that a tab shows. */
+interface Recalled {
+  readonly documentId: string;
+  readonly history: History;
 }
 
 const REFRESH_MS = 100;
 
+/** The newly read values, but where nothing changed the ones from before, so that views of them stay valid. */
+function renewed<Value>(
+  before: ReadonlyMap<Origin, Value> | undefined,
+  read: ReadonlyMap<Origin, Value>,
+): ReadonlyMap<Origin, Value> {
+  if (before === undefined) return read;
+  const kept = [...read].map(([origin, value]): [Origin, Value] => {
+    const old = before.get(origin);
+    return [origin, old !== undefined && same(old, value) ? old : value];
+  });
+  return new Map(kept);
+}
+
+function send(watching: Watching, view: PageView): void {
+  const { sent } = watching;
+  watching.sent = view;
+  if (sent === null) {
+    watching.tell({ type: 'page', page: view });
+    return;
+  }
+  const delta = deltaOf(sent, view);
+  if (delta !== null) watching.tell({ type: 'page-delta', delta });
+}
+
 export function createPresenter(deps: PresenterDeps): Presenter {
-  const watchers = new Map<number, Set<Watcher>>();
+  const watchers = new Map<number, Set<Watching>>();
   const due = new Set<number>();
   const drawn = new Map<number, string>();
+  const recalled = new Map<number, Recalled>();
 
-  const viewOf = async (page: Page, whole: boolean): Promise<PageView> => {
-    const origins = whole ? usedOrigins(page) : [page.origin];
-    const helper = deps.helperState();
+  const recall = async ({ tabId, documentId, site }: Page, origins: readonly Origin[]): Promise<History> => {
+    const known = recalled.get(tabId);
+    const before = known?.documentId === documentId ? known.history : undefined;
+    const [records, races] = await Promise.all([
+      deps.ledger.recordsOf(origins, site),
+      deps.ledger.newestRaces(origins),
+    ]);
+    const history = { records: renewed(before?.records, records), races: renewed(before?.races, races) };
+    recalled.set(tabId, { documentId, history });
+    return history;
+  };
+
+  /** The view by what is in memory. */
+  const rememberedView = (page: Page): PageView => {
+    const known = recalled.get(page.tabId);
+    const history = known?.documentId === page.documentId ? known.history : null;
+    return pageView(page, { history, helper: deps.helperState(), trouble: deps.trouble() });
+  };
+
+  /** The view by what is in the ledger; null when the tab shows another document by now. */
+  const viewOf = async (asked: Page, whole: boolean): Promise<PageView | null> => {
+    const { tabId, documentId } = asked;
+    let trouble = deps.trouble();
+    let history: History = { records: new Map(), races: new Map() };
     try {
-      const [records, races] = await Promise.all([
-        deps.ledger.recordsOf(origins, page.site),
-        deps.ledger.newestRaces(origins),
-      ]);
-      return pageView(page, { records, races, helper, trouble: deps.trouble() });
+      history = await recall(asked, whole ? usedOrigins(asked) : [asked.origin]);
     } catch (error) {
       // What this page did is in memory, whatever becomes of the storage.
-      return pageView(page, { records: new Map(), races: new Map(), helper, trouble: troubleWords(error) });
+      trouble = troubleWords(error);
     }
+    const page = deps.shown(tabId);
+    if (page?.documentId !== documentId) return null;
+    const view = pageView(page, { history, helper: deps.helperState(), trouble });
+    if (view.state !== 'loading') return view;
+    // A page that nobody may record would be loading for ever.
+    const shown = await deps.documentOf(tabId);
+    const told = shown?.documentId === documentId ? stateOf(shown) : 'not-recorded';
+    return told === 'not-recorded' ? view : { ...view, state: told };
   };
 
   const drawToolbar = async (page: Page, view: PageView): Promise<void> => {
-    const title = view.verdict?.text ?? `Protocol ${PROTOCOL_NAMES[view.protocol]}`;
+    const verdict = view.verdict?.text ?? null;
     // The browser clears a tab's button with each document, so the document is part of what was drawn.
-    const mark = `${page.documentId} ${view.protocol} ${title}`;
+    const mark = `${page.documentId} ${view.protocol} ${verdict}`;
     if (drawn.get(page.tabId) === mark) return;
     drawn.set(page.tabId, mark);
-    await deps.setToolbar(page.tabId, view.protocol, title);
+    await deps.setToolbar(page.tabId, view.protocol, verdict);
   };
 
   const draw = async (tabId: number): Promise<void> => {
-    const watching = watchers.get(tabId);
     const page = deps.shown(tabId);
     if (page === undefined) {
       drawn.delete(tabId);
-      if (watching === undefined) return;
+      recalled.delete(tabId);
+      if (!watchers.has(tabId)) return;
       const view = emptyView(tabId, await deps.documentOf(tabId), deps.helperState());
-      for (const watcher of watching) watcher(view);
+      if (deps.shown(tabId) !== undefined) return;
+      for (const watching of watchers.get(tabId) ?? []) send(watching, view);
       return;
     }
-    const view = await viewOf(page, watching !== undefined);
-    for (const watcher of watching ?? []) watcher(view);
+    const view = await viewOf(page, watchers.has(tabId));
+    // What the tab shows instead by now is drawn in its turn.
+    if (view === null) return;
+    for (const watching of watchers.get(tabId) ?? []) send(watching, view);
     if (view.state === 'recorded') await drawToolbar(page, view);
+  };
+
+  const drawNow = (tabId: number): void => {
+    draw(tabId).catch((error) => console.error('a tab could not be drawn', error));
   };
 
   const refresh = (tabId: number): void => {
@@ -83,7 +153,7 @@ export function createPresenter(deps: PresenterDeps): Presenter {
     due.add(tabId);
     deps.later(REFRESH_MS, () => {
       due.delete(tabId);
-      draw(tabId).catch((error) => console.error('a tab could not be drawn', error));
+      drawNow(tabId);
     });
   };
 
@@ -92,13 +162,16 @@ export function createPresenter(deps: PresenterDeps): Presenter {
     refreshWatched() {
       for (const tabId of watchers.keys()) refresh(tabId);
     },
-    watch(tabId, watcher) {
-      const watching = watchers.get(tabId) ?? new Set();
-      watchers.set(tabId, watching.add(watcher));
-      draw(tabId).catch((error) => console.error('a tab could not be drawn', error));
+    watch(tabId, tell) {
+      const watching: Watching = { tell, sent: null };
+      const others = watchers.get(tabId) ?? new Set();
+      watchers.set(tabId, others.add(watching));
+      const page = deps.shown(tabId);
+      if (page !== undefined) send(watching, rememberedView(page));
+      drawNow(tabId);
       return () => {
-        watching.delete(watcher);
-        if (watching.size === 0) watchers.delete(tabId);
+        others.delete(watching);
+        if (others.size === 0) watchers.delete(tabId);
       };
     },
   };

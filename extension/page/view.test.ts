@@ -1,36 +1,40 @@
+import '../words.fixture.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NO_REQUESTS } from '@photofinish/shared/adoption';
 import type { Observation } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
+import { emptyRecord } from '../ledger/fold.ts';
 import { aRace } from '../report/race.fixture.ts';
 import { applyBatch, newPage, type Page } from './model.ts';
-import { emptyView, pageView } from './view.ts';
+import { emptyView, pageView, type TabDocument } from './view.ts';
 
 const A = 'https://a.test' as Origin;
 const B = 'https://b.test' as Origin;
 const C = 'https://c.test' as Origin;
 const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 });
 const background = {
-  records: new Map(),
-  races: new Map(),
+  history: { records: new Map(), races: new Map() },
   helper: { state: 'missing' },
   trouble: null,
 } as const;
 
+function seen(origin: Origin, more: Partial<Observation> = {}): Observation {
+  return {
+    id: '0',
+    origin,
+    site: 'a.test',
+    kind: 'resource',
+    delivery: 'network',
+    atMs: 10,
+    bytes: null,
+    protocol: 'h2',
+    ...more,
+  };
+}
+
 function loaded(...steps: (readonly [Origin, Partial<Observation>?])[]): Page {
-  const observations = steps.map(
-    ([origin, more], i): Observation => ({
-      id: String(i),
-      origin,
-      site: 'a.test',
-      kind: 'resource',
-      delivery: 'network',
-      atMs: 10,
-      bytes: null,
-      protocol: 'h2',
-      ...more,
-    }),
-  );
+  const observations = steps.map(([origin, more], i) => seen(origin, { id: String(i), ...more }));
   return applyBatch(page, 'x:1', observations, null).page;
 }
 
@@ -70,17 +74,51 @@ test('hidden origins are unknown with their reason', () => {
 
 test('the newest race is beside its origin', () => {
   const races = new Map([[B, aRace({ origin: B })]]);
-  const view = pageView(loaded([A], [B]), { ...background, races });
+  const view = pageView(loaded([A], [B]), { ...background, history: { records: new Map(), races } });
   assert.equal(view.origins[0]?.race, null);
   assert.equal(view.origins[1]?.race?.summary.gainMs, 21);
 });
 
+test('rows that did not change keep their very view, so that nothing is worked out again', () => {
+  const before = loaded([A], [B]);
+  const after = applyBatch(before, 'x:2', [{ ...seen(C), id: '9' }], null).page;
+  const [old, next] = [pageView(before, background), pageView(after, background)];
+  assert.equal(next.origins[1], old.origins[1]);
+  const races = new Map([[B, aRace({ origin: B })]]);
+  const raced = pageView(after, { ...background, history: { records: new Map(), races } });
+  assert.notEqual(raced.origins[1], next.origins[1]);
+});
+
+test('earlier visits are told by protocol; none at all is null', () => {
+  const record = { ...emptyRecord(A, 'a.test', 7), navigations: { ...NO_REQUESTS, h2: 2, h3: 1 } };
+  const records = new Map([[A, record]]);
+  const view = pageView(loaded([A]), { ...background, history: { records, races: new Map() } });
+  assert.deepEqual([view.visits?.sinceMs, view.visits?.navigations.h2], [7, 2]);
+  assert.equal(pageView(loaded([A]), background).visits, null);
+  assert.equal(pageView(loaded([A]), { ...background, history: null }).complete, false);
+});
+
+test('a page that the browser keeps extensions away from is not loading', () => {
+  const origin = 'https://addons.mozilla.org' as Origin;
+  const store = newPage({ documentId: 'd', tabId: 1, origin, site: 'mozilla.org', startedMs: 0 });
+  assert.equal(pageView(store, background).state, 'guarded');
+});
+
 test('tabs without a record say why', () => {
-  const stateOf = (url: string, failed = false) =>
-    emptyView(1, { documentId: 'd', url, failed }, { state: 'missing' }).state;
+  const stateOf = (url: string, more: Partial<TabDocument> = {}) =>
+    emptyView(1, { documentId: 'd', url, failed: false, withheld: null, ...more }, { state: 'missing' })
+      .state;
   assert.equal(stateOf('http://a.test/'), 'not-https');
+  assert.equal(stateOf('http://a.test/', { failed: true }), 'failed');
   assert.equal(stateOf('chrome://version/'), 'browser-page');
+  assert.equal(stateOf('about:reader?url=https://a.test'), 'browser-page');
+  assert.equal(stateOf('file:///home/a.html'), 'file');
+  assert.equal(stateOf('view-source:https://a.test/'), 'source');
   assert.equal(stateOf('https://a.test/'), 'not-recorded');
-  assert.equal(stateOf('https://a.test/', true), 'failed');
+  assert.equal(stateOf('https://a.test/', { failed: true }), 'failed');
+  for (const withheld of ['private', 'excluded', 'no-access'] as const)
+    assert.equal(stateOf('https://a.test/', { withheld }), withheld);
+  assert.equal(stateOf('https://chrome.google.com/webstore/detail/x'), 'guarded');
+  assert.equal(stateOf('https://chrome.google.com/other'), 'not-recorded');
   assert.equal(emptyView(-1, null, { state: 'missing' }).state, 'browser-page');
 });

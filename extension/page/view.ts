@@ -1,16 +1,23 @@
 // Builds what the popup shows from a page, the ledger's records and the newest races. Pure.
-import { adoptionByRequest } from '@photofinish/shared/adoption';
-import type { Origin } from '@photofinish/shared/origin';
+import { adoptionByRequest, NO_REQUESTS } from '@photofinish/shared/adoption';
+import { type Origin, originParts } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import { DELIVERIES, type Delivery, type Protocol, type UnknownReason } from '@photofinish/shared/protocol';
 import type { OriginRecord } from '../ledger/schema.ts';
-import type { HelperState, OriginView, PageView } from '../messages.ts';
+import type { HelperState, OriginView, PageState, PageView, Visits } from '../messages.ts';
 import { verdictOfOrigin } from '../verdict.ts';
 import type { Page, PageOrigin } from './model.ts';
+import { byUse } from './order.ts';
 
-export interface Background {
+/** What the ledger knows of a page's origins. */
+export interface History {
   readonly records: ReadonlyMap<Origin, OriginRecord>;
   readonly races: ReadonlyMap<Origin, OriginRace>;
+}
+
+export interface Background {
+  /** Null: the ledger has not been asked yet. */
+  readonly history: History | null;
   readonly helper: HelperState;
   readonly trouble: string | null;
 }
@@ -21,7 +28,30 @@ export interface TabDocument {
   readonly url: string;
   /** Its navigation failed: it is the browser's error page, or the page before, which then stayed. */
   readonly failed: boolean;
+  /** Why an https page in this tab is not recorded; null: it is. */
+  readonly withheld: Extract<PageState, 'private' | 'excluded' | 'no-access'> | null;
 }
+
+/**
+ * Where browsers let no extension in: Chromium's web store (`kWebstoreBaseURL` and its successor) and Firefox's
+ * `extensions.webextensions.restrictedDomains`.
+ */
+const GUARDED_HOSTS: ReadonlySet<string> = new Set([
+  'chromewebstore.google.com',
+  'accounts-static.cdn.mozilla.net',
+  'accounts.firefox.com',
+  'addons.cdn.mozilla.net',
+  'addons.mozilla.org',
+  'api.accounts.firefox.com',
+  'content.cdn.mozilla.net',
+  'discovery.addons.mozilla.org',
+  'install.mozilla.org',
+  'oauth.accounts.firefox.com',
+  'profile.accounts.firefox.com',
+  'support.mozilla.org',
+  'sync.services.mozilla.com',
+]);
+const NO_HISTORY: History = { records: new Map(), races: new Map() };
 
 function used(row: PageOrigin): boolean {
   const { known, hidden } = adoptionByRequest(row.counts);
@@ -45,10 +75,22 @@ export function shownProtocol(row: PageOrigin | undefined): {
   return { protocol: 'unknown', reason: row?.reason ?? 'missed' };
 }
 
-function originView(row: PageOrigin, { records, races }: Background): OriginView {
+interface Drawn {
+  readonly record: OriginRecord | undefined;
+  readonly race: OriginRace | undefined;
+  readonly view: OriginView;
+}
+
+/** The newest view of each row: while a page loads most rows stay as they are, and so should their verdicts. */
+const drawn = new WeakMap<PageOrigin, Drawn>();
+
+function originView(row: PageOrigin, { records, races }: History): OriginView {
   const race = races.get(row.origin);
+  const record = records.get(row.origin);
+  const before = drawn.get(row);
+  if (before !== undefined && before.record === record && before.race === race) return before.view;
   const { protocol, reason } = shownProtocol(row);
-  return {
+  const view: OriginView = {
     origin: row.origin,
     protocol,
     reason,
@@ -62,15 +104,18 @@ function originView(row: PageOrigin, { records, races }: Background): OriginView
       protocol: row.protocol,
       reason,
       elsewhere: elsewhereOf(row),
-      record: records.get(row.origin),
+      record,
       race,
     }),
   };
+  drawn.set(row, { record, race, view });
+  return view;
 }
 
-function requests({ counts }: OriginView): number {
-  const { known, hidden } = adoptionByRequest(counts);
-  return known + hidden;
+function visitsOf(record: OriginRecord | undefined): Visits | null {
+  if (record === undefined) return null;
+  const { known, hidden } = adoptionByRequest(record.navigations);
+  return known + hidden === 0 ? null : { navigations: record.navigations, sinceMs: record.firstSeenMs };
 }
 
 /** The origins a page has used so far. */
@@ -80,36 +125,49 @@ export function usedOrigins(page: Page): Origin[] {
     .map((row) => row.origin);
 }
 
-/** The view of a recorded page; `loading` until its document has told how it came. */
-export function pageView(page: Page, background: Background): PageView {
-  const origins = Object.values(page.origins)
-    .filter(used)
-    .map((row) => originView(row, background))
-    .sort((a, b) => {
-      if (a.origin === page.origin || b.origin === page.origin) return a.origin === page.origin ? -1 : 1;
-      return requests(b) - requests(a) || (a.origin < b.origin ? -1 : 1);
-    });
+function isGuarded(origin: Origin): boolean {
+  return GUARDED_HOSTS.has(originParts(origin).host);
+}
+
+/** The view of a page; `loading` until its document has told how it came. */
+export function pageView(page: Page, { history, helper, trouble }: Background): PageView {
+  const known = history ?? NO_HISTORY;
+  const rows = Object.values(page.origins).filter(used);
+  const origins = rows.map((row) => originView(row, known)).sort(byUse(page.origin));
   const main = origins.find((o) => o.origin === page.origin);
-  const row = page.origins[page.origin];
+  const told = page.delivery !== null || origins.length > 0;
   return {
     tabId: page.tabId,
-    state: page.delivery === null && origins.length === 0 ? 'loading' : 'recorded',
+    state: told ? 'recorded' : isGuarded(page.origin) ? 'guarded' : 'loading',
     origin: page.origin,
     site: page.site,
-    ...shownProtocol(row),
+    ...shownProtocol(page.origins[page.origin]),
     delivery: page.delivery ?? 'network',
+    arrival: page.arrival,
     verdict: main?.verdict ?? null,
     counts: page.counts,
+    visits: visitsOf(known.records.get(page.origin)),
+    complete: history !== null,
     origins,
-    helper: background.helper,
-    trouble: background.trouble,
+    helper,
+    trouble,
   };
 }
 
-function stateOf(shown: TabDocument | null): PageView['state'] {
-  if (shown === null || !/^https?:/.test(shown.url)) return 'browser-page';
-  if (shown.failed) return 'failed';
-  return shown.url.startsWith('http:') ? 'not-https' : 'not-recorded';
+/** What a tab without a record shows, and so why it has none. */
+export function stateOf(shown: TabDocument | null): PageState {
+  if (shown === null) return 'browser-page';
+  const { url, failed, withheld } = shown;
+  if (url.startsWith('view-source:')) return 'source';
+  if (url.startsWith('file:')) return 'file';
+  if (!/^https?:/.test(url)) return 'browser-page';
+  if (failed) return 'failed';
+  if (url.startsWith('http:')) return 'not-https';
+  const { host, pathname } = new URL(url);
+  // Chromium's older store shares its host with pages that are recorded.
+  if (GUARDED_HOSTS.has(host) || (host === 'chrome.google.com' && pathname.startsWith('/webstore')))
+    return 'guarded';
+  return withheld ?? 'not-recorded';
 }
 
 /** The view of a tab without a record, by what it shows; null: the browser does not say. */
@@ -122,8 +180,11 @@ export function emptyView(tabId: number, shown: TabDocument | null, helper: Help
     protocol: 'unknown',
     reason: 'missed',
     delivery: 'network',
+    arrival: 'loaded',
     verdict: null,
-    counts: { h3: 0, h2: 0, 'http/1.1': 0, 'http/1.0': 0, unknown: 0 },
+    counts: NO_REQUESTS,
+    visits: null,
+    complete: true,
     origins: [],
     helper,
     trouble: null,

@@ -1,25 +1,29 @@
-// The popup's first answer: which page, which protocol, why, and how much of it went over HTTP/3.
-import { MARK_LABELS, markOf, markSvg } from '@photofinish/shared/marks';
-import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
-import type { PageView } from '../messages.ts';
-import { byId, make, setAttribute, setSvg, setText } from '../ui/elements.ts';
-import { adoptionWords, asideWords, emphasise, originLabel, reasonWords, stateWords } from './format.ts';
+// The popup's first answer: which page, which protocol, why, what HTTP/3 gains, and how much of it went over HTTP/3.
+import { MARK_LABELS, markOf } from '@photofinish/shared/marks';
+import type { OriginRace } from '@photofinish/shared/outcome';
+import { protocolName } from '@photofinish/shared/protocol';
+import type { OriginView, PageView } from '../messages.ts';
+import { byId, make, setAttribute, setText } from '../ui/elements.ts';
+import { adoptionWords, emphasise, originLabel, reasonWords, verdictWords, visitsWords } from './format.ts';
+import { writeHost, writeInPlaceOfHost } from './host.ts';
+import { setMark } from './mark.ts';
+import { asideWords, type Remedy, type StateWords, stateWords } from './state-words.ts';
 
 const MARK_PX = 24;
 
-/** Writes a host whose beginning may be cut off; the whole of it is in the title. */
-export function writeHost(element: HTMLElement, label: string): void {
-  setText(element, label);
-  setAttribute(element, 'title', label);
-}
-
-/** Writes a verdict's sentence with its gain set apart. */
-export function writeVerdict(element: HTMLElement, text: string): void {
+/** Writes a verdict's sentences with what the race measured set apart. */
+export function writeVerdict(element: HTMLElement, text: string, race: OriginRace | null): void {
   if (element.textContent === text) return;
-  const pieces = emphasise(text).map((p) =>
+  const pieces = emphasise(text, race).map((p) =>
     p.strong ? make('strong', '', p.text) : document.createTextNode(p.text),
   );
   element.replaceChildren(...pieces);
+}
+
+/** Writes a line that is only there when it has words. */
+export function writeLine(element: HTMLElement, text: string): void {
+  setText(element, text);
+  element.hidden = text === '';
 }
 
 function renderAdoption(page: PageView): void {
@@ -41,30 +45,49 @@ function renderAdoption(page: PageView): void {
   );
 }
 
+function renderWho(page: PageView, plain: StateWords | null): void {
+  const { origin, protocol } = page;
+  const host = byId('page-host');
+  setAttribute(host, 'dir', origin === null ? 'auto' : 'ltr');
+  if (origin === null) writeInPlaceOfHost(host, plain?.title ?? '');
+  else writeHost(host, originLabel(origin));
+  const mark = origin === null || plain !== null ? 'unknown' : markOf(protocol);
+  setMark(byId('page-mark'), mark, MARK_PX);
+  const beside = byId('page-protocol');
+  const name = plain === null ? protocolName(protocol) : plain.title;
+  setText(beside, origin === null ? '' : name);
+  setAttribute(beside, 'class', `page-protocol ${mark}`);
+}
+
+function renderRemedy(remedy: StateWords['remedy']): void {
+  const button = byId('remedy');
+  button.hidden = remedy === null;
+  setText(button, remedy?.label ?? '');
+  button.dataset['action'] = remedy?.action ?? '';
+}
+
+function verdictOf(page: PageView, main: OriginView | undefined): string {
+  if (main === undefined) return reasonWords(page.protocol, page.reason);
+  return page.complete ? verdictWords(main) : main.verdict.text;
+}
+
 /** Everything above the photo finish. */
 export function renderAnswer(page: PageView): void {
   const words = stateWords(page.state);
   // A loading page that is already known keeps its answer.
-  const plain = words !== null && (page.state !== 'loading' || page.verdict === null);
-  writeHost(
-    byId('page-host'),
-    page.origin === null ? (words?.title ?? 'Photofinish') : originLabel(page.origin),
-  );
-  const mark = markOf(page.protocol);
-  const shown = page.origin !== null && !plain;
-  setSvg(byId('page-mark'), markSvg(shown ? mark : 'unknown', MARK_PX));
-  const protocol = byId('page-protocol');
-  setText(
-    protocol,
-    plain ? (page.origin === null ? '' : (words?.title ?? '')) : PROTOCOL_NAMES[page.protocol],
-  );
-  setAttribute(protocol, 'class', `page-protocol ${shown ? mark : 'unknown'}`);
-  const verdict = plain ? words.text : (page.verdict?.text ?? reasonWords(page.protocol, page.reason));
-  writeVerdict(byId('verdict'), verdict);
-  const asideLine = byId('aside');
-  const aside = plain || page.verdict === null ? '' : asideWords(page);
-  setText(asideLine, aside);
-  asideLine.hidden = aside === '';
-  byId('adoption').hidden = plain;
-  if (!plain) renderAdoption(page);
+  const plain = words !== null && page.state === 'loading' && page.verdict !== null ? null : words;
+  const main = page.origins.find((view) => view.origin === page.origin);
+  renderWho(page, plain);
+  renderRemedy(plain?.remedy ?? null);
+  writeVerdict(byId('verdict'), plain?.text ?? verdictOf(page, main), main?.race ?? null);
+  writeLine(byId('aside'), plain !== null || page.verdict === null ? '' : asideWords(page));
+  writeLine(byId('visits'), plain === null ? visitsWords(page.visits) : '');
+  byId('adoption').hidden = plain !== null;
+  if (plain === null) renderAdoption(page);
+}
+
+/** Makes the button beside a page's words do what it says. */
+export function wireRemedy(run: (action: Remedy) => void): void {
+  const button = byId('remedy');
+  button.addEventListener('click', () => run(button.dataset['action'] as Remedy));
 }

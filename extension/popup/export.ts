@@ -1,17 +1,8 @@
 // *Export report*: a small menu (what, in which format), the request to the background, and the file.
 import type { Report } from '@photofinish/shared/report';
-import { reportToCsv } from '@photofinish/shared/report-csv';
-import { reportToHtml } from '@photofinish/shared/report-html';
 import { byId, make, setText } from '../ui/elements.ts';
-import { EXPORT_FORMATS, type ExportFormat, exportName } from './format.ts';
-
-const TYPES: Record<ExportFormat, string> = {
-  html: 'text/html;charset=utf-8',
-  json: 'application/json',
-  csv: 'text/csv;charset=utf-8',
-};
-
-const REVOKE_AFTER_MS = 10_000;
+import { say } from '../words.ts';
+import { EXPORT_FORMATS, type ExportFormat, exportName, FORMAT_NAMES } from './export-names.ts';
 
 interface Wanted {
   readonly site: string | null;
@@ -23,35 +14,14 @@ const wanted = new Map<number, Wanted>();
 let asked = 0;
 let shownSite: string | null | undefined;
 
-function contents(report: Report, format: ExportFormat): string {
-  switch (format) {
-    case 'html':
-      return reportToHtml(report);
-    case 'json':
-      return `${JSON.stringify(report, null, 2)}\n`;
-    case 'csv':
-      return reportToCsv(report);
-  }
-}
-
-function download(name: string, text: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const anchor = make('a');
-  anchor.href = url;
-  anchor.download = name;
-  anchor.click();
-  // Revoked at once, a browser may not have opened it yet.
-  setTimeout(() => URL.revokeObjectURL(url), REVOKE_AFTER_MS);
-}
-
 /** Answers the request with a file. */
-export function saveReport(id: number, report: Report): void {
+export async function saveReport(id: number, report: Report): Promise<void> {
   const next = wanted.get(id);
   wanted.delete(id);
   if (next === undefined) return;
-  const name = exportName(next.site, report.createdAt, next.format);
-  download(name, contents(report, next.format), TYPES[next.format]);
-  setText(byId('export-words'), report.sites.length === 0 ? 'saved; nothing recorded yet' : 'saved');
+  const { download } = await import('./export-file.ts');
+  download(exportName(next.site, report.createdAt, next.format), report, next.format);
+  setText(byId('export-words'), say(report.sites.length === 0 ? 'popupExportEmpty' : 'popupExportSaved'));
 }
 
 function showFailure(words: string): void {
@@ -64,7 +34,7 @@ function showFailure(words: string): void {
 export function failReport(id: number, message: string): void {
   if (!wanted.delete(id)) return;
   setText(byId('export-words'), '');
-  showFailure(`No report was made: ${message}`);
+  showFailure(say('popupExportFailed', { why: message }));
 }
 
 /** The port broke and is open again: what was not answered is asked for anew. */
@@ -106,16 +76,17 @@ function group(label: string, site: string | null, ask: Ask): HTMLElement {
   element.setAttribute('aria-label', label);
   element.append(make('span', 'group-label', label));
   for (const format of EXPORT_FORMATS) {
-    const item = make('button', 'item', format.toUpperCase());
+    const name = FORMAT_NAMES[format];
+    const item = make('button', 'item', name);
     item.type = 'button';
     item.tabIndex = -1;
     item.setAttribute('role', 'menuitem');
-    item.setAttribute('aria-label', `${label} as ${format.toUpperCase()}`);
+    item.setAttribute('aria-label', say('popupExportAs', { what: label, format: name }));
     item.addEventListener('click', () => {
       setOpen(false);
       asked += 1;
       wanted.set(asked, { site, format });
-      setText(byId('export-words'), 'building');
+      setText(byId('export-words'), say('popupExportBuilding'));
       showFailure('');
       ask(asked, site);
     });
@@ -128,8 +99,8 @@ function group(label: string, site: string | null, ask: Ask): HTMLElement {
 export function renderExport(site: string | null, ask: Ask): void {
   if (shownSite === site) return;
   shownSite = site;
-  const groups = site === null ? [] : [group('This site', site, ask)];
-  byId('export-menu').replaceChildren(...groups, group('All sites', null, ask));
+  const groups = site === null ? [] : [group(say('popupExportThis'), site, ask)];
+  byId('export-menu').replaceChildren(...groups, group(say('popupExportAll'), null, ask));
 }
 
 /** Opens and closes the menu. */

@@ -6,6 +6,8 @@ import { photoFinish } from '@photofinish/shared/photo-finish';
 import { photoFinishSvg } from '@photofinish/shared/photo-finish-svg';
 import type { OriginView, PageView } from '../messages.ts';
 import { byId, make, setAttribute, setSvg, setText } from '../ui/elements.ts';
+import { say } from '../words.ts';
+import { writeLine } from './answer.ts';
 import { capitalSentence, forecastWords } from './format.ts';
 import { type LiveRace, liveFinish } from './live.ts';
 
@@ -40,9 +42,9 @@ export function drawing(
 
 /** What stands beside a drawing: what its numbers are, or why there is none. */
 export function captionWords(race: OriginRace | null, running: Running | undefined): string {
-  if (running) return running.cancelling ? 'cancelling' : liveFinish(running.live).caption;
-  if (race === null) return 'not raced yet';
-  if (race.trials.length === 0) return 'could not be raced';
+  if (running) return running.cancelling ? say('popupCancelling') : liveFinish(running.live).caption;
+  if (race === null) return say('popupNotRacedYet');
+  if (race.trials.length === 0) return say('popupNotRaced');
   return photoFinish(race).caption;
 }
 
@@ -53,10 +55,10 @@ export function raceButton(
   running: Running | undefined,
   helper: PageView['helper'],
 ): void {
-  setText(button, running ? 'Cancel' : raced ? 'Race again' : 'Race now');
+  setText(button, say(running ? 'popupCancel' : raced ? 'popupRaceAgain' : 'popupRaceNow'));
   const disabled = running ? running.cancelling : helper.state !== 'ready';
   if (button.disabled !== disabled) button.disabled = disabled;
-  setAttribute(button, 'title', disabled && !running ? 'Races need the helper.' : '');
+  setAttribute(button, 'title', disabled && !running ? say('popupNeedsHelper') : '');
 }
 
 function writeCaption(view: OriginView, running: Running | undefined): void {
@@ -68,21 +70,30 @@ function writeCaption(view: OriginView, running: Running | undefined): void {
   caption.dataset['key'] = key;
   const scored = make('span', `forecast ${forecast.result}`);
   scored.title = forecast.title;
-  if (forecast.result === 'none') scored.textContent = 'no forecast';
-  else scored.append('forecast ', verdictSign(forecast.result), make('strong', '', forecast.text));
+  if (forecast.result === 'none') scored.textContent = say('popupNoForecast');
+  else
+    scored.append(
+      `${say('popupForecast')} `,
+      verdictSign(forecast.result),
+      make('strong', '', forecast.text),
+    );
   caption.replaceChildren(`${words} · `, scored);
 }
 
-/** Tick or cross with its word for those who do not see it; nothing while it is open. */
+const SIGNS = {
+  right: ['popupRight', '✓ '],
+  wrong: ['popupWrong', '✗ '],
+  open: ['popupOpen', ''],
+} as const;
+
+/** Tick or cross with its word for those who do not see it; only the word while it is open. */
 export function verdictSign(result: 'right' | 'wrong' | 'open' | 'none'): HTMLElement {
   const sign = make('span', `sign ${result}`);
-  if (result === 'open') sign.append(make('span', 'unseen', 'not scored: '));
-  if (result === 'right' || result === 'wrong') {
-    sign.append(make('span', 'unseen', result === 'right' ? 'right: ' : 'wrong: '));
-    const glyph = make('span', '', result === 'right' ? '✓ ' : '✗ ');
-    glyph.setAttribute('aria-hidden', 'true');
-    sign.append(glyph);
-  }
+  if (result === 'none') return sign;
+  const [word, mark] = SIGNS[result];
+  const glyph = make('span', '', mark);
+  glyph.setAttribute('aria-hidden', 'true');
+  sign.append(make('span', 'unseen', `${say(word)} `), glyph);
   return sign;
 }
 
@@ -94,11 +105,10 @@ export function renderFinish(page: PageView, board: RaceBoard): void {
   if (view === undefined) return;
   const running = board.running.get(view.origin);
   section.classList.toggle('racing', running !== undefined);
+  section.classList.toggle('asking', !page.complete && view.race === null);
   setSvg(byId('finish-drawing'), drawing(view.race, running, 'finish-svg'));
-  const failure = board.failures.get(view.origin) ?? view.race?.error?.message;
-  const words = byId('finish-words');
-  words.hidden = failure === undefined || running !== undefined;
-  setText(words, failure === undefined ? '' : capitalSentence(failure));
+  const failure = running ? undefined : (board.failures.get(view.origin) ?? view.race?.error?.message);
+  writeLine(byId('finish-words'), failure === undefined ? '' : capitalSentence(failure));
   raceButton(byId<HTMLButtonElement>('race'), view.race !== null, running, page.helper);
   writeCaption(view, running);
 }

@@ -1,26 +1,22 @@
+import '../words.fixture.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/adoption';
 import type { Origin } from '@photofinish/shared/origin';
 import type { Protocol } from '@photofinish/shared/protocol';
 import { attempt, comparison, originRace, trial } from '@photofinish/shared/race-samples.fixture';
-import type { HelperState, OriginView } from '../messages.ts';
+import type { OriginView } from '../messages.ts';
 import {
   adoptionWords,
-  asideWords,
   capitalSentence,
   emphasise,
-  exportName,
   forecastWords,
-  helperWords,
-  nextSorting,
   originLabel,
   protocolCell,
   raceWords,
   reasonWords,
-  type Sorting,
-  sortOrigins,
-  stateWords,
+  verdictWords,
+  visitsWords,
 } from './format.ts';
 
 const counts = (over: Partial<ProtocolCounts>): ProtocolCounts => ({ ...NO_REQUESTS, ...over });
@@ -62,15 +58,38 @@ test('an origin is written without its scheme, with a port that is not 443', () 
   assert.equal(originLabel('https://a.test:8443' as Origin), 'a.test:8443');
 });
 
-test('the gain is set apart in the verdict and nothing of the sentence is lost', () => {
-  const text = 'Reached over HTTP/3. HTTP/2 takes 60.5 ms longer to connect here.';
-  const pieces = emphasise(text);
-  assert.deepEqual(
-    pieces.filter((p) => p.strong).map((p) => p.text),
-    ['60.5 ms longer'],
-  );
-  assert.equal(pieces.map((p) => p.text).join(''), text);
-  assert.deepEqual(emphasise('Speaks HTTP/3.'), [{ text: 'Speaks HTTP/3.', strong: false }]);
+test('what a race measured is set apart in the verdict, in any language, and nothing of the sentence is lost', () => {
+  const race = comparison([51.5, 51.5, 51.5], [112, 112, 112]);
+  const strong = (text: string) => {
+    const pieces = emphasise(text, race);
+    assert.equal(pieces.map((p) => p.text).join(''), text);
+    return pieces.filter((p) => p.strong).map((p) => p.text);
+  };
+  const english =
+    'Reached over HTTP/3. HTTP/3 saves 60.5 ms of the 112 ms that HTTP/2 takes to connect here.';
+  assert.deepEqual(strong(english), ['60.5 ms of the 112 ms']);
+  assert.deepEqual(strong('Of 112 ms it saves 60.5 ms'), ['112 ms it saves 60.5 ms']);
+  assert.deepEqual(strong('Speaks HTTP/3.'), []);
+  assert.deepEqual(emphasise(english, null), [{ text: english, strong: false }]);
+});
+
+test('where no gain is measured the verdict says so, unless a race showed that there is none to measure', () => {
+  const said = (race: OriginView['race']) => verdictWords(view('a.test', { race }));
+  assert.match(said(null), /is not measured; race it\.$/);
+  assert.match(said(comparison([10, 11], [20, 21])), /is not measured/);
+  assert.match(said(raced), /is not measured/);
+  assert.doesNotMatch(said(compared(20)), /not measured/);
+  const failed = trial([attempt({ protocol: 'h3', outcome: 'failed' })], null);
+  const old = trial([attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9 })], 'h2');
+  assert.doesNotMatch(said(originRace([failed, old], { mode: 'compare' })), /not measured/);
+});
+
+test('earlier visits are told once there are any', () => {
+  const sinceMs = Date.UTC(2026, 10, 3, 12);
+  assert.equal(visitsWords(null), '');
+  assert.equal(visitsWords({ navigations: counts({ h2: 1 }), sinceMs }), '');
+  const words = visitsWords({ navigations: counts({ h2: 3, h3: 12, unknown: 1 }), sinceMs });
+  assert.equal(words, 'Visits since Nov 3, 2026: HTTP/3 12, HTTP/2 3, unknown 1');
 });
 
 test('adoption has its denominator and its hidden part', () => {
@@ -79,7 +98,7 @@ test('adoption has its denominator and its hidden part', () => {
     [words.share, words.of, words.hidden],
     ['62 %', 'HTTP/3 of 34 known requests', '9 hidden by their sites'],
   );
-  assert.equal(words.label, 'Requests by protocol: HTTP/3 21, HTTP/2 12, HTTP/1 1, unknown 9');
+  assert.equal(words.label, 'Requests by protocol: HTTP/3 21, HTTP/2 12, HTTP/1.0 1, unknown 9');
 });
 
 test('what is not known is no zero percent', () => {
@@ -120,73 +139,12 @@ test('a protocol that never got through is named', () => {
   assert.equal(raceWords(originRace([failed('h3'), failed('h2')], { mode: 'compare' })).text, 'both failed');
 });
 
-test('every state of the helper has words, and the broken ones a command', () => {
-  const states: HelperState[] = [
-    { state: 'connecting' },
-    { state: 'ready', program: 'photofinish 1.0.0', network: 'net' },
-    { state: 'missing' },
-    { state: 'crashed', message: 'it ended with code 1' },
-    { state: 'incompatible', message: 'speaks version 2.' },
-  ];
-  const words = states.map(helperWords);
-  assert.deepEqual(
-    words.map((w) => w.label),
-    ['helper starting', 'helper 1.0.0', 'no helper', 'helper stopped', 'helper does not fit'],
-  );
-  assert.deepEqual(
-    words.map((w) => w.help?.command),
-    [undefined, undefined, 'npx photofinish install', 'npx photofinish doctor', 'npx photofinish install'],
-  );
-  assert.match(words[4]?.help?.what ?? '', /speaks version 2\. Recording goes on/);
-});
-
-test('every page state but a record has its own words', () => {
-  const states = ['loading', 'not-https', 'browser-page', 'not-recorded'] as const;
-  const texts = states.map((state) => stateWords(state)?.text);
-  assert.equal(new Set(texts).size, states.length);
-  assert.ok(texts.every((text) => text?.endsWith('.')));
-  assert.equal(stateWords('recorded'), null);
-});
-
 test('unknown comes with its reason', () => {
   assert.equal(protocolCell('unknown', 'no-timing-allow-origin'), 'hidden');
   assert.equal(protocolCell('unknown', 'missed'), 'unknown');
   assert.equal(protocolCell('h3', null), 'h3');
   assert.match(reasonWords('unknown', 'service-worker'), /service worker answered/);
   assert.equal(reasonWords('h3', null), '');
-  assert.match(asideWords({ delivery: 'http-cache', protocol: 'h3' }), /HTTP cache/);
-  assert.equal(asideWords({ delivery: 'network', protocol: 'h3' }), '');
-  assert.equal(asideWords({ delivery: 'http-cache', protocol: 'unknown' }), '', 'the verdict says it');
-});
-
-test('origins sort by every column, in both directions, and equal ones keep their order', () => {
-  const a = view('a.test', { counts: counts({ h2: 5 }), race: compared(3) });
-  const b = view('b.test', { protocol: 'h3', counts: counts({ h3: 9 }) });
-  const c = view('c.test', { counts: counts({ h2: 5 }), race: compared(-4) });
-  const sorted = (sorting: Sorting | null) =>
-    sortOrigins([b, c, a], sorting)
-      .map((o) => o.origin.slice(8, 9))
-      .join('');
-  assert.equal(sorted(null), 'bca');
-  assert.equal(sorted({ key: 'origin', direction: 'ascending' }), 'abc');
-  assert.equal(sorted({ key: 'origin', direction: 'descending' }), 'cba');
-  assert.equal(sorted({ key: 'protocol', direction: 'ascending' }), 'bca');
-  assert.equal(sorted({ key: 'requests', direction: 'descending' }), 'bca');
-  assert.equal(sorted({ key: 'race', direction: 'ascending' }), 'cab');
-});
-
-test('a header sorts numbers from the largest, words from the first, and turns round at the second click', () => {
-  const first = nextSorting(null, 'requests');
-  assert.equal(first.direction, 'descending');
-  assert.equal(nextSorting(first, 'requests').direction, 'ascending');
-  assert.equal(nextSorting(first, 'origin').direction, 'ascending');
-});
-
-test('a file name holds the site and the day, and nothing a file system refuses', () => {
-  const at = '2026-11-21T09:45:00.000Z';
-  assert.equal(exportName('example.org', at, 'html'), 'photofinish-example.org-2026-11-21.html');
-  assert.equal(exportName(null, at, 'csv'), 'photofinish-all-sites-2026-11-21.csv');
-  assert.equal(exportName('[::1]/../x', at, 'json'), 'photofinish--1-..-x-2026-11-21.json');
 });
 
 test('messages of other programs become sentences', () => {

@@ -1,7 +1,19 @@
 // The helper's state: a dot with words at the foot, and when it is missing what to do about it.
+import { installCommand } from '../helper/install-command.ts';
+import { surroundings } from '../helper/surroundings.ts';
 import type { HelperState } from '../messages.ts';
+import { renderCommand } from '../ui/command.ts';
 import { byId, setAttribute, setText } from '../ui/elements.ts';
-import { helperWords } from './format.ts';
+import { type HelperWords, helperWords } from './state-words.ts';
+
+type Command = NonNullable<HelperWords['help']>['command'];
+
+async function renderMending(command: Command): Promise<void> {
+  const text = command === 'install' ? installCommand(await surroundings()) : command;
+  const place = byId('helper-command');
+  place.hidden = text === null;
+  if (text !== null) renderCommand(place, text);
+}
 
 /** Foot and help; recording goes on whatever the state. */
 export function renderHelper(helper: HelperState): void {
@@ -9,26 +21,15 @@ export function renderHelper(helper: HelperState): void {
   setText(byId('helper-label'), words.label);
   setAttribute(byId('helper'), 'title', words.title);
   setAttribute(byId('helper-dot'), 'class', `dot ${words.dot}`);
-  const help = byId('helper-help');
-  help.hidden = words.help === null;
+  byId('helper-help').hidden = words.help === null;
   if (words.help === null) return;
   setText(byId('helper-what'), words.help.what);
-  setText(byId('helper-command'), words.help.command);
+  byId('helper-retry').hidden = helper.state === 'not-asked';
+  void renderMending(words.help.command);
 }
 
-/** Copy and *Try again*. */
-export function wireHelper(onRetry: () => void): void {
-  const copy = byId<HTMLButtonElement>('helper-copy');
-  copy.addEventListener('click', async () => {
-    const command = byId('helper-command');
-    try {
-      await navigator.clipboard.writeText(command.textContent);
-      setText(copy, 'Copied');
-    } catch {
-      // Clipboards can be forbidden by policy; then the command is selected for the user's own copy.
-      getSelection()?.selectAllChildren(command);
-      setText(copy, 'Selected');
-    }
-  });
+/** *Set up* and *Try again*. */
+export function wireHelper(onSetUp: () => void, onRetry: () => void): void {
+  byId('helper-set-up').addEventListener('click', onSetUp);
   byId('helper-retry').addEventListener('click', onRetry);
 }

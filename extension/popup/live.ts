@@ -3,6 +3,7 @@ import type { ContenderName } from '@photofinish/shared/outcome';
 import { absentLane, finishOf, type Lane, type PhotoFinish } from '@photofinish/shared/photo-finish';
 import { median } from '@photofinish/shared/statistics';
 import type { Progress } from '@photofinish/shared/wire';
+import { say } from '../words.ts';
 
 interface LiveAttempt {
   readonly trial: number;
@@ -67,8 +68,8 @@ function liveLane(contender: ContenderName, attempts: readonly LiveAttempt[]): L
 
 /** The lanes so far: medians of the trials already done, never a margin. A comparison has two trials a pair. */
 export function liveFinish(live: LiveRace): PhotoFinish {
-  const caption =
-    live.trials === 0 ? 'racing' : `racing, pair ${Math.ceil(live.trial / 2)} of ${live.trials / 2}`;
+  const pair = { pair: Math.ceil(live.trial / 2), pairs: live.trials / 2 };
+  const caption = live.trials === 0 ? say('popupRacing') : say('popupRacingPair', pair);
   const lanes = [liveLane('h3', live.attempts.h3), liveLane('h2', live.attempts.h2)] as const;
   return finishOf('compare', lanes, null, caption);
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { PALETTE_CSS } from '@photofinish/shared/marks';
+import { catalogFiles } from '../words.fixture.ts';
 
 const html = await readFile(new URL('./popup.html', import.meta.url), 'utf8');
 const css = await readFile(new URL('./popup.css', import.meta.url), 'utf8');
@@ -25,9 +26,28 @@ test('the page has no inline script, style or handler, and loads only its own fi
 });
 
 test('every id that a script asks for is in the page', async () => {
-  for (const file of ['answer', 'finish', 'origins', 'helper', 'export', 'popup']) {
+  for (const file of ['answer', 'finish', 'origins', 'row', 'tip', 'helper', 'export', 'popup']) {
     const source = await readFile(new URL(`./${file}.ts`, import.meta.url), 'utf8');
     for (const [, id] of source.matchAll(/byId(?:<\w+>)?\('([^']+)'\)/g))
       assert.ok(html.includes(`id="${id}"`), `${file}.ts asks for #${id}`);
   }
+});
+
+test('every word of the page is in the catalog, and none stands in the page itself', async () => {
+  const english = Object.assign({}, ...catalogFiles('en').values());
+  const named = [...html.matchAll(/data-say(?:-\w+)?="([^"]*)"/g)].map(([, key]) => key ?? '');
+  assert.ok(named.length > 20);
+  for (const key of named) assert.ok(key in english, key);
+  const words = html
+    .replaceAll(/<!--[^]*?-->|<title>[^]*?<\/title>|<[^>]*>/g, ' ')
+    .replaceAll('Photofinish', '')
+    .trim();
+  assert.doesNotMatch(words, /\p{L}/u);
+});
+
+test('nothing in the styles is left or right of anything', () => {
+  assert.doesNotMatch(
+    css,
+    /(?:^|[\s;{-])(?:left|right)\s*:|(?:margin|padding|border)-(?:left|right)|text-align:\s*(?:left|right)/m,
+  );
 });

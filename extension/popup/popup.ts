@@ -1,19 +1,26 @@
 // The popup's entry: which tab, the port to the background, and who draws what. `popup.html?tab=ID` shows the tab of
 // that id instead of the active one, so that the popup can also live in a tab of its own.
+import '../words.ts';
 import type { Origin } from '@photofinish/shared/origin';
 import type { PageView, PopupEvent } from '../messages.ts';
-import { byId, setText } from '../ui/elements.ts';
-import { renderAnswer } from './answer.ts';
-import { type Connection, connect } from './connection.ts';
+import { withDelta } from '../page/delta.ts';
+import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
+import { byId, setAttribute, setText } from '../ui/elements.ts';
+import { writeWords } from '../ui/page-words.ts';
+import { say } from '../words.ts';
+import { renderAnswer, wireRemedy, writeLine } from './answer.ts';
 import { failReport, renderExport, resumeExports, saveReport, wireExport } from './export.ts';
 import { type Running, renderFinish } from './finish.ts';
-import { NO_ANSWER } from './format.ts';
 import { renderHelper, wireHelper } from './helper.ts';
 import { NO_PROGRESS, progressed } from './live.ts';
-import { renderOrigins, wireSorting } from './origins.ts';
+import { redrawRows, renderOrigins, wireOrigins } from './origins.ts';
+import type { Surroundings } from './row.ts';
+import type { Remedy } from './state-words.ts';
 
 /** A background starts in well under a second; one that says nothing for so long is not going to. */
 const SILENCE_MS = 5000;
+/** Everything the manifest names; Firefox's users may have given less. */
+const ALL_SITES = { origins: ['https://*/*'] };
 
 const running = new Map<Origin, Running>();
 const failures = new Map<Origin, string>();
@@ -40,103 +47,153 @@ function start(origin: Origin): Running {
   return begun;
 }
 
-/** A race newer than the one known at the start is the result; the lanes then stop moving. */
-function settle(): void {
-  for (const [origin, race] of running) {
+/** A race newer than the one known at the start is the result; the lanes then stop moving. Gives the origins of such. */
+function settle(): Origin[] {
+  const settled = [...running].filter(([origin, race]) => {
     const atMs = racedAt(origin);
-    if (atMs !== null && atMs !== race.beforeMs) running.delete(origin);
-  }
+    return atMs !== null && atMs !== race.beforeMs;
+  });
+  for (const [origin] of settled) running.delete(origin);
+  return settled.map(([origin]) => origin);
 }
 
-function askReport(connection: Connection): (id: number, site: string | null) => void {
-  return (id, site) => connection.send({ type: 'report', id, sites: site === null ? null : [site] });
+function around(port: BackgroundPort, shown: PageView): Surroundings {
+  return { page: shown, board: { running, failures }, onRace: (origin) => race(port, origin) };
 }
 
-function offerReports(connection: Connection, site: string | null): void {
-  renderExport(site, askReport(connection));
+function askReport(port: BackgroundPort): (id: number, site: string | null) => void {
+  return (id, site) => void port.send({ type: 'report', id, sites: site === null ? null : [site] });
 }
 
-function draw(connection: Connection): void {
+/** A new view, or one that changed. */
+function drawPage(port: BackgroundPort, shown: PageView, before: PageView | null): void {
+  document.documentElement.classList.remove('waiting');
+  setAttribute(byId('view'), 'aria-busy', String(shown.state === 'loading'));
+  renderAnswer(shown);
+  writeLine(byId('trouble'), shown.trouble ?? '');
+  renderFinish(shown, { running, failures });
+  renderOrigins(shown, () => around(port, shown));
+  renderExport(shown.site, askReport(port));
+  if (before?.helper === shown.helper) return;
+  renderHelper(shown.helper);
+  if (before !== null) redrawRows(null, around(port, shown));
+}
+
+/** Races began, went on or ended: the page did not change. */
+function drawRaces(port: BackgroundPort, origins: Iterable<Origin>): void {
   if (page === null) return;
-  const board = { running, failures };
-  const pressed = (origin: Origin): void => race(connection, origin);
-  byId('view').setAttribute('aria-busy', String(page.state === 'loading'));
-  renderAnswer(page);
-  setText(byId('trouble'), page.trouble ?? '');
-  byId('trouble').hidden = page.trouble === null;
-  renderFinish(page, board);
-  renderOrigins(page, board, pressed);
-  renderHelper(page.helper);
-  offerReports(connection, page.site);
+  renderFinish(page, { running, failures });
+  redrawRows(origins, around(port, page));
 }
 
-function race(connection: Connection, origin: Origin): void {
+function race(port: BackgroundPort, origin: Origin): void {
   const current = running.get(origin);
   if (current) {
     running.set(origin, { ...current, cancelling: true });
-    connection.send({ type: 'cancel-race', origin });
+    port.send({ type: 'cancel-race', origin });
   } else {
     start(origin);
-    connection.send({ type: 'race', origin });
+    port.send({ type: 'race', origin });
   }
-  draw(connection);
+  drawRaces(port, [origin]);
 }
 
-function onEvent(connection: Connection, event: PopupEvent): void {
+function show(port: BackgroundPort, next: PageView): void {
+  const before = page;
+  page = next;
+  const settled = settle();
+  drawPage(port, next, before);
+  drawRaces(port, settled);
+}
+
+function onEvent(port: BackgroundPort, event: PopupEvent): void {
   switch (event.type) {
     case 'page':
-      page = event.page;
-      settle();
+      show(port, event.page);
+      break;
+    case 'page-delta':
+      if (page !== null) show(port, withDelta(page, event.delta));
       break;
     case 'race-progress': {
       const current = running.get(event.origin) ?? start(event.origin);
       running.set(event.origin, { ...current, live: progressed(current.live, event.progress) });
+      drawRaces(port, [event.origin]);
       break;
     }
     case 'race-failed': {
       const cancelled = running.get(event.origin)?.cancelling || event.code === 'cancelled';
       running.delete(event.origin);
-      failures.set(event.origin, cancelled ? 'The race was cancelled' : event.message);
+      failures.set(event.origin, cancelled ? say('popupRaceCancelled') : event.message);
+      drawRaces(port, [event.origin]);
       break;
     }
     case 'report':
-      saveReport(event.id, event.report);
-      return;
+      void saveReport(event.id, event.report);
+      break;
     case 'report-failed':
       failReport(event.id, event.message);
-      return;
+      break;
   }
-  draw(connection);
 }
 
-function onLost(connection: Connection): void {
-  for (const origin of running.keys()) failures.set(origin, 'The background restarted during the race');
+function onLost(port: BackgroundPort): void {
+  const lost = [...running.keys()];
+  for (const origin of lost) failures.set(origin, say('popupRaceLost'));
   running.clear();
-  draw(connection);
+  drawRaces(port, lost);
+}
+
+function openTab(path: string): void {
+  void chrome.tabs.create({ url: chrome.runtime.getURL(path) });
+}
+
+async function runRemedy(remedy: Remedy, tabId: number): Promise<void> {
+  // Asking must come first: browsers take it only in the turn of the click.
+  if (remedy === 'access' && !(await chrome.permissions.request(ALL_SITES))) return;
+  if (remedy === 'options') await chrome.runtime.openOptionsPage();
+  else await chrome.tabs.reload(tabId);
+}
+
+function wireFoot(): void {
+  wireExport();
+  byId('options').addEventListener('click', () => void chrome.runtime.openOptionsPage());
+  byId('dashboard').addEventListener('click', (event) => {
+    event.preventDefault();
+    const site = page?.site ?? null;
+    openTab(`dashboard/dashboard.html${site === null ? '' : `?site=${encodeURIComponent(site)}`}`);
+  });
+  // Only Firefox lets an extension steer; its pages have another scheme.
+  byId('inform').hidden = location.protocol === 'moz-extension:';
 }
 
 async function open(): Promise<void> {
-  const tabId = await tabToWatch();
-  const connection: Connection = connect(
-    tabId,
-    (event) => onEvent(connection, event),
-    () => onLost(connection),
-    () => resumeExports(askReport(connection)),
-  );
+  const watched = tabToWatch();
+  writeWords();
+  const tabId = await watched;
+  const port = connectBackground({
+    onOpen(opened) {
+      opened.send({ type: 'watch', tabId });
+      resumeExports(askReport(opened));
+    },
+    onEvent: (event) => onEvent(port, event),
+    onLost: () => onLost(port),
+  });
   setTimeout(() => {
     if (page !== null) return;
-    setText(byId('verdict'), NO_ANSWER);
+    setText(byId('verdict'), say('popupNoAnswer'));
     byId('view').setAttribute('aria-busy', 'false');
   }, SILENCE_MS);
-  offerReports(connection, null);
-  wireSorting(() => draw(connection));
-  wireHelper(() => connection.send({ type: 'reconnect-helper' }));
+  wireFoot();
+  wireOrigins();
+  wireHelper(
+    () => openTab('welcome/welcome.html'),
+    () => void port.send({ type: 'reconnect-helper' }),
+  );
+  wireRemedy((remedy) => void runRemedy(remedy, tabId).catch(console.error));
   byId('race').addEventListener('click', () => {
-    if (page?.origin) race(connection, page.origin);
+    if (page?.origin) race(port, page.origin);
   });
+  renderExport(null, askReport(port));
 }
 
-wireExport();
-// Only Firefox lets an extension steer; its pages have another scheme.
-byId('inform').hidden = location.protocol === 'moz-extension:';
 void open();

@@ -1,0 +1,45 @@
+// What changed between two views of a page, so that a watcher is sent little while a page loads. Pure: the same
+// two functions make a delta in the background and apply it in the popup.
+import type { OriginView, PageDelta, PageView } from '../messages.ts';
+import { byUse } from './order.ts';
+
+type Fields = Omit<PageView, 'origins'>;
+
+/** Whether two values would be the same JSON; properties may stand in any order. */
+export function same(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  const other = b as Readonly<Record<string, unknown>>;
+  return Object.entries(a).every(([key, value]) => key in other && same(value, other[key]));
+}
+
+function fieldsOf({ origins: _, ...fields }: PageView): Fields {
+  return fields;
+}
+
+/** What leads from one view to the other; null when they say the same. */
+export function deltaOf(before: PageView, after: PageView): PageDelta | null {
+  const old: Readonly<Record<string, unknown>> = fieldsOf(before);
+  const fields = Object.fromEntries(
+    Object.entries(fieldsOf(after)).filter(([name, value]) => !same(old[name], value)),
+  );
+  const known = new Map(before.origins.map((view) => [view.origin, view]));
+  const changed = after.origins.filter((view) => !same(known.get(view.origin), view));
+  for (const { origin } of after.origins) known.delete(origin);
+  const removed = [...known.keys()];
+  if (Object.keys(fields).length + changed.length + removed.length === 0) return null;
+  return { fields, changed, removed };
+}
+
+/** The view after a delta. Origins that did not change stay the very same objects. */
+export function withDelta(before: PageView, { fields, changed, removed }: PageDelta): PageView {
+  const after = { ...before, ...fields };
+  if (changed.length + removed.length === 0 && after.origin === before.origin) return after;
+  const origins = new Map<string, OriginView>(before.origins.map((view) => [view.origin, view]));
+  for (const origin of removed) origins.delete(origin);
+  for (const view of changed) origins.set(view.origin, view);
+  return { ...after, origins: [...origins.values()].sort(byUse(after.origin)) };
+}

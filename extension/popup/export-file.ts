@@ -1,0 +1,36 @@
+// A report as a file: loaded only when somebody asks for one, because the page in view needs none of it.
+import type { Report } from '@photofinish/shared/report';
+import { reportToCsv } from '@photofinish/shared/report-csv';
+import { reportToHtml } from '@photofinish/shared/report-html';
+import { make } from '../ui/elements.ts';
+import type { ExportFormat } from './export-names.ts';
+
+const TYPES: Record<ExportFormat, string> = {
+  html: 'text/html;charset=utf-8',
+  json: 'application/json',
+  csv: 'text/csv;charset=utf-8',
+};
+
+const REVOKE_AFTER_MS = 10_000;
+
+function contents(report: Report, format: ExportFormat): string {
+  switch (format) {
+    case 'html':
+      return reportToHtml(report);
+    case 'json':
+      return `${JSON.stringify(report, null, 2)}\n`;
+    case 'csv':
+      return reportToCsv(report);
+  }
+}
+
+/** Gives the report to the browser to save under `name`. */
+export function download(name: string, report: Report, format: ExportFormat): void {
+  const url = URL.createObjectURL(new Blob([contents(report, format)], { type: TYPES[format] }));
+  const anchor = make('a');
+  anchor.href = url;
+  anchor.download = name;
+  anchor.click();
+  // Revoked at once, a browser may not have opened it yet.
+  setTimeout(() => URL.revokeObjectURL(url), REVOKE_AFTER_MS);
+}
