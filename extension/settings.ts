@@ -39,8 +39,17 @@ export const DEFAULT_SETTINGS: Settings = {
 };
 
 const KEY = 'settings';
-const VERSION = 1;
-const storedSchema = v.object({ version: v.pipe(v.number(), v.integer()), settings: v.unknown() });
+
+/** What settings of an older version become in the next; each gets whatever was stored. */
+type Migration = (older: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+/** `MIGRATIONS[n]` leads from version n + 1 to n + 2. Never edited once released; a change is a further one. */
+const MIGRATIONS: readonly Migration[] = [];
+export const SETTINGS_VERSION = MIGRATIONS.length + 1;
+
+const storedSchema = v.object({
+  version: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  settings: v.record(v.string(), v.unknown()),
+});
 
 /** What of `chrome.storage.local` is used. */
 export interface SettingsArea {
@@ -51,13 +60,34 @@ export interface SettingsArea {
   };
 }
 
-/** Settings as stored, each value that is missing or unreadable at its default. */
-export function readSettings(stored: unknown): Settings {
+type Stored = v.InferOutput<typeof storedSchema>;
+
+function migrated({ version, settings }: Stored, migrations: readonly Migration[]): Record<string, unknown> {
+  return migrations
+    .slice(version - 1)
+    .reduce<Record<string, unknown>>((older, next) => next(older), settings);
+}
+
+/**
+ * Settings as stored, those of an older version migrated; each value that is missing or unreadable at its default. Of
+ * a newer version everything that is still understood holds.
+ */
+export function readSettings(stored: unknown, migrations: readonly Migration[] = MIGRATIONS): Settings {
   const parsed = v.safeParse(storedSchema, stored);
-  if (!parsed.success || typeof parsed.output.settings !== 'object') return DEFAULT_SETTINGS;
-  const found: Record<string, unknown> = { ...parsed.output.settings };
+  if (!parsed.success) return DEFAULT_SETTINGS;
+  const found = migrated(parsed.output, migrations);
   const valid = Object.entries(settingsSchema.entries).filter(([key, schema]) => v.is(schema, found[key]));
   return { ...DEFAULT_SETTINGS, ...Object.fromEntries(valid.map(([key]) => [key, found[key]])) };
+}
+
+/** Settings that come in a file, as they were stored; unlike the browser's own they hold as a whole or not at all. */
+export function settingsFromFile(stored: unknown): Settings | 'newer' | 'unreadable' {
+  const parsed = v.safeParse(storedSchema, stored);
+  if (!parsed.success) return 'unreadable';
+  if (parsed.output.version > SETTINGS_VERSION) return 'newer';
+  const found = migrated(parsed.output, MIGRATIONS);
+  const checked = v.safeParse(settingsSchema, { ...DEFAULT_SETTINGS, ...found });
+  return checked.success ? checked.output : 'unreadable';
 }
 
 /** The settings now. */
@@ -68,13 +98,13 @@ export async function loadSettings(area: SettingsArea): Promise<Settings> {
 /** Changes some settings. Rejects when what is stored was written by a newer program, which knows more. */
 export async function changeSettings(area: SettingsArea, changes: Partial<Settings>): Promise<Settings> {
   const stored = (await area.get(KEY))[KEY];
-  const version = v.safeParse(storedSchema, stored);
-  if (version.success && version.output.version > VERSION)
+  const parsed = v.safeParse(storedSchema, stored);
+  if (parsed.success && parsed.output.version > SETTINGS_VERSION)
     throw new Error(
-      `the settings are of version ${version.output.version}, and this program knows ${VERSION}`,
+      `the settings are of version ${parsed.output.version}, and this program knows ${SETTINGS_VERSION}`,
     );
   const settings = v.parse(settingsSchema, { ...readSettings(stored), ...changes });
-  await area.set({ [KEY]: { version: VERSION, settings } });
+  await area.set({ [KEY]: { version: SETTINGS_VERSION, settings } });
   return settings;
 }
 

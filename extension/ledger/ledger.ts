@@ -1,8 +1,9 @@
 // The one owner of IndexedDB: opens it, leads it to the newest version, and offers what is read and written of it.
 // Durability is the browser's default (`relaxed`): what is committed outlives the browser, not a power cut.
 import { type IDBPDatabase, openDB } from 'idb';
+import { mergesOn } from './merge.ts';
 import { LEDGER_VERSION, upgradeFrom } from './migrations.ts';
-import { pruneStep } from './prune.ts';
+import { pruneAll } from './prune.ts';
 import { readsOn } from './reading.ts';
 import { LEDGER_NAME, type LedgerSchema } from './schema.ts';
 import { writesOn } from './writing.ts';
@@ -18,8 +19,13 @@ export type { Reveal, RevealBatch } from './reveal.ts';
 export function openLedger(name = LEDGER_NAME): Ledger {
   let open: Promise<IDBPDatabase<LedgerSchema>> | null = null;
   const database = (): Promise<IDBPDatabase<LedgerSchema>> => {
+    let failed: unknown = null;
     open ??= openDB<LedgerSchema>(name, LEDGER_VERSION, {
-      upgrade: (db, oldVersion, _newVersion, tx) => upgradeFrom(oldVersion, db, tx),
+      upgrade(db, oldVersion, _newVersion, tx) {
+        upgradeFrom(oldVersion, db, tx).catch((error) => {
+          failed = error;
+        });
+      },
       // A newer program wants the database: let go, and open again when asked.
       blocking: (_current, _blocked, event) => {
         (event.target as IDBDatabase).close();
@@ -30,7 +36,8 @@ export function openLedger(name = LEDGER_NAME): Ledger {
       },
     }).catch((error) => {
       open = null;
-      throw error;
+      // The browser only says that the upgrade was aborted, not why.
+      throw failed ?? error;
     });
     return open;
   };
@@ -43,13 +50,14 @@ function ledgerOn(database: () => Promise<IDBPDatabase<LedgerSchema>>) {
   return {
     ...readsOn(database),
     ...writesOn(database),
+    ...mergesOn(database),
 
     /**
-     * Deletes one small batch of what is older than the retention or too much; the number deleted, 0 when nothing is
-     * left to do.
+     * Deletes what is older than the retention and the oldest of what is too much, in small transactions that
+     * recording goes on between; the number of rows. Where it is interrupted the next call goes on.
      */
     async prune(nowMs: number, retentionDays: number): Promise<number> {
-      return pruneStep(await database(), nowMs, retentionDays);
+      return pruneAll(await database(), nowMs, retentionDays);
     },
 
     async close(): Promise<void> {

@@ -4,17 +4,15 @@ import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import type { IDBPDatabase, IDBPTransaction } from 'idb';
 import { verdictOfRecord } from '../verdict.ts';
+import { chunksOf } from './chunks.ts';
 import { emptyDay } from './fold.ts';
 import { racesOf } from './ranges.ts';
 import { type DayRow, type DayTotal, type LedgerSchema, NETWORK_UNKNOWN } from './schema.ts';
 import { emptyTotal, movedTotal } from './totals.ts';
-import type { Store } from './transaction.ts';
+import { abandon, type Store } from './transaction.ts';
 
 export type Upgrade = IDBPTransaction<LedgerSchema, Store[], 'versionchange'>;
 type Migration = (db: IDBPDatabase<LedgerSchema>, tx: Upgrade) => void | Promise<void>;
-
-/** Rows that are in memory at once. */
-const CHUNK_ROWS = 2000;
 
 /** Days were kept without their network until version 2. */
 type DayRow1 = Omit<DayRow, 'network'>;
@@ -37,21 +35,16 @@ async function networksAndTotals(db: IDBPDatabase<LedgerSchema>, tx: Upgrade): P
   days.createIndex('site', ['site', 'day']);
   const totals = db.createObjectStore('totals', { keyPath: ['day', 'network'] });
   let total: DayTotal | null = null;
-  let rows: DayRow1[] = await old.getAll(null, CHUNK_ROWS);
-  while (rows.length > 0) {
-    for (const row of rows) {
+  for await (const rows of chunksOf(old))
+    for (const row of rows as readonly DayRow1[]) {
       const { day, site, origin } = row;
       const after = { ...row, network: NETWORK_UNKNOWN };
-      days.put(after);
-      if (total !== null && total.day !== day) totals.put(total);
+      await days.put(after);
+      if (total !== null && total.day !== day) await totals.put(total);
       if (total?.day !== day) total = emptyTotal(day, NETWORK_UNKNOWN);
       total = movedTotal(total, { before: emptyDay(day, site, origin, NETWORK_UNKNOWN), after });
     }
-    const last = rows.at(-1) as DayRow1;
-    const rest = IDBKeyRange.lowerBound([last.day, last.site, last.origin], true);
-    rows = await old.getAll(rest, CHUNK_ROWS);
-  }
-  if (total !== null) totals.put(total);
+  if (total !== null) await totals.put(total);
   db.deleteObjectStore('days-1' as Store);
 }
 
@@ -62,13 +55,9 @@ async function verdicts(tx: Upgrade): Promise<void> {
   const raced = new Set((await races.getAllKeys()).map(([origin]) => origin));
   const newest = async (origin: Origin): Promise<OriginRace | undefined> =>
     raced.has(origin) ? (await races.openCursor(racesOf(origin), 'prev'))?.value : undefined;
-  let rows = await records.getAll(null, CHUNK_ROWS);
-  while (rows.length > 0) {
+  for await (const rows of chunksOf(records))
     for (const row of rows)
-      records.put({ ...row, verdict: verdictOfRecord(row, await newest(row.origin)).code });
-    const last = rows[rows.length - 1] as (typeof rows)[number];
-    rows = await records.getAll(IDBKeyRange.lowerBound([last.origin, last.site], true), CHUNK_ROWS);
-  }
+      await records.put({ ...row, verdict: verdictOfRecord(row, await newest(row.origin)).code });
 }
 
 /** `MIGRATIONS[n]` leads from version n to n + 1. Never edited once released; a change is a further one. */
@@ -82,16 +71,18 @@ const MIGRATIONS: readonly Migration[] = [
 
 export const LEDGER_VERSION = MIGRATIONS.length;
 
-/** Leads a database of an older version to this one. A failure aborts the upgrade. */
+/** Leads a database of an older version to this one. Whatever fails, the upgrade is undone. */
 export async function upgradeFrom(
   oldVersion: number,
   db: IDBPDatabase<LedgerSchema>,
   tx: Upgrade,
 ): Promise<void> {
+  // The failure is told by whoever opens the database.
+  tx.done.catch(() => {});
   try {
     for (const migrate of MIGRATIONS.slice(oldVersion)) await migrate(db, tx);
   } catch (error) {
-    console.error('the ledger could not be upgraded', error);
-    tx.abort();
+    abandon(tx);
+    throw error;
   }
 }

@@ -35,14 +35,18 @@ function plansAt(nowMs: number, retentionDays: number): readonly Plan[] {
   ];
 }
 
-async function prunePlan(db: IDBPDatabase<LedgerSchema>, plan: Plan): Promise<number> {
-  return whole(db.transaction(plan.store, 'readwrite'), async (tx) => {
-    const source = plan.byAge === null ? tx.store : tx.store.index(plan.byAge as never);
-    const tooMany = (await tx.store.count()) - plan.maxRows;
+/** Deletes the oldest rows that are too old, or among the `tooMany` oldest, at most STEP_ROWS; their number. */
+async function pruneStep(
+  db: IDBPDatabase<LedgerSchema>,
+  { store, byAge, before }: Plan,
+  tooMany: number,
+): Promise<number> {
+  return whole(db.transaction(store, 'readwrite'), async (tx) => {
+    const source = byAge === null ? tx.store : tx.store.index(byAge as never);
     let deleted = 0;
     let cursor = await source.openCursor();
     while (cursor !== null && deleted < STEP_ROWS) {
-      const tooOld = indexedDB.cmp(cursor.key, plan.before) < 0;
+      const tooOld = indexedDB.cmp(cursor.key, before) < 0;
       if (!tooOld && deleted >= tooMany) break;
       await cursor.delete();
       deleted += 1;
@@ -52,13 +56,20 @@ async function prunePlan(db: IDBPDatabase<LedgerSchema>, plan: Plan): Promise<nu
   });
 }
 
-/** One step over every store; the number of rows deleted. */
-export async function pruneStep(
+/** Deletes, step by step, what is older than the retention and the oldest of what is too many; the number of rows. */
+export async function pruneAll(
   db: IDBPDatabase<LedgerSchema>,
   nowMs: number,
   retentionDays: number,
 ): Promise<number> {
   let deleted = 0;
-  for (const plan of plansAt(nowMs, retentionDays)) deleted += await prunePlan(db, plan);
+  for (const plan of plansAt(nowMs, retentionDays)) {
+    // Counting half a million rows takes a second, so it is done once and not at each step.
+    let tooMany = (await db.count(plan.store)) - plan.maxRows;
+    for (let step = STEP_ROWS; step === STEP_ROWS; tooMany -= step) {
+      step = await pruneStep(db, plan, tooMany);
+      deleted += step;
+    }
+  }
   return deleted;
 }

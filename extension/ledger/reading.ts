@@ -2,6 +2,8 @@
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import type { IDBPDatabase } from 'idb';
+import { CHUNK_ROWS, chunksOf } from './chunks.ts';
+import { SECTIONS, type Section, type Sections } from './merge.ts';
 import { AFTER_ALL, racesOf } from './ranges.ts';
 import {
   DAY_MS,
@@ -24,9 +26,6 @@ export interface RowCounts {
   readonly totals: number;
   readonly races: number;
 }
-
-/** Rows of one step: enough that steps cost little, few enough that a page stays alive between two of them. */
-const CHUNK_ROWS = 2000;
 
 /** Every day from the first to the last, both included. */
 function daysBetween(first: string, last: string): string[] {
@@ -148,6 +147,19 @@ export function readsOn(database: () => Promise<IDBPDatabase<LedgerSchema>>) {
         cursor = await cursor.continue();
       }
       return recent;
+    },
+
+    /**
+     * Hands over everything that is exported, section by section in their order, as it is at one moment: nothing is
+     * recorded until it is through, so `take` waits for nothing.
+     */
+    async snapshot(
+      take: <S extends Section>(section: S, rows: readonly Sections[S][]) => void,
+    ): Promise<void> {
+      const tx = (await database()).transaction(SECTIONS);
+      for (const section of SECTIONS)
+        for await (const rows of chunksOf(tx.objectStore(section))) take(section, rows as never);
+      await tx.done;
     },
 
     async countRows(): Promise<RowCounts> {

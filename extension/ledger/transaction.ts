@@ -18,11 +18,16 @@ export async function whole<Names extends ArrayLike<Store>, Result>(
     await tx.done;
     return result;
   } catch (error) {
-    try {
-      tx.abort();
-    } catch {
-      // It had ended by itself, which is what was wanted.
-    }
+    abandon(tx);
     throw error;
+  }
+}
+
+/** Aborts a transaction that may have ended by itself already, which is as good. */
+export function abandon(tx: { abort(): void }): void {
+  try {
+    tx.abort();
+  } catch {
+    // It had ended.
   }
 }

@@ -1,0 +1,90 @@
+// Reads a `photofinish.data` document from a file as it streams in, and checks each piece at the door.
+import { JSONParser } from '@streamparser/json';
+import * as v from 'valibot';
+import { type Settings, settingsFromFile } from '../settings.ts';
+import { siteOfHost } from '../site.ts';
+import { DataError, upgraded, versionOf } from './data-document.ts';
+import { SECTIONS, type Section, type Sections } from './merge.ts';
+import { daySchema, raceSchema, recordSchema, totalSchema } from './row-schemas.ts';
+
+/** A row of a section, or the settings. */
+export type Piece =
+  | { readonly [S in Section]: { readonly section: S; readonly row: Sections[S] } }[Section]
+  | { readonly section: 'settings'; readonly row: Settings };
+
+const SCHEMAS = { races: raceSchema, days: daySchema, totals: totalSchema, records: recordSchema };
+const PATHS = ['$.schema', '$.settings', ...SECTIONS.map((section) => `$.${section}.*`), '$.rows'];
+
+/** The values at PATHS, each with the name it stands under, chunk by chunk of the file. */
+async function* valuesOf(file: Blob): AsyncGenerator<(readonly [name: string, value: unknown])[]> {
+  const parser = new JSONParser({ paths: PATHS, keepStack: false });
+  let found: (readonly [string, unknown])[] = [];
+  parser.onValue = ({ key, value, stack }) => {
+    found.push([String(stack[1]?.key ?? key), value]);
+  };
+  const reader = file.stream().getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    try {
+      parser.write(read.value);
+    } catch (error) {
+      throw new DataError('damaged', `the file is no JSON: ${(error as Error).message}`);
+    }
+    yield found;
+    found = [];
+  }
+  if (!parser.isEnded) throw new DataError('damaged', 'the file ends too early');
+}
+
+function checkedSettings(value: unknown): Settings {
+  const read = settingsFromFile(value);
+  if (read === 'newer') throw new DataError('newer', 'a newer program wrote the settings');
+  if (read === 'unreadable') throw new DataError('bad-row', 'the settings cannot be read');
+  return { ...read, neverRecord: [...new Set(read.neverRecord.map(siteOfHost))] };
+}
+
+/** Checks the values of one document in their order. */
+function createDoor() {
+  let version: number | null = null;
+  let place = 0;
+  let counted = false;
+  const rows: Record<Section, number> = { races: 0, days: 0, totals: 0, records: 0 };
+
+  const checkedRow = (section: Section, value: unknown, version: number): Piece => {
+    const at = SECTIONS.indexOf(section);
+    if (at < place || counted) throw new DataError('damaged', `the section ${section} is out of its order`);
+    place = at;
+    rows[section] += 1;
+    const parsed = v.safeParse(SCHEMAS[section], upgraded(section, version, value));
+    if (parsed.success) return { section, row: parsed.output } as Piece;
+    const [issue] = parsed.issues;
+    const where = v.getDotPath(issue) ?? 'row';
+    throw new DataError('bad-row', `row ${rows[section]} of ${section}, ${where}: ${issue.message}`);
+  };
+
+  return {
+    take(name: string, value: unknown): Piece | null {
+      if (name === 'schema') {
+        version = versionOf(value);
+        return null;
+      }
+      if (version === null) throw new DataError('not-data', 'the file does not begin with its schema');
+      if (name === 'settings') return { section: 'settings', row: checkedSettings(value) };
+      if (name !== 'rows') return checkedRow(name as Section, value, version);
+      const told = v.safeParse(v.record(v.picklist(SECTIONS), v.number()), value);
+      counted = told.success && SECTIONS.every((section) => told.output[section] === rows[section]);
+      if (!counted) throw new DataError('damaged', 'the file has not the rows it says it has');
+      return null;
+    },
+    end(): void {
+      if (!counted) throw new DataError('damaged', 'the file does not say what rows it has');
+    },
+  };
+}
+
+/** The pieces of a file, a few at a time. Throws a DataError at the first that does not fit. */
+export async function* piecesOf(file: Blob): AsyncGenerator<Piece[]> {
+  const door = createDoor();
+  for await (const values of valuesOf(file))
+    yield values.flatMap(([name, value]) => door.take(name, value) ?? []);
+  door.end();
+}

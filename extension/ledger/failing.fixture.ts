@@ -1,0 +1,45 @@
+// Makes IndexedDB fail at a chosen operation, as when a disk is full or a service worker is ended: for tests.
+import { IDBObjectStore } from 'fake-indexeddb';
+
+const OPERATIONS = [
+  'get',
+  'getKey',
+  'getAll',
+  'getAllKeys',
+  'openCursor',
+  'add',
+  'put',
+  'delete',
+  'clear',
+] as const;
+
+/** `throws`: the operation is refused. `aborts`: the whole transaction is gone, as when its program ended. */
+export type Failure = 'throws' | 'aborts';
+
+export interface Failing {
+  /** Whether the operation came. */
+  readonly reached: () => boolean;
+  restore(): void;
+}
+
+/** Lets the operations before the nth through (the first is 1), and that one fail. */
+export function failAt(nth: number, how: Failure): Failing {
+  const prototype = IDBObjectStore.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
+  const originals = new Map(OPERATIONS.map((name) => [name, prototype[name]]));
+  let done = 0;
+  for (const [name, original] of originals)
+    prototype[name] = function (this: unknown, ...args: unknown[]) {
+      done += 1;
+      if (done === nth) {
+        if (how === 'throws') throw new DOMException('the disk is full', 'QuotaExceededError');
+        (this as IDBObjectStore).transaction.abort();
+      }
+      return original?.apply(this, args);
+    };
+  return {
+    reached: () => done >= nth,
+    restore() {
+      for (const [name, original] of originals) if (original) prototype[name] = original;
+    },
+  };
+}

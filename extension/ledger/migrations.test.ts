@@ -1,0 +1,130 @@
+import 'fake-indexeddb/auto';
+import '../words.fixture.ts';
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
+import { openDB } from 'idb';
+import { CHUNK_ROWS } from './chunks.ts';
+import { type Failure, failAt } from './failing.fixture.ts';
+import { checkInvariants, dump } from './invariants.fixture.ts';
+import { openLedger } from './ledger.ts';
+import { LEDGER_NAME, NETWORK_UNKNOWN } from './schema.ts';
+import { createVersion1, VERSION_1 } from './version-1.fixture.ts';
+
+const { stores } = VERSION_1;
+
+beforeEach(() => {
+  globalThis.indexedDB = new IDBFactory();
+});
+
+test('a ledger of version 1 is led to this one, and nothing of it is lost', async () => {
+  await createVersion1();
+  const ledger = await openLedger();
+  const all = await dump(ledger);
+  checkInvariants(all);
+  assert.deepEqual(
+    all.records.map(({ verdict, ...record }) => record),
+    stores.records.rows,
+  );
+  assert.deepEqual(
+    all.days,
+    stores.days.rows.map((row) => ({ ...row, network: NETWORK_UNKNOWN })),
+  );
+  assert.deepEqual(all.races, stores.races.rows);
+  assert.deepEqual(
+    await ledger.outbox(100),
+    stores.outbox.rows.map((row, i) => ({ ...row, key: stores.outbox.keys?.[i] })),
+  );
+  for (const { key } of stores.batches.rows) {
+    const again = { key, observations: [], scores: [], pageStartedMs: 0, nowMs: 0, network: 'home' };
+    assert.equal(await ledger.record(again), false);
+  }
+});
+
+test('an upgraded ledger tells verdicts and totals of what was recorded before', async () => {
+  await createVersion1();
+  const { records, totals } = await dump(openLedger());
+  assert.deepEqual(
+    records.map(({ origin, site, verdict }) => [origin, site, verdict]),
+    [
+      ['https://a.test', 'a.test', 'h3-used'],
+      ['https://b.test', 'b.test', 'h3-browser-avoids'],
+      ['https://cdn.test', 'a.test', 'unknown'],
+      ['https://cdn.test', 'b.test', 'h3-used'],
+      ['https://old.test', 'b.test', 'unknown'],
+    ],
+  );
+  const [, second] = totals;
+  assert.deepEqual(second, {
+    day: '2026-11-19',
+    network: NETWORK_UNKNOWN,
+    counts: { h3: 3, h2: 1, 'http/1.1': 0, 'http/1.0': 0, unknown: 1 },
+    navigations: { h3: 1, h2: 1, 'http/1.1': 0, 'http/1.0': 0, unknown: 0 },
+    origins: { h3: 2, known: 3, hidden: 1 },
+    delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
+    bytes: 6000,
+    lookups: 2,
+    hits: 1,
+    scored: 1,
+    right: 0,
+  });
+});
+
+test('a large ledger is upgraded a chunk at a time', async (t) => {
+  const more = 2 * CHUNK_ROWS + 7;
+  await createVersion1(more);
+  const { getAll } = IDBObjectStore.prototype;
+  let most = 0;
+  const spied = t.mock.method(
+    IDBObjectStore.prototype,
+    'getAll',
+    function (this: IDBObjectStore, query?: IDBValidKey | IDBKeyRange | null, count?: number) {
+      most = Math.max(most, count ?? Number.POSITIVE_INFINITY);
+      return getAll.call(this, query, count);
+    },
+  );
+  const ledger = openLedger();
+  const rows = await ledger.countRows();
+  spied.mock.restore();
+  assert.equal(most, CHUNK_ROWS);
+  assert.deepEqual(rows, {
+    records: stores.records.rows.length + more,
+    days: stores.days.rows.length + more,
+    totals: 4,
+    races: stores.races.rows.length,
+  });
+  checkInvariants(await dump(ledger));
+});
+
+/** Rows and version of the database as they lie there, upgraded by nobody. */
+async function asStored(): Promise<unknown> {
+  const db = await openDB(LEDGER_NAME);
+  const names = [...db.objectStoreNames];
+  const rows = await Promise.all(names.map(async (name) => [name, await db.getAll(name)] as const));
+  db.close();
+  return { version: db.version, rows: Object.fromEntries(rows) };
+}
+
+for (const how of ['throws', 'aborts'] satisfies Failure[])
+  test(`an upgrade that ${how} at any step leaves version 1 whole, and the next one succeeds`, async () => {
+    await createVersion1();
+    const before = await asStored();
+    for (let nth = 1; ; nth += 1) {
+      const failing = failAt(nth, how);
+      const ledger = openLedger();
+      const opened = await ledger.countRows().then(
+        () => true,
+        () => false,
+      );
+      failing.restore();
+      if (!failing.reached()) break;
+      assert.equal(opened, false, `operation ${nth}`);
+      assert.deepEqual(await asStored(), before, `operation ${nth}`);
+    }
+    checkInvariants(await dump(openLedger()));
+  });
+
+test('a ledger of a newer program is refused and left alone', async () => {
+  (await openDB(LEDGER_NAME, 99)).close();
+  await assert.rejects(openLedger().countRows(), { name: 'VersionError' });
+});

@@ -1,0 +1,81 @@
+// All data out to a file and in from one: `photofinish.data/1`, a JSON document of settings and rows, written and read
+// piece by piece so that a heavy user's year fits through a page. The helper's cache is the helper's, and no part of it.
+import type { Settings, SettingsArea } from '../settings.ts';
+import { changeSettings, loadSettings, SETTINGS_VERSION } from '../settings.ts';
+import { DATA_VERSION, DataError } from './data-document.ts';
+import { piecesOf } from './data-reading.ts';
+import type { Ledger, RowCounts } from './ledger.ts';
+import { SECTIONS, type Section } from './merge.ts';
+
+/** Rows brought in by one transaction: many enough to be quick, few enough that recording goes on between them. */
+const WRITE_ROWS = 1000;
+
+/** Everything the extension keeps, as one file, as it is at one moment; nothing is recorded while it is gathered. */
+export async function exportData(
+  ledger: Pick<Ledger, 'snapshot'>,
+  area: SettingsArea,
+  nowMs: number,
+): Promise<Blob> {
+  const bodies: Record<Section, Blob[]> = { races: [], days: [], totals: [], records: [] };
+  const rows: Record<Section, number> = { races: 0, days: 0, totals: 0, records: 0 };
+  const settings = { version: SETTINGS_VERSION, settings: await loadSettings(area) };
+  await ledger.snapshot((section, some) => {
+    const before = rows[section] === 0 ? '\n' : ',\n';
+    // A blob lies with the browser, not in the page's heap.
+    bodies[section].push(new Blob([before, some.map((row) => JSON.stringify(row)).join(',\n')]));
+    rows[section] += some.length;
+  });
+  const createdAt = new Date(nowMs).toISOString();
+  const head = JSON.stringify({ schema: DATA_VERSION, createdAt, settings }).slice(0, -1);
+  const body = SECTIONS.flatMap((section) => [`,\n"${section}":[`, ...bodies[section], ']']);
+  const end = `,\n"rows":${JSON.stringify(rows)}}\n`;
+  return new Blob([head, ...body, end], { type: 'application/json' });
+}
+
+/**
+ * Brings a file's data in. The whole file is checked first; a DataError says why it is refused, and then nothing has
+ * changed. Settings become the file's. Rows are merged: of two rows with one key the one that counted more stays (see
+ * `merge.ts`), so a file that is brought in again changes nothing, and one that was interrupted is finished by it.
+ * Gives the number of rows in the file; `onRows` is told how many of them are in.
+ */
+export async function importData(
+  ledger: Pick<Ledger, 'merge'>,
+  area: SettingsArea,
+  file: Blob,
+  onRows: (done: number, of: number) => void = () => {},
+): Promise<RowCounts> {
+  let settings: Settings | null = null;
+  const rows: Record<Section, number> = { races: 0, days: 0, totals: 0, records: 0 };
+  for await (const pieces of piecesOf(file))
+    for (const piece of pieces)
+      if (piece.section === 'settings') settings = piece.row;
+      else rows[piece.section] += 1;
+  if (settings === null) throw new DataError('damaged', 'the file has no settings');
+  await changeSettings(area, settings);
+
+  const of = SECTIONS.reduce((sum, section) => sum + rows[section], 0);
+  let done = 0;
+  const waiting: Record<Section, unknown[]> = { races: [], days: [], totals: [], records: [] };
+  const write = async (least: number): Promise<void> => {
+    for (const section of SECTIONS) {
+      const some = waiting[section];
+      if (some.length < least) continue;
+      waiting[section] = [];
+      await ledger.merge(section, some as never);
+      done += some.length;
+      onRows(done, of);
+    }
+  };
+  let at: Section | 'settings' = 'settings';
+  for await (const pieces of piecesOf(file))
+    for (const piece of pieces) {
+      // What comes next relies on what came before.
+      if (piece.section !== at) await write(1);
+      at = piece.section;
+      if (piece.section === 'settings') continue;
+      waiting[piece.section].push(piece.row);
+      if (waiting[piece.section].length >= WRITE_ROWS) await write(1);
+    }
+  await write(1);
+  return rows;
+}
