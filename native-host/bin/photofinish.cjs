@@ -21,8 +21,19 @@ function satisfies(version, range) {
   });
 }
 
-if (satisfies(process.versions.node, engines.node)) import('../dist/cli.js');
-else {
+/** Node 22 still calls its SQLite experimental, which whoever runs this command can do nothing about. */
+function hideExperiments() {
+  const printers = process.listeners('warning');
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => {
+    if (warning.name !== 'ExperimentalWarning') for (const print of printers) print(warning);
+  });
+}
+
+if (satisfies(process.versions.node, engines.node)) {
+  hideExperiments();
+  import('../dist/cli.js');
+} else {
   process.stderr.write(
     `${name}: old-node: this is Node ${process.versions.node} and ${engines.node} is needed, ` +
       'whose SQLite may be shared by several helpers; install a newer Node.js and run the command again\n',

@@ -1,7 +1,7 @@
 // `photofinish install` and `uninstall`: options in, results out; what is written is decided in install/.
 import { existsSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import {
   BROWSER_NAMES,
   type BrowserName,
@@ -10,10 +10,19 @@ import {
 } from '../install/browser.ts';
 import { browsersOf, userDirectories } from '../install/browsers.ts';
 import { type InstallResult, install, uninstall } from '../install/install.ts';
-import { type Machine, thisMachine } from '../install/machine.ts';
+import { type Machine, type Part, thisMachine } from '../install/machine.ts';
 import { nextSteps } from '../install/next-steps.ts';
-import { checkoutOf, commandWord, MAIN, ownCommand, surroundings } from '../install/own-command.ts';
+import {
+  checkoutOf,
+  commandWord,
+  isPassing,
+  MAIN,
+  ownCommand,
+  ROOT,
+  surroundings,
+} from '../install/own-command.ts';
 import { type InstallRequest, planInstall } from '../install/plan.ts';
+import { ADDON_FILE, addonFile } from '../quic/addon.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, table } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, listed, parseCommand } from './usage.ts';
@@ -150,6 +159,13 @@ function stepsAfter(
   });
 }
 
+/** The helper with its addon, where it must be copied before it is relied on; null where it may stay. */
+function partsToCopy({ platform }: Machine): readonly Part[] | null {
+  if (!isPassing({ platform, root: ROOT })) return null;
+  const addon = addonFile();
+  return [{ from: ROOT, at: '' }, ...(addon === null ? [] : [{ from: addon, at: join('dist', ADDON_FILE) }])];
+}
+
 /** Runs `install`. The helper must have been built. */
 export function runInstall(args: readonly string[], terminal: Terminal): number {
   const { values, positionals } = parseCommand('install', args, INSTALL_OPTIONS);
@@ -163,7 +179,8 @@ export function runInstall(args: readonly string[], terminal: Terminal): number 
     );
   const { machine, directories } = readMachine();
   const exists = (path: string): boolean => machine.disk.kindOf(path) !== 'nothing';
-  const plan = planInstall(request, { runtime: process.execPath, main: MAIN, config }, directories, exists);
+  const helper = { runtime: process.execPath, main: MAIN, config, copy: partsToCopy(machine) };
+  const plan = planInstall(request, helper, directories, exists);
   const result = install(plan, machine);
   const next = stepsAfter(request, result, machine);
   report({ command: 'install', result, json: values.json ?? false, next }, terminal);

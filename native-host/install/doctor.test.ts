@@ -34,7 +34,7 @@ function installed(t: TestContext, name: BrowserName = 'chromium', main: string 
   const config = join(home, 'config.json');
   writeFileSync(config, JSON.stringify({ cache: join(home, 'cache.db') }), { mode: 0o600 });
   const result = install(
-    planInstall(request, { runtime: process.execPath, main, config }, directories, existsSync),
+    planInstall(request, { runtime: process.execPath, main, config, copy: null }, directories, existsSync),
     LINUX,
   );
   return { directories, request, manifest: result.browsers[0]?.path ?? '', launcher: result.launcher.path };

@@ -22,7 +22,7 @@ import { type InstallRequest, planInstall } from './plan.ts';
 
 /** The real disk, laid out as on Linux. */
 const LINUX: Machine = { platform: 'linux', disk: DISK, registry: null };
-const LAUNCHER = { runtime: '/opt/node', main: '/opt/main.js', config: null };
+const LAUNCHER = { runtime: '/opt/node', main: '/opt/main.js', config: null, copy: null };
 const ALL: InstallRequest = { browsers: [], userDataDirectory: null, extensionIds: [] };
 
 const PROFILES: Record<BrowserName, string> = {

@@ -6,6 +6,7 @@ import { parseLauncher } from './launcher.ts';
 import type { Disk, Machine } from './machine.ts';
 import { parseManifest } from './manifest.ts';
 import {
+  copyDirectory,
   type InstallPlan,
   type InstallRequest,
   launcherPath,
@@ -85,7 +86,10 @@ function writeManifest({ browser, text, note }: PlannedManifest, machine: Machin
   }
 }
 
-/** Writes the launcher, then every manifest and its key; without a launcher no manifest is written. */
+/**
+ * Writes the launcher, a copy of the helper before it if that is planned, and then every manifest and its key; without a
+ * launcher no manifest is written.
+ */
 export function install(plan: InstallPlan, machine: Machine): InstallResult {
   const { disk, platform } = machine;
   const skipped = plan.skipped.map(({ browser, reason }) => resultFor(browser, null, 'skipped', reason));
@@ -96,6 +100,7 @@ export function install(plan: InstallPlan, machine: Machine): InstallResult {
   try {
     if (disk.kindOf(path) !== 'nothing' && parseLauncher(disk.read(path), platform) === null)
       throw new Error('a file that is not ours is in the way; remove it first');
+    if (plan.copy !== null) disk.fill(plan.copy.directory, plan.copy.parts);
     disk.write(path, text, LAUNCHER_MODE);
   } catch (error) {
     launcherReason = reasonOf(error);
@@ -172,6 +177,7 @@ export function uninstall(
     if (parseLauncher(disk.read(path), platform) === null) return kept('the file there is not ours');
     if (stillNeeded(path, directories, disk)) return kept('other browsers still use it');
     disk.remove(path);
+    disk.removeTree(copyDirectory(request, directories));
     for (const directory of ownDirectories(request, directories)) disk.removeIfEmpty(directory);
     return { launcher: { path, state: 'removed' }, launcherReason: null, browsers };
   } catch (error) {

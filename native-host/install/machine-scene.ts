@@ -32,7 +32,7 @@ function systemError(code: string): Error {
 
 /** An empty home on a system of that kind. */
 export function machineScene(platform: Platform): MachineScene {
-  const { dirname } = pathsOf(platform);
+  const { dirname, join, sep } = pathsOf(platform);
   const files = new Map<string, string>();
   const directories = new Set<string>();
   const keys = new Map<string, string>();
@@ -69,6 +69,23 @@ export function machineScene(platform: Platform): MachineScene {
         (each) => each !== path && dirname(each) === path,
       );
       if (!inside) directories.delete(path);
+    },
+    fill(path, parts) {
+      if (locked.has(path)) throw systemError('EACCES');
+      disk.removeTree(path);
+      for (const { from, at } of parts)
+        for (const [file, text] of [...files]) {
+          if (file === from) disk.write(join(path, at), text, 0o600);
+          else if (file.startsWith(from + sep))
+            disk.write(join(path, at, file.slice(from.length)), text, 0o600);
+        }
+    },
+    removeTree(path) {
+      for (const each of [...files.keys(), ...directories])
+        if (each === path || each.startsWith(path + sep)) {
+          files.delete(each);
+          directories.delete(each);
+        }
     },
   };
   const registry: Registry = {

@@ -3,6 +3,7 @@
 import {
   accessSync,
   constants,
+  cpSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -11,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, posix, win32 } from 'node:path';
+import { dirname, join, posix, win32 } from 'node:path';
 import { makePrivateDirectory } from '../private-directory.ts';
 import { windowsRegistry } from './registry.ts';
 
@@ -31,6 +32,16 @@ export interface Disk {
   remove(path: string): void;
   /** Removes a directory if it is there and nothing is in it. Throws the system's error. */
   removeIfEmpty(directory: string): void;
+  /** Fills a directory with copies, in place of what it held, all or none. Throws the system's error. */
+  fill(directory: string, parts: readonly Part[]): void;
+  /** Removes a directory and all in it; one that is not there is no error. Throws the system's error. */
+  removeTree(directory: string): void;
+}
+
+/** A file or directory, and where in another directory its copy belongs; an empty path is that directory itself. */
+export interface Part {
+  readonly from: string;
+  readonly at: string;
 }
 
 /** Keys are spelt `HKCU\...`; a value is a key's default one, which is all that browsers read. */
@@ -87,6 +98,19 @@ export const DISK: Disk = {
   removeIfEmpty(directory) {
     if (this.kindOf(directory) === 'directory' && readdirSync(directory).length === 0) rmdirSync(directory);
   },
+  fill(directory, parts) {
+    const fresh = `${directory}.${process.pid}.new`;
+    makePrivateDirectory(fresh);
+    try {
+      for (const { from, at } of parts) cpSync(from, join(fresh, at), { recursive: true });
+      rmSync(directory, { recursive: true, force: true });
+      renameSync(fresh, directory);
+    } catch (error) {
+      rmSync(fresh, { recursive: true, force: true });
+      throw error;
+    }
+  },
+  removeTree: (directory) => rmSync(directory, { recursive: true, force: true }),
 };
 
 /** This computer; null on a system that has no browser to install for. */

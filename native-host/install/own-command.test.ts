@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nextSteps } from './next-steps.ts';
-import { checkoutOf, commandWord, ownCommand, type Surroundings } from './own-command.ts';
+import { checkoutOf, commandWord, isPassing, ownCommand, type Surroundings } from './own-command.ts';
 
 const LINUX_PATH = '/usr/local/bin:/usr/bin';
 
@@ -45,6 +45,14 @@ test('on Windows npm writes a batch file, beside node_modules for all', () => {
     ownCommand({ ...here, searchPath: '' }),
     '"C:\\Users\\A B\\AppData\\Roaming\\npm\\photofinish.cmd"',
   );
+});
+
+test('what npx fetched is called by npx again, for its place may be cleared', () => {
+  const root = '/home/a/.npm/_npx/0123456789abcdef/node_modules/photofinish';
+  assert.equal(isPassing(surroundings([], { root })), true);
+  assert.equal(isPassing(surroundings([])), false);
+  const linked = ['/home/a/.npm/_npx/0123456789abcdef/node_modules/.bin/photofinish'];
+  assert.equal(ownCommand(surroundings(linked, { root })), 'npx photofinish');
 });
 
 test('where npm linked nothing, npx is what works', () => {

@@ -24,6 +24,11 @@ export function checkoutOf({ platform, root, exists }: Surroundings): string | n
   return exists(below(root, 'build.ts')) ? parent(root) : null;
 }
 
+/** npx keeps packages in a cache that npm may clear at any time. */
+export function isPassing({ platform, root }: Pick<Surroundings, 'platform' | 'root'>): boolean {
+  return root.split(pathsOf(platform).sep).includes('_npx');
+}
+
 /** A word as people write it: quoted only where it must be. */
 export function commandWord(word: string, platform: Platform): string {
   if (platform === 'win32') return /^[\w\\/:.@=,~-]+$/.test(word) ? word : `"${word}"`;
@@ -45,7 +50,7 @@ export function ownCommand(surroundings: Surroundings): string {
   const { platform, root, searchPath, exists } = surroundings;
   const { delimiter, dirname: parent, join: below } = pathsOf(platform);
   if (checkoutOf(surroundings) !== null) return commandWord(below(root, 'bin', 'photofinish'), platform);
-  const linked = linkedCommands(surroundings).find(exists);
+  const linked = isPassing(surroundings) ? undefined : linkedCommands(surroundings).find(exists);
   if (linked === undefined) return 'npx photofinish';
   return searchPath.split(delimiter).includes(parent(linked)) ? 'photofinish' : commandWord(linked, platform);
 }

@@ -3,7 +3,7 @@
 import { allowedExtensions, type Browser, type BrowserName, type UserDirectories } from './browser.ts';
 import { browserAt, browsersOf, hostDirectoryIn } from './browsers.ts';
 import { type Launcher, launcherText } from './launcher.ts';
-import { pathsOf } from './machine.ts';
+import { type Part, pathsOf } from './machine.ts';
 import { manifestText } from './manifest.ts';
 import { manifestDirectory } from './windows.ts';
 
@@ -30,7 +30,15 @@ export interface PlannedManifest {
   readonly note: string | null;
 }
 
+/** What launchers are to name. */
+export interface Helper extends Launcher {
+  /** Where the helper is found now must not be relied on: then copies of these are made, which hold `main` in `dist`. */
+  readonly copy: readonly Part[] | null;
+}
+
 export interface InstallPlan {
+  /** The copy of the helper to make first; null for none. */
+  readonly copy: { readonly directory: string; readonly parts: readonly Part[] } | null;
   readonly launcher: { readonly path: string; readonly text: string };
   readonly manifests: readonly PlannedManifest[];
   readonly skipped: readonly { readonly browser: Browser; readonly reason: string }[];
@@ -43,6 +51,13 @@ export function launcherPath(request: InstallRequest, directories: UserDirectori
   if (request.userDataDirectory !== null)
     return join(hostDirectoryIn(request.userDataDirectory, platform), 'photofinish-host');
   return join(dataHome, 'photofinish', platform === 'win32' ? 'host.cmd' : 'host');
+}
+
+/** Where a copy of the helper lives: beside the launcher. */
+export function copyDirectory(request: InstallRequest, directories: UserDirectories): string {
+  const { dirname, join } = pathsOf(directories.platform);
+  const name = request.userDataDirectory === null ? 'helper' : 'photofinish-helper';
+  return join(dirname(launcherPath(request, directories)), name);
 }
 
 function sandboxNote(browser: Browser, kind: string): string {
@@ -80,11 +95,14 @@ export function targetsOf(
 /** The whole plan for `install`. */
 export function planInstall(
   request: InstallRequest,
-  launcher: Launcher,
+  { copy: parts, ...helper }: Helper,
   directories: UserDirectories,
   exists: (path: string) => boolean,
 ): InstallPlan {
+  const { basename, join } = pathsOf(directories.platform);
   const path = launcherPath(request, directories);
+  const directory = copyDirectory(request, directories);
+  const main = parts === null ? helper.main : join(directory, 'dist', basename(helper.main));
   const manifests: PlannedManifest[] = [];
   const skipped: { browser: Browser; reason: string }[] = [];
   for (const { browser, state, note } of targetsOf(request, directories, exists)) {
@@ -95,7 +113,12 @@ export function planInstall(
       manifests.push({ browser, text: manifestText(browser.family, path, ids), note });
     }
   }
-  return { launcher: { path, text: launcherText(launcher, directories.platform) }, manifests, skipped };
+  return {
+    copy: parts === null ? null : { directory, parts },
+    launcher: { path, text: launcherText({ ...helper, main }, directories.platform) },
+    manifests,
+    skipped,
+  };
 }
 
 /** Directories of our own that an uninstall leaves behind empty, inner ones first. */

@@ -126,7 +126,7 @@ function homeWith(platform: Platform, names: readonly BrowserName[]): MachineSce
 }
 
 function run(scene: MachineScene, request: InstallRequest = ALL, main = MAINS[scene.machine.platform]) {
-  const launcher = { runtime: RUNTIMES[scene.machine.platform], main, config: null };
+  const launcher = { runtime: RUNTIMES[scene.machine.platform], main, config: null, copy: null };
   return install(planInstall(request, launcher, scene.directories, scene.exists), scene.machine);
 }
 
@@ -216,6 +216,31 @@ for (const platform of PLATFORMS) {
     scene.files.delete(moved);
     assert.deepEqual([written(scene), [...scene.keys]], before);
     assert.ok(parseLauncher(scene.files.get(LAUNCHERS[platform]) ?? '', platform)?.main === moved);
+  });
+
+  test(`${platform}: a helper in a cache of npx is copied, and the copy goes with the launcher`, () => {
+    const scene = homeWith(platform, ['chrome']);
+    const { join } = pathsOf(platform);
+    const cached = join(HOMES[platform], '_npx', '0123', 'node_modules', 'photofinish');
+    const main = join(cached, 'dist', 'main.cjs');
+    const addon = join(HOMES[platform], 'quic.node');
+    for (const path of [main, join(cached, 'bin', 'photofinish.cjs'), addon])
+      scene.machine.disk.write(path, path, 0o600);
+    const copy = [
+      { from: cached, at: '' },
+      { from: addon, at: join('dist', 'photofinish-quic.node') },
+    ];
+    const helper = { runtime: RUNTIMES[platform], main, config: null, copy };
+    install(planInstall(ALL, helper, scene.directories, scene.exists), scene.machine);
+    const directory = join(pathsOf(platform).dirname(LAUNCHERS[platform]), 'helper');
+    const launcher = parseLauncher(scene.files.get(LAUNCHERS[platform]) ?? '', platform);
+    assert.equal(launcher?.main, join(directory, 'dist', 'main.cjs'));
+    assert.equal(scene.files.get(launcher.main), main);
+    assert.equal(scene.files.get(join(directory, 'dist', 'photofinish-quic.node')), addon);
+    assert.ok(scene.exists(join(directory, 'bin', 'photofinish.cjs')));
+    uninstall(ALL, scene.directories, scene.machine);
+    assert.equal(scene.exists(pathsOf(platform).dirname(LAUNCHERS[platform])), false);
+    assert.ok(scene.exists(main));
   });
 
   test(`${platform}: one manifest that cannot be written leaves the other browsers theirs`, () => {

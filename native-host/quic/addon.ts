@@ -26,7 +26,9 @@ export type {
 /** What the addon exports. */
 export type QuicAddon = typeof Quic;
 
-const CANDIDATES = ['photofinish-quic.node', 'napi/photofinish-quic.node'];
+/** As it is called beside the bundle. */
+export const ADDON_FILE = 'photofinish-quic.node';
+const CANDIDATES = [ADDON_FILE, `napi/${ADDON_FILE}`];
 
 let loaded: QuicAddon | undefined;
 
@@ -43,17 +45,25 @@ function addonPackages(): readonly string[] {
   return [process.platform === 'win32' ? `${base}-msvc` : base];
 }
 
-function requireAddon(): QuicAddon {
-  const require = createRequire(import.meta.filename);
-  const file = CANDIDATES.map((candidate) => join(import.meta.dirname, candidate)).find(existsSync);
-  if (file !== undefined) return require(file) as QuicAddon;
-  const packages = addonPackages();
-  for (const name of packages)
+/** The addon's file beside us or in its package; null where there is none. */
+export function addonFile(): string | null {
+  const beside = CANDIDATES.map((candidate) => join(import.meta.dirname, candidate)).find(existsSync);
+  if (beside !== undefined) return beside;
+  const { resolve } = createRequire(import.meta.filename);
+  for (const name of addonPackages())
     try {
-      return require(name) as QuicAddon;
-    } catch (error) {
-      // Only a package that is there and does not load has a reason to tell.
-      if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+      return resolve(name);
+    } catch {
+      // Not for this system, or npm was told to leave it out.
     }
-  throw new Error(`neither a build of the QUIC addon nor a package ${packages.join(' or ')} is there`);
+  return null;
+}
+
+function requireAddon(): QuicAddon {
+  const file = addonFile();
+  if (file === null) {
+    const packages = addonPackages().join(' or ');
+    throw new Error(`neither a build of the QUIC addon nor a package ${packages} is there`);
+  }
+  return createRequire(import.meta.filename)(file) as QuicAddon;
 }
