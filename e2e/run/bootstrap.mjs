@@ -24,6 +24,7 @@ const RUNTIME = join(BIN, 'node');
 const NEEDS = {
   build: [needRust],
   check: [needRust],
+  package: [needRust],
   test: [needRust, needChromium, needPython, wantNetworkTools],
   start: [needRust, needChromium],
   bench: [needRust, needChromium, wantNetworkTools],

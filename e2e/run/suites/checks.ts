@@ -15,6 +15,7 @@ interface Check {
   readonly title: string;
   readonly file: string;
   readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const CHECKS: readonly Check[] = [
@@ -31,6 +32,14 @@ const CHECKS: readonly Check[] = [
     args: ['clippy', '--release', '--all-targets', '--workspace', '--', '-D', 'warnings'],
   },
 ];
+
+/** Needs a build before it. Asks nobody whether there is a newer web-ext. */
+const STORE_LINT: Check = {
+  title: "the Firefox edition passes its store's lint",
+  file: bin('web-ext'),
+  args: ['lint', '--source-dir=extension/dist/firefox', '--warnings-as-errors', '--no-config-discovery'],
+  env: { NO_UPDATE_NOTIFIER: '1' },
+};
 
 /** Needs a build before it, for it compares what the build wrote with what is committed. */
 const DRIFT: Check = {
@@ -50,7 +59,7 @@ export async function runChecks(): Promise<SuiteResult> {
     if (ended.ok) passed += 1;
     else failures.push({ name: check.title, detail: ended.output });
   };
-  for (const check of CHECKS) await run(check);
+  for (const check of [...CHECKS, STORE_LINT]) await run(check);
   if (existsSync(join(TOP, '.git'))) await run(DRIFT);
   else skipped.push({ name: DRIFT.title, reason: 'not a git checkout' });
   return { suite: 'checks', passed, failures, skipped, elapsedMs: performance.now() - startedMs };
