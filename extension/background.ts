@@ -1,11 +1,22 @@
 // The background: wires observers, ledger, pages, helper and popup together, and nothing else.
-// It lives as a service worker that the browser may end at any moment, so every listener is registered in the first
-// turn, waits for `ready` before it touches state, and acknowledges nothing before it is durable.
+// It lives as a service worker (Chromium) or event page (Firefox) that the browser may end at any moment, so every
+// listener is registered in the first turn, waits for `ready` before it touches state, and acknowledges nothing before
+// it is durable.
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
-import { browserVersion, connectHelper, documentOfTab, preciseNowMs, timers } from './browser.ts';
+import {
+  browserVersion,
+  connectHelper,
+  documentOfTab,
+  hasAccess,
+  knownTabs,
+  preciseNowMs,
+  timers,
+} from './browser.ts';
+import { BROWSER } from './edition.ts';
 import { createForecaster, type Navigation } from './forecast/forecaster.ts';
+import { hasConsent, onConsent } from './helper/consent.ts';
 import { comparison, createHelper } from './helper/helper.ts';
 import { createHelperPort } from './helper/port.ts';
 import { createRaces } from './helper/races.ts';
@@ -15,21 +26,25 @@ import { NETWORK_UNKNOWN } from './ledger/schema.ts';
 import { troubleWords } from './ledger/trouble.ts';
 import { type HelperState, POPUP_PORT } from './messages.ts';
 import { observeChromium } from './observe/chromium.ts';
+import { observeFirefox, waitForRequests } from './observe/firefox.ts';
 import { takeLeftBatches } from './observe/left.ts';
-import { createRecorder } from './observe/recorder.ts';
+import { type CommittedDocument, observeNavigations } from './observe/navigations.ts';
+import { createRecordable } from './observe/recordable.ts';
+import { type BatchSender, createRecorder, type Recorder } from './observe/recorder.ts';
 import { createRequestTable, SETTLE_MS } from './observe/requests.ts';
-import { LEFT_PREFIX, type TimingAck } from './observe/timing.ts';
+import { LEFT_PREFIX, type TimingAck, type TimingBatch } from './observe/timing.ts';
 import { arrivedSchema, timingBatchSchema } from './observe/timing-schema.ts';
 import { type Page, withForecasts } from './page/model.ts';
 import { createPages } from './page/pages.ts';
 import { createPopupServer } from './page/popup-port.ts';
 import { createPresenter } from './page/presenter.ts';
 import { loadSavedMap } from './page/saved-map.ts';
+import type { TabDocument } from './page/view.ts';
 import { collectReport } from './report/collect.ts';
-import { loadSettings } from './settings.ts';
+import { loadSettings, onSettings, type Settings } from './settings.ts';
+import { siteOfUrl } from './site.ts';
 import { setToolbar } from './toolbar.ts';
 
-const BROWSER = 'chromium';
 const NETWORK_KEY = 'network';
 const PRUNE_ALARM = 'prune';
 const PRUNE_MINUTES = 60;
@@ -41,10 +56,14 @@ const LEFT_DELAY_MS = 5000;
 const startedMs = Date.now();
 const { version } = chrome.runtime.getManifest();
 const table = createRequestTable();
+const recordable = createRecordable();
 /** Where the helper says this is; of the session before, until it says so itself. */
 let network = NETWORK_UNKNOWN;
 /** Why the newest batch could not be recorded; null: it was. */
 let trouble: string | null = null;
+/** Null until the user's answer is known. */
+let consent: boolean | null = null;
+let rooms: Rooms | null = null;
 let sweeping = false;
 let uploading = false;
 let takingLeft = false;
@@ -66,7 +85,7 @@ const forecaster = createForecaster({
 
 const races = createRaces({
   race: (order, onProgress) => {
-    port.connect();
+    connect();
     return helper.race(order, onProgress);
   },
   onProgress: (origin, progress) => popups.broadcast({ type: 'race-progress', origin, progress }),
@@ -98,7 +117,7 @@ const popups = createPopupServer({
   },
   race: (origin) => races.start(comparison(origin)),
   cancelRace: races.cancel,
-  reconnectHelper: port.connect,
+  reconnectHelper: () => void askedConsent().catch(logged),
   report: async (selection) => {
     const [{ ledger }, browser] = await Promise.all([ready, browserVersion()]);
     const conditions = { browser: { name: BROWSER, version: browser }, network, nowMs: Date.now() } as const;
@@ -109,20 +128,27 @@ const popups = createPopupServer({
 });
 
 const ready = start();
+ready.then((started) => {
+  rooms = started;
+});
+
+type Rooms = Awaited<ReturnType<typeof start>>;
 
 async function start() {
   const ledger = openLedger();
-  const [savedPages, savedShown, saved] = await Promise.all([
+  const [savedPages, savedShown, failures, saved] = await Promise.all([
     loadSavedMap<Page>(chrome.storage.session, 'page:'),
     loadSavedMap<string>(chrome.storage.session, 'shown:'),
+    loadSavedMap<string>(chrome.storage.session, 'failed:'),
     chrome.storage.session.get(NETWORK_KEY),
+    loadSettings(chrome.storage.local).then(beginRecording),
   ]);
   if (network === NETWORK_UNKNOWN) network = String(saved[NETWORK_KEY] ?? NETWORK_UNKNOWN);
   const pages = createPages(savedPages, savedShown, (page) => presenter.refresh(page.tabId));
   const presenter = createPresenter({
     ledger,
     shown: pages.shown,
-    documentOf: documentOfTab,
+    documentOf: shownDocument,
     helperState,
     trouble: () => trouble,
     setToolbar,
@@ -135,13 +161,43 @@ async function start() {
     witnessSinceMs: startedMs,
     nowMs: Date.now,
     network: () => network,
+    refuses: (request, site) => recordable.ofRequest(request) !== null || recordable.ofSite(site) !== null,
     onRecorded: (observations) => {
       for (const { site, origin } of observations) forecaster.remember(site, [origin]);
       uploadSoon();
     },
   });
   const upload = createUpload({ ledger, observed: helper.observed });
-  return { ledger, pages, presenter, recorder, upload };
+  return { ledger, pages, presenter, recorder, upload, failures };
+}
+
+/** Runs at once where that is possible, so that nothing waits for a promise's turn, else in order once it is. */
+function whenReady(run: (rooms: Rooms) => void): void {
+  if (rooms !== null) run(rooms);
+  else ready.then(run).catch(logged);
+}
+
+async function beginRecording(settings: Settings): Promise<void> {
+  recordable.follow(settings);
+  recordable.begin(await knownTabs(settings.neverRecord.length > 0));
+}
+
+function followSettings(settings: Settings): void {
+  recordable.follow(settings);
+  whenReady(({ pages, presenter }) => {
+    for (const tabId of pages.forget(({ tabId, origin }) => recordable.ofPage(tabId, origin) !== null))
+      presenter.refresh(tabId);
+  });
+}
+
+/** What a tab shows and, where that is so, why none of it is recorded. */
+async function shownDocument(tabId: number): Promise<TabDocument | null> {
+  const [shown, { failures }] = await Promise.all([documentOfTab(tabId), ready]);
+  if (shown === null) return null;
+  const { documentId, url, failed } = shown;
+  const refusal = recordable.ofPage(tabId, url);
+  const withheld = refusal ?? ((await hasAccess(url)) ? null : 'no-access');
+  return { documentId, url, failed: failed || failures.get(String(tabId)) === documentId, withheld };
 }
 
 function logged(error: unknown): void {
@@ -154,6 +210,18 @@ function helperState(): HelperState {
 
 function tellHelperState(): void {
   for (const told of helperWatchers) told(helperState());
+}
+
+function connect(): void {
+  if (consent === true) port.connect();
+}
+
+async function askedConsent(): Promise<void> {
+  const given = await hasConsent();
+  const withdrawn = consent !== false && !given;
+  consent = given;
+  if (withdrawn) port.forbid();
+  connect();
 }
 
 function onHelperState(state: HelperState): void {
@@ -203,8 +271,15 @@ function takeLeftSoon(): void {
   takingLeft = true;
   timers.later(LEFT_DELAY_MS, () => {
     takingLeft = false;
-    ready.then(({ recorder }) => takeLeftBatches(chrome.storage.local, recorder.recordLeft)).catch(logged);
+    ready.then(({ recorder }) => takeLeftBatches(chrome.storage.local, recordLeftBy(recorder))).catch(logged);
   });
+}
+
+function recordLeftBy({ recordLeft }: Recorder): Recorder['recordLeft'] {
+  return async (batch) => {
+    const site = siteOfUrl(batch.topOrigin ?? batch.pageOrigin);
+    if (site === null || recordable.ofSite(site) === null) await recordLeft(batch);
+  };
 }
 
 async function onForecast(navigation: Navigation): Promise<void> {
@@ -234,68 +309,78 @@ async function onRace(race: OriginRace): Promise<void> {
   presenter.refreshWatched();
 }
 
-observeChromium({
+const observeRequests = BROWSER === 'firefox' ? observeFirefox : observeChromium;
+observeRequests({
   ended(request) {
+    if (recordable.ofEnded(request) !== null) return;
     table.add(request);
     sweepSoon();
   },
-  navigationRedirected: (tabId, frameId, url) => forecaster.navigate(tabId, frameId, url),
+  navigationRedirected: foretell,
 });
 
-chrome.webNavigation.onBeforeNavigate.addListener(
-  ({ frameType, tabId, frameId, url }) => {
-    if (frameType === 'outermost_frame') forecaster.navigate(tabId, frameId, url);
-  },
-  { url: [{ schemes: ['https'] }] },
-);
-
-chrome.webNavigation.onCommitted.addListener((details) => {
-  const { documentId, documentLifecycle, frameType, parentDocumentId, tabId, frameId, url } = details;
-  const outermost = frameType === 'outermost_frame';
-  const navigation = outermost ? forecaster.commit(tabId, frameId, documentId) : null;
-  ready
-    .then(({ pages, presenter }) => {
-      if (!outermost) {
-        if (parentDocumentId !== undefined) pages.commitFrame(documentId, parentDocumentId);
-        return;
-      }
-      const page = pages.commit({ documentId, tabId, url, startedMs: details.timeStamp });
-      // A page rendered ahead of time is shown when it tells so itself, by its first batch.
-      if (documentLifecycle === 'prerender') return;
-      pages.show(tabId, page === null ? null : documentId);
-      presenter.refresh(tabId);
-    })
-    .then(() => navigation && attachForecasts(navigation))
-    .catch(logged);
+observeNavigations({
+  begun: foretell,
+  committed: (document) => whenReady((started) => onCommitted(document, started)),
+  failed: (tabId, errorPage) => void onFailed(tabId, errorPage).catch(logged),
 });
 
-chrome.webNavigation.onErrorOccurred.addListener(({ frameType, tabId }) => {
-  if (frameType === 'outermost_frame') leaveFailed(tabId).catch(logged);
-});
+/** Asks the helper about a page that is about to come. */
+function foretell(tabId: number, frameId: number, url: string): void {
+  whenReady(() => {
+    if (recordable.ofPage(tabId, url) === null) forecaster.navigate(tabId, frameId, url);
+  });
+}
 
-/** An error page is no page of the site before it. A navigation that was only called off leaves that one in view. */
-async function leaveFailed(tabId: number): Promise<void> {
-  const [{ pages, presenter }, shown] = await Promise.all([ready, documentOfTab(tabId)]);
-  if (shown === null || !shown.failed || pages.get(shown.documentId) !== undefined) return;
+function onCommitted(document: CommittedDocument, { pages, presenter }: Rooms): void {
+  const { documentId, tabId, frameId, url, atMs, parentDocumentId, prerender } = document;
+  if (parentDocumentId !== null) {
+    pages.commitFrame(documentId, parentDocumentId);
+    return;
+  }
+  const navigation = forecaster.commit(tabId, frameId, documentId);
+  const refused = recordable.committed(document) !== null;
+  const page = refused ? null : pages.commit({ documentId, tabId, url, startedMs: atMs });
+  if (navigation !== null) attachForecasts(navigation).catch(logged);
+  // A page rendered ahead of time is shown when it tells so itself, by its first batch.
+  if (prerender) return;
+  pages.show(tabId, page === null ? null : documentId);
+  presenter.refresh(tabId);
+}
+
+/** An error page is no page of any site. A navigation that was only called off leaves the page before it in view. */
+async function onFailed(tabId: number, errorPage: string | null): Promise<void> {
+  const { pages, presenter, failures } = await ready;
+  if (errorPage === null) {
+    const shown = await documentOfTab(tabId);
+    if (shown === null || !shown.failed || pages.get(shown.documentId) !== undefined) return;
+  } else {
+    failures.set(String(tabId), errorPage);
+    pages.forget(({ documentId }) => documentId === errorPage);
+  }
   pages.show(tabId, null);
   presenter.refresh(tabId);
 }
 
+chrome.tabs.onCreated.addListener(({ id, incognito }) => {
+  if (id !== undefined) recordable.tabCreated(id, incognito);
+});
+
 chrome.tabs.onRemoved.addListener((tabId) => {
-  ready
-    .then(({ pages, presenter }) => {
-      pages.removeTab(tabId);
-      presenter.refresh(tabId);
-    })
-    .catch(logged);
+  recordable.tabRemoved(tabId);
+  whenReady(({ pages, presenter, failures }) => {
+    failures.delete(String(tabId));
+    pages.removeTab(tabId);
+    presenter.refresh(tabId);
+  });
 });
 
 chrome.runtime.onMessage.addListener((message, { id, tab, documentId }) => {
   const arrived = v.safeParse(arrivedSchema, message);
-  if (!arrived.success || id !== chrome.runtime.id || tab?.id === undefined || documentId === undefined)
-    return;
+  if (!arrived.success || id !== chrome.runtime.id || tab?.id === undefined) return;
+  const { source, arrival } = arrived.output;
   const tabId = tab.id;
-  ready.then(({ pages }) => pages.arrived(tabId, documentId, arrived.output.arrival)).catch(logged);
+  whenReady(({ pages }) => pages.arrived(tabId, documentId ?? source, arrival));
 });
 
 chrome.runtime.onMessage.addListener((message, sender, respond: (ack: TimingAck | null) => void) => {
@@ -307,14 +392,15 @@ chrome.runtime.onMessage.addListener((message, sender, respond: (ack: TimingAck 
     respond({ ack: message.seq });
     return false;
   }
-  const { seq, source } = batch.output;
-  const from = { tabId, documentId: sender.documentId ?? source, url: sender.url };
+  const { seq } = batch.output;
+  const from = { tabId, documentId: sender.documentId ?? batch.output.source, url: sender.url };
+  const incognito = sender.tab?.incognito === true;
   ready
-    .then(({ recorder }) => recorder.record(batch.output, from))
+    .then(({ recorder }) => onBatch(recorder, batch.output, { ...from, incognito }))
     .then(
-      () => {
+      (kept) => {
         setTrouble(null);
-        respond({ ack: seq });
+        respond(kept ? { ack: seq } : { ack: seq, stop: true });
       },
       (error) => {
         logged(error);
@@ -324,6 +410,21 @@ chrome.runtime.onMessage.addListener((message, sender, respond: (ack: TimingAck 
     );
   return true;
 });
+
+/** False: nothing of this page is recorded. */
+async function onBatch(
+  recorder: Recorder,
+  batch: TimingBatch,
+  { incognito, ...sender }: BatchSender & { readonly incognito: boolean },
+): Promise<boolean> {
+  const { tabId, documentId, url } = sender;
+  const pageUrl = batch.topOrigin ?? url;
+  if (recordable.ofBatch({ tabId, documentId, incognito, pageUrl }) !== null) return false;
+  const waitMs = BROWSER === 'firefox' ? waitForRequests(batch.entries, Date.now()) : 0;
+  if (waitMs > 0) await new Promise<void>((resolve) => timers.later(waitMs, resolve));
+  await recorder.record(batch, sender);
+  return true;
+}
 
 chrome.storage.local.onChanged.addListener((changes) => {
   const left = Object.entries(changes).some(([key, { newValue }]) => key.startsWith(LEFT_PREFIX) && newValue);
@@ -359,6 +460,8 @@ async function scheduleAlarms(): Promise<void> {
     await chrome.alarms.create(PRUNE_ALARM, { periodInMinutes: PRUNE_MINUTES });
 }
 
-port.connect();
+onSettings(chrome.storage.local, followSettings);
+onConsent(() => void askedConsent().catch(logged));
+askedConsent().catch(logged);
 takeLeftSoon();
 scheduleAlarms().catch(logged);

@@ -1,7 +1,8 @@
 // The browser's own interfaces in the shapes our rooms take them: ports, timers, versions. Thin, no judgement.
 import { HOST_NAME } from '@photofinish/shared/wire';
+import { BROWSER } from './edition.ts';
 import type { Clock, NativePort } from './helper/port.ts';
-import type { TabDocument } from './page/view.ts';
+import type { KnownTab } from './observe/recordable.ts';
 
 export const timers: Clock = {
   later(delayMs, run) {
@@ -15,6 +16,9 @@ export function preciseNowMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
+/** Firefox tells at the port why it closed, Chromium in `lastError`. */
+type Closed = chrome.runtime.Port & { readonly error?: Error | null };
+
 /** Starts the helper. A browser that cannot says so by closing the port. */
 export function connectHelper(): NativePort {
   const port = chrome.runtime.connectNative(HOST_NAME);
@@ -23,9 +27,14 @@ export function connectHelper(): NativePort {
     disconnect: () => port.disconnect(),
     onMessage: (listen) => port.onMessage.addListener(listen),
     onDisconnect: (listen) =>
-      port.onDisconnect.addListener(() => listen(chrome.runtime.lastError?.message ?? null)),
+      port.onDisconnect.addListener((closed: Closed) =>
+        listen((closed.error ?? chrome.runtime.lastError)?.message ?? null),
+      ),
   };
 }
+
+/** Firefox's alone. */
+type Informed = typeof chrome.runtime & { getBrowserInfo(): Promise<{ version: string }> };
 
 interface Brands {
   readonly userAgentData?: {
@@ -37,14 +46,52 @@ interface Brands {
 
 /** The browser's whole version; of the brands it gives, Chromium's own. */
 export async function browserVersion(): Promise<string> {
+  if (BROWSER === 'firefox') return (await (chrome.runtime as Informed).getBrowserInfo()).version;
   const values = await (navigator as Navigator & Brands).userAgentData?.getHighEntropyValues([
     'fullVersionList',
   ]);
   return values?.fullVersionList?.find(({ brand }) => brand === 'Chromium')?.version ?? 'unknown';
 }
 
+/** What a tab shows, as the browser tells it. */
+export interface ShownDocument {
+  readonly documentId: string;
+  readonly url: string;
+  /** Chromium's word for a navigation that failed; Firefox has none. */
+  readonly failed: boolean;
+  readonly incognito: boolean;
+}
+
 /** What a tab shows; null when the browser does not tell, or there is no such tab. */
-export async function documentOfTab(tabId: number): Promise<TabDocument | null> {
-  const frame = await chrome.webNavigation.getFrame({ tabId, frameId: 0 }).catch(() => null);
-  return frame ? { documentId: frame.documentId, url: frame.url, failed: frame.errorOccurred } : null;
+export async function documentOfTab(tabId: number): Promise<ShownDocument | null> {
+  const [frame, tab] = await Promise.all([
+    chrome.webNavigation.getFrame({ tabId, frameId: 0 }).catch(() => null),
+    chrome.tabs.get(tabId).catch(() => null),
+  ]);
+  if (!frame) return null;
+  // Only the tab tells whether it shows a page or its source.
+  const url = tab?.url?.startsWith('view-source:') ? tab.url : frame.url;
+  const { documentId, errorOccurred } = frame;
+  return { documentId, url, failed: errorOccurred === true, incognito: tab?.incognito === true };
+}
+
+/** Whether the user lets the extension into a page; into pages other than https it never asks to be let. */
+export async function hasAccess(url: string): Promise<boolean> {
+  if (!url.startsWith('https:')) return true;
+  // Firefox takes no port in a match pattern.
+  return chrome.permissions.contains({ origins: [`https://${new URL(url).hostname}/*`] });
+}
+
+/** The tabs there are; with what they show if asked, which takes a question for each whose address is kept back. */
+export async function knownTabs(withUrls: boolean): Promise<KnownTab[]> {
+  const tabs = await chrome.tabs.query({});
+  return Promise.all(
+    tabs
+      .flatMap(({ id, incognito, url }) =>
+        id === undefined ? [] : { tabId: id, incognito, url: url ?? null },
+      )
+      .map(async (tab) =>
+        withUrls && tab.url === null ? { ...tab, url: (await documentOfTab(tab.tabId))?.url ?? null } : tab,
+      ),
+  );
 }

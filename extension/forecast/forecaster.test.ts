@@ -43,6 +43,7 @@ test('the origins the site used before follow, read once and then from memory', 
   const { forecaster, asked, turn, reads } = bench(['https://a.test', 'https://cdn.a.test']);
   forecaster.navigate(1, 0, 'https://a.test/');
   await turn();
+  forecaster.commit(1, 0, 'doc');
   forecaster.remember('a.test', ['https://new.test' as Origin]);
   forecaster.navigate(1, 0, 'https://a.test/');
   await turn();
@@ -76,6 +77,16 @@ test('a redirect to another origin asks anew, and the last answer is the page’
   forecaster.navigate(1, 0, 'https://b.test/');
   await turn();
   assert.equal(forecaster.commit(1, 0, 'doc')?.origin, 'https://b.test');
+});
+
+test('a navigation that begins again in another process is asked about once', async () => {
+  const { forecaster, asked, turn } = bench();
+  forecaster.navigate(1, 0, 'https://a.test/');
+  forecaster.navigate(1, 0, 'https://a.test/');
+  forecaster.navigate(2, 0, 'https://a.test/');
+  await turn();
+  assert.equal(asked.length, 2, 'one for each tab');
+  assert.equal(forecaster.commit(1, 0, 'doc')?.askedAtMs, 100);
 });
 
 test('pages that are not https are nobody’s forecast', () => {

@@ -30,6 +30,8 @@ export interface Navigation {
 
 const MAX_SITES_IN_MEMORY = 200;
 const MAX_WAITING = 200;
+/** Firefox begins a navigation anew when it gives it to another process, and sites send their visitors on to themselves. */
+const SAME_NAVIGATION_MS = 2000;
 
 export interface Forecaster {
   /** An outermost page is about to be asked for. */
@@ -78,6 +80,9 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
       const parts = originOfUrl(url);
       if (parts === null) return;
       const { origin, host } = parts;
+      const key = `${tabId} ${frameId}`;
+      const before = waiting.get(key);
+      if (before?.origin === origin && nowMs() - before.askedAtMs < SAME_NAVIGATION_MS) return;
       const navigation: Navigation = {
         tabId,
         frameId,
@@ -88,8 +93,8 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
         documentId: null,
       };
       void send(navigation, [origin]);
-      waiting.delete(`${tabId} ${frameId}`);
-      waiting.set(`${tabId} ${frameId}`, navigation);
+      waiting.delete(key);
+      waiting.set(key, navigation);
       trim(waiting, MAX_WAITING);
       // A ledger that cannot be read costs the further forecasts only.
       sendRest(navigation).catch(() => {});

@@ -51,6 +51,8 @@ export interface HelperPort {
   readonly state: HelperState;
   /** Opens the port now, whatever pause was left. */
   connect(): void;
+  /** Closes it and leaves it closed until `connect`: the user has not agreed to it. */
+  forbid(): void;
   ask(question: Question, options: AskOptions): Asked;
 }
 
@@ -150,6 +152,18 @@ export function createHelperPort({ connect, clock, program, onState }: PortDeps)
     connect() {
       reconnectMs = FIRST_RECONNECT_MS;
       open();
+    },
+
+    forbid() {
+      const closed = connection;
+      connection = null;
+      cancelReconnect?.();
+      cancelReconnect = null;
+      closed?.port.disconnect();
+      setState({ state: 'not-asked' });
+      closed?.pending.rejectAll(
+        new HelperError('helper-disconnected', 'the user has not agreed to the helper'),
+      );
     },
 
     ask(question, options) {

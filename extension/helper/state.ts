@@ -7,7 +7,10 @@ const MISSING = [
   'Specified native messaging host not found',
   // The manifest is there and the launcher it names is not.
   'Failed to start native messaging host',
+  // Firefox says this of a manifest that names another extension, too.
   'No such native application',
+  // Firefox, when the manifest is there and the launcher it names is not.
+  'An unexpected error occurred',
 ];
 const NOT_FOR_US = ['Access to the specified native messaging host is forbidden'];
 

@@ -1,7 +1,9 @@
 // In every https frame: reads navigation and resource timings and hands them to the background. Reads nothing of the
 // page itself, changes nothing in it, and stops quietly when the extension is reloaded under it.
+import { BROWSER } from '../edition.ts';
 import { createQueue, type NumberedBatch } from './queue.ts';
 import {
+  type Arrived,
   LEFT_PREFIX,
   type LeftBatch,
   MAX_URL_CHARS,
@@ -33,7 +35,8 @@ function timingOf(entry: Entry): Timing {
     transferBytes: entry.transferSize,
     bodyBytes: entry.decodedBodySize,
     worker: entry.workerStart > 0,
-    opaque: entry.requestStart === 0 && entry.nextHopProtocol === '',
+    // Firefox hides the protocol alone: to an extension it tells the times of a site that hides them.
+    opaque: entry.nextHopProtocol === '' && (BROWSER === 'firefox' || entry.requestStart === 0),
   };
 }
 
@@ -75,6 +78,7 @@ async function send(numbered: NumberedBatch): Promise<boolean> {
     return true;
   }
   const answer: TimingAck | undefined = await chrome.runtime.sendMessage(batchOf(numbered));
+  if (answer?.stop === true) stop();
   return answer?.ack === numbered.seq;
 }
 
@@ -124,7 +128,8 @@ function leave(): void {
  */
 function onPageHide(): void {
   leave();
-  if (isOrphan() || location.protocol !== 'https:') return;
+  // What a private window did goes to no disk, be it for a moment.
+  if (isOrphan() || location.protocol !== 'https:' || chrome.extension.inIncognitoContext) return;
   const left = queue.unanswered().map((numbered): [string, LeftBatch] => {
     const entries = numbered.entries.map((e) => ({ ...e, url: `${new URL(e.url).origin}/` }));
     const batch = { ...batchOf({ ...numbered, entries }), pageOrigin: location.origin };
@@ -137,8 +142,17 @@ function onVisibilityChange(): void {
   if (document.visibilityState === 'hidden') leave();
 }
 
+/** The view says how its page came; losing this costs nothing else. */
+function tellArrival(arrival: Arrived['arrival']): void {
+  if (window.top !== window || isOrphan()) return;
+  const arrived: Arrived = { type: 'arrived', source, arrival };
+  chrome.runtime.sendMessage(arrived).catch(() => {});
+}
+
 function onPageShow(event: PageTransitionEvent): void {
-  if (event.persisted) queue.resume();
+  if (!event.persisted) return;
+  queue.resume();
+  tellArrival('bfcache');
 }
 
 function onReady(): void {
@@ -173,5 +187,12 @@ function stop(): void {
 
 // A page rendered ahead of time is nobody's visit yet; if it never becomes one, it is never counted.
 if ('prerendering' in document && document.prerendering === true)
-  document.addEventListener('prerenderingchange', start, { once: true });
+  document.addEventListener(
+    'prerenderingchange',
+    () => {
+      tellArrival('prerendered');
+      start();
+    },
+    { once: true },
+  );
 else start();

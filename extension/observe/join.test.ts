@@ -38,11 +38,14 @@ const request: EndedRequest = {
   url: 'https://a.test/x',
   atMs: 1010,
   answered: true,
+  protocol: null,
+  revalidated: false,
   fromCache: false,
   address: '127.0.0.1',
   altSvc: 'h3=":443"',
   prerender: false,
   initiator: null,
+  incognito: null,
 };
 
 function joined(timing: Timing, from: EndedRequest | null, more: Partial<JoinContext> = {}) {
@@ -145,6 +148,27 @@ test('an answer without a timing is counted as missed, with what webRequest know
   assert.deepEqual([o?.protocol, o?.reason, o?.altSvc], ['unknown', 'missed', 'h3=":443"']);
   const cached = missedObservation({ ...request, fromCache: true }, identity);
   assert.deepEqual([cached?.delivery, cached?.altSvc], ['http-cache', undefined]);
+});
+
+test('an answer that names its protocol itself is believed, whatever its site hides', () => {
+  assert.deepEqual(joined(hidden, { ...request, protocol: 'h3' }), ['h3', null, 'network']);
+  assert.deepEqual(joined({ ...visible, alpn: 'h2' }, { ...request, protocol: 'h3' }), [
+    'h3',
+    null,
+    'network',
+  ]);
+  const missed = missedObservation(
+    { ...request, protocol: 'h3' },
+    { id: 'm', site: 'a.test', kind: 'resource' },
+  );
+  assert.deepEqual([missed?.protocol, missed?.reason], ['h3', undefined]);
+});
+
+test('the 304 itself names its own protocol; the size beside it is that of the stored body', () => {
+  const confirmed = { ...request, protocol: 'h3', revalidated: true } as const;
+  const timing = { ...visible, alpn: 'h2', transferBytes: 11_807 };
+  assert.deepEqual(joined(timing, confirmed), ['h3', null, 'network']);
+  assert.equal(observationOf(timing, confirmed, context)?.bytes, null);
 });
 
 test('whatever a page says, an observation fits its schema', () => {

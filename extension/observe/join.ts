@@ -2,7 +2,12 @@
 // place that decides what a protocol, a hidden protocol and a delivery are.
 import type { Observation } from '@photofinish/shared/observation';
 import { originOfUrl } from '@photofinish/shared/origin';
-import { type Delivery, protocolFromAlpn, type UnknownReason } from '@photofinish/shared/protocol';
+import {
+  type Delivery,
+  type KnownProtocol,
+  protocolFromAlpn,
+  type UnknownReason,
+} from '@photofinish/shared/protocol';
 import type { EndedRequest } from './requests.ts';
 import type { Timing } from './timing.ts';
 
@@ -27,6 +32,7 @@ export function isUnfinished({ navigation, startMs, endMs, alpn, worker, deliver
 
 /** A 304 crossed the network, although the browser calls it a cache hit and repeats the old answer's protocol. */
 function isRevalidated(timing: Timing, request: EndedRequest | null): boolean {
+  if (request?.revalidated === true) return true;
   return timing.transferBytes > 0 && (timing.deliveryType === 'cache' || request?.fromCache === true);
 }
 
@@ -52,6 +58,23 @@ function reasonOf(timing: Timing, delivery: Delivery, revalidated: boolean): Unk
   return timing.opaque && !timing.navigation ? 'no-timing-allow-origin' : 'missed';
 }
 
+/** What carried the answer. The answer's own word goes before the timing's, which of a 304 repeats an old one. */
+function protocolOf(
+  timing: Timing,
+  request: EndedRequest | null,
+  delivery: Delivery,
+  revalidated: boolean,
+): KnownProtocol | null {
+  if (delivery === 'network' && request?.protocol != null) return request.protocol;
+  return revalidated ? null : protocolFromAlpn(timing.alpn);
+}
+
+/** Of a confirmed copy Firefox gives the stored body's size for what crossed the network. */
+function bytesOf(timing: Timing, request: EndedRequest | null, delivery: Delivery): number | null {
+  if (delivery !== 'network' || timing.transferBytes === 0 || request?.revalidated === true) return null;
+  return timing.transferBytes;
+}
+
 function networkFacts(request: EndedRequest | null): Pick<Observation, 'address' | 'altSvc'> {
   return {
     ...(request?.address && { address: request.address }),
@@ -73,7 +96,7 @@ export function observationOf(
   if (parts === null) return null;
   const delivery = deliveryOf(timing, request, context);
   const revalidated = isRevalidated(timing, request);
-  const protocol = revalidated ? null : protocolFromAlpn(timing.alpn);
+  const protocol = protocolOf(timing, request, delivery, revalidated);
   return {
     id: context.id,
     origin: parts.origin,
@@ -81,7 +104,7 @@ export function observationOf(
     kind: timing.navigation && context.outermost ? 'navigation' : 'resource',
     delivery,
     atMs: timing.endMs,
-    bytes: delivery === 'network' && timing.transferBytes > 0 ? timing.transferBytes : null,
+    bytes: bytesOf(timing, request, delivery),
     ...(delivery === 'network' && networkFacts(request)),
     ...(protocol === null
       ? { protocol: 'unknown', reason: reasonOf(timing, delivery, revalidated) }
@@ -89,7 +112,7 @@ export function observationOf(
   };
 }
 
-/** An answer that no timing entry told of: counted, its protocol unknown. `kind` is what it was to its page. */
+/** An answer that no timing entry told of: counted, by what it said itself. `kind` is what it was to its page. */
 export function missedObservation(
   request: EndedRequest,
   { id, site, kind }: Pick<Observation, 'id' | 'site' | 'kind'>,
@@ -105,7 +128,8 @@ export function missedObservation(
     atMs: request.atMs,
     bytes: null,
     ...(!request.fromCache && networkFacts(request)),
-    protocol: 'unknown',
-    reason: 'missed',
+    ...(request.protocol === null
+      ? { protocol: 'unknown', reason: 'missed' }
+      : { protocol: request.protocol }),
   };
 }

@@ -42,14 +42,17 @@ const request: EndedRequest = {
   url: timing.url,
   atMs: 1010,
   answered: true,
+  protocol: null,
+  revalidated: false,
   fromCache: false,
   address: '127.0.0.1',
   altSvc: 'h3=":443"',
   prerender: false,
   initiator: null,
+  incognito: null,
 };
 
-async function bench() {
+async function bench(refuses: () => boolean = () => false) {
   const storage = { get: async () => ({}), set: async () => {}, remove: async () => {} };
   const pages = createPages(await loadSavedMap(storage, 'p:'), await loadSavedMap(storage, 's:'), () => {});
   const table = createRequestTable();
@@ -62,6 +65,7 @@ async function bench() {
     witnessSinceMs: 0,
     network: () => 'home',
     nowMs: () => 20_000,
+    refuses,
     onRecorded: () => {},
     ledger: {
       record: async (given) => {
@@ -161,4 +165,11 @@ test('frames inside pages that are nobody’s visit are not recorded', async () 
   const { recorded, recorder } = await bench();
   await recorder.record({ ...batch, topOrigin: 'chrome-extension://abc' }, sender);
   assert.equal(recorded.length, 0);
+});
+
+test('what may not be recorded is forgotten, although nobody told of it', async () => {
+  const { table, recorded, recorder } = await bench(() => true);
+  table.add({ ...request, atMs: 0 });
+  await recorder.recordMissed();
+  assert.deepEqual([recorded.length, table.size], [0, 0]);
 });

@@ -13,11 +13,14 @@ const base: EndedRequest = {
   url: 'https://a.test/x',
   atMs: 0,
   answered: true,
+  protocol: null,
+  revalidated: false,
   fromCache: false,
   address: null,
   altSvc: null,
   prerender: false,
   initiator: null,
+  incognito: null,
 };
 const claim = { tabId: 7, documentId: 'doc', navigation: false, url: 'https://a.test/x', unfinished: false };
 
@@ -124,4 +127,12 @@ test('a document told of before it was called off leaves nothing behind', () => 
   table.add({ ...document, answered: false });
   table.add(document);
   assert.equal(table.claim({ ...claim, navigation: true }), document);
+});
+
+test('an answer that was cut off came all the same', () => {
+  const table = createRequestTable();
+  table.add(base);
+  table.add({ ...base, answered: false });
+  assert.equal(table.size, 1);
+  assert.equal(table.claim(claim), base);
 });

@@ -2,6 +2,7 @@
 // halves of one request; what nobody claims in time was missed by the content script and is counted as such.
 // Lives in the service worker's memory only: an entry is made when a request ends and lives until it is claimed,
 // or SETTLE_MS later, when it is handed out as missed.
+import type { KnownProtocol } from '@photofinish/shared/protocol';
 import { MAX_URL_CHARS } from './timing.ts';
 
 export interface EndedRequest {
@@ -21,13 +22,19 @@ export interface EndedRequest {
   readonly atMs: number;
   /** False: it failed before any answer came. */
   readonly answered: boolean;
+  /** As the answer itself named it; null where the browser does not tell (Chromium), and for what came from a cache. */
+  readonly protocol: KnownProtocol | null;
+  /** The server confirmed a stored copy (304), and this is its answer. */
+  readonly revalidated: boolean;
   readonly fromCache: boolean;
   readonly address: string | null;
   readonly altSvc: string | null;
   /** Asked for by a page rendered ahead of time, whose visit may never happen. */
   readonly prerender: boolean;
-  /** Origin of who asked, where the browser names it. */
+  /** Origin or address of who asked, where the browser names it. */
   readonly initiator: string | null;
+  /** Whether it belongs to a private window; null where the browser does not say. */
+  readonly incognito: boolean | null;
 }
 
 export interface Claim {
@@ -111,6 +118,8 @@ export function createRequestTable(): RequestTable {
       // A navigation that failed made no document that could tell of it.
       if (!request.answered && request.kind !== 'resource') return;
       const list = waiting.get(key);
+      // Cut off after its answer began: that answer came all the same.
+      if (!request.answered && list?.some(({ id }) => id === request.id)) return;
       if (list === undefined) waiting.set(key, [request]);
       else list.push(request);
       size += 1;

@@ -1,0 +1,55 @@
+// What the webRequest events of both browsers have in common: where they go, what is kept of a header, and the first
+// address of a redirect chain. Runs for every request of every page, so it does the least possible.
+import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/observation';
+import { comparableUrl, type EndedRequest } from './requests.ts';
+
+export interface RequestSink {
+  /** A request was answered, or failed. */
+  ended(request: EndedRequest): void;
+  /** The outermost page is about to be asked for at another URL. */
+  navigationRedirected(tabId: number, frameId: number, url: string): void;
+}
+
+export const EVERY_PAGE: chrome.webRequest.RequestFilter = { urls: ['https://*/*'] };
+/** Redirect chains under way; browsers give up after 20 hops, and few chains run at once. */
+const MAX_CHAINS = 1000;
+
+/** The Alt-Svc field as received (RFC 7838 section 3), its lines joined (RFC 9110 section 5.3). */
+export function altSvcOf(headers: chrome.webRequest.HttpHeader[] | undefined): string | null {
+  if (headers === undefined) return null;
+  let value = '';
+  for (const header of headers) {
+    if (header.name.length !== 7 || header.name.toLowerCase() !== 'alt-svc') continue;
+    value += value === '' ? (header.value ?? '') : `, ${header.value ?? ''}`;
+  }
+  return value === '' || value.length > MAX_ALT_SVC_CHARS ? null : value;
+}
+
+export function kindOf(type: string): EndedRequest['kind'] {
+  if (type === 'main_frame') return 'navigation';
+  return type === 'sub_frame' ? 'frame' : 'resource';
+}
+
+/** Redirect chains under way: where each began. */
+export interface Chains {
+  readonly firstUrl: (id: string, url: string) => string;
+  readonly hop: (id: string, url: string) => void;
+  readonly end: (id: string) => void;
+}
+
+export function createChains(): Chains {
+  const firstUrls = new Map<string, string>();
+  return {
+    firstUrl: (id, url) => (firstUrls.size > 0 && firstUrls.get(id)) || comparableUrl(url),
+    hop(id, url) {
+      if (firstUrls.has(id)) return;
+      firstUrls.set(id, comparableUrl(url));
+      // A chain whose end never shows, as one that a service worker took over, goes with the oldest.
+      const [oldest] = firstUrls.keys();
+      if (firstUrls.size > MAX_CHAINS && oldest !== undefined) firstUrls.delete(oldest);
+    },
+    end(id) {
+      if (firstUrls.size > 0) firstUrls.delete(id);
+    },
+  };
+}
