@@ -1,0 +1,210 @@
+// What a release gives to others, used as they would: stores' archives unpacked and loaded, npm's packages installed into
+// an empty directory without a network, and everything made twice.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import { raceDocumentSchema } from '@photofinish/shared/outcome';
+import { HOST_NAME, WIRE_PROTOCOL } from '@photofinish/shared/wire';
+import { unzipSync } from 'fflate';
+import * as v from 'valibot';
+import { launchChromium } from '../browsers/chromium.ts';
+import { type Package, SUMS_FILE, writeRelease } from '../packaging/write.ts';
+import { findBrowser } from '../run/find-browser.mjs';
+import { scratchDirectory, TOP } from '../scratch.ts';
+import { test as base, type CliResult, expect, reachLocal } from './fixtures.ts';
+
+interface Release {
+  readonly directory: string;
+  readonly packages: readonly Package[];
+}
+
+const test = base.extend<Record<never, never>, { release: Release }>({
+  release: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
+    async ({}, use) => {
+      const scratch = await scratchDirectory('release');
+      const directory = join(scratch, 'made');
+      await use({ directory, packages: await writeRelease(directory) });
+      await rm(scratch, { recursive: true });
+    },
+    { scope: 'worker' },
+  ],
+});
+
+/** The one package whose name begins so. */
+function named({ directory, packages }: Release, beginning: RegExp): string {
+  const found = packages.filter(({ name }) => beginning.test(name));
+  expect(found).toHaveLength(1);
+  return join(directory, found[0]?.name ?? '');
+}
+
+async function unpacked(archive: string): Promise<Record<string, Uint8Array>> {
+  return unzipSync(await readFile(archive));
+}
+
+function json(bytes: Uint8Array | undefined): Record<string, unknown> {
+  return JSON.parse(new TextDecoder().decode(bytes));
+}
+
+async function unpackTo(directory: string, archive: string): Promise<void> {
+  for (const [path, bytes] of Object.entries(await unpacked(archive))) {
+    await mkdir(join(directory, dirname(path)), { recursive: true });
+    await writeFile(join(directory, path), bytes);
+  }
+}
+
+/** Chromium's id of an extension without a key: of its directory's path, as of a key. */
+async function idOfDirectory(directory: string): Promise<string> {
+  const digest = createHash('sha256')
+    .update(await realpath(directory))
+    .digest('hex');
+  return [...digest.slice(0, 32)].map((digit) => 'abcdefghijklmnop'[Number.parseInt(digit, 16)]).join('');
+}
+
+/** npm, with nothing but the files that are given to it. */
+async function npmInstall(directory: string, files: readonly string[]): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, 'package.json'), '{"private":true}\n');
+  const args = ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', ...files];
+  const env = { ...process.env, npm_config_cache: join(directory, 'npm-cache') };
+  await promisify(execFile)('npm', args, { cwd: directory, env });
+}
+
+/** Runs the command of the package in `directory`, with a home of its own; never rejects for an exit code. */
+function run(directory: string, home: string, args: readonly string[]): Promise<CliResult> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env.PATH, HOME: home };
+    execFile(join(directory, 'node_modules/.bin/photofinish'), args, { env }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+const helperFiles = (release: Release): string[] => [
+  named(release, /^photofinish-\d/),
+  named(release, /^photofinish-quic-/),
+];
+
+test('made twice, every package has the same bytes, and the sums are theirs', async ({ release, dir }) => {
+  const again = join(dir, 'again');
+  await writeRelease(again);
+  const sums = await readFile(join(release.directory, SUMS_FILE), 'utf8');
+  expect(await readFile(join(again, SUMS_FILE), 'utf8')).toBe(sums);
+  const lines = sums.trimEnd().split('\n');
+  expect(lines.map((line) => line.split('  ')[1]).toSorted()).toEqual(
+    (await readdir(release.directory)).filter((name) => name !== SUMS_FILE).toSorted(),
+  );
+  for (const line of lines) {
+    const [sum, name = ''] = line.split('  ');
+    const bytes = await readFile(join(release.directory, name));
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(sum);
+  }
+});
+
+test("the stores' editions are what was built, without a key, with every licence", async ({ release }) => {
+  for (const edition of ['chromium', 'firefox']) {
+    const files = await unpacked(named(release, new RegExp(`^photofinish-${edition}-`)));
+    const manifest = json(files['manifest.json']);
+    const built = json(await readFile(join(TOP, 'extension/dist', edition, 'manifest.json')));
+    expect('key' in manifest).toBe(false);
+    expect('key' in built).toBe(edition === 'chromium');
+    const { key: _, ...rest } = built;
+    expect(manifest).toEqual(rest);
+    expect(files['background.js']).toEqual(
+      new Uint8Array(await readFile(join(TOP, 'extension/dist', edition, 'background.js'))),
+    );
+    expect(new TextDecoder().decode(files['THIRD-PARTY.txt'])).toMatch(
+      /tldts .*\n(.*\n)*.*Permission is hereby granted/,
+    );
+    if (edition === 'firefox')
+      expect(manifest.browser_specific_settings).toMatchObject({ gecko: { id: FIREFOX_EXTENSION_ID } });
+  }
+});
+
+test('the source archive holds what an archive is built from and nothing built', async ({ release }) => {
+  test.skip(!release.packages.some(({ name }) => name.includes('source')), 'not a git checkout');
+  const archive = named(release, /^photofinish-source-/);
+  const names = Object.keys(await unpacked(archive)).map((name) => name.replace(/^photofinish-[\d.]+\//, ''));
+  for (const needed of ['manifest.json', 'package-lock.json', 'extension/build.ts', 'docs/building.md'])
+    expect(names).toContain(needed);
+  expect(names.filter((name) => /(^|\/)(node_modules|dist|target|\.git)\//.test(name))).toEqual([]);
+});
+
+test('npm installs the helper offline; it races HTTP/3, installs itself and is found sound', async ({
+  release,
+  dir,
+  local,
+}) => {
+  const app = join(dir, 'an app');
+  await npmInstall(app, helperFiles(release));
+  const home = join(dir, 'home');
+  await mkdir(join(home, '.config/chromium'), { recursive: true });
+
+  const installed = await run(app, home, ['install']);
+  expect(installed.code, installed.stderr).toBe(0);
+  expect(installed.stdout).toContain(`Check with: '${app}/node_modules/.bin/photofinish' doctor`);
+  const doctor = await run(app, home, ['doctor', '--json']);
+  expect(doctor.code, doctor.stdout).toBe(0);
+  expect(JSON.parse(doctor.stdout).findings).toContainEqual(
+    expect.objectContaining({ check: 'addon', state: 'ok' }),
+  );
+
+  const { origin } = local.origins.both;
+  const reach = reachLocal(local.caPath, Object.values(local.origins));
+  const raced = await run(app, home, ['race', origin, '--mode', 'h3', '--json', ...reach]);
+  expect(raced.code, raced.stderr).toBe(0);
+  const [trial] = v.parse(raceDocumentSchema, JSON.parse(raced.stdout)).races[0]?.trials ?? [];
+  expect(trial?.adopted).toBe('h3');
+});
+
+test('without its addon the helper says what is missing', async ({ release, dir }) => {
+  const app = join(dir, 'app');
+  await npmInstall(app, [named(release, /^photofinish-\d/)]);
+  const doctor = await run(app, dir, ['doctor', '--json']);
+  const findings: { check: string; text: string; remedy: string }[] = JSON.parse(doctor.stdout).findings;
+  const addon = findings.find(({ check }) => check === 'addon');
+  expect(addon?.text).toMatch(/only HTTP\/2 can be tried: .*@photofinish\/quic-/);
+  expect(addon?.remedy).toMatch(/without --omit=optional/);
+});
+
+test("the store's edition of Chromium has another id, which install admits; the helper outlives npx's cache", async ({
+  release,
+  dir,
+}) => {
+  test.skip(findBrowser('chromium') === null, 'chromium is not installed');
+  const extensionDir = join(dir, 'store');
+  await unpackTo(extensionDir, named(release, /^photofinish-chromium-/));
+  const id = await idOfDirectory(extensionDir);
+  expect(id).not.toBe(CHROMIUM_EXTENSION_ID);
+  const userDataDir = join(dir, 'profile');
+  const cache = join(dir, '_npx', '0123456789abcdef');
+  await npmInstall(cache, helperFiles(release));
+  const profile = ['--browser', 'chromium', '--user-data-dir', userDataDir];
+
+  const greet = async (): Promise<unknown> => {
+    const chromium = await launchChromium({ extensionDir, userDataDir });
+    try {
+      const tab = await chromium.newTab();
+      await tab.goto(chromium.extensionUrl('popup/popup.html'));
+      expect(await tab.evaluate(() => chrome.runtime.id)).toBe(id);
+      const hello = { type: 'hello', id: 1, protocol: WIRE_PROTOCOL, program: 'spec' };
+      return await tab.evaluate(
+        ([host, message]) =>
+          chrome.runtime.sendNativeMessage(host, message).catch((error: Error) => error.message),
+        [HOST_NAME, hello] as const,
+      );
+    } finally {
+      await chromium.close();
+    }
+  };
+
+  expect((await run(cache, dir, ['install', ...profile])).code).toBe(0);
+  expect(await greet()).toMatch(/forbidden/);
+  const admitted = await run(cache, dir, ['install', ...profile, '--extension-id', id]);
+  expect(admitted.code, admitted.stderr).toBe(0);
+  await rm(cache, { recursive: true });
+  expect(await greet()).toMatchObject({ type: 'hello', protocol: WIRE_PROTOCOL });
+});
