@@ -17,6 +17,7 @@ import { type NumberField, showNumber, wireNumber } from './number-field.ts';
 import { showPrivateWindows, wirePrivateWindows } from './private-windows.ts';
 import { makeRaceChoice, showRaceChoice } from './race-choice.ts';
 import { save } from './saving.ts';
+import { wireTransfer } from './transfer.ts';
 import { loseWipe, showWiped, wireWipe } from './wipe.ts';
 
 const MODES: Record<Settings['raceMode'], WordKey> = {
@@ -107,4 +108,5 @@ function wireHelper(): void {
 writeWords();
 wireSettings();
 wireHelper();
+wireTransfer();
 void showStored();
