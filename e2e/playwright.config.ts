@@ -1,5 +1,8 @@
-// How the specs run: real browsers on a small machine, nothing repeated until it passes.
+// How the specs run: real browsers on a small machine, nothing repeated until it passes. Those in `specs/browser` run in
+// each browser; the others drive none, or one of their own choice, and run once.
 import { defineConfig } from '@playwright/test';
+
+const IN_EACH_BROWSER = 'browser/*.spec.ts';
 
 export default defineConfig({
   testDir: 'specs',
@@ -8,6 +11,12 @@ export default defineConfig({
   workers: 2,
   retries: 0,
   timeout: 60_000,
+  expect: { timeout: 10_000 },
   forbidOnly: true,
+  projects: [
+    { name: 'once', testIgnore: IN_EACH_BROWSER },
+    { name: 'chromium', testMatch: IN_EACH_BROWSER, use: { browserName: 'chromium' } },
+    { name: 'firefox', testMatch: IN_EACH_BROWSER, use: { browserName: 'firefox' } },
+  ],
   reporter: [['list'], ['json', { outputFile: 'test-results/report.json' }]],
 });

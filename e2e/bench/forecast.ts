@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/extension-id';
 import { HOST_NAME } from '@photofinish/shared/wire';
 import type { Page, Worker } from '@playwright/test';
-import { installHelper, openSession, type SessionFiles } from '../browsers/session.ts';
+import { playwrightPage } from '../browsers/chromium-tab.ts';
+import { installHelper, openSession, sessionFiles } from '../browsers/session.ts';
 import { openHelper } from '../helper/open.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
@@ -115,11 +116,7 @@ async function navigate(
 }
 
 const dir = await scratchDirectory('bench-forecast');
-const files: SessionFiles = {
-  profile: join(dir, 'profile'),
-  config: join(dir, 'config.json'),
-  cache: join(dir, 'cache.db'),
-};
+const files = sessionFiles('chromium', dir);
 const local = await startOrigins({
   origins: { slow: { ...ORIGIN_KINDS.both, answerDelayMs: ANSWER_DELAY_MS } },
 });
@@ -133,12 +130,12 @@ try {
   await helper.close();
   filling.end(true);
 
-  const session = await openSession({ dir, local, headless: true });
+  const session = await openSession({ browser: 'chromium', dir, local, headless: true });
   try {
     const trips = beginStep('Round trips');
-    const page = await session.context.newPage();
-    const worker =
-      session.context.serviceWorkers()[0] ?? (await session.context.waitForEvent('serviceworker'));
+    const page = playwrightPage(await session.newTab());
+    const context = page.context();
+    const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
     await connect(worker, HOST_NAME);
     await connect(worker, ECHO_NAME);
     const measurement = await measure({
@@ -171,7 +168,7 @@ try {
           atLeast: 99,
         },
       ],
-      versions: { chromium: session.context.browser()?.version() ?? 'unknown' },
+      versions: { chromium: session.version },
     });
   } finally {
     await session.close();

@@ -4,9 +4,9 @@
 // 50 ms, as on a network, and at once, where nothing hides a cost.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Page } from '@playwright/test';
 import { launchChromium } from '../browsers/chromium.ts';
 import { openSession } from '../browsers/session.ts';
+import type { Tab } from '../browsers/tab.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchDirectory } from '../scratch.ts';
@@ -44,9 +44,9 @@ async function emptyExtension(dir: string): Promise<string> {
 }
 
 /** Milliseconds from the start of the navigation to the end of its load event. */
-async function load(page: Page, url: string): Promise<number> {
-  await page.goto(url, { waitUntil: 'load' });
-  return page.evaluate(async () => {
+async function load(tab: Tab, url: string): Promise<number> {
+  await tab.goto(url);
+  return tab.evaluate(async () => {
     const entry = () => performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming;
     while (entry().loadEventEnd === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     return entry().loadEventEnd;
@@ -58,14 +58,14 @@ async function compareAt(answerDelayMs: number, dir: string): Promise<[Measureme
   const origins = Object.values(local.origins).map((each) => each.origin);
   const url = `${origins[0]}/page?resources=${RESOURCES}&from=${origins.join(',')}`;
   await mkdir(dir);
-  const plain = await launchChromium({ origins: local });
-  const empty = await launchChromium({ origins: local, extensionDir: await emptyExtension(dir) });
-  const session = await openSession({ dir, local, headless: true });
+  const plain = await launchChromium({ local });
+  const empty = await launchChromium({ local, extensionDir: await emptyExtension(dir) });
+  const session = await openSession({ browser: 'chromium', dir, local, headless: true });
   const step = beginStep(`Loading pages that are answered after ${answerDelayMs} ms`);
   try {
-    const alone = await plain.context.newPage();
-    const permitted = await empty.context.newPage();
-    const ours = await session.context.newPage();
+    const alone = await plain.newTab();
+    const permitted = await empty.newTab();
+    const ours = await session.newTab();
     const measurement = await measure({
       title: `load event of ${RESOURCES} resources over ${ORIGINS} origins, answered after ${answerDelayMs} ms`,
       unit: 'ms',
@@ -80,7 +80,7 @@ async function compareAt(answerDelayMs: number, dir: string): Promise<[Measureme
       onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
     });
     step.end(true);
-    return [measurement, session.context.browser()?.version() ?? 'unknown'];
+    return [measurement, session.version];
   } finally {
     await Promise.all([plain.close(), empty.close(), session.close()]);
     await local.stop();

@@ -1,5 +1,6 @@
 // The popup as a user handles it: what it says is read from the page, what it offers is pressed.
-import type { Locator, Page } from '@playwright/test';
+import { copyFile } from 'node:fs/promises';
+import { type Part, type Tab, until } from './tab.ts';
 
 export type ReportFormat = 'html' | 'json' | 'csv';
 
@@ -19,30 +20,21 @@ export interface OriginRow {
 const RACE_TIMEOUT_MS = 60_000;
 
 export class Popup {
-  readonly page: Page;
+  readonly tab: Tab;
 
-  constructor(page: Page) {
-    this.page = page;
+  constructor(tab: Tab) {
+    this.tab = tab;
   }
 
-  /** The first answer's words. */
-  async answer(): Promise<{ host: string; protocol: string; verdict: string }> {
-    const text = async (id: string) => (await this.page.getByTestId(id).textContent()) ?? '';
-    return {
-      host: await text('page-host'),
-      protocol: await text('page-protocol'),
-      verdict: await text('verdict'),
-    };
-  }
-
-  helper(): Locator {
-    return this.page.getByTestId('helper');
+  /** By its `data-testid`. */
+  part(testId: string): Part {
+    return this.tab.part(testId);
   }
 
   /** The table of origins, top to bottom. */
   async origins(): Promise<OriginRow[]> {
-    return this.page.locator('#origin-table tbody[data-origin]').evaluateAll((bodies) =>
-      bodies.map((body) => {
+    return this.tab.evaluate(() =>
+      [...document.querySelectorAll('#origin-table tbody[data-origin]')].map((body) => {
         const cells = Array.from(body.querySelectorAll('tr.main td'));
         const [protocol, requests, forecast, race] = cells;
         const sign = forecast?.querySelector('.sign');
@@ -64,22 +56,21 @@ export class Popup {
    * or what the popup says about a race that could not be run.
    */
   async race(): Promise<{ ok: boolean; words: string }> {
-    const button = this.page.getByTestId('race');
-    await button.click({ timeout: RACE_TIMEOUT_MS });
-    await this.page.locator('[data-testid=race]:not(:text("Cancel"))').waitFor({ timeout: RACE_TIMEOUT_MS });
-    const failure = this.page.locator('#finish-words');
-    if (await failure.isVisible()) return { ok: false, words: (await failure.textContent()) ?? '' };
-    return {
-      ok: true,
-      words: (await this.page.locator('#finish-drawing title').first().textContent()) ?? '',
-    };
+    const button = this.part('race');
+    await button.click({ timeoutMs: RACE_TIMEOUT_MS });
+    const over = async () => (await button.isVisible()) && (await button.text()) !== 'Cancel';
+    if ((await until(over, RACE_TIMEOUT_MS)) === null) throw new Error('the race did not end');
+    const failure = await this.tab.find('#finish-words').look();
+    if (failure.visible) return { ok: false, words: failure.text };
+    return { ok: true, words: await this.tab.find('#finish-drawing title').text() };
   }
 
   /** Exports the report of all sites through the menu and saves the download as `file`. */
   async exportAllSites(format: ReportFormat, file: string): Promise<void> {
-    await this.page.getByTestId('export').click();
-    const item = this.page.getByRole('menuitem', { name: `All sites as ${format.toUpperCase()}` });
-    const [download] = await Promise.all([this.page.waitForEvent('download'), item.click()]);
-    await download.saveAs(file);
+    const download = await this.tab.download(async () => {
+      await this.part('export').click();
+      await this.tab.find('[role=menuitem]', `All sites as ${format.toUpperCase()}`).click();
+    });
+    await copyFile(download.file, file);
   }
 }

@@ -1,43 +1,73 @@
-// One installation as a user has it: a profile of its own, the helper installed into it, and Chromium with the
+// One installation as a user has it: a profile of its own, the helper installed for it, and a browser with the
 // extension. The guided tour and the specs begin here, so that both show the same thing.
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { BrowserContext, Page } from '@playwright/test';
 import type { RunningOrigins } from '../origins/start.ts';
+import type { BrowserKind } from '../run/find-browser.mjs';
+import { TOP } from '../scratch.ts';
 import { launchChromium } from './chromium.ts';
+import { homeEnvironment, launchFirefox } from './firefox.ts';
 import { Popup } from './popup.ts';
+import type { RunningBrowser } from './running.ts';
+import type { Tab } from './tab.ts';
 
-const EXTENSION = fileURLToPath(new URL('../../extension/dist/chromium', import.meta.url));
-const HELPER_COMMAND = fileURLToPath(new URL('../../native-host/bin/photofinish', import.meta.url));
+const HELPER_COMMAND = join(TOP, 'native-host/bin/photofinish');
+const POPUP_SIZE = { width: 400, height: 600 };
 
 /** What a session needs to know of local origins; anything that `startOrigins` gives fits. */
 export type LocalOrigins = Pick<RunningOrigins<string>, 'origins' | 'caPath' | 'certificates' | 'spki'>;
 
 export interface SessionOptions {
+  readonly browser: BrowserKind;
   /** Profile, settings and host cache are made in here; nothing is removed. */
   readonly dir: string;
   /** Without them the session is for the real network: no name is mapped, no certificate pardoned. */
-  readonly local?: LocalOrigins;
+  readonly local?: LocalOrigins | undefined;
   readonly headless: boolean;
   /** Whether the helper is installed; true unless said. */
   readonly helper?: boolean;
 }
 
 export interface SessionFiles {
+  readonly browser: BrowserKind;
+  /** Stands in for `$HOME` where the browser looks for the helper below it. */
+  readonly home: string;
   readonly profile: string;
   readonly config: string;
   readonly cache: string;
 }
 
-export interface Session {
-  readonly context: BrowserContext;
+export interface Session extends Omit<RunningBrowser, 'closed'> {
+  readonly kind: BrowserKind;
   readonly files: SessionFiles;
-  /** Opens the popup in a tab of its own, showing the tab of `page`; without one there is nothing but the export. */
-  openPopup(page: Page | null): Promise<Popup>;
-  close(): Promise<void>;
+  /** Opens a page of the extension in a tab of its own: `dashboard/dashboard.html`. */
+  openPage(page: string): Promise<Tab>;
+  /** Opens the popup in a tab of its own, showing that tab; without one there is nothing but the export. */
+  openPopup(tab: Tab | null): Promise<Popup>;
+  /** Closes the browser and opens it again with the same profile. Its tabs are gone. */
+  restart(): Promise<void>;
+  /** Resolves when the browser that runs now has gone, whoever ended it. */
+  closed(): Promise<void>;
+}
+
+/** Where an installation in `dir` keeps what. */
+export function sessionFiles(browser: BrowserKind, dir: string): SessionFiles {
+  return {
+    browser,
+    home: join(dir, 'home'),
+    profile: join(dir, 'profile'),
+    config: join(dir, 'config.json'),
+    cache: join(dir, 'cache.db'),
+  };
+}
+
+/** Where the browser of this installation looks for the helper's manifest. */
+export function hostDirectory({ browser, home, profile }: SessionFiles): string {
+  return browser === 'chromium'
+    ? join(profile, 'NativeMessagingHosts')
+    : join(home, '.mozilla', 'native-messaging-hosts');
 }
 
 /** The helper's settings for these origins: where they are, whom to trust, and that loopback is allowed. */
@@ -47,60 +77,78 @@ function helperSettings(cache: string, local: LocalOrigins | undefined): object 
   return { cache, allowPrivate: ['127.0.0.0/8'], ca: [local.caPath], resolve: Object.fromEntries(resolve) };
 }
 
-/** Writes the helper's settings and installs it into the profile, as `photofinish install` does for anybody. */
+/** Writes the helper's settings and installs it for the browser, as `photofinish install` does for anybody. */
 export async function installHelper(files: SessionFiles, local?: LocalOrigins): Promise<void> {
+  const { browser, home, profile, config } = files;
   const settings = JSON.stringify(helperSettings(files.cache, local), null, 2);
-  await writeFile(files.config, `${settings}\n`, { mode: 0o600 });
-  const profile = ['--browser', 'chromium', '--user-data-dir', files.profile];
-  await promisify(execFile)(HELPER_COMMAND, ['install', ...profile, '--config', files.config]);
+  await writeFile(config, `${settings}\n`, { mode: 0o600 });
+  const args = ['install', '--browser', browser, '--config', config];
+  if (browser === 'chromium') args.push('--user-data-dir', profile);
+  const env = browser === 'chromium' ? process.env : homeEnvironment(home);
+  await promisify(execFile)(HELPER_COMMAND, args, { env });
+}
+
+function launch(options: SessionOptions, files: SessionFiles): Promise<RunningBrowser> {
+  const { browser, headless, local, dir } = options;
+  const extensionDir = join(TOP, 'extension', 'dist', browser);
+  if (browser === 'chromium')
+    return launchChromium({ extensionDir, userDataDir: files.profile, headless, local });
+  const { profile, home } = files;
+  return launchFirefox({ extensionDir, profile, home, downloads: join(dir, 'downloads'), headless, local });
 }
 
 /**
- * The id that the browser knows a page's tab by. The extension sees no address of a tab that is no https page, so the
- * page is brought to the front and its tab is the one that was used last.
+ * The id that the browser knows a tab by. The extension sees no address of a tab that is no https page, so the
+ * tab is brought to the front and is the one that was used last.
  */
-async function tabIdOf(page: Page, extensionPage: Page): Promise<number> {
-  await page.bringToFront();
-  const own = extensionPage.url();
-  const id = await extensionPage.evaluate(
-    async ([url, ownUrl]) => {
-      const tabs = (await chrome.tabs.query({})).filter((tab) => tab.url !== ownUrl);
-      const candidates = tabs.filter((tab) => tab.url === (url.startsWith('https:') ? url : undefined));
-      candidates.sort((a, b) => (b.lastAccessed ?? 0) - (a.lastAccessed ?? 0));
-      return candidates[0]?.id ?? null;
-    },
-    [page.url(), own] as const,
-  );
-  if (id === null) throw new Error(`the extension sees no tab with ${page.url()}`);
+async function tabIdOf(tab: Tab, extensionPage: Tab): Promise<number> {
+  await tab.bringToFront();
+  const address = await tab.url();
+  const id = await extensionPage.evaluate(async (url) => {
+    const own = await chrome.tabs.getCurrent();
+    const tabs = (await chrome.tabs.query({})).filter(({ id }) => id !== own?.id);
+    const fits = tabs.filter((each) => !url.startsWith('https:') || each.url === url);
+    fits.sort((a, b) => (b.lastAccessed ?? 0) - (a.lastAccessed ?? 0));
+    return fits[0]?.id ?? null;
+  }, address);
+  if (id === null) throw new Error(`the extension sees no tab with ${address}`);
   return id;
 }
 
 /** Makes the installation in `dir` and opens the browser. */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { dir, local, headless } = options;
-  const files = {
-    profile: join(dir, 'profile'),
-    config: join(dir, 'config.json'),
-    cache: join(dir, 'cache.db'),
-  };
-  await mkdir(files.profile, { recursive: true, mode: 0o700 });
-  if (options.helper !== false) await installHelper(files, local);
-  const chromium = await launchChromium({
-    extensionDir: EXTENSION,
-    userDataDir: files.profile,
-    headless,
-    ...(local && { origins: local }),
-  });
-  const { context } = chromium;
+  const files = sessionFiles(options.browser, options.dir);
+  for (const each of [files.home, files.profile]) await mkdir(each, { recursive: true, mode: 0o700 });
+  if (options.helper !== false) await installHelper(files, options.local);
+  let running = await launch(options, files);
 
-  const openPopup = async (page: Page | null): Promise<Popup> => {
-    const url = `chrome-extension://${chromium.extensionId}/popup/popup.html`;
-    const popup = await context.newPage();
-    await popup.setViewportSize({ width: 400, height: 600 });
-    await popup.goto(url);
-    if (page !== null) await popup.goto(`${url}?tab=${await tabIdOf(page, popup)}`);
-    await popup.bringToFront();
-    return new Popup(popup);
+  const openPage = async (page: string): Promise<Tab> => {
+    const tab = await running.newTab();
+    await tab.goto(running.extensionUrl(page));
+    return tab;
   };
-  return { context, files, openPopup, close: chromium.close };
+  return {
+    kind: options.browser,
+    files,
+    version: running.version,
+    newTab: () => running.newTab(),
+    extensionUrl: (page) => running.extensionUrl(page),
+    openPage,
+    async openPopup(shown) {
+      const page = 'popup/popup.html';
+      const tab = await openPage(page);
+      await tab.setViewport(POPUP_SIZE);
+      if (shown !== null) await tab.goto(running.extensionUrl(`${page}?tab=${await tabIdOf(shown, tab)}`));
+      await tab.bringToFront();
+      return new Popup(tab);
+    },
+    requests: () => running.requests(),
+    stopBackground: () => running.stopBackground(),
+    closed: () => running.closed,
+    async restart() {
+      await running.close();
+      running = await launch(options, files);
+    },
+    close: () => running.close(),
+  };
 }

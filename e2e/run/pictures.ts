@@ -4,9 +4,10 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Origin, parseOrigin } from '@photofinish/shared/origin';
-import type { Page } from '@playwright/test';
+import { playwrightPage } from '../browsers/chromium-tab.ts';
 import type { Popup } from '../browsers/popup.ts';
 import { openSession, type Session } from '../browsers/session.ts';
+import { type Tab, until } from '../browsers/tab.ts';
 import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
 import { build } from './build.ts';
@@ -18,6 +19,7 @@ const DIR = join(TOP, '.photofinish', 'pictures');
 const DOCS = join(TOP, 'docs');
 /** Loopback answers before anything could be forecast; longer, and the handshakes would be specks in the drawing. */
 const ANSWER_DELAY_MS = 10;
+const CAPTION_TIMEOUT_MS = 10_000;
 /** What one visit taught is told to the helper a little later; by the last every origin can be forecast. */
 const MIXED_VISITS = 4;
 /** Short and always the same, so that a new picture differs only where the product does. */
@@ -40,7 +42,8 @@ function readOrigin(text: string): Origin {
 }
 
 /** The popup from its first line to its foot, at twice the pixels, as a screen of today shows it. */
-async function photographPopup({ page }: Popup, colorScheme: 'light' | 'dark'): Promise<string> {
+async function photographPopup({ tab }: Popup, colorScheme: 'light' | 'dark'): Promise<string> {
+  const page = playwrightPage(tab);
   await page.setViewportSize(POPUP);
   await page.emulateMedia({ colorScheme });
   const height = await page.evaluate(() => Math.ceil(document.body.getBoundingClientRect().height));
@@ -57,7 +60,8 @@ async function photographPopup({ page }: Popup, colorScheme: 'light' | 'dark'): 
 }
 
 /** The first screenful of the report. */
-async function photographReport(page: Page, html: string): Promise<string> {
+async function photographReport(tab: Tab, html: string): Promise<string> {
+  const page = playwrightPage(tab);
   await page.setViewportSize(REPORT);
   await page.goto(pathToFileURL(html).href);
   const file = join(DOCS, 'report.png');
@@ -74,12 +78,12 @@ async function photograph(session: Session, origins: readonly Origin[]): Promise
 
   heading('Pictures');
   const step = beginStep('popup and report');
-  const popup = await session.openPopup(first.page);
-  await popup.page.getByTestId('finish-caption').filter({ hasText: 'median' }).waitFor();
+  const popup = await session.openPopup(first.tab);
+  await until(async () => (await popup.part('finish-caption').text()).includes('median'), CAPTION_TIMEOUT_MS);
   const files = [await photographPopup(popup, 'light'), await photographPopup(popup, 'dark')];
   const html = join(DIR, 'report.html');
   await popup.exportAllSites('html', html);
-  files.push(await photographReport(await session.context.newPage(), html));
+  files.push(await photographReport(await session.newTab(), html));
   step.end(true);
   return files;
 }
@@ -91,7 +95,7 @@ async function run(): Promise<boolean> {
   const served = await startOrigins({ origins: localOrigins(), dir: join(DIR, 'origins') });
   let session: Session | null = null;
   try {
-    session = await openSession({ dir: DIR, headless: true, local: served });
+    session = await openSession({ browser: 'chromium', dir: DIR, headless: true, local: served });
     const origins = Object.values(served.origins).map(({ origin }) => readOrigin(origin));
     for (const file of await photograph(session, origins)) say(relative(TOP, file));
     return true;

@@ -64,15 +64,15 @@ async function tour(
   const raced = await raceAll(session, stops);
 
   heading('Report');
-  const popup = await session.openPopup(first?.page ?? null);
+  const popup = await session.openPopup(first?.tab ?? null);
   const files = await exportReports(popup, REPORT_DIR);
   const paths = Object.values(files);
   if (headless) {
     const picture = join(DIR, 'popup.png');
-    await popup.page.screenshot({ path: picture, fullPage: true });
+    await popup.tab.screenshot(picture, { fullPage: true });
     paths.push(picture);
   }
-  await popup.page.close();
+  await popup.tab.close();
   const report = v.parse(reportSchema, JSON.parse(await readFile(files.json, 'utf8')));
   say(`\n${formatAdoption(report, raced.rows)}\n`);
   for (const path of paths) say(relative(TOP, path));
@@ -94,12 +94,13 @@ async function run(wish: Wish): Promise<boolean> {
   let session: Session | null = null;
   try {
     const step = beginStep('Chromium with the extension and the helper');
-    session = await openSession({ dir: DIR, headless: wish.headless, ...(served && { local: served }) });
-    step.end(true, session.context.browser()?.version() ?? '');
-    const ok = await tour(session, origins, local, wish.headless);
-    if (!wish.headless) {
+    const { headless } = wish;
+    session = await openSession({ browser: 'chromium', dir: DIR, headless, local: served ?? undefined });
+    step.end(true, session.version);
+    const ok = await tour(session, origins, local, headless);
+    if (!headless) {
       say('\nThe browser stays open; close it or press Ctrl-C to end.');
-      await new Promise((resolve) => session?.context.once('close', resolve));
+      await session.closed();
     }
     return ok;
   } finally {

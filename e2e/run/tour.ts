@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Origin, originParts } from '@photofinish/shared/origin';
 import { PROTOCOL_NAMES, protocolFromAlpn } from '@photofinish/shared/protocol';
-import type { Page } from '@playwright/test';
-import { navigationProtocol } from '../browsers/chromium.ts';
 import type { OriginRow, Popup, ReportFormat } from '../browsers/popup.ts';
 import type { Session } from '../browsers/session.ts';
+import { navigationProtocol, type Tab } from '../browsers/tab.ts';
 import type { PopupRows } from './adoption-table.ts';
 import { beginStep, heading } from './display.ts';
 
@@ -20,7 +19,7 @@ const FORMATS: readonly ReportFormat[] = ['html', 'json', 'csv'];
 /** An origin whose page could be opened, in its tab. */
 export interface Stop {
   readonly origin: Origin;
-  readonly page: Page;
+  readonly tab: Tab;
 }
 
 /** The browser's error without Playwright's log of how it came to it. */
@@ -29,9 +28,9 @@ function firstLine(error: unknown): string {
   return message.split('\n')[0]?.replace(/^page\.goto: /, '') ?? message;
 }
 
-async function open(page: Page, url: string): Promise<string> {
-  await page.goto(url, { timeout: NAVIGATION_TIMEOUT_MS, waitUntil: 'load' });
-  const protocol = protocolFromAlpn(await navigationProtocol(page));
+async function open(tab: Tab, url: string): Promise<string> {
+  await tab.goto(url, { timeoutMs: NAVIGATION_TIMEOUT_MS });
+  const protocol = protocolFromAlpn(await navigationProtocol(tab));
   await setTimeout(LOOK_MS);
   return protocol === null ? 'unknown' : PROTOCOL_NAMES[protocol];
 }
@@ -41,19 +40,19 @@ function changes(protocols: readonly string[]): string {
   return protocols.filter((protocol, index) => protocol !== protocols[index - 1]).join(', then ');
 }
 
-async function visit(page: Page, origin: Origin): Promise<Stop | null> {
+async function visit(tab: Tab, origin: Origin): Promise<Stop | null> {
   const step = beginStep(`visiting ${origin}`);
   const protocols: string[] = [];
   try {
     for (let count = 1; count <= VISITS; count += 1) {
       step.detail(`visit ${count} of ${VISITS}  ${changes(protocols)}`);
-      protocols.push(await open(page, `${origin}/`));
+      protocols.push(await open(tab, `${origin}/`));
     }
     step.end(true, changes(protocols));
-    return { origin, page };
+    return { origin, tab };
   } catch (error) {
     step.end(false, firstLine(error));
-    await page.close();
+    await tab.close();
     return null;
   }
 }
@@ -63,7 +62,7 @@ export async function visitAll(session: Session, origins: readonly Origin[]): Pr
   heading('Visits');
   const stops: Stop[] = [];
   for (const origin of origins) {
-    const stop = await visit(await session.context.newPage(), origin);
+    const stop = await visit(await session.newTab(), origin);
     if (stop !== null) stops.push(stop);
   }
   return stops;
@@ -73,7 +72,7 @@ export async function visitAll(session: Session, origins: readonly Origin[]): Pr
 export async function visitMixedPage(stop: Stop, origins: readonly Origin[]): Promise<void> {
   const step = beginStep(`a page at ${stop.origin} with resources from ${origins.length} origins`);
   const query = new URLSearchParams({ resources: '24', from: origins.join(',') });
-  step.end(true, await open(stop.page, `${stop.origin}/page?${query}`));
+  step.end(true, await open(stop.tab, `${stop.origin}/page?${query}`));
 }
 
 async function raceAt(stop: Stop, popup: Popup): Promise<boolean> {
@@ -101,10 +100,10 @@ export async function raceAll(session: Session, stops: readonly Stop[]): Promise
   const rows = new Map<Origin, readonly OriginRow[]>();
   let ok = true;
   for (const stop of stops) {
-    const popup = await session.openPopup(stop.page);
+    const popup = await session.openPopup(stop.tab);
     ok = (await raceAt(stop, popup)) && ok;
     rows.set(stop.origin, await popup.origins());
-    await popup.page.close();
+    await popup.tab.close();
   }
   return { rows, ok };
 }

@@ -4,13 +4,15 @@ import { execFile } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Report, reportSchema } from '@photofinish/shared/report';
-import { test as base, type Page } from '@playwright/test';
+import { test as base } from '@playwright/test';
 import * as v from 'valibot';
 import type { Popup } from '../browsers/popup.ts';
 import { openSession, type Session, type SessionOptions } from '../browsers/session.ts';
+import type { Tab } from '../browsers/tab.ts';
 import { GO_MISSING } from '../go-module.ts';
 import { type RunningCaddy, startCaddy } from '../origins/caddy.ts';
 import { ORIGIN_KINDS, type RunningOrigin, type RunningOrigins, startOrigins } from '../origins/start.ts';
+import { type BrowserKind, findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory, TOP } from '../scratch.ts';
 
 /** The command of this checkout. */
@@ -33,9 +35,11 @@ interface WorkerFixtures {
 }
 
 interface TestFixtures {
+  /** The browser of this project. */
+  readonly kind: BrowserKind;
   /** A directory of the test's own, removed with it. */
   readonly dir: string;
-  /** A fresh profile with extension and helper. */
+  /** A fresh profile of the project's browser with extension and helper. */
   readonly open: (options?: Partial<SessionOptions>) => Promise<Session>;
   /** The command line, allowed to reach the local origins. */
   readonly photofinish: (...args: string[]) => Promise<CliResult>;
@@ -89,10 +93,15 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await use(dir);
     await rm(dir, { recursive: true, force: true, maxRetries: 5 });
   },
-  open: async ({ dir, local }, use) => {
+  kind: async ({ browserName }, use) => {
+    if (browserName === 'webkit') throw new Error('there is no edition for WebKit');
+    await use(browserName);
+  },
+  open: async ({ dir, kind, local }, use, { skip }) => {
+    skip(findBrowser(kind) === null, `${kind} is not installed`);
     const sessions: Session[] = [];
     await use(async (options) => {
-      const session = await openSession({ dir, local, headless: true, ...options });
+      const session = await openSession({ browser: kind, dir, local, headless: true, ...options });
       sessions.push(session);
       return session;
     });
@@ -112,12 +121,15 @@ export async function exportedReport(popup: Popup, dir: string): Promise<Report>
   return v.parse(reportSchema, JSON.parse(await readFile(file, 'utf8')));
 }
 
-/** The badge that the toolbar shows for the newest web page's tab. */
-export function badgeText(popup: Popup, page: Page): Promise<string> {
-  return popup.page.evaluate(async (url) => {
-    const tab = (await chrome.tabs.query({})).find((candidate) => candidate.url === url);
-    return chrome.action.getBadgeText({ tabId: tab?.id ?? -1 });
-  }, page.url());
+/** The badge that the toolbar shows for that tab. */
+export async function badgeText(popup: Popup, tab: Tab): Promise<string> {
+  return popup.tab.evaluate(
+    async (url) => {
+      const shown = (await chrome.tabs.query({})).find((candidate) => candidate.url === url);
+      return chrome.action.getBadgeText({ tabId: shown?.id ?? -1 });
+    },
+    await tab.url(),
+  );
 }
 
-export { expect } from '@playwright/test';
+export { expect } from './expect.ts';

@@ -1,12 +1,8 @@
 // What each test origin promises, as a browser finds it: all other specs stand on this.
 import type { Page } from '@playwright/test';
-import {
-  type ChromiumOptions,
-  launchChromium,
-  navigationProtocol,
-  type RunningChromium,
-  visitUntil,
-} from '../browsers/chromium.ts';
+import { type ChromiumOptions, launchChromium, type RunningChromium } from '../browsers/chromium.ts';
+import { chromiumTab } from '../browsers/chromium-tab.ts';
+import { navigationProtocol, visitUntil } from '../browsers/tab.ts';
 import { GO_MISSING } from '../go-module.ts';
 import { startOrigins } from '../origins/start.ts';
 import { test as base, expect, type Kind } from './fixtures.ts';
@@ -16,14 +12,14 @@ const VISITS = 5;
 
 interface BrowseFixture {
   /** Starts a browser without the extension and with nothing learnt; it ends with the test. */
-  browse: (options?: Pick<ChromiumOptions, 'origins' | 'extraArgs'>) => Promise<Page>;
+  browse: (options?: Pick<ChromiumOptions, 'local' | 'extraArgs'>) => Promise<Page>;
 }
 
 const test = base.extend<BrowseFixture>({
   browse: async ({ local }, use) => {
     const browsers: RunningChromium[] = [];
     await use(async (options) => {
-      const browser = await launchChromium({ origins: local, ...options });
+      const browser = await launchChromium({ local, ...options });
       browsers.push(browser);
       return browser.context.newPage();
     });
@@ -39,10 +35,10 @@ for (const kind of ['both', 'hidden'] as const) {
     const page = await browse();
     const { origin } = local.origins[kind];
     await page.goto(origin);
-    expect(await navigationProtocol(page)).toBe('h2');
+    expect(await navigationProtocol(chromiumTab(page))).toBe('h2');
     expect(await serversWord(page)).toBe('HTTP/2');
 
-    await visitUntil(page, origin, 'h3', { tries: VISITS });
+    await visitUntil(chromiumTab(page), origin, 'h3', { tries: VISITS });
     expect(await serversWord(page)).toBe('HTTP/3');
   });
 }
@@ -59,7 +55,7 @@ for (const [kind, protocol, name] of UNCHANGING) {
     const page = await browse();
     for (let visit = 0; visit < VISITS; visit += 1) {
       await page.goto(local.origins[kind].origin);
-      expect(await navigationProtocol(page)).toBe(protocol);
+      expect(await navigationProtocol(chromiumTab(page))).toBe(protocol);
       expect(await serversWord(page)).toBe(name);
     }
   });
@@ -151,7 +147,7 @@ test('the second visit to /sw is answered by its service worker', async ({ local
   await page.locator('#worker[data-ready]').waitFor();
   await page.goto(url);
   expect(await serversWord(page)).toBe('a service worker');
-  expect(await navigationProtocol(page)).toBe('');
+  expect(await navigationProtocol(chromiumTab(page))).toBe('');
 });
 
 test('an origin that cannot listen says which', async ({ local }) => {
@@ -165,9 +161,9 @@ test('an origin that cannot listen says which', async ({ local }) => {
 test('Caddy: HTTP/2 first, HTTP/3 once Alt-Svc is learnt', async ({ local, caddy, browse }) => {
   test.skip(caddy === null, GO_MISSING);
   if (caddy === null) return;
-  const page = await browse({ origins: { origins: { caddy }, spki: local.spki } });
+  const page = await browse({ local: { origins: { caddy }, spki: local.spki } });
   await page.goto(caddy.origin);
   expect(await serversWord(page)).toBe('HTTP/2.0');
-  await visitUntil(page, caddy.origin, 'h3', { tries: VISITS });
+  await visitUntil(chromiumTab(page), caddy.origin, 'h3', { tries: VISITS });
   expect(await serversWord(page)).toBe('HTTP/3.0');
 });

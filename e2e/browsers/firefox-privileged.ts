@@ -1,0 +1,177 @@
+// What Firefox does for its own window and for no page: scripts that run in the window of the browser itself, as
+// Mozilla's tests do it. Needs `--remote-allow-system-access`.
+import { basename } from 'node:path';
+import type { Browser, Page } from 'puppeteer-core';
+import type { SeenRequest } from './running.ts';
+import { type Download, type Media, until } from './tab.ts';
+
+/** The part of the connection that Puppeteer keeps to itself: plain BiDi commands. */
+interface Connection {
+  send(method: string, parameters: object): Promise<{ result: unknown }>;
+}
+
+interface ContextTree {
+  readonly contexts: readonly { readonly context: string }[];
+}
+
+type ScriptResult =
+  | { readonly type: 'success'; readonly result: { readonly value?: unknown } }
+  | { readonly type: 'exception'; readonly exceptionDetails: { readonly text: string } };
+
+export interface Privileged {
+  /** The number that BiDi knows a tab by. */
+  contextOf(page: Page): string;
+  /** Sends a tab to an address without waiting for its arrival. */
+  navigate(context: string, url: string): Promise<void>;
+  emulateMedia(context: string, media: Media): Promise<void>;
+  /** Trusts a certificate authority, given in PEM, for websites. */
+  trust(pem: string): Promise<void>;
+  /** How many downloads have been started. */
+  downloads(): Promise<number>;
+  /** The first download beyond so many, once it is whole. */
+  downloadAfter(count: number): Promise<Download>;
+  /** Ends the add-on's background at once, as Firefox does when it is idle, whatever keeps it busy. */
+  stopBackground(addOn: string): Promise<void>;
+  /** The host that this profile gave to the add-on's pages, once it is installed. */
+  hostOf(addOn: string): Promise<string>;
+  /** Every request over HTTP since this place was taken. */
+  requests(): Promise<readonly SeenRequest[]>;
+}
+
+interface FirefoxDownload {
+  readonly succeeded: boolean;
+  readonly target: { readonly path: string };
+}
+
+// Firefox's own interfaces, as far as they are used here; nobody publishes their types.
+declare const ChromeUtils: {
+  importESModule(url: string): {
+    readonly NavigableManager: {
+      getBrowsingContextById(id: string): { prefersColorSchemeOverride: string };
+    };
+    readonly Downloads: {
+      readonly ALL: string;
+      getList(which: string): Promise<{ getAll(): Promise<FirefoxDownload[]> }>;
+    };
+  };
+};
+declare const Cc: {
+  readonly '@mozilla.org/security/x509certdb;1': {
+    getService(type: unknown): { addCertFromBase64(base64: string, trust: string): void };
+  };
+};
+declare const Ci: { readonly nsIHttpChannel: unknown; readonly nsIX509CertDB: unknown };
+declare const Services: {
+  readonly obs: { addObserver(observer: { observe(subject: HttpChannel): void }, topic: string): void };
+};
+declare const WebExtensionPolicy: {
+  getByID(id: string): {
+    readonly mozExtensionHostname: string;
+    readonly extension: { terminateBackground(options: object): Promise<void> };
+  } | null;
+};
+interface HttpChannel {
+  QueryInterface(type: unknown): HttpChannel;
+  readonly URI: { readonly spec: string };
+  readonly loadInfo: { readonly triggeringPrincipal: { readonly addonPolicy: object | null } };
+}
+declare global {
+  interface Window {
+    /** In the browser's own window only. */
+    seenRequests?: SeenRequest[];
+  }
+}
+
+const DOWNLOAD_TIMEOUT_MS = 20_000;
+const INSTALL_TIMEOUT_MS = 20_000;
+
+/** Runs a self-contained function in the browser's own window; argument and result travel as JSON. */
+type Run = <Result, Argument = null>(
+  script: (argument: Argument) => Result | Promise<Result>,
+  argument?: Argument,
+) => Promise<Result>;
+
+function runIn(connection: Connection, context: string): Run {
+  return async (script, argument) => {
+    const answer = await connection.send('script.callFunction', {
+      functionDeclaration: `async (json) => JSON.stringify(await (${script})(JSON.parse(json))) ?? 'null'`,
+      arguments: [{ type: 'string', value: JSON.stringify(argument ?? null) }],
+      target: { context },
+      awaitPromise: true,
+    });
+    const outcome = answer.result as ScriptResult;
+    if (outcome.type === 'exception') throw new Error(outcome.exceptionDetails.text);
+    return JSON.parse(String(outcome.result.value));
+  };
+}
+
+/** In the browser's window: notes every request from now on. */
+function watchRequests(): void {
+  const seen: SeenRequest[] = [];
+  window.seenRequests = seen;
+  const observe = (subject: HttpChannel) => {
+    const { URI, loadInfo } = subject.QueryInterface(Ci.nsIHttpChannel);
+    seen.push({ url: URI.spec, byExtension: loadInfo.triggeringPrincipal.addonPolicy !== null });
+  };
+  Services.obs.addObserver({ observe }, 'http-on-opening-request');
+}
+
+/** In the browser's window: the files of the downloads that are whole, in the order they were started. */
+async function downloadedFiles(): Promise<(string | null)[]> {
+  const { Downloads } = ChromeUtils.importESModule('resource://gre/modules/Downloads.sys.mjs');
+  const all = await (await Downloads.getList(Downloads.ALL)).getAll();
+  return all.map(({ succeeded, target }) => (succeeded ? target.path : null));
+}
+
+/** Takes a place in the browser's own window. */
+export async function becomePrivileged(browser: Browser): Promise<Privileged> {
+  const { connection } = browser as unknown as { readonly connection: Connection };
+  const tree = await connection.send('browsingContext.getTree', { 'moz:scope': 'chrome' });
+  const [own] = (tree.result as ContextTree).contexts;
+  if (own === undefined) throw new Error('Firefox shows no window of its own');
+  const run = runIn(connection, own.context);
+  await run(watchRequests);
+
+  return {
+    contextOf: (page) => (page.mainFrame() as unknown as { readonly _id: string })._id,
+    async navigate(context, url) {
+      await connection.send('browsingContext.navigate', { context, url, wait: 'none' });
+    },
+    emulateMedia: (context, { colorScheme }) =>
+      run(
+        ([id, scheme]) => {
+          const remote = 'chrome://remote/content/shared/NavigableManager.sys.mjs';
+          const { NavigableManager } = ChromeUtils.importESModule(remote);
+          NavigableManager.getBrowsingContextById(id).prefersColorSchemeOverride = scheme;
+        },
+        [context, colorScheme] as const,
+      ),
+    trust: (pem) =>
+      run(
+        (base64) => {
+          const certificates = Cc['@mozilla.org/security/x509certdb;1'].getService(Ci.nsIX509CertDB);
+          // As an authority for websites, in the notation of NSS's certutil.
+          certificates.addCertFromBase64(base64, 'C,,');
+        },
+        pem.replace(/-----[^-]+-----|\s/g, ''),
+      ),
+    downloads: async () => (await run(downloadedFiles)).length,
+    async downloadAfter(count) {
+      const file = await until(async () => (await run(downloadedFiles))[count], DOWNLOAD_TIMEOUT_MS);
+      if (file === null) throw new Error(`nothing was downloaded within ${DOWNLOAD_TIMEOUT_MS} ms`);
+      return { file, name: basename(file) };
+    },
+    stopBackground: (addOn) =>
+      run(async (id) => {
+        const options = { ignoreDevToolsAttached: true, disableResetIdleForTest: true };
+        await WebExtensionPolicy.getByID(id)?.extension.terminateBackground(options);
+      }, addOn),
+    async hostOf(addOn) {
+      const host = () => run((id) => WebExtensionPolicy.getByID(id)?.mozExtensionHostname, addOn);
+      const found = await until(host, INSTALL_TIMEOUT_MS);
+      if (found === null) throw new Error(`Firefox did not take ${addOn}`);
+      return found;
+    },
+    requests: () => run(() => window.seenRequests ?? []),
+  };
+}

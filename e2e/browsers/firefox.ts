@@ -1,0 +1,92 @@
+// Starts a real Firefox with the extension installed for good and the test origins trusted. It learns HTTP/3 from
+// Alt-Svc as it does anywhere else: HTTP/2 first.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import puppeteer from 'puppeteer-core';
+import { findBrowser } from '../run/find-browser.mjs';
+import { becomePrivileged } from './firefox-privileged.ts';
+import { firefoxTab } from './firefox-tab.ts';
+import type { LocalOrigins, RunningBrowser } from './running.ts';
+
+export interface FirefoxOptions {
+  /** The built extension. */
+  readonly extensionDir: string;
+  readonly profile: string;
+  /** Stands in for `$HOME`, below which Firefox looks for native messaging hosts. */
+  readonly home: string;
+  /** Where downloads go. */
+  readonly downloads: string;
+  readonly local?: LocalOrigins | undefined;
+  readonly headless: boolean;
+}
+
+/** A page's size is the same in every browser here. */
+const VIEWPORT = { width: 1280, height: 720 };
+
+/** Installs the extension as the user's own, from its directory; takes an edition of Firefox that allows unsigned ones. */
+const INSTALLED_FOR_GOOD = {
+  'xpinstall.signatures.required': false,
+  'extensions.autoDisableScopes': 0,
+  // A question at a click is answered with yes: nobody is there to answer it.
+  'extensions.webextOptionalPermissionPrompts': false,
+};
+
+const LOCAL_NAMES = {
+  'network.dns.forceResolve': '127.0.0.1',
+  'network.trr.mode': 5,
+  // Firefox too refuses HTTP/3 under a private root, and has a switch for that.
+  'network.http.http3.disable_when_third_party_roots_found': false,
+};
+
+function downloadsTo(dir: string): Record<string, unknown> {
+  return { 'browser.download.folderList': 2, 'browser.download.dir': dir };
+}
+
+/** Everything that Firefox and its helper find by the user's directories is below this one. */
+export function homeEnvironment(home: string): NodeJS.ProcessEnv {
+  const { XDG_CONFIG_HOME: _, XDG_DATA_HOME: __, ...environment } = process.env;
+  return { ...environment, HOME: home };
+}
+
+/** Starts Firefox. Throws if there is none, or if the extension does not load. */
+export async function launchFirefox(options: FirefoxOptions): Promise<RunningBrowser> {
+  const executablePath = findBrowser('firefox');
+  if (executablePath === null)
+    throw new Error('No Firefox was found. Install it or set PHOTOFINISH_FIREFOX.');
+  const { profile, local } = options;
+  await mkdir(join(profile, 'extensions'), { recursive: true, mode: 0o700 });
+  // A file of the add-on's name that says where its directory is.
+  await writeFile(join(profile, 'extensions', FIREFOX_EXTENSION_ID), options.extensionDir);
+  const browser = await puppeteer.launch({
+    browser: 'firefox',
+    executablePath,
+    userDataDir: profile,
+    headless: options.headless,
+    defaultViewport: VIEWPORT,
+    args: ['--remote-allow-system-access'],
+    env: homeEnvironment(options.home),
+    extraPrefsFirefox: {
+      ...INSTALLED_FOR_GOOD,
+      ...downloadsTo(options.downloads),
+      ...(local && LOCAL_NAMES),
+    },
+  });
+  try {
+    const privileged = await becomePrivileged(browser);
+    if (local) await privileged.trust(await readFile(local.caPath, 'utf8'));
+    const host = await privileged.hostOf(FIREFOX_EXTENSION_ID);
+    return {
+      version: (await browser.version()).replace('firefox/', ''),
+      newTab: async () => firefoxTab(await browser.newPage(), privileged),
+      extensionUrl: (page) => `moz-extension://${host}/${page}`,
+      requests: privileged.requests,
+      stopBackground: () => privileged.stopBackground(FIREFOX_EXTENSION_ID),
+      closed: new Promise((resolve) => browser.once('disconnected', () => resolve())),
+      close: () => browser.close(),
+    };
+  } catch (error) {
+    await browser.close();
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+// What every browser is to those who open it, whichever it is and whoever drives it.
+import type { Tab } from './tab.ts';
+
+/** A request as the browser was about to make it. */
+export interface SeenRequest {
+  readonly url: string;
+  /** Whether the extension made it: a page of its own, its background. */
+  readonly byExtension: boolean;
+}
+
+/** What a browser must know of local origins; whatever `startOrigins` gives fits. */
+export interface LocalOrigins {
+  readonly origins: Readonly<Record<string, { readonly host: string }>>;
+  /** Digests of the public keys in use, by which Chromium trusts them. */
+  readonly spki: readonly string[];
+  /** The authority that signed them, by which Firefox trusts them. */
+  readonly caPath: string;
+}
+
+export interface RunningBrowser {
+  readonly version: string;
+  newTab(): Promise<Tab>;
+  /** The address of a page of the extension: `popup/popup.html`. */
+  extensionUrl(page: string): string;
+  /** Every request to a host since the browser started, as far as the browser tells of it. */
+  requests(): Promise<readonly SeenRequest[]>;
+  /** Ends the extension's background at once, as the browser does when it is idle or the memory is needed. */
+  stopBackground(): Promise<void>;
+  /** Resolves when the browser has gone, whoever ended it. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,271 @@
+// What a spec can do with a tab, in words that every browser understands: the specs are written once and run in all of
+// them. What is read is read by one function in the page; only what a user's hand does is left to each browser's driver.
+
+/** One element, or all that fit: found anew whenever it is asked for. */
+export interface Query {
+  readonly selector: string;
+  /** Only elements whose label, or text where they have none, has these words in it. */
+  readonly says?: string | undefined;
+  /** Which of several, from 0; the first unless said. */
+  readonly nth?: number | undefined;
+}
+
+/** An element as it is at one moment. */
+export interface Look {
+  /** How many fit, whatever `nth`. */
+  readonly count: number;
+  /** All its text, hidden or not, white space made single; empty if there is no such element. */
+  readonly text: string;
+  readonly visible: boolean;
+  readonly enabled: boolean;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Media {
+  readonly colorScheme: 'light' | 'dark';
+}
+
+export interface Download {
+  readonly file: string;
+  /** The name that the page gave it. */
+  readonly name: string;
+}
+
+/** What each browser's driver does by its own means. */
+export interface Driver {
+  /** Loads an address to its `load` event; rejects if it cannot be loaded. */
+  goto(url: string, options?: { timeoutMs?: number }): Promise<void>;
+  reload(): Promise<void>;
+  /** Runs a self-contained function in the page. */
+  evaluate<Result, Argument = undefined>(
+    run: (argument: Argument) => Result | Promise<Result>,
+    argument?: Argument,
+  ): Promise<Result>;
+  /** Runs a script in the page, whatever the page's policy on scripts. */
+  inject(script: string): Promise<void>;
+  /** Runs a self-contained function in every page to come, before its own scripts. */
+  beforeScripts(run: () => void): Promise<void>;
+  click(query: Query): Promise<void>;
+  hover(query: Query): Promise<void>;
+  /** Replaces what a field holds. */
+  fill(query: Query, text: string): Promise<void>;
+  /** Chooses an option of a `select` by its value. */
+  choose(query: Query, value: string): Promise<void>;
+  /** Presses a key by its name: `Tab`, `Enter`, `ArrowDown`. */
+  press(key: Key): Promise<void>;
+  setViewport(size: Size): Promise<void>;
+  emulateMedia(media: Media): Promise<void>;
+  /** Writes a PNG of what is in view, or of the whole page. */
+  screenshot(file: string, options?: { fullPage?: boolean }): Promise<void>;
+  /** Does something that starts a download, and gives its file once it is whole. */
+  download(action: () => Promise<void>): Promise<Download>;
+  bringToFront(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Keys by the names of UI Events. */
+export type Key =
+  | 'Tab'
+  | 'Enter'
+  | 'Escape'
+  | 'Space'
+  | 'Home'
+  | 'End'
+  | 'ArrowUp'
+  | 'ArrowDown'
+  | 'ArrowLeft'
+  | 'ArrowRight';
+
+const POLL_MS = 50;
+/** For an element to be there and usable: a busy machine with two browsers on it. */
+const USABLE_TIMEOUT_MS = 20_000;
+
+/** Repeats until something true comes back; null at the time-out. */
+export async function until<Result>(
+  ask: () => Promise<Result | null | undefined | false>,
+  timeoutMs: number,
+): Promise<Result | null> {
+  const endMs = performance.now() + timeoutMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    if (performance.now() > endMs) return null;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** In the page: the element meant, null if there is none. */
+export function locate({ selector, says, nth = 0 }: Query): Element | null {
+  const words = (element: Element) => element.getAttribute('aria-label') ?? element.textContent;
+  const fits = [...document.querySelectorAll(selector)].filter(
+    (element) => says === undefined || words(element).replace(/\s+/g, ' ').includes(says),
+  );
+  return fits[nth] ?? null;
+}
+
+/** In the page. */
+function look({ selector, says, nth = 0 }: Query): Look {
+  const words = (element: Element) => element.getAttribute('aria-label') ?? element.textContent;
+  const fits = [...document.querySelectorAll(selector)].filter(
+    (element) => says === undefined || words(element).replace(/\s+/g, ' ').includes(says),
+  );
+  const element = fits[nth];
+  if (element === undefined)
+    return { count: fits.length, text: '', visible: false, enabled: false, attributes: {} };
+  const { width, height } = element.getBoundingClientRect();
+  return {
+    count: fits.length,
+    text: element.textContent.replace(/\s+/g, ' ').trim(),
+    visible: width > 0 && height > 0 && element.checkVisibility({ visibilityProperty: true }),
+    enabled: !element.matches(':disabled'),
+    attributes: Object.fromEntries([...element.attributes].map(({ name, value }) => [name, value])),
+  };
+}
+
+/** An element of a tab's page. */
+export class Part {
+  readonly #driver: Driver;
+  readonly query: Query;
+
+  constructor(driver: Driver, query: Query) {
+    this.#driver = driver;
+    this.query = query;
+  }
+
+  /** As it is now. */
+  look(): Promise<Look> {
+    return this.#driver.evaluate(look, this.query);
+  }
+
+  async text(): Promise<string> {
+    return (await this.look()).text;
+  }
+
+  async count(): Promise<number> {
+    return (await this.look()).count;
+  }
+
+  /** Null where the element, or the attribute, is not. */
+  async attribute(name: string): Promise<string | null> {
+    return (await this.look()).attributes[name] ?? null;
+  }
+
+  async isVisible(): Promise<boolean> {
+    return (await this.look()).visible;
+  }
+
+  /** The same query's element at another place. */
+  nth(nth: number): Part {
+    return new Part(this.#driver, { ...this.query, nth });
+  }
+
+  async click(options?: { timeoutMs?: number }): Promise<void> {
+    await this.#usable(options?.timeoutMs);
+    await this.#driver.click(this.query);
+  }
+
+  async hover(): Promise<void> {
+    await this.#usable();
+    await this.#driver.hover(this.query);
+  }
+
+  async fill(text: string): Promise<void> {
+    await this.#usable();
+    await this.#driver.fill(this.query, text);
+  }
+
+  async choose(value: string): Promise<void> {
+    await this.#usable();
+    await this.#driver.choose(this.query, value);
+  }
+
+  /** Resolves once it can be seen and used, as a user would wait for it; throws at the time-out. */
+  async #usable(timeoutMs = USABLE_TIMEOUT_MS): Promise<void> {
+    const usable = async () => {
+      const { visible, enabled } = await this.look();
+      return visible && enabled;
+    };
+    if ((await until(usable, timeoutMs)) === null)
+      throw new Error(`${describe(this.query)} was not to be seen and used within ${timeoutMs} ms`);
+  }
+}
+
+/** A query in words, for messages. */
+export function describe({ selector, says, nth }: Query): string {
+  return [selector, says && `saying "${says}"`, nth && `(number ${nth})`].filter(Boolean).join(' ');
+}
+
+/** In the page: which document this is. Two documents do not begin at the same microsecond. */
+export function documentMark(): number {
+  return document.readyState === 'complete' ? performance.timeOrigin : 0;
+}
+
+const NAVIGATION_TIMEOUT_MS = 20_000;
+
+/** A driver and what follows from it, the same in every browser. */
+export interface Tab extends Driver {
+  find(selector: string, says?: string): Part;
+  /** By `data-testid`. */
+  part(testId: string): Part;
+  url(): Promise<string>;
+  /** Goes back by the page's own history; drivers wait for events that a page kept in memory never sends. */
+  back(): Promise<void>;
+}
+
+/** A tab around a browser's driver. */
+export function createTab(driver: Driver): Tab {
+  const find = (selector: string, says?: string) => new Part(driver, { selector, says });
+  return {
+    ...driver,
+    find,
+    part: (testId) => find(`[data-testid="${testId}"]`),
+    url: () => driver.evaluate(() => location.href),
+    async back() {
+      const before = await driver.evaluate(documentMark);
+      await driver.evaluate(() => history.back());
+      await arrive(driver, before);
+    },
+  };
+}
+
+/** Waits for the end of a navigation that the driver does not follow, away from the document `before`. */
+export async function arrive({ evaluate }: Driver, before: number): Promise<void> {
+  const arrived = async () => {
+    // Between two documents there is none to ask.
+    const now = await evaluate(documentMark).catch(() => 0);
+    return now !== 0 && now !== before;
+  };
+  if ((await until(arrived, NAVIGATION_TIMEOUT_MS)) === null) throw new Error('no other page came into view');
+}
+
+/** The protocol of the page's own navigation as the browser reports it, `''` where it hides it. */
+export function navigationProtocol(tab: Tab): Promise<string> {
+  return tab.evaluate(() => {
+    const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+    return entry?.nextHopProtocol ?? '';
+  });
+}
+
+/**
+ * Visits `url` until the browser itself reports `protocol` for the navigation, and returns how many visits
+ * that took. Throws after `tries` visits, naming what the browser used instead.
+ */
+export async function visitUntil(
+  tab: Tab,
+  url: string,
+  protocol: string,
+  { tries = 10 }: { tries?: number } = {},
+): Promise<number> {
+  let used = '';
+  for (let visit = 1; visit <= tries; visit += 1) {
+    await tab.goto(url);
+    used = await navigationProtocol(tab);
+    if (used === protocol) return visit;
+  }
+  throw new Error(`${url} came over ${used || 'no known protocol'} ${tries} times, never over ${protocol}.`);
+}

@@ -1,0 +1,113 @@
+// The popup and the exported page for people who use neither mouse nor sharp eyes: axe's rules in both themes, and the
+// whole popup by keyboard.
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Popup } from '../../browsers/popup.ts';
+import type { Session } from '../../browsers/session.ts';
+import type { Tab } from '../../browsers/tab.ts';
+import { expect, type Local, test } from '../fixtures.ts';
+
+const THEMES = ['light', 'dark'] as const;
+
+/** Everything axe finds, as short lines that name rule and place. */
+async function violations(tab: Tab): Promise<string[]> {
+  await tab.inject(axe.source);
+  const { found, passed } = await tab.evaluate(async () => {
+    const { violations, passes } = await (globalThis as unknown as { axe: typeof axe }).axe.run();
+    return {
+      found: violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`)),
+      passed: passes.map(({ id }) => id),
+    };
+  });
+  expect(passed).toContain('color-contrast');
+  return found;
+}
+
+/** The popup of a page that uses every kind of origin, after a race. */
+async function racedPopup(session: Session, { origins }: Local): Promise<Popup> {
+  const tab = await session.newTab();
+  const from = Object.values(origins).map((o) => o.origin);
+  await tab.goto(`${origins.both.origin}/page?resources=18&from=${from.join(',')}`);
+  await expect(tab.find('#summary[data-done]')).toBeSeen();
+  const popup = await session.openPopup(tab);
+  await expect.poll(async () => (await popup.origins()).length).toBe(from.length);
+  expect((await popup.race()).ok).toBe(true);
+  return popup;
+}
+
+test('axe finds nothing in the popup, its open rows and its menu, nor in the exported page', async ({
+  local,
+  open,
+  dir,
+}) => {
+  const session = await open();
+  const popup = await racedPopup(session, local);
+  await popup.exportAllSites('html', join(dir, 'report.html'));
+  const report = await session.newTab();
+  await report.goto(`file://${join(dir, 'report.html')}`);
+  await popup.tab.bringToFront();
+  const openers = popup.tab.find('.opener');
+  for (let i = 0; i < (await openers.count()); i += 1) await openers.nth(i).click();
+  await popup.part('export').click();
+  for (const colorScheme of THEMES) {
+    for (const tab of [popup.tab, report]) {
+      await tab.emulateMedia({ colorScheme });
+      expect(await violations(tab), `${(await tab.url()).replace(/^.*\//, '')}, ${colorScheme}`).toEqual([]);
+    }
+  }
+});
+
+test('axe finds nothing in the popup without a helper, and on a page that is none', async ({
+  local,
+  open,
+}) => {
+  const session = await open({ helper: false });
+  const tab = await session.newTab();
+  await tab.goto(local.origins.h2only.origin);
+  const missing = await session.openPopup(tab);
+  await expect(missing.part('helper-help')).toBeSeen();
+  const plain = await session.openPopup(null);
+  await expect(plain.part('page-host')).toSay('A page of the browser');
+  for (const colorScheme of THEMES) {
+    for (const popup of [missing, plain]) {
+      await popup.tab.emulateMedia({ colorScheme });
+      expect(await violations(popup.tab), colorScheme).toEqual([]);
+    }
+  }
+});
+
+test('the popup is used by keyboard alone: race, sort, open a row, export', async ({ local, open }) => {
+  const session = await open();
+  const { tab } = await racedPopup(session, local);
+  const focused = () =>
+    tab.evaluate(() => document.activeElement?.id || document.activeElement?.textContent?.trim());
+  const tabTo = async (wanted: string) => {
+    for (let i = 0; i < 40 && (await focused()) !== wanted; i += 1) await tab.press('Tab');
+    expect(await focused()).toBe(wanted);
+  };
+  await tabTo('race');
+  await tab.press('Enter');
+  await expect(tab.part('race')).toSay('Cancel');
+  expect(await focused(), 'the focus stays where it was').toBe('race');
+  await tab.press('Enter');
+  await expect(tab.part('race')).toSay('Race again');
+
+  await tabTo('Req.');
+  await tab.press('Enter');
+  await expect.poll(() => tab.find('th[data-sort=requests]').attribute('aria-sort')).toBe('descending');
+
+  await tabTo(local.origins.h1only.origin.slice('https://'.length));
+  await tab.press('Enter');
+  await expect(tab.find(`tbody[data-origin="${local.origins.h1only.origin}"] .detail`)).toBeSeen();
+  await tab.press('Tab');
+  expect(await focused(), 'the open row comes next').toBe('Race now');
+
+  await tabTo('export');
+  await tab.press('Enter');
+  await tab.press('ArrowDown');
+  await tab.press('Escape');
+  expect(await focused(), 'Escape gives the focus back').toBe('export');
+  await tab.press('Enter');
+  const download = await tab.download(() => tab.press('Enter'));
+  expect(download.name).toMatch(/^photofinish-both\.test-\d{4}-\d\d-\d\d\.html$/);
+});

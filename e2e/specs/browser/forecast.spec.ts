@@ -1,0 +1,37 @@
+// Forecasts: asked before every navigation, scored afterwards against what the browser really used.
+import { visitUntil } from '../../browsers/tab.ts';
+import { expect, exportedReport, test } from '../fixtures.ts';
+
+test('once HTTP/3 was used here it is forecast, and the forecast is scored as right', async ({
+  local,
+  open,
+  dir,
+}) => {
+  const session = await open();
+  const tab = await session.newTab();
+  const { origin } = local.origins.both;
+  await visitUntil(tab, origin, 'h3', { tries: 5 });
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('page-protocol')).toSay('HTTP/3');
+  // What the browser used travels to the helper in batches; a navigation after that is forecast from it.
+  await expect(async () => {
+    await tab.goto(origin);
+    await expect
+      .poll(async () => (await popup.origins())[0], { timeout: 2000 })
+      .toMatchObject({ protocol: 'h3', scored: 'right' });
+  }).toPass();
+
+  const report = await exportedReport(popup, dir);
+  const accuracy = report.sites[0]?.accuracy;
+  expect(accuracy?.of).toBeGreaterThanOrEqual(1);
+  expect(accuracy?.hits).toBeGreaterThanOrEqual(1);
+  expect(report.sites[0]?.hitRatio.of).toBeGreaterThanOrEqual(2);
+});
+
+test('a first visit has no forecast, and nothing is scored', async ({ local, open }) => {
+  const session = await open();
+  const tab = await session.newTab();
+  await tab.goto(local.origins.h2only.origin);
+  const popup = await session.openPopup(tab);
+  await expect.poll(async () => (await popup.origins())[0]).toMatchObject({ protocol: 'h2', scored: null });
+});

@@ -1,0 +1,145 @@
+// Pages and profiles that stand in the recorder's way: sandboxed frames, pages that forge the timing interface, error
+// pages, passwords in addresses, a storage that cannot be opened, a tab that is gone.
+import type { Popup } from '../../browsers/popup.ts';
+import type { Tab } from '../../browsers/tab.ts';
+import { badgeText, expect, exportedReport, test } from '../fixtures.ts';
+
+/** The popup for a tab by its number, whatever that tab shows. */
+async function showTab(popup: Popup, tabId: number): Promise<void> {
+  await popup.tab.goto(`${(await popup.tab.url()).replace(/\?.*/, '')}?tab=${tabId}`);
+}
+
+/** Brings the page to the front and gives its tab's number, also where the extension may not see the address. */
+async function tabInFront(popup: Popup, tab: Tab): Promise<number> {
+  await tab.bringToFront();
+  const active = await popup.tab.evaluate(async () => (await chrome.tabs.query({ active: true }))[0]?.id);
+  return active ?? -1;
+}
+
+test('a sandboxed frame, as advertisements use, is recorded with its protocol', async ({
+  local,
+  open,
+  dir,
+}) => {
+  const session = await open();
+  const { both, h2only } = local.origins;
+  const tab = await session.newTab();
+  await tab.goto(both.origin);
+  await tab.evaluate((src) => {
+    const frame = document.createElement('iframe');
+    frame.sandbox.add('allow-scripts');
+    frame.src = src;
+    document.body.append(frame);
+  }, `${h2only.origin}/page?resources=3`);
+  const popup = await session.openPopup(tab);
+  await expect
+    .poll(async () => {
+      const [site] = (await exportedReport(popup, dir)).sites;
+      return site?.origins.find((each) => each.origin === h2only.origin)?.protocols;
+    })
+    // Its fetch is refused without an origin of its own; document, image and script are answered.
+    .toMatchObject({ h2: 4, unknown: 0 });
+});
+
+test('a page that forges and clears its timings is counted as any other', async ({ local, open, dir }) => {
+  const session = await open();
+  const tab = await session.newTab();
+  await tab.beforeScripts(() => {
+    PerformanceObserver.prototype.observe = () => {};
+    performance.getEntriesByType = () => [{ name: 'https://evil.test/', nextHopProtocol: 'h3' } as never];
+    setInterval(() => performance.clearResourceTimings(), 1);
+    crypto.randomUUID = () => '0-0-0-0-0';
+    // biome-ignore lint/suspicious/noThenProperty: this is the page that means harm.
+    Promise.prototype.then = () => new Promise(() => {});
+    dispatchEvent(new Event('pagehide'));
+    dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+  });
+  const { h2only } = local.origins;
+  await tab.goto(`${h2only.origin}/page?resources=20&kind=image`);
+  const popup = await session.openPopup(tab);
+  await expect
+    .poll(async () => (await exportedReport(popup, dir)).sites.map((s) => s.origins[0]?.protocols))
+    .toEqual([{ h3: 0, h2: 21, 'http/1.1': 0, unknown: 0 }]);
+});
+
+test('a page without a timing buffer may lose protocols, but no request', async ({ local, open, dir }) => {
+  const session = await open();
+  const tab = await session.newTab();
+  // On a busy machine Chromium then keeps a few entries from observers too; those are counted by webRequest.
+  await tab.beforeScripts(() => performance.setResourceTimingBufferSize(0));
+  const { h2only } = local.origins;
+  await tab.goto(`${h2only.origin}/page?resources=20&kind=image`);
+  const popup = await session.openPopup(tab);
+  await expect
+    .poll(
+      async () => {
+        const [site] = (await exportedReport(popup, dir)).sites;
+        const { h2 = 0, unknown = 0, ...others } = site?.origins[0]?.protocols ?? {};
+        return { counted: h2 + unknown, ...others };
+      },
+      { timeout: 40_000 },
+    )
+    .toEqual({ counted: 21, h3: 0, 'http/1.1': 0 });
+});
+
+test('an address with a password is recorded as its origin', async ({ local, open }) => {
+  const session = await open();
+  const tab = await session.newTab();
+  const { origin, host } = local.origins.h2only;
+  await tab.goto(`${origin.replace('https://', 'https://user:secret@')}/`);
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('page-protocol')).toSay('HTTP/2');
+  await expect(popup.part('page-host')).toMention(host);
+  await expect(popup.tab.find('body')).not.toMention('secret');
+});
+
+test('an error page is not taken for the page before it', async ({ local, open }) => {
+  const session = await open();
+  const tab = await session.newTab();
+  const { origin } = local.origins.h2only;
+  await tab.goto(origin);
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('page-protocol')).toSay('HTTP/2');
+  await tab.goto('https://h2only.test:2/', { timeoutMs: 10_000 }).catch(() => {});
+  await expect(popup.part('verdict')).toMention('could not be loaded');
+  await tab.goto(`${origin}/page`);
+  await expect(popup.part('page-protocol')).toSay('HTTP/2');
+  await expect.poll(() => badgeText(popup, tab)).toBe('H2');
+});
+
+test('a tab that is gone, and no tab at all, have words', async ({ local, open }) => {
+  const session = await open();
+  const tab = await session.newTab();
+  await tab.goto(local.origins.h2only.origin);
+  const popup = await session.openPopup(tab);
+  const tabId = await tabInFront(popup, tab);
+  await tab.close();
+  for (const gone of [tabId, 999_999]) {
+    await showTab(popup, gone);
+    await expect(popup.part('page-host')).toSay('A page of the browser');
+  }
+});
+
+test('a storage that a newer version wrote: the page is shown, and popup and export say what is wrong', async ({
+  local,
+  open,
+}) => {
+  const session = await open();
+  const tab = await session.newTab();
+  const popup = await session.openPopup(null);
+  await popup.tab.evaluate(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const request = indexedDB.open('photofinish', 999);
+        request.onsuccess = () => resolve(request.result.close());
+        request.onerror = () => reject(request.error);
+      }),
+  );
+  await tab.goto(local.origins.h2only.origin);
+  const shown = await session.openPopup(tab);
+  await expect(shown.part('page-protocol')).toSay('HTTP/2');
+  await expect(shown.part('trouble')).toMention('update the extension');
+  await shown.part('export').click();
+  await shown.tab.find('[role=menuitem]', 'All sites as JSON').click();
+  await expect(shown.part('export-failure')).toMention('No report was made');
+});

@@ -1,0 +1,225 @@
+// The options act: what is never recorded leaves no trace, what is forgotten is gone here and in the helper, and what is
+// exported comes back whole.
+import { readFile } from 'node:fs/promises';
+import type { Session } from '../../browsers/session.ts';
+import type { Tab } from '../../browsers/tab.ts';
+import { violations } from '../axe.ts';
+import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
+
+const OPTIONS = 'options/options.html';
+
+/** The sites in the report of everything. */
+async function recordedSites(session: Session, dir: string): Promise<string[]> {
+  const popup = await session.openPopup(null);
+  const report = await exportedReport(popup, dir);
+  await popup.tab.close();
+  return report.sites.map(({ site }) => site).toSorted();
+}
+
+async function visit(session: Session, url: string): Promise<Tab> {
+  const tab = await session.newTab();
+  await tab.goto(url);
+  return tab;
+}
+
+/** What the helper remembers, as the command line lists it. */
+async function cached({ files }: Session): Promise<string> {
+  const { stdout } = await runPhotofinish(['cache', 'list', '--cache', files.cache, '--json']);
+  return stdout;
+}
+
+/** Chooses a file as a user does in the browser's dialog, which no driver can reach. */
+async function importFile(tab: Tab, text: string): Promise<void> {
+  await tab.evaluate((content) => {
+    const input = document.querySelector<HTMLInputElement>('#import-file');
+    const chosen = new DataTransfer();
+    chosen.items.add(new File([content], 'photofinish-data.json', { type: 'application/json' }));
+    if (input === null) return;
+    input.files = chosen.files;
+    input.dispatchEvent(new Event('change'));
+  }, text);
+}
+
+test('a site on the list leaves no trace, here or in the helper, until it is taken off', async ({
+  local,
+  open,
+  dir,
+}) => {
+  const { both, h2only } = local.origins;
+  const session = await open();
+  const options = await session.openPage(OPTIONS);
+  await options.find('#never-site').fill(`${h2only.origin}/some/page`);
+  await options.press('Enter');
+  await expect(options.find('#never-list')).toMention(h2only.host);
+
+  await visit(session, h2only.origin);
+  await visit(session, both.origin);
+  await expect.poll(() => recordedSites(session, dir)).toEqual([both.host]);
+  await expect.poll(() => cached(session)).toContain(both.host);
+  expect(await cached(session)).not.toContain(h2only.host);
+
+  await options.bringToFront();
+  await options.find('#never-list button').click();
+  await expect(options.find('#never-none')).toBeSeen();
+  await visit(session, h2only.origin);
+  await expect.poll(() => recordedSites(session, dir)).toEqual([both.host, h2only.host]);
+});
+
+test('what is no site, or on the list already, is said and not added', async ({ open }) => {
+  const session = await open({ helper: false });
+  const options = await session.openPage(OPTIONS);
+  const site = options.find('#never-site');
+  await site.fill('not a host');
+  await options.press('Enter');
+  await expect(options.find('#never-error')).toSay(/neither a host nor an https address/);
+  await site.fill('www.example.org');
+  await options.press('Enter');
+  await site.fill('https://example.org');
+  await options.press('Enter');
+  await expect(options.find('#never-error')).toSay(/example\.org is on the list already/);
+  expect(await options.find('#never-list li').count()).toBe(1);
+});
+
+test('forgetting everything asks first, and then empties records and the helper’s cache', async ({
+  local,
+  open,
+  dir,
+}) => {
+  const { both } = local.origins;
+  const session = await open();
+  await visit(session, both.origin);
+  await expect.poll(() => recordedSites(session, dir)).toEqual([both.host]);
+  await expect.poll(() => cached(session)).toContain(both.host);
+
+  const options = await session.openPage(OPTIONS);
+  await options.find('#wipe').click();
+  await expect(options.find('#wipe-dialog')).toBeSeen();
+  await options.press('Enter');
+  await expect(options.find('#wipe-dialog')).not.toBeSeen();
+  expect(await recordedSites(session, dir), 'the first button keeps everything').toEqual([both.host]);
+
+  await options.bringToFront();
+  await options.find('#wipe').click();
+  await options.find('#wipe-confirm').click();
+  await expect(options.part('wipe-result')).toSay(/^Everything is forgotten: .*[1-9]\d* entr(y|ies)/);
+  expect(await recordedSites(session, dir)).toEqual([]);
+  expect(await cached(session)).not.toContain(both.host);
+});
+
+test('without a helper forgetting says that the helper was not reached', async ({ open }) => {
+  const session = await open({ helper: false });
+  const options = await session.openPage(OPTIONS);
+  await options.find('#wipe').click();
+  await options.find('#wipe-confirm').click();
+  await expect(options.part('wipe-result')).toSay(/helper was not reached/);
+});
+
+test('an export brings records and options back after everything is forgotten', async ({
+  local,
+  open,
+  dir,
+}) => {
+  const { both, h2only } = local.origins;
+  const session = await open();
+  await visit(session, `${both.origin}/page?resources=4&from=${h2only.origin}`);
+  await expect.poll(() => recordedSites(session, dir)).toEqual([both.host]);
+  const popup = await session.openPopup(null);
+  const sitesOf = async () => (await exportedReport(popup, dir)).sites;
+  const before = await sitesOf();
+
+  const options = await session.openPage(OPTIONS);
+  await options.find('#retention').fill('30');
+  await options.press('Tab');
+  const { file, name } = await options.download(() => options.find('#export').click());
+  expect(name).toMatch(/^photofinish-data-\d{4}-\d\d-\d\d\.json$/);
+  const data = await readFile(file, 'utf8');
+
+  await options.find('#wipe').click();
+  await options.find('#wipe-confirm').click();
+  await expect(options.part('wipe-result')).toSay(/forgotten/);
+  await options.find('#retention').fill('60');
+  await options.press('Tab');
+  await popup.tab.bringToFront();
+  expect(await sitesOf()).toEqual([]);
+
+  await options.bringToFront();
+  await importFile(options, data);
+  await expect(options.part('transfer-result')).toSay(/^Imported: [1-9]/);
+  await expect.poll(() => retentionOf(options)).toBe('30');
+  await popup.tab.bringToFront();
+  expect(await sitesOf()).toEqual(before);
+
+  await options.bringToFront();
+  await importFile(options, data.slice(0, -20));
+  await expect(options.part('transfer-result')).toSay(/damaged or cut off\. Nothing was imported/);
+  await importFile(options, '{"schema":"something/1"}');
+  await expect(options.part('transfer-result')).toSay(/no file that Photofinish exported/);
+});
+
+function retentionOf(options: Tab): Promise<string | undefined> {
+  return options.evaluate(() => document.querySelector<HTMLInputElement>('#retention')?.value);
+}
+
+test('choices are saved at once and are there when the page is opened again', async ({ open, kind }) => {
+  const session = await open({ helper: false });
+  const options = await session.openPage(OPTIONS);
+  await options.find('input[value=first-visit]').click();
+  await expect(options.find('#race-when ~ #proxy')).toSay(
+    kind === 'firefox' ? /tells with each request/ : /a proxy cannot be ruled out/,
+  );
+  await options.find('#race-mode').choose('v3');
+  await options.find('#start-delay').fill('25');
+  await options.press('Tab');
+  await options.find('#retention').fill('0');
+  await options.press('Tab');
+  await expect(options.find('#retention-error')).toSay(/from 1 to 400/);
+  await options.find('#private').click();
+  await expect(options.find('#private-how')).toSay(kind === 'firefox' ? /about:addons/ : /Incognito/);
+  await expect(options.find('#steering-informs')).toSay(
+    kind === 'firefox' ? /./ : /ignores an Alt-Svc header/,
+  );
+
+  const again = await session.openPage(OPTIONS);
+  await expect
+    .poll(() =>
+      again.evaluate(() => ({
+        when: document.querySelector<HTMLInputElement>('input[name=race-when]:checked')?.value,
+        mode: document.querySelector<HTMLSelectElement>('#race-mode')?.value,
+        delay: document.querySelector<HTMLInputElement>('#start-delay')?.value,
+        days: document.querySelector<HTMLInputElement>('#retention')?.value,
+        private: document.querySelector<HTMLInputElement>('#private')?.checked,
+      })),
+    )
+    .toEqual({ when: 'first-visit', mode: 'v3', delay: '25', days: '400', private: true });
+});
+
+test('the options are used by keyboard alone, and axe finds nothing in either theme', async ({ open }) => {
+  const session = await open({ helper: false });
+  const options = await session.openPage(OPTIONS);
+  const focused = () =>
+    options.evaluate(() => document.activeElement?.id || document.activeElement?.getAttribute('value'));
+  const tabTo = async (wanted: string) => {
+    for (let i = 0; i < 30 && (await focused()) !== wanted; i += 1) await options.press('Tab');
+    expect(await focused()).toBe(wanted);
+  };
+  await expect(options.find('#helper-help')).toBeSeen();
+  await tabTo('click');
+  await options.press('ArrowDown');
+  await expect(options.find('#visit-races')).toBeSeen();
+  await tabTo('never-site');
+  await options.find('#never-site').fill('example.org');
+  await options.press('Enter');
+  await expect(options.find('#never-list li')).toBeSeen();
+  await options.press('Tab');
+  await options.press('Tab');
+  await options.press('Enter');
+  await expect(options.find('#never-none')).toBeSeen();
+  expect(await focused(), 'the focus goes back to the field').toBe('never-site');
+  await tabTo('wipe');
+  await options.press('Enter');
+  expect(await focused(), 'the dialog begins at the harmless button').toBe('wipe-cancel');
+  await options.press('Escape');
+  expect(await focused()).toBe('wipe');
+
+  expect(await violations(options)).toEqual([]);
+});

@@ -1,0 +1,68 @@
+// Pages that make statistics lie: hidden protocols, caches, service workers, HTTP/1.1, and pages that are no sites.
+
+import { expect, exportedReport, test } from '../fixtures.ts';
+import { SIGHTS } from './sights.ts';
+
+const originsOf = (report: Awaited<ReturnType<typeof exportedReport>>) =>
+  new Map(report.sites.flatMap((site) => site.origins).map((o) => [o.origin as string, o]));
+
+test('every origin of a page is listed; what a site hides is counted as hidden, not as HTTP/1.1', async ({
+  local,
+  kind,
+  open,
+  dir,
+}) => {
+  const session = await open();
+  const tab = await session.newTab();
+  const { both, hidden, h1only, h2only } = local.origins;
+  const from = [hidden, h1only, h2only].map((o) => o.origin).join(',');
+  await tab.goto(`${both.origin}/page?resources=9&from=${from}`);
+  await expect(tab.find('#summary[data-done]')).toBeSeen();
+  const popup = await session.openPopup(tab);
+  await expect
+    .poll(async () => Object.fromEntries((await popup.origins()).map((r) => [r.origin, r.protocol])))
+    .toEqual({
+      [both.origin]: 'h2',
+      [hidden.origin]: SIGHTS[kind].hiddenOrigin,
+      [h1only.origin]: 'http/1.1',
+      [h2only.origin]: 'h2',
+    });
+
+  const origins = originsOf(await exportedReport(popup, dir));
+  expect(origins.get(hidden.origin)).toMatchObject(SIGHTS[kind].hiddenRecord);
+  expect(origins.get(h1only.origin)?.protocols['http/1.1']).toBe(3);
+});
+
+test('an answer from the HTTP cache is no fresh outcome', async ({ local, open, dir }) => {
+  const session = await open();
+  const tab = await session.newTab();
+  const { both, h2only } = local.origins;
+  const url = `${both.origin}/page?resources=4&cache=1&from=${h2only.origin}`;
+  for (let visit = 0; visit < 3; visit += 1) {
+    await tab.goto(url);
+    await expect(tab.find('#summary[data-done]')).toBeSeen();
+  }
+  const popup = await session.openPopup(tab);
+  await expect
+    .poll(async () => originsOf(await exportedReport(popup, dir)).get(h2only.origin)?.protocols.h2)
+    .toBe(4);
+});
+
+test('a page answered by its service worker is unknown, and says why', async ({ local, open }) => {
+  const session = await open();
+  const tab = await session.newTab();
+  await tab.goto(`${local.origins.both.origin}/sw`);
+  await tab.evaluate(() => navigator.serviceWorker.ready.then(() => null));
+  await tab.reload();
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('page-protocol')).toSay('unknown');
+  await expect(popup.part('verdict')).toSay(/service worker/i);
+});
+
+test('a page that is no https site has words of its own', async ({ open }) => {
+  const session = await open();
+  const tab = await session.newTab();
+  await tab.goto('about:blank');
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('verdict')).toSay(/./);
+});

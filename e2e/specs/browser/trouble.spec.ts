@@ -1,0 +1,128 @@
+// What goes wrong in real life: no helper, a helper that dies, one too old, a background that the browser ends at any
+// moment. Nothing recorded is lost, and the popup says what to do.
+import { readdirSync, readFileSync } from 'node:fs';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { HOST_NAME } from '@photofinish/shared/wire';
+import { hostDirectory, installHelper } from '../../browsers/session.ts';
+import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
+
+const OLD_HOST = fileURLToPath(new URL('../../helper/old-host.mjs', import.meta.url));
+
+/** Processes of the helper that were started with these settings. */
+function helpersOf(config: string): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name));
+  return pids.map(Number).filter((pid) => {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      return words.includes(config) && words.some((word) => word.endsWith('main.cjs'));
+    } catch {
+      return false;
+    }
+  });
+}
+
+test('without the helper pages are recorded all the same, and the popup says how to get it', async ({
+  local,
+  open,
+}) => {
+  const session = await open({ helper: false });
+  const tab = await session.newTab();
+  await tab.goto(local.origins.both.origin);
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('page-protocol')).toSay('HTTP/2');
+  const help = popup.part('helper-help');
+  await expect(help).toMention('photofinish install');
+
+  await installHelper(session.files, local);
+  await popup.tab.find('#helper-retry').click();
+  await expect(popup.part('helper')).toMention('helper 1.');
+  await expect(help).not.toBeSeen();
+  expect((await popup.race()).ok).toBe(true);
+});
+
+test('a helper that is killed comes back, and what the browser used reaches its cache', async ({
+  local,
+  open,
+}) => {
+  const session = await open();
+  const tab = await session.newTab();
+  const { both, h2only } = local.origins;
+  await tab.goto(both.origin);
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('helper')).toMention('helper 1.');
+  for (const pid of helpersOf(session.files.config)) process.kill(pid, 'SIGKILL');
+  await tab.goto(h2only.origin);
+  await expect(popup.part('page-protocol')).toSay('HTTP/2');
+  await expect
+    .poll(async () => (await runPhotofinish(['cache', 'list', '--cache', session.files.cache])).stdout, {
+      timeout: 30_000,
+    })
+    .toContain(h2only.host);
+  await expect(popup.part('helper')).toMention('helper 1.', { timeoutMs: 30_000 });
+});
+
+test('a helper of another age is named as such', async ({ local, open }) => {
+  const session = await open();
+  const manifest = join(hostDirectory(session.files), `${HOST_NAME}.json`);
+  const launcher = join(session.files.profile, 'old-host.sh');
+  await writeFile(launcher, `#!/bin/sh\nexec '${process.execPath}' '${OLD_HOST}'\n`);
+  await chmod(launcher, 0o700);
+  await writeFile(
+    manifest,
+    JSON.stringify({ ...JSON.parse(await readFile(manifest, 'utf8')), path: launcher }),
+  );
+  for (const pid of helpersOf(session.files.config)) process.kill(pid, 'SIGKILL');
+  const tab = await session.newTab();
+  await tab.goto(local.origins.both.origin);
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('helper-help')).toSay(/update/i, { timeoutMs: 30_000 });
+  await expect(popup.part('page-protocol')).toSay('HTTP/2');
+});
+
+test('the background is ended again and again, and every request is counted once', async ({
+  local,
+  open,
+  dir,
+}) => {
+  const session = await open();
+  const { both, h2only } = local.origins;
+  const tab = await session.newTab();
+  await tab.goto(both.origin);
+  const popup = await session.openPopup(tab);
+  const VISITS = 4;
+  const RESOURCES = 30;
+  for (let visit = 0; visit < VISITS; visit += 1) {
+    const loaded = tab.goto(`${h2only.origin}/page?resources=${RESOURCES}&delay=100&from=${h2only.origin}`);
+    // At another moment of the load every time: before the first byte, amid the resources, after them.
+    await pause(visit * 100);
+    await session.stopBackground();
+    await loaded;
+    await expect(tab.find('#summary[data-done]')).toBeSeen();
+    await session.stopBackground();
+  }
+  await expect
+    .poll(
+      async () => {
+        const report = await exportedReport(popup, dir);
+        const site = report.sites.find((each) => each.site === h2only.host);
+        return site?.origins.find((each) => each.origin === h2only.origin)?.protocols;
+      },
+      { timeout: 30_000 },
+    )
+    .toEqual({ h3: 0, h2: VISITS * (RESOURCES + 1), 'http/1.1': 0, unknown: 0 });
+});
+
+test('an export comes even when the background ends under it', async ({ local, open, dir }) => {
+  const session = await open();
+  const tab = await session.newTab();
+  await tab.goto(local.origins.both.origin);
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('page-protocol')).toSay('HTTP/2');
+  for (let round = 0; round < 5; round += 1) {
+    const [report] = await Promise.all([exportedReport(popup, dir), session.stopBackground()]);
+    expect(report.sites.map((each) => each.site)).toEqual([local.origins.both.host]);
+  }
+});

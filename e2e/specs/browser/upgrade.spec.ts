@@ -1,0 +1,54 @@
+// The main job: a site is HTTP/2 on the first visit and HTTP/3 on the next, and browser, toolbar, popup and every form
+// of the exported report say so. Against our own server and, as the independent one, Caddy.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Session } from '../../browsers/session.ts';
+import { navigationProtocol, type Tab, visitUntil } from '../../browsers/tab.ts';
+import { GO_MISSING } from '../../go-module.ts';
+import { badgeText, expect, exportedReport, test } from '../fixtures.ts';
+
+async function expectUpgrade(session: Session, tab: Tab, origin: string, dir: string): Promise<void> {
+  await tab.goto(origin);
+  expect(await navigationProtocol(tab)).toBe('h2');
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('page-protocol')).toSay('HTTP/2');
+  await expect.poll(() => badgeText(popup, tab)).toBe('H2');
+
+  await visitUntil(tab, origin, 'h3', { tries: 5 });
+  await expect(popup.part('page-protocol')).toSay('HTTP/3');
+  await expect(popup.part('verdict')).toMention('Reached over HTTP/3');
+  await expect.poll(() => badgeText(popup, tab)).toBe('H3');
+  const rows = await popup.origins();
+  expect(rows.map((row) => row.protocol)).toContain('h3');
+
+  const report = await exportedReport(popup, dir);
+  const [site] = report.sites;
+  expect(report.sites).toHaveLength(1);
+  expect(site?.origins.map((o) => o.origin)).toEqual([origin]);
+  const protocols = site?.origins[0]?.protocols;
+  expect(protocols?.h2).toBeGreaterThanOrEqual(1);
+  expect(protocols?.h3).toBeGreaterThanOrEqual(1);
+  expect(site?.adoption.byNavigation.h3).toBe(1);
+  expect(site?.origins[0]?.verdict.code).toBe('h3-used');
+
+  await popup.exportAllSites('csv', join(dir, 'report.csv'));
+  const [, row] = (await readFile(join(dir, 'report.csv'), 'utf8')).split('\r\n');
+  expect(row).toContain(origin);
+  await popup.exportAllSites('html', join(dir, 'report.html'));
+  const html = await session.newTab();
+  await html.goto(`file://${join(dir, 'report.html')}`);
+  await expect(html.find('main')).toMention(new URL(origin).host);
+  await expect(html.find('main')).toMention('Reached over HTTP/3');
+}
+
+test('our own origin: h2, then h3, seen everywhere', async ({ local, open, dir }) => {
+  const session = await open();
+  await expectUpgrade(session, await session.newTab(), local.origins.both.origin, dir);
+});
+
+test('Caddy: h2, then h3, seen everywhere', async ({ local, caddy, open, dir }) => {
+  test.skip(caddy === null, GO_MISSING);
+  if (caddy === null) return;
+  const session = await open({ local: { ...local, origins: { caddy } } });
+  await expectUpgrade(session, await session.newTab(), caddy.origin, dir);
+});

@@ -1,0 +1,80 @@
+// The welcome page lives through what it tells: the helper is missing, its command is run, and the page turns to ready
+// by itself with what the doctor finds.
+import { installHelper } from '../../browsers/session.ts';
+import { violations } from '../axe.ts';
+import { expect, test } from '../fixtures.ts';
+
+const WELCOME = 'welcome/welcome.html';
+
+test('the page shows the command, sees the helper come, and shows what the doctor finds', async ({
+  local,
+  open,
+  kind,
+}) => {
+  const session = await open({ helper: false });
+  const welcome = await session.openPage(WELCOME);
+  await expect(welcome.part('helper')).toSay('The browser finds no helper.');
+  await expect(welcome.find('#command code')).toSay(`npx photofinish install --browser ${kind}`);
+  const opened = await welcome.evaluate(() => performance.timeOrigin);
+
+  await installHelper(session.files, local);
+  await expect(welcome.part('helper')).toSay(/^The helper answers: photofinish/);
+  await expect(welcome.find('#install')).not.toBeSeen();
+  await expect(welcome.part('findings-summary')).toSay(/./, { timeoutMs: 30_000 });
+  await expect(welcome.find('#findings')).toMention('QUIC add-on');
+  expect(await welcome.evaluate(() => performance.timeOrigin), 'nothing was loaded again').toBe(opened);
+});
+
+test('the choice of races says what a race reveals, and is what the options show', async ({ open }) => {
+  const session = await open({ helper: false });
+  const welcome = await session.openPage(WELCOME);
+  await expect(welcome.part('reveals')).toSay(/outside the browser’s secure DNS/);
+  await welcome.find('input[value=never]').click();
+  await expect(welcome.find('.saved')).toSay(/Saved/);
+  const options = await session.openPage('options/options.html');
+  await expect
+    .poll(() =>
+      options.evaluate(
+        () => document.querySelector<HTMLInputElement>('input[name=race-when]:checked')?.value,
+      ),
+    )
+    .toBe('never');
+});
+
+test('every permission of the edition has its reason, and axe finds nothing in either theme', async ({
+  open,
+}) => {
+  const session = await open({ helper: false });
+  const welcome = await session.openPage(WELCOME);
+  await expect(welcome.find('#command code')).toBeSeen();
+  await welcome.evaluate(() => {
+    for (const details of document.querySelectorAll('details')) details.open = true;
+  });
+  const { asked, explained } = await welcome.evaluate(() => {
+    const { permissions = [], host_permissions = [] } = chrome.runtime.getManifest();
+    const terms = [...document.querySelectorAll('#permissions dt')].map((term) => term.textContent);
+    return { asked: [...host_permissions, ...permissions], explained: terms };
+  });
+  expect(explained).toEqual(asked);
+
+  expect(await violations(welcome)).toEqual([]);
+});
+
+test('it opens by itself once, when Photofinish is installed', async ({ open }) => {
+  const session = await open({ helper: false });
+  const shown = async () => {
+    const options = await session.openPage('options/options.html');
+    return options.evaluate(async () => {
+      const tabs = await chrome.tabs.query({ url: chrome.runtime.getURL('welcome/welcome.html') });
+      const { settings } = await chrome.storage.local.get('settings');
+      return {
+        tabs: tabs.length,
+        welcomed: (settings as { settings: { welcomed: boolean } }).settings.welcomed,
+      };
+    });
+  };
+  // The session has seen it open and closed it.
+  expect(await shown()).toEqual({ tabs: 0, welcomed: true });
+  await session.restart();
+  expect(await shown()).toEqual({ tabs: 0, welcomed: true });
+});
