@@ -443,7 +443,7 @@ chrome.alarms.onAlarm.addListener(({ name }) => {
 async function prune(): Promise<void> {
   const { ledger } = await ready;
   const { retentionDays } = await loadSettings(chrome.storage.local);
-  while ((await ledger.prune(Date.now(), retentionDays)) > 0);
+  await ledger.prune(Date.now(), retentionDays);
 }
 
 /** Forgets everything; the helper's cache, too, where a helper answers. */

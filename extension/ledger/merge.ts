@@ -81,12 +81,10 @@ async function mergeDays(tx: Writing, rows: readonly DayRow[]): Promise<void> {
   for (const row of rows) {
     const { day, site, origin, network } = row;
     const key = `${day} ${site} ${origin} ${network}`;
-    const before =
-      changes.get(key)?.before ??
-      (await days.get([day, site, origin, network])) ??
-      emptyDay(day, site, origin, network);
-    const mine = changes.get(key)?.after ?? before;
-    const after = fuller(mine, row);
+    const change = changes.get(key);
+    const mine = change?.after ?? (await days.get([day, site, origin, network]));
+    const after = mine === undefined ? row : fuller(mine, row);
+    const before = change?.before ?? mine ?? emptyDay(day, site, origin, network);
     if (after !== mine) changes.set(key, { before, after });
   }
   await putDays(tx, [...changes.values()]);

@@ -14,7 +14,8 @@ export async function putDays(tx: Writing, changes: readonly DayChange[]): Promi
   const totals = tx.objectStore('totals');
   const byTotal = Map.groupBy(changes, ({ after }) => `${after.day} ${after.network}`);
   await Promise.all([
-    ...changes.map(({ after }) => days.put(after)),
+    // Async, so that one that is refused at once is heard of together with those under way.
+    ...changes.map(async ({ after }) => void (await days.put(after))),
     ...[...byTotal.values()].map(async (group) => {
       const [{ after }] = group as [DayChange, ...DayChange[]];
       const { day, network } = after;
@@ -40,7 +41,7 @@ export async function putRace(tx: Writing, race: OriginRace): Promise<void> {
   const races = tx.objectStore('races');
   await races.put(race);
   const keys = await races.getAllKeys(racesOf(race.origin));
-  await Promise.all(keys.slice(0, -RACES_PER_ORIGIN).map((key) => races.delete(key)));
+  for (const key of keys.slice(0, -RACES_PER_ORIGIN)) await races.delete(key);
   const newest = await newestRace(tx, race.origin);
   const records = tx.objectStore('records');
   for (const record of await records.getAll(recordsOf(race.origin))) {

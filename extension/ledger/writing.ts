@@ -141,7 +141,7 @@ export function writesOn(database: () => Promise<IDBPDatabase<LedgerSchema>>) {
     /** Forgets outbox rows once the helper has them. */
     acknowledge(keys: readonly number[]): Promise<void> {
       return write(['outbox'], async (tx) => {
-        await Promise.all(keys.map((key) => tx.objectStore('outbox').delete(key)));
+        await Promise.all(keys.map(async (key) => tx.objectStore('outbox').delete(key)));
       });
     },
 
@@ -149,7 +149,7 @@ export function writesOn(database: () => Promise<IDBPDatabase<LedgerSchema>>) {
     async wipe(): Promise<void> {
       const stores: Store[] = [...(await database()).objectStoreNames];
       await write(stores, async (tx) => {
-        await Promise.all(stores.map((name) => tx.objectStore(name).clear()));
+        await Promise.all(stores.map(async (name) => tx.objectStore(name).clear()));
       });
     },
   };

@@ -1,0 +1,208 @@
+import 'fake-indexeddb/auto';
+import '../words.fixture.ts';
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { IDBFactory } from 'fake-indexeddb';
+import fc from 'fast-check';
+import { loadSettings, type SettingsArea } from '../settings.ts';
+import { DATA_VERSION, type DataErrorCode } from './data-document.ts';
+import { failAt } from './failing.fixture.ts';
+import { fillLedger } from './fill.fixture.ts';
+import { checkInvariants, dump } from './invariants.fixture.ts';
+import { type Ledger, openLedger } from './ledger.ts';
+import { steps } from './random.fixture.ts';
+import { exportData, importData } from './transfer.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+const RUNS = 40;
+const SMALL = { seed: 7, origins: 60, sites: 10, days: 20, daysPerOrigin: 4, raced: 10, nowMs: NOW_MS };
+
+function area(settings: object = {}, version = 1): SettingsArea {
+  let items: Record<string, unknown> = { settings: { version, settings } };
+  return {
+    get: async () => items,
+    set: async (more) => {
+      items = { ...items, ...more };
+    },
+    onChanged: { addListener() {} },
+  };
+}
+
+function fresh(): Ledger {
+  globalThis.indexedDB = new IDBFactory();
+  return openLedger();
+}
+
+async function small(): Promise<Ledger> {
+  const ledger = fresh();
+  await fillLedger(SMALL);
+  return ledger;
+}
+
+function asFile(document: unknown, space?: number): Blob {
+  return new Blob([JSON.stringify(document, null, space)]);
+}
+
+async function documentOf(ledger: Ledger, settings = area()) {
+  return JSON.parse(await (await exportData(ledger, settings, NOW_MS)).text());
+}
+
+beforeEach(() => {
+  globalThis.indexedDB = new IDBFactory();
+});
+
+test('what is exported, wiped and imported is the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      const ledger = fresh();
+      for (const step of all) await step.run(ledger);
+      const before = await dump(ledger);
+      const file = await exportData(ledger, area(), NOW_MS);
+      await ledger.wipe();
+      await importData(ledger, area(), file);
+      assert.deepEqual(await dump(ledger), before);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test('a file that meets other rows leaves sums that agree, and nothing more when it comes again', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, steps, async (theirs, mine) => {
+      const other = fresh();
+      for (const step of theirs) await step.run(other);
+      const file = await exportData(other, area(), NOW_MS);
+      const ledger = fresh();
+      for (const step of mine) await step.run(ledger);
+      const before = await dump(ledger);
+      await importData(ledger, area(), file);
+      const once = await dump(ledger);
+      checkInvariants({ ...once, records: [] });
+      assert.ok(once.records.length >= before.records.length);
+      await importData(ledger, area(), file);
+      assert.deepEqual(await dump(ledger), once);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test('days that come in count in the records that are there', async () => {
+  const old = await documentOf(await small());
+  const ledger = fresh();
+  const { origin, site, lastSeenMs, counts } = old.records[0];
+  const kind = 'resource' as const;
+  const delivery = 'network' as const;
+  const seen = { id: '1', origin, site, kind, delivery, bytes: 1, protocol: 'h2' as const };
+  const atMs = lastSeenMs + 86_400_000;
+  const observations = [{ ...seen, atMs }];
+  await ledger.record({
+    key: '1',
+    observations,
+    scores: [],
+    pageStartedMs: atMs,
+    nowMs: atMs,
+    network: 'home',
+  });
+  await importData(ledger, area(), asFile(old));
+  const record = (await ledger.recordsOf([origin], site)).get(origin);
+  assert.equal(record?.counts.h2, counts.h2 + 1);
+  assert.equal(record?.lastSeenMs, atMs);
+  assert.equal(record?.firstSeenMs, old.records[0].firstSeenMs);
+});
+
+test('the settings of the file hold, a host never to be recorded as its site', async () => {
+  const file = await exportData(fresh(), area({ retentionDays: 30, neverRecord: ['www.a.test'] }), NOW_MS);
+  const target = area({ retentionDays: 90 });
+  await importData(fresh(), target, file);
+  const settings = await loadSettings(target);
+  assert.deepEqual([settings.retentionDays, settings.neverRecord], [30, ['a.test']]);
+});
+
+test('a file that another program laid out anew is read all the same', async () => {
+  const ledger = await small();
+  const before = await dump(ledger);
+  const document = await documentOf(ledger);
+  await ledger.wipe();
+  const rows = await importData(ledger, area(), asFile(document, 2));
+  assert.deepEqual(rows, document.rows);
+  assert.deepEqual(await dump(ledger), before);
+});
+
+test('an import that fails half-way is finished by the next', async () => {
+  const ledger = await small();
+  const before = await dump(ledger);
+  const file = await exportData(ledger, area(), NOW_MS);
+  await ledger.wipe();
+  const failing = failAt(900, 'aborts');
+  await assert.rejects(importData(ledger, area(), file));
+  failing.restore();
+  await importData(ledger, area(), file);
+  assert.deepEqual(await dump(ledger), before);
+});
+
+test('how far an import has come is told', async () => {
+  const ledger = await small();
+  const file = await exportData(ledger, area(), NOW_MS);
+  const told: [number, number][] = [];
+  const rows = await importData(ledger, area(), file, (done, of) => told.push([done, of]));
+  const all = Object.values(rows).reduce((sum, n) => sum + n, 0);
+  assert.deepEqual(told.at(-1), [all, all]);
+  assert.ok(told.every(([done], i) => i === 0 || done > (told[i - 1]?.[0] ?? 0)));
+});
+
+type Changes = (document: Awaited<ReturnType<typeof documentOf>>) => unknown;
+
+const REFUSED: Record<string, readonly [DataErrorCode, Changes]> = {
+  'another document': ['not-data', () => ({ schema: 'photofinish.report/1' })],
+  'no object': ['damaged', () => [1, 2]],
+  'a schema that comes last': ['not-data', ({ schema, ...rest }) => ({ ...rest, schema })],
+  'a newer document': ['newer', (d) => ({ ...d, schema: 'photofinish.data/2' })],
+  'newer settings': ['newer', (d) => ({ ...d, settings: { ...d.settings, version: 99 } })],
+  'settings out of their limits': [
+    'bad-row',
+    (d) => ({ ...d, settings: { version: 1, settings: { ...d.settings.settings, retentionDays: -1 } } }),
+  ],
+  'no settings': ['damaged', ({ settings: _, ...rest }) => rest],
+  'a section missing': ['damaged', ({ days: _, ...rest }) => rest],
+  'no counts of rows': ['damaged', ({ rows: _, ...rest }) => rest],
+  'a row too few': ['damaged', (d) => ({ ...d, days: d.days.slice(1) })],
+  'sections out of order': ['damaged', ({ days, rows, ...rest }) => ({ ...rest, days, rows })],
+  'a record of no origin': [
+    'bad-row',
+    (d) => ({ ...d, records: [...d.records.slice(1), { ...d.records[0], origin: 'http://a.test' }] }),
+  ],
+  'a negative count': ['bad-row', (d) => ({ ...d, days: [...d.days.slice(1), { ...d.days[0], bytes: -1 }] })],
+  'more hits than look-ups': [
+    'bad-row',
+    (d) => ({ ...d, days: [...d.days.slice(1), { ...d.days[0], lookups: 1, hits: 2 }] }),
+  ],
+};
+
+for (const [name, [code, change]] of Object.entries(REFUSED))
+  test(`refused, and nothing changes: ${name}`, async () => {
+    const ledger = await small();
+    const document = await documentOf(ledger);
+    await ledger.wipe();
+    const settings = area({ retentionDays: 90 });
+    await assert.rejects(importData(ledger, settings, asFile(change(document))), { name: 'DataError', code });
+    assert.deepEqual(await ledger.countRows(), { records: 0, days: 0, totals: 0, races: 0 });
+    assert.equal((await loadSettings(settings)).retentionDays, 90);
+  });
+
+test('refused, and nothing changes: a file cut off anywhere, or that is no JSON', async () => {
+  const ledger = await small();
+  const text = await (await exportData(ledger, area(), NOW_MS)).text();
+  await ledger.wipe();
+  const damaged = (part: string) =>
+    assert.rejects(importData(ledger, area(), new Blob([part])), { name: 'DataError', code: 'damaged' });
+  for (const share of [0, 0.3, 0.7, 0.999]) await damaged(text.slice(0, text.length * share));
+  await damaged(text.replaceAll('"days"', 'days'));
+  await damaged(`${text}{}`);
+  assert.deepEqual(await ledger.countRows(), { records: 0, days: 0, totals: 0, races: 0 });
+});
+
+test('the document names its version and when it was made', async () => {
+  const document = await documentOf(await small());
+  assert.deepEqual([document.schema, document.createdAt], [DATA_VERSION, '2026-11-21T12:00:00.000Z']);
+  assert.deepEqual(document.rows.records, document.records.length);
+});
