@@ -193,7 +193,7 @@ test('a page that the ledger was asked for too long is not drawn over its succes
   let answer = (): void => {};
   const slow = () =>
     new Promise<Map<Origin, never>>((resolve) => {
-      answer = () => resolve(new Map());
+      answer = () => resolve(new Map<Origin, never>());
     });
   const { presenter, tabs } = bench({ ledger: { recordsOf: slow, newestRaces: async () => new Map() } });
   tabs.set(1, recorded('d'));

@@ -74,8 +74,10 @@ test('what a race measured is set apart in the verdict, in any language, and not
 });
 
 test('where no gain is measured the verdict says so, unless a race showed that there is none to measure', () => {
-  const said = (race: OriginView['race']) => verdictWords(view('a.test', { race }));
+  const said = (race: OriginView['race']) =>
+    verdictWords(view('a.test', { race, verdict: { code: 'h3-used', text: 'Used.', findings: [] } }));
   assert.match(said(null), /is not measured; race it\.$/);
+  assert.equal(verdictWords(view('a.test')), '', 'a verdict that knows nothing asks for a race itself');
   assert.match(said(comparison([10, 11], [20, 21])), /is not measured/);
   assert.match(said(raced), /is not measured/);
   assert.doesNotMatch(said(compared(20)), /not measured/);
@@ -96,7 +98,7 @@ test('adoption has its denominator and its hidden part', () => {
   const words = adoptionWords({ counts: counts({ h3: 21, h2: 12, 'http/1.0': 1, unknown: 9 }), origins: [] });
   assert.deepEqual(
     [words.share, words.of, words.hidden],
-    ['62 %', 'HTTP/3 of 34 known requests', '9 hidden by their sites'],
+    ['62 %', 'HTTP/3 of 34 known', '9 hidden by their sites'],
   );
   assert.equal(words.label, 'Requests by protocol: HTTP/3 21, HTTP/2 12, HTTP/1.0 1, unknown 9');
 });

@@ -50,7 +50,9 @@ function isUnmeasured({ race }: OriginView): boolean {
 
 /** The verdict on an origin, with what HTTP/3 gains there or that nobody knows. */
 export function verdictWords(view: OriginView): string {
-  return isUnmeasured(view) ? `${view.verdict.text} ${say('popupGainUnmeasured')}` : view.verdict.text;
+  const { code, text } = view.verdict;
+  // Of an origin nothing is known of, the verdict itself asks for a race.
+  return code !== 'unknown' && isUnmeasured(view) ? `${text} ${say('popupGainUnmeasured')}` : text;
 }
 
 const REASONS: Record<UnknownReason, WordKey> = {
@@ -103,7 +105,10 @@ function barOf(counts: ProtocolCounts): AdoptionWords['bar'] {
 function shareWords(adoption: Adoption): { share: string; of: string } {
   const percent = adoptionPercent(adoption);
   if (percent !== null)
-    return { share: say('popupShare', { percent }), of: say('popupShareOf', { count: adoption.known }) };
+    return {
+      share: say('popupShare', { percent }),
+      of: say('popupShareOf', { number: sayNumber(adoption.known) }),
+    };
   if (adoption.hidden > 0) return { share: say('popupShareUnknown'), of: say('popupShareUnknownOf') };
   return { share: say('popupNoRequests'), of: say('popupNoRequestsOf') };
 }

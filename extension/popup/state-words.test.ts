@@ -57,7 +57,7 @@ test('every state of the helper has words, and the broken ones what mends them',
     [
       'helper starting',
       'helper 1.0.0',
-      'helper not allowed yet',
+      'helper not allowed',
       'no helper',
       'helper stopped',
       'helper does not fit',

@@ -42,7 +42,7 @@ export function wireTip(area: HTMLElement, tipOf: (target: EventTarget | null) =
     place(element, tip.place);
   };
   const leaves = ({ relatedTarget }: PointerEvent): boolean =>
-    relatedTarget !== element && !(shown !== null && shown.place.contains(relatedTarget as Node | null));
+    relatedTarget !== element && shown?.place.contains(relatedTarget as Node | null) !== true;
 
   area.addEventListener('pointerover', ({ target }) => {
     const tip = tipOf(target);
