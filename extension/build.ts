@@ -5,7 +5,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'no
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EXTENSION_KEY, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
-import { type BuildOptions, build } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = dirname(here);
@@ -58,9 +58,42 @@ const CATALOGS = [join(here, '_locales'), join(root, 'shared', '_locales')];
 const ICON_SIZES = [16, 32, 48, 128];
 const MARKS = ['photofinish', 'h3', 'h2', 'h1', 'unknown'];
 
+/**
+ * Making a schema has no effect but its result. A bundler cannot know that of a library's calls; told so, it leaves
+ * schemas, and the library, out of pages that check nothing.
+ */
+const pureSchemas: Plugin = {
+  name: 'pure-schemas',
+  setup({ onLoad }) {
+    const makesSchema = /(?<![\w.])v\.(?!(?:parse|safeParse|is|assert)\b)(?=\w+\()/g;
+    onLoad({ filter: /\.ts$/ }, async ({ path }) => ({
+      loader: 'ts',
+      contents: (await readFile(path, 'utf8')).replace(makesSchema, '/* @__PURE__ */ v.'),
+    }));
+  },
+};
+
+/** What the popup loads only when it is asked for: a page of its own, so that the popup is one file. */
+const LATER = 'export-file';
+const loadedLater: Plugin = {
+  name: 'loaded-later',
+  setup({ onResolve }) {
+    onResolve({ filter: new RegExp(`/${LATER}\\.ts$`) }, () => ({ path: `./${LATER}.js`, external: true }));
+  },
+};
+
 async function bundle(outdir: string, target: string, edition: Edition): Promise<void> {
   const define = { EDITION: JSON.stringify(edition) };
-  const shared: BuildOptions = { bundle: true, minify: true, target, define, outdir, legalComments: 'none' };
+  const plugins = [pureSchemas];
+  const shared: BuildOptions = {
+    bundle: true,
+    minify: true,
+    target,
+    define,
+    plugins,
+    outdir,
+    legalComments: 'none',
+  };
   await Promise.all([
     // Modules with static imports alone, because a service worker may not import() at run time. `site` is an entry of
     // its own so that the public-suffix list lands in a chunk that changes only when the list does.
@@ -72,8 +105,19 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
       entryPoints: [
         { in: join(here, 'background.ts'), out: 'background' },
         { in: join(here, 'site.ts'), out: 'site' },
-        ...PAGES.map((page) => ({ in: join(here, page, `${page}.ts`), out: `${page}/${page}` })),
+        { in: join(here, `popup/${LATER}.ts`), out: `popup/${LATER}` },
+        ...PAGES.filter((page) => page !== 'popup').map((page) => ({
+          in: join(here, page, `${page}.ts`),
+          out: `${page}/${page}`,
+        })),
       ],
+    }),
+    // The one page that somebody waits for: a file of its own is there at once, where shared chunks come in turns.
+    build({
+      ...shared,
+      format: 'esm',
+      plugins: [...plugins, loadedLater],
+      entryPoints: [{ in: join(here, 'popup/popup.ts'), out: 'popup/popup' }],
     }),
     // Content scripts are classic scripts.
     build({
