@@ -1,0 +1,50 @@
+// Choices as the platform's own controls: groups of radio buttons that look like one, and drop-down lists.
+import { make, setText } from '../ui/elements.ts';
+
+export interface Entry<Value extends string> {
+  readonly value: Value;
+  readonly words: string;
+}
+
+/** Fills a fieldset with radio buttons; `set` shows a value without telling anybody. */
+export function choice<Value extends string>(
+  fieldset: HTMLElement,
+  name: string,
+  entries: readonly Entry<Value>[],
+  onChange: (value: Value) => void,
+): { set(value: Value | ''): void } {
+  const inputs = entries.map(({ value, words }) => {
+    const label = make('label');
+    const input = make('input', 'unseen');
+    input.type = 'radio';
+    input.name = name;
+    input.value = value;
+    input.addEventListener('change', () => onChange(value));
+    label.append(input, make('span', '', words));
+    fieldset.append(label);
+    return input;
+  });
+  return {
+    set(value) {
+      for (const input of inputs) input.checked = input.value === value;
+    },
+  };
+}
+
+/** Fills a list; without `onChange` only its entries are replaced, and what was chosen stays where it can. */
+export function options<Value extends string>(
+  select: HTMLSelectElement,
+  entries: readonly Entry<Value>[],
+  onChange?: (value: Value) => void,
+): void {
+  const chosen = select.value;
+  const same =
+    select.options.length === entries.length &&
+    entries.every(({ value }, i) => select.options[i]?.value === value);
+  if (same) for (const [i, { words }] of entries.entries()) setText(select.options[i] as Element, words);
+  else {
+    select.replaceChildren(...entries.map(({ value, words }) => new Option(words, value)));
+    if (entries.some(({ value }) => value === chosen)) select.value = chosen;
+  }
+  if (onChange) select.addEventListener('change', () => onChange(select.value as Value));
+}

@@ -1,0 +1,30 @@
+// Numbers for people: no share claims to be nothing or everything when it is not.
+import '../words.fixture.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { VERDICT_CODES } from '@photofinish/shared/verdict-schema';
+import { agoWords, percentWords, verdictMeaning, verdictName } from './words.ts';
+
+test('shares are whole percents, finer where they are small or nearly all', () => {
+  assert.equal(percentWords(1, 3), '33 %');
+  assert.equal(percentWords(1, 60), '1.7 %');
+  assert.equal(percentWords(0, 60), '0 %');
+  assert.equal(percentWords(60, 60), '100 %');
+  assert.equal(percentWords(1, 100_000), '< 0.1 %');
+  assert.equal(percentWords(99_999, 100_000), '> 99.9 %');
+  assert.equal(percentWords(995, 1000), '99.5 %');
+  assert.equal(percentWords(0, 0), 'none known');
+});
+
+test('ages are told in their largest whole unit', () => {
+  const nowMs = 1e12;
+  assert.equal(agoWords(nowMs - 30_000, nowMs), 'just now');
+  assert.equal(agoWords(nowMs - 5 * 60_000, nowMs), '5 min. ago');
+  assert.equal(agoWords(nowMs - 3 * 86_400_000, nowMs), '3 days ago');
+  assert.equal(agoWords(nowMs + 5000, nowMs), 'just now', 'clocks differ');
+});
+
+test('every verdict has a name of its own and a meaning', () => {
+  assert.equal(new Set(VERDICT_CODES.map(verdictName)).size, VERDICT_CODES.length);
+  for (const code of VERDICT_CODES) assert.match(verdictMeaning(code), /\.$/);
+});

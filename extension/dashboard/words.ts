@@ -1,0 +1,77 @@
+// The dashboard's numbers and names as people read them.
+import type { Adoption } from '@photofinish/shared/adoption';
+import type { Mode } from '@photofinish/shared/outcome';
+import type { VerdictCode } from '@photofinish/shared/verdict-schema';
+import { wordsLanguage } from '@photofinish/shared/words';
+import { NETWORK_UNKNOWN } from '../ledger/schema.ts';
+import { say, type WordKey } from '../words.ts';
+
+const FINE_PERCENT = 10;
+
+/** A share in percent: whole from ten on, with one decimal below, and never 0 or 100 when it is neither. */
+export function percentWords(part: number, whole: number): string {
+  if (whole === 0) return say('dashboardNone');
+  const percent = (100 * part) / whole;
+  if (part > 0 && percent < 0.1) return say('dashboardPercentBelow', { value: 0.1 });
+  if (part < whole && percent > 99.9) return say('dashboardPercentAbove', { value: 99.9 });
+  const fine = percent < FINE_PERCENT || (percent > 99 && percent < 100);
+  return say('dashboardPercent', { value: fine ? Number(percent.toFixed(1)) : Math.round(percent) });
+}
+
+/** HTTP/3 of the known, with what was hidden beside it. */
+export function adoptionWords({ h3, known, hidden }: Adoption): string {
+  return say('dashboardAdoptionWords', { share: percentWords(h3, known), h3, known, hidden });
+}
+
+/** An instant as day and minute in the reader's own time zone. */
+export function instantWords(atMs: number): string {
+  const options = { dateStyle: 'medium', timeStyle: 'short' } as const;
+  return new Intl.DateTimeFormat(wordsLanguage(), options).format(atMs);
+}
+
+const AGES = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+/** How long ago an instant is, in its largest whole unit. */
+export function agoWords(atMs: number, nowMs: number): string {
+  const relative = new Intl.RelativeTimeFormat(wordsLanguage(), { numeric: 'auto', style: 'short' });
+  const age = Math.max(0, nowMs - atMs);
+  const [unit, sizeMs] = AGES.find(([, ms]) => age >= ms) ?? ['second', 1000];
+  return unit === 'second' ? say('dashboardJustNow') : relative.format(-Math.floor(age / sizeMs), unit);
+}
+
+/** The label of a network; without a helper there is none. */
+export function networkWords(network: string): string {
+  return network === NETWORK_UNKNOWN ? say('dashboardNetworkUnknown') : network;
+}
+
+const VERDICTS: Record<VerdictCode, { readonly name: WordKey; readonly what: WordKey }> = {
+  'h3-used': { name: 'dashboardUsed', what: 'dashboardUsedWhat' },
+  'h3-first-visit': { name: 'dashboardFirstVisit', what: 'dashboardFirstVisitWhat' },
+  'h3-not-advertised': { name: 'dashboardNotAdvertised', what: 'dashboardNotAdvertisedWhat' },
+  'h3-advertised-unreachable': { name: 'dashboardUnreachable', what: 'dashboardUnreachableWhat' },
+  'h3-private-root': { name: 'dashboardPrivateRoot', what: 'dashboardPrivateRootWhat' },
+  'h3-browser-avoids': { name: 'dashboardAvoids', what: 'dashboardAvoidsWhat' },
+  'h3-advertisement-wrong': { name: 'dashboardWrong', what: 'dashboardWrongWhat' },
+  'h3-not-offered': { name: 'dashboardNotOffered', what: 'dashboardNotOfferedWhat' },
+  'h3-available': { name: 'dashboardAvailable', what: 'dashboardAvailableWhat' },
+  unknown: { name: 'dashboardUnknown', what: 'dashboardUnknownWhat' },
+};
+
+/** A verdict's short name, as it stands in tables. */
+export function verdictName(code: VerdictCode): string {
+  return say(VERDICTS[code].name);
+}
+
+/** What a verdict means, in one sentence. */
+export function verdictMeaning(code: VerdictCode): string {
+  return say(VERDICTS[code].what);
+}
+
+/** A race's mode as the tables name it. */
+export function modeWords(mode: Mode): string {
+  return mode === 'compare' ? say('dashboardModeCompare') : say('dashboardModeOther', { mode });
+}
