@@ -49,7 +49,7 @@ export function newestGain({ races }: Pick<ReportOrigin, 'races'>): OriginRace |
 }
 
 /** What each whole pair of a comparison gained, in milliseconds. */
-function pairGains(race: OriginRace): number[] {
+export function pairGains(race: OriginRace): number[] {
   return wholePairs(race.trials).map((pair) => {
     const of = (h3: boolean) => pair.find(({ adopted }) => (adopted === 'h3') === h3)?.establishedMs ?? 0;
     return of(false) - of(true);

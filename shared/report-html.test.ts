@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from './origin.ts';
 import { comparison, originRace, report, reportOrigin } from './race-samples.fixture.ts';
+import type { ReportSite } from './report.ts';
 import { reportToHtml } from './report-html.ts';
 
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&`;
@@ -31,7 +32,7 @@ test('hostile strings come out as text everywhere they can stand', () => {
 
 test('it needs nothing from elsewhere, and forbids itself to ask', () => {
   const html = reportToHtml(report());
-  assert.doesNotMatch(html, /\s(src|href|srcset|data)=|@import|url\(/i);
+  assert.doesNotMatch(html, /\s(src|srcset|data)=|\shref="(?!#)|@import|url\(/i);
   assert.match(html, /Content-Security-Policy" content="default-src 'none'/);
 });
 
@@ -74,4 +75,40 @@ test('an empty report and an origin without a known request say so', () => {
   });
   assert.match(html, /<b>unknown<\/b>/);
   assert.doesNotMatch(html, /<b>0 %/);
+});
+
+test('many sites have a list of contents, fold on screen, and are drawn within bounds', () => {
+  const race = comparison([10, 11, 12], [20, 21, 22]);
+  const [site] = report().sites;
+  const sites = Array.from({ length: 200 }, (_, i) => ({
+    ...(site as ReportSite),
+    site: `site${i}.test`,
+    origins: Array.from({ length: 10 }, (_, k) => {
+      const origin = `https://cdn${k}.site${i}.test` as Origin;
+      return reportOrigin({ origin, races: [{ ...race, origin }, race, race, race] });
+    }),
+  }));
+  const html = reportToHtml(report([], { sites }));
+  assert.equal(html.match(/<li><a href="#site-\d+">/g)?.length, 200);
+  assert.equal(html.match(/<details open>/g), null);
+  assert.equal(html.match(/class="photo-finish"/g)?.length, 120);
+  assert.match(html, /Races are drawn for the first origins only/);
+  assert.ok(html.length < 4_000_000, `${html.length} characters for 2,000 origins`);
+  assert.match(reportToHtml(report()), /<details open>/);
+});
+
+test('gains stand pair by pair on an axis that holds 0, with what lies beyond it counted', () => {
+  const spread = comparison([10, 10, 10, 10], [12, 14, 5, 13]);
+  const html = reportToHtml(report([reportOrigin({ races: [spread] })]));
+  assert.match(html, /<title>Gain of each pair: 2 ms, 4 ms, -5 ms, 3 ms<\/title>/);
+  const zero = /class="zero-line" x1="([\d.]+)%"/.exec(html)?.[1];
+  assert.ok(Number(zero) > 4 && Number(zero) < 96, zero);
+  const fast = Array.from({ length: 40 }, () => 10);
+  const outlier = comparison([...fast, 10], [...fast.map(() => 20), 9000]);
+  assert.match(reportToHtml(report([reportOrigin({ races: [outlier] })])), /1 pair lies beyond the axis/);
+});
+
+test('verdicts in another language than the page say which', () => {
+  assert.match(reportToHtml(report(undefined, { language: 'de' })), /<td class="verdict" lang="de">/);
+  assert.match(reportToHtml(report()), /<td class="verdict">/);
 });
