@@ -22,6 +22,7 @@ import {
   surroundings,
 } from '../install/own-command.ts';
 import { type InstallRequest, planInstall } from '../install/plan.ts';
+import { lastingRuntime } from '../install/runtime.ts';
 import { ADDON_FILE, addonFile } from '../quic/addon.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, table } from './text.ts';
@@ -179,7 +180,8 @@ export function runInstall(args: readonly string[], terminal: Terminal): number 
     );
   const { machine, directories } = readMachine();
   const exists = (path: string): boolean => machine.disk.kindOf(path) !== 'nothing';
-  const helper = { runtime: process.execPath, main: MAIN, config, copy: partsToCopy(machine) };
+  const runtime = lastingRuntime(process.execPath, exists);
+  const helper = { runtime, main: MAIN, config, copy: partsToCopy(machine) };
   const plan = planInstall(request, helper, directories, exists);
   const result = install(plan, machine);
   const next = stepsAfter(request, result, machine);

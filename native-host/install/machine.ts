@@ -21,7 +21,7 @@ export const PLATFORMS = ['linux', 'darwin', 'win32'] as const;
 export type Platform = (typeof PLATFORMS)[number];
 
 export interface Disk {
-  /** What stands at a path, links followed. */
+  /** What stands at a path, links followed; nothing where one may not look. */
   kindOf(path: string): 'file' | 'directory' | 'nothing';
   mayRun(path: string): boolean;
   /** A file's text. Throws the system's error. */
@@ -69,9 +69,11 @@ export function pathsOf(platform: Platform): typeof posix {
 /** The disk of this computer. */
 export const DISK: Disk = {
   kindOf(path) {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return 'nothing';
-    return found.isDirectory() ? 'directory' : 'file';
+    try {
+      return statSync(path).isDirectory() ? 'directory' : 'file';
+    } catch {
+      return 'nothing';
+    }
   },
   mayRun(path) {
     try {
