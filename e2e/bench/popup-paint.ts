@@ -1,0 +1,146 @@
+// How long somebody who opens the popup waits: from the start of its navigation to the frame that shows the whole table
+// of a page of 60 origins. Beside it an extension's page that is empty, which no popup can beat, and the popup of a
+// background that sleeps, as after half a minute without work. The popup is opened in a tab: the window that a browser
+// makes for a click is the browser's own time.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { launchChromium } from '../browsers/chromium.ts';
+import { openSession, type Session } from '../browsers/session.ts';
+import { type Tab, until } from '../browsers/tab.ts';
+import { type OriginSettings, startOrigins } from '../origins/start.ts';
+import { beginStep } from '../run/display.ts';
+import { scratchDirectory } from '../scratch.ts';
+import { measure } from './measure.ts';
+import { publish } from './result.ts';
+
+const ORIGINS = 60;
+const RESOURCES = 180;
+const ROUNDS = 40;
+/** The page is there in a second or two; a machine under load takes longer. */
+const PAGE_TIMEOUT_MS = 30_000;
+const POPUP_SIZE = { width: 400, height: 600 };
+/** Above this an answer no longer seems to come at once (Nielsen, Usability Engineering, 1993, section 5.5). */
+const MEDIAN_MS_AT_MOST = 100;
+
+interface Watched {
+  /** Milliseconds from the start of the navigation to the end of the frame that showed everything. */
+  painted?: Promise<number>;
+}
+
+/** Runs in the page before its scripts: notes when as many rows as its address asks for have been painted. */
+function watchPaint(): void {
+  const wanted = Number(new URLSearchParams(location.hash.slice(1)).get('rows'));
+  const rows = () => document.querySelectorAll('#origin-table tbody[data-origin]').length;
+  const complete = () => document.body !== null && rows() >= wanted;
+  (globalThis as Watched).painted = new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
+      if (!complete()) return;
+      observer.disconnect();
+      // A message posted in a frame's turn arrives once that frame is painted.
+      requestAnimationFrame(() => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => resolve(performance.now());
+        port2.postMessage(null);
+      });
+    });
+    observer.observe(document, { childList: true, subtree: true });
+  });
+}
+
+async function paintTime(tab: Tab, url: string): Promise<number> {
+  await tab.goto('about:blank');
+  await tab.goto(url);
+  const painted = await tab.evaluate(() => (globalThis as Watched).painted);
+  if (painted === undefined) throw new Error(`${url} was not watched`);
+  return painted;
+}
+
+async function watchedTab(tab: Tab): Promise<Tab> {
+  await tab.setViewport(POPUP_SIZE);
+  await tab.beforeScripts(watchPaint);
+  return tab;
+}
+
+/** An extension with a page that says one word. */
+async function emptyExtension(dir: string): Promise<string> {
+  const extension = join(dir, 'empty');
+  await mkdir(extension);
+  const manifest = {
+    manifest_version: 3,
+    name: 'Empty',
+    version: '1',
+    background: { service_worker: 'b.js' },
+  };
+  await writeFile(join(extension, 'manifest.json'), JSON.stringify(manifest));
+  await writeFile(join(extension, 'b.js'), '');
+  await writeFile(join(extension, 'page.html'), '<!doctype html><title>Empty</title><p>Empty</p>');
+  return extension;
+}
+
+/** Visits the page and races it, and gives the address of its popup once that shows every origin. */
+async function popupAddress(session: Session, origins: readonly string[]): Promise<string> {
+  const page = await session.newTab();
+  await page.goto(`${origins[0]}/page?resources=${RESOURCES}&from=${origins.join(',')}`);
+  const popup = await session.openPopup(page);
+  const whole = await until(async () => (await popup.origins()).length === ORIGINS, PAGE_TIMEOUT_MS);
+  if (whole === null) throw new Error('the popup never showed every origin');
+  const race = await popup.race();
+  if (!race.ok) throw new Error(`the page was not raced: ${race.words}`);
+  const address = await popup.tab.url();
+  await popup.tab.close();
+  return `${address}#rows=${ORIGINS}`;
+}
+
+const dir = await scratchDirectory('bench-popup-paint');
+const kinds = Array.from({ length: ORIGINS }, (_, n): [string, OriginSettings] => [
+  `o${n}`,
+  { host: `o${n}.test`, h3: true, altSvc: 'auto' },
+]);
+const local = await startOrigins({ origins: Object.fromEntries(kinds) });
+const empty = await launchChromium({ extensionDir: await emptyExtension(dir) });
+const session = await openSession({ browser: 'chromium', dir, local, headless: true });
+const step = beginStep(`Opening the popup of a page of ${ORIGINS} origins`);
+try {
+  const address = await popupAddress(
+    session,
+    Object.values(local.origins).map(({ origin }) => origin),
+  );
+  const ours = await watchedTab(await session.newTab());
+  const plain = await watchedTab(await empty.newTab());
+  const measurement = await measure({
+    title: `navigation to painted, popup of a page of ${ORIGINS} origins`,
+    unit: 'ms',
+    sides: [
+      { name: 'empty extension page', run: () => paintTime(plain, empty.extensionUrl('page.html')) },
+      { name: 'popup', run: () => paintTime(ours, address) },
+      {
+        name: 'popup, background asleep',
+        async run() {
+          await session.stopBackground();
+          return paintTime(ours, address);
+        },
+      },
+    ],
+    rounds: ROUNDS,
+    warmUpRounds: 5,
+    seed: 1,
+    onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
+  });
+  step.end(true);
+  const [, popup] = measurement.sides;
+  const waited = {
+    name: 'popup, median',
+    value: popup?.median ?? Number.NaN,
+    unit: 'ms',
+    atMost: MEDIAN_MS_AT_MOST,
+  };
+  publish('popup-paint', {
+    measurements: [measurement],
+    facts: [waited],
+    versions: { chromium: session.version },
+  });
+} finally {
+  await Promise.all([session.close(), empty.close()]);
+  await local.stop();
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+}
