@@ -30,13 +30,18 @@ export function watchConditions(told: () => void): void {
   });
 }
 
+/** The network the helper sees now; null while no helper tells. */
+export function connectedNetwork(): string | null {
+  return helper?.state === 'ready' ? helper.network : null;
+}
+
 function browserWords(): string {
   const name = BROWSER === 'firefox' ? 'Firefox' : 'Chromium';
   return version === '' || version === 'unknown' ? name : `${name} ${version}`;
 }
 
 function networkCondition(chosen: string | null): string {
-  const now = helper?.state === 'ready' ? helper.network : null;
+  const now = connectedNetwork();
   const shown = chosen === null ? say('dashboardAllNetworks') : networkWords(chosen);
   if (now !== null) return say('dashboardNetworkNow', { shown, now: networkWords(now) });
   return helper === null || helper.state === 'connecting'

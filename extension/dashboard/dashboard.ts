@@ -162,7 +162,21 @@ async function open(): Promise<void> {
   columns = await first;
   drawAll();
   watchConditions(() => renderConditions(state, periodOf(state, Date.now()), totals));
-  await loadEverything();
+  await Promise.all([loadEverything(), openReports()]);
+}
+
+/** Reports and their schemas are no part of the first paint. */
+async function openReports(): Promise<void> {
+  const [{ createReportView }, { createCompareView }] = await Promise.all([
+    import('./report-view.ts'),
+    import('./compare-view.ts'),
+  ]);
+  createReportView({
+    ledger,
+    period: () => periodOf(state, Date.now()),
+    siteNames: () => columns.siteNames,
+  });
+  createCompareView();
 }
 
 function wireSections(): void {
