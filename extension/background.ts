@@ -2,7 +2,7 @@
 // It lives as a service worker (Chromium) or event page (Firefox) that the browser may end at any moment, so every
 // listener is registered in the first turn, waits for `ready` before it touches state, and acknowledges nothing before
 // it is durable.
-import type { Origin } from '@photofinish/shared/origin';
+import { type Origin, originOfUrl, originParts } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
 import {
@@ -17,6 +17,7 @@ import {
 import { BROWSER } from './edition.ts';
 import { createForecaster, type Navigation } from './forecast/forecaster.ts';
 import { hasConsent, onConsent } from './helper/consent.ts';
+import { createFirstVisitRaces } from './helper/first-visit.ts';
 import { comparison, createHelper } from './helper/helper.ts';
 import { createHelperPort } from './helper/port.ts';
 import { createRaces } from './helper/races.ts';
@@ -26,12 +27,13 @@ import { NETWORK_UNKNOWN } from './ledger/schema.ts';
 import { troubleWords } from './ledger/trouble.ts';
 import { type HelperState, POPUP_PORT } from './messages.ts';
 import { observeChromium } from './observe/chromium.ts';
+import type { Visited } from './observe/details.ts';
 import { observeFirefox, waitForRequests } from './observe/firefox.ts';
 import { takeLeftBatches } from './observe/left.ts';
 import { type CommittedDocument, observeNavigations } from './observe/navigations.ts';
 import { createRecordable } from './observe/recordable.ts';
 import { type BatchSender, createRecorder, type Recorder } from './observe/recorder.ts';
-import { createRequestTable, SETTLE_MS } from './observe/requests.ts';
+import { createRequestTable, type EndedRequest, SETTLE_MS } from './observe/requests.ts';
 import { LEFT_PREFIX, type TimingAck, type TimingBatch } from './observe/timing.ts';
 import { arrivedSchema, timingBatchSchema } from './observe/timing-schema.ts';
 import { type Page, withForecasts } from './page/model.ts';
@@ -40,10 +42,15 @@ import { createPopupServer } from './page/popup-port.ts';
 import { createPresenter } from './page/presenter.ts';
 import { loadSavedMap } from './page/saved-map.ts';
 import type { TabDocument } from './page/view.ts';
+import { proxyMode } from './proxy-mode.ts';
 import { collectReport } from './report/collect.ts';
-import { loadSettings, onSettings, type Settings } from './settings.ts';
-import { siteOfUrl } from './site.ts';
+import { DEFAULT_SETTINGS, loadSettings, onSettings, type Settings } from './settings.ts';
+import { siteOfHost, siteOfUrl } from './site.ts';
+import { openBrowserSteering, STEER_ALARM } from './steer/browser.ts';
+import { CLEAR } from './steer/rule.ts';
 import { setToolbar } from './toolbar.ts';
+import { welcomeOnInstall } from './welcome/open-once.ts';
+import { say } from './words.ts';
 
 const NETWORK_KEY = 'network';
 const PRUNE_ALARM = 'prune';
@@ -52,6 +59,9 @@ const PRUNE_MINUTES = 60;
 const UPLOAD_DELAY_MS = 1000;
 /** A batch that a page left behind is also on its way as a message, which tells more and should come first. */
 const LEFT_DELAY_MS = 5000;
+
+/** A page is asked for at most this long before its answer, so an older record is of an earlier visit. */
+const FIRST_VISIT_MS = 60_000;
 
 const startedMs = Date.now();
 const { version } = chrome.runtime.getManifest();
@@ -64,6 +74,7 @@ let trouble: string | null = null;
 /** Null until the user's answer is known. */
 let consent: boolean | null = null;
 let rooms: Rooms | null = null;
+let settings = DEFAULT_SETTINGS;
 let sweeping = false;
 let uploading = false;
 let takingLeft = false;
@@ -74,7 +85,7 @@ const port = createHelperPort({
   program: `photofinish-extension ${version}`,
   onState: onHelperState,
 });
-const helper = createHelper(port, BROWSER);
+const helper = createHelper(port, BROWSER, setNetwork);
 
 const forecaster = createForecaster({
   ask: helper.forecast,
@@ -115,9 +126,13 @@ const popups = createPopupServer({
     const end = ready.then(({ presenter }) => presenter.watch(tabId, watcher));
     return () => void end.then((unwatch) => unwatch());
   },
-  race: (origin) => races.start(comparison(origin)),
+  race(origin) {
+    if (settings.raceWhen !== 'never') races.start(comparison(origin));
+    else onRaceFailed(origin, 'not-allowed', say('pageRacesOff'));
+  },
   cancelRace: races.cancel,
   reconnectHelper: () => void askedConsent().catch(logged),
+  steer: async (origin, on) => (await ready).steering?.choose(origin, on, network),
   report: async (selection) => {
     const [{ ledger }, browser] = await Promise.all([ready, browserVersion()]);
     const conditions = { browser: { name: BROWSER, version: browser }, network, nowMs: Date.now() } as const;
@@ -143,6 +158,16 @@ async function start() {
     chrome.storage.session.get(NETWORK_KEY),
     loadSettings(chrome.storage.local).then(beginRecording),
   ]);
+  const steering = await openBrowserSteering({
+    advertised: ledger.advertised,
+    nowMs: Date.now,
+    onChange: () => presenter.refreshWatched(),
+  }).catch((error) => {
+    logged(error);
+    return null;
+  });
+  steering?.enable(settings.steering).catch(logged);
+  steering?.expire().catch(logged);
   if (network === NETWORK_UNKNOWN) network = String(saved[NETWORK_KEY] ?? NETWORK_UNKNOWN);
   const pages = createPages(savedPages, savedShown, (page) => presenter.refresh(page.tabId));
   const presenter = createPresenter({
@@ -151,6 +176,7 @@ async function start() {
     documentOf: shownDocument,
     helperState,
     trouble: () => trouble,
+    steer: steering === null ? null : steering.view,
     setToolbar,
     later: timers.later,
   });
@@ -168,7 +194,7 @@ async function start() {
     },
   });
   const upload = createUpload({ ledger, observed: helper.observed });
-  return { ledger, pages, presenter, recorder, upload, failures };
+  return { ledger, pages, presenter, recorder, upload, failures, steering };
 }
 
 /** Runs at once where that is possible, so that nothing waits for a promise's turn, else in order once it is. */
@@ -177,14 +203,17 @@ function whenReady(run: (rooms: Rooms) => void): void {
   else ready.then(run).catch(logged);
 }
 
-async function beginRecording(settings: Settings): Promise<void> {
+async function beginRecording(loaded: Settings): Promise<void> {
+  settings = loaded;
   recordable.follow(settings);
   recordable.begin(await knownTabs(settings.neverRecord.length > 0));
 }
 
-function followSettings(settings: Settings): void {
+function followSettings(changed: Settings): void {
+  settings = changed;
   recordable.follow(settings);
-  whenReady(({ pages, presenter }) => {
+  whenReady(({ pages, presenter, steering }) => {
+    steering?.enable(settings.steering).catch(logged);
     for (const tabId of pages.forget(({ tabId, origin }) => recordable.ofPage(tabId, origin) !== null))
       presenter.refresh(tabId);
   });
@@ -237,7 +266,10 @@ function setNetwork(label: string): void {
   network = label;
   void chrome.storage.session.set({ [NETWORK_KEY]: label });
   tellHelperState();
-  void ready.then(({ presenter }) => presenter.refreshWatched());
+  whenReady(({ presenter, steering }) => {
+    steering?.onNetwork(label).catch(logged);
+    presenter.refreshWatched();
+  });
 }
 
 function setTrouble(words: string | null): void {
@@ -283,9 +315,11 @@ function recordLeftBy({ recordLeft }: Recorder): Recorder['recordLeft'] {
 }
 
 async function onForecast(navigation: Navigation): Promise<void> {
-  const { ledger } = await ready;
+  const { ledger, steering } = await ready;
   const newest = navigation.arrived.at(-1);
   if (newest === undefined) return;
+  // Before anything else: a rule counts for the answer that is on its way.
+  await steering?.forecast(newest.forecasts, network);
   await attachForecasts(navigation);
   await ledger.countLookups(navigation.origin, navigation.site, newest.forecasts, network, Date.now());
 }
@@ -303,9 +337,13 @@ function onRaceFailed(origin: Origin, code: string, message: string): void {
 }
 
 async function onRace(race: OriginRace): Promise<void> {
-  const { ledger, presenter } = await ready;
+  const { ledger, presenter, steering } = await ready;
   await ledger.saveRace(race);
   if (race.network !== '') setNetwork(race.network);
+  presenter.refreshWatched();
+  if (steering === null) return;
+  const site = siteOfHost(originParts(race.origin).host);
+  await steering.forecast(await helper.forecast(site, [race.origin]), network);
   presenter.refreshWatched();
 }
 
@@ -313,11 +351,57 @@ const observeRequests = BROWSER === 'firefox' ? observeFirefox : observeChromium
 observeRequests({
   ended(request) {
     if (recordable.ofEnded(request) !== null) return;
-    table.add(request);
+    table.add(BROWSER === 'firefox' ? asServed(request) : request);
     sweepSoon();
+  },
+  visited(visited) {
+    if (settings.raceWhen === 'first-visit' || rooms === null)
+      whenReady(() => onVisited(visited).catch(logged));
   },
   navigationRedirected: foretell,
 });
+
+/** The request without the header that steering put on it, which is no word of the server. */
+function asServed(request: EndedRequest): EndedRequest {
+  const { url, altSvc, protocol, kind, hop, fromCache, atMs } = request;
+  const origin = originOfUrl(url)?.origin;
+  if (origin === undefined || fromCache) return request;
+  const { steering } = rooms ?? {};
+  // Until the state is there, a clear may be ours or the server's; one that is not heard does no harm.
+  const own = altSvc !== null && (steering?.isOurs(origin, altSvc) ?? altSvc === CLEAR);
+  const document = kind === 'navigation' && !hop;
+  if (protocol !== null) steering?.answered({ origin, h3: protocol === 'h3', document, altSvc, atMs });
+  return own ? { ...request, altSvc: null } : request;
+}
+
+const firstVisit = createFirstVisitRaces({
+  settings: () => settings,
+  helperReady: () => port.state.state === 'ready',
+  known: async ({ origin, site, startedMs }) => {
+    const { ledger } = await ready;
+    const [records, raced] = await Promise.all([
+      ledger.recordsOf([origin], site),
+      ledger.newestRaces([origin]),
+    ]);
+    return raced.has(origin) || (records.get(origin)?.firstSeenMs ?? startedMs) < startedMs - FIRST_VISIT_MS;
+  },
+  race: (order) => races.start(order),
+});
+
+async function onVisited({ tabId, url, atMs, privateWindow, container, proxied }: Visited): Promise<void> {
+  const parts = originOfUrl(url);
+  if (parts === null || settings.raceWhen !== 'first-visit') return;
+  const { origin, host } = parts;
+  await firstVisit({
+    origin,
+    site: siteOfHost(host),
+    startedMs: atMs,
+    privateWindow: privateWindow ?? recordable.isPrivateTab(tabId),
+    container,
+    // Chromium says it of the browser, not of a request.
+    proxied: proxied ?? (BROWSER === 'chromium' ? (await proxyMode()) !== 'direct' : null),
+  });
+}
 
 observeNavigations({
   begun: foretell,
@@ -438,19 +522,20 @@ chrome.runtime.onConnect.addListener((connected) => {
 
 chrome.alarms.onAlarm.addListener(({ name }) => {
   if (name === PRUNE_ALARM) prune().catch(logged);
+  if (name === STEER_ALARM) ready.then(({ steering }) => steering?.expire()).catch(logged);
 });
 
 async function prune(): Promise<void> {
   const { ledger } = await ready;
-  const { retentionDays } = await loadSettings(chrome.storage.local);
-  await ledger.prune(Date.now(), retentionDays);
+  await ledger.prune(Date.now(), settings.retentionDays);
 }
 
 /** Forgets everything; the helper's cache, too, where a helper answers. */
 async function wipe(): Promise<number | null> {
-  const { ledger, pages } = await ready;
+  const { ledger, pages, steering } = await ready;
   await ledger.wipe();
   pages.clear();
+  await steering?.wipe();
   return helper.wipe().catch(() => null);
 }
 
@@ -460,6 +545,7 @@ async function scheduleAlarms(): Promise<void> {
     await chrome.alarms.create(PRUNE_ALARM, { periodInMinutes: PRUNE_MINUTES });
 }
 
+welcomeOnInstall();
 onSettings(chrome.storage.local, followSettings);
 onConsent(() => void askedConsent().catch(logged));
 askedConsent().catch(logged);

@@ -32,6 +32,8 @@ const EDITIONS = {
     target: 'firefox153',
     manifest: ({ minimum_chrome_version: _, ...input }: Manifest) => ({
       ...input,
+      // Steering sets headers by rules; Firefox takes this permission from the start or not at all (measured on 153).
+      permissions: [...input.permissions, 'declarativeNetRequestWithHostAccess'].toSorted(),
       background: { scripts: ['background.js'], type: 'module' },
       browser_specific_settings: {
         gecko: {

@@ -10,6 +10,8 @@ import type { Delivery, Protocol, UnknownReason } from '@photofinish/shared/prot
 import type { Report } from '@photofinish/shared/report';
 import type { Verdict } from '@photofinish/shared/verdict-schema';
 import type { Progress } from '@photofinish/shared/wire';
+import type { Undone } from './steer/plan.ts';
+import type { Direction } from './steer/rule.ts';
 
 /** Where the native helper stands, and so what the user can do about it. */
 export type HelperState =
@@ -76,6 +78,19 @@ export interface Visits {
   readonly sinceMs: number;
 }
 
+/** What the popup says of an origin's steering. */
+export interface SteerView {
+  /** The master switch in the options. */
+  readonly enabled: boolean;
+  readonly chosen: boolean;
+  /** The steering in force, or being taken back. */
+  readonly active: { readonly direction: Direction; readonly undoing: boolean; readonly untilMs: number } | null;
+  /** What steering could do for it now. */
+  readonly possible: Direction | null;
+  /** Why it was undone last; null when it was not, or by the user. */
+  readonly undone: Undone | null;
+}
+
 /** What the popup shows for a tab. */
 export interface PageView {
   readonly tabId: number;
@@ -95,6 +110,8 @@ export interface PageView {
   readonly complete: boolean;
   /** The page's own origin first, then by number of requests. */
   readonly origins: readonly OriginView[];
+  /** Of the page's own origin; null where the browser cannot be steered. */
+  readonly steer: SteerView | null;
   readonly helper: HelperState;
   /** Why nothing can be recorded or looked up now (the storage cannot be opened); null when all is well. */
   readonly trouble: string | null;
@@ -124,6 +141,8 @@ export type PopupRequest =
   | { readonly type: 'race'; readonly origin: Origin }
   | { readonly type: 'cancel-race'; readonly origin: Origin }
   | { readonly type: 'reconnect-helper' }
+  /** Lets an origin be steered, or no more. */
+  | { readonly type: 'steer'; readonly origin: Origin; readonly on: boolean }
   /** The answer carries the same `id`; answers may overtake each other. */
   | ({ readonly type: 'report'; readonly id: number } & ReportSelection)
   /** Asks to be told the helper's state now and whenever it changes, by `helper` events. */
@@ -140,6 +159,7 @@ export type PopupEvent =
   | { readonly type: 'page-delta'; readonly delta: PageDelta }
   | { readonly type: 'race-progress'; readonly origin: Origin; readonly progress: Progress }
   | { readonly type: 'race-failed'; readonly origin: Origin; readonly code: string; readonly message: string }
+  | { readonly type: 'steer-failed'; readonly message: string }
   | { readonly type: 'report'; readonly id: number; readonly report: Report }
   | { readonly type: 'report-failed'; readonly id: number; readonly message: string }
   | { readonly type: 'helper'; readonly helper: HelperState }

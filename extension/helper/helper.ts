@@ -56,12 +56,19 @@ function expected<Type extends Answer['type']>(answer: Answer, type: Type): Extr
   throw new HelperError('helper-bad-reply', `the helper answered ${answer.type} where ${type} was due`);
 }
 
-export function createHelper(port: HelperPort, browser: Browser): Helper {
+/** `onNetwork` is told the label of the network that each forecast holds on. */
+export function createHelper(
+  port: HelperPort,
+  browser: Browser,
+  onNetwork: (network: string) => void,
+): Helper {
   return {
     async forecast(site, origins) {
       const question: Question = { type: 'forecast', browser, site, origins: [...origins] };
       const answer = await port.ask(question, { timeoutMs: FORECAST_TIMEOUT_MS }).reply;
-      return expected(answer, 'forecast').forecasts;
+      const { forecasts, network } = expected(answer, 'forecast');
+      if (network !== undefined) onNetwork(network);
+      return forecasts;
     },
 
     race({ startDelayMs, ...order }, onProgress) {

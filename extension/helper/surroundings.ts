@@ -1,12 +1,10 @@
 // Asks the browser where the extension runs, for the words and commands that differ by system and browser.
+import { BROWSER } from '../edition.ts';
 import type { Surroundings } from './install-command.ts';
 
 interface Branded {
   readonly userAgentData?: { readonly brands?: readonly { readonly brand: string }[] };
 }
-
-/** Only Firefox's pages have this scheme. */
-export const IN_FIREFOX = location.protocol === 'moz-extension:';
 
 /** What is known of this browser and system. */
 export async function surroundings(): Promise<Surroundings> {
@@ -17,7 +15,7 @@ export async function surroundings(): Promise<Surroundings> {
   const { userAgentData } = navigator as Navigator & Branded;
   return {
     os,
-    firefox: IN_FIREFOX,
+    firefox: BROWSER === 'firefox',
     brands: userAgentData?.brands?.map(({ brand }) => brand) ?? [],
     extensionId: chrome.runtime.id,
     unpacked: installType === 'development',

@@ -4,7 +4,7 @@ import type { OriginRace } from '@photofinish/shared/outcome';
 import type { IDBPDatabase } from 'idb';
 import { CHUNK_ROWS, chunksOf } from './chunks.ts';
 import { SECTIONS, type Section, type Sections } from './merge.ts';
-import { AFTER_ALL, racesOf } from './ranges.ts';
+import { AFTER_ALL, racesOf, recordsOf } from './ranges.ts';
 import {
   DAY_MS,
   type DayRow,
@@ -36,6 +36,12 @@ function daysBetween(first: string, last: string): string[] {
 
 export function readsOn(database: () => Promise<IDBPDatabase<LedgerSchema>>) {
   return {
+    /** Whether an origin advertises HTTP/3, as it told on any site. */
+    async advertised(origin: Origin): Promise<boolean> {
+      const records = await (await database()).getAll('records', recordsOf(origin));
+      return records.some(({ advertisedSinceMs }) => advertisedSinceMs !== null);
+    },
+
     /** The origins a site has used, the most lately seen first, at most `limit`. */
     async originsOfSite(site: string, limit: number): Promise<Origin[]> {
       const records = await (await database()).getAllFromIndex('records', 'site', site);

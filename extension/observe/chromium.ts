@@ -43,6 +43,10 @@ export function observeChromium(sink: RequestSink): void {
   const finish = (details: Ended, answered: boolean, headers?: chrome.webRequest.HttpHeader[]): void => {
     if (!isExtension(details.initiator)) sink.ended(requestOf(details, false, answered, headers));
     chains.end(details.requestId);
+    if (details.type !== 'main_frame' || !answered || details.fromCache) return;
+    if (details.documentLifecycle === 'prerender') return;
+    const { tabId, url, timeStamp: atMs } = details;
+    sink.visited({ tabId, url, atMs, privateWindow: null, container: false, proxied: null });
   };
 
   chrome.webRequest.onCompleted.addListener((d) => finish(d, true, d.responseHeaders), EVERY_PAGE, [

@@ -3,7 +3,21 @@
 import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/observation';
 import { comparableUrl, type EndedRequest } from './requests.ts';
 
+/** A top-level document that a server just answered, and what the browser says of how it was asked for. */
+export interface Visited {
+  readonly tabId: number;
+  readonly url: string;
+  readonly atMs: number;
+  /** Null: the browser tells by tab only. */
+  readonly privateWindow: boolean | null;
+  /** Of a container, which keeps its identity apart (Firefox). */
+  readonly container: boolean;
+  /** Whether it went through a proxy; null: the browser does not say of a request. */
+  readonly proxied: boolean | null;
+}
+
 export interface RequestSink {
+  visited(visited: Visited): void;
   /** A request was answered, or failed. */
   ended(request: EndedRequest): void;
   /** The outermost page is about to be asked for at another URL. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Visited } from './details.ts';
 import * as events from './firefox.fixture.ts';
 import {
   createFirefoxObserver,
@@ -13,11 +14,13 @@ import type { Timing } from './timing.ts';
 function bench() {
   const ended: EndedRequest[] = [];
   const redirected: string[] = [];
+  const visited: Visited[] = [];
   const observer = createFirefoxObserver({
+    visited: (visit) => visited.push(visit),
     ended: (request) => ended.push(request),
     navigationRedirected: (_tabId, _frameId, url) => redirected.push(url),
   });
-  return { observer, ended, redirected };
+  return { observer, ended, redirected, visited };
 }
 
 function ended(details: FirefoxDetails): EndedRequest | undefined {
@@ -135,4 +138,22 @@ test('a batch waits for the requests of its newest entries, and no longer', () =
   assert.equal(waitForRequests(entries, 1250), 250);
   assert.equal(waitForRequests(entries, 5000), 0);
   assert.equal(waitForRequests(entries, 0), 300, 'whatever the page says of its clock');
+});
+
+test('a top-level answer of a server is a visit, with all that could forbid a race of its own', () => {
+  const { observer, visited } = bench();
+  const page = events.PAGE_OVER_H3;
+  observer.headersReceived({ ...page, proxyInfo: null, cookieStoreId: 'firefox-default' });
+  observer.headersReceived({ ...page, proxyInfo: { type: 'socks' }, cookieStoreId: 'firefox-container-3' });
+  observer.headersReceived(page);
+  observer.headersReceived({ ...page, fromCache: true, ip: null });
+  observer.headersReceived(events.HIDDEN_SCRIPT);
+  assert.deepEqual(
+    visited.map(({ proxied, container, privateWindow }) => [proxied, container, privateWindow]),
+    [
+      [false, false, false],
+      [true, true, false],
+      [null, false, false],
+    ],
+  );
 });

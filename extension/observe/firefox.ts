@@ -2,7 +2,15 @@
 // nothing is hidden here. Heard when an answer's head arrives, which is before a page can tell of it, and the one
 // moment at which a confirmation of a stored copy (304) still shows as what it is.
 import type { KnownProtocol } from '@photofinish/shared/protocol';
-import { altSvcOf, type Chains, createChains, EVERY_PAGE, kindOf, type RequestSink } from './details.ts';
+import {
+  altSvcOf,
+  type Chains,
+  createChains,
+  EVERY_PAGE,
+  kindOf,
+  type RequestSink,
+  type Visited,
+} from './details.ts';
 import { comparableUrl, type EndedRequest } from './requests.ts';
 import type { Timing } from './timing.ts';
 
@@ -27,6 +35,9 @@ export interface FirefoxDetails {
   readonly statusLine?: string;
   readonly responseHeaders?: chrome.webRequest.HttpHeader[];
   readonly redirectUrl?: string;
+  /** Null: no proxy. */
+  readonly proxyInfo?: { readonly type: string } | null;
+  readonly cookieStoreId?: string;
 }
 
 const BY_VERSION: Readonly<Record<string, KnownProtocol>> = {
@@ -83,6 +94,20 @@ export function requestOf(
   };
 }
 
+/** The identities that are no containers. */
+const PLAIN_STORES: ReadonlySet<string> = new Set(['firefox-default', 'firefox-private']);
+
+function visitedOf({ tabId, url, timeStamp, incognito, cookieStoreId, proxyInfo }: FirefoxDetails): Visited {
+  return {
+    tabId,
+    url,
+    atMs: timeStamp,
+    privateWindow: incognito,
+    container: cookieStoreId !== undefined && !PLAIN_STORES.has(cookieStoreId),
+    proxied: proxyInfo === undefined ? null : proxyInfo !== null && proxyInfo.type !== 'direct',
+  };
+}
+
 /** What becomes of Firefox's events; `observeFirefox` puts it on the browser's own. */
 export function createFirefoxObserver(sink: RequestSink) {
   const chains = createChains();
@@ -95,6 +120,7 @@ export function createFirefoxObserver(sink: RequestSink) {
       if (isRedirect(details)) return;
       sink.ended(requestOf(details, false, true, chains));
       chains.end(details.requestId);
+      if (details.type === 'main_frame' && !details.fromCache) sink.visited(visitedOf(details));
     },
 
     redirected(details: FirefoxDetails): void {

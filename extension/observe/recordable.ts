@@ -37,6 +37,8 @@ export interface Recordable {
     pageUrl: string | null;
   }): Refusal | null;
   ofSite(site: string): Refusal | null;
+  /** Whether the tab is of a private window, recorded or not. */
+  isPrivateTab(tabId: number): boolean;
   /** Why a request that ends just now may not be kept: its tab still shows the page it was for. */
   ofEnded(request: EndedRequest): Refusal | null;
   /** The same for one that ended a while ago, whose tab may show another page by now; `ofSite` judges its site. */
@@ -121,6 +123,7 @@ export function createRecordable(): Recordable {
       return refusal;
     },
     ofSite,
+    isPrivateTab: (tabId) => privateTabs.has(tabId),
     ofEnded: (request) =>
       ofRequest(request) ??
       (request.kind !== 'navigation' && excludedTabs.has(request.tabId) ? 'excluded' : null),

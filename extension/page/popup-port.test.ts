@@ -55,6 +55,7 @@ function server(more: Partial<PopupActions> = {}) {
     race: (origin) => void calls.push(`race ${origin}`),
     cancelRace: (origin) => void calls.push(`cancel ${origin}`),
     reconnectHelper: () => void calls.push('reconnect'),
+    steer: async (origin, on) => void calls.push(`steer ${origin} ${on}`),
     report: async () => report,
     watchHelper: () => () => {},
     doctor: async () => [],

@@ -15,6 +15,7 @@ const requestSchema = v.variant('type', [
   v.object({ type: v.literal('race'), origin: originSchema }),
   v.object({ type: v.literal('cancel-race'), origin: originSchema }),
   v.object({ type: v.literal('reconnect-helper') }),
+  v.object({ type: v.literal('steer'), origin: originSchema, on: v.boolean() }),
   v.object({
     type: v.literal('report'),
     id: v.pipe(v.number(), v.integer(), v.minValue(0)),
@@ -32,6 +33,8 @@ export interface PopupActions {
   readonly race: (origin: Origin) => void;
   readonly cancelRace: (origin: Origin) => void;
   readonly reconnectHelper: () => void;
+  /** Rejects with words when the browser refuses. */
+  readonly steer: (origin: Origin, on: boolean) => Promise<void>;
   readonly report: (selection: ReportSelection) => Promise<Report>;
   /** Tells the helper's state now and after each change; gives the function that ends it. */
   readonly watchHelper: (told: (helper: HelperState) => void) => () => void;
@@ -85,6 +88,11 @@ export function createPopupServer(actions: PopupActions): PopupServer {
         return actions.watch(request.tabId, (event) => tell(port, event));
       case 'watch-helper':
         return actions.watchHelper((helper) => tell(port, { type: 'helper', helper }));
+      case 'steer':
+        actions
+          .steer(request.origin, request.on)
+          .catch((error) => tell(port, { type: 'steer-failed', message: String(error?.message ?? error) }));
+        return null;
       case 'doctor':
         void actions.doctor().then((findings) => tell(port, { type: 'doctor', findings }));
         return null;

@@ -54,6 +54,7 @@ function bench(more: Partial<PresenterDeps> = {}) {
     documentOf: async () => null,
     helperState: () => ({ state: 'missing' }),
     trouble: () => null,
+    steer: null,
     setToolbar: async (tabId, protocol, verdict) => void buttons.push(`${tabId} ${protocol} ${verdict}`),
     later: (_delayMs, run) => void timers.push(run),
     ...more,

@@ -7,7 +7,15 @@ import { troubleWords } from '../ledger/trouble.ts';
 import type { HelperState, PageView, PopupEvent } from '../messages.ts';
 import { deltaOf, same } from './delta.ts';
 import type { Page } from './model.ts';
-import { emptyView, type History, pageView, stateOf, type TabDocument, usedOrigins } from './view.ts';
+import {
+  type Background,
+  emptyView,
+  type History,
+  pageView,
+  stateOf,
+  type TabDocument,
+  usedOrigins,
+} from './view.ts';
 
 export interface PresenterDeps {
   readonly ledger: Pick<Ledger, 'recordsOf' | 'newestRaces'>;
@@ -17,6 +25,7 @@ export interface PresenterDeps {
   readonly helperState: () => HelperState;
   /** Why nothing can be recorded now; null when all is well. */
   readonly trouble: () => string | null;
+  readonly steer: Background['steer'];
   /** `verdict` is null where the page has none. */
   readonly setToolbar: (tabId: number, protocol: Protocol, verdict: string | null) => Promise<void>;
   readonly later: (delayMs: number, run: () => void) => void;
@@ -93,7 +102,12 @@ export function createPresenter(deps: PresenterDeps): Presenter {
   const rememberedView = (page: Page): PageView => {
     const known = recalled.get(page.tabId);
     const history = known?.documentId === page.documentId ? known.history : null;
-    return pageView(page, { history, helper: deps.helperState(), trouble: deps.trouble() });
+    return pageView(page, {
+      history,
+      helper: deps.helperState(),
+      trouble: deps.trouble(),
+      steer: deps.steer,
+    });
   };
 
   /** The view by what is in the ledger; null when the tab shows another document by now. */
@@ -109,7 +123,7 @@ export function createPresenter(deps: PresenterDeps): Presenter {
     }
     const page = deps.shown(tabId);
     if (page?.documentId !== documentId) return null;
-    const view = pageView(page, { history, helper: deps.helperState(), trouble });
+    const view = pageView(page, { history, helper: deps.helperState(), trouble, steer: deps.steer });
     if (view.state !== 'loading') return view;
     // A page that nobody may record would be loading for ever.
     const shown = await deps.documentOf(tabId);

@@ -17,6 +17,7 @@ const background = {
   history: { records: new Map(), races: new Map() },
   helper: { state: 'missing' },
   trouble: null,
+  steer: null,
 } as const;
 
 function seen(origin: Origin, more: Partial<Observation> = {}): Observation {

@@ -4,7 +4,7 @@ import { type Origin, originParts } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import { DELIVERIES, type Delivery, type Protocol, type UnknownReason } from '@photofinish/shared/protocol';
 import type { OriginRecord } from '../ledger/schema.ts';
-import type { HelperState, OriginView, PageState, PageView, Visits } from '../messages.ts';
+import type { HelperState, OriginView, PageState, PageView, SteerView, Visits } from '../messages.ts';
 import { verdictOfOrigin } from '../verdict.ts';
 import type { Page, PageOrigin } from './model.ts';
 import { byUse } from './order.ts';
@@ -20,6 +20,8 @@ export interface Background {
   readonly history: History | null;
   readonly helper: HelperState;
   readonly trouble: string | null;
+  /** How an origin is steered, given whether its server advertises HTTP/3; null where nothing is ever steered. */
+  readonly steer: ((origin: Origin, advertised: boolean) => SteerView) | null;
 }
 
 /** The document in a tab, as the browser names it. */
@@ -130,7 +132,7 @@ function isGuarded(origin: Origin): boolean {
 }
 
 /** The view of a page; `loading` until its document has told how it came. */
-export function pageView(page: Page, { history, helper, trouble }: Background): PageView {
+export function pageView(page: Page, { history, helper, trouble, steer }: Background): PageView {
   const known = history ?? NO_HISTORY;
   const rows = Object.values(page.origins).filter(used);
   const origins = rows.map((row) => originView(row, known)).sort(byUse(page.origin));
@@ -149,6 +151,7 @@ export function pageView(page: Page, { history, helper, trouble }: Background): 
     visits: visitsOf(known.records.get(page.origin)),
     complete: history !== null,
     origins,
+    steer: steer?.(page.origin, known.records.get(page.origin)?.advertisedSinceMs != null) ?? null,
     helper,
     trouble,
   };
@@ -186,6 +189,7 @@ export function emptyView(tabId: number, shown: TabDocument | null, helper: Help
     visits: null,
     complete: true,
     origins: [],
+    steer: null,
     helper,
     trouble: null,
   };

@@ -16,6 +16,7 @@ import { NO_PROGRESS, progressed } from './live.ts';
 import { redrawRows, renderOrigins, wireOrigins } from './origins.ts';
 import type { Surroundings } from './row.ts';
 import type { Remedy } from './state-words.ts';
+import { renderSteer, wireSteer } from './steer.ts';
 
 /** A background starts in well under a second; one that says nothing for so long is not going to. */
 const SILENCE_MS = 5000;
@@ -25,6 +26,8 @@ const ALL_SITES = { origins: ['https://*/*'] };
 const running = new Map<Origin, Running>();
 const failures = new Map<Origin, string>();
 let page: PageView | null = null;
+/** What the browser said to the last press of the steering button. */
+let steerFailure: string | null = null;
 
 async function tabToWatch(): Promise<number> {
   const named = Number(new URLSearchParams(location.search).get('tab'));
@@ -72,6 +75,7 @@ function drawPage(port: BackgroundPort, shown: PageView, before: PageView | null
   renderAnswer(shown);
   writeLine(byId('trouble'), shown.trouble ?? '');
   renderFinish(shown, { running, failures });
+  renderSteer(shown, steerFailure);
   renderOrigins(shown, () => around(port, shown));
   renderExport(shown.site, askReport(port));
   if (before?.helper === shown.helper) return;
@@ -127,6 +131,10 @@ function onEvent(port: BackgroundPort, event: PopupEvent): void {
       drawRaces(port, [event.origin]);
       break;
     }
+    case 'steer-failed':
+      steerFailure = event.message;
+      if (page !== null) renderSteer(page, steerFailure);
+      break;
     case 'report':
       void saveReport(event.id, event.report);
       break;
@@ -190,6 +198,10 @@ async function open(): Promise<void> {
     () => void port.send({ type: 'reconnect-helper' }),
   );
   wireRemedy((remedy) => void runRemedy(remedy, tabId).catch(console.error));
+  wireSteer((on) => {
+    steerFailure = null;
+    if (page?.origin) port.send({ type: 'steer', origin: page.origin, on });
+  });
   byId('race').addEventListener('click', () => {
     if (page?.origin) race(port, page.origin);
   });

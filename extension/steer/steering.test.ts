@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Forecast } from '@photofinish/shared/forecast';
 import type { Origin } from '@photofinish/shared/origin';
 import type { Rule } from './rule.ts';
-import { openSteering } from './steering.ts';
+import { openSteering, type Steering } from './steering.ts';
 
 const A = 'https://a.test' as Origin;
 const REACHED: Forecast = {
@@ -13,6 +13,11 @@ const REACHED: Forecast = {
   expected: { protocol: 'h2', basis: 'observed' },
   hit: true,
 };
+
+async function choose(steering: Steering): Promise<void> {
+  await steering.forecast([REACHED], 'home');
+  await steering.choose(A, true, 'home');
+}
 
 function browser() {
   const stored = new Map<string, unknown>();
@@ -54,20 +59,20 @@ function browser() {
 test('a choice with evidence sets one rule for exactly that origin, and another start keeps it', async () => {
   const there = browser();
   const steering = await there.open();
-  await steering.choose(A, true, REACHED, 'home');
+  await choose(steering);
   const [rule] = there.rules.values();
   assert.equal(rule?.condition.urlFilter, '|https://a.test/');
   assert.deepEqual(there.headers(), ['h3=":443"; ma=3600; photofinish=1']);
   there.rules.clear();
   const again = await there.open();
   assert.deepEqual(there.headers(), ['h3=":443"; ma=3600; photofinish=1']);
-  assert.equal(again.view(A, null, false).active?.direction, 'to-h3');
+  assert.equal(again.view(A, false).active?.direction, 'to-h3');
 });
 
 test('rules that the state does not know are removed at the start', async () => {
   const there = browser();
   const steering = await there.open();
-  await steering.choose(A, true, REACHED, 'home');
+  await choose(steering);
   there.stored.clear();
   await there.open();
   assert.equal(there.rules.size, 0);
@@ -76,7 +81,7 @@ test('rules that the state does not know are removed at the start', async () => 
 test('the one switch undoes what was heard by a clear, and a further answer ends that', async () => {
   const there = browser();
   const steering = await there.open();
-  await steering.choose(A, true, REACHED, 'home');
+  await choose(steering);
   const [altSvc = ''] = there.headers();
   steering.answered({ origin: A, h3: false, document: true, altSvc, atMs: 1000 });
   await steering.enable(false);
@@ -92,7 +97,7 @@ test('a browser that refuses a rule is told of, and rules follow the state again
   const there = browser();
   const steering = await there.open();
   there.refuse(true);
-  await assert.rejects(steering.choose(A, true, REACHED, 'home'), /refuses/);
+  await assert.rejects(choose(steering), /refuses/);
   there.refuse(false);
   await steering.forecast([REACHED], 'home');
   await there.open();
@@ -103,7 +108,9 @@ test('storage that holds something else is as if nothing was steered', async () 
   const there = browser();
   there.stored.set('steering', { version: 9, chosen: 'no' });
   const steering = await there.open();
-  assert.deepEqual(steering.view(A, REACHED, false), {
+  await steering.forecast([REACHED], 'home');
+  assert.deepEqual(steering.view(A, false), {
+    enabled: true,
     chosen: false,
     active: null,
     possible: 'to-h3',

@@ -4,6 +4,7 @@
 import type { Forecast } from '@photofinish/shared/forecast';
 import { type Origin, originSchema } from '@photofinish/shared/origin';
 import * as v from 'valibot';
+import type { SteerView } from '../messages.ts';
 import {
   allUndone,
   directionFor,
@@ -17,27 +18,11 @@ import {
   type SteeredAnswer,
   type SteerState,
   steeringOf,
-  type Undone,
   withAnswer,
   withChoice,
   withEvidence,
 } from './plan.ts';
-import { type Direction, isOurAdvertisement, type Rule, ruleFor } from './rule.ts';
-
-/** What the popup says of an origin's steering. */
-export interface SteerView {
-  readonly chosen: boolean;
-  /** The steering in force, or being taken back. */
-  readonly active: {
-    readonly direction: Direction;
-    readonly undoing: boolean;
-    readonly untilMs: number;
-  } | null;
-  /** What steering could do for it now. */
-  readonly possible: Direction | null;
-  /** Why it was undone last; null when it was not, or by the user. */
-  readonly undone: Undone | null;
-}
+import { isOurAdvertisement, type Rule, ruleFor } from './rule.ts';
 
 /** What of the browser is used. */
 export interface SteerDeps {
@@ -52,8 +37,8 @@ export interface SteerDeps {
   /** Whether the server itself advertises HTTP/3 on any site, by the ledger. */
   readonly advertised: (origin: Origin) => Promise<boolean>;
   readonly nowMs: () => number;
-  /** Something about these origins' steering changed. */
-  readonly onChange: (origins: readonly Origin[]) => void;
+  /** Something changed; `steering`: whether anything is steered or being undone. */
+  readonly onChange: (steering: boolean) => void;
 }
 
 export interface Steering {
@@ -61,19 +46,22 @@ export interface Steering {
   isOurs(origin: Origin, altSvc: string): boolean;
   /** The master switch; off undoes everything. */
   enable(on: boolean): Promise<void>;
-  /** The user's choice for one origin, with what is forecast of it now. */
-  choose(origin: Origin, on: boolean, forecast: Forecast | null, network: string): Promise<void>;
-  /** What the helper says before a navigation. */
+  /** The user's choice for one origin, acted on by what was forecast of it last. */
+  choose(origin: Origin, on: boolean, network: string): Promise<void>;
+  /** What the helper says before a navigation, or after a race. */
   forecast(forecasts: readonly Forecast[], network: string): Promise<void>;
   onNetwork(network: string): Promise<void>;
   answered(answer: SteeredAnswer): void;
   expire(): Promise<void>;
-  view(origin: Origin, forecast: Forecast | null, advertised: boolean): SteerView;
+  /** What the popup says; `advertised`: the server does so itself. */
+  view(origin: Origin, advertised: boolean): SteerView;
   /** Undoes and forgets everything. */
   wipe(): Promise<void>;
 }
 
 const KEY = 'steering';
+/** Forecasts kept for choices to come: those of the pages in view, and many more. */
+const MAX_FORECASTS = 1000;
 const time = v.pipe(v.number(), v.finite());
 const storedSchema = v.object({
   version: v.literal(1),
@@ -104,6 +92,7 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
   let state: SteerState = stored.success ? stored.output : NOTHING_STEERED;
   let enabled = true;
   let queue: Promise<unknown> = Promise.resolve();
+  const newest = new Map<Origin, Forecast>();
 
   const ruleOf = (s: SteerState['steerings'][number]): Rule => ruleFor(s.ruleId, s.origin, headerOf(s));
 
@@ -124,7 +113,7 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
         removeRuleIds: ids(before).map(({ ruleId }) => ruleId),
         addRules: ids(after).map(ruleOf),
       });
-    deps.onChange([...new Set([...origins, ...before.chosen, ...after.chosen])]);
+    deps.onChange(after.steerings.length > 0);
   };
 
   const change = (step: (state: SteerState) => SteerState | Promise<SteerState>): Promise<void> => {
@@ -149,6 +138,13 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
   const withForecast = async (from: SteerState, forecast: Forecast, network: string): Promise<SteerState> =>
     enabled ? withEvidence(from, forecast.origin, await evidenceOf(forecast, network), nowMs()) : from;
 
+  const keep = (forecast: Forecast): void => {
+    newest.delete(forecast.origin);
+    newest.set(forecast.origin, forecast);
+    const [oldest] = newest.keys();
+    if (newest.size > MAX_FORECASTS && oldest !== undefined) newest.delete(oldest);
+  };
+
   await inStep();
 
   return {
@@ -157,12 +153,14 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
       enabled = on;
       if (!on) await change((from) => allUndone(from, nowMs()));
     },
-    choose: (origin, on, forecast, network) =>
+    choose: (origin, on, network) =>
       change((from) => {
         const chosen = withChoice(from, origin, on, nowMs());
-        return on && forecast !== null ? withForecast(chosen, forecast, network) : chosen;
+        const forecast = newest.get(origin);
+        return on && forecast !== undefined ? withForecast(chosen, forecast, network) : chosen;
       }),
     async forecast(forecasts, network) {
+      for (const forecast of forecasts) keep(forecast);
       const wanted = forecasts.filter(({ origin }) => state.chosen.includes(origin));
       if (wanted.length === 0) return;
       await change(async (from) => {
@@ -171,16 +169,22 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
         return next;
       });
     },
-    onNetwork: (network) => change((from) => onNetwork(from, network, nowMs())),
+    onNetwork(network) {
+      // What was forecast on another network proves nothing here.
+      newest.clear();
+      return change((from) => onNetwork(from, network, nowMs()));
+    },
     answered(answer) {
       if (steeringOf(state, answer.origin) === undefined) return;
       change((from) => withAnswer(from, answer)).catch(console.error);
     },
     expire: () => change((from) => expired(from, nowMs())),
-    view(origin, forecast, advertised) {
+    view(origin, advertised) {
       const active = steeringOf(state, origin);
-      const reach = forecast === null ? 'unknown' : reachOf(forecast.reachable);
+      const forecast = newest.get(origin);
+      const reach = forecast === undefined ? 'unknown' : reachOf(forecast.reachable);
       return {
+        enabled,
         chosen: state.chosen.includes(origin),
         active: active
           ? { direction: active.direction, undoing: active.undoing, untilMs: active.untilMs }

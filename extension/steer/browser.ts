@@ -1,0 +1,36 @@
+// Steering on the browser's own interfaces, where the browser obeys at all: Firefox does, and in Chromium there is none.
+import { BROWSER } from '../edition.ts';
+import { openSteering, type SteerDeps, type Steering } from './steering.ts';
+
+export const STEER_ALARM = 'steering';
+/** Rules outlive the background, so that what is due is undone by an alarm. */
+const LOOK_MINUTES = 5;
+
+async function keepAlarm(steering: boolean): Promise<void> {
+  if (!steering) await chrome.alarms.clear(STEER_ALARM);
+  else if ((await chrome.alarms.get(STEER_ALARM)) === undefined)
+    await chrome.alarms.create(STEER_ALARM, { periodInMinutes: LOOK_MINUTES });
+}
+
+/** Null in a browser that ignores what an extension says of alternatives. Rejects when storage or rules fail. */
+export async function openBrowserSteering({
+  onChange,
+  ...deps
+}: Pick<SteerDeps, 'advertised' | 'nowMs' | 'onChange'>): Promise<Steering | null> {
+  if (BROWSER !== 'firefox') return null;
+  return openSteering({
+    ...deps,
+    area: chrome.storage.local,
+    rules: {
+      getDynamicRules: () => chrome.declarativeNetRequest.getDynamicRules(),
+      updateDynamicRules: (change) =>
+        chrome.declarativeNetRequest.updateDynamicRules(
+          change as unknown as chrome.declarativeNetRequest.UpdateRuleOptions,
+        ),
+    },
+    onChange(steering) {
+      keepAlarm(steering).catch(console.error);
+      onChange(steering);
+    },
+  });
+}
