@@ -11,12 +11,38 @@ import {
   locate,
   type Query,
   type Tab,
+  until,
 } from './tab.ts';
+
+const UNCOVER_TIMEOUT_MS = 10_000;
 
 async function handle(page: Page, query: Query): Promise<ElementHandle<Element>> {
   const found = (await page.evaluateHandle(locate, query)).asElement();
   if (found === null) throw new Error(`${describe(query)} is gone`);
   return found as ElementHandle<Element>;
+}
+
+/** In the page: what lies over the middle of the element and would take a click; null if nothing does. */
+function coverOf(element: Element): string | null {
+  element.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  const { x, y, width, height } = element.getBoundingClientRect();
+  const top = document.elementFromPoint(x + width / 2, y + height / 2);
+  if (top === null || element.contains(top) || top.contains(element)) return null;
+  return top.id || top.className || top.tagName;
+}
+
+/** An element that would take the click itself. A tip that lies over it goes when the pointer leaves, as a user's would. */
+async function uncovered(page: Page, query: Query): Promise<ElementHandle<Element>> {
+  let cover: string | null = null;
+  const free = async () => {
+    const found = await handle(page, query);
+    cover = await found.evaluate(coverOf);
+    if (cover !== null) await page.mouse.move(0, 0);
+    return cover === null && found;
+  };
+  const found = await until(free, UNCOVER_TIMEOUT_MS);
+  if (found === null) throw new Error(`${describe(query)} is covered by ${cover}`);
+  return found;
 }
 
 /** The tab that Puppeteer knows as `page`. */
@@ -52,7 +78,7 @@ export function firefoxTab(page: Page, privileged: Privileged): Tab {
     async beforeScripts(run) {
       await page.evaluateOnNewDocument(run);
     },
-    click: async (query) => (await handle(page, query)).click(),
+    click: async (query) => (await uncovered(page, query)).click(),
     hover: async (query) => (await handle(page, query)).hover(),
     async fill(query, text) {
       const field = await handle(page, query);

@@ -40,7 +40,12 @@ const LOCAL_NAMES = {
 };
 
 function downloadsTo(dir: string): Record<string, unknown> {
-  return { 'browser.download.folderList': 2, 'browser.download.dir': dir };
+  return {
+    'browser.download.folderList': 2,
+    'browser.download.dir': dir,
+    // An open panel swallows the next click.
+    'browser.download.alwaysOpenPanel': false,
+  };
 }
 
 /** Everything that Firefox and its helper find by the user's directories is below this one. */
