@@ -12,6 +12,7 @@ import {
   needRust,
   run,
   version,
+  wantFirefox,
   wantNetworkTools,
 } from './prerequisites.mjs';
 import { needPython } from './python.mjs';
@@ -25,7 +26,7 @@ const NEEDS = {
   build: [needRust],
   check: [needRust],
   package: [needRust],
-  test: [needRust, needChromium, needPython, wantNetworkTools],
+  test: [needRust, needChromium, wantFirefox, needPython, wantNetworkTools],
   start: [needRust, needChromium],
   bench: [needRust, needChromium, wantNetworkTools],
   pictures: [needRust, needChromium],

@@ -1,32 +1,18 @@
 // What must be on the machine before anything of ours can be built or shown, how it is found, and what is said when it
 // is not there. Plain JavaScript without dependencies, because it runs before the packages are installed.
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  accessSync,
-  constants,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { BROWSERS, findBrowser, onPath } from './find-browser.mjs';
 
 /** Something that only the user can put right; its message says how. */
 export class MissingPrerequisite extends Error {}
 
 /** Edition 2024 came with this release. */
 const OLDEST_RUST = '1.85.0';
-/** Debian's name and the one other distributions use. Branded Chrome no longer loads unpacked extensions. */
-const CHROMIUM_NAMES = ['chromium', 'chromium-browser'];
-const MAC_CHROMIUM = '/Applications/Chromium.app/Contents/MacOS/Chromium';
-
 /** Commands that make and shape networks, by the Debian package that has them. */
 const NETWORK_TOOLS = { ip: 'iproute2', nft: 'nftables' };
-
-/** Ubuntu's `chromium-browser` is a script that starts the snap; browsers themselves are far larger. */
-const LARGEST_SCRIPT_BYTES = 64 * 1024;
 
 /** Runs a command in view of the user, its duration named at the end; throws MissingPrerequisite when it fails. */
 export async function run(what, file, args, options) {
@@ -46,19 +32,6 @@ export async function run(what, file, args, options) {
 export function version(file) {
   const result = spawnSync(file, ['--version'], { encoding: 'utf8' });
   return result.status === 0 ? result.stdout.trim() : null;
-}
-
-function onPath(name) {
-  for (const dir of (process.env.PATH ?? '').split(delimiter)) {
-    const file = join(dir, name);
-    try {
-      accessSync(file, constants.X_OK);
-      return file;
-    } catch {
-      // Not in this directory.
-    }
-  }
-  return null;
 }
 
 function older(found, wanted) {
@@ -81,27 +54,14 @@ export async function needRust() {
   if (host.status === 0) process.env.CARGO_BUILD_TARGET ??= host.stdout.trim();
 }
 
-/** A snap is confined to its own directories: it can neither load the extension from here nor start the helper. */
-function isSnap(file) {
-  const target = realpathSync(file);
-  const isScript = statSync(target).size < LARGEST_SCRIPT_BYTES;
-  return target.includes('/snap') || (isScript && readFileSync(target, 'utf8').includes('/snap/'));
-}
-
-function findChromium() {
-  const chosen = process.env.PHOTOFINISH_CHROMIUM;
-  if (chosen !== undefined && chosen !== '') {
-    if (existsSync(chosen)) return chosen;
-    throw new MissingPrerequisite(`PHOTOFINISH_CHROMIUM names ${chosen}, which does not exist.`);
-  }
-  const places = [...CHROMIUM_NAMES.map(onPath), MAC_CHROMIUM];
-  return places.find((file) => file !== null && existsSync(file) && !isSnap(file)) ?? null;
-}
-
-/** Finds Chromium and names it to everything that is started from here. */
-function haveChromium() {
-  const found = findChromium();
-  if (found !== null) process.env.PHOTOFINISH_CHROMIUM = found;
+/** Finds the browser and names it to everything that is started from here; throws if the user names one that is not. */
+function haveBrowser(kind) {
+  const { variable } = BROWSERS[kind];
+  const found = findBrowser(kind);
+  const chosen = process.env[variable];
+  if (found === null && chosen)
+    throw new MissingPrerequisite(`${variable} names ${chosen}, which does not exist.`);
+  if (found !== null) process.env[variable] = found;
   return found !== null;
 }
 
@@ -113,9 +73,9 @@ function aptGet() {
   return passwordless ? ['sudo', '-n', 'apt-get'] : null;
 }
 
-/** Whether apt knows a Chromium that is not a mere pointer to the snap. */
-function aptHasChromium() {
-  const policy = spawnSync('apt-cache', ['policy', 'chromium'], { encoding: 'utf8' }).stdout ?? '';
+/** Whether apt knows a package of this name that is not a mere pointer to the snap. */
+function aptHas(name) {
+  const policy = spawnSync('apt-cache', ['policy', name], { encoding: 'utf8' }).stdout ?? '';
   const candidate = policy.match(/Candidate: (\S+)/)?.[1];
   return candidate !== undefined && candidate !== '(none)' && !candidate.includes('snap');
 }
@@ -139,13 +99,33 @@ export async function aptInstall(name, offered = () => true) {
 
 /** Makes sure that there is a Chromium, installing Debian's when that needs no question. */
 export async function needChromium() {
-  if (haveChromium()) return;
-  await aptInstall('chromium', aptHasChromium);
-  if (haveChromium()) return;
+  if (haveBrowser('chromium')) return;
+  await aptInstall('chromium', () => aptHas('chromium'));
+  if (haveBrowser('chromium')) return;
   throw new MissingPrerequisite(
     'Chromium is needed and was not found (a snap cannot load the extension or start the helper).\n' +
       "Install your distribution's package `chromium`, or set PHOTOFINISH_CHROMIUM to an executable.",
   );
+}
+
+/**
+ * Makes sure of a Firefox that takes unsigned extensions for good, where that needs no question. Without one its tests
+ * are skipped, each by name.
+ */
+export async function wantFirefox() {
+  if (haveBrowser('firefox')) return;
+  await installOrGoOn('firefox-esr', 'tests in Firefox are skipped', () => aptHas('firefox-esr'));
+  haveBrowser('firefox');
+}
+
+/** Installs a package that is good to have; says what is lost without it. */
+async function installOrGoOn(name, lost, offered) {
+  try {
+    await aptInstall(name, offered);
+  } catch (error) {
+    if (!(error instanceof MissingPrerequisite)) throw error;
+    process.stdout.write(`${error.message}\nGoing on without: ${lost}.\n`);
+  }
 }
 
 /**
@@ -156,11 +136,6 @@ export async function wantNetworkTools() {
   if (process.platform !== 'linux' || process.getuid() !== 0) return;
   for (const [command, name] of Object.entries(NETWORK_TOOLS)) {
     if (onPath(command) !== null) continue;
-    try {
-      await aptInstall(name);
-    } catch (error) {
-      if (!(error instanceof MissingPrerequisite)) throw error;
-      process.stdout.write(`${error.message}\nGoing on without: tests in network namespaces are skipped.\n`);
-    }
+    await installOrGoOn(name, 'tests in network namespaces are skipped');
   }
 }

@@ -12,7 +12,7 @@ import type { Tab } from '../browsers/tab.ts';
 import { GO_MISSING } from '../go-module.ts';
 import { type RunningCaddy, startCaddy } from '../origins/caddy.ts';
 import { ORIGIN_KINDS, type RunningOrigin, type RunningOrigins, startOrigins } from '../origins/start.ts';
-import { type BrowserKind, findBrowser } from '../run/find-browser.mjs';
+import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory, TOP } from '../scratch.ts';
 
 /** The command of this checkout. */
@@ -98,7 +98,8 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await use(browserName);
   },
   open: async ({ dir, kind, local }, use, { skip }) => {
-    skip(findBrowser(kind) === null, `${kind} is not installed`);
+    const { names, variable } = BROWSERS[kind];
+    skip(findBrowser(kind) === null, `no ${names[0]} on the path, and ${variable} names none`);
     const sessions: Session[] = [];
     await use(async (options) => {
       const session = await openSession({ browser: kind, dir, local, headless: true, ...options });
