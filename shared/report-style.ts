@@ -39,7 +39,7 @@ th, td { padding: 7px 0; padding-inline-end: 10px; text-align: start; vertical-a
 thead th { font-size: 12px; font-weight: 500; color: var(--pf-muted); vertical-align: bottom; } thead .mark { vertical-align: -2px; } tbody th { font-weight: 600; overflow-wrap: anywhere; min-width: 104px; } .origins tbody th { min-width: 224px; max-width: 320px; }
 .n { text-align: end; } td.n { white-space: nowrap; } td small { display: block; white-space: nowrap; } .zero { color: var(--pf-muted); } td.verdict { min-width: 240px; } td.verdict ul { margin: 4px 0 0; color: var(--pf-muted); } .trials { min-width: 160px; color: var(--pf-muted); }
 .plot { min-width: 160px; width: 45%; vertical-align: middle; } .verdicts th { white-space: nowrap; } .verdicts td { vertical-align: middle; } .gains tbody th { max-width: 280px; } .gains tbody th, .gains td { vertical-align: middle; }
-.side { min-width: 200px; } .side .bar { margin-bottom: 4px; } .side p { margin: 4px 0 0; } .changes { min-width: 120px; font-weight: 600; }
+.diff { table-layout: fixed; min-width: 720px; } .diff th:nth-child(1) { width: 24%; } .diff th:nth-child(2) { width: 16%; } .notes { margin-top: 12px; } .side .bar { margin-bottom: 4px; } .side p { margin: 4px 0 0; } .changes { min-width: 120px; font-weight: 600; }
 .origin { display: flex; gap: 8px; align-items: flex-start; overflow-wrap: anywhere; } .origin span { min-width: 0; } .origin .mark { flex: none; margin-top: 2px; }
 article { margin-top: 32px; } figure { margin: 16px 0 0; padding: 16px; border-radius: 8px; background: var(--pf-wash); } figcaption { margin: 4px 0 12px; } figcaption b { color: var(--pf-ink); } .small { font-size: 12px; }
 @media (max-width: 640px) { body { padding: 24px 16px; } .site-row { grid-template-columns: 1fr auto; gap: 4px 16px; } .site-row .bar { grid-column: 1 / -1; grid-row: 2; } }`;
@@ -52,7 +52,7 @@ const PRINT = `
   section, nav { margin-top: 24px; } .figures { gap: 8px 24px; } .figure b { font-size: 22px; line-height: 28px; } .scroll { overflow: visible; } .origins tbody th { min-width: 0; max-width: 180px; } td.verdict { min-width: 180px; } .trials { min-width: 0; }
   tr, figure, .figure, .site-row, .conditions, .warning, h1, h2, h3, summary { break-inside: avoid; } h2, h3, summary, caption { break-after: avoid; } thead { display: table-header-group; } p { orphans: 3; widows: 3; }
   figure { padding: 8px 12px; border: 1px solid var(--pf-line); } summary { list-style: none; } details::details-content { content-visibility: visible; display: block; block-size: auto; }
-  .contents a { text-decoration: none; }
+  .diff { min-width: 0; } .contents a { text-decoration: none; }
 }`;
 
 export const REPORT_CSS = `${BASE}${PLOTS}${TABLES}${PRINT}`;
