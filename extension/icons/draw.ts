@@ -1,6 +1,8 @@
 // Draws the toolbar's marks and the product's icon as PNG, so that the committed pictures can always be made again:
-// `node extension/icons/draw.ts`. PHOTOFINISH_CHROMIUM names another Chromium than the distribution's.
+// `node extension/icons/draw.ts [FOLDER]`. One set serves light and dark toolbars, so no theme needs icons of its own.
+// PHOTOFINISH_CHROMIUM names another Chromium than the distribution's.
 import { mkdir, writeFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
 import {
   DARK,
   LIGHT,
@@ -14,7 +16,17 @@ import { chromium } from 'playwright-core';
 
 const { PHOTOFINISH_CHROMIUM = '/usr/bin/chromium' } = process.env;
 const SIZES_PX = [16, 32, 48, 128] as const;
-const here = new URL('./', import.meta.url);
+/** The pictures' place, or another folder, to look at them first. */
+const [, , folder = ''] = process.argv;
+const here = folder === '' ? new URL('./', import.meta.url) : pathToFileURL(`${folder}/`);
+
+/** Room for the halo of those that reach the edge of the grid; the square's edges on pixels of 16. */
+const FITS: Record<Mark, string> = {
+  h3: '',
+  h2: 'translate(8 8) scale(1.037) translate(-8 -8)',
+  h1: 'translate(.5 .4) scale(.94)',
+  unknown: 'translate(.5 .4) scale(.94)',
+};
 
 /** White under and around the shape keeps it legible on a dark toolbar and vanishes on a light one. */
 function toolbarMark(mark: Mark): string {
@@ -25,22 +37,33 @@ function toolbarMark(mark: Mark): string {
       ? `<path d="${MARK_SHAPES.unknown}" fill="none" stroke="${colour}" stroke-width="1.6" stroke-dasharray="${RING_DASHES}"/>`
       : `<path d="${MARK_SHAPES[mark]}" fill="${colour}"/>`;
   const figure = `<path d="${MARK_FIGURES[mark]}" fill="none" stroke="${mark === 'unknown' ? colour : '#fff'}" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round"/>`;
-  // These two reach the edge of the grid, where their halo would be cut off.
-  const fit = mark === 'h1' || mark === 'unknown' ? 'translate(.5 .4) scale(.94)' : '';
-  return `<g transform="${fit}">${halo}${shape}${figure}</g>`;
+  return `<g transform="${FITS[mark]}">${halo}${shape}${figure}</g>`;
 }
 
-/** Two lanes and the finish line: the upper one is through it. */
-function productIcon(): string {
+/** From here on the finish line has room for its squares. */
+const CHEQUERED_FROM_PX = 32;
+
+function finishLine(sizePx: number): string {
+  if (sizePx < CHEQUERED_FROM_PX) return '<path d="M10 2h1v12h-1z" fill="#fff"/>';
+  const squares = Array.from({ length: 12 }, (_, row) => `M${10 + (row % 2)} ${2 + row}h1v1h-1z`).join('');
+  return `<path d="${squares}" fill="#fff"/>`;
+}
+
+/** Two lanes and the finish line: the upper one is through it. All edges lie on the grid, so at 16 px on pixels. */
+function productIcon(sizePx: number): string {
   const { h3, h2 } = DARK.marks;
-  return `<rect x=".5" y=".5" width="15" height="15" rx="3.5" fill="#14181d" stroke="#fff" stroke-opacity=".55" stroke-width=".5"/>
-    <rect x="2.5" y="4" width="10.5" height="3" rx="1" fill="${h3}"/>
-    <rect x="2.5" y="9" width="5.5" height="3" rx="1" fill="${h2}"/>
-    <path d="M10.5 2.5v11" stroke="#fff" stroke-width="1"/>`;
+  // Sets it off from a dark toolbar.
+  const hairline = 16 / sizePx;
+  return `<rect width="16" height="16" rx="3.5" fill="#14181d"/>
+    <rect x="${hairline / 2}" y="${hairline / 2}" width="${16 - hairline}" height="${16 - hairline}" rx="${3.5 - hairline / 2}" fill="none" stroke="#fff" stroke-opacity=".4" stroke-width="${hairline}"/>
+    ${finishLine(sizePx)}
+    <rect x="2" y="4" width="12" height="3" rx="1" fill="${h3}"/>
+    <rect x="2" y="9" width="6" height="3" rx="1" fill="${h2}"/>`;
 }
 
-const drawings: [string, string][] = MARKS.map((mark) => [mark, toolbarMark(mark)]);
-drawings.push(['photofinish', productIcon()]);
+type Drawing = (sizePx: number) => string;
+const drawings: [string, Drawing][] = MARKS.map((mark) => [mark, () => toolbarMark(mark)]);
+drawings.push(['photofinish', productIcon]);
 
 const browser = await chromium.launch({
   executablePath: PHOTOFINISH_CHROMIUM,
@@ -48,11 +71,11 @@ const browser = await chromium.launch({
 });
 const page = await browser.newPage();
 await mkdir(here, { recursive: true });
-for (const [name, drawing] of drawings)
+for (const [name, draw] of drawings)
   for (const size of SIZES_PX) {
     await page.setViewportSize({ width: size, height: size });
     await page.setContent(
-      `<body style="margin:0"><svg xmlns="http://www.w3.org/2000/svg" style="display:block" width="${size}" height="${size}" viewBox="0 0 16 16">${drawing}</svg>`,
+      `<body style="margin:0"><svg xmlns="http://www.w3.org/2000/svg" style="display:block" width="${size}" height="${size}" viewBox="0 0 16 16">${draw(size)}</svg>`,
     );
     await writeFile(new URL(`${name}-${size}.png`, here), await page.screenshot({ omitBackground: true }));
   }
