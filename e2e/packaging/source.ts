@@ -1,16 +1,17 @@
-// The source that an archive was built from, as reviewers of a store build it again: what git knows of, nothing else.
+// The source that a release is built from, as reviewers of a store build it again: what is committed, nothing else.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { TOP } from '../scratch.ts';
-import { entryOf, zipOf } from './archive.ts';
 
-/** Room for the names of many files. */
-const LIST_BYTES = 16 * 1024 * 1024;
+/** Far more than the source needs. */
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
-async function git(...args: readonly string[]): Promise<string> {
-  return (await promisify(execFile)('git', args, { cwd: TOP, maxBuffer: LIST_BYTES })).stdout;
+async function git(...args: readonly string[]): Promise<Buffer> {
+  // An archive names times as they are where it is made.
+  const options = { cwd: TOP, maxBuffer: MAX_OUTPUT_BYTES, env: { ...process.env, TZ: 'UTC' } };
+  return (await promisify(execFile)('git', args, { ...options, encoding: 'buffer' })).stdout;
 }
 
 /** Whether this is a checkout of git at all; an unpacked source archive is none. */
@@ -18,16 +19,15 @@ export function isGitCheckout(): boolean {
   return existsSync(join(TOP, '.git'));
 }
 
-/** Files that the source archive would be without although the build may have used them, or with in another state. */
+/** Files that the build may have used in another state than the source archive has them, or that it has not. */
 export async function uncommitted(): Promise<readonly string[]> {
-  return (await git('status', '--porcelain')).split('\n').filter((line) => line !== '');
+  return (await git('status', '--porcelain'))
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '');
 }
 
-/** The archive, everything in it below one directory. */
+/** The archive, everything in it below one directory, with the time of the commit. */
 export async function sourceArchive(version: string): Promise<Uint8Array> {
-  const files = (await git('ls-files', '-z')).split('\0').filter((file) => file !== '');
-  const present = files.filter((file) => existsSync(join(TOP, file)));
-  return zipOf(
-    await Promise.all(present.map((file) => entryOf(join(TOP, file), `photofinish-${version}/${file}`))),
-  );
+  return git('archive', '--format=zip', '-9', `--prefix=photofinish-${version}/`, 'HEAD');
 }

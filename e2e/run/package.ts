@@ -23,9 +23,7 @@ async function main(): Promise<number> {
   say(`\nIn ${relative(process.cwd(), OUT)}, with ${SUMS_FILE}.`);
   const changes = isGitCheckout() ? await uncommitted() : [];
   if (changes.length > 0)
-    say(
-      `Not a release: ${changes.length} files are not as committed, and what git does not know is no source.`,
-    );
+    say(`Not a release: the source archive holds what is committed, and ${changes.length} files differ.`);
   return 0;
 }
 
