@@ -7,10 +7,11 @@ import { DataError, upgraded, versionOf } from './data-document.ts';
 import { SECTIONS, type Section, type Sections } from './merge.ts';
 import { daySchema, raceSchema, recordSchema, totalSchema } from './row-schemas.ts';
 
-/** A row of a section, or the settings. */
-export type Piece =
-  | { readonly [S in Section]: { readonly section: S; readonly row: Sections[S] } }[Section]
-  | { readonly section: 'settings'; readonly row: Settings };
+/** A row of a section. */
+export type RowPiece = {
+  readonly [S in Section]: { readonly section: S; readonly row: Sections[S] };
+}[Section];
+export type Piece = RowPiece | { readonly section: 'settings'; readonly row: Settings };
 
 const SCHEMAS = { races: raceSchema, days: daySchema, totals: totalSchema, records: recordSchema };
 const PATHS = ['$.schema', '$.settings', ...SECTIONS.map((section) => `$.${section}.*`), '$.rows'];

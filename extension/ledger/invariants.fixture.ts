@@ -8,6 +8,7 @@ import {
   NO_REQUESTS,
 } from '@photofinish/shared/adoption';
 import type { OriginRace } from '@photofinish/shared/outcome';
+import { PROTOCOLS } from '@photofinish/shared/protocol';
 import { verdictOfRecord } from '../verdict.ts';
 import type { Ledger } from './ledger.ts';
 import type { Section, Sections } from './merge.ts';
@@ -66,9 +67,7 @@ export function checkInvariants({ records, days, totals, races }: Dump): void {
     assert.deepEqual({ counts, navigations, delivered, bytes }, own);
     assert.equal(record.verdict, verdictOfRecord(record, newest.get(record.origin)).code);
   }
-  const numbers = days.flatMap(({ counts, navigations }) => [
-    ...Object.values(counts),
-    ...Object.values(navigations),
-  ]);
-  assert.ok(numbers.every((n) => n >= 0));
+  for (const { counts, navigations } of [...days, ...records])
+    for (const protocol of PROTOCOLS)
+      assert.ok(navigations[protocol] >= 0 && navigations[protocol] <= counts[protocol]);
 }

@@ -1,7 +1,6 @@
 // How rows that come from a file meet those that are there. The rule gives the same however often it is followed:
 // of two rows with one key the one that counted more stays, whole; where both counted the same, the one that knows
 // more protocols; where that is the same, the one that was there.
-import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import type { IDBPDatabase } from 'idb';
 import { emptyDay } from './fold.ts';
@@ -40,13 +39,16 @@ function sumsOf({ counts, navigations, delivered, bytes }: Sums): Sums {
   return { counts, navigations, delivered, bytes };
 }
 
-/** Two records of one origin on one site: the state of the newer, the sums of the fuller, the earlier beginning. */
+/**
+ * Two records of one origin on one site: the state of the newer, the sums of the fuller, the earlier beginning; `mine`
+ * itself where that changes nothing.
+ */
 export function mergedRecord(mine: OriginRecord, theirs: OriginRecord): OriginRecord {
-  return {
-    ...(theirs.lastSeenMs > mine.lastSeenMs ? theirs : mine),
-    ...sumsOf(fuller(mine, theirs)),
-    firstSeenMs: Math.min(mine.firstSeenMs, theirs.firstSeenMs),
-  };
+  const newer = theirs.lastSeenMs > mine.lastSeenMs ? theirs : mine;
+  const sums = fuller(mine, theirs);
+  if (newer === mine && sums === mine && mine.firstSeenMs <= theirs.firstSeenMs) return mine;
+  const firstSeenMs = Math.min(mine.firstSeenMs, theirs.firstSeenMs);
+  return { ...newer, ...sumsOf(sums), firstSeenMs };
 }
 
 type Numbers<Key extends string> = Readonly<Record<Key, number>>;
@@ -67,50 +69,84 @@ function movedRecord(record: OriginRecord, { before, after }: DayChange): Origin
   };
 }
 
-async function mergeRaces(tx: Writing, races: readonly OriginRace[]): Promise<void> {
-  for (const race of races)
-    if ((await tx.objectStore('races').getKey([race.origin, race.atMs])) === undefined)
-      await putRace(tx, race);
+/**
+ * The rows that a chunk changes, before (undefined: not there) and after. All are asked for at once: one after the
+ * other, half a million rows would take minutes.
+ */
+async function changesOf<Row>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+  stored: (row: Row) => Promise<Row | undefined>,
+  merged: (mine: Row, theirs: Row) => Row,
+): Promise<{ readonly before: Row | undefined; readonly after: Row }[]> {
+  const found = await Promise.all(rows.map(async (row) => [row, await stored(row)] as const));
+  const changes = new Map<string, { readonly before: Row | undefined; readonly after: Row }>();
+  for (const [row, before] of found) {
+    // A file may name a row twice.
+    const mine = changes.get(keyOf(row))?.after ?? before;
+    const after = mine === undefined ? row : merged(mine, row);
+    if (after !== mine) changes.set(keyOf(row), { before, after });
+  }
+  return [...changes.values()];
+}
+
+async function mergeRaces(tx: Writing, rows: readonly OriginRace[]): Promise<void> {
+  const races = tx.objectStore('races');
+  const changes = await changesOf(
+    rows,
+    (race) => `${race.origin} ${race.atMs}`,
+    (race) => races.get([race.origin, race.atMs]),
+    (mine) => mine,
+  );
+  for (const { after } of changes) await putRace(tx, after);
 }
 
 /** Days that were not there, or counted less, also count in the records that are there. */
 async function mergeDays(tx: Writing, rows: readonly DayRow[]): Promise<void> {
   const days = tx.objectStore('days');
   const records = tx.objectStore('records');
-  const changes = new Map<string, DayChange>();
-  for (const row of rows) {
-    const { day, site, origin, network } = row;
-    const key = `${day} ${site} ${origin} ${network}`;
-    const change = changes.get(key);
-    const mine = change?.after ?? (await days.get([day, site, origin, network]));
-    const after = mine === undefined ? row : fuller(mine, row);
-    const before = change?.before ?? mine ?? emptyDay(day, site, origin, network);
-    if (after !== mine) changes.set(key, { before, after });
-  }
-  await putDays(tx, [...changes.values()]);
-  for (const change of changes.values()) {
-    const { origin, site } = change.after;
-    const record = await records.get([origin, site]);
-    if (record !== undefined) await records.put(movedRecord(record, change));
-  }
+  const merged = await changesOf(
+    rows,
+    ({ day, site, origin, network }) => `${day} ${site} ${origin} ${network}`,
+    ({ day, site, origin, network }) => days.get([day, site, origin, network]),
+    fuller,
+  );
+  const changes = merged.map(({ before, after }) => ({
+    before: before ?? emptyDay(after.day, after.site, after.origin, after.network),
+    after,
+  }));
+  await putDays(tx, changes);
+  const ofRecord = Map.groupBy(changes, ({ after }) => `${after.origin} ${after.site}`);
+  await Promise.all(
+    [...ofRecord.values()].map(async (group) => {
+      const [{ after }] = group as [DayChange, ...DayChange[]];
+      const record = await records.get([after.origin, after.site]);
+      if (record !== undefined) await records.put(group.reduce(movedRecord, record));
+    }),
+  );
 }
 
 /** Totals outlive their rows, so one of more than the rows brought in is kept as it is. */
-async function mergeTotals(tx: Writing, totals: readonly DayTotal[]): Promise<void> {
-  const store = tx.objectStore('totals');
-  for (const total of totals) {
-    const mine = await store.get([total.day, total.network]);
-    const merged = mine === undefined ? total : fuller(mine, total);
-    if (merged !== mine) await store.put(merged);
-  }
+async function mergeTotals(tx: Writing, rows: readonly DayTotal[]): Promise<void> {
+  const totals = tx.objectStore('totals');
+  const changes = await changesOf(
+    rows,
+    ({ day, network }) => `${day} ${network}`,
+    ({ day, network }) => totals.get([day, network]),
+    fuller,
+  );
+  await Promise.all(changes.map(async ({ after }) => totals.put(after)));
 }
 
-async function mergeRecords(tx: Writing, records: readonly OriginRecord[]): Promise<void> {
-  for (const record of records) {
-    const key: [Origin, string] = [record.origin, record.site];
-    const mine = await tx.objectStore('records').get(key);
-    await putRecord(tx, mine === undefined ? record : mergedRecord(mine, record));
-  }
+async function mergeRecords(tx: Writing, rows: readonly OriginRecord[]): Promise<void> {
+  const records = tx.objectStore('records');
+  const changes = await changesOf(
+    rows,
+    ({ origin, site }) => `${origin} ${site}`,
+    ({ origin, site }) => records.get([origin, site]),
+    mergedRecord,
+  );
+  await Promise.all(changes.map(({ after }) => putRecord(tx, after)));
 }
 
 const MERGES: {

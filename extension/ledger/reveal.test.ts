@@ -73,8 +73,14 @@ test('a batch told again moves nothing, and no count falls below zero', async ()
 test('navigations and resources are told apart', async () => {
   await record('home', [{ ...hidden, kind: 'navigation' }, hidden]);
   assert.equal(await reveal('1', { ...told, kind: 'navigation' }), 1);
+  checkInvariants(await dump(ledger));
   const [day] = (await dump(ledger)).days;
   assert.deepEqual([day?.navigations.h3, day?.navigations.unknown, day?.counts.unknown], [1, 0, 1]);
+});
+
+test('a navigation is not told as a resource', async () => {
+  await record('home', [{ ...hidden, kind: 'navigation' }]);
+  assert.equal(await reveal('1', told), 0);
 });
 
 test('requests of one day over two networks are told on both', async () => {

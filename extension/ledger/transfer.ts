@@ -3,7 +3,7 @@
 import type { Settings, SettingsArea } from '../settings.ts';
 import { changeSettings, loadSettings, SETTINGS_VERSION } from '../settings.ts';
 import { DATA_VERSION, DataError } from './data-document.ts';
-import { piecesOf } from './data-reading.ts';
+import { piecesOf, type RowPiece } from './data-reading.ts';
 import type { Ledger, RowCounts } from './ledger.ts';
 import { SECTIONS, type Section } from './merge.ts';
 
@@ -55,27 +55,22 @@ export async function importData(
 
   const of = SECTIONS.reduce((sum, section) => sum + rows[section], 0);
   let done = 0;
-  const waiting: Record<Section, unknown[]> = { races: [], days: [], totals: [], records: [] };
-  const write = async (least: number): Promise<void> => {
-    for (const section of SECTIONS) {
-      const some = waiting[section];
-      if (some.length < least) continue;
-      waiting[section] = [];
-      await ledger.merge(section, some as never);
+  let waiting: RowPiece[] = [];
+  const write = async (): Promise<void> => {
+    const bySection = Map.groupBy(waiting, ({ section }) => section);
+    waiting = [];
+    // Sections stand in the file in the order in which they need each other, and so they do here.
+    for (const [section, some] of bySection) {
+      await ledger.merge(section, some.map(({ row }) => row) as never);
       done += some.length;
       onRows(done, of);
     }
   };
-  let at: Section | 'settings' = 'settings';
   for await (const pieces of piecesOf(file))
     for (const piece of pieces) {
-      // What comes next relies on what came before.
-      if (piece.section !== at) await write(1);
-      at = piece.section;
-      if (piece.section === 'settings') continue;
-      waiting[piece.section].push(piece.row);
-      if (waiting[piece.section].length >= WRITE_ROWS) await write(1);
+      if (piece.section !== 'settings') waiting.push(piece);
+      if (waiting.length >= WRITE_ROWS) await write();
     }
-  await write(1);
+  await write();
   return rows;
 }
