@@ -110,6 +110,9 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
   [['report', '/no/such/report.json'], 'bad-file'],
   [['report', CLI], 'bad-report'],
   [['report', CLI, '--csv', '-', '--json'], 'bad-usage'],
+  [['report', CLI, '--markdown', '--json'], 'bad-usage'],
+  [['report', '--diff', CLI], 'bad-usage'],
+  [['report', '--diff', CLI, CLI, CLI], 'bad-usage'],
 ];
 
 for (const [args, code] of MISTAKES)
@@ -358,6 +361,33 @@ test('report reads, checks and converts what the extension exports', async (t) =
   assert.deepEqual([converted.code, converted.stdout], [0, '']);
   assert.match(readFileSync(html, 'utf8'), /^<!doctype html>/i);
   assert.match((await photofinish(['report', file, '--csv', '-'], home)).stdout, /https:\/\/a\.test/);
+  const markdown = await photofinish(['report', file, '--markdown'], home);
+  assert.match(markdown.stdout, /^## Photofinish report: a\\?\.test\n/);
+
+  const later = join(home, 'later.json');
+  const [site] = report.sites;
+  const origins = site?.origins.map((origin) => ({
+    ...origin,
+    protocols: { h3: 0, h2: 4, 'http/1.1': 0, unknown: 0 },
+    verdict: { code: 'h3-not-offered', text: 'Does not offer HTTP/3.', findings: [] },
+  }));
+  writeFileSync(later, JSON.stringify({ ...report, network: 'work', sites: [{ ...site, origins }] }));
+  const diff = await photofinish(['report', '--diff', file, later], home);
+  assert.equal(diff.code, 0, diff.stderr);
+  assert.match(diff.stdout, /^unfair: Another network: home, then work\.$/m);
+  assert.match(diff.stdout, /^https:\/\/a\.test on a\.test: HTTP\/3 ended, another verdict$/m);
+  assert.match(diff.stdout, /after +0 % \(0 of 4, 0 hidden\)\. Does not offer HTTP\/3\./);
+  const json = JSON.parse((await photofinish(['report', '--diff', file, later, '--json'], home)).stdout);
+  assert.equal(json.schema, 'photofinish.report-diff/1');
+  const same = await photofinish(['report', '--diff', file, file], home);
+  assert.match(same.stdout, /No origin changed\./);
+  const page = await photofinish(['report', '--diff', file, later, '--html', '-'], home);
+  assert.match(page.stdout, /^<!doctype html>[\s\S]*Does not offer HTTP\/3/);
+  const one = await photofinish(['report', file, '--site', 'A.test', '--json'], home);
+  assert.deepEqual(JSON.parse(one.stdout), report);
+  const none = await photofinish(['report', file, '--site', 'b.test'], home);
+  assert.deepEqual([none.code, none.stderr], [2, 'photofinish: bad-usage: no report has the site b.test\n']);
+
   writeFileSync(file, JSON.stringify({ ...report, sites: [{}] }));
   const bad = await photofinish(['report', file], home);
   assert.equal(bad.code, 2);

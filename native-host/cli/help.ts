@@ -23,7 +23,7 @@ Commands:
   cache                look at the host cache, or clear it
   install, uninstall   make the helper known to browsers, or take that back
   doctor               check that browsers can start the helper
-  report FILE...       show or convert reports exported by the extension
+  report FILE...       show, convert or compare reports exported by the extension
 
 Options:
   --help               this text; after a COMMAND, that command's own
@@ -186,17 +186,31 @@ Options:
 Exit status: 0 if all is well, 1 otherwise; each problem says what to do.
 `;
 
-const REPORT = `Usage: photofinish report FILE... [--html OUT | --csv OUT | --json]
+const REPORT = `Usage: photofinish report FILE... [OPTIONS]
+       photofinish report --diff BEFORE AFTER [OPTIONS]
 
 Reads photofinish.report/1 documents, as the extension exports them, and prints
-a summary of each.
+a summary of each, or what changed from one to another: which origins, from what
+counts, and why by the verdicts of both sides. Conditions that make a comparison
+unfair are named.
 
 Options:
-  --html OUT           write one self-contained page to OUT (one FILE only)
-  --csv OUT            write a table to OUT (one FILE only)
-  --json               print the checked document itself (one FILE only)
+  --diff               compare two FILEs
+  --site SITE          only this site; may be repeated
+  --html OUT           write one self-contained page to OUT
+  --csv OUT            write a table to OUT
+  --markdown           print a summary of at most 40 lines for a ticket
+  --json               print the checked document itself, with --diff one
+                       photofinish.report-diff/1 document
 
-OUT may be - for standard output.
+--html, --csv, --markdown and --json take one FILE, or two with --diff. OUT may
+be - for standard output. A report holds the sums of its period: choose another
+period where it is exported.
+
+Examples:
+  photofinish report week.json --html week.html
+  photofinish report --diff before.json after.json
+  photofinish report --diff before.json after.json --site example.org --markdown
 `;
 
 const PAGES: Record<Command, string> = {

@@ -1,80 +1,44 @@
-// `photofinish report`: reads exported reports, refuses what does not fit the schema, and shows or converts them.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { type Adoption, adoptionPercent } from '@photofinish/shared/adoption';
-import { REPORT_SCHEMA, type Report, reportSchema } from '@photofinish/shared/report';
+// `photofinish report`: shows reports that the extension exported, converts them, and compares two of them.
+import { writeFileSync } from 'node:fs';
+import type { Report } from '@photofinish/shared/report';
+import { compareReports } from '@photofinish/shared/report-compare';
 import { reportToCsv } from '@photofinish/shared/report-csv';
+import { reportDiffToCsv } from '@photofinish/shared/report-diff-csv';
+import { reportDiffToHtml } from '@photofinish/shared/report-diff-html';
+import { reportDiffToMarkdown } from '@photofinish/shared/report-diff-markdown';
 import { reportToHtml } from '@photofinish/shared/report-html';
-import * as v from 'valibot';
+import { reportToMarkdown } from '@photofinish/shared/report-markdown';
+import { onlySites, readReport } from './report-file.ts';
+import { reportDiffText, reportText } from './report-text.ts';
 import type { Terminal } from './terminal.ts';
-import { type Paint, printable, table, wrapped } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
 
 const OPTIONS = {
+  diff: { type: 'boolean' },
+  site: { type: 'string', multiple: true },
   html: { type: 'string' },
   csv: { type: 'string' },
+  markdown: { type: 'boolean' },
   json: { type: 'boolean' },
 } as const;
 
-function readReport(path: string): Report {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Complaint('bad-file', `cannot read ${path}: ${code === 'ENOENT' ? 'no such file' : code}`);
-  }
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new Complaint('bad-report', `${path} is not JSON`);
-  }
-  const result = v.safeParse(reportSchema, json);
-  if (result.success) return result.output;
-  const [issue] = result.issues;
-  const where = v.getDotPath(issue);
-  throw new Complaint(
-    'bad-report',
-    `${path} is not a ${REPORT_SCHEMA} document: ${where === null ? '' : `${where}: `}${issue.message}`,
-  );
+const FORMS = '--html, --csv, --markdown and --json';
+
+/** A document in each of its forms, made when asked for. */
+interface Forms {
+  readonly html: () => string;
+  readonly csv: () => string;
+  readonly markdown: () => string;
+  readonly json: () => string;
 }
 
-function adoptionText(adoption: Adoption): string {
-  const percent = adoptionPercent(adoption);
-  return percent === null ? '–' : `${adoption.h3} of ${adoption.known} (${percent} %)`;
-}
-
-function ratioText({ hits, of }: { readonly hits: number; readonly of: number }): string {
-  return of === 0 ? '–' : `${hits} of ${of} (${Math.round((100 * hits) / of)} %)`;
-}
-
-function summary(report: Report, paint: Paint): string {
-  const { browser, period } = report;
-  const head = [
-    paint('bold', `${browser.name} ${printable(browser.version)}, network ${printable(report.network)}`),
-    `${period.from} to ${period.to}`,
-    '',
-  ];
-  if (report.sites.length === 0) return [...head, 'No site was recorded.'].join('\n');
-  const rows = report.sites.map((site) => [
-    { text: printable(site.site) },
-    { text: adoptionText(site.adoption.byNavigation) },
-    { text: adoptionText(site.adoption.byRequest) },
-    { text: adoptionText(site.adoption.byOrigin) },
-    { text: String(site.hidden) },
-    { text: ratioText(site.accuracy) },
-  ]);
-  const columns = ['SITE', 'NAVIGATIONS H3', 'REQUESTS H3', 'ORIGINS H3', 'HIDDEN', 'FORECASTS RIGHT'].map(
-    (title, index) => ({ title, align: index === 0 ? ('left' as const) : ('right' as const) }),
-  );
-  const verdicts = report.sites.flatMap((site) =>
-    site.origins.flatMap((origin) => [
-      '',
-      paint('bold', origin.origin),
-      ...wrapped(printable(origin.verdict.text), '  '),
-    ]),
-  );
-  return [...head, ...table(columns, rows, paint), ...verdicts].join('\n');
+function reportForms(report: Report): Forms {
+  return {
+    html: () => reportToHtml(report),
+    csv: () => reportToCsv(report),
+    markdown: () => reportToMarkdown(report),
+    json: () => JSON.stringify(report),
+  };
 }
 
 /** Writes a conversion to a file, or to stdout for `-`; gives the exit code. */
@@ -92,21 +56,53 @@ function deliver(out: string, text: string, terminal: Terminal): number {
   }
 }
 
+interface Asked {
+  readonly html?: string | undefined;
+  readonly csv?: string | undefined;
+  readonly markdown?: boolean | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** Delivers the form that was asked for; null: none was. */
+function deliverForm(asked: Asked, forms: Forms, terminal: Terminal): number | null {
+  if (asked.html !== undefined) return deliver(asked.html, forms.html(), terminal);
+  if (asked.csv !== undefined) return deliver(asked.csv, forms.csv(), terminal);
+  if (asked.markdown) return deliver('-', forms.markdown(), terminal);
+  return asked.json ? deliver('-', forms.json(), terminal) : null;
+}
+
+function compare(before: Report, after: Report, asked: Asked, terminal: Terminal): number {
+  const diff = compareReports(before, after);
+  const forms: Forms = {
+    html: () => reportDiffToHtml(diff),
+    csv: () => reportDiffToCsv(diff),
+    markdown: () => reportDiffToMarkdown(diff),
+    json: () => JSON.stringify(diff),
+  };
+  const delivered = deliverForm(asked, forms, terminal);
+  if (delivered !== null) return delivered;
+  terminal.result(reportDiffText(diff, terminal.paint));
+  return EXIT_OK;
+}
+
 /** Runs `report`; every file is checked before anything is printed. */
 export function runReport(args: readonly string[], terminal: Terminal): number {
   const { values, positionals } = parseCommand('report', args, OPTIONS);
-  const forms = [values.html, values.csv, values.json].filter((form) => form !== undefined).length;
+  const { html, csv, markdown, json } = values;
+  const forms = [html, csv, markdown, json].filter((form) => form !== undefined).length;
   if (positionals.length === 0) throw new Complaint('bad-usage', 'report needs at least one FILE');
-  if (forms > 1) throw new Complaint('bad-usage', 'report takes one of --html, --csv and --json');
-  if (forms === 1 && positionals.length > 1)
-    throw new Complaint('bad-usage', '--html, --csv and --json take one FILE; run once for each');
-  const reports = positionals.map(readReport);
-  const [first] = reports;
-  if (first !== undefined && values.html !== undefined)
-    return deliver(values.html, reportToHtml(first), terminal);
-  if (first !== undefined && values.csv !== undefined)
-    return deliver(values.csv, reportToCsv(first), terminal);
-  if (first !== undefined && values.json) terminal.result(JSON.stringify(first));
-  else terminal.result(reports.map((report) => summary(report, terminal.paint)).join('\n\n'));
+  if (forms > 1) throw new Complaint('bad-usage', `report takes one of ${FORMS}`);
+  if (values.diff && positionals.length !== 2)
+    throw new Complaint('bad-usage', '--diff takes two FILEs: what was before, and what is now');
+  if (forms === 1 && positionals.length > 1 && !values.diff)
+    throw new Complaint('bad-usage', `${FORMS} take one FILE; run once for each`);
+  const read = positionals.map(readReport);
+  const reports = values.site === undefined ? read : onlySites(read, values.site);
+  const [first, second] = reports;
+  if (values.diff && first !== undefined && second !== undefined)
+    return compare(first, second, values, terminal);
+  const delivered = first === undefined ? null : deliverForm(values, reportForms(first), terminal);
+  if (delivered !== null) return delivered;
+  terminal.result(reports.map((report) => reportText(report, terminal.paint)).join('\n\n'));
   return EXIT_OK;
 }

@@ -1,0 +1,42 @@
+// Reports as files: read, refused when they do not fit the schema, and narrowed to the sites that were asked for.
+import { readFileSync } from 'node:fs';
+import { REPORT_SCHEMA, type Report, reportSchema } from '@photofinish/shared/report';
+import * as v from 'valibot';
+import { Complaint, listed } from './usage.ts';
+
+/** The report in a file. Throws a Complaint that names the file and what is wrong with it. */
+export function readReport(path: string): Report {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Complaint('bad-file', `cannot read ${path}: ${code === 'ENOENT' ? 'no such file' : code}`);
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new Complaint('bad-report', `${path} is not JSON`);
+  }
+  const result = v.safeParse(reportSchema, json);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const where = v.getDotPath(issue);
+  throw new Complaint(
+    'bad-report',
+    `${path} is not a ${REPORT_SCHEMA} document: ${where === null ? '' : `${where}: `}${issue.message}`,
+  );
+}
+
+/** Only the sites named, of all reports. Throws a Complaint for a site that none of them has. */
+export function onlySites(reports: readonly Report[], sites: readonly string[]): Report[] {
+  const wanted = sites.map((site) => site.toLowerCase());
+  const there = new Set(reports.flatMap((report) => report.sites.map(({ site }) => site)));
+  const absent = wanted.filter((site) => !there.has(site));
+  if (absent.length > 0) throw new Complaint('bad-usage', `no report has the site ${listed(absent)}`);
+  return reports.map((report) => ({
+    ...report,
+    sites: report.sites.filter(({ site }) => wanted.includes(site)),
+  }));
+}
