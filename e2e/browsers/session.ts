@@ -12,6 +12,7 @@ import { homeEnvironment, launchFirefox } from './firefox.ts';
 import { Popup } from './popup.ts';
 import type { RunningBrowser } from './running.ts';
 import type { Tab } from './tab.ts';
+import { settleIn } from './welcome.ts';
 
 const HELPER_COMMAND = join(TOP, 'native-host/bin/photofinish');
 const POPUP_SIZE = { width: 400, height: 600 };
@@ -127,6 +128,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await tab.goto(running.extensionUrl(page));
     return tab;
   };
+  await settleIn(await openPage('options/options.html'), options.helper !== false);
   return {
     kind: options.browser,
     files,

@@ -1,9 +1,10 @@
-// A fresh installation opens its welcome page once. Who tests something else waits for it and closes it, as a user does,
-// so that it never comes between.
+// What a user does first with a fresh installation, so that it never comes between what a spec does: closes the welcome
+// page, and where the browser wants the user's consent to the helper (Firefox), gives it.
 import { type Tab, until } from './tab.ts';
 
 /** An event of the browser, a start of the background, one read of its storage. */
 const OPEN_TIMEOUT_MS = 15_000;
+const ANSWER_TIMEOUT_MS = 15_000;
 
 /** In a page of the extension: whether the welcome page was there, which it then closes. */
 async function closeIfOpen(): Promise<boolean> {
@@ -12,8 +13,18 @@ async function closeIfOpen(): Promise<boolean> {
   return tabs.length > 0;
 }
 
-/** Waits for the welcome page and closes it, asking by a page of the extension. Throws if it does not open. */
-export async function closeWelcome(extensionPage: Tab): Promise<void> {
-  const closed = await until(() => extensionPage.evaluate(closeIfOpen), OPEN_TIMEOUT_MS);
-  if (closed === null) throw new Error('the welcome page did not open');
+/** Uses the page of options, and closes it too. Throws if the welcome page does not open by itself. */
+export async function settleIn(options: Tab, helper: boolean): Promise<void> {
+  if ((await until(() => options.evaluate(closeIfOpen), OPEN_TIMEOUT_MS)) === null)
+    throw new Error('the welcome page did not open');
+  const said = options.part('helper');
+  if ((await until(() => said.text(), ANSWER_TIMEOUT_MS)) === null)
+    throw new Error('the options say nothing about the helper');
+  const ask = options.find('#consent-ask');
+  if (helper && (await ask.isVisible())) {
+    await ask.click();
+    const gone = async () => !(await ask.isVisible());
+    if ((await until(gone, ANSWER_TIMEOUT_MS)) === null) throw new Error('the consent was not taken');
+  }
+  await options.close();
 }

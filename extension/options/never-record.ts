@@ -43,7 +43,8 @@ export function showNeverRecord({ neverRecord }: Settings): void {
 
 async function add(onAdded: (site: string) => void): Promise<void> {
   const input = byId<HTMLInputElement>('never-site');
-  const site = siteFromEntry(input.value);
+  const entered = input.value;
+  const site = siteFromEntry(entered);
   const known = site !== null && sites.includes(site);
   const error = site === null ? say('optionsNeverNoSite') : known ? say('optionsNeverAlready', { site }) : '';
   setText(byId('never-error'), error);
@@ -52,7 +53,8 @@ async function add(onAdded: (site: string) => void): Promise<void> {
   const settings = await save(input, { neverRecord: [...sites, site].toSorted() });
   if (settings === null) return;
   showNeverRecord(settings);
-  input.value = '';
+  // The next one may be on its way already.
+  if (input.value === entered) input.value = '';
   onAdded(site);
 }
 

@@ -1,14 +1,16 @@
 // The options' entry: shows the settings in force, saves each change at once, and follows changes made elsewhere.
 import '../words.ts';
 import { MAX_START_DELAY_MS } from '@photofinish/shared/wire';
+import { BROWSER } from '../edition.ts';
 import { installCommand } from '../helper/install-command.ts';
-import { IN_FIREFOX, surroundings } from '../helper/surroundings.ts';
+import { surroundings } from '../helper/surroundings.ts';
 import type { HelperState } from '../messages.ts';
 import { onProxyMode } from '../proxy-mode.ts';
 import { loadSettings, MAX_RETENTION_DAYS, onSettings, type Settings, VISIT_MODES } from '../settings.ts';
 import { connectBackground } from '../ui/background-port.ts';
 import { renderCommand } from '../ui/command.ts';
-import { byId, make } from '../ui/elements.ts';
+import { wireConsent } from '../ui/consent.ts';
+import { byId, make, setText } from '../ui/elements.ts';
 import { createHelperPanel, type HelperPanel } from '../ui/helper-panel.ts';
 import { writeWords } from '../ui/page-words.ts';
 import { say, type WordKey } from '../words.ts';
@@ -16,7 +18,7 @@ import { showNeverRecord, wireNeverRecord } from './never-record.ts';
 import { type NumberField, showNumber, wireNumber } from './number-field.ts';
 import { showPrivateWindows, wirePrivateWindows } from './private-windows.ts';
 import { makeRaceChoice, showRaceChoice } from './race-choice.ts';
-import { save } from './saving.ts';
+import { messageOf, save } from './saving.ts';
 import { wireTransfer } from './transfer.ts';
 import { loseWipe, showWiped, wireWipe } from './wipe.ts';
 
@@ -74,15 +76,16 @@ function wireSettings(): void {
   wirePrivateWindows(() => void showStored());
   wireNeverRecord(() => {});
   steering.addEventListener('change', () => void save(steering, { steering: steering.checked }));
-  byId('steering-choice').hidden = !IN_FIREFOX;
-  byId('steering-informs').hidden = IN_FIREFOX;
+  byId('steering-choice').hidden = BROWSER !== 'firefox';
+  byId('steering-informs').hidden = BROWSER === 'firefox';
   onSettings(chrome.storage.local, show);
   onProxyMode(() => void showStored());
 }
 
 function wireHelper(): void {
   const showHelp = async (state: HelperState): Promise<void> => {
-    const absent = state.state !== 'ready' && state.state !== 'connecting';
+    const absent = ['missing', 'crashed', 'incompatible'].includes(state.state);
+    byId('consent').hidden = state.state !== 'not-asked';
     byId('helper-help').hidden = !absent;
     if (!absent) return;
     const command = installCommand(await surroundings());
@@ -100,13 +103,27 @@ function wireHelper(): void {
       loseWipe();
     },
   });
-  const panel: HelperPanel = createHelperPanel(port.send, (state) => void showHelp(state));
+  const panel: HelperPanel = createHelperPanel(port.send, {
+    onState: (state) => void showHelp(state),
+    examineAtOnce: false,
+  });
+  wireConsent();
   byId('helper-retry').addEventListener('click', () => port.send({ type: 'reconnect-helper' }));
   wireWipe(port.send);
+}
+
+/** Nothing can be changed before what is in force is shown. */
+async function begin(): Promise<void> {
+  try {
+    await showStored();
+  } catch (error) {
+    setText(byId('trouble'), say('optionsNotRead', { message: messageOf(error) }));
+  }
+  byId('page').hidden = false;
 }
 
 writeWords();
 wireSettings();
 wireHelper();
 wireTransfer();
-void showStored();
+void begin();

@@ -1,5 +1,5 @@
 // Private windows: our own switch, and beside it the browser's, which only the user can turn.
-import { IN_FIREFOX } from '../helper/surroundings.ts';
+import { BROWSER } from '../edition.ts';
 import type { Settings } from '../settings.ts';
 import { byId, setText } from '../ui/elements.ts';
 import { say } from '../words.ts';
@@ -12,10 +12,10 @@ const EXTENSION_PAGE = `chrome://extensions/?id=${chrome.runtime.id}`;
 export async function showPrivateWindows({ privateWindows }: Settings): Promise<void> {
   byId<HTMLInputElement>('private').checked = privateWindows;
   const allowed = await chrome.extension.isAllowedIncognitoAccess();
-  const how = IN_FIREFOX ? say('optionsPrivateHowFirefox') : say('optionsPrivateHowChromium');
+  const how = BROWSER === 'firefox' ? say('optionsPrivateHowFirefox') : say('optionsPrivateHowChromium');
   const missing = privateWindows && !allowed;
   setText(byId('private-how'), missing ? how : '');
-  byId('private-open').hidden = !missing || IN_FIREFOX;
+  byId('private-open').hidden = !missing || BROWSER === 'firefox';
 }
 
 /** Makes the switch save itself, and looks again when the user comes back from the browser's page. */

@@ -1,4 +1,4 @@
-// The helper on a page: its state in a sentence, and what its doctor finds, asked as soon as it answers and when told to.
+// The helper on a page: its state in a sentence, and what its doctor finds.
 import { shownState, stateWords } from '../helper/state-words.ts';
 import type { HelperState, PopupEvent, PopupRequest } from '../messages.ts';
 import { say } from '../words.ts';
@@ -13,10 +13,17 @@ export interface HelperPanel {
   onLost(): void;
 }
 
-/** Makes the panel; `onState` is told each state that is shown. */
+export interface PanelWishes {
+  /** Told each state that is shown. */
+  readonly onState: (state: HelperState) => void;
+  /** Whether the doctor is asked as soon as the helper answers, and not only by the button. */
+  readonly examineAtOnce: boolean;
+}
+
+/** Makes the panel. */
 export function createHelperPanel(
   send: (request: PopupRequest) => boolean,
-  onState: (state: HelperState) => void,
+  { onState, examineAtOnce }: PanelWishes,
 ): HelperPanel {
   let state: HelperState | null = null;
   let examining = false;
@@ -38,7 +45,7 @@ export function createHelperPanel(
     setText(byId('helper-text'), text);
     setAttribute(byId('helper-dot'), 'class', `dot ${dot}`);
     if (next.state !== 'ready') byId('findings').replaceChildren();
-    if (appeared) examine();
+    if (appeared && examineAtOnce) examine();
     else showExamining();
     onState(next);
   };

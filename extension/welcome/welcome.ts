@@ -9,6 +9,7 @@ import { onProxyMode } from '../proxy-mode.ts';
 import { loadSettings, onSettings } from '../settings.ts';
 import { connectBackground } from '../ui/background-port.ts';
 import { renderCommand } from '../ui/command.ts';
+import { wireConsent } from '../ui/consent.ts';
 import { byId, setText } from '../ui/elements.ts';
 import { createHelperPanel, type HelperPanel } from '../ui/helper-panel.ts';
 import { writeWords } from '../ui/page-words.ts';
@@ -54,7 +55,10 @@ function wireHelper(): void {
     onEvent: (event) => panel.onEvent(event),
     onLost: () => panel.onLost(),
   });
-  const panel: HelperPanel = createHelperPanel(port.send, showHelper);
+  const panel: HelperPanel = createHelperPanel(port.send, {
+    onState: showHelper,
+    examineAtOnce: true,
+  });
   setInterval(() => {
     const looked = panel.state !== null && LOOKED_FOR.includes(panel.state.state);
     if (looked && document.visibilityState === 'visible') port.send({ type: 'reconnect-helper' });
@@ -81,5 +85,6 @@ listPermissions(byId('permissions'));
 wireHelper();
 wireChoice();
 wireAccess();
+wireConsent();
 void showChoice();
 void surroundings().then(showInstall);
