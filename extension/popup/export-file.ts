@@ -1,7 +1,10 @@
 // A report as a file: loaded only when somebody asks for one, because the page in view needs none of it.
+// Whoever loads it may be another program, whose words it does not share.
+import '../words.ts';
 import type { Report } from '@photofinish/shared/report';
 import { reportToCsv } from '@photofinish/shared/report-csv';
 import { reportToHtml } from '@photofinish/shared/report-html';
+import { reportToMarkdown } from '@photofinish/shared/report-markdown';
 import { make } from '../ui/elements.ts';
 import type { ExportFormat } from './export-names.ts';
 
@@ -9,6 +12,7 @@ const TYPES: Record<ExportFormat, string> = {
   html: 'text/html;charset=utf-8',
   json: 'application/json',
   csv: 'text/csv;charset=utf-8',
+  markdown: 'text/markdown;charset=utf-8',
 };
 
 const REVOKE_AFTER_MS = 10_000;
@@ -21,6 +25,8 @@ function contents(report: Report, format: ExportFormat): string {
       return `${JSON.stringify(report, null, 2)}\n`;
     case 'csv':
       return reportToCsv(report);
+    case 'markdown':
+      return reportToMarkdown(report);
   }
 }
 

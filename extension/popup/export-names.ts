@@ -1,7 +1,7 @@
 // The formats a report is exported in, and what its file is called. Pure.
 import { say } from '../words.ts';
 
-export const EXPORT_FORMATS = ['html', 'json', 'csv'] as const;
+export const EXPORT_FORMATS = ['html', 'json', 'csv', 'markdown'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /** Names that are the same in every language. */
@@ -9,9 +9,10 @@ export const FORMAT_NAMES: Record<ExportFormat, string> = {
   html: 'HTML',
   json: 'JSON',
   csv: 'CSV',
+  markdown: 'Markdown',
 };
 
-const ENDINGS: Record<ExportFormat, string> = { html: 'html', json: 'json', csv: 'csv' };
+const ENDINGS: Record<ExportFormat, string> = { html: 'html', json: 'json', csv: 'csv', markdown: 'md' };
 
 /** A file name for a report, without characters that file systems refuse; the day is UTC as in the report. */
 export function exportName(site: string | null, createdAt: string, format: ExportFormat): string {

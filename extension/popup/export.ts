@@ -17,10 +17,15 @@ let shownSite: string | null | undefined;
 /** Answers the request with a file. */
 export async function saveReport(id: number, report: Report): Promise<void> {
   const next = wanted.get(id);
-  wanted.delete(id);
   if (next === undefined) return;
-  const { download } = await import('./export-file.ts');
-  download(exportName(next.site, report.createdAt, next.format), report, next.format);
+  try {
+    const { download } = await import('./export-file.ts');
+    download(exportName(next.site, report.createdAt, next.format), report, next.format);
+  } catch (error) {
+    failReport(id, error instanceof Error ? error.message : String(error));
+    return;
+  }
+  wanted.delete(id);
   setText(byId('export-words'), say(report.sites.length === 0 ? 'popupExportEmpty' : 'popupExportSaved'));
 }
 
