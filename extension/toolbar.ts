@@ -1,6 +1,6 @@
 // The toolbar button of a tab: the mark, the badge text and the verdict as a tooltip. Text and shape both say it,
 // because colour alone would not reach everyone.
-import { PROTOCOL_NAMES, type Protocol } from '@photofinish/shared/protocol';
+import { type Protocol, protocolName } from '@photofinish/shared/protocol';
 import { say } from './words.ts';
 
 const MARKS: Record<Protocol, { readonly icon: string; readonly badge: string }> = {
@@ -14,7 +14,7 @@ const MARKS: Record<Protocol, { readonly icon: string; readonly badge: string }>
 /** Shows a protocol on a tab's button, with the verdict as its tooltip. A tab that is gone by now is no error. */
 export async function setToolbar(tabId: number, protocol: Protocol, verdict: string | null): Promise<void> {
   const { icon, badge } = MARKS[protocol];
-  const title = verdict ?? say('popupToolbarProtocol', { protocol: PROTOCOL_NAMES[protocol] });
+  const title = verdict ?? say('popupToolbarProtocol', { protocol: protocolName(protocol) });
   const path = { 16: `/icons/${icon}-16.png`, 32: `/icons/${icon}-32.png` };
   await Promise.allSettled([
     chrome.action.setIcon({ tabId, path }),

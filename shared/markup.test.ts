@@ -1,8 +1,10 @@
 import '@photofinish/shared/english';
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { escapeMarkup, formatBytes, formatMs, plural } from './markup.ts';
+import { escapeMarkup, formatBytes, formatMs } from './markup.ts';
+import { useWords } from './words.ts';
 
 test('whatever comes in, no character that could open or close markup comes out', () => {
   fc.assert(
@@ -29,7 +31,7 @@ test('times have three significant figures at most, and a unit', () => {
   ]);
 });
 
-test('bytes and nouns', () => {
+test('bytes have decimal units', () => {
   assert.deepEqual([0, 999, 12_345, 1_234_567, 9.87e9].map(formatBytes), [
     '0 B',
     '999 B',
@@ -37,8 +39,12 @@ test('bytes and nouns', () => {
     '1.23 MB',
     '9.87 GB',
   ]);
-  assert.deepEqual(
-    [plural(1, 'race'), plural(0, 'race'), plural(2, 'entry', 'entries')],
-    ['1 race', '0 races', '2 entries'],
+});
+
+test('numbers are written as the language writes them', async () => {
+  const catalog: Record<string, { message: string }> = JSON.parse(
+    await readFile(new URL('./_locales/de/shared.json', import.meta.url), 'utf8'),
   );
+  useWords((key) => catalog[key]?.message ?? '', 'de');
+  assert.deepEqual([formatMs(51.84), formatMs(1234), formatBytes(12_345)], ['51,8 ms', '1,23 s', '12,3 kB']);
 });

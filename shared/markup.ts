@@ -37,8 +37,3 @@ export function formatBytes(bytes: number): string {
     if (bytes >= size) return say(unit, { value: Number((bytes / size).toPrecision(3)) });
   return say('bytes', { value: bytes });
 }
-
-/** A count with the noun in the right number. */
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}

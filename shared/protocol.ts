@@ -34,13 +34,12 @@ export function protocolFromAlpn(alpn: string): KnownProtocol | null {
   return (KNOWN_PROTOCOLS as readonly string[]).includes(name) ? (name as KnownProtocol) : null;
 }
 
-/** Names that are the same in every language, and the English word where there is none. */
-export const PROTOCOL_NAMES: Record<Protocol, string> = {
+/** Names that are the same in every language. */
+export const PROTOCOL_NAMES: Record<KnownProtocol, string> = {
   h3: 'HTTP/3',
   h2: 'HTTP/2',
   'http/1.1': 'HTTP/1.1',
   'http/1.0': 'HTTP/1.0',
-  unknown: 'unknown',
 };
 
 /** How the protocol is written for people. */

@@ -1,7 +1,6 @@
 // `photofinish cache`: shows what the host cache holds, and clears it.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { plural } from '@photofinish/shared/markup';
 import { parseOrigin } from '@photofinish/shared/origin';
 import { alternativesOf } from '../cache/advertised.ts';
 import { CacheUnavailable } from '../cache/database.ts';
@@ -10,6 +9,7 @@ import { loadSettings, SettingsError } from '../config.ts';
 import { systemClock } from '../race/clock.ts';
 import { hostsTable, originText } from './cache-text.ts';
 import type { Terminal } from './terminal.ts';
+import { plural } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
 
 export const CACHE_SCHEMA = 'photofinish.cache/1';

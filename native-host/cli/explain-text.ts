@@ -7,7 +7,6 @@ import type {
   ServiceRecord,
 } from '@photofinish/shared/discovered';
 import { discoveredIn, type Explanation, type Remembered } from '@photofinish/shared/explanation';
-import { plural } from '@photofinish/shared/markup';
 import { hostPort, type OriginParts, originParts } from '@photofinish/shared/origin';
 import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
@@ -20,6 +19,7 @@ import {
   type Paint,
   paintProtocol,
   plain,
+  plural,
   printable,
   table,
   wrapped,

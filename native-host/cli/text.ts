@@ -31,6 +31,11 @@ export function milliseconds(ms: number | null | undefined): string {
   return ms === null || ms === undefined ? '–' : formatMs(ms);
 }
 
+/** A count with the noun in the right number. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],
