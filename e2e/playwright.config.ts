@@ -3,6 +3,8 @@
 import { defineConfig } from '@playwright/test';
 
 const IN_EACH_BROWSER = 'browser/*.spec.ts';
+/** What only Firefox can do. */
+const IN_FIREFOX = 'firefox/*.spec.ts';
 
 export default defineConfig({
   testDir: 'specs',
@@ -14,9 +16,9 @@ export default defineConfig({
   expect: { timeout: 10_000 },
   forbidOnly: true,
   projects: [
-    { name: 'once', testIgnore: IN_EACH_BROWSER },
+    { name: 'once', testIgnore: [IN_EACH_BROWSER, IN_FIREFOX] },
     { name: 'chromium', testMatch: IN_EACH_BROWSER, use: { browserName: 'chromium' } },
-    { name: 'firefox', testMatch: IN_EACH_BROWSER, use: { browserName: 'firefox' } },
+    { name: 'firefox', testMatch: [IN_EACH_BROWSER, IN_FIREFOX], use: { browserName: 'firefox' } },
   ],
   reporter: [['list'], ['json', { outputFile: 'test-results/report.json' }]],
 });

@@ -214,6 +214,7 @@ function followSettings(changed: Settings): void {
   recordable.follow(settings);
   whenReady(({ pages, presenter, steering }) => {
     steering?.enable(settings.steering).catch(logged);
+    presenter.refreshWatched();
     for (const tabId of pages.forget(({ tabId, origin }) => recordable.ofPage(tabId, origin) !== null))
       presenter.refresh(tabId);
   });

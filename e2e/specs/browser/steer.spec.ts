@@ -1,0 +1,46 @@
+// Steering: Firefox uses HTTP/3 where the helper established it and nobody advertised it, and forgets that when told to.
+// Chromium can only be informed, and the popup says so.
+import { expect, exportedReport, test } from '../fixtures.ts';
+import { protocolOfVisit, racedPopup, turnSteering } from '../steering.ts';
+
+test('a page that was h2 is h3 on the next navigation, and h2 again once that is undone', async ({
+  kind,
+  local,
+  open,
+  dir,
+}) => {
+  const session = await open();
+  const { origin } = local.origins.silent;
+  const tab = await session.newTab();
+  expect(await protocolOfVisit(tab, origin)).toBe('h2');
+  const popup = await racedPopup(session, tab);
+
+  if (kind === 'chromium') {
+    await expect(popup.part('steer')).not.toBeSeen();
+    await expect(popup.tab.find('#inform')).toMention('Chromium ignores');
+    expect(await protocolOfVisit(tab, origin)).toBe('h2');
+    return;
+  }
+
+  await expect(popup.part('steer')).toMention('Steering is off in the options');
+  await turnSteering(session);
+  await expect(popup.part('steer')).toMention('the server does not advertise it');
+  await popup.part('steer-press').click();
+  await expect(popup.part('steer')).toMention('Steered to HTTP/3 by Photofinish');
+  // The page in view hears of it with its next answer.
+  await tab.reload();
+  expect(await protocolOfVisit(tab, origin)).toBe('h3');
+  await expect(popup.part('page-protocol')).toSay('HTTP/3');
+  const report = await exportedReport(popup, dir);
+  const [seen] = report.sites[0]?.origins ?? [];
+  expect(
+    seen?.verdict.findings.map(({ code }) => code),
+    'our header is no word of the server',
+  ).toContain('h3-not-advertised');
+
+  await popup.part('steer-press').click();
+  await expect(popup.part('steer')).toMention('Being undone');
+  await tab.goto(origin);
+  await expect(popup.part('steer')).not.toMention('Being undone');
+  for (let visit = 0; visit < 3; visit += 1) expect(await protocolOfVisit(tab, origin)).toBe('h2');
+});
