@@ -68,6 +68,14 @@ test('a day of which only hidden answers are known has no point on the line', ()
   assert.equal(heights(svg, 'band hidden').length, 1);
 });
 
+test('a ratio of zero is a line to see, a day without data is none', () => {
+  const none = { parts: [0], of: 5, line: null };
+  const svg = shareChartSvg(
+    chart([none, null, null, { parts: [5], of: 5, line: null }], { bands: ['plain'] }),
+  );
+  assert.deepEqual(heights(svg, 'band plain'), [2, 160]);
+});
+
 test('the reference line stands at its share, with its words', () => {
   const svg = shareChartSvg(
     chart([day(1, 1, 0), null, null, null], { reference: { share: 0.5, label: 'half & half' } }),

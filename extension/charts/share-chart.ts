@@ -52,6 +52,7 @@ export const SHARE_CHART_HEIGHT = TOP + SHARES_HEIGHT + PANEL_GAP + PANEL_HEIGHT
 const WIDEST_COLUMN = 32;
 /** Columns this wide or wider stand apart; narrower ones would be mostly air. */
 const COLUMN_WITH_AIR = 5;
+const ZERO_HEIGHT = 2;
 const TICK_ROOM = 64;
 /** Up to so many days each value of the line has its dot. */
 const MOST_DOTS = 31;
@@ -90,13 +91,16 @@ function column(place: Place, index: number, top: number, bottom: number): strin
 }
 
 function bandPath(chart: ShareChart, place: Place, band: number): string {
-  const paths = chart.values.map((value, index) => {
-    const count = value?.parts[band] ?? 0;
-    if (value === null || count === 0 || value.of === 0) return '';
-    const below = value.parts.slice(0, band).reduce((sum, n) => sum + n, 0);
-    return column(place, index, shareY((below + count) / value.of), shareY(below / value.of));
-  });
   const kind = chart.bands[band];
+  const paths = chart.values.map((value, index) => {
+    if (value === null || value.of === 0) return '';
+    const count = value.parts[band] ?? 0;
+    const below = value.parts.slice(0, band).reduce((sum, n) => sum + n, 0);
+    const [top, bottom] = [shareY((below + count) / value.of), shareY(below / value.of)];
+    // A ratio of nothing is still something to see, which no data is not.
+    if (count === 0) return kind === 'plain' ? column(place, index, bottom - ZERO_HEIGHT, bottom) : '';
+    return column(place, index, top, bottom);
+  });
   const d = paths.join('');
   return kind === undefined || d === ''
     ? ''

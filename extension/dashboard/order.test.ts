@@ -31,6 +31,24 @@ test('instants of two years fit beside a hundred thousand rows', () => {
   assert.equal(order[99_999], 0);
 });
 
+test('fractions of a key never lead to another row', () => {
+  fc.assert(
+    fc.property(fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { maxLength: 200 }), (values) => {
+      const rows = Uint32Array.from(values.keys());
+      const order = orderRows(rows, (row) => values[row] ?? 0, 'ascending');
+      assert.deepEqual(
+        [...order].sort((a, b) => a - b),
+        [...rows],
+      );
+      const whole = Array.from(order, (row) => Math.floor(values[row] ?? 0));
+      assert.deepEqual(
+        whole,
+        whole.toSorted((a, b) => a - b),
+      );
+    }),
+  );
+});
+
 test('keys that do not fit are refused, not mixed up', () => {
   assert.throws(() => orderRows(Uint32Array.of(0, 1), (row) => row * 2 ** 53, 'ascending'), RangeError);
 });

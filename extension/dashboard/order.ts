@@ -7,7 +7,7 @@ export type Direction = 'ascending' | 'descending';
 const MOST = Number.MAX_SAFE_INTEGER;
 
 /**
- * The rows ordered by an integer key. Rows whose key is NaN have nothing to compare and come last either way. Throws
+ * The rows ordered by a key, of which only whole numbers are compared. Rows whose key is NaN have nothing to compare and come last either way. Throws
  * RangeError when keys lie too far apart to be packed with that many rows.
  */
 export function orderRows(
@@ -19,7 +19,7 @@ export function orderRows(
   let least = Number.POSITIVE_INFINITY;
   let most = Number.NEGATIVE_INFINITY;
   rows.forEach((row, i) => {
-    const key = keyOf(row);
+    const key = Math.floor(keyOf(row));
     keys[i] = key;
     if (key < least) least = key;
     if (key > most) most = key;

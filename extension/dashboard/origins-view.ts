@@ -165,6 +165,7 @@ export function createOriginsView({ change, detail }: Needs): OriginsView {
       state.query === '' && state.mark === null && state.verdict === null && state.site === null;
     if (shownGroup !== state.group) {
       shownGroup = state.group;
+      table.dataset['group'] = state.group;
       head.replaceChildren(headingRow(state.group, sort));
     }
     markSorted(head, state.sort, state.direction);

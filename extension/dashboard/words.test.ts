@@ -3,7 +3,7 @@ import '../words.fixture.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VERDICT_CODES } from '@photofinish/shared/verdict-schema';
-import { agoWords, percentWords, verdictMeaning, verdictName } from './words.ts';
+import { adoptionWords, agoWords, percentWords, verdictMeaning, verdictName } from './words.ts';
 
 test('shares are whole percents, finer where they are small or nearly all', () => {
   assert.equal(percentWords(1, 3), '33 %');
@@ -14,6 +14,11 @@ test('shares are whole percents, finer where they are small or nearly all', () =
   assert.equal(percentWords(99_999, 100_000), '> 99.9 %');
   assert.equal(percentWords(995, 1000), '99.5 %');
   assert.equal(percentWords(0, 0), 'none known');
+});
+
+test('adoption is told with its denominator, and without a share where nothing is known', () => {
+  assert.equal(adoptionWords({ h3: 3, known: 4, hidden: 2 }), 'HTTP/3 75 % (3 of 4 known), 2 hidden');
+  assert.equal(adoptionWords({ h3: 0, known: 0, hidden: 2 }), 'none known, 2 hidden');
 });
 
 test('ages are told in their largest whole unit', () => {

@@ -20,6 +20,7 @@ export function percentWords(part: number, whole: number): string {
 
 /** HTTP/3 of the known, with what was hidden beside it. */
 export function adoptionWords({ h3, known, hidden }: Adoption): string {
+  if (known === 0) return say('dashboardAllHidden', { hidden });
   return say('dashboardAdoptionWords', { share: percentWords(h3, known), h3, known, hidden });
 }
 
