@@ -1,0 +1,74 @@
+// An installation that kept its data in the first shape: after the update everything is still there, and is told of as
+// if this program had recorded it.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { TOP } from '../../scratch.ts';
+import { expect, exportedReport, test } from '../fixtures.ts';
+
+interface Store {
+  readonly keyPath: string | string[] | null;
+  readonly autoIncrement: boolean;
+  readonly indexes: readonly { readonly name: string; readonly keyPath: string | string[] }[];
+  readonly keys: readonly number[] | null;
+  readonly rows: readonly object[];
+}
+type Stores = Readonly<Record<string, Store>>;
+
+/** Puts the database in place of the extension's own; runs in one of its pages. */
+async function replaceDatabase(stores: Stores): Promise<void> {
+  const ended = (request: IDBRequest) =>
+    new Promise((resolve, reject) => {
+      request.onsuccess = resolve;
+      request.onerror = () => reject(request.error);
+    });
+  await ended(indexedDB.deleteDatabase('photofinish'));
+  const opening = indexedDB.open('photofinish', 1);
+  opening.onupgradeneeded = () => {
+    for (const [name, { keyPath, autoIncrement, indexes, keys, rows }] of Object.entries(stores)) {
+      const store = opening.result.createObjectStore(name, { keyPath, autoIncrement });
+      for (const index of indexes) store.createIndex(index.name, index.keyPath);
+      for (const [i, row] of rows.entries()) store.put(row, keys?.[i]);
+    }
+  };
+  await ended(opening);
+  opening.result.close();
+}
+
+/** The number of rows by store, and the version. */
+async function shape(): Promise<{ version: number; totals: number; days: number }> {
+  const opening = indexedDB.open('photofinish');
+  await new Promise((resolve) => opening.addEventListener('success', resolve));
+  const db = opening.result;
+  const count = (name: string): Promise<number> =>
+    new Promise((resolve) => {
+      const request = db.transaction(name).objectStore(name).count();
+      request.onsuccess = () => resolve(request.result);
+    });
+  const [totals, days] = await Promise.all([count('totals'), count('days')]);
+  db.close();
+  return { version: db.version, totals, days };
+}
+
+test('data of the first version is led to this one when the browser starts', async ({ open, dir }) => {
+  const { stores } = JSON.parse(
+    await readFile(join(TOP, 'extension/ledger/version-1.fixture.json'), 'utf8'),
+  ) as { stores: Stores };
+  const session = await open({ helper: false });
+  await (await session.openPopup(null)).tab.evaluate(replaceDatabase, stores);
+  await session.restart();
+
+  const popup = await session.openPopup(null);
+  const { sites } = await exportedReport(popup, dir);
+  expect(sites.map(({ site }) => site)).toEqual(['a.test', 'b.test']);
+  const origins = sites.flatMap((site) => site.origins);
+  expect(origins.map(({ origin, verdict }) => [origin, verdict.code])).toEqual([
+    ['https://a.test', 'h3-used'],
+    ['https://cdn.test', 'unknown'],
+    ['https://b.test', 'h3-browser-avoids'],
+    ['https://cdn.test', 'h3-used'],
+    ['https://old.test', 'unknown'],
+  ]);
+  expect(origins.find(({ origin }) => origin === 'https://b.test')?.races).toHaveLength(2);
+  const days = stores.days?.rows.length;
+  expect(await popup.tab.evaluate(shape)).toEqual({ version: 2, totals: 4, days });
+});
