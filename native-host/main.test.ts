@@ -446,3 +446,15 @@ test('without a log file a race leaves nothing on stderr, which browsers keep', 
   assert.equal(await helper.leave(), 0);
   assert.equal(helper.stderr(), '');
 });
+
+test('the doctor over the wire examines the settings and the cache that this helper uses', async (t) => {
+  const place = await home(t);
+  const helper = await place.greet();
+  helper.send({ type: 'doctor', id: 2 });
+  const { findings } = await helper.next('doctor', 2);
+  const found = (check: string) => findings.find((finding) => finding.check === check);
+  assert.deepEqual([found('config')?.state, found('config')?.text], ['ok', place.config]);
+  assert.ok(found('cache')?.text.startsWith(join(place.directory, 'state/cache.db')));
+  assert.equal(found('addon')?.state, 'ok');
+  assert.ok(findings.every(({ state, remedy }) => (state === 'problem') === (remedy !== null)));
+});

@@ -85,7 +85,10 @@ function serve(settings: Settings): void {
       });
       return (await racing)(order);
     },
-    doctor: async () => (await import('./install/examination.ts')).allFindings(null, []),
+    doctor: async () => {
+      const { allFindings } = await import('./install/examination.ts');
+      return allFindings({ userDataDirectory: null, extensionIds: [], config: settings.source });
+    },
     send,
     log,
   });

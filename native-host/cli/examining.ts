@@ -39,10 +39,11 @@ export async function runDoctor(args: readonly string[], terminal: Terminal): Pr
   const { values, positionals } = parseCommand('doctor', args, OPTIONS);
   if (positionals[0] !== undefined)
     throw new Complaint('bad-usage', `doctor takes no argument "${positionals[0]}"`);
-  const findings = await allFindings(
-    readUserDataDirectory(values['user-data-dir']),
-    readExtensionIds(values['extension-id']),
-  );
+  const findings = await allFindings({
+    userDataDirectory: readUserDataDirectory(values['user-data-dir']),
+    extensionIds: readExtensionIds(values['extension-id']),
+    config: null,
+  });
   const healthy = findings.every(({ state }) => state !== 'problem');
   if (values.json) terminal.result(JSON.stringify({ schema: DOCTOR_SCHEMA, healthy, findings }));
   else terminal.result(findingsText(findings, terminal.paint));

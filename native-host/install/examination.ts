@@ -151,15 +151,22 @@ function withoutBrowsers(): { findings: Finding[]; config: null } {
   return { findings: [finding], config: null };
 }
 
-/** All findings; `extensionIds` are expected to be allowed beside the one of our own key. */
-export async function allFindings(
-  userDataDirectory: string | null,
-  extensionIds: readonly string[],
-): Promise<Finding[]> {
+export interface ExaminationRequest {
+  /** The Chromium profile to look at instead of the usual ones. */
+  readonly userDataDirectory: string | null;
+  /** Ids expected to be allowed beside the one of our own key. */
+  readonly extensionIds: readonly string[];
+  /** The settings file in use; null: the one that launchers name, or the default one. */
+  readonly config: string | null;
+}
+
+/** All findings, browsers first. */
+export async function allFindings(request: ExaminationRequest): Promise<Finding[]> {
+  const { userDataDirectory, extensionIds } = request;
   const machine = thisMachine();
   const browsers =
     machine === null ? withoutBrowsers() : await browserFindings(machine, userDataDirectory, extensionIds);
-  const { finding, settings } = configFinding(browsers.config);
+  const { finding, settings } = configFinding(request.config ?? browsers.config);
   return [
     ...browsers.findings,
     finding,
