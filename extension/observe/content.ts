@@ -130,10 +130,11 @@ function onPageHide(): void {
   leave();
   // What a private window did goes to no disk, be it for a moment.
   if (isOrphan() || location.protocol !== 'https:' || chrome.extension.inIncognitoContext) return;
-  const left = queue.unanswered().map((numbered): [string, LeftBatch] => {
+  const left = queue.unanswered().map((numbered): [string, string] => {
     const entries = numbered.entries.map((e) => ({ ...e, url: `${new URL(e.url).origin}/` }));
-    const batch = { ...batchOf({ ...numbered, entries }), pageOrigin: location.origin };
-    return [`${LEFT_PREFIX}${source}:${numbered.seq}`, batch];
+    const batch: LeftBatch = { ...batchOf({ ...numbered, entries }), pageOrigin: location.origin };
+    // As text, because Firefox reads objects only later, when those of a page that is gone are gone with it.
+    return [`${LEFT_PREFIX}${source}:${numbered.seq}`, JSON.stringify(batch)];
   });
   if (left.length > 0) chrome.storage.local.set(Object.fromEntries(left)).catch(() => {});
 }

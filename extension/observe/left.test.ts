@@ -38,10 +38,10 @@ function areaOf(items: Record<string, unknown>) {
 }
 
 test('a left batch is recorded and then forgotten; other keys stay', async () => {
-  const area = areaOf({ 'left:x:2': batch, other: 1 });
+  const area = areaOf({ 'left:x:2': JSON.stringify(batch), 'left:x:3': { ...batch, seq: 3 }, other: 1 });
   const recorded: LeftBatch[] = [];
   await takeLeftBatches(area, async (b) => void recorded.push(b));
-  assert.deepEqual(recorded, [batch]);
+  assert.deepEqual(recorded, [batch, { ...batch, seq: 3 }]);
   assert.deepEqual([...area.left.keys()], ['other']);
 });
 
@@ -52,7 +52,11 @@ test('a batch that could not be recorded is kept for the next life', async () =>
 });
 
 test('what does not fit is forgotten and never recorded', async () => {
-  const area = areaOf({ 'left:x:1': { ...batch, pageOrigin: 'http://a.test' }, 'left:x:2': null });
+  const area = areaOf({
+    'left:x:1': { ...batch, pageOrigin: 'http://a.test' },
+    'left:x:2': null,
+    'left:x:3': '{',
+  });
   await takeLeftBatches(area, () => assert.fail('recorded'));
   assert.equal(area.left.size, 0);
 });

@@ -9,6 +9,16 @@ export interface LeftArea {
   remove(key: string): Promise<void>;
 }
 
+/** A left batch is JSON text; programs before this one left objects. */
+function read(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return null;
+  }
+}
+
 /** Hands every left batch to `record` and forgets it once that has resolved; what does not fit is forgotten at once. */
 export async function takeLeftBatches(
   area: LeftArea,
@@ -17,7 +27,7 @@ export async function takeLeftBatches(
   const stored = await area.get(null);
   for (const [key, value] of Object.entries(stored)) {
     if (!key.startsWith(LEFT_PREFIX)) continue;
-    const batch = v.safeParse(leftBatchSchema, value);
+    const batch = v.safeParse(leftBatchSchema, read(value));
     if (batch.success) await record(batch.output);
     await area.remove(key);
   }
