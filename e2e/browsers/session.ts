@@ -119,7 +119,9 @@ async function tabIdOf(tab: Tab, extensionPage: Tab): Promise<number> {
 /** Makes the installation in `dir` and opens the browser. */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const files = sessionFiles(options.browser, options.dir);
-  for (const each of [files.home, files.profile]) await mkdir(each, { recursive: true, mode: 0o700 });
+  const made = { recursive: true, mode: 0o700 } as const;
+  await mkdir(files.home, made);
+  const fresh = (await mkdir(files.profile, made)) !== undefined;
   if (options.helper !== false) await installHelper(files, options.local);
   let running = await launch(options, files);
 
@@ -128,7 +130,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await tab.goto(running.extensionUrl(page));
     return tab;
   };
-  await settleIn(await openPage('options/options.html'), options.helper !== false);
+  await settleIn(await openPage('options/options.html'), { fresh, helper: options.helper !== false });
   return {
     kind: options.browser,
     files,

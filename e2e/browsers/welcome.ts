@@ -13,9 +13,16 @@ async function closeIfOpen(): Promise<boolean> {
   return tabs.length > 0;
 }
 
-/** Uses the page of options, and closes it too. Throws if the welcome page does not open by itself. */
-export async function settleIn(options: Tab, helper: boolean): Promise<void> {
-  if ((await until(() => options.evaluate(closeIfOpen), OPEN_TIMEOUT_MS)) === null)
+export interface Settling {
+  /** Whether the profile is new, so that the welcome page opens. */
+  readonly fresh: boolean;
+  /** Whether the helper is installed and to be used. */
+  readonly helper: boolean;
+}
+
+/** Uses the page of options, and closes it too. Throws if the welcome page of a new profile does not open by itself. */
+export async function settleIn(options: Tab, { fresh, helper }: Settling): Promise<void> {
+  if (fresh && (await until(() => options.evaluate(closeIfOpen), OPEN_TIMEOUT_MS)) === null)
     throw new Error('the welcome page did not open');
   const said = options.part('helper');
   if ((await until(() => said.text(), ANSWER_TIMEOUT_MS)) === null)

@@ -4,13 +4,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { reportToHtml } from '@photofinish/shared/report-html';
-import { test as base, chromium } from '@playwright/test';
+import { type BrowserContext, test as base, chromium, expect } from '@playwright/test';
 import { reportOf } from './extension-page.ts';
 import { extensionDirectory, installHelper } from './installation.ts';
 import { adoption, originsOf } from './matchers.ts';
 import type { PhotofinishFixtures } from './photofinish.d.ts';
 
 const DEFAULTS = { helper: true, attachReport: true };
+const WELCOME_TIMEOUT_MS = 15_000;
+
+/** A fresh installation opens its welcome page, which would be a page that the test did not open. */
+async function closeWelcome(context: BrowserContext): Promise<void> {
+  const welcome = () => context.pages().find((page) => page.url().endsWith('/welcome/welcome.html'));
+  await expect.poll(() => welcome() !== undefined, { timeout: WELCOME_TIMEOUT_MS }).toBe(true);
+  await welcome()?.close();
+}
 
 export const test = base.extend<PhotofinishFixtures>({
   photofinishOptions: [DEFAULTS, { option: true }],
@@ -58,6 +66,7 @@ export const test = base.extend<PhotofinishFixtures>({
       ],
       ignoreDefaultArgs: ['--disable-extensions'],
     });
+    await closeWelcome(context);
     await use(context);
     await context.close();
     await rm(dir, { recursive: true, force: true, maxRetries: 5 });
