@@ -69,9 +69,10 @@ export async function documentOfTab(tabId: number): Promise<ShownDocument | null
     chrome.tabs.get(tabId).catch(() => null),
   ]);
   if (!frame) return null;
-  // Only the tab tells whether it shows a page or its source.
-  const url = tab?.url?.startsWith('view-source:') ? tab.url : frame.url;
   const { documentId, errorOccurred } = frame;
+  // Of a page's source the frame tells the page's address, and the tab none at all, not even to who may see the page.
+  const isSource = tab !== null && tab.url === undefined && frame.url.startsWith('https:');
+  const url = isSource && (await hasAccess(frame.url)) ? `view-source:${frame.url}` : frame.url;
   return { documentId, url, failed: errorOccurred === true, incognito: tab?.incognito === true };
 }
 

@@ -223,6 +223,25 @@ test('a page that nobody may record says so instead of loading for ever', async 
   assert.equal(views.at(-1)?.state, 'no-access');
 });
 
+test('the source of a page, whose request alone was seen, is told from the page', async () => {
+  const { presenter, tabs } = bench({
+    documentOf: async () => ({
+      documentId: 'd',
+      url: 'view-source:https://a.test/',
+      failed: false,
+      withheld: null,
+    }),
+  });
+  const missed: Observation = { ...observation('d'), protocol: 'unknown', reason: 'missed' };
+  const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 });
+  tabs.set(1, applyBatch(page, 'x:1', [missed], null).page);
+  const { tell, views } = watcher();
+  presenter.watch(1, tell);
+  await turn();
+  await turn();
+  assert.equal(views.at(-1)?.state, 'source');
+});
+
 test('every watcher of a tab is drawn after changes, until it ends', async () => {
   const { presenter, tabs, settle, timers } = bench();
   const seen: string[] = [];

@@ -124,11 +124,11 @@ export function createPresenter(deps: PresenterDeps): Presenter {
     const page = deps.shown(tabId);
     if (page?.documentId !== documentId) return null;
     const view = pageView(page, { history, helper: deps.helperState(), trouble, steer: deps.steer });
-    if (view.state !== 'loading') return view;
-    // A page that nobody may record would be loading for ever.
+    // A page that nobody may record would be loading for ever, or be known by its request alone.
+    if (view.state !== 'loading' && view.reason !== 'missed') return view;
     const shown = await deps.documentOf(tabId);
     const told = shown?.documentId === documentId ? stateOf(shown) : 'not-recorded';
-    return told === 'not-recorded' ? view : { ...view, state: told };
+    return told === 'not-recorded' ? view : { ...view, state: told, origins: [], verdict: null };
   };
 
   const drawToolbar = async (page: Page, view: PageView): Promise<void> => {
