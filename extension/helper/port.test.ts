@@ -214,3 +214,19 @@ test('a reply that nobody waits for any more is dropped', async () => {
   await b.receive({ ...STATS, id: 99 });
   assert.equal(b.port.state.state, 'ready');
 });
+
+test('what the user does not agree to is closed and left closed, until asked for again', async () => {
+  const { port, states, receive, close, connects, pass } = bench();
+  port.connect();
+  await receive(HELLO);
+  const { reply } = port.ask({ type: 'stats' }, { timeoutMs: 1000 });
+  port.forbid();
+  await assert.rejects(reply, code('helper-disconnected'));
+  assert.deepEqual(states.at(-1), { state: 'not-asked' });
+  await close(null);
+  await pass(3_600_000);
+  assert.deepEqual([connects(), port.state.state], [1, 'not-asked']);
+  port.connect();
+  await receive(HELLO);
+  assert.deepEqual([connects(), port.state.state], [2, 'ready']);
+});
