@@ -391,7 +391,7 @@ const firstVisit = createFirstVisitRaces({
 
 async function onVisited({ tabId, url, atMs, privateWindow, container, proxied }: Visited): Promise<void> {
   const parts = originOfUrl(url);
-  if (parts === null || settings.raceWhen !== 'first-visit') return;
+  if (parts === null || settings.raceWhen !== 'first-visit' || recordable.ofPage(tabId, url) !== null) return;
   const { origin, host } = parts;
   await firstVisit({
     origin,
@@ -536,6 +536,8 @@ async function wipe(): Promise<number | null> {
   const { ledger, pages, steering } = await ready;
   await ledger.wipe();
   pages.clear();
+  // What has ended and still waits for its page's word belongs to what is forgotten.
+  table.expire(Number.POSITIVE_INFINITY);
   await steering?.wipe();
   return helper.wipe().catch(() => null);
 }
