@@ -94,7 +94,7 @@ export const DAY_MS = 86_400_000;
 /** The longest that anything is kept: a year and a month, so that a month has the same month a year before. */
 export const RETENTION_MS = MAX_RETENTION_DAYS * DAY_MS;
 // Measured in Chromium 156: 120,000 records, 475,000 days and 4,000 races take 178 MB on disk, so a ledger at every
-// limit takes about 220 MB. Who visits twenty sites a day for 400 days stays under a tenth of that.
+// limit takes about 220 MB.
 export const MAX_RECORDS = 200_000;
 export const MAX_DAYS = 500_000;
 /** Forty networks a day over the longest retention. */
