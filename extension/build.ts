@@ -53,8 +53,12 @@ type Edition = keyof typeof EDITIONS;
 const PAGES = ['popup', 'dashboard', 'devtools', 'options', 'welcome'].filter((name) =>
   existsSync(join(here, name, `${name}.html`)),
 );
-/** What all pages wear, and what those wear that are read from top to bottom. */
-const STYLES = ['ui/theme.css', 'ui/document.css'];
+/** What all pages wear, what those wear that are read from top to bottom, and the parts of the dashboard's. */
+const STYLES = [
+  'ui/theme.css',
+  'ui/document.css',
+  ...['controls', 'figures', 'tables'].map((part) => `dashboard/${part}.css`),
+];
 /** Where catalogs are written, room by room; the browser reads one file a language. */
 const CATALOGS = [join(here, '_locales'), join(root, 'shared', '_locales')];
 const ICON_SIZES = [16, 32, 48, 128];

@@ -65,7 +65,7 @@ function facts(record: OriginRecord): HTMLElement {
 
 function timeline(rows: readonly DayRow[], period: Period): HTMLElement {
   const section = make('div', 'timeline');
-  section.append(make('h4', '', say('dashboardTimeline')));
+  section.append(make('h3', '', say('dashboardTimeline')));
   const host = make('div');
   section.append(host);
   opened += 1;
@@ -76,7 +76,7 @@ function timeline(rows: readonly DayRow[], period: Period): HTMLElement {
 
 function racesSection(races: readonly OriginRace[]): HTMLElement {
   const section = make('div', 'origin-races');
-  section.append(make('h4', '', say('dashboardRaces')));
+  section.append(make('h3', '', say('dashboardRaces')));
   if (races.length === 0) {
     section.append(make('p', 'what', say('dashboardNotRaced')));
     return section;

@@ -1,0 +1,152 @@
+// The dashboard shows what the browser did and what races measured, live, and is used by keyboard, by links and with a
+// full ledger as well as with an empty one.
+import { fillLedger } from '../../browsers/filled.ts';
+import type { Session } from '../../browsers/session.ts';
+import type { Tab } from '../../browsers/tab.ts';
+import { violations } from '../axe.ts';
+import { expect, type Local, test } from '../fixtures.ts';
+
+const DASHBOARD = 'dashboard/dashboard.html';
+const SMALL_YEAR = { seed: 2, origins: 200, sites: 30, days: 40, daysPerOrigin: 14, raced: 40 };
+
+/** The texts of the table's first cells, top to bottom. */
+function rowNames(tab: Tab): Promise<string[]> {
+  return tab.evaluate(() =>
+    [...document.querySelectorAll('#table tbody tr.main th .host')].map((host) => host.textContent),
+  );
+}
+
+/** A column's numbers, top to bottom; the column is named by what it sorts. */
+function columnNumbers(tab: Tab, key: string): Promise<number[]> {
+  return tab.evaluate((name) => {
+    const head = document.querySelector<HTMLTableCellElement>(`#table th[data-sort=${name}]`);
+    const rows = [...document.querySelectorAll<HTMLTableRowElement>('#table tbody tr.main')];
+    return rows.map((row) => Number(row.cells[head?.cellIndex ?? 0]?.textContent.replace(/\D/g, '')));
+  }, key);
+}
+
+async function wholeDashboard(session: Session, page = DASHBOARD): Promise<Tab> {
+  const tab = await session.openPage(page);
+  await expect(tab.find('main[aria-busy=false]')).toBeSeen({ timeoutMs: 30_000 });
+  return tab;
+}
+
+async function visitAll(session: Session, { origins }: Local): Promise<Tab> {
+  const tab = await session.newTab();
+  const from = Object.values(origins).map(({ origin }) => origin);
+  await tab.goto(`${origins.both.origin}/page?resources=${3 * from.length}&from=${from.join(',')}`);
+  await expect(tab.find('#summary[data-done]')).toBeSeen();
+  return tab;
+}
+
+test('a page’s origins, a race and its photo finish appear while the dashboard is open', async ({
+  local,
+  open,
+}) => {
+  const session = await open();
+  const dashboard = await session.openPage(DASHBOARD);
+  await expect(dashboard.part('empty')).toBeSeen();
+  const visited = await visitAll(session, local);
+  const popup = await session.openPopup(visited);
+  expect((await popup.race()).ok).toBe(true);
+
+  await dashboard.bringToFront();
+  const name = new URL(local.origins.both.origin).host;
+  await expect.poll(() => rowNames(dashboard), { timeout: 20_000 }).toContain(name);
+  await expect(dashboard.part('race-table')).toMention(name, { timeoutMs: 20_000 });
+  await expect(dashboard.part('headlines')).toMention('of requests over HTTP/3');
+  await expect(dashboard.find('#adoption-figure svg[role=img] title')).toMention('by day');
+
+  await dashboard.find('#table .opener', name).click();
+  await expect(dashboard.find('.origin-detail .photo-finish')).toBeSeen();
+  expect(await violations(dashboard)).toEqual([]);
+});
+
+test('the link of the popup shows one site, and the address keeps every choice', async ({ open }) => {
+  const session = await open({ helper: false });
+  await fillLedger(session, SMALL_YEAR);
+  const tab = await wholeDashboard(session, `${DASHBOARD}?site=site3.test`);
+  await expect(tab.part('site-filter')).toMention('site3.test');
+  const names = await rowNames(tab);
+  expect(names).toContain('site3.test');
+  expect(names.every((name) => /site3\.test$|^cdn/.test(name))).toBe(true);
+
+  await tab.part('query').fill('s1.');
+  await expect.poll(() => rowNames(tab)).toEqual(['s1.site3.test']);
+  await tab.reload();
+  await expect.poll(() => rowNames(tab)).toEqual(['s1.site3.test']);
+  await tab.part('site-filter').click();
+  await expect.poll(async () => (await rowNames(tab)).length).toBeGreaterThan(20);
+  expect(await tab.url()).toMatch(/[#&]site=(&|$)/);
+});
+
+test('columns sort by keyboard, verdicts filter, pages turn, and rows open without losing the focus', async ({
+  open,
+}) => {
+  const session = await open({ helper: false });
+  await fillLedger(session, SMALL_YEAR);
+  const tab = await wholeDashboard(session);
+  const focus = (selector: string) =>
+    tab.evaluate((wanted) => document.querySelector<HTMLElement>(wanted)?.focus(), selector);
+  const focused = () => tab.evaluate(() => document.activeElement?.textContent ?? '');
+
+  await focus('#table th[data-sort=requests] button');
+  await tab.press('Enter');
+  expect(await tab.find('#table th[data-sort=requests]').attribute('aria-sort')).toBe('descending');
+  const falling = await columnNumbers(tab, 'requests');
+  expect(falling).toEqual(falling.toSorted((a, b) => b - a));
+  await tab.press('Enter');
+  const rising = await columnNumbers(tab, 'requests');
+  expect(rising).toEqual(rising.toSorted((a, b) => a - b));
+  expect(await focused()).toBe('Requests');
+
+  const [first = ''] = await rowNames(tab);
+  await focus('#table .opener');
+  await tab.press('Enter');
+  await expect(tab.find('.origin-detail .verdict-text')).toBeSeen();
+  expect(await focused()).toBe(first);
+
+  await tab.find('#next').click();
+  expect(await rowNames(tab)).not.toContain(first);
+  await expect(tab.part('count')).toSay(/^51 to 100 of /);
+
+  await tab.find('.verdict-bar', 'HTTP/3 used').click();
+  await expect(tab.part('count')).toSay(/^1 to /);
+  const verdicts = await tab.evaluate(() => {
+    const head = document.querySelector<HTMLTableCellElement>('#table th[data-sort=verdict]');
+    const rows = [...document.querySelectorAll<HTMLTableRowElement>('#table tbody tr.main')];
+    return [...new Set(rows.map((row) => row.cells[head?.cellIndex ?? 0]?.textContent))];
+  });
+  expect(verdicts).toEqual(['HTTP/3 used']);
+});
+
+test('a chart is read by keyboard, and its table has the same numbers', async ({ open }) => {
+  const session = await open({ helper: false });
+  await fillLedger(session, SMALL_YEAR);
+  const tab = await wholeDashboard(session);
+  const readout = tab.find('#adoption-figure .readout');
+  const newest = await readout.text();
+  await tab.evaluate(() => document.querySelector<HTMLElement>('#adoption-figure .scrub')?.focus());
+  await tab.press('ArrowLeft');
+  await expect(readout).not.toSay(newest);
+  expect(await tab.find('#adoption-figure .scrub').attribute('aria-valuetext')).toBe(await readout.text());
+  await tab.find('#adoption-figure summary').click();
+  const lastRow = await tab.evaluate(() =>
+    [...(document.querySelector('#adoption-figure tbody tr:last-child')?.children ?? [])].map(
+      (c) => c.textContent,
+    ),
+  );
+  const [h3, of] = /\(([\d,]+) of ([\d,]+) known\)/.exec(newest)?.slice(1) ?? [];
+  const count = (words = '') => Number(words.replaceAll(',', ''));
+  expect(count(lastRow[1])).toBe(count(h3));
+  expect(count(lastRow[1]) + count(lastRow[2])).toBe(count(of));
+  expect(await violations(tab)).toEqual([]);
+});
+
+test('an empty ledger has words of its own', async ({ open }) => {
+  const session = await open({ helper: false });
+  const tab = await wholeDashboard(session);
+  await expect(tab.part('empty')).toMention('Nothing recorded yet');
+  expect(await tab.find('#full').isVisible()).toBe(false);
+  expect(await violations(tab)).toEqual([]);
+});
