@@ -20,7 +20,7 @@ summary:focus-visible, a:focus-visible { outline: 2px solid var(--pf-h2); outlin
 footer { margin-top: 56px; padding-top: 12px; border-top: 1px solid var(--pf-line); font-size: 12px; }`;
 
 const PLOTS = `
-.bar, .strip { display: block; overflow: hidden; print-color-adjust: exact; -webkit-print-color-adjust: exact; } .bar { border-radius: 4px; background: var(--pf-wash); } .strip { overflow: visible; }
+.bar, .strip, .photo-finish, time { direction: ltr; unicode-bidi: isolate; } .bar, .strip { display: block; overflow: hidden; print-color-adjust: exact; -webkit-print-color-adjust: exact; } .bar { border-radius: 4px; background: var(--pf-wash); } .strip { overflow: visible; }
 .bar rect { stroke: var(--pf-paper); stroke-width: 1.5; } .bar text { font-size: 12px; font-weight: 700; } .bar .part-plain { fill: var(--pf-muted); stroke: none; }
 .part-h3 { fill: var(--pf-h3); } .part-h2 { fill: var(--pf-h2); } .part-h1 { fill: var(--pf-h1); } .bar .part-unknown { fill: var(--pf-wash); stroke: var(--pf-unknown); stroke-width: 3; stroke-dasharray: 4 3; }
 .on-h3, .on-h2, .on-h1 { fill: var(--pf-on-mark); } .on-unknown { fill: var(--pf-unknown); }
@@ -42,14 +42,14 @@ thead th { font-size: 12px; font-weight: 500; color: var(--pf-muted); vertical-a
 .diff { table-layout: fixed; min-width: 720px; } .diff th:nth-child(1) { width: 24%; } .diff th:nth-child(2) { width: 16%; } .notes { margin-top: 12px; } .side .bar { margin-bottom: 4px; } .side p { margin: 4px 0 0; } .changes { min-width: 120px; font-weight: 600; }
 .origin { display: flex; gap: 8px; align-items: flex-start; overflow-wrap: anywhere; } .origin span { min-width: 0; } .origin .mark { flex: none; margin-top: 2px; }
 article { margin-top: 32px; } figure { margin: 16px 0 0; padding: 16px; border-radius: 8px; background: var(--pf-wash); } figcaption { margin: 4px 0 12px; } figcaption b { color: var(--pf-ink); } .small { font-size: 12px; }
-@media (max-width: 640px) { body { padding: 24px 16px; } .site-row { grid-template-columns: 1fr auto; gap: 4px 16px; } .site-row .bar { grid-column: 1 / -1; grid-row: 2; } }`;
+@media (max-width: 640px) { body { padding: 24px 16px; } .verdicts th { white-space: normal; } .verdicts .plot { min-width: 48px; width: 20%; } .site-row { grid-template-columns: 1fr auto; gap: 4px 16px; } .site-row .bar { grid-column: 1 / -1; grid-row: 2; } }`;
 
 /** Folded sites are unfolded on paper; head and foot of the sheets are the browser's to draw. */
 const PRINT = `
 @page { size: A4; margin: 16mm 14mm 18mm; @top-left { content: "Photofinish"; font: 9px sans-serif; color: #5b616a; } @bottom-right { content: counter(page) " / " counter(pages); font: 9px sans-serif; color: #5b616a; } }
 @media print {
   body { max-width: none; padding: 0; font-size: 11px; } h1 { font-size: 22px; } h2 { font-size: 15px; } h3 { font-size: 13px; } small, caption, thead th, .small, .legend, dt, .bar text, .tick-label { font-size: 9px; } table { font-size: 10px; } th, td { padding-block: 4px; }
-  section, nav { margin-top: 24px; } .figures { gap: 8px 24px; } .figure b { font-size: 22px; line-height: 28px; } .scroll { overflow: visible; } .origins tbody th { min-width: 0; max-width: 180px; } td.verdict { min-width: 180px; } .trials { min-width: 0; }
+  section, nav { margin-top: 24px; } .figures { gap: 8px 24px; } .figure b { font-size: 22px; line-height: 28px; } .scroll { overflow: visible; } .origins tbody th { min-width: 176px; max-width: 200px; } td.verdict { min-width: 150px; } .trials { min-width: 0; }
   tr, figure, .figure, .site-row, .conditions, .warning, h1, h2, h3, summary { break-inside: avoid; } h2, h3, summary, caption { break-after: avoid; } thead { display: table-header-group; } p { orphans: 3; widows: 3; }
   figure { padding: 8px 12px; border: 1px solid var(--pf-line); } summary { list-style: none; } details::details-content { content-visibility: visible; display: block; block-size: auto; }
   .diff { min-width: 0; } .contents a { text-decoration: none; }
