@@ -103,8 +103,12 @@ const isOfExtension = (url: string) => url.startsWith('chrome-extension://');
 function isByExtension(request: Request): boolean {
   const worker = request.serviceWorker();
   if (worker !== null) return isOfExtension(worker.url());
-  // A document that is only asked for has no frame yet; it is asked for by whoever navigates.
-  return !request.isNavigationRequest() && isOfExtension(request.frame().url());
+  try {
+    return isOfExtension(request.frame().url());
+  } catch {
+    // The first document of a tab, before which there is no frame: nobody's in the tab.
+    return false;
+  }
 }
 
 // Sites have service workers too.

@@ -1,27 +1,11 @@
 // The popup and the exported page for people who use neither mouse nor sharp eyes: axe's rules in both themes, and the
 // whole popup by keyboard.
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
-import type { Tab } from '../../browsers/tab.ts';
+import { violations } from '../axe.ts';
+import { extensionPages } from '../extension-pages.ts';
 import { expect, type Local, test } from '../fixtures.ts';
-
-const THEMES = ['light', 'dark'] as const;
-
-/** Everything axe finds, as short lines that name rule and place. */
-async function violations(tab: Tab): Promise<string[]> {
-  await tab.inject(axe.source);
-  const { found, passed } = await tab.evaluate(async () => {
-    const { violations, passes } = await (globalThis as unknown as { axe: typeof axe }).axe.run();
-    return {
-      found: violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`)),
-      passed: passes.map(({ id }) => id),
-    };
-  });
-  expect(passed).toContain('color-contrast');
-  return found;
-}
 
 /** The popup of a page that uses every kind of origin, after a race. */
 async function racedPopup(session: Session, { origins }: Local): Promise<Popup> {
@@ -49,12 +33,8 @@ test('axe finds nothing in the popup, its open rows and its menu, nor in the exp
   const openers = popup.tab.find('.opener');
   for (let i = 0; i < (await openers.count()); i += 1) await openers.nth(i).click();
   await popup.part('export').click();
-  for (const colorScheme of THEMES) {
-    for (const tab of [popup.tab, report]) {
-      await tab.emulateMedia({ colorScheme });
-      expect(await violations(tab), `${(await tab.url()).replace(/^.*\//, '')}, ${colorScheme}`).toEqual([]);
-    }
-  }
+  expect(await violations(popup.tab), 'popup').toEqual([]);
+  expect(await violations(report), 'report').toEqual([]);
 });
 
 test('axe finds nothing in the popup without a helper, and on a page that is none', async ({
@@ -68,11 +48,22 @@ test('axe finds nothing in the popup without a helper, and on a page that is non
   await expect(missing.part('helper-help')).toBeSeen();
   const plain = await session.openPopup(null);
   await expect(plain.part('page-host')).toSay('A page of the browser');
-  for (const colorScheme of THEMES) {
-    for (const popup of [missing, plain]) {
-      await popup.tab.emulateMedia({ colorScheme });
-      expect(await violations(popup.tab), colorScheme).toEqual([]);
-    }
+  expect(await violations(missing.tab), 'without a helper').toEqual([]);
+  expect(await violations(plain.tab), 'without a page').toEqual([]);
+});
+
+test('axe finds nothing on any page of the extension, with something recorded', async ({
+  kind,
+  local,
+  open,
+}) => {
+  const session = await open();
+  await (await racedPopup(session, local)).tab.close();
+  for (const page of await extensionPages(kind)) {
+    const tab = await session.openPage(page);
+    await expect(tab.find('h1')).toSay(/./);
+    expect(await violations(tab), page).toEqual([]);
+    await tab.close();
   }
 });
 
