@@ -27,6 +27,7 @@ const ledger = openLedger();
 let state = readState(location.search, location.hash);
 let totals: readonly Total[] = [];
 let columns: Columns = createColumns();
+let revision = 0;
 /** Whether columns and races hold everything. */
 let complete = false;
 let races: readonly RaceSummary[] = [];
@@ -77,7 +78,7 @@ const draw: Record<Part, () => void> = {
     renderConditions(state, period, totals);
   },
   origins() {
-    origins.render({ columns, complete, state, filter: filterNow(true), nowMs: Date.now() });
+    origins.render({ columns, revision, complete, state, filter: filterNow(true), nowMs: Date.now() });
   },
   verdicts() {
     const counts = countVerdicts(columns, filterRows(columns, filterNow(false)));
@@ -135,6 +136,7 @@ function showTrouble(error: unknown): void {
 }
 
 function drawAll(): void {
+  revision += 1;
   const empty = columns.size === 0 && totals.length === 0 && state.site === null;
   byId('empty').hidden = !empty;
   byId('full').hidden = empty;

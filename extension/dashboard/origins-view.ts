@@ -30,6 +30,8 @@ const OF_SITE: Partial<State> = {
 
 export interface OriginsModel {
   readonly columns: Columns;
+  /** Another number whenever the columns changed. */
+  readonly revision: number;
   /** Whether the columns hold every record. */
   readonly complete: boolean;
   readonly state: State;
@@ -136,8 +138,18 @@ export function createOriginsView({ change, detail }: Needs): OriginsView {
     if (model !== null) render(model);
   };
 
-  const originLines = ({ columns, state, filter, nowMs }: OriginsModel) => {
-    const rows = sortRows(columns, filterRows(columns, filter), state.sort, state.direction);
+  /** Turning a page and opening a row keep the order there is. */
+  let ordered: { readonly by: string; readonly rows: Uint32Array } | null = null;
+  const orderOf = ({ columns, revision, state, filter }: OriginsModel): Uint32Array => {
+    const by = JSON.stringify([revision, filter, state.sort, state.direction]);
+    if (ordered?.by !== by)
+      ordered = { by, rows: sortRows(columns, filterRows(columns, filter), state.sort, state.direction) };
+    return ordered.rows;
+  };
+
+  const originLines = (shown: OriginsModel) => {
+    const { columns, nowMs } = shown;
+    const rows = orderOf(shown);
     const lineOf = (index: number): HTMLTableRowElement[] => {
       const row = rowAt(columns, index);
       const isOpen = open?.key === rowKey(row.origin, row.site);

@@ -1,5 +1,5 @@
 // The table's lines and headings: from rows of the columns to elements. Only a page of them ever exists.
-import { markOf, markSvg } from '@photofinish/shared/marks';
+import { type Mark, markOf, markSvg } from '@photofinish/shared/marks';
 import { formatMs } from '@photofinish/shared/markup';
 import { protocolName } from '@photofinish/shared/protocol';
 import { sayNumber } from '@photofinish/shared/words';
@@ -76,6 +76,19 @@ export function markSorted(head: Element, sort: SortKey, direction: Direction): 
   }
 }
 
+const marks = new Map<Mark, HTMLElement>();
+
+/** A protocol's mark, drawn once and copied from then on. */
+function markPlace(mark: Mark): Node {
+  let place = marks.get(mark);
+  if (place === undefined) {
+    place = make('span', 'mark-place');
+    setSvg(place, markSvg(mark, MARK_PX));
+    marks.set(mark, place);
+  }
+  return place.cloneNode(true);
+}
+
 function host(name: string): HTMLElement {
   const element = make('bdi', 'host', name);
   element.dir = 'ltr';
@@ -145,9 +158,7 @@ export function originRow(row: Row, nowMs: number, open: boolean, onOpen: () => 
   const opener = make('button', 'opener');
   opener.type = 'button';
   opener.ariaExpanded = String(open);
-  const mark = make('span', 'mark-place');
-  setSvg(mark, markSvg(markOf(row.protocol), MARK_PX));
-  opener.append(mark, host(row.origin.slice('https://'.length)));
+  opener.append(markPlace(markOf(row.protocol)), host(row.origin.slice('https://'.length)));
   opener.addEventListener('click', onOpen);
   name.append(opener);
   const verdict = make('td', '', verdictName(row.verdict));

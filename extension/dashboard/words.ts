@@ -24,10 +24,29 @@ export function adoptionWords({ h3, known, hidden }: Adoption): string {
   return say('dashboardAdoptionWords', { share: percentWords(h3, known), h3, known, hidden });
 }
 
+interface Formats {
+  readonly language: string;
+  readonly instants: Intl.DateTimeFormat;
+  readonly ages: Intl.RelativeTimeFormat;
+}
+
+let made: Formats | null = null;
+
+/** A page of rows writes a hundred times; making a formatter costs more than using it. */
+function formats(): Formats {
+  const language = wordsLanguage();
+  if (made?.language !== language)
+    made = {
+      language,
+      instants: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
+      ages: new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
+    };
+  return made;
+}
+
 /** An instant as day and minute in the reader's own time zone. */
 export function instantWords(atMs: number): string {
-  const options = { dateStyle: 'medium', timeStyle: 'short' } as const;
-  return new Intl.DateTimeFormat(wordsLanguage(), options).format(atMs);
+  return formats().instants.format(atMs);
 }
 
 const AGES = [
@@ -38,10 +57,9 @@ const AGES = [
 
 /** How long ago an instant is, in its largest whole unit. */
 export function agoWords(atMs: number, nowMs: number): string {
-  const relative = new Intl.RelativeTimeFormat(wordsLanguage(), { numeric: 'auto', style: 'short' });
   const age = Math.max(0, nowMs - atMs);
   const [unit, sizeMs] = AGES.find(([, ms]) => age >= ms) ?? ['second', 1000];
-  return unit === 'second' ? say('dashboardJustNow') : relative.format(-Math.floor(age / sizeMs), unit);
+  return unit === 'second' ? say('dashboardJustNow') : formats().ages.format(-Math.floor(age / sizeMs), unit);
 }
 
 /** The label of a network; without a helper there is none. */
