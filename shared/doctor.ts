@@ -16,7 +16,7 @@ export const CHECKS = [
 export type Check = (typeof CHECKS)[number];
 
 export const findingSchema = v.object({
-  /** A browser's title, or `helper` for what all browsers share. */
+  /** A browser's title, or a title for what all browsers share. */
   subject: v.string(),
   check: v.picklist(CHECKS),
   /** `problem` makes the doctor fail; `note` is only worth knowing. */

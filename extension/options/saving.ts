@@ -37,6 +37,11 @@ export async function save(element: Element, changes: Partial<Settings>): Promis
   }
 }
 
+/** Resolves once every change so far is saved, or could not be: leaving a field may be what pressed the next button. */
+export async function saved(): Promise<void> {
+  await earlier;
+}
+
 /** What an error says of itself. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -4,7 +4,7 @@ import { openLedger } from '../ledger/ledger.ts';
 import { exportData, importData } from '../ledger/transfer.ts';
 import { byId, setText } from '../ui/elements.ts';
 import { say, type WordKey } from '../words.ts';
-import { messageOf } from './saving.ts';
+import { messageOf, saved } from './saving.ts';
 
 const REFUSALS: Readonly<Record<DataErrorCode, WordKey>> = {
   'not-data': 'optionsImportNotData',
@@ -28,7 +28,7 @@ export function importFailure(error: unknown): string {
   return say(error instanceof DataError ? REFUSALS[error.code] : 'optionsImportFailed', { message });
 }
 
-function save(file: Blob, name: string): void {
+function download(file: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(file);
   link.download = name;
@@ -49,7 +49,8 @@ async function run(begun: string, work: () => Promise<string>): Promise<void> {
 async function exported(): Promise<string> {
   const name = dataFileName(new Date());
   try {
-    save(await exportData(openLedger(), chrome.storage.local, Date.now()), name);
+    await saved();
+    download(await exportData(openLedger(), chrome.storage.local, Date.now()), name);
     return say('optionsExported', { file: name });
   } catch (error) {
     return say('optionsExportFailed', { message: messageOf(error) });

@@ -42,7 +42,9 @@ function bySubject(findings: readonly DoctorFinding[]): HTMLElement[] {
   return [...subjects].flatMap(([subject, found]) => {
     const list = make('ul', 'findings');
     list.append(...found.map(findingItem));
-    return [make('h3', '', subject === 'helper' ? say('helperShared') : subject), list];
+    const heading = make('h3', '', subject);
+    heading.lang = 'en';
+    return [heading, list];
   });
 }
 
