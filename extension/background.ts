@@ -5,37 +5,26 @@
 import { type Origin, originOfUrl, originParts } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
-import {
-  browserVersion,
-  connectHelper,
-  documentOfTab,
-  hasAccess,
-  knownTabs,
-  preciseNowMs,
-  timers,
-} from './browser.ts';
+import { browserVersion, documentOfTab, hasAccess, knownTabs, preciseNowMs, timers } from './browser.ts';
 import { BROWSER } from './edition.ts';
 import { createForecaster, type Navigation } from './forecast/forecaster.ts';
-import { hasConsent, onConsent } from './helper/consent.ts';
 import { createFirstVisitRaces } from './helper/first-visit.ts';
-import { comparison, createHelper } from './helper/helper.ts';
-import { createHelperPort } from './helper/port.ts';
+import { comparison } from './helper/helper.ts';
+import { openHelperLink } from './helper/link.ts';
 import { createRaces } from './helper/races.ts';
 import { createUpload } from './helper/upload.ts';
 import { openLedger } from './ledger/ledger.ts';
-import { NETWORK_UNKNOWN } from './ledger/schema.ts';
 import { troubleWords } from './ledger/trouble.ts';
-import { type HelperState, POPUP_PORT } from './messages.ts';
+import { POPUP_PORT } from './messages.ts';
 import { observeChromium } from './observe/chromium.ts';
 import type { Visited } from './observe/details.ts';
-import { observeFirefox, waitForRequests } from './observe/firefox.ts';
-import { takeLeftBatches } from './observe/left.ts';
+import { observeFirefox } from './observe/firefox.ts';
+import { openInbox } from './observe/inbox.ts';
 import { type CommittedDocument, observeNavigations } from './observe/navigations.ts';
 import { createRecordable } from './observe/recordable.ts';
-import { type BatchSender, createRecorder, type Recorder } from './observe/recorder.ts';
-import { createRequestTable, type EndedRequest, SETTLE_MS } from './observe/requests.ts';
-import { LEFT_PREFIX, type TimingAck, type TimingBatch } from './observe/timing.ts';
-import { arrivedSchema, timingBatchSchema } from './observe/timing-schema.ts';
+import { createRecorder } from './observe/recorder.ts';
+import { createRequestTable, type EndedRequest } from './observe/requests.ts';
+import { arrivedSchema } from './observe/timing-schema.ts';
 import { type Page, withForecasts } from './page/model.ts';
 import { createPages } from './page/pages.ts';
 import { createPopupServer } from './page/popup-port.ts';
@@ -45,21 +34,15 @@ import type { TabDocument } from './page/view.ts';
 import { proxyMode } from './proxy-mode.ts';
 import { collectReport } from './report/collect.ts';
 import { DEFAULT_SETTINGS, loadSettings, onSettings, type Settings } from './settings.ts';
-import { siteOfHost, siteOfUrl } from './site.ts';
+import { siteOfHost } from './site.ts';
 import { openBrowserSteering, STEER_ALARM } from './steer/browser.ts';
 import { CLEAR } from './steer/rule.ts';
 import { setToolbar } from './toolbar.ts';
 import { welcomeOnInstall } from './welcome/open-once.ts';
 import { say } from './words.ts';
 
-const NETWORK_KEY = 'network';
 const PRUNE_ALARM = 'prune';
 const PRUNE_MINUTES = 60;
-/** Several batches of one page go to the helper together. */
-const UPLOAD_DELAY_MS = 1000;
-/** A batch that a page left behind is also on its way as a message, which tells more and should come first. */
-const LEFT_DELAY_MS = 5000;
-
 /** A page is asked for at most this long before its answer, so an older record is of an earlier visit. */
 const FIRST_VISIT_MS = 60_000;
 
@@ -67,25 +50,18 @@ const startedMs = Date.now();
 const { version } = chrome.runtime.getManifest();
 const table = createRequestTable();
 const recordable = createRecordable();
-/** Where the helper says this is; of the session before, until it says so itself. */
-let network = NETWORK_UNKNOWN;
 /** Why the newest batch could not be recorded; null: it was. */
 let trouble: string | null = null;
-/** Null until the user's answer is known. */
-let consent: boolean | null = null;
 let rooms: Rooms | null = null;
 let settings = DEFAULT_SETTINGS;
-let sweeping = false;
-let uploading = false;
-let takingLeft = false;
 
-const port = createHelperPort({
-  connect: connectHelper,
-  clock: timers,
+const link = openHelperLink({
   program: `photofinish-extension ${version}`,
-  onState: onHelperState,
+  upload: async () => (await ready).upload(),
+  onChange: () => whenReady(({ presenter }) => presenter.refreshWatched()),
+  onNetwork: (label) => whenReady(({ steering }) => void steering?.onNetwork(label).catch(logged)),
 });
-const helper = createHelper(port, BROWSER, setNetwork);
+const { helper } = link;
 
 const forecaster = createForecaster({
   ask: helper.forecast,
@@ -96,7 +72,7 @@ const forecaster = createForecaster({
 
 const races = createRaces({
   race: (order, onProgress) => {
-    connect();
+    link.connect();
     return helper.race(order, onProgress);
   },
   onProgress: (origin, progress) => popups.broadcast({ type: 'race-progress', origin, progress }),
@@ -112,14 +88,8 @@ const races = createRaces({
   onFailed: onRaceFailed,
 });
 
-const helperWatchers = new Set<(helper: HelperState) => void>();
-
 const popups = createPopupServer({
-  watchHelper(told) {
-    helperWatchers.add(told);
-    told(helperState());
-    return () => helperWatchers.delete(told);
-  },
+  watchHelper: link.watch,
   doctor: () => helper.doctor().catch(() => null),
   wipe,
   watch: (tabId, watcher) => {
@@ -131,11 +101,15 @@ const popups = createPopupServer({
     else onRaceFailed(origin, 'not-allowed', say('pageRacesOff'));
   },
   cancelRace: races.cancel,
-  reconnectHelper: () => void askedConsent().catch(logged),
-  steer: async (origin, on) => (await ready).steering?.choose(origin, on, network),
+  reconnectHelper: link.askConsentAgain,
+  steer: async (origin, on) => (await ready).steering?.choose(origin, on, link.network),
   report: async (selection) => {
     const [{ ledger }, browser] = await Promise.all([ready, browserVersion()]);
-    const conditions = { browser: { name: BROWSER, version: browser }, network, nowMs: Date.now() } as const;
+    const conditions = {
+      browser: { name: BROWSER, version: browser },
+      network: link.network,
+      nowMs: Date.now(),
+    } as const;
     return collectReport(ledger, selection, conditions).catch((error) => {
       throw error instanceof DOMException ? new Error(troubleWords(error)) : error;
     });
@@ -151,11 +125,11 @@ type Rooms = Awaited<ReturnType<typeof start>>;
 
 async function start() {
   const ledger = openLedger();
-  const [savedPages, savedShown, failures, saved] = await Promise.all([
+  const [savedPages, savedShown, failures] = await Promise.all([
     loadSavedMap<Page>(chrome.storage.session, 'page:'),
     loadSavedMap<string>(chrome.storage.session, 'shown:'),
     loadSavedMap<string>(chrome.storage.session, 'failed:'),
-    chrome.storage.session.get(NETWORK_KEY),
+    link.recallNetwork(),
     loadSettings(chrome.storage.local).then(beginRecording),
   ]);
   const steering = await openBrowserSteering({
@@ -168,13 +142,12 @@ async function start() {
   });
   steering?.enable(settings.steering).catch(logged);
   steering?.expire().catch(logged);
-  if (network === NETWORK_UNKNOWN) network = String(saved[NETWORK_KEY] ?? NETWORK_UNKNOWN);
   const pages = createPages(savedPages, savedShown, (page) => presenter.refresh(page.tabId));
   const presenter = createPresenter({
     ledger,
     shown: pages.shown,
     documentOf: shownDocument,
-    helperState,
+    helperState: () => link.state,
     trouble: () => trouble,
     steer: steering === null ? null : steering.view,
     setToolbar,
@@ -186,11 +159,11 @@ async function start() {
     pages,
     witnessSinceMs: startedMs,
     nowMs: Date.now,
-    network: () => network,
+    network: () => link.network,
     refuses: (request, site) => recordable.ofRequest(request) !== null || recordable.ofSite(site) !== null,
     onRecorded: (observations) => {
       for (const { site, origin } of observations) forecaster.remember(site, [origin]);
-      uploadSoon();
+      link.uploadSoon();
     },
   });
   const upload = createUpload({ ledger, observed: helper.observed });
@@ -234,85 +207,10 @@ function logged(error: unknown): void {
   console.error(error);
 }
 
-function helperState(): HelperState {
-  return port.state.state === 'ready' ? { ...port.state, network } : port.state;
-}
-
-function tellHelperState(): void {
-  for (const told of helperWatchers) told(helperState());
-}
-
-function connect(): void {
-  if (consent === true) port.connect();
-}
-
-async function askedConsent(): Promise<void> {
-  const given = await hasConsent();
-  const withdrawn = consent !== false && !given;
-  consent = given;
-  if (withdrawn) port.forbid();
-  connect();
-}
-
-function onHelperState(state: HelperState): void {
-  tellHelperState();
-  void ready.then(({ presenter }) => presenter.refreshWatched());
-  if (state.state !== 'ready') return;
-  uploadSoon();
-  helper.network().then(setNetwork, logged);
-}
-
-function setNetwork(label: string): void {
-  if (label === network) return;
-  network = label;
-  void chrome.storage.session.set({ [NETWORK_KEY]: label });
-  tellHelperState();
-  whenReady(({ presenter, steering }) => {
-    steering?.onNetwork(label).catch(logged);
-    presenter.refreshWatched();
-  });
-}
-
 function setTrouble(words: string | null): void {
   if (words === trouble) return;
   trouble = words;
   void ready.then(({ presenter }) => presenter.refreshWatched());
-}
-
-function uploadSoon(): void {
-  if (uploading || port.state.state !== 'ready') return;
-  uploading = true;
-  timers.later(UPLOAD_DELAY_MS, () => {
-    uploading = false;
-    // What could not be sent stays in the outbox, for the next batch or the next connection.
-    ready.then(({ upload }) => upload()).catch(() => {});
-  });
-}
-
-function sweepSoon(): void {
-  if (sweeping) return;
-  sweeping = true;
-  timers.later(SETTLE_MS / 4, () => {
-    sweeping = false;
-    ready.then(({ recorder }) => recorder.recordMissed()).catch(logged);
-    if (table.size > 0) sweepSoon();
-  });
-}
-
-function takeLeftSoon(): void {
-  if (takingLeft) return;
-  takingLeft = true;
-  timers.later(LEFT_DELAY_MS, () => {
-    takingLeft = false;
-    ready.then(({ recorder }) => takeLeftBatches(chrome.storage.local, recordLeftBy(recorder))).catch(logged);
-  });
-}
-
-function recordLeftBy({ recordLeft }: Recorder): Recorder['recordLeft'] {
-  return async (batch) => {
-    const site = siteOfUrl(batch.topOrigin ?? batch.pageOrigin);
-    if (site === null || recordable.ofSite(site) === null) await recordLeft(batch);
-  };
 }
 
 async function onForecast(navigation: Navigation): Promise<void> {
@@ -320,9 +218,9 @@ async function onForecast(navigation: Navigation): Promise<void> {
   const newest = navigation.arrived.at(-1);
   if (newest === undefined) return;
   // Before anything else: a rule counts for the answer that is on its way.
-  await steering?.forecast(newest.forecasts, network);
+  await steering?.forecast(newest.forecasts, link.network);
   await attachForecasts(navigation);
-  await ledger.countLookups(navigation.origin, navigation.site, newest.forecasts, network, Date.now());
+  await ledger.countLookups(navigation.origin, navigation.site, newest.forecasts, link.network, Date.now());
 }
 
 async function attachForecasts({ documentId, askedAtMs, arrived }: Navigation): Promise<void> {
@@ -340,11 +238,11 @@ function onRaceFailed(origin: Origin, code: string, message: string): void {
 async function onRace(race: OriginRace): Promise<void> {
   const { ledger, presenter, steering } = await ready;
   await ledger.saveRace(race);
-  if (race.network !== '') setNetwork(race.network);
+  if (race.network !== '') link.setNetwork(race.network);
   presenter.refreshWatched();
   if (steering === null) return;
   const site = siteOfHost(originParts(race.origin).host);
-  await steering.forecast(await helper.forecast(site, [race.origin]), network);
+  await steering.forecast(await helper.forecast(site, [race.origin]), link.network);
   presenter.refreshWatched();
 }
 
@@ -353,7 +251,7 @@ observeRequests({
   ended(request) {
     if (recordable.ofEnded(request) !== null) return;
     table.add(BROWSER === 'firefox' ? asServed(request) : request);
-    sweepSoon();
+    inbox.sweepSoon();
   },
   visited(visited) {
     if (settings.raceWhen === 'first-visit' || rooms === null)
@@ -377,7 +275,7 @@ function asServed(request: EndedRequest): EndedRequest {
 
 const firstVisit = createFirstVisitRaces({
   settings: () => settings,
-  helperReady: () => port.state.state === 'ready',
+  helperReady: () => link.state.state === 'ready',
   known: async ({ origin, site, startedMs }) => {
     const { ledger } = await ready;
     const [records, raced] = await Promise.all([
@@ -468,52 +366,11 @@ chrome.runtime.onMessage.addListener((message, { id, tab, documentId }) => {
   whenReady(({ pages }) => pages.arrived(tabId, documentId ?? source, arrival));
 });
 
-chrome.runtime.onMessage.addListener((message, sender, respond: (ack: TimingAck | null) => void) => {
-  if (message?.type !== 'timings' || sender.id !== chrome.runtime.id) return false;
-  const tabId = sender.tab?.id;
-  const batch = v.safeParse(timingBatchSchema, message);
-  // What does not fit now would not fit if it were sent again.
-  if (!batch.success || tabId === undefined || sender.url === undefined) {
-    respond({ ack: message.seq });
-    return false;
-  }
-  const { seq } = batch.output;
-  const from = { tabId, documentId: sender.documentId ?? batch.output.source, url: sender.url };
-  const incognito = sender.tab?.incognito === true;
-  ready
-    .then(({ recorder }) => onBatch(recorder, batch.output, { ...from, incognito }))
-    .then(
-      (kept) => {
-        setTrouble(null);
-        respond(kept ? { ack: seq } : { ack: seq, stop: true });
-      },
-      (error) => {
-        logged(error);
-        setTrouble(troubleWords(error));
-        respond(null);
-      },
-    );
-  return true;
-});
-
-/** False: nothing of this page is recorded. */
-async function onBatch(
-  recorder: Recorder,
-  batch: TimingBatch,
-  { incognito, ...sender }: BatchSender & { readonly incognito: boolean },
-): Promise<boolean> {
-  const { tabId, documentId, url } = sender;
-  const pageUrl = batch.topOrigin ?? url;
-  if (recordable.ofBatch({ tabId, documentId, incognito, pageUrl }) !== null) return false;
-  const waitMs = BROWSER === 'firefox' ? waitForRequests(batch.entries, Date.now()) : 0;
-  if (waitMs > 0) await new Promise<void>((resolve) => timers.later(waitMs, resolve));
-  await recorder.record(batch, sender);
-  return true;
-}
-
-chrome.storage.local.onChanged.addListener((changes) => {
-  const left = Object.entries(changes).some(([key, { newValue }]) => key.startsWith(LEFT_PREFIX) && newValue);
-  if (left) takeLeftSoon();
+const inbox = openInbox({
+  recorder: async () => (await ready).recorder,
+  recordable,
+  table,
+  onTrouble: setTrouble,
 });
 
 chrome.runtime.onConnect.addListener((connected) => {
@@ -550,7 +407,5 @@ async function scheduleAlarms(): Promise<void> {
 
 welcomeOnInstall();
 onSettings(chrome.storage.local, followSettings);
-onConsent(() => void askedConsent().catch(logged));
-askedConsent().catch(logged);
-takeLeftSoon();
+inbox.takeLeftSoon();
 scheduleAlarms().catch(logged);

@@ -1,0 +1,129 @@
+// The background's line to the helper: opened where the user agreed to it, watched by whoever shows its state, and used
+// to hand on what was observed. Keeps the label of the network, which the helper alone can tell.
+import { connectHelper, timers } from '../browser.ts';
+import { BROWSER } from '../edition.ts';
+import { NETWORK_UNKNOWN } from '../ledger/schema.ts';
+import type { HelperState } from '../messages.ts';
+import { hasConsent, onConsent } from './consent.ts';
+import { createHelper, type Helper } from './helper.ts';
+import { createHelperPort } from './port.ts';
+
+export interface HelperLinkDeps {
+  /** Our name and version. */
+  readonly program: string;
+  /** Hands on what waits in the outbox. */
+  readonly upload: () => Promise<void>;
+  /** The state or the network is another now. */
+  readonly onChange: () => void;
+  readonly onNetwork: (label: string) => void;
+}
+
+export interface HelperLink {
+  readonly helper: Helper;
+  readonly state: HelperState;
+  /** Where the helper says this is; of the session before, until it says so itself. */
+  readonly network: string;
+  /** Takes the label that a race or forecast came with. */
+  setNetwork(label: string): void;
+  /** Recalls the session's label, unless the helper has told one. */
+  recallNetwork(): Promise<void>;
+  /** Opens the line if the user agreed to it. */
+  connect(): void;
+  /** Looks again whether the user agrees, and opens the line or closes it. */
+  askConsentAgain(): void;
+  /** Tells the state now and after each change; gives the function that ends it. */
+  watch(told: (state: HelperState) => void): () => void;
+  /** Something is in the outbox. */
+  uploadSoon(): void;
+}
+
+const NETWORK_KEY = 'network';
+/** Several batches of one page go to the helper together. */
+const UPLOAD_DELAY_MS = 1000;
+
+/** Makes the line and opens it as soon as the user's consent is known. */
+export function openHelperLink(deps: HelperLinkDeps): HelperLink {
+  const watchers = new Set<(state: HelperState) => void>();
+  /** Null until the user's answer is known. */
+  let consent: boolean | null = null;
+  let network = NETWORK_UNKNOWN;
+  let uploading = false;
+
+  const stateNow = (): HelperState =>
+    port.state.state === 'ready' ? { ...port.state, network } : port.state;
+
+  const tell = (): void => {
+    for (const told of watchers) told(stateNow());
+    deps.onChange();
+  };
+
+  const setNetwork = (label: string): void => {
+    if (label === network) return;
+    network = label;
+    void chrome.storage.session.set({ [NETWORK_KEY]: label });
+    deps.onNetwork(label);
+    tell();
+  };
+
+  const uploadSoon = (): void => {
+    if (uploading || port.state.state !== 'ready') return;
+    uploading = true;
+    timers.later(UPLOAD_DELAY_MS, () => {
+      uploading = false;
+      // What could not be sent stays in the outbox, for the next batch or the next connection.
+      deps.upload().catch(() => {});
+    });
+  };
+
+  const port = createHelperPort({
+    connect: connectHelper,
+    clock: timers,
+    program: deps.program,
+    onState({ state }) {
+      tell();
+      if (state !== 'ready') return;
+      uploadSoon();
+      helper.network().then(setNetwork, console.error);
+    },
+  });
+  const helper = createHelper(port, BROWSER, setNetwork);
+
+  const connect = (): void => {
+    if (consent === true) port.connect();
+  };
+
+  const askConsentAgain = (): void => {
+    hasConsent().then((given) => {
+      const withdrawn = consent !== false && !given;
+      consent = given;
+      if (withdrawn) port.forbid();
+      connect();
+    }, console.error);
+  };
+
+  onConsent(askConsentAgain);
+  askConsentAgain();
+
+  return {
+    helper,
+    get state() {
+      return stateNow();
+    },
+    get network() {
+      return network;
+    },
+    setNetwork,
+    async recallNetwork() {
+      const saved = await chrome.storage.session.get(NETWORK_KEY);
+      if (network === NETWORK_UNKNOWN) network = String(saved[NETWORK_KEY] ?? NETWORK_UNKNOWN);
+    },
+    connect,
+    askConsentAgain,
+    watch(told) {
+      watchers.add(told);
+      told(stateNow());
+      return () => watchers.delete(told);
+    },
+    uploadSoon,
+  };
+}
