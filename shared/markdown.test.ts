@@ -32,6 +32,7 @@ const HOSTILE = [
   '&lt;script&gt; &#64;everyone',
   'line\n\n# heading\n- item\n> quote',
   '[^1]: note',
+  '_www.evil.test',
   '$x$ \\ trailing \\',
 ];
 const anyText = fc.oneof(

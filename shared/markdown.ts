@@ -2,7 +2,7 @@
 
 /** Control characters and those that turn the direction of text. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
-const ACTIVE = /[\\`*_{}[\]<>#|~&@$]|:(?=\/\/)|\.(?<=\bwww\.)/gi;
+const ACTIVE = /[\\`*_{}[\]<>#|~&@$]|:(?=\/\/)|\.(?<=www\.)/gi;
 /** GitHub looks for mentions and references after Markdown is done, so an escape alone does not stop it. */
 const REFERRING = /\\[@#]|\bGH(?=-\d)/gi;
 const WORD_JOINER = '\u2060';
