@@ -3,34 +3,26 @@
 
 import { type Report, reportSchema } from '@photofinish/shared/report';
 import { compareReports } from '@photofinish/shared/report-compare';
-import type { Change, DiffCondition, OriginDiff, ReportDiff } from '@photofinish/shared/report-diff';
+import type { OriginDiff, ReportDiff } from '@photofinish/shared/report-diff';
+import { reportDiffToCsv } from '@photofinish/shared/report-diff-csv';
+import { reportDiffToHtml } from '@photofinish/shared/report-diff-html';
+import { reportDiffToMarkdown } from '@photofinish/shared/report-diff-markdown';
+import { changesWords, conditionWords, summaryWords } from '@photofinish/shared/report-diff-words';
 import { shareCountsWords, shareWords } from '@photofinish/shared/report-words';
 import * as v from 'valibot';
 import { byId, make, setText } from '../ui/elements.ts';
+import { saveFile } from '../ui/save-file.ts';
 import { say, type WordKey } from '../words.ts';
 
 /** Lines drawn; a comparison of everything can have a hundred thousand. */
 const MOST_LINES = 300;
 
-const CHANGE_WORDS: Record<Change, WordKey> = {
-  appeared: 'diffAppeared',
-  disappeared: 'diffDisappeared',
-  'h3-began': 'diffH3Began',
-  'h3-ended': 'diffH3Ended',
-  share: 'diffShare',
-  protocols: 'diffProtocols',
-  visibility: 'diffVisibility',
-  verdict: 'diffVerdict',
-  gain: 'diffGain',
-};
-const CONDITION_WORDS: Record<DiffCondition['condition'], WordKey> = {
-  browser: 'diffConditionBrowser',
-  version: 'diffConditionVersion',
-  network: 'diffConditionNetwork',
-  length: 'diffConditionLength',
-  overlap: 'diffConditionOverlap',
-  order: 'diffConditionOrder',
-};
+/** The forms a comparison is saved in. */
+const FORMS = [
+  { name: 'HTML', ending: 'html', type: 'text/html;charset=utf-8', write: reportDiffToHtml },
+  { name: 'Markdown', ending: 'md', type: 'text/markdown;charset=utf-8', write: reportDiffToMarkdown },
+  { name: 'CSV', ending: 'csv', type: 'text/csv;charset=utf-8', write: reportDiffToCsv },
+] as const;
 
 type Side = 'before' | 'after';
 type Read = { readonly ok: true; readonly report: Report } | { readonly ok: false; readonly why: string };
@@ -49,13 +41,6 @@ export function readReport(text: string): Read {
   return { ok: false, why: say('dashboardNotReport', { where: v.getDotPath(issue) ?? 'schema' }) };
 }
 
-/** What changed at an origin, in words. */
-export function changeWords({ changes, few }: Pick<OriginDiff, 'changes' | 'few'>): string {
-  return changes
-    .map((change) => say(change === 'share' && few ? 'diffShareFew' : CHANGE_WORDS[change]))
-    .join(', ');
-}
-
 /** Why: the verdict now, and the one before where it was another. */
 export function whyWords({ verdict: { before, after } }: Pick<OriginDiff, 'verdict'>): string {
   if (after === null) return before?.text ?? '';
@@ -70,11 +55,7 @@ function conditionList(diff: ReportDiff): HTMLElement {
     make('p', unfair.length > 0 ? 'unfair' : 'what', say(unfair.length > 0 ? 'diffUnfair' : 'diffFair')),
   );
   const list = make('ul');
-  list.append(
-    ...diff.conditions.map(({ condition, before, after }) =>
-      make('li', '', say(CONDITION_WORDS[condition], { before, after })),
-    ),
-  );
+  list.append(...diff.conditions.map((condition) => make('li', '', conditionWords(condition, diff))));
   box.append(list);
   return box;
 }
@@ -97,7 +78,7 @@ function lineOf(site: string, origin: OriginDiff): HTMLTableRowElement {
   line.append(
     name,
     siteName,
-    make('td', '', changeWords(origin)),
+    make('td', '', changesWords(origin)),
     share('before'),
     share('after'),
     make('td', 'why', whyWords(origin)),
@@ -141,22 +122,25 @@ function changesTable(diff: ReportDiff): HTMLElement {
   return box;
 }
 
-function summary({ total, sites }: ReportDiff): string {
-  const { before, after } = total.adoption;
-  const changes = sites.flatMap(({ origins }) => origins.flatMap((origin) => origin.changes));
-  const shares = say('dashboardCompareShares', {
-    before: shareWords(before.byRequest),
-    after: shareWords(after.byRequest),
-  });
-  if (changes.length === 0) return `${shares} ${say('diffNothing')}`;
-  const count = (change: Change) => changes.filter((each) => each === change).length;
-  const words = say('diffSummary', {
-    changed: total.origins.changed,
-    appeared: count('appeared'),
-    disappeared: count('disappeared'),
-    unchanged: total.origins.unchanged,
-  });
-  return `${shares} ${words}`;
+function summary(diff: ReportDiff): string {
+  const { before, after } = diff.total.adoption;
+  const shares = { before: shareWords(before.byRequest), after: shareWords(after.byRequest) };
+  return `${say('dashboardCompareShares', shares)} ${summaryWords(diff)}`;
+}
+
+function saveButtons(diff: ReportDiff): HTMLElement {
+  const box = make('div', 'formats');
+  const days = [diff.before, diff.after].map(({ createdAt }) => createdAt.slice(0, 10));
+  for (const { name, ending, type, write } of FORMS) {
+    const button = make('button', 'button', name);
+    button.type = 'button';
+    button.ariaLabel = say('dashboardSaveComparison', { format: name });
+    button.addEventListener('click', () =>
+      saveFile(new Blob([write(diff)], { type }), `photofinish-${days.join('-to-')}.${ending}`),
+    );
+    box.append(button);
+  }
+  return box;
 }
 
 function render(diff: ReportDiff): void {
@@ -167,6 +151,7 @@ function render(diff: ReportDiff): void {
     conditionList(diff),
   );
   if (diff.sites.length > 0) box.append(changesTable(diff));
+  box.append(saveButtons(diff));
   box.hidden = false;
 }
 

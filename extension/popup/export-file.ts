@@ -5,7 +5,7 @@ import type { Report } from '@photofinish/shared/report';
 import { reportToCsv } from '@photofinish/shared/report-csv';
 import { reportToHtml } from '@photofinish/shared/report-html';
 import { reportToMarkdown } from '@photofinish/shared/report-markdown';
-import { make } from '../ui/elements.ts';
+import { saveFile } from '../ui/save-file.ts';
 import type { ExportFormat } from './export-names.ts';
 
 const TYPES: Record<ExportFormat, string> = {
@@ -14,8 +14,6 @@ const TYPES: Record<ExportFormat, string> = {
   csv: 'text/csv;charset=utf-8',
   markdown: 'text/markdown;charset=utf-8',
 };
-
-const REVOKE_AFTER_MS = 10_000;
 
 function contents(report: Report, format: ExportFormat): string {
   switch (format) {
@@ -32,11 +30,5 @@ function contents(report: Report, format: ExportFormat): string {
 
 /** Gives the report to the browser to save under `name`. */
 export function download(name: string, report: Report, format: ExportFormat): void {
-  const url = URL.createObjectURL(new Blob([contents(report, format)], { type: TYPES[format] }));
-  const anchor = make('a');
-  anchor.href = url;
-  anchor.download = name;
-  anchor.click();
-  // Revoked at once, a browser may not have opened it yet.
-  setTimeout(() => URL.revokeObjectURL(url), REVOKE_AFTER_MS);
+  saveFile(new Blob([contents(report, format)], { type: TYPES[format] }), name);
 }
