@@ -3,7 +3,7 @@
 import { setAttribute, setText } from '../ui/elements.ts';
 
 /** What of a host's end always stays: most registrable domains fit. */
-const END_CHARS = 13;
+const END_CHARS = 11;
 
 /** Writes a host into an element that holds a `.beginning` and an `.end`; the whole of it is in the title. */
 export function writeHost(element: Element, label: string): void {
