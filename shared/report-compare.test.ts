@@ -30,18 +30,17 @@ test('a report compared with itself is empty, whatever is in it', () => {
   );
 });
 
-const MIRRORED: Partial<Record<Change, Change>> = {
-  appeared: 'disappeared',
-  disappeared: 'appeared',
-  'h3-began': 'h3-ended',
-  'h3-ended': 'h3-began',
-};
+const MIRRORED = new Map<unknown, Change>([
+  ['appeared', 'disappeared'],
+  ['disappeared', 'appeared'],
+  ['h3-began', 'h3-ended'],
+  ['h3-ended', 'h3-began'],
+]);
 
 /** The same comparison with its sides swapped. */
 function mirrored(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(mirrored);
-  if (typeof value === 'string') return MIRRORED[value as Change] ?? value;
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null) return MIRRORED.get(value) ?? value;
   const swapped = Object.entries(value).map(([key, side]) => [
     key === 'before' ? 'after' : key === 'after' ? 'before' : key,
     mirrored(side),
