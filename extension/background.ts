@@ -79,11 +79,7 @@ const races = createRaces({
   onDone: (race) =>
     void onRace(race).catch((error) => {
       logged(error);
-      onRaceFailed(
-        race.origin,
-        'not-saved',
-        `The race was run but could not be kept. ${troubleWords(error)}`,
-      );
+      onRaceFailed(race.origin, 'not-saved', say('popupRaceNotKept', { why: troubleWords(error) }));
     }),
   onFailed: onRaceFailed,
 });
@@ -101,7 +97,7 @@ const popups = createPopupServer({
     else onRaceFailed(origin, 'not-allowed', say('pageRacesOff'));
   },
   cancelRace: races.cancel,
-  reconnectHelper: link.askConsentAgain,
+  reconnectHelper: link.reconnect,
   steer: async (origin, on) => (await ready).steering?.choose(origin, on, link.network),
   report: async (selection) => {
     const [{ ledger }, browser] = await Promise.all([ready, browserVersion()]);

@@ -1,3 +1,4 @@
+import '../words.fixture.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WIRE_PROTOCOL } from '@photofinish/shared/wire';

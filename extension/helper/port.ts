@@ -4,6 +4,7 @@
 import { type Reply, type Request, replySchema, WIRE_PROTOCOL } from '@photofinish/shared/wire';
 import * as v from 'valibot';
 import type { HelperState } from '../messages.ts';
+import { say } from '../words.ts';
 import { createReassembly } from './chunks.ts';
 import { HelperError } from './failure.ts';
 import { createPendingReplies, type PendingReplies } from './pending.ts';
@@ -97,7 +98,8 @@ export function createHelperPort({ connect, clock, program, onState }: PortDeps)
   const greeted = (answer: Answer): void => {
     if (answer.type !== 'hello') return;
     if (answer.protocol !== WIRE_PROTOCOL) {
-      const message = `The helper (${answer.program}) speaks version ${answer.protocol} and this extension version ${WIRE_PROTOCOL}. Update the older one.`;
+      const { program, protocol: theirs } = answer;
+      const message = say('popupHelperVersions', { program, theirs, ours: WIRE_PROTOCOL });
       connection?.port.disconnect();
       lose({ state: 'incompatible', message }, new HelperError('bad-protocol', message));
       return;

@@ -2,6 +2,7 @@
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import type { Progress } from '@photofinish/shared/wire';
+import { say, type WordKey } from '../words.ts';
 import type { HelperError } from './failure.ts';
 import type { RaceOrder, RunningRace } from './helper.ts';
 
@@ -22,17 +23,16 @@ export const RACES_AT_ONCE = 4;
 const MAX_WAITING = 500;
 
 /** What the helper's codes mean to somebody who pressed a button; other messages are sentences already. */
-const WORDS: Partial<Record<HelperError['code'], string>> = {
-  'too-many-races': 'The helper starts at most 30 races a minute. Try again in a minute.',
-  'helper-missing': 'The race needs the helper, and the browser found none.',
-  'helper-disconnected': 'The helper went away during the race. It is started again; race once more.',
-  'race-failed': 'The helper could not run the race',
+const WORDS: Partial<Record<HelperError['code'], WordKey>> = {
+  'too-many-races': 'popupRaceTooMany',
+  'helper-missing': 'popupRaceHelperMissing',
+  'helper-disconnected': 'popupRaceHelperGone',
+  'race-failed': 'popupRaceHelperFailed',
 };
 
 function wordsOf({ code, message }: HelperError): string {
   const words = WORDS[code];
-  if (words === undefined) return message;
-  return code === 'race-failed' ? `${words}: ${message}` : words;
+  return words === undefined ? message : say(words, { why: message });
 }
 
 export function createRaces({ race, onProgress, onDone, onFailed }: RacesDeps): Races {
@@ -64,14 +64,14 @@ export function createRaces({ race, onProgress, onDone, onFailed }: RacesDeps): 
       const { origin } = order;
       if (running.has(origin)) return;
       if (waiting.size >= MAX_WAITING) {
-        onFailed(origin, 'too-many-races', `${MAX_WAITING} races are waiting already; wait for some to end.`);
+        onFailed(origin, 'too-many-races', say('popupRaceQueueFull', { number: MAX_WAITING }));
         return;
       }
       waiting.set(origin, order);
       next();
     },
     cancel(origin) {
-      if (waiting.delete(origin)) onFailed(origin, 'cancelled', 'The race was cancelled before it began.');
+      if (waiting.delete(origin)) onFailed(origin, 'cancelled', say('popupRaceCancelledEarly'));
       running.get(origin)?.cancel();
     },
   };

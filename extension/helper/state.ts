@@ -1,6 +1,7 @@
 // What the browser's words for a closed native port mean. The words are Chromium's and Firefox's own, in English
 // whatever the browser's language; an unknown one counts as a crash, which is tried again.
 import type { HelperState } from '../messages.ts';
+import { say } from '../words.ts';
 import type { HelperErrorCode } from './failure.ts';
 
 const MISSING = [
@@ -16,13 +17,10 @@ const NOT_FOR_US = ['Access to the specified native messaging host is forbidden'
 
 /** The state after the port closed with the browser's message. */
 export function stateAfterDisconnect(why: string | null): HelperState {
-  if (why === null) return { state: 'crashed', message: 'The helper closed the connection.' };
+  if (why === null) return { state: 'crashed', message: say('popupHelperClosed') };
   if (MISSING.some((words) => why.includes(words))) return { state: 'missing' };
   if (NOT_FOR_US.some((words) => why.includes(words)))
-    return {
-      state: 'incompatible',
-      message: 'The helper is installed for another extension.',
-    };
+    return { state: 'incompatible', message: say('popupHelperForAnother') };
   return { state: 'crashed', message: why };
 }
 
