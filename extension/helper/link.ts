@@ -29,8 +29,8 @@ export interface HelperLink {
   recallNetwork(): Promise<void>;
   /** Opens the line if the user agreed to it. */
   connect(): void;
-  /** Looks again whether the user agrees, and opens the line or closes it. */
-  askConsentAgain(): void;
+  /** Looks again whether the user agrees, and opens the line now, whatever pause was left, or closes it. */
+  reconnect(): void;
   /** Tells the state now and after each change; gives the function that ends it. */
   watch(told: (state: HelperState) => void): () => void;
   /** Something is in the outbox. */
@@ -71,7 +71,9 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
     timers.later(UPLOAD_DELAY_MS, () => {
       uploading = false;
       // What could not be sent stays in the outbox, for the next batch or the next connection.
-      deps.upload().catch(() => {});
+      askConsentAgain()
+        .then(() => (port.state.state === 'ready' ? deps.upload() : undefined))
+        .catch(() => {});
     });
   };
 
@@ -92,17 +94,20 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
     if (consent === true) port.connect();
   };
 
-  const askConsentAgain = (): void => {
-    hasConsent().then((given) => {
-      const withdrawn = consent !== false && !given;
-      consent = given;
-      if (withdrawn) port.forbid();
-      connect();
-    }, console.error);
+  // Firefox does not tell that the user withdrew it, so that it is also asked before anything observed is handed on.
+  const askConsentAgain = async (): Promise<void> => {
+    const given = await hasConsent();
+    const [before, withdrawn] = [consent, consent !== false && !given];
+    consent = given;
+    if (withdrawn) port.forbid();
+    else if (before !== given) connect();
   };
 
-  onConsent(askConsentAgain);
-  askConsentAgain();
+  const look = (): void => {
+    askConsentAgain().catch(console.error);
+  };
+  onConsent(look);
+  look();
 
   return {
     helper,
@@ -118,7 +123,9 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
       if (network === NETWORK_UNKNOWN) network = String(saved[NETWORK_KEY] ?? NETWORK_UNKNOWN);
     },
     connect,
-    askConsentAgain,
+    reconnect() {
+      askConsentAgain().then(connect, console.error);
+    },
     watch(told) {
       watchers.add(told);
       told(stateNow());

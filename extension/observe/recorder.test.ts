@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Forecast } from '@photofinish/shared/forecast';
 import type { Batch } from '../ledger/ledger.ts';
+import { withForecasts } from '../page/model.ts';
 import { createPages } from '../page/pages.ts';
 import { loadSavedMap } from '../page/saved-map.ts';
 import { createRecorder } from './recorder.ts';
@@ -172,4 +174,23 @@ test('what may not be recorded is forgotten, although nobody told of it', async 
   table.add({ ...request, atMs: 0 });
   await recorder.recordMissed();
   assert.deepEqual([recorded.length, table.size], [0, 0]);
+});
+
+test('a page that never speaks still decides its forecast, where its answer names its protocol', async () => {
+  const { pages, table, recorded, recorder } = await bench();
+  const page = pages.commit({ documentId: 'pdf', tabId: 1, url: timing.url, startedMs: 0 });
+  assert.ok(page);
+  const origin = page.origin;
+  const forecast: Forecast = {
+    origin,
+    reachable: { protocol: 'h3', basis: 'raced', ageMs: 1, fresh: true },
+    expected: { protocol: 'h3', basis: 'observed' },
+    hit: true,
+  };
+  pages.update(withForecasts(page, [forecast], 5));
+  pages.show(1, 'pdf');
+  table.add({ ...request, protocol: 'h3', atMs: 1010 });
+  await recorder.recordMissed();
+  assert.deepEqual(recorded[0]?.scores, [{ origin, site: 'a.test', right: true }]);
+  assert.equal(pages.shown(1)?.counts.h3, 1);
 });

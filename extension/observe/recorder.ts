@@ -38,6 +38,7 @@ interface Prepared {
   readonly pageStartedMs: number;
 }
 
+const NOTHING: Pick<Prepared, 'observations' | 'scores'> = { observations: [], scores: [] };
 /** Batches joined and not yet in the ledger; storage that fails for longer costs details, not counts. */
 const MAX_PREPARED = 200;
 
@@ -54,7 +55,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   const { table, pages, nowMs } = deps;
   // Joining consumes the webRequest half, so its result is kept until the ledger has it.
   const prepared = new Map<string, Prepared>();
-  let unsaved: Observation[] = [];
+  let unsaved = NOTHING;
 
   const count = (batch: Omit<Batch, 'nowMs' | 'network'>): Promise<boolean> =>
     deps.ledger.record({ ...batch, nowMs: nowMs(), network: deps.network() });
@@ -147,15 +148,21 @@ export function createRecorder(deps: RecorderDeps): Recorder {
 
     async recordMissed() {
       const found = table.expire(nowMs()).flatMap((request) => missed(request) ?? []);
-      for (const { observation, page } of found) {
+      const scores = found.flatMap(({ observation, page }) => {
         const current = page && pages.get(page.documentId);
-        if (current) pages.update(applyBatch(current, observation.id, [observation], null).page);
-      }
-      const observations = [...unsaved, ...found.map((f) => f.observation)];
+        if (current === undefined) return [];
+        const applied = applyBatch(current, observation.id, [observation], null);
+        pages.update(applied.page);
+        return applied.scores.map((score) => ({ ...score, site: current.site }));
+      });
+      const observations = [...unsaved.observations, ...found.map((f) => f.observation)];
       if (observations.length === 0) return;
-      unsaved = observations.slice(-MAX_PREPARED);
-      await count({ key: null, observations, scores: [], pageStartedMs: nowMs() });
-      unsaved = [];
+      unsaved = {
+        observations: observations.slice(-MAX_PREPARED),
+        scores: [...unsaved.scores, ...scores].slice(-MAX_PREPARED),
+      };
+      await count({ key: null, observations, scores: unsaved.scores, pageStartedMs: nowMs() });
+      unsaved = NOTHING;
       deps.onRecorded(observations);
     },
   };

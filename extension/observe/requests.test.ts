@@ -136,3 +136,12 @@ test('an answer that was cut off came all the same', () => {
   assert.equal(table.size, 1);
   assert.equal(table.claim(claim), base);
 });
+
+test('a document that names its own protocol does not wait for a page that may never speak', () => {
+  const table = createRequestTable();
+  const document = { ...base, kind: 'navigation', documentId: null, protocol: 'h3' } as const;
+  table.add(document);
+  assert.deepEqual(table.expire(4999), []);
+  assert.deepEqual(table.expire(5000), [document]);
+  assert.equal(table.claim({ ...claim, navigation: true }), 'counted', 'when it speaks after all');
+});

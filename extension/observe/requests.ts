@@ -51,6 +51,11 @@ export interface Claim {
  * a hidden one, takes longer. The service worker lives 30 s without an event, so what waits longer would be lost.
  */
 export const SETTLE_MS = 20_000;
+/**
+ * A document that names its own protocol needs its page's word for its size alone, and some pages never speak: the
+ * browser's viewers of PDF and the like let no content script in. Others do so within 3 s.
+ */
+const TOLD_DOCUMENT_MS = 5000;
 const MAX_ENTRIES = 5000;
 const MAX_COUNTED = 5000;
 /** Answers told of before they ended; a page has one, and few pages load at once. */
@@ -67,6 +72,11 @@ export function comparableUrl(url: string): string {
 function keyOf(tabId: number, documentId: string | null, navigation: boolean, url: string): string {
   // A navigation is asked for before its document exists, so it is joined by its tab.
   return `${navigation || documentId === null ? tabId : documentId} ${comparableUrl(url)}`;
+}
+
+function settleMs({ prerender, kind, hop, protocol }: EndedRequest): number {
+  if (prerender) return PRERENDER_MS;
+  return kind === 'navigation' && !hop && protocol !== null ? TOLD_DOCUMENT_MS : SETTLE_MS;
 }
 
 export interface RequestTable {
@@ -151,7 +161,7 @@ export function createRequestTable(): RequestTable {
       const due = overflow;
       overflow = [];
       for (const [key, list] of waiting) {
-        const old = (r: EndedRequest) => nowMs - r.atMs >= (r.prerender ? PRERENDER_MS : SETTLE_MS);
+        const old = (r: EndedRequest) => nowMs - r.atMs >= settleMs(r);
         const stay = list.filter((r) => !old(r));
         if (stay.length === list.length) continue;
         due.push(...list.filter(old));
