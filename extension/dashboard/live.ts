@@ -56,6 +56,14 @@ async function bringUpToDate(live: Live, before: Pulse, now: Pulse): Promise<voi
   await live.changed({ races: [...newer, ...races] });
 }
 
+/** What the page has loaded, as a look would have found it; it may have changed since, unseen while the tab was. */
+function loadedPulse({ columns, races }: Known): Pulse {
+  const { lastSeenMs } = columns.arrays;
+  let newest = 0;
+  for (let row = 0; row < columns.size; row += 1) newest = Math.max(newest, lastSeenMs[row] ?? 0);
+  return { lastSeenMs: newest, lastRaceMs: races[0]?.atMs ?? 0, all: '' };
+}
+
 /** Begins to look; a page that comes back into view is looked after at once. */
 export function keepLive(live: Live): void {
   let before: Pulse | null = null;
@@ -65,8 +73,8 @@ export function keepLive(live: Live): void {
     busy = true;
     try {
       const now = await pulseOf(live.ledger, live.today());
-      if (before === null && !live.known().complete) await live.reload();
-      else if (before !== null && before.all !== now.all) await bringUpToDate(live, before, now);
+      const last = before ?? loadedPulse(live.known());
+      if (last.all !== now.all) await bringUpToDate(live, last, now);
       before = now;
     } catch (error) {
       live.failed(error);

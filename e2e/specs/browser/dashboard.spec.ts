@@ -1,5 +1,8 @@
 // The dashboard shows what the browser did and what races measured, live, and is used by keyboard, by links and with a
 // full ledger as well as with an empty one.
+import { readFile } from 'node:fs/promises';
+import { type Report, reportSchema } from '@photofinish/shared/report';
+import * as v from 'valibot';
 import { fillLedger } from '../../browsers/filled.ts';
 import type { Session } from '../../browsers/session.ts';
 import type { Tab } from '../../browsers/tab.ts';
@@ -141,6 +144,63 @@ test('a chart is read by keyboard, and its table has the same numbers', async ({
   expect(count(lastRow[1])).toBe(count(h3));
   expect(count(lastRow[1]) + count(lastRow[2])).toBe(count(of));
   expect(await violations(tab)).toEqual([]);
+});
+
+/** Chooses a file as a user does in the browser's dialog, which no driver can reach. */
+async function chooseReport(tab: Tab, side: 'before' | 'after', report: Report): Promise<void> {
+  await tab.evaluate(
+    ([id, content]) => {
+      const input = document.querySelector<HTMLInputElement>(`#report-${id}`);
+      const chosen = new DataTransfer();
+      chosen.items.add(new File([content], `${id}.json`, { type: 'application/json' }));
+      if (input === null) return;
+      input.files = chosen.files;
+      input.dispatchEvent(new Event('change'));
+    },
+    [side, JSON.stringify(report)] as const,
+  );
+}
+
+test('a report of one site is saved, and compared with a later one it names what changed and why', async ({
+  open,
+}) => {
+  const session = await open({ helper: false });
+  await fillLedger(session, SMALL_YEAR);
+  const tab = await wholeDashboard(session);
+  await tab.part('report-site').fill('site3.test');
+  await tab.find('#report-site-add').click();
+  await expect(tab.part('report-chosen')).toMention('site3.test');
+  const saved = await tab.download(() => tab.find('#report-formats .button', 'JSON').click());
+  expect(saved.name).toMatch(/^photofinish-site3\.test-\d{4}-\d\d-\d\d\.json$/);
+  const before = v.parse(reportSchema, JSON.parse(await readFile(saved.file, 'utf8')));
+  expect(before.sites.map(({ site }) => site)).toEqual(['site3.test']);
+
+  const after = structuredClone(before);
+  const changed = after.sites[0]?.origins.find(({ protocols }) => protocols.h2 > 0 && protocols.h3 === 0);
+  if (changed === undefined) throw new Error('the filling has no origin without HTTP/3');
+  changed.protocols = { ...changed.protocols, h3: 7 };
+  changed.verdict = { code: 'h3-used', text: 'The browser reaches it over HTTP/3.', findings: [] };
+  await chooseReport(tab, 'before', before);
+  await expect(tab.part('compare-words')).toMention('choose the other report');
+  await chooseReport(tab, 'after', after);
+  const comparison = tab.find('#comparison tbody');
+  await expect(comparison).toMention(new URL(changed.origin).host);
+  await expect(comparison).toMention('HTTP/3 began, another verdict');
+  await expect(comparison).toMention('Now: The browser reaches it over HTTP/3.');
+  expect(await tab.find('#comparison tbody tr').count()).toBe(1);
+  const page = await tab.download(() => tab.find('#comparison .button', 'HTML').click());
+  expect(await readFile(page.file, 'utf8')).toContain(changed.origin);
+  expect(await violations(tab)).toEqual([]);
+
+  await tab.evaluate(() => {
+    const input = document.querySelector<HTMLInputElement>('#report-before');
+    const chosen = new DataTransfer();
+    chosen.items.add(new File(['{}'], 'other.json'));
+    if (input === null) return;
+    input.files = chosen.files;
+    input.dispatchEvent(new Event('change'));
+  });
+  await expect(tab.part('compare-words')).toMention('other.json cannot be read: it is not a report');
 });
 
 test('an empty ledger has words of its own', async ({ open }) => {
