@@ -12,7 +12,7 @@ export default defineConfig({
   // Each worker drives a browser and servers of its own.
   workers: 2,
   retries: 0,
-  timeout: 60_000,
+  timeout: 120_000,
   expect: { timeout: 10_000 },
   forbidOnly: true,
   projects: [

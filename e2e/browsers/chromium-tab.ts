@@ -34,7 +34,11 @@ export function chromiumTab(page: Page): Tab {
     async beforeScripts(run) {
       await page.addInitScript(run);
     },
-    click: async (query) => (await handle(page, query)).click(),
+    async click(query) {
+      // A tip of where the pointer rests may lie over the element, and goes with the pointer.
+      await page.mouse.move(0, 0);
+      await (await handle(page, query)).click();
+    },
     hover: async (query) => (await handle(page, query)).hover(),
     fill: async (query, text) => (await handle(page, query)).fill(text),
     async choose(query, value) {

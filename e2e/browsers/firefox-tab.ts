@@ -31,13 +31,14 @@ function coverOf(element: Element): string | null {
   return top.id || top.className || top.tagName;
 }
 
-/** An element that would take the click itself. A tip that lies over it goes when the pointer leaves, as a user's would. */
+/** The element once it would take the click itself. */
 async function uncovered(page: Page, query: Query): Promise<ElementHandle<Element>> {
   let cover: string | null = null;
+  // A tip of where the pointer rests may lie over it, and goes with the pointer.
+  await page.mouse.move(0, 0);
   const free = async () => {
     const found = await handle(page, query);
     cover = await found.evaluate(coverOf);
-    if (cover !== null) await page.mouse.move(0, 0);
     return cover === null && found;
   };
   const found = await until(free, UNCOVER_TIMEOUT_MS);

@@ -29,6 +29,10 @@ export interface SessionOptions {
   readonly headless: boolean;
   /** Whether the helper is installed; true unless said. */
   readonly helper?: boolean;
+  /** Whether the user lets the extension speak to the helper, where the browser wants that asked; as `helper` unless said. */
+  readonly consent?: boolean;
+  /** Further switches of Chromium. */
+  readonly chromiumArgs?: readonly string[];
 }
 
 export interface SessionFiles {
@@ -93,7 +97,13 @@ function launch(options: SessionOptions, files: SessionFiles): Promise<RunningBr
   const { browser, headless, local, dir } = options;
   const extensionDir = join(TOP, 'extension', 'dist', browser);
   if (browser === 'chromium')
-    return launchChromium({ extensionDir, userDataDir: files.profile, headless, local });
+    return launchChromium({
+      extensionDir,
+      userDataDir: files.profile,
+      headless,
+      local,
+      ...(options.chromiumArgs && { extraArgs: options.chromiumArgs }),
+    });
   const { profile, home } = files;
   return launchFirefox({ extensionDir, profile, home, downloads: join(dir, 'downloads'), headless, local });
 }
@@ -108,7 +118,9 @@ async function tabIdOf(tab: Tab, extensionPage: Tab): Promise<number> {
   const id = await extensionPage.evaluate(async (url) => {
     const own = await chrome.tabs.getCurrent();
     const tabs = (await chrome.tabs.query({})).filter(({ id }) => id !== own?.id);
-    const fits = tabs.filter((each) => !url.startsWith('https:') || each.url === url);
+    // Firefox tells the tab's address with the password that was given, the page without.
+    const plain = (each: chrome.tabs.Tab) => each.url?.replace(/^https:\/\/[^/@]*@/, 'https://');
+    const fits = tabs.filter((each) => !url.startsWith('https:') || plain(each) === url);
     fits.sort((a, b) => (b.lastAccessed ?? 0) - (a.lastAccessed ?? 0));
     return fits[0]?.id ?? null;
   }, address);
@@ -122,7 +134,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const made = { recursive: true, mode: 0o700 } as const;
   await mkdir(files.home, made);
   const fresh = (await mkdir(files.profile, made)) !== undefined;
-  if (options.helper !== false) await installHelper(files, options.local);
+  const { helper = true, consent = helper } = options;
+  if (helper) await installHelper(files, options.local);
   let running = await launch(options, files);
 
   const openPage = async (page: string): Promise<Tab> => {
@@ -130,7 +143,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await tab.goto(running.extensionUrl(page));
     return tab;
   };
-  await settleIn(await openPage('options/options.html'), { fresh, helper: options.helper !== false });
+  await settleIn(await openPage('options/options.html'), { fresh, consent });
   return {
     kind: options.browser,
     files,
@@ -148,6 +161,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     },
     requests: () => running.requests(),
     stopBackground: () => running.stopBackground(),
+    allowPrivateWindows: () => running.allowPrivateWindows(),
     closed: () => running.closed,
     async restart() {
       await running.close();

@@ -16,19 +16,19 @@ async function closeIfOpen(): Promise<boolean> {
 export interface Settling {
   /** Whether the profile is new, so that the welcome page opens. */
   readonly fresh: boolean;
-  /** Whether the helper is installed and to be used. */
-  readonly helper: boolean;
+  /** Whether the helper may be spoken to. */
+  readonly consent: boolean;
 }
 
 /** Uses the page of options, and closes it too. Throws if the welcome page of a new profile does not open by itself. */
-export async function settleIn(options: Tab, { fresh, helper }: Settling): Promise<void> {
+export async function settleIn(options: Tab, { fresh, consent }: Settling): Promise<void> {
   if (fresh && (await until(() => options.evaluate(closeIfOpen), OPEN_TIMEOUT_MS)) === null)
     throw new Error('the welcome page did not open');
   const said = options.part('helper');
   if ((await until(() => said.text(), ANSWER_TIMEOUT_MS)) === null)
     throw new Error('the options say nothing about the helper');
   const ask = options.find('#consent-ask');
-  if (helper && (await ask.isVisible())) {
+  if (consent && (await ask.isVisible())) {
     await ask.click();
     const gone = async () => !(await ask.isVisible());
     if ((await until(gone, ANSWER_TIMEOUT_MS)) === null) throw new Error('the consent was not taken');

@@ -24,17 +24,23 @@ function helpersOf(config: string): number[] {
   });
 }
 
+/** Kills the helper at once, waiting for it to be there. */
+async function killHelper(config: string): Promise<void> {
+  await expect.poll(() => helpersOf(config).length).toBeGreaterThan(0);
+  for (const pid of helpersOf(config)) process.kill(pid, 'SIGKILL');
+}
+
 test('without the helper pages are recorded all the same, and the popup says how to get it', async ({
   local,
   open,
 }) => {
-  const session = await open({ helper: false });
+  const session = await open({ helper: false, consent: true });
   const tab = await session.newTab();
   await tab.goto(local.origins.both.origin);
   const popup = await session.openPopup(tab);
   await expect(popup.part('page-protocol')).toSay('HTTP/2');
   const help = popup.part('helper-help');
-  await expect(help).toMention('photofinish install');
+  await expect(help).toSay(/npx photofinish(@\d+)? install/);
 
   await installHelper(session.files, local);
   await popup.tab.find('#helper-retry').click();
@@ -53,7 +59,7 @@ test('a helper that is killed comes back, and what the browser used reaches its 
   await tab.goto(both.origin);
   const popup = await session.openPopup(tab);
   await expect(popup.part('helper')).toMention('helper 1.');
-  for (const pid of helpersOf(session.files.config)) process.kill(pid, 'SIGKILL');
+  await killHelper(session.files.config);
   await tab.goto(h2only.origin);
   await expect(popup.part('page-protocol')).toSay('HTTP/2');
   await expect
@@ -74,7 +80,7 @@ test('a helper of another age is named as such', async ({ local, open }) => {
     manifest,
     JSON.stringify({ ...JSON.parse(await readFile(manifest, 'utf8')), path: launcher }),
   );
-  for (const pid of helpersOf(session.files.config)) process.kill(pid, 'SIGKILL');
+  await killHelper(session.files.config);
   const tab = await session.newTab();
   await tab.goto(local.origins.both.origin);
   const popup = await session.openPopup(tab);
@@ -113,6 +119,19 @@ test('the background is ended again and again, and every request is counted once
       { timeout: 30_000 },
     )
     .toEqual({ h3: 0, h2: VISITS * (RESOURCES + 1), 'http/1.1': 0, unknown: 0 });
+});
+
+test('what was recorded outlasts the browser, and recording goes on', async ({ local, open, dir }) => {
+  const session = await open();
+  const { h2only } = local.origins;
+  for (const visits of [1, 2]) {
+    await (await session.newTab()).goto(h2only.origin);
+    const popup = await session.openPopup(null);
+    await expect
+      .poll(async () => (await exportedReport(popup, dir)).sites.map((site) => site.origins[0]?.protocols))
+      .toEqual([{ h3: 0, h2: visits, 'http/1.1': 0, unknown: 0 }]);
+    await session.restart();
+  }
 });
 
 test('an export comes even when the background ends under it', async ({ local, open, dir }) => {
