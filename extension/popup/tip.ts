@@ -10,14 +10,14 @@ export interface Tip {
 }
 
 /** A pointer that only passes by is not told. */
-const REST_MS = 250;
+const REST_MS = 500;
 const GAP_PX = 4;
 
+/** Above where there is room: who reads on downwards does not run into it. */
 function place(element: HTMLElement, beside: HTMLElement): void {
   const row = beside.getBoundingClientRect();
-  const below = row.bottom + GAP_PX;
-  const fits = below + element.offsetHeight <= innerHeight;
-  element.style.top = `${Math.max(GAP_PX, fits ? below : row.top - GAP_PX - element.offsetHeight)}px`;
+  const above = row.top - GAP_PX - element.offsetHeight;
+  element.style.top = `${above >= 0 ? above : row.bottom + GAP_PX}px`;
 }
 
 /** Tells tips about what is in `area`; `tipOf` gives the one for an element, null where there is nothing to tell. */
@@ -61,6 +61,7 @@ export function wireTip(area: HTMLElement, tipOf: (target: EventTarget | null) =
   });
   area.addEventListener('focusout', hide);
   area.addEventListener('click', hide);
+  element.addEventListener('click', hide);
   document.addEventListener('scroll', hide, { capture: true, passive: true });
   document.addEventListener(
     'keydown',
