@@ -132,12 +132,15 @@ function showTrouble(error: unknown): void {
   const notice = byId('trouble');
   setText(notice, error === null ? '' : troubleWords(error));
   notice.hidden = error === null;
+  if (error === null) return;
+  byId('opening').hidden = true;
   byId('view').ariaBusy = 'false';
 }
 
 function drawAll(): void {
   revision += 1;
   const empty = columns.size === 0 && totals.length === 0 && state.site === null;
+  byId('opening').hidden = true;
   byId('empty').hidden = !empty;
   byId('full').hidden = empty;
   if (!empty) for (const part of PARTS) draw[part]();
@@ -159,9 +162,8 @@ async function loadEverything(): Promise<void> {
 }
 
 async function open(): Promise<void> {
-  const first = loadFirst(ledger, state.site, PAGE_ROWS);
-  await readTotals();
-  columns = await first;
+  const [first] = await Promise.all([loadFirst(ledger, state.site, PAGE_ROWS), readTotals()]);
+  columns = first;
   drawAll();
   watchConditions(() => renderConditions(state, periodOf(state, Date.now()), totals));
   await Promise.all([loadEverything(), openReports()]);

@@ -18,6 +18,7 @@ import {
 } from '../charts/ecdf-chart.ts';
 import { lineSwatch } from '../charts/paint.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { troubleWords } from '../ledger/trouble.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { say, type WordKey } from '../words.ts';
 import { type Entry, options } from './controls.ts';
@@ -193,10 +194,13 @@ export function createRacesView(ledger: Pick<Ledger, 'races'>): RacesView {
     cell.colSpan = HISTORY_HEAD.length;
     line.append(cell);
     opened.set(key, line);
-    void ledger.races(race.origin).then((races) => {
-      const found = races.find(({ atMs }) => atMs === race.atMs);
-      cell.replaceChildren(found ? raceFigure(found) : make('p', '', say('dashboardGone')));
-    });
+    ledger.races(race.origin).then(
+      (races) => {
+        const found = races.find(({ atMs }) => atMs === race.atMs);
+        cell.replaceChildren(found ? raceFigure(found) : make('p', 'gone', say('dashboardGone')));
+      },
+      (error) => cell.replaceChildren(make('p', 'gone', troubleWords(error))),
+    );
     redraw();
   };
 
