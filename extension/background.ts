@@ -64,7 +64,7 @@ const link = openHelperLink({
 const { helper } = link;
 
 const forecaster = createForecaster({
-  ask: helper.forecast,
+  ask: link.forecast,
   originsOfSite: async (site, limit) => (await ready).ledger.originsOfSite(site, limit),
   onArrived: (navigation) => void onForecast(navigation).catch(logged),
   nowMs: preciseNowMs,

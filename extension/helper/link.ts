@@ -29,6 +29,8 @@ export interface HelperLink {
   recallNetwork(): Promise<void>;
   /** Opens the line if the user agreed to it. */
   connect(): void;
+  /** Asks for forecasts; whether the user still agrees is looked up beside it, so as not to be late. */
+  readonly forecast: Helper['forecast'];
   /** Looks again whether the user agrees, and opens the line now, whatever pause was left, or closes it. */
   reconnect(): void;
   /** Tells the state now and after each change; gives the function that ends it. */
@@ -123,6 +125,10 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
       if (network === NETWORK_UNKNOWN) network = String(saved[NETWORK_KEY] ?? NETWORK_UNKNOWN);
     },
     connect,
+    forecast(site, origins) {
+      look();
+      return helper.forecast(site, origins);
+    },
     reconnect() {
       askConsentAgain().then(connect, console.error);
     },
