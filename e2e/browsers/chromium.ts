@@ -6,12 +6,14 @@ import { findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory } from '../scratch.ts';
 import { chromiumTab } from './chromium-tab.ts';
 import type { LocalOrigins, RunningBrowser, SeenRequest } from './running.ts';
+import { until } from './tab.ts';
 
 /**
  * A port that none of the origins listens on. `--origin-to-force-quic-on=HOST:PORT` forces QUIC on that port
  * only, but lets the whole HOST speak QUIC under a private root, which Chromium otherwise refuses.
  */
 const UNUSED_PORT = 9;
+const RELOAD_TIMEOUT_MS = 15_000;
 
 export interface ChromiumOptions {
   /** The built extension; none loads if absent. */
@@ -55,6 +57,7 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
     extensionUrl: (page) => `chrome-extension://${extensionId}/${page}`,
     requests: async () => seen,
     stopBackground: () => stopWorkers(context),
+    allowPrivateWindows: () => allowIncognito(context, extensionId),
     closed: new Promise((resolve) => context.once('close', () => resolve())),
     async close() {
       await context.close();
@@ -69,6 +72,30 @@ async function stopWorkers(context: BrowserContext): Promise<void> {
   await cdp.send('ServiceWorker.enable');
   await cdp.send('ServiceWorker.stopAllWorkers');
   await cdp.detach();
+}
+
+/** What Chromium's own page of extensions has, and nobody else. */
+interface ExtensionsPage {
+  readonly developerPrivate: {
+    updateExtensionConfiguration(update: { extensionId: string; incognitoAccess: boolean }): Promise<void>;
+  };
+}
+
+async function allowIncognito(context: BrowserContext, extensionId: string): Promise<void> {
+  const page = await context.newPage();
+  await page.goto('chrome://extensions');
+  await page.evaluate((id) => {
+    const { developerPrivate } = chrome as unknown as ExtensionsPage;
+    return developerPrivate.updateExtensionConfiguration({ extensionId: id, incognitoAccess: true });
+  }, extensionId);
+  const allowed = async () => {
+    await page.goto(`chrome-extension://${extensionId}/manifest.json`);
+    return page.evaluate(() => chrome.extension.isAllowedIncognitoAccess());
+  };
+  // While it starts anew, none of its pages can be opened.
+  if ((await until(() => allowed().catch(() => false), RELOAD_TIMEOUT_MS)) === null)
+    throw new Error('Chromium does not let the extension into private windows');
+  await page.close();
 }
 
 function chromiumArguments(options: ChromiumOptions): string[] {

@@ -32,6 +32,8 @@ export interface Privileged {
   downloadAfter(count: number): Promise<Download>;
   /** Ends the add-on's background at once, as Firefox does when it is idle, whatever keeps it busy. */
   stopBackground(addOn: string): Promise<void>;
+  /** Lets the add-on run in private windows, and starts it anew, as its page in about:addons does. */
+  allowPrivateWindows(addOn: string): Promise<void>;
   /** The host that this profile gave to the add-on's pages, once it is installed. */
   hostOf(addOn: string): Promise<string>;
   /** Every request over HTTP since this place was taken. */
@@ -48,6 +50,10 @@ declare const ChromeUtils: {
   importESModule(url: string): {
     readonly NavigableManager: {
       getBrowsingContextById(id: string): { prefersColorSchemeOverride: string };
+    };
+    readonly AddonManager: { getAddonByID(id: string): Promise<{ reload(): Promise<void> }> };
+    readonly ExtensionPermissions: {
+      add(id: string, granted: { permissions: string[]; origins: string[] }): Promise<void>;
     };
     readonly Downloads: {
       readonly ALL: string;
@@ -165,6 +171,15 @@ export async function becomePrivileged(browser: Browser): Promise<Privileged> {
       run(async (id) => {
         const options = { ignoreDevToolsAttached: true, disableResetIdleForTest: true };
         await WebExtensionPolicy.getByID(id)?.extension.terminateBackground(options);
+      }, addOn),
+    allowPrivateWindows: (addOn) =>
+      run(async (id) => {
+        const { importESModule } = ChromeUtils;
+        const { ExtensionPermissions } = importESModule('resource://gre/modules/ExtensionPermissions.sys.mjs');
+        const { AddonManager } = importESModule('resource://gre/modules/AddonManager.sys.mjs');
+        const allowed = { permissions: ['internal:privateBrowsingAllowed'], origins: [] };
+        await ExtensionPermissions.add(id, allowed);
+        await (await AddonManager.getAddonByID(id)).reload();
       }, addOn),
     async hostOf(addOn) {
       const host = () => run((id) => WebExtensionPolicy.getByID(id)?.mozExtensionHostname, addOn);

@@ -87,6 +87,7 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningBro
       extensionUrl: (page) => `moz-extension://${host}/${page}`,
       requests: privileged.requests,
       stopBackground: () => privileged.stopBackground(FIREFOX_EXTENSION_ID),
+      allowPrivateWindows: () => privileged.allowPrivateWindows(FIREFOX_EXTENSION_ID),
       closed: new Promise((resolve) => browser.once('disconnected', () => resolve())),
       close: () => browser.close(),
     };

@@ -26,6 +26,8 @@ export interface RunningBrowser {
   requests(): Promise<readonly SeenRequest[]>;
   /** Ends the extension's background at once, as the browser does when it is idle or the memory is needed. */
   stopBackground(): Promise<void>;
+  /** Lets the extension into private windows, as the user does in the browser's own pages. It starts anew for that. */
+  allowPrivateWindows(): Promise<void>;
   /** Resolves when the browser has gone, whoever ended it. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
