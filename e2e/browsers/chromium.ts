@@ -77,6 +77,7 @@ async function stopWorkers(context: BrowserContext): Promise<void> {
 /** What Chromium's own page of extensions has, and nobody else. */
 interface ExtensionsPage {
   readonly developerPrivate: {
+    updateProfileConfiguration(update: { inDeveloperMode: boolean }): Promise<void>;
     updateExtensionConfiguration(update: { extensionId: string; incognitoAccess: boolean }): Promise<void>;
   };
 }
@@ -84,9 +85,11 @@ interface ExtensionsPage {
 async function allowIncognito(context: BrowserContext, extensionId: string): Promise<void> {
   const page = await context.newPage();
   await page.goto('chrome://extensions');
-  await page.evaluate((id) => {
+  await page.evaluate(async (id) => {
     const { developerPrivate } = chrome as unknown as ExtensionsPage;
-    return developerPrivate.updateExtensionConfiguration({ extensionId: id, incognitoAccess: true });
+    // Else an unpacked extension is switched off when it starts anew.
+    await developerPrivate.updateProfileConfiguration({ inDeveloperMode: true });
+    await developerPrivate.updateExtensionConfiguration({ extensionId: id, incognitoAccess: true });
   }, extensionId);
   const allowed = async () => {
     await page.goto(`chrome-extension://${extensionId}/manifest.json`);

@@ -1,0 +1,282 @@
+// What outlives what: the background ended between any two things that happen, and at any moment of a page's load; the
+// browser closed and opened again; private windows. Every request is counted once, by what its server saw.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Report } from '@photofinish/shared/report';
+import { seededRandom } from '../../bench/random.ts';
+import type { Popup } from '../../browsers/popup.ts';
+import type { Session } from '../../browsers/session.ts';
+import { type Tab, visitUntil } from '../../browsers/tab.ts';
+import { ORIGIN_KINDS, type RunningOrigins, type SeenRequest, startOrigins } from '../../origins/start.ts';
+import { badgeText, test as base, expect, exportedReport, runPhotofinish } from '../fixtures.ts';
+
+const { both, h2only, h1only } = ORIGIN_KINDS;
+const KINDS = {
+  both,
+  h2only,
+  /** Six connections of one request at a time: a page of many of its resources takes a while. */
+  slow: { ...h1only, host: 'slow.test', answerDelayMs: 400 },
+};
+
+interface Served extends RunningOrigins<keyof typeof KINDS> {
+  /** Every request so far, races included. */
+  readonly seen: readonly SeenRequest[];
+}
+
+const test = base.extend<{ served: Served }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
+  served: async ({}, use) => {
+    const seen: SeenRequest[] = [];
+    const running = await startOrigins({ origins: KINDS, onRequest: (request) => seen.push(request) });
+    await use({ ...running, seen });
+    await running.stop();
+  },
+});
+
+/** A background that was ended has been asked everything, read the ledger and answered within this. */
+const SETTLED = { timeout: 40_000 };
+const PROTOCOLS = { 'HTTP/3': 'h3', 'HTTP/2': 'h2', 'HTTP/1.1': 'http/1.1' } as const;
+
+/** Ends the background when told, and proves that it did: a page without a script is there to see, and wakes nobody. */
+async function backgroundEnder(session: Session): Promise<() => Promise<void>> {
+  const witness = await session.newTab();
+  await witness.goto(session.extensionUrl('icons/photofinish-16.png'));
+  const life = () =>
+    witness.evaluate(async () => {
+      const [background] = await chrome.runtime.getContexts({
+        contextTypes: ['BACKGROUND' as chrome.runtime.ContextType],
+      });
+      return background?.contextId ?? null;
+    });
+  return async () => {
+    const before = await life();
+    await session.stopBackground();
+    // Whatever happens next may have started another one already.
+    if (before !== null) await expect.poll(life).not.toBe(before);
+  };
+}
+
+/** Requests by origin and protocol; what there is none of is not there. */
+type Counts = Record<string, Record<string, number>>;
+
+function countsOf(each: Iterable<readonly [origin: string, protocol: string, count: number]>): Counts {
+  const counts: Counts = {};
+  for (const [origin, protocol, count] of each) {
+    if (count === 0) continue;
+    const before = counts[origin] ?? {};
+    counts[origin] = { ...before, [protocol]: (before[protocol] ?? 0) + count };
+  }
+  return counts;
+}
+
+/** As the servers counted. `/` is what the helper asks for, and here no browser does. */
+function servedCounts(seen: readonly SeenRequest[]): Counts {
+  const byBrowser = seen.filter(({ path }) => path !== '/');
+  return countsOf(byBrowser.map(({ origin, protocol }) => [origin, PROTOCOLS[protocol], 1]));
+}
+
+/** As a report counts, over all its sites. */
+function reportedCounts({ sites }: Report): Counts {
+  const origins = sites.flatMap((site) => site.origins);
+  return countsOf(
+    origins.flatMap(({ origin, protocols }) =>
+      Object.entries(protocols).map(([protocol, count]) => [origin, protocol, count] as const),
+    ),
+  );
+}
+
+const loaded = (tab: Tab) => expect(tab.find('#summary[data-done]')).toBeSeen();
+
+/** Requests by origin in the popup's table. */
+async function shownCounts(popup: Popup): Promise<Record<string, number>> {
+  return Object.fromEntries((await popup.origins()).map(({ origin, requests }) => [origin, requests]));
+}
+
+test('the background is ended between all steps of a visit, and every request is counted once', async ({
+  open,
+  served,
+  dir,
+}) => {
+  const session = await open({ local: served });
+  const end = await backgroundEnder(session);
+  const { both, h2only, slow } = served.origins;
+  const first = await session.newTab();
+  await first.goto(`${both.origin}/page?resources=6&from=${h2only.origin},${slow.origin}`);
+  await end();
+  await loaded(first);
+  await end();
+  await first.evaluate(
+    (urls) => Promise.all(urls.map((url) => fetch(url, { cache: 'no-store' }))).then(() => {}),
+    [h2only, slow].map(({ origin }) => `${origin}/r/more.txt`),
+  );
+  await end();
+  await first.goto(`${h2only.origin}/page?resources=4&from=${h2only.origin}`);
+  await loaded(first);
+  await end();
+  await first.back();
+  await end();
+  // Firefox's driver loses a tab that went back.
+  const tab = await session.newTab();
+  await visitUntil(tab, `${both.origin}/page?resources=3&from=${h2only.origin}`, 'h3');
+  await end();
+  await loaded(tab);
+  const last = { [both.origin]: 1, [h2only.origin]: 3 };
+  await end();
+  const popup = await session.openPopup(tab);
+  await expect.poll(() => shownCounts(popup), SETTLED).toEqual(last);
+  await end();
+  expect(await popup.race()).toMatchObject({ ok: true });
+  await end();
+  await expect(popup.part('page-protocol')).toSay('HTTP/3');
+  await expect.poll(() => shownCounts(popup), SETTLED).toEqual(last);
+  await expect(popup.part('finish-caption')).toMention('median of 3 pairs');
+  await end();
+  await expect.poll(() => badgeText(popup, tab), SETTLED).toBe('H3');
+  await end();
+  await expect
+    .poll(async () => reportedCounts(await exportedReport(popup, dir)), SETTLED)
+    .toEqual(servedCounts(served.seen));
+  const report = await exportedReport(popup, dir);
+  const site = report.sites.find((each) => each.site === KINDS.both.host);
+  expect(site?.origins.find((each) => each.origin === both.origin)).toMatchObject({
+    verdict: { code: 'h3-used' },
+    races: [{ mode: 'compare' }],
+  });
+});
+
+for (const seed of [1, 2])
+  test(`the background is ended at moments of chance while 200 resources load, seed ${seed}`, async ({
+    open,
+    served,
+    dir,
+  }) => {
+    const random = seededRandom(seed);
+    const session = await open({ local: served });
+    const end = await backgroundEnder(session);
+    const { both, h2only, slow } = served.origins;
+    const from = [both, h2only, slow].map(({ origin }) => origin).join(',');
+    const tab = await session.newTab();
+    let loading = true;
+    const load = tab
+      .goto(`${h2only.origin}/page?resources=200&from=${from}`)
+      .then(() => loaded(tab))
+      .finally(() => {
+        loading = false;
+      });
+    let ended = 0;
+    while (loading) {
+      await pause(random() * 300);
+      await end();
+      ended += 1;
+    }
+    await load;
+    expect(ended).toBeGreaterThanOrEqual(3);
+
+    const popup = await session.openPopup(tab);
+    await expect
+      .poll(() => shownCounts(popup), SETTLED)
+      .toEqual({ [h2only.origin]: 1 + 67, [both.origin]: 67, [slow.origin]: 66 });
+    await expect.poll(() => badgeText(popup, tab)).toBe('H2');
+    await expect
+      .poll(async () => reportedCounts(await exportedReport(popup, dir)), SETTLED)
+      .toEqual(servedCounts(served.seen));
+  });
+
+test('what was chosen, recorded and raced is there when the browser is opened again', async ({
+  open,
+  served,
+  dir,
+}) => {
+  const session = await open({ local: served });
+  const { both, h2only } = served.origins;
+  const chosen = () =>
+    ({
+      retention: document.querySelector<HTMLInputElement>('#retention')?.value,
+      never: document.querySelector('#never-list bdi')?.textContent,
+      when: document.querySelector<HTMLInputElement>('input[name=race-when]:checked')?.value,
+    }) as const;
+  const options = await session.openPage('options/options.html');
+  await options.find('#never-site').fill('never.test');
+  await options.press('Enter');
+  await expect(options.find('#never-list')).toMention('never.test');
+  await options.find('#retention').fill('30');
+  await options.press('Tab');
+  const choice = { retention: '30', never: 'never.test', when: 'click' };
+  await expect.poll(() => options.evaluate(chosen)).toEqual(choice);
+
+  const tab = await session.newTab();
+  await tab.goto(`${both.origin}/page?resources=4&from=${h2only.origin}`);
+  await loaded(tab);
+  const popup = await session.openPopup(tab);
+  expect(await popup.race()).toMatchObject({ ok: true });
+  await expect
+    .poll(async () => reportedCounts(await exportedReport(popup, dir)))
+    .toEqual(servedCounts(served.seen));
+  const sitesOf = async (shown: Popup) => (await exportedReport(shown, dir)).sites;
+  const before = await sitesOf(popup);
+  const verdict = await popup.part('verdict').text();
+  expect(verdict).toMatch(/ms/);
+
+  await session.restart();
+  const again = await session.openPopup(null);
+  expect(await sitesOf(again)).toEqual(before);
+  const optionsAgain = await session.openPage('options/options.html');
+  await expect.poll(() => optionsAgain.evaluate(chosen)).toEqual(choice);
+  const dashboard = await session.openPage('dashboard/dashboard.html');
+  await expect(dashboard.find('main')).toMention(KINDS.both.host);
+  const tabAgain = await session.newTab();
+  await tabAgain.goto(`${both.origin}/page?resources=1&from=${h2only.origin}`);
+  const popupAgain = await session.openPopup(tabAgain);
+  await expect(popupAgain.part('finish-caption')).toMention('median of 3 pairs');
+});
+
+/** Opens a page in a private window, by the extension; resolves with its tab once the servers answered it all. */
+async function visitPrivately(opener: Tab, { seen }: Served, url: string, requests: number): Promise<number> {
+  const before = seen.length;
+  const tabId = await opener.evaluate(async (address) => {
+    const opened = await chrome.windows.create({ incognito: true, url: address });
+    return opened?.tabs?.[0]?.id ?? -1;
+  }, url);
+  await expect.poll(() => seen.length - before, SETTLED).toBe(requests);
+  return tabId;
+}
+
+test('of a private window nothing is recorded until the user chooses it, and the popup says so', async ({
+  open,
+  served,
+  dir,
+}) => {
+  const session = await open({ local: served });
+  await session.allowPrivateWindows();
+  const { both, h2only } = served.origins;
+  const url = `${both.origin}/page?resources=4&from=${h2only.origin}`;
+  // A tab that is opened later would be of the private window.
+  const options = await session.openPage('options/options.html');
+  const shown = await session.openPage('popup/popup.html?tab=-1');
+  const tab = await session.newTab();
+  const popup = await session.openPopup(null);
+
+  const privately = await visitPrivately(options, served, url, 5);
+  await shown.goto(session.extensionUrl(`popup/popup.html?tab=${privately}`));
+  await expect(shown.part('verdict')).toSay(/^Nothing of private windows is recorded/);
+  await expect(shown.part('race')).not.toBeSeen();
+  // A visit that is recorded, later than the private one, shows that that one had its turn.
+  await tab.goto(`${h2only.origin}/page?resources=2`);
+  const own = { [h2only.origin]: { h2: 3 } };
+  await expect.poll(async () => reportedCounts(await exportedReport(popup, dir)), SETTLED).toEqual(own);
+  await expect.poll(() => cached(session)).toContain(h2only.host);
+  expect(await cached(session)).not.toContain(both.host);
+
+  await options.bringToFront();
+  await options.find('#private').click();
+  await expect(options.find('#private-how')).not.toBeSeen();
+  await visitPrivately(options, served, url, 5);
+  await expect
+    .poll(async () => reportedCounts(await exportedReport(popup, dir)), SETTLED)
+    .toEqual(servedCounts(served.seen.slice(5)));
+});
+
+/** What the helper remembers, as the command line lists it. */
+async function cached({ files }: Session): Promise<string> {
+  const { stdout } = await runPhotofinish(['cache', 'list', '--cache', files.cache, '--json']);
+  return stdout;
+}
