@@ -6,6 +6,7 @@ import { type Origin, originOfUrl, originParts } from '@photofinish/shared/origi
 import type { OriginRace } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
 import { browserVersion, documentOfTab, hasAccess, knownTabs, preciseNowMs, timers } from './browser.ts';
+import { createInspection, DEVTOOLS_PORT } from './devtools/inspection.ts';
 import { BROWSER } from './edition.ts';
 import { createForecaster, type Navigation } from './forecast/forecaster.ts';
 import { createFirstVisitRaces } from './helper/first-visit.ts';
@@ -25,7 +26,8 @@ import { createRecordable } from './observe/recordable.ts';
 import { createRecorder } from './observe/recorder.ts';
 import { createRequestTable, type EndedRequest } from './observe/requests.ts';
 import { arrivedSchema } from './observe/timing-schema.ts';
-import { type Page, withForecasts } from './page/model.ts';
+import { createTold, type Revealed, revealsOf } from './observe/told.ts';
+import { type Page, withForecasts, withReveal } from './page/model.ts';
 import { createPages } from './page/pages.ts';
 import { createPopupServer } from './page/popup-port.ts';
 import { createPresenter } from './page/presenter.ts';
@@ -84,7 +86,16 @@ const races = createRaces({
   onFailed: onRaceFailed,
 });
 
+const inspection = createInspection({
+  inOrder: (run) => whenReady(run),
+  refuses: (tabId) => recordable.ofTab(tabId) !== null,
+  onRequests: (tabId, requests) => void reveal(told.tell(tabId, requests)).catch(logged),
+  onClosed: (tabId) => told.forget(tabId),
+});
+const told = createTold(inspection.isInspected);
+
 const popups = createPopupServer({
+  watchRequests: inspection.watch,
   watchHelper: link.watch,
   doctor: () => helper.doctor().catch(() => null),
   wipe,
@@ -161,6 +172,8 @@ async function start() {
       for (const { site, origin } of observations) forecaster.remember(site, [origin]);
       link.uploadSoon();
     },
+    told,
+    onRevealed: (revealed) => void reveal(revealed).catch(logged),
   });
   const upload = createUpload({ ledger, observed: helper.observed });
   return { ledger, pages, presenter, recorder, upload, failures, steering };
@@ -184,8 +197,9 @@ function followSettings(changed: Settings): void {
   whenReady(({ pages, presenter, steering }) => {
     steering?.enable(settings.steering).catch(logged);
     presenter.refreshWatched();
-    for (const tabId of pages.forget(({ tabId, origin }) => recordable.ofPage(tabId, origin) !== null))
-      presenter.refresh(tabId);
+    const tabs = pages.forget(({ tabId, origin }) => recordable.ofPage(tabId, origin) !== null);
+    for (const tabId of tabs) presenter.refresh(tabId);
+    inspection.forget(tabs);
   });
 }
 
@@ -201,6 +215,19 @@ async function shownDocument(tabId: number): Promise<TabDocument | null> {
 
 function logged(error: unknown): void {
   console.error(error);
+}
+
+/** Requests that were counted as unknown are counted as what they were, and then shown so. */
+async function reveal(revealed: readonly Revealed[]): Promise<void> {
+  const [first] = revealed;
+  if (first === undefined) return;
+  const { ledger, pages } = await ready;
+  const key = `told:${first.observation.id}`;
+  await ledger.reveal({ key, reveals: revealsOf(revealed), nowMs: Date.now() });
+  for (const { documentId, observation, protocol } of revealed) {
+    const page = documentId === null ? undefined : pages.get(documentId);
+    if (page !== undefined) pages.update(withReveal(page, observation, protocol));
+  }
 }
 
 function setTrouble(words: string | null): void {
@@ -372,6 +399,7 @@ const inbox = openInbox({
 chrome.runtime.onConnect.addListener((connected) => {
   const own = connected.sender?.url?.startsWith(chrome.runtime.getURL('')) === true;
   if (connected.name === POPUP_PORT && own) popups.accept(connected);
+  if (connected.name === DEVTOOLS_PORT && own) inspection.accept(connected);
 });
 
 chrome.alarms.onAlarm.addListener(({ name }) => {
@@ -389,6 +417,7 @@ async function wipe(): Promise<number | null> {
   const { ledger, pages, steering } = await ready;
   await ledger.wipe();
   pages.clear();
+  inspection.forget();
   // What has ended and still waits for its page's word belongs to what is forgotten.
   table.expire(Number.POSITIVE_INFINITY);
   await steering?.wipe();

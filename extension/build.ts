@@ -50,7 +50,7 @@ const EDITIONS = {
 type Edition = keyof typeof EDITIONS;
 
 /** Pages are folders with a page of their name: `NAME/NAME.html`, its styles and its script. */
-const PAGES = ['popup', 'dashboard', 'devtools', 'options', 'welcome'].filter((name) =>
+const PAGES = ['popup', 'dashboard', 'devtools', 'panel', 'options', 'welcome'].filter((name) =>
   existsSync(join(here, name, `${name}.html`)),
 );
 /** What all pages wear, what those wear that are read from top to bottom, and the parts of the dashboard's. */
@@ -136,7 +136,10 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
 
 async function copyStatic(outdir: string): Promise<void> {
   const icons = MARKS.flatMap((mark) => ICON_SIZES.map((size) => `icons/${mark}-${size}.png`));
-  const pages = PAGES.flatMap((page) => [`${page}/${page}.html`, `${page}/${page}.css`]);
+  // The page that only begins the developer tools has nothing to wear.
+  const pages = PAGES.flatMap((page) => [`${page}/${page}.html`, `${page}/${page}.css`]).filter((file) =>
+    existsSync(join(here, file)),
+  );
   for (const file of [...STYLES, ...icons, ...pages]) {
     await mkdir(dirname(join(outdir, file)), { recursive: true });
     await cp(join(here, file), join(outdir, file));

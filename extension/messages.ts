@@ -10,6 +10,7 @@ import type { Delivery, Protocol, UnknownReason } from '@photofinish/shared/prot
 import type { Report } from '@photofinish/shared/report';
 import type { Verdict } from '@photofinish/shared/verdict-schema';
 import type { Progress } from '@photofinish/shared/wire';
+import type { InspectedEvent } from './devtools/inspection.ts';
 import type { Undone } from './steer/plan.ts';
 import type { Direction } from './steer/rule.ts';
 
@@ -84,7 +85,11 @@ export interface SteerView {
   readonly enabled: boolean;
   readonly chosen: boolean;
   /** The steering in force, or being taken back. */
-  readonly active: { readonly direction: Direction; readonly undoing: boolean; readonly untilMs: number } | null;
+  readonly active: {
+    readonly direction: Direction;
+    readonly undoing: boolean;
+    readonly untilMs: number;
+  } | null;
   /** What steering could do for it now. */
   readonly possible: Direction | null;
   /** Why it was undone last; null when it was not, or by the user. */
@@ -137,6 +142,8 @@ export interface ReportSelection {
 /** From a page of the extension to the background. */
 export type PopupRequest =
   | { readonly type: 'watch'; readonly tabId: number }
+  /** Asks for what the developer tools tell of a tab, by `requests` events; a port watches one thing at a time. */
+  | { readonly type: 'watch-requests'; readonly tabId: number }
   /** `compare` is what the photo finish is drawn from. */
   | { readonly type: 'race'; readonly origin: Origin }
   | { readonly type: 'cancel-race'; readonly origin: Origin }
@@ -157,6 +164,7 @@ export type PopupEvent =
   /** Once for each `watch`; what follows are deltas. */
   | { readonly type: 'page'; readonly page: PageView }
   | { readonly type: 'page-delta'; readonly delta: PageDelta }
+  | ({ readonly type: 'requests' } & InspectedEvent)
   | { readonly type: 'race-progress'; readonly origin: Origin; readonly progress: Progress }
   | { readonly type: 'race-failed'; readonly origin: Origin; readonly code: string; readonly message: string }
   | { readonly type: 'steer-failed'; readonly message: string }

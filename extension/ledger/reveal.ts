@@ -31,7 +31,12 @@ export function hiddenOf({ counts, navigations }: Counted, kind: Reveal['kind'])
   return kind === 'navigation' ? navigations.unknown : counts.unknown - navigations.unknown;
 }
 
-function shift(counts: ProtocolCounts, protocol: KnownProtocol, count: number): ProtocolCounts {
+/** Counts with `count` of the unknown known; `count` is at most what is unknown. */
+export function revealedCounts(
+  counts: ProtocolCounts,
+  protocol: KnownProtocol,
+  count: number,
+): ProtocolCounts {
   return { ...counts, [protocol]: counts[protocol] + count, unknown: counts.unknown - count };
 }
 
@@ -39,8 +44,8 @@ function shift(counts: ProtocolCounts, protocol: KnownProtocol, count: number): 
 export function revealedRow<Row extends Counted>(row: Row, { kind, protocol }: Reveal, count: number): Row {
   return {
     ...row,
-    counts: shift(row.counts, protocol, count),
-    navigations: kind === 'navigation' ? shift(row.navigations, protocol, count) : row.navigations,
+    counts: revealedCounts(row.counts, protocol, count),
+    navigations: kind === 'navigation' ? revealedCounts(row.navigations, protocol, count) : row.navigations,
   };
 }
 

@@ -37,6 +37,8 @@ export interface Recordable {
     pageUrl: string | null;
   }): Refusal | null;
   ofSite(site: string): Refusal | null;
+  /** Why nothing of what this tab shows may be kept. */
+  ofTab(tabId: number): Refusal | null;
   /** Whether the tab is of a private window, recorded or not. */
   isPrivateTab(tabId: number): boolean;
   /** Why a request that ends just now may not be kept: its tab still shows the page it was for. */
@@ -123,6 +125,7 @@ export function createRecordable(): Recordable {
       return refusal;
     },
     ofSite,
+    ofTab: (tabId) => ofTab(tabId) ?? (excludedTabs.has(tabId) ? 'excluded' : null),
     isPrivateTab: (tabId) => privateTabs.has(tabId),
     ofEnded: (request) =>
       ofRequest(request) ??

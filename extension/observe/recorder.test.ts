@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Forecast } from '@photofinish/shared/forecast';
+import type { InspectedRequest } from '../devtools/har.ts';
 import type { Batch } from '../ledger/ledger.ts';
 import { withForecasts } from '../page/model.ts';
 import { createPages } from '../page/pages.ts';
@@ -8,6 +9,7 @@ import { loadSavedMap } from '../page/saved-map.ts';
 import { createRecorder } from './recorder.ts';
 import { createRequestTable, type EndedRequest, SETTLE_MS } from './requests.ts';
 import type { Timing, TimingBatch } from './timing.ts';
+import { createTold, type Revealed } from './told.ts';
 
 const SOURCE = '00000000-0000-4000-8000-000000000000';
 const sender = { tabId: 1, documentId: 'doc', url: 'https://www.a.test/page' };
@@ -61,6 +63,8 @@ async function bench(refuses: () => boolean = () => false) {
   const recorded: Batch[] = [];
   const fail = { next: false };
   const keys = new Set<string>();
+  const told = createTold((tabId) => tabId === 1);
+  const revealed: Revealed[] = [];
   const recorder = createRecorder({
     table,
     pages,
@@ -69,6 +73,8 @@ async function bench(refuses: () => boolean = () => false) {
     nowMs: () => 20_000,
     refuses,
     onRecorded: () => {},
+    told,
+    onRevealed: (some) => void revealed.push(...some),
     ledger: {
       record: async (given) => {
         if (fail.next) {
@@ -82,7 +88,7 @@ async function bench(refuses: () => boolean = () => false) {
       },
     },
   });
-  return { pages, table, recorded, recorder, fail };
+  return { pages, table, recorded, recorder, fail, told, revealed };
 }
 
 test('both halves of a request become one observation of the page', async () => {
@@ -193,4 +199,65 @@ test('a page that never speaks still decides its forecast, where its answer name
   await recorder.recordMissed();
   assert.deepEqual(recorded[0]?.scores, [{ origin, site: 'a.test', right: true }]);
   assert.equal(pages.shown(1)?.counts.h3, 1);
+});
+
+/** A resource of another origin that hides its timing, redirected, and what the developer tools tell of it. */
+const elsewhere = { navigation: false, url: 'https://b.test/go', alpn: '', transferBytes: 0, opaque: true };
+const hiddenBatch: TimingBatch = { ...batch, seq: 2, entries: [{ ...timing, ...elsewhere }] };
+const hiddenRequest: EndedRequest = {
+  ...request,
+  id: '8',
+  kind: 'resource',
+  documentId: 'doc',
+  firstUrl: elsewhere.url,
+  url: 'https://cdn.b.test/x',
+};
+const inspected: InspectedRequest = {
+  url: hiddenRequest.url,
+  method: 'GET',
+  status: 200,
+  protocol: 'h3',
+  delivery: 'network',
+  startMs: 1000,
+  tookMs: 10,
+  bytes: null,
+};
+
+test('what the developer tools told of is recorded as what it was', async () => {
+  const { recorded, recorder, table, told } = await bench();
+  told.tell(1, [inspected]);
+  table.add(hiddenRequest);
+  await recorder.record(hiddenBatch, sender);
+  const [o] = recorded[0]?.observations ?? [];
+  assert.deepEqual([o?.origin, o?.protocol, o?.reason], ['https://cdn.b.test', 'h3', undefined]);
+});
+
+test('what they tell of later belongs to the observation and to its page', async () => {
+  const { recorder, table, told } = await bench();
+  await recorder.record(batch, sender);
+  table.add(hiddenRequest);
+  await recorder.record(hiddenBatch, sender);
+  const [found] = told.tell(1, [inspected]);
+  assert.deepEqual([found?.documentId, found?.protocol, found?.observation.site], ['doc', 'h3', 'a.test']);
+});
+
+test('what they tell while a batch is being stored is revealed after it', async () => {
+  const { recorder, table, told, fail, revealed } = await bench();
+  table.add(hiddenRequest);
+  fail.next = true;
+  await assert.rejects(recorder.record(hiddenBatch, sender));
+  told.tell(1, [inspected]);
+  await recorder.record(hiddenBatch, sender);
+  assert.deepEqual(
+    revealed.map(({ observation, protocol }) => [observation.protocol, protocol]),
+    [['unknown', 'h3']],
+  );
+});
+
+test('answers that no timing told of have their protocol from the tools, too', async () => {
+  const { recorded, recorder, table, told } = await bench();
+  told.tell(1, [inspected]);
+  table.add({ ...hiddenRequest, atMs: 20_000 - SETTLE_MS });
+  await recorder.recordMissed();
+  assert.equal(recorded[0]?.observations[0]?.protocol, 'h3');
 });

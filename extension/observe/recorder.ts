@@ -7,8 +7,9 @@ import { applyBatch, type Page } from '../page/model.ts';
 import type { Pages } from '../page/pages.ts';
 import { siteOfHost, siteOfUrl } from '../site.ts';
 import { isUnfinished, missedObservation, observationOf } from './join.ts';
-import type { EndedRequest, RequestTable } from './requests.ts';
+import { comparableUrl, type EndedRequest, type RequestTable } from './requests.ts';
 import type { LeftBatch, TimingBatch } from './timing.ts';
+import type { Recorded, Revealed, Told } from './told.ts';
 
 /** The sender of a batch, as the browser vouches for it. */
 export interface BatchSender {
@@ -30,15 +31,31 @@ export interface RecorderDeps {
   readonly refuses: (request: EndedRequest, site: string) => boolean;
   /** Something new is in the ledger. */
   readonly onRecorded: (observations: readonly Observation[]) => void;
+  /** What the developer tools know of requests that hide their protocol. */
+  readonly told: Pick<Told, 'complete' | 'recorded'>;
+  /** The developer tools told of these meanwhile: they are in the ledger as unknown. */
+  readonly onRevealed: (revealed: readonly Revealed[]) => void;
 }
+
+/** An observation, and where its answer came from. */
+type Joined = Pick<Recorded, 'url' | 'observation'>;
 
 interface Prepared {
-  readonly observations: readonly Observation[];
-  readonly scores: readonly Score[];
-  readonly pageStartedMs: number;
+  readonly counted: {
+    readonly observations: readonly Observation[];
+    readonly scores: readonly Score[];
+    readonly pageStartedMs: number;
+  };
+  readonly recorded: readonly Recorded[];
 }
 
-const NOTHING: Pick<Prepared, 'observations' | 'scores'> = { observations: [], scores: [] };
+/** Answers that no timing told of, not yet in the ledger. */
+interface Unsaved {
+  readonly recorded: readonly Recorded[];
+  readonly scores: readonly Score[];
+}
+
+const NOTHING: Unsaved = { recorded: [], scores: [] };
 /** Batches joined and not yet in the ledger; storage that fails for longer costs details, not counts. */
 const MAX_PREPARED = 200;
 
@@ -67,7 +84,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     return page ?? undefined;
   };
 
-  const joined = (batch: TimingBatch, { tabId, documentId }: BatchSender, site: string): Observation[] =>
+  const joined = (batch: TimingBatch, { tabId, documentId }: BatchSender, site: string): Joined[] =>
     batch.entries.flatMap((timing, i) => {
       const { navigation, url } = timing;
       const request = table.claim({ tabId, documentId, navigation, url, unfinished: isUnfinished(timing) });
@@ -79,24 +96,33 @@ export function createRecorder(deps: RecorderDeps): Recorder {
         controlled: batch.controlled,
         witnessSinceMs: deps.witnessSinceMs,
       });
-      return observation === null ? [] : [observation];
+      if (observation === null) return [];
+      const answered = comparableUrl(request?.url ?? url);
+      return [{ url: answered, observation: deps.told.complete(tabId, answered, observation) }];
     });
 
   const prepare = (key: string, batch: TimingBatch, sender: BatchSender, site: string): Prepared => {
-    const observations = joined(batch, sender, site);
+    const all = joined(batch, sender, site);
+    const observations = all.map(({ observation }) => observation);
     const page = pageOf(batch, sender);
-    if (page === undefined) return { observations, scores: [], pageStartedMs: batch.startedMs };
+    const { tabId } = sender;
+    const recorded = all.map((each) => ({ ...each, tabId, documentId: page?.documentId ?? null }));
+    if (page === undefined)
+      return { counted: { observations, scores: [], pageStartedMs: batch.startedMs }, recorded };
     const navigation = batch.topOrigin === null ? batch.entries.find((e) => e.navigation) : undefined;
     const applied = applyBatch(page, key, observations, navigation?.firstByteMs || null);
     if (applied.page !== page) pages.update(applied.page);
-    return {
-      observations,
-      scores: applied.scores.map((score) => ({ ...score, site })),
-      pageStartedMs: page.startedMs,
-    };
+    const scores = applied.scores.map((score) => ({ ...score, site }));
+    return { counted: { observations, scores, pageStartedMs: page.startedMs }, recorded };
   };
 
-  const missed = (request: EndedRequest): { observation: Observation; page: Page | undefined } | null => {
+  const done = (observations: readonly Observation[], recorded: readonly Recorded[]): void => {
+    deps.onRecorded(observations);
+    const revealed = deps.told.recorded(recorded);
+    if (revealed.length > 0) deps.onRevealed(revealed);
+  };
+
+  const missed = (request: EndedRequest): Recorded | null => {
     const parts = originOfUrl(request.url);
     if (parts === null) return null;
     const page = pageOfMissed(pages, request);
@@ -111,7 +137,11 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     const kind = document && page !== undefined ? 'navigation' : 'resource';
     const id = `missed:${request.id}:${request.atMs}`;
     const observation = missedObservation(request, { id, site, kind });
-    return observation === null ? null : { observation, page };
+    if (observation === null) return null;
+    const { tabId } = request;
+    const url = comparableUrl(request.url);
+    const documentId = page?.documentId ?? null;
+    return { tabId, url, documentId, observation: deps.told.complete(tabId, url, observation) };
   };
 
   return {
@@ -124,11 +154,11 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       prepared.set(key, ready);
       const [oldest] = prepared.keys();
       if (prepared.size > MAX_PREPARED && oldest !== undefined) prepared.delete(oldest);
-      const fresh = await count({ key, ...ready });
+      const fresh = await count({ key, ...ready.counted });
       prepared.delete(key);
       // A full session area costs the view after a restart; the batch is durable, and must not come again for it.
       await pages.saved().catch(() => {});
-      if (fresh) deps.onRecorded(ready.observations);
+      if (fresh) done(ready.counted.observations, ready.recorded);
     },
 
     async recordLeft(batch) {
@@ -142,28 +172,29 @@ export function createRecorder(deps: RecorderDeps): Recorder {
           observationOf(timing, null, { ...context, id: `${key}:${i}`, controlled: batch.controlled }) ?? [],
       );
       const left = { observations, scores: [], pageStartedMs: batch.startedMs };
-      const fresh = await count({ key, ...(prepared.get(key) ?? left) });
+      const fresh = await count({ key, ...(prepared.get(key)?.counted ?? left) });
       if (fresh) deps.onRecorded(observations);
     },
 
     async recordMissed() {
       const found = table.expire(nowMs()).flatMap((request) => missed(request) ?? []);
-      const scores = found.flatMap(({ observation, page }) => {
-        const current = page && pages.get(page.documentId);
+      const scores = found.flatMap(({ observation, documentId }) => {
+        const current = documentId === null ? undefined : pages.get(documentId);
         if (current === undefined) return [];
         const applied = applyBatch(current, observation.id, [observation], null);
         pages.update(applied.page);
         return applied.scores.map((score) => ({ ...score, site: current.site }));
       });
-      const observations = [...unsaved.observations, ...found.map((f) => f.observation)];
-      if (observations.length === 0) return;
+      const recorded = [...unsaved.recorded, ...found];
+      if (recorded.length === 0) return;
       unsaved = {
-        observations: observations.slice(-MAX_PREPARED),
+        recorded: recorded.slice(-MAX_PREPARED),
         scores: [...unsaved.scores, ...scores].slice(-MAX_PREPARED),
       };
+      const observations = recorded.map(({ observation }) => observation);
       await count({ key: null, observations, scores: unsaved.scores, pageStartedMs: nowMs() });
       unsaved = NOTHING;
-      deps.onRecorded(observations);
+      done(observations, recorded);
     },
   };
 }

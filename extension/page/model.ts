@@ -8,6 +8,7 @@ import type { Observation } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
 import type { Delivery, KnownProtocol, UnknownReason } from '@photofinish/shared/protocol';
 import { countDelivered } from '../ledger/fold.ts';
+import { revealedCounts } from '../ledger/reveal.ts';
 import { type DeliveredCounts, NOTHING_DELIVERED } from '../ledger/schema.ts';
 import type { Arrival } from '../messages.ts';
 
@@ -142,6 +143,23 @@ export function applyBatch(
     },
     scores,
   };
+}
+
+/** The page with the protocol of one of its answers known after all. */
+export function withReveal(page: Page, { origin, atMs }: Observation, protocol: KnownProtocol): Page {
+  const row = page.origins[origin];
+  if (page.counts.unknown === 0) return page;
+  const counts = revealedCounts(page.counts, protocol, 1);
+  // Of an origin too many for the view only the page's own sum was kept.
+  if (row === undefined || row.counts.unknown === 0) return { ...page, counts };
+  const ofOrigin = revealedCounts(row.counts, protocol, 1);
+  const revealed: PageOrigin = {
+    ...row,
+    counts: ofOrigin,
+    reason: ofOrigin.unknown === 0 ? null : row.reason,
+    ...(atMs >= row.protocolAtMs && { protocol, protocolAtMs: atMs }),
+  };
+  return { ...page, counts, origins: { ...page.origins, [origin]: revealed } };
 }
 
 /** Puts forecasts beside the origins they speak of. Origins the page has not used wait with no requests. */

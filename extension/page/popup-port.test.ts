@@ -52,6 +52,11 @@ function server(more: Partial<PopupActions> = {}) {
       watchers.set(tabId, watcher);
       return () => void calls.push(`unwatch ${tabId}`);
     },
+    watchRequests(tabId, told) {
+      calls.push(`watch requests of ${tabId}`);
+      told({ requests: [], anew: true, inspected: false });
+      return () => void calls.push(`unwatch requests of ${tabId}`);
+    },
     race: (origin) => void calls.push(`race ${origin}`),
     cancelRace: (origin) => void calls.push(`cancel ${origin}`),
     reconnectHelper: () => void calls.push('reconnect'),
@@ -90,6 +95,15 @@ test('a popup watches one tab at a time, and none once it is closed', () => {
   assert.equal(received.length, 1);
   watchers.get(4)?.({ type: 'page', page: view });
   assert.equal(received.length, 1, 'a view on its way to a closed popup is dropped');
+});
+
+test('what the developer tools tell of a tab is watched in the same way', () => {
+  const { calls, open } = server();
+  const { send, close, received } = open();
+  send({ type: 'watch-requests', tabId: 3 });
+  assert.deepEqual(received, [{ type: 'requests', requests: [], anew: true, inspected: false }]);
+  close();
+  assert.deepEqual(calls, ['watch requests of 3', 'unwatch requests of 3']);
 });
 
 test('a popup without a tab is answered too', () => {

@@ -4,6 +4,7 @@ import type { DoctorFinding } from '@photofinish/shared/doctor';
 import { type Origin, originSchema, siteSchema } from '@photofinish/shared/origin';
 import type { Report } from '@photofinish/shared/report';
 import * as v from 'valibot';
+import type { InspectedListener } from '../devtools/inspection.ts';
 import type { HelperState, PopupEvent, PopupRequest, ReportSelection } from '../messages.ts';
 import type { Watcher } from './presenter.ts';
 
@@ -12,6 +13,7 @@ const daySchema = v.pipe(v.string(), v.isoDate());
 const requestSchema = v.variant('type', [
   /** -1 is the browser's word for no tab at all; it has an answer too. */
   v.object({ type: v.literal('watch'), tabId: v.pipe(v.number(), v.integer(), v.minValue(-1)) }),
+  v.object({ type: v.literal('watch-requests'), tabId: v.pipe(v.number(), v.integer(), v.minValue(-1)) }),
   v.object({ type: v.literal('race'), origin: originSchema }),
   v.object({ type: v.literal('cancel-race'), origin: originSchema }),
   v.object({ type: v.literal('reconnect-helper') }),
@@ -30,6 +32,8 @@ const requestSchema = v.variant('type', [
 
 export interface PopupActions {
   readonly watch: (tabId: number, watcher: Watcher) => () => void;
+  /** Tells what the developer tools tell of a tab; gives the function that ends it. */
+  readonly watchRequests: (tabId: number, told: InspectedListener) => () => void;
   readonly race: (origin: Origin) => void;
   readonly cancelRace: (origin: Origin) => void;
   readonly reconnectHelper: () => void;
@@ -86,6 +90,8 @@ export function createPopupServer(actions: PopupActions): PopupServer {
     switch (request.type) {
       case 'watch':
         return actions.watch(request.tabId, (event) => tell(port, event));
+      case 'watch-requests':
+        return actions.watchRequests(request.tabId, (event) => tell(port, { type: 'requests', ...event }));
       case 'watch-helper':
         return actions.watchHelper((helper) => tell(port, { type: 'helper', helper }));
       case 'steer':

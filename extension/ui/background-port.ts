@@ -1,14 +1,8 @@
-// A page's port to the background. The background may end under it at any moment: the port is then opened anew, with
-// growing pauses while nobody answers.
+// A page's port to the background, in the words of `messages.ts`.
 import { POPUP_PORT, type PopupEvent, type PopupRequest } from '../messages.ts';
+import { type KeptPort, keepPort } from './keep-port.ts';
 
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
-
-export interface BackgroundPort {
-  /** False when the port broke a moment ago and its successor is not open yet. */
-  send(request: PopupRequest): boolean;
-}
+export type BackgroundPort = KeptPort<PopupRequest>;
 
 export interface BackgroundListener {
   onEvent(event: PopupEvent): void;
@@ -20,31 +14,5 @@ export interface BackgroundListener {
 
 /** Opens the port and keeps it open for as long as the page lives. */
 export function connectBackground(listener: BackgroundListener): BackgroundPort {
-  let pauseMs = FIRST_PAUSE_MS;
-  let current: chrome.runtime.Port;
-  const port: BackgroundPort = {
-    send(request) {
-      try {
-        current.postMessage(request);
-        return true;
-      } catch {
-        return false;
-      }
-    },
-  };
-  const open = (): void => {
-    current = chrome.runtime.connect({ name: POPUP_PORT });
-    current.onMessage.addListener((event: PopupEvent) => {
-      pauseMs = FIRST_PAUSE_MS;
-      listener.onEvent(event);
-    });
-    current.onDisconnect.addListener(() => {
-      listener.onLost?.();
-      setTimeout(open, pauseMs);
-      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
-    });
-    listener.onOpen(port);
-  };
-  open();
-  return port;
+  return keepPort<PopupRequest, PopupEvent>(POPUP_PORT, listener);
 }

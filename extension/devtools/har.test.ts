@@ -1,0 +1,97 @@
+// Entries as Chromium 156 and Firefox 153 gave them for one page each of a local server.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type HarEntry, inspectedRequest, protocolOfVersion } from './har.ts';
+
+const chromium = {
+  startedDateTime: '2026-11-21T16:33:49.439Z',
+  time: 5.852000002050772,
+  request: { method: 'GET', url: 'https://x.test:35391/page#part', httpVersion: 'http/2.0' },
+  response: {
+    status: 200,
+    httpVersion: 'http/2.0',
+    redirectURL: '',
+    _transferSize: 75,
+    _fetchedViaServiceWorker: false,
+  },
+  serverIPAddress: '127.0.0.1',
+};
+const firefox = {
+  startedDateTime: '2026-11-21T16:41:51.986+00:00',
+  time: 1,
+  request: { method: 'GET', url: 'https://x.test:37873/cached', httpVersion: 'HTTP/2' },
+  response: { status: 200, httpVersion: 'HTTP/2', redirectURL: '', headersSize: 133, bodySize: 144 },
+  serverIPAddress: '127.0.0.1',
+};
+
+function chromiumOf(response: Partial<HarEntry['response']>, more: Partial<HarEntry> = {}) {
+  return inspectedRequest({ ...chromium, ...more, response: { ...chromium.response, ...response } });
+}
+
+test('both browsers tell protocol, time and bytes of what came over the network', () => {
+  assert.deepEqual(inspectedRequest(chromium), {
+    url: 'https://x.test:35391/page',
+    method: 'GET',
+    status: 200,
+    protocol: 'h2',
+    delivery: 'network',
+    startMs: Date.UTC(2026, 10, 21, 16, 33, 49, 439),
+    tookMs: 5.852000002050772,
+    bytes: 75,
+  });
+  assert.deepEqual(inspectedRequest(firefox), {
+    url: 'https://x.test:37873/cached',
+    method: 'GET',
+    status: 200,
+    protocol: 'h2',
+    delivery: 'network',
+    startMs: Date.UTC(2026, 10, 21, 16, 41, 51, 986),
+    tookMs: 1,
+    bytes: 144,
+  });
+});
+
+test('every spelling of a version is understood, and no other', () => {
+  for (const [version, protocol] of [
+    ['h3', 'h3'],
+    ['HTTP/3', 'h3'],
+    ['h3-29', 'h3'],
+    ['http/2.0', 'h2'],
+    ['HTTP/2', 'h2'],
+    ['HTTP/1.1', 'http/1.1'],
+    ['http/1.1', 'http/1.1'],
+    ['HTTP/1.0', 'http/1.0'],
+    ['', null],
+    ['data', null],
+  ] as const)
+    assert.equal(protocolOfVersion(version), protocol, version);
+});
+
+test('what a cache or a worker answered has no protocol, whatever version is told', () => {
+  const seen = (request: ReturnType<typeof inspectedRequest>) => [
+    request?.delivery,
+    request?.protocol,
+    request?.bytes,
+  ];
+  assert.deepEqual(seen(chromiumOf({ _transferSize: 0 }, { _fromCache: 'disk' })), [
+    'http-cache',
+    null,
+    null,
+  ]);
+  const byWorker = { httpVersion: 'http/1.1', _transferSize: 0, _fetchedViaServiceWorker: true };
+  assert.deepEqual(seen(chromiumOf(byWorker)), ['service-worker', null, null]);
+  const { serverIPAddress: _, ...stored } = firefox;
+  assert.deepEqual(seen(inspectedRequest(stored)), ['http-cache', null, null]);
+});
+
+test('a confirmed copy crossed the network, and its protocol is not known', () => {
+  const confirmed = chromiumOf({ status: 304, _transferSize: 18 });
+  assert.deepEqual([confirmed?.delivery, confirmed?.protocol, confirmed?.bytes], ['network', null, 18]);
+});
+
+test('without an answer, a date or https there is no request', () => {
+  assert.equal(chromiumOf({ status: 0, httpVersion: '' }), null);
+  assert.equal(inspectedRequest({ ...chromium, startedDateTime: 'soon' }), null);
+  for (const url of ['http://x.test/', 'data:,', 'wss://x.test/', 'chrome-extension://abc/x.js'])
+    assert.equal(inspectedRequest({ ...chromium, request: { method: 'GET', url } }), null, url);
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog, type Logged, loggedEntry, MAX_REQUESTS } from './log.ts';
+
+const START_MS = Date.UTC(2026, 10, 21);
+
+function entry(path: string, atMs: number, redirectURL = ''): Logged {
+  const logged = loggedEntry({
+    startedDateTime: new Date(START_MS + atMs).toISOString(),
+    time: 1,
+    request: { method: 'GET', url: `https://a.test${path}` },
+    response: {
+      status: redirectURL === '' ? 200 : 302,
+      httpVersion: 'h3',
+      redirectURL,
+      _transferSize: 10,
+    },
+  });
+  assert.ok(logged);
+  return logged;
+}
+
+const paths = (list: readonly Logged[]) => list.map(({ request }) => new URL(request.url).pathname);
+
+test('told of a navigation first, the list begins anew and keeps the redirects that led to it', () => {
+  const log = createLog(false);
+  log.add([entry('/old', 0), entry('/elsewhere', 5, '/other')]);
+  log.add([entry('/go', 10, '/hop'), entry('/hop', 11, 'https://a.test/page')]);
+  log.navigated('https://a.test/page#part');
+  assert.deepEqual(paths(log.list), ['/go', '/hop']);
+  log.add([entry('/page', 12), entry('/x', 13)]);
+  log.navigated('https://a.test/page');
+  assert.deepEqual(paths(log.list), [], 'a reload keeps nothing of the document before');
+});
+
+test('told of a loaded document, the list keeps all since its request', () => {
+  const log = createLog(true);
+  log.add([entry('/old', 0), entry('/page', 10), entry('/x', 12), entry('/late-old', 9)]);
+  log.navigated('https://a.test/page');
+  assert.deepEqual(paths(log.list), ['/page', '/x']);
+});
+
+test('a reload is told apart from the document before, whether its answer is told first or last', () => {
+  const log = createLog(true);
+  log.navigated('https://a.test/page');
+  log.add([entry('/page', 10), entry('/x', 12)]);
+  log.navigated('https://a.test/page');
+  assert.deepEqual(paths(log.list), [], 'the one answer is that of the document before');
+  log.add([entry('/page', 20), entry('/x', 21)]);
+  log.add([entry('/page', 30)]);
+  log.navigated('https://a.test/page');
+  assert.deepEqual(paths(log.list), ['/page']);
+});
+
+test('redirects in a circle end', () => {
+  const log = createLog(false);
+  log.add([entry('/a', 0, '/b'), entry('/b', 1, '/a'), entry('/a', 2, '/b')]);
+  log.navigated('https://a.test/b');
+  assert.deepEqual(paths(log.list), ['/a', '/b', '/a']);
+});
+
+test('the oldest give way', () => {
+  const log = createLog(false);
+  log.add(Array.from({ length: MAX_REQUESTS + 2 }, (_, i) => entry(`/${i}`, i)));
+  assert.equal(log.list.length, MAX_REQUESTS);
+  assert.equal(paths(log.list)[0], '/2');
+});
+
+test('an address that leads nowhere is no redirect', () => {
+  assert.equal(entry('/a', 0, 'https://').redirectUrl, null);
+});

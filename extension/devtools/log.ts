@@ -1,0 +1,86 @@
+// The developer tools' list of requests since the last navigation: the tools' page keeps it, so that a background that
+// was ended meanwhile has it again. Pure.
+import { type HarEntry, type InspectedRequest, inspectedRequest } from './har.ts';
+
+/** More are not kept, here or anywhere after; the oldest give way. */
+export const MAX_REQUESTS = 5000;
+
+/** An entry that passed, with where its answer led. */
+export interface Logged {
+  readonly request: InspectedRequest;
+  readonly url: string;
+  readonly redirectUrl: string | null;
+}
+
+/** Null for what is not kept: no https, or no answer. */
+export function loggedEntry(entry: HarEntry): Logged | null {
+  const request = inspectedRequest(entry);
+  if (request === null) return null;
+  const { url } = entry.request;
+  const to = entry.response.redirectURL;
+  return { request, url, redirectUrl: to && URL.canParse(to, url) ? new URL(to, url).href : null };
+}
+
+const withoutFragment = (url: string): string => url.replace(/#.*/, '');
+
+/** The redirects in the list that led to `url`, each a step of the way. */
+function hopsTo(url: string, list: readonly Logged[]): Logged[] {
+  const hops: Logged[] = [];
+  let wanted = withoutFragment(url);
+  for (const logged of list.toReversed()) {
+    if (logged.redirectUrl === null || withoutFragment(logged.redirectUrl) !== wanted) continue;
+    hops.unshift(logged);
+    wanted = withoutFragment(logged.url);
+  }
+  return hops;
+}
+
+export interface Log {
+  readonly list: readonly Logged[];
+  add(logged: readonly Logged[]): void;
+  /** The tab shows another document: what is not its own leaves the list. */
+  navigated(url: string): void;
+}
+
+/**
+ * Keeps the list. Chromium tells of a navigation when the document's answer begins, and of the answer itself later: of
+ * the list only the redirects before it are its own. Firefox tells when the document is loaded, before or after its
+ * answer: then all since its request is its own.
+ */
+export function createLog(toldLoaded: boolean): Log {
+  let list: readonly Logged[] = [];
+  let awaited: string | null = null;
+  /** When the document of the list was asked for. */
+  let documentStartMs = Number.NEGATIVE_INFINITY;
+
+  return {
+    get list() {
+      return list;
+    },
+    add(logged) {
+      list = [...list, ...logged].slice(-MAX_REQUESTS);
+      const document = logged.find((each) => withoutFragment(each.url) === awaited);
+      if (document === undefined) return;
+      awaited = null;
+      documentStartMs = document.request.startMs;
+    },
+    navigated(url) {
+      const wanted = withoutFragment(url);
+      // What led to the document before, or is its answer, may have the same address.
+      const since = list.filter((each) => each.request.startMs > documentStartMs);
+      const document = toldLoaded
+        ? since.findLast((each) => withoutFragment(each.url) === wanted)
+        : undefined;
+      const hops = hopsTo(url, since);
+      awaited = document === undefined ? wanted : null;
+      const startMs = document?.request.startMs ?? Number.POSITIVE_INFINITY;
+      if (document !== undefined) documentStartMs = startMs;
+      list = list.filter((each) => hops.includes(each) || each.request.startMs >= startMs);
+    },
+  };
+}
+
+/** Names an entry well enough to know it again when it is told twice. */
+export function entryName({ startedDateTime, request }: HarEntry): string {
+  return `${new Date(startedDateTime).getTime()} ${request.method} ${request.url}`;
+}
