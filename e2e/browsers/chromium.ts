@@ -5,7 +5,7 @@ import { type BrowserContext, chromium, type Request, type Worker } from '@playw
 import { findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory } from '../scratch.ts';
 import { chromiumTab } from './chromium-tab.ts';
-import type { LocalOrigins, RunningBrowser, SeenRequest } from './running.ts';
+import type { LocalOrigins, ProxyChoice, RunningBrowser, SeenRequest } from './running.ts';
 import { until } from './tab.ts';
 
 /**
@@ -24,6 +24,7 @@ export interface ChromiumOptions {
   local?: Omit<LocalOrigins, 'caPath'> | undefined;
   /** True unless said. */
   headless?: boolean;
+  proxy?: ProxyChoice | undefined;
   extraArgs?: readonly string[];
 }
 
@@ -54,6 +55,7 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
     context,
     version: context.browser()?.version() ?? 'unknown',
     newTab: async () => chromiumTab(await context.newPage()),
+    newContainerTab: null,
     extensionUrl: (page) => `chrome-extension://${extensionId}/${page}`,
     requests: async () => seen,
     stopBackground: () => stopWorkers(context),
@@ -102,13 +104,14 @@ async function allowIncognito(context: BrowserContext, extensionId: string): Pro
 }
 
 function chromiumArguments(options: ChromiumOptions): string[] {
-  const { extensionDir, local } = options;
+  const { extensionDir, local, proxy } = options;
   return [
     ...(options.headless === false ? [] : ['--headless=new']),
     ...(extensionDir
       ? [`--load-extension=${extensionDir}`, `--disable-extensions-except=${extensionDir}`]
       : []),
     ...(local ? localArguments(local) : []),
+    ...(proxy === undefined ? [] : [proxyArgument(proxy)]),
     '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',
@@ -117,6 +120,10 @@ function chromiumArguments(options: ChromiumOptions): string[] {
     ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     ...(options.extraArgs ?? []),
   ];
+}
+
+function proxyArgument(proxy: ProxyChoice): string {
+  return proxy === 'none' ? '--no-proxy-server' : `--proxy-server=http://127.0.0.1:${proxy}`;
 }
 
 function localArguments({ origins, spki }: Omit<LocalOrigins, 'caPath'>): string[] {

@@ -175,7 +175,9 @@ export async function becomePrivileged(browser: Browser): Promise<Privileged> {
     allowPrivateWindows: (addOn) =>
       run(async (id) => {
         const { importESModule } = ChromeUtils;
-        const { ExtensionPermissions } = importESModule('resource://gre/modules/ExtensionPermissions.sys.mjs');
+        const { ExtensionPermissions } = importESModule(
+          'resource://gre/modules/ExtensionPermissions.sys.mjs',
+        );
         const { AddonManager } = importESModule('resource://gre/modules/AddonManager.sys.mjs');
         const allowed = { permissions: ['internal:privateBrowsingAllowed'], origins: [] };
         await ExtensionPermissions.add(id, allowed);

@@ -7,7 +7,7 @@ import puppeteer from 'puppeteer-core';
 import { findBrowser } from '../run/find-browser.mjs';
 import { becomePrivileged } from './firefox-privileged.ts';
 import { firefoxTab } from './firefox-tab.ts';
-import type { LocalOrigins, RunningBrowser } from './running.ts';
+import type { LocalOrigins, ProxyChoice, RunningBrowser } from './running.ts';
 
 export interface FirefoxOptions {
   /** The built extension. */
@@ -18,6 +18,7 @@ export interface FirefoxOptions {
   /** Where downloads go. */
   readonly downloads: string;
   readonly local?: LocalOrigins | undefined;
+  readonly proxy?: ProxyChoice | undefined;
   readonly headless: boolean;
 }
 
@@ -48,6 +49,12 @@ function downloadsTo(dir: string): Record<string, unknown> {
   };
 }
 
+/** `network.proxy.type`: 0 none, 1 as said here. */
+function proxyPreferences(proxy: ProxyChoice): Record<string, unknown> {
+  if (proxy === 'none') return { 'network.proxy.type': 0 };
+  return { 'network.proxy.type': 1, 'network.proxy.ssl': '127.0.0.1', 'network.proxy.ssl_port': proxy };
+}
+
 /** Everything that Firefox and its helper find by the user's directories is below this one. */
 export function homeEnvironment(home: string): NodeJS.ProcessEnv {
   const { XDG_CONFIG_HOME: _, XDG_DATA_HOME: __, ...environment } = process.env;
@@ -75,6 +82,7 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningBro
       ...INSTALLED_FOR_GOOD,
       ...downloadsTo(options.downloads),
       ...(local && LOCAL_NAMES),
+      ...(options.proxy !== undefined && proxyPreferences(options.proxy)),
     },
   });
   try {
@@ -84,6 +92,9 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningBro
     return {
       version: (await browser.version()).replace('firefox/', ''),
       newTab: async () => firefoxTab(await browser.newPage(), privileged),
+      // A user context of BiDi is a container.
+      newContainerTab: async () =>
+        firefoxTab(await (await browser.createBrowserContext()).newPage(), privileged),
       extensionUrl: (page) => `moz-extension://${host}/${page}`,
       requests: privileged.requests,
       stopBackground: () => privileged.stopBackground(FIREFOX_EXTENSION_ID),

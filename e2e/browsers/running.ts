@@ -17,9 +17,17 @@ export interface LocalOrigins {
   readonly caPath: string;
 }
 
+/**
+ * The proxy that a browser is set to use: none at all, or the HTTP proxy on this port of loopback. Unless one is said, it
+ * follows the computer's own setting.
+ */
+export type ProxyChoice = 'none' | number;
+
 export interface RunningBrowser {
   readonly version: string;
   newTab(): Promise<Tab>;
+  /** A tab of a container, which keeps an identity of its own; null where the browser has none. */
+  readonly newContainerTab: (() => Promise<Tab>) | null;
   /** The address of a page of the extension: `popup/popup.html`. */
   extensionUrl(page: string): string;
   /** Every request to a host since the browser started, as far as the browser tells of it. */

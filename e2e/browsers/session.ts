@@ -10,7 +10,7 @@ import { TOP } from '../scratch.ts';
 import { launchChromium } from './chromium.ts';
 import { homeEnvironment, launchFirefox } from './firefox.ts';
 import { Popup } from './popup.ts';
-import type { RunningBrowser } from './running.ts';
+import type { ProxyChoice, RunningBrowser } from './running.ts';
 import type { Tab } from './tab.ts';
 import { settleIn } from './welcome.ts';
 
@@ -31,8 +31,7 @@ export interface SessionOptions {
   readonly helper?: boolean;
   /** Whether the user lets the extension speak to the helper, where the browser wants that asked; as `helper` unless said. */
   readonly consent?: boolean;
-  /** Further switches of Chromium. */
-  readonly chromiumArgs?: readonly string[];
+  readonly proxy?: ProxyChoice;
 }
 
 export interface SessionFiles {
@@ -94,18 +93,13 @@ export async function installHelper(files: SessionFiles, local?: LocalOrigins): 
 }
 
 function launch(options: SessionOptions, files: SessionFiles): Promise<RunningBrowser> {
-  const { browser, headless, local, dir } = options;
+  const { browser, headless, local, proxy, dir } = options;
   const extensionDir = join(TOP, 'extension', 'dist', browser);
-  if (browser === 'chromium')
-    return launchChromium({
-      extensionDir,
-      userDataDir: files.profile,
-      headless,
-      local,
-      ...(options.chromiumArgs && { extraArgs: options.chromiumArgs }),
-    });
   const { profile, home } = files;
-  return launchFirefox({ extensionDir, profile, home, downloads: join(dir, 'downloads'), headless, local });
+  if (browser === 'chromium')
+    return launchChromium({ extensionDir, userDataDir: profile, headless, local, proxy });
+  const downloads = join(dir, 'downloads');
+  return launchFirefox({ extensionDir, profile, home, downloads, headless, local, proxy });
 }
 
 /**
@@ -149,6 +143,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     files,
     version: running.version,
     newTab: () => running.newTab(),
+    get newContainerTab() {
+      return running.newContainerTab;
+    },
     extensionUrl: (page) => running.extensionUrl(page),
     openPage,
     async openPopup(shown) {

@@ -6,8 +6,9 @@ import { seededRandom } from '../../bench/random.ts';
 import type { Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
 import { type Tab, visitUntil } from '../../browsers/tab.ts';
-import { ORIGIN_KINDS, type RunningOrigins, type SeenRequest, startOrigins } from '../../origins/start.ts';
-import { badgeText, test as base, expect, exportedReport, runPhotofinish } from '../fixtures.ts';
+import { ORIGIN_KINDS, type SeenRequest } from '../../origins/start.ts';
+import { badgeText, expect, exportedReport, runPhotofinish } from '../fixtures.ts';
+import { servedTest, visitPrivately } from '../served.ts';
 
 const { both, h2only, h1only } = ORIGIN_KINDS;
 const KINDS = {
@@ -17,20 +18,7 @@ const KINDS = {
   slow: { ...h1only, host: 'slow.test', answerDelayMs: 400 },
 };
 
-interface Served extends RunningOrigins<keyof typeof KINDS> {
-  /** Every request so far, races included. */
-  readonly seen: readonly SeenRequest[];
-}
-
-const test = base.extend<{ served: Served }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
-  served: async ({}, use) => {
-    const seen: SeenRequest[] = [];
-    const running = await startOrigins({ origins: KINDS, onRequest: (request) => seen.push(request) });
-    await use({ ...running, seen });
-    await running.stop();
-  },
-});
+const test = servedTest(KINDS);
 
 /** A background that was ended has been asked everything, read the ledger and answered within this. */
 const SETTLED = { timeout: 40_000 };
@@ -229,17 +217,6 @@ test('what was chosen, recorded and raced is there when the browser is opened ag
   await expect(popupAgain.part('finish-caption')).toMention('median of 3 pairs');
 });
 
-/** Opens a page in a private window, by the extension; resolves with its tab once the servers answered it all. */
-async function visitPrivately(opener: Tab, { seen }: Served, url: string, requests: number): Promise<number> {
-  const before = seen.length;
-  const tabId = await opener.evaluate(async (address) => {
-    const opened = await chrome.windows.create({ incognito: true, url: address });
-    return opened?.tabs?.[0]?.id ?? -1;
-  }, url);
-  await expect.poll(() => seen.length - before, SETTLED).toBe(requests);
-  return tabId;
-}
-
 test('of a private window nothing is recorded until the user chooses it, and the popup says so', async ({
   open,
   served,
@@ -255,7 +232,7 @@ test('of a private window nothing is recorded until the user chooses it, and the
   const tab = await session.newTab();
   const popup = await session.openPopup(null);
 
-  const privately = await visitPrivately(options, served, url, 5);
+  const privately = await visitPrivately(options, served.seen, url, 5);
   await shown.goto(session.extensionUrl(`popup/popup.html?tab=${privately}`));
   await expect(shown.part('verdict')).toSay(/^Nothing of private windows is recorded/);
   await expect(shown.part('race')).not.toBeSeen();
@@ -269,7 +246,7 @@ test('of a private window nothing is recorded until the user chooses it, and the
   await options.bringToFront();
   await options.find('#private').click();
   await expect(options.find('#private-how')).not.toBeSeen();
-  await visitPrivately(options, served, url, 5);
+  await visitPrivately(options, served.seen, url, 5);
   await expect
     .poll(async () => reportedCounts(await exportedReport(popup, dir)), SETTLED)
     .toEqual(servedCounts(served.seen.slice(5)));

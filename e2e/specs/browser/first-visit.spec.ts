@@ -1,0 +1,170 @@
+// Races that nobody clicked for: only where they were chosen, for each page's own origin, once, and never where a proxy is
+// in use or cannot be ruled out, in a private window or in a container.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import type { Session } from '../../browsers/session.ts';
+import type { Tab } from '../../browsers/tab.ts';
+import { ORIGIN_KINDS } from '../../origins/start.ts';
+import { expect, exportedReport, runPhotofinish } from '../fixtures.ts';
+import { servedTest, visitPrivately } from '../served.ts';
+
+const { both, h2only, silent } = ORIGIN_KINDS;
+const test = servedTest({ both, h2only, silent });
+
+/** The options after that choice was made and shown. */
+async function choose(session: Session, when: 'never' | 'click' | 'first-visit'): Promise<Tab> {
+  const options = await session.openPage('options/options.html');
+  await options.find(`input[value=${when}]`).click();
+  await expect(options.part('helper')).toSay(/^The helper answers/);
+  if (when === 'first-visit') await expect(options.part('proxy')).toSay(/./);
+  return options;
+}
+
+/** The modes of the races of each origin that has any, oldest first, by the report. */
+async function racedModes(session: Session, dir: string): Promise<Record<string, string[]>> {
+  const popup = await session.openPopup(null);
+  const { sites } = await exportedReport(popup, dir);
+  await popup.tab.close();
+  const raced = sites.flatMap(({ origins }) => origins).filter(({ races }) => races.length > 0);
+  return Object.fromEntries(raced.map(({ origin, races }) => [origin, races.map(({ mode }) => mode)]));
+}
+
+/** Visits a page and races it by a click: whatever its visit started came before. */
+async function clickedRace(session: Session, url: string): Promise<void> {
+  const tab = await session.newTab();
+  await tab.goto(url);
+  const popup = await session.openPopup(tab);
+  expect(await popup.race()).toMatchObject({ ok: true });
+  await popup.tab.close();
+  await tab.close();
+}
+
+/** An HTTP proxy that leads every host to loopback; `used` counts its connections. */
+async function startProxy() {
+  let used = 0;
+  const server = createServer();
+  server.on('connect', (request, client) => {
+    used += 1;
+    const upstream = connect(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      upstream.pipe(client);
+      client.pipe(upstream);
+    });
+    upstream.on('error', () => client.destroy());
+    client.on('error', () => upstream.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, used: () => used, stop: () => server.close() };
+}
+
+test('once chosen, each page’s own origin is raced at its first visit, without a click and only once', async ({
+  open,
+  served,
+  dir,
+  kind,
+}) => {
+  const session = await open({ local: served, proxy: 'none' });
+  const { both, h2only, silent } = served.origins;
+  await clickedRace(session, `${silent.origin}/page?resources=1`);
+  expect(await racedModes(session, dir), 'a click alone races unless more is chosen').toEqual({
+    [silent.origin]: ['compare'],
+  });
+  const options = await choose(session, 'first-visit');
+  await expect(options.part('proxy')).toSay(kind === 'firefox' ? /tells with each request/ : /use no proxy/);
+
+  const url = `${both.origin}/page?resources=2&from=${h2only.origin}`;
+  const tab = await session.newTab();
+  await tab.goto(url);
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('race')).toSay('Race again', { timeoutMs: 30_000 });
+  const once = { [silent.origin]: ['compare'], [both.origin]: ['race'] };
+  expect(await racedModes(session, dir)).toEqual(once);
+  const cached = ['cache', 'show', both.origin, '--cache', session.files.cache, '--json'];
+  const shown = await runPhotofinish(cached);
+  expect(JSON.parse(shown.stdout).hosts).toContainEqual(expect.objectContaining({ origin: both.origin }));
+
+  await tab.goto(url);
+  await clickedRace(session, url);
+  expect(await racedModes(session, dir)).toEqual({ ...once, [both.origin]: ['race', 'compare'] });
+});
+
+test('where races are switched off, not even a click starts one, and the popup says so', async ({
+  open,
+  served,
+}) => {
+  const session = await open({ local: served, proxy: 'none' });
+  await choose(session, 'never');
+  const tab = await session.newTab();
+  await tab.goto(`${served.origins.both.origin}/page?resources=1`);
+  const popup = await session.openPopup(tab);
+  const words = 'Races are switched off in the options.';
+  expect(await popup.race()).toEqual({ ok: false, words });
+  expect(served.seen.filter(({ path }) => path === '/')).toEqual([]);
+});
+
+test('behind a proxy no visit starts a race', async ({ open, served, dir, kind }) => {
+  const proxy = await startProxy();
+  try {
+    const session = await open({ local: served, proxy: proxy.port });
+    const options = await choose(session, 'first-visit');
+    if (kind === 'chromium')
+      await expect(options.part('proxy')).toSay(/set to use a proxy \(fixed_servers\)/);
+    const { origin } = served.origins.both;
+    await clickedRace(session, `${origin}/page?resources=1`);
+    expect(proxy.used()).toBeGreaterThan(0);
+    expect(await racedModes(session, dir)).toEqual({ [origin]: ['compare'] });
+  } finally {
+    proxy.stop();
+  }
+});
+
+test('where the computer’s setting decides, only a browser that tells of each request races by itself', async ({
+  open,
+  served,
+  dir,
+  kind,
+}) => {
+  const session = await open({ local: served });
+  const options = await choose(session, 'first-visit');
+  const { origin } = served.origins.both;
+  const tab = await session.newTab();
+  await tab.goto(`${origin}/page?resources=1`);
+  if (kind === 'firefox') {
+    await expect.poll(() => racedModes(session, dir)).toEqual({ [origin]: ['race'] });
+    return;
+  }
+  await expect(options.part('proxy')).toSay(/a proxy cannot be ruled out/);
+  await clickedRace(session, `${origin}/page?resources=1`);
+  expect(await racedModes(session, dir)).toEqual({ [origin]: ['compare'] });
+});
+
+test('no private window starts a race, recorded or not', async ({ open, served, dir }) => {
+  const session = await open({ local: served, proxy: 'none' });
+  await session.allowPrivateWindows();
+  const options = await choose(session, 'first-visit');
+  await options.find('#private').click();
+  const [tab, shown] = [await session.newTab(), await session.openPage('popup/popup.html?tab=-1')];
+  const { both, h2only } = served.origins;
+  const url = `${both.origin}/page?resources=1`;
+  const privately = await visitPrivately(options, served.seen, url, 2);
+  await shown.goto(session.extensionUrl(`popup/popup.html?tab=${privately}`));
+  await expect(shown.part('page-protocol')).toSay(/^HTTP\/[23]$/);
+
+  await tab.goto(`${h2only.origin}/page?resources=1`);
+  await expect.poll(() => racedModes(session, dir)).toEqual({ [h2only.origin]: ['race'] });
+  expect(served.seen.filter(({ origin, path }) => origin === both.origin && path === '/')).toEqual([]);
+});
+
+test('no container starts a race', async ({ open, served, dir }) => {
+  const session = await open({ local: served, proxy: 'none' });
+  test.skip(session.newContainerTab === null, 'the browser has no containers');
+  if (session.newContainerTab === null) return;
+  await choose(session, 'first-visit');
+  const { both, h2only } = served.origins;
+  const contained = await session.newContainerTab();
+  await contained.goto(`${both.origin}/page?resources=1`);
+  await (await session.newTab()).goto(`${h2only.origin}/page?resources=1`);
+  await expect.poll(() => racedModes(session, dir)).toEqual({ [h2only.origin]: ['race'] });
+});
