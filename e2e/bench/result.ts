@@ -72,12 +72,21 @@ function measurementTable(measurement: Measurement): string {
   return `${head}\n${formatTable(columns, rows)}`;
 }
 
-function factLine(fact: Fact): string {
-  const goals: string[] = [];
-  if (fact.atLeast !== undefined) goals.push(`at least ${fact.atLeast}`);
-  if (fact.atMost !== undefined) goals.push(`at most ${fact.atMost}`);
-  const goal = goals.length === 0 ? '' : `  (${goalText(factMeets(fact), goals.join(', '))})`;
-  return `${fact.name}: ${formatFigure(fact.value)} ${fact.unit}${goal}`;
+function factTable(facts: readonly Fact[]): string {
+  const rows = facts.map((fact) => {
+    const goals: string[] = [];
+    if (fact.atLeast !== undefined) goals.push(`at least ${fact.atLeast}`);
+    if (fact.atMost !== undefined) goals.push(`at most ${fact.atMost}`);
+    const goal = goals.length === 0 ? '' : goalText(factMeets(fact), goals.join(', '));
+    return [fact.name, formatFigure(fact.value), fact.unit, goal];
+  });
+  const columns = [
+    { title: 'figure' },
+    { title: 'value', align: 'right' },
+    { title: 'unit' },
+    { title: 'goal' },
+  ] as const;
+  return rows.length === 0 ? '' : formatTable(columns, rows);
 }
 
 /** What `publish` prints. */
@@ -85,9 +94,8 @@ export function formatResult(result: BenchResult): string {
   const { cpu, cores, memoryGiB, system, versions } = describeMachine(result.versions ?? {});
   const spoken = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const machine = `${cpu}, ${cores} cores, ${memoryGiB} GiB, ${system}; ${spoken.join(', ')}`;
-  const facts = (result.facts ?? []).map(factLine).join('\n');
   const tables = result.measurements.map(measurementTable);
-  return [machine, ...tables, facts].filter((part) => part !== '').join('\n\n');
+  return [machine, ...tables, factTable(result.facts ?? [])].filter((part) => part !== '').join('\n\n');
 }
 
 /** Whether every goal that the result carries is met. */

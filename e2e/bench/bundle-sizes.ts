@@ -1,0 +1,78 @@
+// How much script the browser reads: bytes, minified, of each page and of the background, with every chunk that is
+// imported from the start. The public-suffix list is a chunk of its own and stands beside them; what is loaded when it
+// is first used is counted apart.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build, type Metafile } from 'esbuild';
+import { EDITIONS, type Edition } from '../packaging/editions.ts';
+import { TOP } from '../scratch.ts';
+import { type Fact, publish } from './result.ts';
+
+/** The background is read anew each time that the browser wakes it. */
+const BACKGROUND_BYTES_AT_MOST = 60_000;
+const BACKGROUND = 'background.js';
+const CONTENT_SCRIPT = 'content.js';
+/** An entry for the sake of its chunk, which holds the public-suffix list. */
+const SITE = 'site.js';
+
+/** What a file imports, and how large each file is: the built modules as the bundler reads them. */
+async function modulesOf(directory: string, entry: string): Promise<Metafile['inputs']> {
+  const { metafile } = await build({
+    absWorkingDir: directory,
+    entryPoints: [entry],
+    bundle: true,
+    format: 'esm',
+    metafile: true,
+    outdir: directory,
+    write: false,
+    logLevel: 'error',
+  });
+  return metafile.inputs;
+}
+
+/** The files that are read with `entry`, itself included. */
+function loadedWith(modules: Metafile['inputs'], entry: string): Set<string> {
+  const files = new Set([entry]);
+  // A set is walked in order of insertion, including what is added on the way.
+  for (const file of files)
+    for (const { path, kind } of modules[file]?.imports ?? [])
+      if (kind === 'import-statement') files.add(path);
+  return files;
+}
+
+async function entriesOf(directory: string): Promise<string[]> {
+  const folders = (await readdir(directory, { withFileTypes: true })).filter((each) => each.isDirectory());
+  const pages = await Promise.all(
+    folders.map(async ({ name }) =>
+      (await readdir(join(directory, name))).includes(`${name}.js`) ? [`${name}/${name}.js`] : [],
+    ),
+  );
+  return [BACKGROUND, CONTENT_SCRIPT, ...pages.flat().toSorted()];
+}
+
+async function sizesOf(edition: Edition): Promise<Fact[]> {
+  const directory = join(TOP, 'extension', 'dist', edition);
+  const site = await modulesOf(directory, SITE);
+  const bytesOf = (modules: Metafile['inputs'], files: Iterable<string>) =>
+    [...files].reduce((sum, file) => sum + (modules[file]?.bytes ?? 0), 0);
+  const list = new Set([...loadedWith(site, SITE)].filter((file) => file !== SITE));
+  const facts: Fact[] = [
+    { name: `${edition}: public-suffix list`, value: bytesOf(site, list), unit: 'bytes' },
+  ];
+  for (const entry of await entriesOf(directory)) {
+    const modules = await modulesOf(directory, entry);
+    const atOnce = loadedWith(modules, entry);
+    const later = Object.keys(modules).filter((file) => !atOnce.has(file) && !list.has(file));
+    facts.push({
+      name: `${edition}: ${entry}${[...list].some((file) => atOnce.has(file)) ? ', and the list' : ''}`,
+      value: bytesOf(modules, atOnce.difference(list)),
+      unit: 'bytes',
+      ...(entry === BACKGROUND && { atMost: BACKGROUND_BYTES_AT_MOST }),
+    });
+    if (later.length > 0)
+      facts.push({ name: `${edition}: ${entry}, later`, value: bytesOf(modules, later), unit: 'bytes' });
+  }
+  return facts;
+}
+
+publish('bundle-sizes', { measurements: [], facts: (await Promise.all(EDITIONS.map(sizesOf))).flat() });
