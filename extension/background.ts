@@ -24,7 +24,7 @@ import { openInbox } from './observe/inbox.ts';
 import { type CommittedDocument, observeNavigations } from './observe/navigations.ts';
 import { createRecordable } from './observe/recordable.ts';
 import { createRecorder } from './observe/recorder.ts';
-import { createRequestTable, type EndedRequest } from './observe/requests.ts';
+import { createRequestTable } from './observe/requests.ts';
 import { arrivedSchema } from './observe/timing-schema.ts';
 import { createTold, type Revealed, revealsOf } from './observe/told.ts';
 import { type Page, withForecasts, withReveal } from './page/model.ts';
@@ -38,7 +38,7 @@ import { collectReport } from './report/collect.ts';
 import { DEFAULT_SETTINGS, loadSettings, onSettings, type Settings } from './settings.ts';
 import { siteOfHost } from './site.ts';
 import { openBrowserSteering, STEER_ALARM } from './steer/browser.ts';
-import { CLEAR } from './steer/rule.ts';
+import { answerOf, asServed } from './steer/served.ts';
 import { setToolbar } from './toolbar.ts';
 import { welcomeOnInstall } from './welcome/open-once.ts';
 import { say } from './words.ts';
@@ -142,7 +142,7 @@ async function start() {
   const steering = await openBrowserSteering({
     advertised: ledger.advertised,
     nowMs: Date.now,
-    onChange: () => presenter.refreshWatched(),
+    onChange: () => whenReady(({ presenter }) => presenter.refreshWatched()),
   }).catch((error) => {
     logged(error);
     return null;
@@ -196,6 +196,8 @@ function followSettings(changed: Settings): void {
   recordable.follow(settings);
   whenReady(({ pages, presenter, steering }) => {
     steering?.enable(settings.steering).catch(logged);
+    const refused = (origin: Origin) => recordable.ofSite(siteOfHost(originParts(origin).host)) !== null;
+    steering?.exclude(refused).catch(logged);
     presenter.refreshWatched();
     const tabs = pages.forget(({ tabId, origin }) => recordable.ofPage(tabId, origin) !== null);
     for (const tabId of tabs) presenter.refresh(tabId);
@@ -241,7 +243,7 @@ async function onForecast(navigation: Navigation): Promise<void> {
   const newest = navigation.arrived.at(-1);
   if (newest === undefined) return;
   // Before anything else: a rule counts for the answer that is on its way.
-  await steering?.forecast(newest.forecasts, link.network);
+  await steering?.forecast(newest.forecasts, link.network, false);
   await attachForecasts(navigation);
   await ledger.countLookups(navigation.origin, navigation.site, newest.forecasts, link.network, Date.now());
 }
@@ -265,7 +267,7 @@ async function onRace(race: OriginRace): Promise<void> {
   presenter.refreshWatched();
   if (steering === null) return;
   const site = siteOfHost(originParts(race.origin).host);
-  await steering.forecast(await helper.forecast(site, [race.origin]), link.network);
+  await steering.forecast(await helper.forecast(site, [race.origin]), link.network, true);
   presenter.refreshWatched();
 }
 
@@ -273,7 +275,10 @@ const observeRequests = BROWSER === 'firefox' ? observeFirefox : observeChromium
 observeRequests({
   ended(request) {
     if (recordable.ofEnded(request) !== null) return;
-    table.add(BROWSER === 'firefox' ? asServed(request) : request);
+    const answer = BROWSER === 'firefox' ? answerOf(request) : null;
+    table.add(BROWSER === 'firefox' ? asServed(request, rooms?.steering ?? null) : request);
+    // A background that this very answer woke up is not ready yet.
+    if (answer !== null) whenReady(({ steering }) => steering?.answered(answer));
     inbox.sweepSoon();
   },
   visited(visited) {
@@ -282,19 +287,6 @@ observeRequests({
   },
   navigationRedirected: foretell,
 });
-
-/** The request without the header that steering put on it, which is no word of the server. */
-function asServed(request: EndedRequest): EndedRequest {
-  const { url, altSvc, protocol, kind, hop, fromCache, atMs } = request;
-  const origin = originOfUrl(url)?.origin;
-  if (origin === undefined || fromCache) return request;
-  const { steering } = rooms ?? {};
-  // Until the state is there, a clear may be ours or the server's; one that is not heard does no harm.
-  const own = altSvc !== null && (steering?.isOurs(origin, altSvc) ?? altSvc === CLEAR);
-  const document = kind === 'navigation' && !hop;
-  if (protocol !== null) steering?.answered({ origin, h3: protocol === 'h3', document, altSvc, atMs });
-  return own ? { ...request, altSvc: null } : request;
-}
 
 const firstVisit = createFirstVisitRaces({
   settings: () => settings,

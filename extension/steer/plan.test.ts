@@ -22,8 +22,8 @@ import { ADVERTISED_MS, advertisement, CLEAR } from './rule.ts';
 
 const A = 'https://a.test:8443' as Origin;
 const B = 'https://b.test' as Origin;
-const REACHED: SteerEvidence = { reach: 'h3', advertised: false, network: 'home' };
-const BROKEN: SteerEvidence = { reach: 'older', advertised: true, network: 'home' };
+const REACHED: SteerEvidence = { reach: 'h3', advertised: false, network: 'home', anew: false };
+const BROKEN: SteerEvidence = { reach: 'older', advertised: true, network: 'home', anew: false };
 const chosen = withChoice(NOTHING_STEERED, A, true, 0);
 const active = withEvidence(chosen, A, REACHED, 0);
 const heard = withAnswer(active, answer({ altSvc: advertisement(A) }));
@@ -86,6 +86,28 @@ test('another network, a failed race, silence and a browser that does not follow
   assert.equal(stays.undone[A], 'failed');
 });
 
+test('what failed begins again by a race or the user, not by what was known before', () => {
+  let failed: SteerState = heard;
+  for (let visit = 0; visit < 4; visit += 1) failed = withAnswer(failed, answer({ atMs: 20 + visit }));
+  assert.equal(withEvidence(failed, A, REACHED, 50), failed);
+  const gone = withAnswer(failed, answer({ altSvc: CLEAR }));
+  assert.equal(withEvidence(gone, A, REACHED, 60), gone);
+  const again = withEvidence(gone, A, { ...REACHED, anew: true }, 60);
+  assert.equal(steeringOf(again, A)?.undoing, false);
+  assert.equal(again.undone[A], undefined);
+});
+
+test('a clear that another site’s page heard leaves the origin’s own page untold', () => {
+  const undoing = withChoice(heard, A, false, 20);
+  assert.equal(withAnswer(undoing, answer({ altSvc: CLEAR, document: false })), undoing);
+});
+
+test('an origin that no rule can name alone is not steered', () => {
+  const wild = 'https://*.a.test' as Origin;
+  const state = withChoice(NOTHING_STEERED, wild, true, 0);
+  assert.equal(withEvidence(state, wild, REACHED, 0), state);
+});
+
 test('HTTP/3 on the way, and resources over TCP, are no misses', () => {
   let state = heard;
   for (let visit = 0; visit < 20; visit += 1)
@@ -128,7 +150,7 @@ test('whatever happens: rule ids are unique, only chosen origins begin, and time
         const before = new Set(state.steerings.map((s) => s.origin));
         if (what === 'choose') state = withChoice(state, origin, on, nowMs);
         if (what === 'evidence')
-          state = withEvidence(state, origin, { reach, advertised: on, network }, nowMs);
+          state = withEvidence(state, origin, { reach, advertised: on, network, anew: on }, nowMs);
         if (what === 'network') state = onNetwork(state, network, nowMs);
         if (what === 'expire') state = expired(state, nowMs);
         if (what === 'off') state = allUndone(state, nowMs);

@@ -5,7 +5,14 @@
 //   chosen, HTTP/3 broken here, advertised            ──► active from-h3 ──undo──► gone
 import type { Forecast } from '@photofinish/shared/forecast';
 import type { Origin } from '@photofinish/shared/origin';
-import { ADVERTISED_MS, advertisement, CLEAR, type Direction, isOurAdvertisement } from './rule.ts';
+import {
+  ADVERTISED_MS,
+  advertisement,
+  CLEAR,
+  type Direction,
+  isNameable,
+  isOurAdvertisement,
+} from './rule.ts';
 
 /** A steering that nothing confirms for so long is undone. */
 export const STEERED_MS = 3_600_000;
@@ -23,7 +30,7 @@ export interface Steering {
   readonly heardAtMs: number | null;
   /** Documents over TCP in a row since it was heard. */
   readonly misses: number;
-  /** It is being taken back by one `clear`. */
+  /** It is being taken back by a `clear` with its next page. */
   readonly undoing: boolean;
 }
 
@@ -44,16 +51,22 @@ export interface SteerEvidence {
   /** The server itself advertises HTTP/3. */
   readonly advertised: boolean;
   readonly network: string;
+  /** A race or the user says so just now; false: it is recalled before a navigation. */
+  readonly anew: boolean;
 }
 
-/** What a forecast proves; only what the helper raced itself counts for a beginning, anything fresh for a renewal. */
+/** What a forecast proves; only what the helper raced itself counts. */
 export function reachOf({ protocol, basis, fresh }: Forecast['reachable']): SteerEvidence['reach'] {
   if (!fresh || basis !== 'raced' || protocol === 'unknown') return 'unknown';
   return protocol === 'h3' ? 'h3' : 'older';
 }
 
 /** What steering could do for an origin; null: nothing. */
-export function directionFor({ reach, advertised }: SteerEvidence): Direction | null {
+export function directionFor(
+  origin: Origin,
+  { reach, advertised }: Pick<SteerEvidence, 'reach' | 'advertised'>,
+): Direction | null {
+  if (!isNameable(origin)) return null;
   if (reach === 'h3' && !advertised) return 'to-h3';
   return reach === 'older' && advertised ? 'from-h3' : null;
 }
@@ -124,7 +137,9 @@ export function withEvidence(
   if (!state.chosen.includes(origin)) return state;
   const current = steeringOf(state, origin);
   if (current === undefined || current.undoing) {
-    const direction = directionFor(evidence);
+    // What proved wrong is not tried again on the strength of what was known before.
+    if (state.undone[origin] === 'failed' && !evidence.anew) return state;
+    const direction = directionFor(origin, evidence);
     return direction === null ? state : begin(state, origin, direction, evidence.network, nowMs);
   }
   if (current.network !== evidence.network) return undo(state, current, 'network', nowMs);
@@ -180,7 +195,9 @@ export function withAnswer(state: SteerState, answer: SteeredAnswer): SteerState
   const { origin, altSvc, h3, document, atMs } = answer;
   const current = steeringOf(state, origin);
   if (current === undefined) return state;
-  if (current.undoing) return altSvc === CLEAR ? withSteering(state, origin, null) : state;
+  // The browser keeps what it hears apart by page (RFC 7838 leaves that open), and the origin's own page is what the
+  // user chose, so that only its own clear ends this.
+  if (current.undoing) return document && altSvc === CLEAR ? withSteering(state, origin, null) : state;
   if (current.direction === 'from-h3') return state;
   const misses = h3 ? 0 : current.misses + (document && current.heardAtMs !== null ? 1 : 0);
   if (misses > MISSES_BEFORE_UNDO) return undo(state, current, 'failed', atMs);

@@ -12,18 +12,28 @@ const SIGNATURE = 'photofinish=1';
 /** `clear` stands alone or not at all (RFC 7838 section 3). */
 export const CLEAR = 'clear';
 
+/** All that Firefox tells apart: an answer that is left out would teach it what the rule is there to hide. */
 const EVERY_RESOURCE = [
   'main_frame',
   'sub_frame',
   'stylesheet',
   'script',
   'image',
+  'imageset',
   'font',
   'object',
+  'object_subrequest',
   'xmlhttprequest',
+  'xslt',
+  'xml_dtd',
+  'json',
   'ping',
+  'beacon',
+  'csp_report',
+  'web_manifest',
   'media',
   'websocket',
+  'speculative',
   'other',
 ] as const;
 
@@ -52,6 +62,11 @@ export function advertisement(origin: Origin): string {
 /** Whether a header seen on an answer is an advertisement of ours, which says nothing about the server. */
 export function isOurAdvertisement(altSvc: string): boolean {
   return altSvc.endsWith(SIGNATURE);
+}
+
+/** Whether a rule can name exactly this origin: an asterisk, which URLs allow in a host, would stand for anything. */
+export function isNameable(origin: Origin): boolean {
+  return !origin.includes('*');
 }
 
 /** The rule that sets one header on every answer of one origin. */

@@ -15,17 +15,23 @@ const REACHED: Forecast = {
 };
 
 async function choose(steering: Steering): Promise<void> {
-  await steering.forecast([REACHED], 'home');
+  await steering.forecast([REACHED], 'home', false);
   await steering.choose(A, true, 'home');
 }
 
 function browser() {
   const stored = new Map<string, unknown>();
   const rules = new Map<number, Rule>();
+  const told: boolean[] = [];
+  let nowMs = 1000;
   let refuse = false;
   return {
     stored,
     rules,
+    told,
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
     refuse: (on: boolean) => {
       refuse = on;
     },
@@ -50,8 +56,8 @@ function browser() {
           },
         },
         advertised: async () => false,
-        nowMs: () => 1000,
-        onChange: () => {},
+        nowMs: () => nowMs,
+        onChange: (steering) => told.push(steering),
       }),
   };
 }
@@ -86,7 +92,7 @@ test('the one switch undoes what was heard by a clear, and a further answer ends
   steering.answered({ origin: A, h3: false, document: true, altSvc, atMs: 1000 });
   await steering.enable(false);
   assert.deepEqual(there.headers(), ['clear']);
-  await steering.forecast([REACHED], 'home');
+  await steering.forecast([REACHED], 'home', false);
   assert.deepEqual(there.headers(), ['clear'], 'nothing begins while the switch is off');
   steering.answered({ origin: A, h3: true, document: true, altSvc: 'clear', atMs: 1000 });
   await steering.expire();
@@ -99,16 +105,53 @@ test('a browser that refuses a rule is told of, and rules follow the state again
   there.refuse(true);
   await assert.rejects(choose(steering), /refuses/);
   there.refuse(false);
-  await steering.forecast([REACHED], 'home');
+  await steering.forecast([REACHED], 'home', false);
   await there.open();
   assert.equal(there.rules.size, 1);
+});
+
+test('a start with something steered says so, as alarms end with the browser', async () => {
+  const there = browser();
+  await choose(await there.open());
+  there.told.length = 0;
+  await there.open();
+  assert.deepEqual(there.told, [true]);
+});
+
+test('answers on their way when a rule ends still carry our clear', async () => {
+  const there = browser();
+  const steering = await there.open();
+  await choose(steering);
+  const [altSvc = ''] = there.headers();
+  steering.answered({ origin: A, h3: true, document: true, altSvc, atMs: 1000 });
+  await steering.choose(A, false, 'home');
+  steering.answered({ origin: A, h3: true, document: true, altSvc: 'clear', atMs: 1000 });
+  await steering.expire();
+  assert.equal(there.rules.size, 0);
+  assert.ok(steering.isOurs(A, 'clear'));
+  there.pass(10_000);
+  assert.equal(steering.isOurs(A, 'clear'), false);
+});
+
+test('what is excluded is undone and forgotten, and a wipe forgets what was forecast', async () => {
+  const there = browser();
+  const steering = await there.open();
+  await choose(steering);
+  await steering.exclude((origin) => origin !== A);
+  assert.equal(there.rules.size, 1);
+  await steering.exclude((origin) => origin === A);
+  assert.equal(there.rules.size, 0);
+  assert.equal(steering.view(A, false).chosen, false);
+  assert.equal(steering.view(A, false).possible, 'to-h3');
+  await steering.wipe();
+  assert.equal(steering.view(A, false).possible, null);
 });
 
 test('storage that holds something else is as if nothing was steered', async () => {
   const there = browser();
   there.stored.set('steering', { version: 9, chosen: 'no' });
   const steering = await there.open();
-  await steering.forecast([REACHED], 'home');
+  await steering.forecast([REACHED], 'home', false);
   assert.deepEqual(steering.view(A, false), {
     enabled: true,
     chosen: false,

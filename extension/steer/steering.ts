@@ -22,7 +22,7 @@ import {
   withChoice,
   withEvidence,
 } from './plan.ts';
-import { isOurAdvertisement, type Rule, ruleFor } from './rule.ts';
+import { CLEAR, type Rule, ruleFor } from './rule.ts';
 
 /** What of the browser is used. */
 export interface SteerDeps {
@@ -37,7 +37,7 @@ export interface SteerDeps {
   /** Whether the server itself advertises HTTP/3 on any site, by the ledger. */
   readonly advertised: (origin: Origin) => Promise<boolean>;
   readonly nowMs: () => number;
-  /** Something changed; `steering`: whether anything is steered or being undone. */
+  /** Something changed, or was found at the start; `steering`: whether anything is steered or being undone. */
   readonly onChange: (steering: boolean) => void;
 }
 
@@ -48,8 +48,10 @@ export interface Steering {
   enable(on: boolean): Promise<void>;
   /** The user's choice for one origin, acted on by what was forecast of it last. */
   choose(origin: Origin, on: boolean, network: string): Promise<void>;
-  /** What the helper says before a navigation, or after a race. */
-  forecast(forecasts: readonly Forecast[], network: string): Promise<void>;
+  /** What the helper says before a navigation, or `anew` after a race. */
+  forecast(forecasts: readonly Forecast[], network: string, anew: boolean): Promise<void>;
+  /** Undoes and forgets the choice of every origin that `refused` picks. */
+  exclude(refused: (origin: Origin) => boolean): Promise<void>;
   onNetwork(network: string): Promise<void>;
   answered(answer: SteeredAnswer): void;
   expire(): Promise<void>;
@@ -62,6 +64,8 @@ export interface Steering {
 const KEY = 'steering';
 /** Forecasts kept for choices to come: those of the pages in view, and many more. */
 const MAX_FORECASTS = 1000;
+/** Answers that were on their way when a rule ended still come with its header for so long. */
+const LATE_MS = 10_000;
 const time = v.pipe(v.number(), v.finite());
 const storedSchema = v.object({
   version: v.literal(1),
@@ -93,6 +97,8 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
   let enabled = true;
   let queue: Promise<unknown> = Promise.resolve();
   const newest = new Map<Origin, Forecast>();
+  /** Origins whose rule ended in this life of the background, and when. */
+  const ended = new Map<Origin, number>();
 
   const ruleOf = (s: SteerState['steerings'][number]): Rule => ruleFor(s.ruleId, s.origin, headerOf(s));
 
@@ -122,6 +128,8 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
       const after = await step(before);
       if (after === before) return;
       state = after;
+      for (const { origin } of before.steerings)
+        if (steeringOf(after, origin) === undefined) ended.set(origin, nowMs());
       await apply(before, after);
     });
     // Whoever asked hears of a failure; the next change does not inherit it, and sets all rules right again.
@@ -129,14 +137,18 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
     return done;
   };
 
-  const evidenceOf = async (forecast: Forecast, network: string): Promise<SteerEvidence> => ({
-    reach: reachOf(forecast.reachable),
-    advertised: await deps.advertised(forecast.origin),
-    network,
-  });
+  const withForecast = async (
+    from: SteerState,
+    { origin, reachable }: Forecast,
+    where: Pick<SteerEvidence, 'network' | 'anew'>,
+  ): Promise<SteerState> => {
+    if (!enabled) return from;
+    const evidence = { ...where, reach: reachOf(reachable), advertised: await deps.advertised(origin) };
+    return withEvidence(from, origin, evidence, nowMs());
+  };
 
-  const withForecast = async (from: SteerState, forecast: Forecast, network: string): Promise<SteerState> =>
-    enabled ? withEvidence(from, forecast.origin, await evidenceOf(forecast, network), nowMs()) : from;
+  const endedLately = (origin: Origin): boolean =>
+    nowMs() - (ended.get(origin) ?? Number.NEGATIVE_INFINITY) < LATE_MS;
 
   const keep = (forecast: Forecast): void => {
     newest.delete(forecast.origin);
@@ -146,9 +158,10 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
   };
 
   await inStep();
+  deps.onChange(state.steerings.length > 0);
 
   return {
-    isOurs: (origin, altSvc) => isOurAdvertisement(altSvc) || isOurs(state, origin, altSvc),
+    isOurs: (origin, altSvc) => isOurs(state, origin, altSvc) || (altSvc === CLEAR && endedLately(origin)),
     async enable(on) {
       enabled = on;
       if (!on) await change((from) => allUndone(from, nowMs()));
@@ -157,15 +170,17 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
       change((from) => {
         const chosen = withChoice(from, origin, on, nowMs());
         const forecast = newest.get(origin);
-        return on && forecast !== undefined ? withForecast(chosen, forecast, network) : chosen;
+        return on && forecast !== undefined
+          ? withForecast(chosen, forecast, { network, anew: true })
+          : chosen;
       }),
-    async forecast(forecasts, network) {
+    async forecast(forecasts, network, anew) {
       for (const forecast of forecasts) keep(forecast);
       const wanted = forecasts.filter(({ origin }) => state.chosen.includes(origin));
       if (wanted.length === 0) return;
       await change(async (from) => {
         let next = from;
-        for (const forecast of wanted) next = await withForecast(next, forecast, network);
+        for (const forecast of wanted) next = await withForecast(next, forecast, { network, anew });
         return next;
       });
     },
@@ -178,6 +193,10 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
       if (steeringOf(state, answer.origin) === undefined) return;
       change((from) => withAnswer(from, answer)).catch(console.error);
     },
+    exclude: (refused) =>
+      change((from) =>
+        from.chosen.filter(refused).reduce((next, origin) => withChoice(next, origin, false, nowMs()), from),
+      ),
     expire: () => change((from) => expired(from, nowMs())),
     view(origin, advertised) {
       const active = steeringOf(state, origin);
@@ -189,10 +208,13 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
         active: active
           ? { direction: active.direction, undoing: active.undoing, untilMs: active.untilMs }
           : null,
-        possible: directionFor({ reach, advertised, network: '' }),
+        possible: directionFor(origin, { reach, advertised }),
         undone: state.undone[origin] ?? null,
       };
     },
-    wipe: () => change((from) => ({ ...allUndone({ ...from, chosen: [] }, nowMs()), undone: {} })),
+    wipe() {
+      newest.clear();
+      return change((from) => ({ ...allUndone({ ...from, chosen: [] }, nowMs()), undone: {} }));
+    },
   };
 }

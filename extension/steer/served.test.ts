@@ -1,0 +1,58 @@
+// What steering put on an answer never counts as the server's word, whatever state the background is in.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EndedRequest } from '../observe/requests.ts';
+import { answerOf, asServed } from './served.ts';
+
+const OURS = 'h3=":443"; ma=3600; photofinish=1';
+const REQUEST: EndedRequest = {
+  id: '1',
+  tabId: 1,
+  documentId: null,
+  kind: 'navigation',
+  hop: false,
+  firstUrl: 'https://a.test/',
+  url: 'https://a.test/',
+  atMs: 5,
+  answered: true,
+  protocol: 'h2',
+  revalidated: false,
+  fromCache: false,
+  address: '127.0.0.1',
+  altSvc: null,
+  prerender: false,
+  initiator: null,
+  incognito: false,
+};
+const steered = { isOurs: (origin: string) => origin === 'https://a.test' };
+const altSvcOf = (more: Partial<EndedRequest>, steering: Parameters<typeof asServed>[1]) =>
+  asServed({ ...REQUEST, ...more }, steering).altSvc;
+
+test('our advertisement is ours before the state is there, and out of a cache', () => {
+  assert.equal(altSvcOf({ altSvc: OURS }, null), null);
+  assert.equal(altSvcOf({ altSvc: OURS }, steered), null);
+  assert.equal(altSvcOf({ altSvc: OURS, fromCache: true }, steered), null);
+  assert.equal(altSvcOf({ altSvc: 'clear', fromCache: true, url: 'https://b.test/' }, steered), null);
+});
+
+test('a clear is the server’s where nothing is steered, and what a server names is its word', () => {
+  assert.equal(altSvcOf({ altSvc: 'clear' }, steered), null);
+  assert.equal(altSvcOf({ altSvc: 'clear' }, null), null);
+  assert.equal(altSvcOf({ altSvc: 'clear', url: 'https://b.test/' }, steered), 'clear');
+  assert.equal(altSvcOf({ altSvc: 'h3=":443"' }, steered), 'h3=":443"');
+  assert.equal(altSvcOf({ altSvc: 'h3=":443"' }, null), 'h3=":443"');
+});
+
+test('steering hears of answers over the network, with its own header', () => {
+  const altSvc = OURS;
+  assert.deepEqual(answerOf({ ...REQUEST, altSvc }), {
+    origin: 'https://a.test',
+    h3: false,
+    document: true,
+    altSvc,
+    atMs: 5,
+  });
+  assert.equal(answerOf({ ...REQUEST, hop: true })?.document, false);
+  assert.equal(answerOf({ ...REQUEST, fromCache: true }), null);
+  assert.equal(answerOf({ ...REQUEST, protocol: null }), null);
+});

@@ -1,0 +1,31 @@
+// Answers of a steered browser as their servers gave them: the header that steering put on them is no word of the
+// server, so it goes no further than to steering itself. Pure.
+import { originOfUrl } from '@photofinish/shared/origin';
+import type { EndedRequest } from '../observe/requests.ts';
+import type { SteeredAnswer } from './plan.ts';
+import { CLEAR, isOurAdvertisement } from './rule.ts';
+import type { Steering } from './steering.ts';
+
+/** What an answer tells steering; null: nothing, as it did not come over the network now. */
+export function answerOf(request: EndedRequest): SteeredAnswer | null {
+  const { url, altSvc, protocol, kind, hop, fromCache, atMs } = request;
+  if (fromCache || protocol === null) return null;
+  const origin = originOfUrl(url)?.origin;
+  return origin === undefined
+    ? null
+    : { origin, h3: protocol === 'h3', document: kind === 'navigation' && !hop, altSvc, atMs };
+}
+
+/** The request without our own header; `steering` is null until its state is there. */
+export function asServed(request: EndedRequest, steering: Pick<Steering, 'isOurs'> | null): EndedRequest {
+  const { altSvc, fromCache, url } = request;
+  if (altSvc === null) return request;
+  // A stored answer repeats the header of its day, when its origin may still have been steered.
+  let own = fromCache || isOurAdvertisement(altSvc);
+  if (!own && altSvc === CLEAR) {
+    const origin = originOfUrl(url)?.origin;
+    // Until the state is there, a clear may be ours or the server's; one that is not heard does no harm.
+    own = steering === null || (origin !== undefined && steering.isOurs(origin, altSvc));
+  }
+  return own ? { ...request, altSvc: null } : request;
+}
