@@ -2,7 +2,8 @@
 import * as v from 'valibot';
 import type { Delivery, Protocol } from './protocol.ts';
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** Bounded, so that no sum of counts out of a file becomes infinite. */
+const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 
 /** `h3` of `known` network outcomes, with `hidden` outcomes beside them (protocol unknown, whatever the reason). */
 export const adoptionSchema = v.object({ h3: count, known: count, hidden: count });

@@ -163,8 +163,8 @@ export const originRaceSchema = v.object({
   mode: v.picklist(MODES),
   memory: v.picklist(MEMORIES),
   startDelayMs: ms,
-  /** When the first trial began, milliseconds since the epoch. */
-  atMs: ms,
+  /** When the first trial began, milliseconds since the epoch; at most what a `Date` can say. */
+  atMs: v.pipe(ms, v.maxValue(8.64e15)),
   trials: v.array(trialSchema),
   summary: summarySchema,
   discovered: discoveredSchema,

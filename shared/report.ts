@@ -9,8 +9,9 @@ import { verdictSchema } from './verdict-schema.ts';
 
 export const REPORT_SCHEMA = 'photofinish.report/1';
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const instant = v.pipe(v.string(), v.isoTimestamp());
+const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
+/** ISO 8601 allows offsets of hours alone; RFC 3339 section 5.6, and `Date`, know none. */
+const instant = v.pipe(v.string(), v.isoTimestamp(), v.regex(/(?:Z|[+-]\d\d:\d\d)$/));
 /** A ratio as its two counts, so that a reader can judge it. */
 const ratio = v.object({ hits: count, of: count });
 

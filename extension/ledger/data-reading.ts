@@ -1,11 +1,12 @@
 // Reads a `photofinish.data` document from a file as it streams in, and checks each piece at the door.
+import { originRaceSchema } from '@photofinish/shared/outcome';
 import { JSONParser } from '@streamparser/json';
 import * as v from 'valibot';
 import { type Settings, settingsFromFile } from '../settings.ts';
 import { siteOfHost } from '../site.ts';
 import { DataError, upgraded, versionOf } from './data-document.ts';
 import { SECTIONS, type Section, type Sections } from './merge.ts';
-import { daySchema, raceSchema, recordSchema, totalSchema } from './row-schemas.ts';
+import { daySchema, recordSchema, totalSchema } from './row-schemas.ts';
 
 /** A row of a section. */
 export type RowPiece = {
@@ -13,7 +14,7 @@ export type RowPiece = {
 }[Section];
 export type Piece = RowPiece | { readonly section: 'settings'; readonly row: Settings };
 
-const SCHEMAS = { races: raceSchema, days: daySchema, totals: totalSchema, records: recordSchema };
+const SCHEMAS = { races: originRaceSchema, days: daySchema, totals: totalSchema, records: recordSchema };
 const PATHS = ['$.schema', '$.settings', ...SECTIONS.map((section) => `$.${section}.*`), '$.rows'];
 
 /** The values at PATHS, each with the name it stands under, chunk by chunk of the file. */

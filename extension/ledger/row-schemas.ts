@@ -2,7 +2,6 @@
 import { adoptionSchema } from '@photofinish/shared/adoption';
 import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/observation';
 import { originSchema, siteSchema } from '@photofinish/shared/origin';
-import { originRaceSchema } from '@photofinish/shared/outcome';
 import { knownProtocolSchema, unknownReasonSchema } from '@photofinish/shared/protocol';
 import { VERDICT_CODES } from '@photofinish/shared/verdict-schema';
 import * as v from 'valibot';
@@ -62,9 +61,4 @@ export const totalSchema = v.pipe(
   v.object({ day, network, origins: adoptionSchema, ...counted, ...asked }),
   v.check((row) => navigationsAmong(row), AMONG),
   v.check((row) => ratiosHold(row), RATIOS),
-);
-
-export const raceSchema = v.pipe(
-  originRaceSchema,
-  v.check((race) => race.atMs <= 8.64e15, 'no instant'),
 );
