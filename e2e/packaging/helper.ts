@@ -1,12 +1,11 @@
 // The helper as npm packages: the bundled JavaScript, the same everywhere, and the addon for this system in a package of
 // its own, in the layout of napi, so that npm installs the one that fits and no script runs.
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { scratchDirectory, TOP } from '../scratch.ts';
+import { chmod, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { TOP } from '../scratch.ts';
 import { cargoBundled, notices, npmBundled } from './notices.ts';
+import { HELPER_PACKAGE, LICENCE, place, writeJson, writePackage } from './npm.ts';
 
 const NATIVE_HOST = join(TOP, 'native-host');
 const ADDON = join(NATIVE_HOST, 'dist', 'photofinish-quic.node');
@@ -50,24 +49,9 @@ export function thisTarget(): string {
 }
 
 const COMMON = {
-  license: 'MIT',
+  license: LICENCE,
   engines: { node: NODE_RANGE },
 } as const;
-
-async function writeJson(file: string, value: object): Promise<void> {
-  await writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
-}
-
-async function place(
-  stage: string,
-  path: string,
-  content: string | { readonly copyOf: string },
-): Promise<void> {
-  const file = join(stage, path);
-  await mkdir(dirname(file), { recursive: true });
-  if (typeof content === 'string') await writeFile(file, content);
-  else await copyFile(content.copyOf, file);
-}
 
 /** Bundles point to maps for debugging, which stay behind. */
 const MAP_POINTER = /\n\/\/# sourceMappingURL=\S+\s*$/;
@@ -85,7 +69,7 @@ async function stageHelper(stage: string, version: string): Promise<void> {
   await place(stage, 'LICENSE', { copyOf: join(TOP, 'LICENSE') });
   await place(stage, 'THIRD-PARTY.txt', await notices(await npmBundled('native-host')));
   await writeJson(join(stage, 'package.json'), {
-    name: 'photofinish',
+    name: HELPER_PACKAGE,
     version,
     description:
       'The helper of the Photofinish extension: races HTTP/3 against HTTP/2 and explains the outcome.',
@@ -121,27 +105,12 @@ async function stageAddon(stage: string, version: string, target: string): Promi
   });
 }
 
-/** Lets npm make the package, which writes the same bytes for the same files; gives its name. */
-async function pack(stage: string, out: string): Promise<string> {
-  const args = ['pack', '--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', out];
-  const { stdout } = await promisify(execFile)('npm', args, { cwd: stage });
-  const [packed] = JSON.parse(stdout) as [{ filename: string }];
-  return basename(packed.filename);
-}
-
 /** Writes both packages to `out`; gives their names. The helper must have been built. */
 export async function writeHelperPackages(out: string, version: string): Promise<string[]> {
   if (!existsSync(ADDON)) throw new Error('the addon is not built; run: npm run build');
-  const stage = await scratchDirectory('npm-package');
-  try {
-    const target = thisTarget();
-    const [helper, addon] = [join(stage, 'helper'), join(stage, 'addon')];
-    await mkdir(addon);
-    await mkdir(helper);
-    await stageHelper(helper, version);
-    await stageAddon(addon, version, target);
-    return [await pack(helper, out), await pack(addon, out)];
-  } finally {
-    await rm(stage, { recursive: true });
-  }
+  const target = thisTarget();
+  return [
+    await writePackage(out, (stage) => stageHelper(stage, version)),
+    await writePackage(out, (stage) => stageAddon(stage, version, target)),
+  ];
 }

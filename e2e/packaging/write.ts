@@ -4,6 +4,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EDITIONS, storeArchive } from './editions.ts';
 import { writeHelperPackages } from './helper.ts';
+import { writeFixturesPackage } from './playwright.ts';
 import { releaseVersion } from './release.ts';
 import { isGitCheckout, sourceArchive } from './source.ts';
 
@@ -36,7 +37,7 @@ export async function writeRelease(out: string): Promise<readonly Package[]> {
   for (const edition of EDITIONS)
     await write(`photofinish-${edition}-${version}.zip`, await storeArchive(edition));
   if (isGitCheckout()) await write(`photofinish-source-${version}.zip`, await sourceArchive(version));
-  names.push(...(await writeHelperPackages(out, version)));
+  names.push(...(await writeHelperPackages(out, version)), await writeFixturesPackage(out, version));
   const packages = await Promise.all(names.map((name) => summed(out, name)));
   const sums = packages.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join('');
   await writeFile(join(out, SUMS_FILE), sums);

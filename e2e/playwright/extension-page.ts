@@ -12,7 +12,7 @@ async function extensionId(context: BrowserContext): Promise<string> {
   return new URL(worker.url()).host;
 }
 
-async function ask<Event extends PopupEvent>(page: Page, request: PopupRequest, answer: Event['type']) {
+function ask<Event extends PopupEvent>(page: Page, request: PopupRequest, answer: Event['type']) {
   return page.evaluate(
     ([asked, type, timeoutMs]) =>
       new Promise<unknown>((resolve, reject) => {
@@ -27,6 +27,29 @@ async function ask<Event extends PopupEvent>(page: Page, request: PopupRequest, 
       }),
     [request, answer, ANSWER_TIMEOUT_MS] as const,
   ) as Promise<Event>;
+}
+
+/**
+ * What the extension shows for a tab, once its ledger has been asked: before that, verdicts are by what this visit alone
+ * tells. A first answer that came before is followed by a delta; a second watch then gives the whole.
+ */
+function askWholeView(page: Page, tabId: number) {
+  return page.evaluate(
+    ([watched, timeoutMs]) =>
+      new Promise<unknown>((resolve, reject) => {
+        const port = chrome.runtime.connect({ name: 'popup' });
+        const watch = () => port.postMessage({ type: 'watch', tabId: watched });
+        setTimeout(() => reject(new Error('the extension does not answer')), timeoutMs);
+        port.onMessage.addListener((event: PopupEvent) => {
+          if (event.type === 'page' && (event.page.complete || event.page.state !== 'recorded'))
+            resolve(event.page);
+          if (event.type === 'page-delta' && event.delta.fields.complete === true) watch();
+        });
+        port.onDisconnect.addListener(() => reject(new Error('the extension closed the connection')));
+        watch();
+      }),
+    [tabId, ANSWER_TIMEOUT_MS] as const,
+  ) as Promise<PageView>;
 }
 
 /** The tab of a page; the extension names no address of a tab that is no https page, so such a page has no tab. */
@@ -58,8 +81,7 @@ export async function viewOf(page: Page): Promise<PageView | null> {
   return withExtensionPage(page.context(), async (extensionPage) => {
     const tabId = await tabIdOf(extensionPage, page.url());
     if (tabId === null) return null;
-    type Shown = Extract<PopupEvent, { type: 'page' }>;
-    const { page: view } = await ask<Shown>(extensionPage, { type: 'watch', tabId }, 'page');
+    const view = await askWholeView(extensionPage, tabId);
     return view.state === 'recorded' ? view : null;
   });
 }

@@ -2,11 +2,12 @@
 // an empty directory without a network, and everything made twice.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
 import { raceDocumentSchema } from '@photofinish/shared/outcome';
+import { reportSchema } from '@photofinish/shared/report';
 import { HOST_NAME, WIRE_PROTOCOL } from '@photofinish/shared/wire';
 import { unzipSync } from 'fflate';
 import * as v from 'valibot';
@@ -14,7 +15,7 @@ import { launchChromium } from '../browsers/chromium.ts';
 import { type Package, SUMS_FILE, writeRelease } from '../packaging/write.ts';
 import { findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory, TOP } from '../scratch.ts';
-import { test as base, type CliResult, expect, reachLocal } from './fixtures.ts';
+import { test as base, type CliResult, expect, type Local, reachLocal } from './fixtures.ts';
 
 interface Release {
   readonly directory: string;
@@ -65,10 +66,14 @@ async function idOfDirectory(directory: string): Promise<string> {
 }
 
 /** npm, with nothing but the files that are given to it. */
-async function npmInstall(directory: string, files: readonly string[]): Promise<void> {
+async function npmInstall(
+  directory: string,
+  files: readonly string[],
+  options: readonly string[] = [],
+): Promise<void> {
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, 'package.json'), '{"private":true}\n');
-  const args = ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', ...files];
+  const args = ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', ...options, ...files];
   const env = { ...process.env, npm_config_cache: join(directory, 'npm-cache') };
   await promisify(execFile)('npm', args, { cwd: directory, env });
 }
@@ -207,4 +212,100 @@ test("the store's edition of Chromium has another id, which install admits; the 
   expect(admitted.code, admitted.stderr).toBe(0);
   await rm(cache, { recursive: true });
   expect(await greet()).toMatchObject({ type: 'hello', protocol: WIRE_PROTOCOL });
+});
+
+/** A project of somebody's that has the fixtures, the helper and Playwright, which its own install would have fetched. */
+async function projectWithFixtures(directory: string, release: Release): Promise<void> {
+  const fixtures = named(release, /^photofinish-playwright-/);
+  await npmInstall(directory, [fixtures, ...helperFiles(release)], ['--legacy-peer-deps']);
+  const modules = join(directory, 'node_modules');
+  await mkdir(join(modules, '@playwright'), { recursive: true });
+  await symlink(join(TOP, 'node_modules/@playwright/test'), join(modules, '@playwright/test'));
+  await symlink('../@playwright/test/cli.js', join(modules, '.bin/playwright'));
+}
+
+const SOMEBODYS_SPEC = `import { expect, test } from '@photofinish/playwright';
+
+test('the site comes over HTTP/2', async ({ page }) => {
+  await page.goto(process.env.SITE ?? '');
+  await expect(page).toHaveUsedProtocol('h2');
+});
+`;
+
+/** Where the local servers are and whom to trust, as any Playwright is told; nothing else is configured. */
+function somebodysConfig({ origins, spki, caPath }: Local): string {
+  const hosts = Object.values(origins).map(({ host }) => `${host}:9`);
+  const resolve = Object.values(origins).map(({ host, port }) => [`${host}:${port}`, '127.0.0.1']);
+  const use = {
+    launchOptions: {
+      executablePath: findBrowser('chromium'),
+      args: [
+        '--no-sandbox',
+        '--host-resolver-rules=MAP *.test 127.0.0.1',
+        `--ignore-certificate-errors-spki-list=${spki.join(',')}`,
+        `--origin-to-force-quic-on=${hosts.join(',')}`,
+      ],
+    },
+    photofinishOptions: {
+      helper: { allowPrivate: ['127.0.0.0/8'], ca: [caPath], resolve: Object.fromEntries(resolve) },
+      attachReport: true,
+    },
+  };
+  return `export default { use: ${JSON.stringify(use, null, 2)} };\n`;
+}
+
+/** What Playwright's JSON reporter tells, as far as it is asked here. */
+const resultsSchema = v.object({
+  stats: v.object({ expected: v.number(), unexpected: v.number() }),
+  suites: v.array(
+    v.object({
+      specs: v.array(
+        v.object({
+          tests: v.array(
+            v.object({
+              results: v.array(
+                v.object({
+                  attachments: v.array(v.object({ name: v.string(), body: v.optional(v.string()) })),
+                }),
+              ),
+            }),
+          ),
+        }),
+      ),
+    }),
+  ),
+});
+
+test('somebody’s Playwright finds the fixtures with extension and helper, and its report is attached', async ({
+  release,
+  dir,
+  local,
+}) => {
+  test.skip(findBrowser('chromium') === null, 'chromium is not installed');
+  const project = join(dir, 'project');
+  await projectWithFixtures(project, release);
+  await writeFile(join(project, 'site.spec.ts'), SOMEBODYS_SPEC);
+  await writeFile(join(project, 'playwright.config.mjs'), somebodysConfig(local));
+
+  const { origin, host } = local.origins.both;
+  const env = { PATH: process.env.PATH, HOME: dir, SITE: origin };
+  const run = promisify(execFile)('npx', ['playwright', 'test', '--reporter=json'], {
+    cwd: project,
+    env,
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const { stdout } = await run.catch((error) => {
+    throw new Error(`${error.message}\n${error.stdout}`);
+  });
+  const { stats, suites } = v.parse(resultsSchema, JSON.parse(stdout));
+  expect(stats).toEqual({ expected: 1, unexpected: 0 });
+  const [result] = suites[0]?.specs[0]?.tests[0]?.results ?? [];
+  expect(result?.attachments.map(({ name }) => name)).toEqual([
+    'photofinish-report.html',
+    'photofinish-report.json',
+  ]);
+  const body = Buffer.from(result?.attachments[1]?.body ?? '', 'base64').toString();
+  const { sites, network } = v.parse(reportSchema, JSON.parse(body));
+  expect(sites.map(({ site }) => site)).toEqual([host]);
+  expect(network, 'the helper that npm installed told it').not.toBe('unknown');
 });

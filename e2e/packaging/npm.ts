@@ -1,0 +1,49 @@
+// What our npm packages have in common: how their files are put together, and that npm itself packs them.
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { scratchDirectory } from '../scratch.ts';
+
+/** The name that npm installs the helper by. */
+export const HELPER_PACKAGE = 'photofinish';
+
+export const LICENCE = 'MIT';
+
+export async function writeJson(file: string, value: object): Promise<void> {
+  await writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Puts a file into a package that is being made. */
+export async function place(
+  stage: string,
+  path: string,
+  content: string | Uint8Array | { readonly copyOf: string },
+): Promise<void> {
+  const file = join(stage, path);
+  await mkdir(dirname(file), { recursive: true });
+  if (typeof content === 'object' && 'copyOf' in content) await copyFile(content.copyOf, file);
+  else await writeFile(file, content);
+}
+
+/** Lets npm make the package, which writes the same bytes for the same files; gives its name. */
+async function pack(stage: string, out: string): Promise<string> {
+  const args = ['pack', '--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', out];
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: stage });
+  const [packed] = JSON.parse(stdout) as [{ filename: string }];
+  return basename(packed.filename);
+}
+
+/** Makes a package out of the files that `stage` places into its directory; gives the name of the archive in `out`. */
+export async function writePackage(
+  out: string,
+  stage: (directory: string) => Promise<void>,
+): Promise<string> {
+  const directory = await scratchDirectory('npm-package');
+  try {
+    await stage(directory);
+    return await pack(directory, out);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}

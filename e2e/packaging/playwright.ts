@@ -1,0 +1,54 @@
+// The fixtures for other people's Playwright tests as an npm package: the public door, and the extension that it loads.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { TOP } from '../scratch.ts';
+import { entriesBelow } from './archive.ts';
+import { notices, npmBundled } from './notices.ts';
+import { HELPER_PACKAGE, LICENCE, place, writeJson, writePackage } from './npm.ts';
+
+const DOOR = join(TOP, 'e2e', 'playwright');
+const EXTENSION = join(TOP, 'extension', 'dist', 'chromium');
+const PEER = '@playwright/test';
+/** What Playwright itself asks for. */
+const NODE_RANGE = '>=20';
+
+const manifestSchema = v.object({ dependencies: v.record(v.string(), v.string()) });
+
+/** The Playwright that the fixtures are tested with, and those after it. */
+async function peerRange(): Promise<string> {
+  const manifest = v.parse(manifestSchema, JSON.parse(await readFile(join(TOP, 'e2e/package.json'), 'utf8')));
+  const tested = manifest.dependencies[PEER];
+  if (tested === undefined) throw new Error(`e2e/package.json names no ${PEER}`);
+  return `^${tested}`;
+}
+
+async function stageFixtures(stage: string, version: string): Promise<void> {
+  await place(stage, 'dist/playwright.js', { copyOf: join(DOOR, 'dist', 'playwright.js') });
+  await place(stage, 'photofinish.d.ts', { copyOf: join(DOOR, 'photofinish.d.ts') });
+  // With its key, unlike the stores' editions: by the id that it fixes the helper knows whom to answer.
+  for (const { path, bytes } of await entriesBelow(EXTENSION))
+    await place(stage, join('extension', path), bytes);
+  await place(stage, 'README.md', { copyOf: join(DOOR, 'README.md') });
+  await place(stage, 'LICENSE', { copyOf: join(TOP, 'LICENSE') });
+  await place(stage, 'THIRD-PARTY.txt', await notices(await npmBundled('extension')));
+  await writeJson(join(stage, 'package.json'), {
+    name: '@photofinish/playwright',
+    version,
+    description: 'Playwright fixtures that see which protocol a page came over: HTTP/3, HTTP/2 or HTTP/1.1.',
+    keywords: ['playwright', 'http3', 'http2', 'quic', 'testing'],
+    type: 'module',
+    exports: { '.': { types: './photofinish.d.ts', default: './dist/playwright.js' } },
+    files: ['dist', 'extension', 'photofinish.d.ts', 'THIRD-PARTY.txt'],
+    peerDependencies: { [PEER]: await peerRange() },
+    optionalDependencies: { [HELPER_PACKAGE]: version },
+    license: LICENCE,
+    engines: { node: NODE_RANGE },
+  });
+}
+
+/** Writes the package to `out`; gives its name. Extension and fixtures must have been built. */
+export function writeFixturesPackage(out: string, version: string): Promise<string> {
+  return writePackage(out, (stage) => stageFixtures(stage, version));
+}
