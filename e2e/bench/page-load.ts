@@ -1,21 +1,26 @@
-// What the extension costs a page: time to the load event of a page of 300 resources over 6 origins, in browsers that
+// What the extension costs a page: time to the load event of a page of 1,000 resources over 6 origins, in browsers that
 // take turns: without it, with it and its helper, and with an empty extension that only holds the webRequest permission,
 // for which alone Chromium leads every request through its browser process. At two distances: servers that answer after
-// 50 ms, as on a network, and at once, where nothing hides a cost.
+// 50 ms, as on a network, and at once, where nothing hides a cost. In each browser that is installed, or in the one that
+// `--browser NAME` says; `--rounds N` for another number of rounds.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { launchChromium } from '../browsers/chromium.ts';
+import { launchFirefox } from '../browsers/firefox.ts';
+import type { LocalOrigins, RunningBrowser } from '../browsers/running.ts';
 import { openSession } from '../browsers/session.ts';
 import type { Tab } from '../browsers/tab.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
+import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory } from '../scratch.ts';
 import { type Measurement, measure } from './measure.ts';
 import { publish } from './result.ts';
 
-const RESOURCES = 300;
+const RESOURCES = 1000;
 const ORIGINS = 6;
-const ROUNDS = 60;
+const ROUNDS = 40;
 const DISTANCES_MS = [50, 0];
 
 function originKinds(answerDelayMs: number): Record<string, OriginSettings> {
@@ -26,8 +31,18 @@ function originKinds(answerDelayMs: number): Record<string, OriginSettings> {
   return Object.fromEntries(kinds);
 }
 
+const KINDS = Object.keys(BROWSERS) as BrowserKind[];
+const NAMES: Readonly<Record<BrowserKind, string>> = { chromium: 'Chromium', firefox: 'Firefox' };
+const EMPTY_BACKGROUNDS: Readonly<Record<BrowserKind, object>> = {
+  chromium: { background: { service_worker: 'background.js' } },
+  firefox: {
+    background: { scripts: ['background.js'] },
+    browser_specific_settings: { gecko: { id: 'empty@photofinish.test' } },
+  },
+};
+
 /** An extension that does nothing and may see requests. */
-async function emptyExtension(dir: string): Promise<string> {
+async function emptyExtension(kind: BrowserKind, dir: string): Promise<string> {
   const extension = join(dir, 'empty');
   await mkdir(extension);
   const manifest = {
@@ -36,11 +51,26 @@ async function emptyExtension(dir: string): Promise<string> {
     version: '1',
     permissions: ['webRequest'],
     host_permissions: ['https://*/*'],
-    background: { service_worker: 'background.js' },
+    ...EMPTY_BACKGROUNDS[kind],
   };
   await writeFile(join(extension, 'manifest.json'), JSON.stringify(manifest));
   await writeFile(join(extension, 'background.js'), '');
   return extension;
+}
+
+/** A browser of its own directory, without our extension. */
+async function launch(
+  kind: BrowserKind,
+  dir: string,
+  local: LocalOrigins,
+  extensionDir?: string,
+): Promise<RunningBrowser> {
+  const extension = extensionDir === undefined ? {} : { extensionDir };
+  if (kind === 'chromium') return launchChromium({ local, ...extension });
+  const home = join(dir, 'home');
+  await mkdir(home, { recursive: true });
+  const places = { profile: join(dir, 'profile'), home, downloads: join(dir, 'downloads') };
+  return launchFirefox({ ...places, headless: true, local, ...extension });
 }
 
 /** Milliseconds from the start of the navigation to the end of its load event. */
@@ -53,28 +83,37 @@ async function load(tab: Tab, url: string): Promise<number> {
   });
 }
 
-async function compareAt(answerDelayMs: number, dir: string): Promise<[Measurement, string]> {
+interface Place {
+  readonly kind: BrowserKind;
+  readonly answerDelayMs: number;
+  readonly rounds: number;
+}
+
+async function compareAt(
+  { kind, answerDelayMs, rounds }: Place,
+  dir: string,
+): Promise<[Measurement, string]> {
+  await mkdir(dir, { recursive: true });
   const local = await startOrigins({ origins: originKinds(answerDelayMs) });
   const origins = Object.values(local.origins).map((each) => each.origin);
   const url = `${origins[0]}/page?resources=${RESOURCES}&from=${origins.join(',')}`;
-  await mkdir(dir);
-  const plain = await launchChromium({ local });
-  const empty = await launchChromium({ local, extensionDir: await emptyExtension(dir) });
-  const session = await openSession({ browser: 'chromium', dir, local, headless: true });
-  const step = beginStep(`Loading pages that are answered after ${answerDelayMs} ms`);
+  const plain = await launch(kind, join(dir, 'plain'), local);
+  const empty = await launch(kind, join(dir, 'permitted'), local, await emptyExtension(kind, dir));
+  const session = await openSession({ browser: kind, dir: join(dir, 'ours'), local, headless: true });
+  const step = beginStep(`Loading pages in ${NAMES[kind]} that are answered after ${answerDelayMs} ms`);
   try {
     const alone = await plain.newTab();
     const permitted = await empty.newTab();
     const ours = await session.newTab();
     const measurement = await measure({
-      title: `load event of ${RESOURCES} resources over ${ORIGINS} origins, answered after ${answerDelayMs} ms`,
+      title: `${NAMES[kind]}: load event of ${RESOURCES} resources over ${ORIGINS} origins, answered after ${answerDelayMs} ms`,
       unit: 'ms',
       sides: [
-        { name: 'Chromium alone', run: () => load(alone, url) },
+        { name: `${NAMES[kind]} alone`, run: () => load(alone, url) },
         { name: 'empty extension with webRequest', run: () => load(permitted, url) },
         { name: 'Photofinish', run: () => load(ours, url), ratioAtMost: 1.02 },
       ],
-      rounds: ROUNDS,
+      rounds,
       warmUpRounds: 5,
       seed: 1,
       onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
@@ -87,16 +126,25 @@ async function compareAt(answerDelayMs: number, dir: string): Promise<[Measureme
   }
 }
 
+const { values } = parseArgs({ options: { browser: { type: 'string' }, rounds: { type: 'string' } } });
+const kinds = KINDS.filter(
+  (kind) => values.browser === kind || (!values.browser && findBrowser(kind) !== null),
+);
+if (kinds.length === 0) throw new Error(`no such browser; there are: ${KINDS.join(', ')}`);
+const rounds = Number(values.rounds ?? ROUNDS);
+if (!(rounds >= 1)) throw new Error('--rounds takes a number');
 const dir = await scratchDirectory('bench-page-load');
 try {
   const measurements: Measurement[] = [];
-  let chromium = '';
-  for (const answerDelayMs of DISTANCES_MS) {
-    const [measurement, version] = await compareAt(answerDelayMs, join(dir, String(answerDelayMs)));
-    measurements.push(measurement);
-    chromium = version;
-  }
-  publish('page-load', { measurements, versions: { chromium } });
+  const versions: Record<string, string> = {};
+  for (const kind of kinds)
+    for (const answerDelayMs of DISTANCES_MS) {
+      const place = { kind, answerDelayMs, rounds };
+      const [measurement, version] = await compareAt(place, join(dir, `${kind}-${answerDelayMs}`));
+      measurements.push(measurement);
+      versions[kind] = version;
+    }
+  publish('page-load', { measurements, versions });
 } finally {
   await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -2,7 +2,6 @@
 // Alt-Svc as it does anywhere else: HTTP/2 first.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
 import puppeteer from 'puppeteer-core';
 import { findBrowser } from '../run/find-browser.mjs';
 import { becomePrivileged } from './firefox-privileged.ts';
@@ -10,8 +9,8 @@ import { firefoxTab } from './firefox-tab.ts';
 import type { LocalOrigins, ProxyChoice, RunningBrowser } from './running.ts';
 
 export interface FirefoxOptions {
-  /** The built extension. */
-  readonly extensionDir: string;
+  /** The built extension; none is installed if absent. */
+  readonly extensionDir?: string;
   readonly profile: string;
   /** Stands in for `$HOME`, below which Firefox looks for native messaging hosts. */
   readonly home: string;
@@ -61,15 +60,23 @@ export function homeEnvironment(home: string): NodeJS.ProcessEnv {
   return { ...environment, HOME: home };
 }
 
+/** Installs an extension, if there is one, by a file of its id that says where its directory is. Gives the id. */
+async function installExtension({ profile, extensionDir }: FirefoxOptions): Promise<string | null> {
+  await mkdir(join(profile, 'extensions'), { recursive: true, mode: 0o700 });
+  if (extensionDir === undefined) return null;
+  const manifest = JSON.parse(await readFile(join(extensionDir, 'manifest.json'), 'utf8'));
+  const { id } = manifest.browser_specific_settings.gecko;
+  await writeFile(join(profile, 'extensions', id), extensionDir);
+  return id;
+}
+
 /** Starts Firefox. Throws if there is none, or if the extension does not load. */
 export async function launchFirefox(options: FirefoxOptions): Promise<RunningBrowser> {
   const executablePath = findBrowser('firefox');
   if (executablePath === null)
     throw new Error('No Firefox was found. Install it or set PHOTOFINISH_FIREFOX.');
   const { profile, local } = options;
-  await mkdir(join(profile, 'extensions'), { recursive: true, mode: 0o700 });
-  // A file of the add-on's name that says where its directory is.
-  await writeFile(join(profile, 'extensions', FIREFOX_EXTENSION_ID), options.extensionDir);
+  const addOn = await installExtension(options);
   const browser = await puppeteer.launch({
     browser: 'firefox',
     executablePath,
@@ -88,7 +95,7 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningBro
   try {
     const privileged = await becomePrivileged(browser);
     if (local) await privileged.trust(await readFile(local.caPath, 'utf8'));
-    const host = await privileged.hostOf(FIREFOX_EXTENSION_ID);
+    const host = addOn === null ? '' : await privileged.hostOf(addOn);
     return {
       version: (await browser.version()).replace('firefox/', ''),
       newTab: async () => firefoxTab(await browser.newPage(), privileged),
@@ -97,8 +104,8 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningBro
         firefoxTab(await (await browser.createBrowserContext()).newPage(), privileged),
       extensionUrl: (page) => `moz-extension://${host}/${page}`,
       requests: privileged.requests,
-      stopBackground: () => privileged.stopBackground(FIREFOX_EXTENSION_ID),
-      allowPrivateWindows: () => privileged.allowPrivateWindows(FIREFOX_EXTENSION_ID),
+      stopBackground: () => privileged.stopBackground(addOn ?? ''),
+      allowPrivateWindows: () => privileged.allowPrivateWindows(addOn ?? ''),
       closed: new Promise((resolve) => browser.once('disconnected', () => resolve())),
       close: () => browser.close(),
     };
