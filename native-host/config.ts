@@ -1,9 +1,9 @@
 // The helper's settings: one JSON file and nothing else, because a message from the browser must never be able to
 // loosen the guard or point the helper at another cache.
 import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
+import { userHome } from './user-home.ts';
 
 export interface Settings {
   /** CIDRs that the guard lets through although they are not public. */
@@ -95,9 +95,7 @@ export interface SettingsQuery {
 /** XDG Base Directory Specification: a relative value is invalid and ignored. */
 function xdg(value: string | undefined, fallback: string): string {
   if (value?.startsWith('/')) return value;
-  // An empty or relative HOME would put browsing history wherever the helper happens to be started.
-  const home = homedir();
-  return join(home.startsWith('/') ? home : userInfo().homedir, fallback);
+  return join(userHome(), fallback);
 }
 
 /** Where the settings are looked for when nobody names a file. */

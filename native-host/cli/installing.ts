@@ -1,6 +1,5 @@
 // `photofinish install` and `uninstall`: options in, results out; what is written is decided in install/.
 import { existsSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import {
   BROWSER_NAMES,
@@ -24,6 +23,7 @@ import {
 import { type InstallRequest, planInstall } from '../install/plan.ts';
 import { lastingRuntime } from '../install/runtime.ts';
 import { ADDON_FILE, addonFile } from '../quic/addon.ts';
+import { userHome } from '../user-home.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, table } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, listed, parseCommand } from './usage.ts';
@@ -138,7 +138,7 @@ function readMachine(): { machine: Machine; directories: UserDirectories } {
   const machine = thisMachine();
   if (machine === null)
     throw new Complaint('bad-usage', `browsers on this system (${process.platform}) are not known`);
-  return { machine, directories: userDirectories(machine.platform, process.env, homedir()) };
+  return { machine, directories: userDirectories(machine.platform, process.env, userHome()) };
 }
 
 /** The doctor's own command for what was just installed, and what the browser still needs. */

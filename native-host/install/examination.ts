@@ -1,7 +1,6 @@
 // Everything the doctor looks at: each browser's way to the helper, then what all of them share: settings, host cache,
 // network and addon. The command prints it, and a helper that runs tells it over the wire.
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import type { DoctorFinding as Finding } from '@photofinish/shared/doctor';
 import { openHostCache } from '../cache/store.ts';
 import { defaultConfigPath, loadSettings, type Settings, SettingsError } from '../config.ts';
@@ -11,6 +10,7 @@ import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
 import { loadQuicAddon } from '../quic/addon.ts';
 import { systemClock } from '../race/clock.ts';
+import { userHome } from '../user-home.ts';
 import { userDirectories } from './browsers.ts';
 import { examineBrowser, type Kept } from './doctor.ts';
 import { launchOf, sayHello } from './hello.ts';
@@ -122,7 +122,7 @@ async function browserFindings(
   const exists = (path: string): boolean => disk.kindOf(path) !== 'nothing';
   const findings: Finding[] = [];
   let config: string | null = null;
-  for (const target of targetsOf(request, userDirectories(platform, process.env, homedir()), exists)) {
+  for (const target of targetsOf(request, userDirectories(platform, process.env, userHome()), exists)) {
     const examined = await examineBrowser({
       machine,
       target,
