@@ -2,10 +2,12 @@
 // It lives as a service worker (Chromium) or event page (Firefox) that the browser may end at any moment, so every
 // listener is registered in the first turn, waits for `ready` before it touches state, and acknowledges nothing before
 // it is durable.
+
 import { type Origin, originOfUrl, originParts } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
-import { browserVersion, documentOfTab, hasAccess, knownTabs, preciseNowMs, timers } from './browser.ts';
+import { answerOf, asServed, observeRequests, openBrowserSteering } from '#edition';
+import { documentOfTab, hasAccess, knownTabs, preciseNowMs, timers } from './browser.ts';
 import { createInspection, DEVTOOLS_PORT } from './devtools/inspection.ts';
 import { BROWSER } from './edition.ts';
 import { createForecaster, type Navigation } from './forecast/forecaster.ts';
@@ -14,12 +16,10 @@ import { comparison } from './helper/helper.ts';
 import { openHelperLink } from './helper/link.ts';
 import { createRaces } from './helper/races.ts';
 import { createUpload } from './helper/upload.ts';
-import { openLedger } from './ledger/ledger.ts';
+import { openKeptLedger } from './ledger/keeping.ts';
 import { troubleWords } from './ledger/trouble.ts';
 import { POPUP_PORT } from './messages.ts';
-import { observeChromium } from './observe/chromium.ts';
 import type { Visited } from './observe/details.ts';
-import { observeFirefox } from './observe/firefox.ts';
 import { openInbox } from './observe/inbox.ts';
 import { type CommittedDocument, observeNavigations } from './observe/navigations.ts';
 import { createRecordable } from './observe/recordable.ts';
@@ -34,11 +34,9 @@ import { createPresenter } from './page/presenter.ts';
 import { loadSavedMap } from './page/saved-map.ts';
 import type { TabDocument } from './page/view.ts';
 import { proxyMode } from './proxy-mode.ts';
-import { collectReport } from './report/collect.ts';
 import { DEFAULT_SETTINGS, loadSettings, onSettings, type Settings } from './settings.ts';
 import { siteOfHost } from './site.ts';
-import { openBrowserSteering, STEER_ALARM } from './steer/browser.ts';
-import { answerOf, asServed } from './steer/served.ts';
+import { STEER_ALARM } from './steer/browser.ts';
 import { setToolbar } from './toolbar.ts';
 import { welcomeOnInstall } from './welcome/open-once.ts';
 import { say } from './words.ts';
@@ -110,17 +108,6 @@ const popups = createPopupServer({
   cancelRace: races.cancel,
   reconnectHelper: link.reconnect,
   steer: async (origin, on) => (await ready).steering?.choose(origin, on, link.network),
-  report: async (selection) => {
-    const [{ ledger }, browser] = await Promise.all([ready, browserVersion()]);
-    const conditions = {
-      browser: { name: BROWSER, version: browser },
-      network: link.network,
-      nowMs: Date.now(),
-    } as const;
-    return collectReport(ledger, selection, conditions).catch((error) => {
-      throw error instanceof DOMException ? new Error(troubleWords(error)) : error;
-    });
-  },
 });
 
 const ready = start();
@@ -131,7 +118,7 @@ ready.then((started) => {
 type Rooms = Awaited<ReturnType<typeof start>>;
 
 async function start() {
-  const ledger = openLedger();
+  const ledger = openKeptLedger();
   const [savedPages, savedShown, failures] = await Promise.all([
     loadSavedMap<Page>(chrome.storage.session, 'page:'),
     loadSavedMap<string>(chrome.storage.session, 'shown:'),
@@ -271,12 +258,11 @@ async function onRace(race: OriginRace): Promise<void> {
   presenter.refreshWatched();
 }
 
-const observeRequests = BROWSER === 'firefox' ? observeFirefox : observeChromium;
 observeRequests({
   ended(request) {
     if (recordable.ofEnded(request) !== null) return;
-    const answer = BROWSER === 'firefox' ? answerOf(request) : null;
-    table.add(BROWSER === 'firefox' ? asServed(request, rooms?.steering ?? null) : request);
+    const answer = answerOf(request);
+    table.add(asServed(request, rooms?.steering ?? null));
     // A background that this very answer woke up is not ready yet.
     if (answer !== null) whenReady(({ steering }) => steering?.answered(answer));
     inbox.sweepSoon();

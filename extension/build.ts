@@ -96,20 +96,32 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
     minify: true,
     target,
     define,
+    // Chooses the edition's own rooms: see `imports` in package.json.
+    conditions: [edition],
     plugins,
     outdir,
     legalComments: 'none',
   };
+  const split: BuildOptions = {
+    ...shared,
+    format: 'esm',
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
+  };
   await Promise.all([
-    // Modules with static imports alone, because a service worker may not import() at run time. `site` is an entry of
-    // its own so that the public-suffix list lands in a chunk that changes only when the list does.
+    // Modules with static imports alone, because a service worker may not import() at run time. Apart from the pages,
+    // whose shared chunks would bring it what only they need. `site` is an entry of its own so that the public-suffix
+    // list lands in a chunk that changes only when the list does.
     build({
-      ...shared,
-      format: 'esm',
-      splitting: true,
-      chunkNames: 'chunks/[name]-[hash]',
+      ...split,
       entryPoints: [
         { in: join(here, 'background.ts'), out: 'background' },
+        { in: join(here, 'site.ts'), out: 'site' },
+      ],
+    }),
+    build({
+      ...split,
+      entryPoints: [
         { in: join(here, 'site.ts'), out: 'site' },
         { in: join(here, `popup/${LATER}.ts`), out: `popup/${LATER}` },
         ...PAGES.filter((page) => page !== 'popup').map((page) => ({

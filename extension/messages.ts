@@ -7,7 +7,6 @@ import type { Forecast } from '@photofinish/shared/forecast';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import type { Delivery, Protocol, UnknownReason } from '@photofinish/shared/protocol';
-import type { Report } from '@photofinish/shared/report';
 import type { Verdict } from '@photofinish/shared/verdict-schema';
 import type { Progress } from '@photofinish/shared/wire';
 import type { InspectedEvent } from './devtools/inspection.ts';
@@ -130,15 +129,6 @@ export interface PageDelta {
   readonly removed: readonly Origin[];
 }
 
-/** What of the ledger a report is of. */
-export interface ReportSelection {
-  /** `null`: every site. */
-  readonly sites: readonly string[] | null;
-  /** UTC days such as `2026-11-21`, both included; absent: as far as the ledger goes. */
-  readonly fromDay?: string | undefined;
-  readonly toDay?: string | undefined;
-}
-
 /** From a page of the extension to the background. */
 export type PopupRequest =
   | { readonly type: 'watch'; readonly tabId: number }
@@ -150,8 +140,6 @@ export type PopupRequest =
   | { readonly type: 'reconnect-helper' }
   /** Lets an origin be steered, or no more. */
   | { readonly type: 'steer'; readonly origin: Origin; readonly on: boolean }
-  /** The answer carries the same `id`; answers may overtake each other. */
-  | ({ readonly type: 'report'; readonly id: number } & ReportSelection)
   /** Asks to be told the helper's state now and whenever it changes, by `helper` events. */
   | { readonly type: 'watch-helper' }
   /** Asks the helper's doctor; answered by `doctor`. */
@@ -168,8 +156,6 @@ export type PopupEvent =
   | { readonly type: 'race-progress'; readonly origin: Origin; readonly progress: Progress }
   | { readonly type: 'race-failed'; readonly origin: Origin; readonly code: string; readonly message: string }
   | { readonly type: 'steer-failed'; readonly message: string }
-  | { readonly type: 'report'; readonly id: number; readonly report: Report }
-  | { readonly type: 'report-failed'; readonly id: number; readonly message: string }
   | { readonly type: 'helper'; readonly helper: HelperState }
   /** `null`: the helper could not be asked, and its state says why. */
   | { readonly type: 'doctor'; readonly findings: readonly DoctorFinding[] | null }

@@ -1,4 +1,5 @@
 // The conditions of every number on the page, in the open: browser, network, period, and what is counted.
+
 import { browserVersion } from '../browser.ts';
 import { dayWords } from '../charts/days.ts';
 import { BROWSER } from '../edition.ts';
@@ -31,7 +32,7 @@ export function watchConditions(told: () => void): void {
 }
 
 /** The network the helper sees now; null while no helper tells. */
-export function connectedNetwork(): string | null {
+function connectedNetwork(): string | null {
   return helper?.state === 'ready' ? helper.network : null;
 }
 

@@ -1,23 +1,19 @@
 // Reports: which sites, in which format, over the period above; made here from the ledger and given to the browser to
 // save. Loaded after the first paint, which needs none of it.
 
-import { browserVersion } from '../browser.ts';
-import { BROWSER } from '../edition.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { NETWORK_UNKNOWN } from '../ledger/schema.ts';
 import { download } from '../popup/export-file.ts';
 import { EXPORT_FORMATS, type ExportFormat, exportName, FORMAT_NAMES } from '../popup/export-names.ts';
-import { collectReport } from '../report/collect.ts';
+import type { ReportedLedger } from '../report/collect.ts';
+import { makeReport } from '../report/make.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { say } from '../words.ts';
-import { connectedNetwork } from './conditions.ts';
 import type { Period } from './state.ts';
 
 /** Names offered while one is typed; more would be a list nobody reads. */
 const OFFERED_SITES = 50;
 
 interface Needs {
-  readonly ledger: Pick<Ledger, 'days' | 'records' | 'races'>;
+  readonly ledger: ReportedLedger;
   readonly period: () => Period;
   /** Every site there is. */
   readonly siteNames: () => readonly string[];
@@ -73,12 +69,7 @@ export function createReportView({ ledger, period, siteNames }: Needs): void {
   const save = async (format: ExportFormat): Promise<void> => {
     setText(words, say('dashboardReportBuilding'));
     const sites = chosen.size === 0 ? null : [...chosen];
-    const conditions = {
-      browser: { name: BROWSER, version: await browserVersion() },
-      network: connectedNetwork() ?? NETWORK_UNKNOWN,
-      nowMs: Date.now(),
-    };
-    const report = await collectReport(ledger, { sites, ...period() }, conditions);
+    const report = await makeReport(ledger, { sites, ...period() });
     const [first] = chosen;
     download(
       exportName(chosen.size === 1 && first !== undefined ? first : null, report.createdAt, format),

@@ -1,9 +1,11 @@
 // The background's line to the helper: opened where the user agreed to it, watched by whoever shows its state, and used
 // to hand on what was observed. Keeps the label of the network, which the helper alone can tell.
+
 import { connectHelper, timers } from '../browser.ts';
 import { BROWSER } from '../edition.ts';
 import { NETWORK_UNKNOWN } from '../ledger/schema.ts';
 import type { HelperState } from '../messages.ts';
+import { rememberedNetwork, rememberNetwork } from '../network.ts';
 import { hasConsent, onConsent } from './consent.ts';
 import { createHelper, type Helper } from './helper.ts';
 import { createHelperPort } from './port.ts';
@@ -39,7 +41,6 @@ export interface HelperLink {
   uploadSoon(): void;
 }
 
-const NETWORK_KEY = 'network';
 /** Several batches of one page go to the helper together. */
 const UPLOAD_DELAY_MS = 1000;
 
@@ -62,7 +63,7 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
   const setNetwork = (label: string): void => {
     if (label === network) return;
     network = label;
-    void chrome.storage.session.set({ [NETWORK_KEY]: label });
+    void rememberNetwork(label);
     deps.onNetwork(label);
     tell();
   };
@@ -121,8 +122,8 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
     },
     setNetwork,
     async recallNetwork() {
-      const saved = await chrome.storage.session.get(NETWORK_KEY);
-      if (network === NETWORK_UNKNOWN) network = String(saved[NETWORK_KEY] ?? NETWORK_UNKNOWN);
+      const remembered = await rememberedNetwork();
+      if (network === NETWORK_UNKNOWN) network = remembered;
     },
     connect,
     forecast(site, origins) {

@@ -2,10 +2,10 @@
 // of two rows with one key the one that counted more stays, whole; where both counted the same, the one that knows
 // more protocols; where that is the same, the one that was there.
 import type { OriginRace } from '@photofinish/shared/outcome';
-import type { IDBPDatabase } from 'idb';
+import type { Database } from './database.ts';
 import { emptyDay } from './fold.ts';
 import { putDays, putRace, putRecord } from './rows.ts';
-import type { DayRow, DayTotal, LedgerSchema, OriginRecord } from './schema.ts';
+import type { DayRow, DayTotal, OriginRecord } from './schema.ts';
 import { type DayChange, moved } from './totals.ts';
 import { type Store, type Writing, whole } from './transaction.ts';
 
@@ -161,7 +161,7 @@ const MERGES: {
   records: { stores: ['records', 'races'], merge: mergeRecords },
 };
 
-export function mergesOn(database: () => Promise<IDBPDatabase<LedgerSchema>>) {
+export function mergesOn(database: Database) {
   return {
     /** Brings rows of one section in, in one transaction; sections come in the order of SECTIONS. */
     async merge<S extends Section>(section: S, rows: readonly Sections[S][]): Promise<void> {

@@ -1,40 +1,15 @@
-// Everything that is read of the ledger, in steps where it may be much.
+// What the background reads of the ledger: the little that a page in view, a forecast and the helper's outbox need.
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
-import type { IDBPDatabase } from 'idb';
-import { CHUNK_ROWS, chunksOf } from './chunks.ts';
-import { SECTIONS, type Section, type Sections } from './merge.ts';
-import { AFTER_ALL, racesOf, recordsOf } from './ranges.ts';
-import {
-  DAY_MS,
-  type DayRow,
-  type DayTotal,
-  dayOf,
-  type LedgerSchema,
-  type OriginRecord,
-  type OutboxRow,
-} from './schema.ts';
+import type { Database } from './database.ts';
+import { racesOf, recordsOf } from './ranges.ts';
+import type { OriginRecord, OutboxRow } from './schema.ts';
 
 export interface OutboxEntry extends OutboxRow {
   readonly key: number;
 }
 
-/** How many rows each store has. */
-export interface RowCounts {
-  readonly records: number;
-  readonly days: number;
-  readonly totals: number;
-  readonly races: number;
-}
-
-/** Every day from the first to the last, both included. */
-function daysBetween(first: string, last: string): string[] {
-  const days = [];
-  for (let atMs = Date.parse(first); atMs <= Date.parse(last); atMs += DAY_MS) days.push(dayOf(atMs));
-  return days;
-}
-
-export function readsOn(database: () => Promise<IDBPDatabase<LedgerSchema>>) {
+export function readsOn(database: Database) {
   return {
     /** Whether an origin advertises HTTP/3, as it told on any site. */
     async advertised(origin: Origin): Promise<boolean> {
@@ -51,85 +26,10 @@ export function readsOn(database: () => Promise<IDBPDatabase<LedgerSchema>>) {
         .map((r) => r.origin);
     },
 
-    /** The records of a site, or of every site. */
-    async records(site: string | null): Promise<OriginRecord[]> {
-      const db = await database();
-      return site === null ? db.getAll('records') : db.getAllFromIndex('records', 'site', site);
-    },
-
     async recordsOf(origins: readonly Origin[], site: string): Promise<Map<Origin, OriginRecord>> {
       const tx = (await database()).transaction('records');
       const found = await Promise.all(origins.map((origin) => tx.store.get([origin, site])));
       return new Map(found.filter((r) => r !== undefined).map((r) => [r.origin, r]));
-    },
-
-    /** The records seen most lately, newest first. */
-    async newestRecords(limit: number): Promise<OriginRecord[]> {
-      const newest: OriginRecord[] = [];
-      const tx = (await database()).transaction('records');
-      let cursor = await tx.store.index('lastSeenMs').openCursor(null, 'prev');
-      while (cursor !== null && newest.length < limit) {
-        newest.push(cursor.value);
-        cursor = await cursor.continue();
-      }
-      return newest;
-    },
-
-    /**
-     * Hands over every record, by origin and site, in chunks; the next chunk is read while the last is being taken.
-     * Rejects when `take` does. What is recorded meanwhile may or may not be among them.
-     */
-    async eachRecord(
-      take: (rows: readonly OriginRecord[]) => void | Promise<void>,
-      chunkRows: number = CHUNK_ROWS,
-    ): Promise<void> {
-      const db = await database();
-      let rows = await db.getAll('records', null, chunkRows);
-      while (rows.length > 0) {
-        const last = rows.at(-1) as OriginRecord;
-        const after = IDBKeyRange.lowerBound([last.origin, last.site], true);
-        const [next] = await Promise.all([
-          rows.length < chunkRows ? [] : db.getAll('records', after, chunkRows),
-          take(rows),
-        ]);
-        rows = next;
-      }
-    },
-
-    /** The days' rows from a UTC day on, up to and with `toDay`, of a site or of every site. */
-    async days(site: string | null, fromDay: string, toDay: string = AFTER_ALL): Promise<DayRow[]> {
-      const db = await database();
-      if (site === null) return db.getAll('days', IDBKeyRange.bound([fromDay], [toDay, AFTER_ALL]));
-      return db.getAllFromIndex('days', 'site', IDBKeyRange.bound([site, fromDay], [site, toDay]));
-    },
-
-    /** Every row of an origin on a site, oldest first; a day has one for each network. */
-    async daysOf(origin: Origin, site: string): Promise<DayRow[]> {
-      const { store } = (await database()).transaction('days');
-      const ofSite = IDBKeyRange.bound([site, ''], [site, AFTER_ALL]);
-      const [first, last] = await Promise.all([
-        store.index('site').openKeyCursor(ofSite),
-        store.index('site').openKeyCursor(ofSite, 'prev'),
-      ]);
-      if (first === null || last === null) return [];
-      // One small read for each day costs less than the site's hundred other origins would.
-      const days = daysBetween(first.key[1], last.key[1]);
-      const rows = await Promise.all(
-        days.map((day) =>
-          store.getAll(IDBKeyRange.bound([day, site, origin], [day, site, origin, AFTER_ALL])),
-        ),
-      );
-      return rows.flat();
-    },
-
-    /** The totals from a UTC day up to and with another, oldest first; a day has one for each network. */
-    async totals(fromDay: string, toDay: string): Promise<DayTotal[]> {
-      return (await database()).getAll('totals', IDBKeyRange.bound([fromDay], [toDay, AFTER_ALL]));
-    },
-
-    /** The races of an origin, oldest first. */
-    async races(origin: Origin): Promise<OriginRace[]> {
-      return (await database()).getAll('races', racesOf(origin));
     },
 
     async newestRaces(origins: readonly Origin[]): Promise<Map<Origin, OriginRace>> {
@@ -138,45 +38,6 @@ export function readsOn(database: () => Promise<IDBPDatabase<LedgerSchema>>) {
         origins.map((origin) => tx.store.openCursor(racesOf(origin), 'prev')),
       );
       return new Map(cursors.filter((c) => c !== null).map(({ value }) => [value.origin, value]));
-    },
-
-    /**
-     * The newest races of all origins begun before `beforeMs`, newest first. Races of one instant stay together, so
-     * the last one's `atMs` leads to the rest: there may be a few more than `limit`.
-     */
-    async recentRaces(limit: number, beforeMs: number = Number.POSITIVE_INFINITY): Promise<OriginRace[]> {
-      const recent: OriginRace[] = [];
-      const tx = (await database()).transaction('races');
-      let cursor = await tx.store.index('atMs').openCursor(IDBKeyRange.upperBound(beforeMs, true), 'prev');
-      while (cursor !== null && (recent.length < limit || cursor.key === recent.at(-1)?.atMs)) {
-        recent.push(cursor.value);
-        cursor = await cursor.continue();
-      }
-      return recent;
-    },
-
-    /**
-     * Hands over everything that is exported, section by section in their order, as it is at one moment: nothing is
-     * recorded until it is through, so `take` waits for nothing.
-     */
-    async snapshot(
-      take: <S extends Section>(section: S, rows: readonly Sections[S][]) => void,
-    ): Promise<void> {
-      const tx = (await database()).transaction(SECTIONS);
-      for (const section of SECTIONS)
-        for await (const rows of chunksOf(tx.objectStore(section))) take(section, rows as never);
-      await tx.done;
-    },
-
-    async countRows(): Promise<RowCounts> {
-      const db = await database();
-      const [records, days, totals, races] = await Promise.all([
-        db.count('records'),
-        db.count('days'),
-        db.count('totals'),
-        db.count('races'),
-      ]);
-      return { records, days, totals, races };
     },
 
     /** The oldest rows the helper has not acknowledged. */

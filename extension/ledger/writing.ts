@@ -4,14 +4,14 @@ import type { Forecast } from '@photofinish/shared/forecast';
 import type { Observation } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
-import type { IDBPDatabase } from 'idb';
 import { type Batch, groupByDay, groupByRecord } from './batch.ts';
+import type { Database } from './database.ts';
 import { emptyDay, emptyRecord, foldDay, foldRecord } from './fold.ts';
 import { worthTelling } from './outbox.ts';
 import { AFTER_ALL } from './ranges.ts';
 import { hiddenOf, type Reveal, type RevealBatch, revealedRecord, revealedRow } from './reveal.ts';
 import { putDays, putRace, putRecord } from './rows.ts';
-import { dayOf, type LedgerSchema, MAX_OUTBOX_ROWS } from './schema.ts';
+import { dayOf, MAX_OUTBOX_ROWS } from './schema.ts';
 import { type Store, type Writing, whole } from './transaction.ts';
 
 const RECORDING: Store[] = ['records', 'days', 'totals', 'races', 'outbox', 'batches'];
@@ -84,7 +84,7 @@ async function revealOne(tx: Writing, reveal: Reveal): Promise<number> {
   return count;
 }
 
-export function writesOn(database: () => Promise<IDBPDatabase<LedgerSchema>>) {
+export function writesOn(database: Database) {
   const write = async <Result>(stores: Store[], work: (tx: Writing) => Promise<Result>): Promise<Result> =>
     whole((await database()).transaction(stores, 'readwrite'), work);
 

@@ -1,11 +1,10 @@
 // Where what was observed comes in: batches from pages, batches that pages left behind, requests that no page tells of.
 // Every batch is checked and passes the gate; it is answered only once it is in the ledger.
 import * as v from 'valibot';
+import { waitForRequests } from '#edition';
 import { timers } from '../browser.ts';
-import { BROWSER } from '../edition.ts';
 import { troubleWords } from '../ledger/trouble.ts';
 import { siteOfUrl } from '../site.ts';
-import { waitForRequests } from './firefox.ts';
 import { takeLeftBatches } from './left.ts';
 import type { Recordable } from './recordable.ts';
 import type { BatchSender, Recorder } from './recorder.ts';
@@ -56,7 +55,7 @@ export function openInbox({ recorder, recordable, table, onTrouble }: InboxDeps)
     const { tabId, documentId, url } = sender;
     const pageUrl = batch.topOrigin ?? url;
     if (recordable.ofBatch({ tabId, documentId, incognito, pageUrl }) !== null) return false;
-    const waitMs = BROWSER === 'firefox' ? waitForRequests(batch.entries, Date.now()) : 0;
+    const waitMs = waitForRequests(batch.entries, Date.now());
     if (waitMs > 0) await new Promise<void>((resolve) => timers.later(waitMs, resolve));
     await record(batch, sender);
     return true;

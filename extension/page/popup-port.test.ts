@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Report } from '@photofinish/shared/report';
 import type { PopupEvent } from '../messages.ts';
 import { createPopupServer, type PopupActions, type PopupPort } from './popup-port.ts';
 import type { Watcher } from './presenter.ts';
 import { emptyView } from './view.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
-const report = { schema: 'photofinish.report/1' } as unknown as Report;
 const view = emptyView(3, null, { state: 'missing' });
 
 /** A popup's end of a port; like a browser's it throws once it is closed. */
@@ -61,7 +59,6 @@ function server(more: Partial<PopupActions> = {}) {
     cancelRace: (origin) => void calls.push(`cancel ${origin}`),
     reconnectHelper: () => void calls.push('reconnect'),
     steer: async (origin, on) => void calls.push(`steer ${origin} ${on}`),
-    report: async () => report,
     watchHelper: () => () => {},
     doctor: async () => [],
     wipe: async () => 3,
@@ -123,56 +120,12 @@ test('what is no message of ours is refused and does nothing', (t) => {
     { type: 'watch', tabId: 1.5 },
     { type: 'race', origin: 'http://a.test' },
     { type: 'race', origin: 'https://a.test/path' },
-    { type: 'report', sites: ['a.test'] },
+    { type: 'steer', origin: 'https://a.test' },
     { type: 'wipe-it' },
   ];
   for (const message of strange) send(message);
   assert.deepEqual(calls, []);
   assert.equal(complaints.mock.callCount(), strange.length);
-});
-
-test('reports carry the number they were asked by, in whatever order they are ready', async () => {
-  const ready: (() => void)[] = [];
-  const { open } = server({ report: () => new Promise((resolve) => ready.push(() => resolve(report))) });
-  const { send, received } = open();
-  send({ type: 'report', id: 1, sites: null });
-  send({ type: 'report', id: 2, sites: ['a.test'] });
-  ready[1]?.();
-  await turn();
-  ready[0]?.();
-  await turn();
-  assert.deepEqual(
-    received.map((event) => event.type === 'report' && event.id),
-    [2, 1],
-  );
-});
-
-test('a report that cannot be built, or not be carried, is answered with the reason', async () => {
-  const failing = server({ report: () => Promise.reject(new Error('the disk is full')) });
-  const first = failing.open();
-  first.send({ type: 'report', id: 5, sites: null });
-  await turn();
-  assert.deepEqual(first.received, [{ type: 'report-failed', id: 5, message: 'the disk is full' }]);
-
-  const { open } = server();
-  const second = open();
-  const post = second.port.postMessage;
-  second.port.postMessage = (event) => {
-    if (event.type === 'report') throw new Error('Message length exceeded maximum allowed length.');
-    post(event);
-  };
-  second.send({ type: 'report', id: 6, sites: null });
-  await turn();
-  assert.deepEqual(second.received[0]?.type, 'report-failed');
-});
-
-test('a report for a popup that was closed meanwhile goes nowhere', async () => {
-  const { open } = server();
-  const { send, close, received } = open();
-  send({ type: 'report', id: 1, sites: null });
-  close();
-  await turn();
-  assert.deepEqual(received, []);
 });
 
 test('every open popup hears of a race, a closed one does not', () => {

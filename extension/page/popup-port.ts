@@ -1,14 +1,11 @@
 // The background's end of the popup's port: checks what comes in, answers over the same port, and ends its watch
 // when the popup closes.
 import type { DoctorFinding } from '@photofinish/shared/doctor';
-import { type Origin, originSchema, siteSchema } from '@photofinish/shared/origin';
-import type { Report } from '@photofinish/shared/report';
+import { type Origin, originSchema } from '@photofinish/shared/origin';
 import * as v from 'valibot';
 import type { InspectedListener } from '../devtools/inspection.ts';
-import type { HelperState, PopupEvent, PopupRequest, ReportSelection } from '../messages.ts';
+import type { HelperState, PopupEvent, PopupRequest } from '../messages.ts';
 import type { Watcher } from './presenter.ts';
-
-const daySchema = v.pipe(v.string(), v.isoDate());
 
 const requestSchema = v.variant('type', [
   /** -1 is the browser's word for no tab at all; it has an answer too. */
@@ -18,13 +15,6 @@ const requestSchema = v.variant('type', [
   v.object({ type: v.literal('cancel-race'), origin: originSchema }),
   v.object({ type: v.literal('reconnect-helper') }),
   v.object({ type: v.literal('steer'), origin: originSchema, on: v.boolean() }),
-  v.object({
-    type: v.literal('report'),
-    id: v.pipe(v.number(), v.integer(), v.minValue(0)),
-    sites: v.nullable(v.array(siteSchema)),
-    fromDay: v.optional(daySchema),
-    toDay: v.optional(daySchema),
-  }),
   v.object({ type: v.literal('watch-helper') }),
   v.object({ type: v.literal('doctor') }),
   v.object({ type: v.literal('wipe') }),
@@ -39,7 +29,6 @@ export interface PopupActions {
   readonly reconnectHelper: () => void;
   /** Rejects with words when the browser refuses. */
   readonly steer: (origin: Origin, on: boolean) => Promise<void>;
-  readonly report: (selection: ReportSelection) => Promise<Report>;
   /** Tells the helper's state now and after each change; gives the function that ends it. */
   readonly watchHelper: (told: (helper: HelperState) => void) => () => void;
   /** Null when the helper cannot be asked. */
@@ -66,17 +55,6 @@ export function createPopupServer(actions: PopupActions): PopupServer {
 
   const tell = (port: PopupPort, event: PopupEvent): void => {
     if (open.has(port)) port.postMessage(event);
-  };
-
-  const answer = async (port: PopupPort, id: number, selection: ReportSelection): Promise<void> => {
-    try {
-      const report = await actions.report(selection);
-      tell(port, { type: 'report', id, report });
-    } catch (error) {
-      // The storage failed, or the report is larger than what a port carries.
-      const message = error instanceof Error ? error.message : String(error);
-      tell(port, { type: 'report-failed', id, message });
-    }
   };
 
   const wipe = (port: PopupPort): Promise<void> =>
@@ -113,9 +91,6 @@ export function createPopupServer(actions: PopupActions): PopupServer {
         return null;
       case 'reconnect-helper':
         actions.reconnectHelper();
-        return null;
-      case 'report':
-        void answer(port, request.id, request);
         return null;
     }
   };

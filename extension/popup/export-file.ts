@@ -5,6 +5,10 @@ import type { Report } from '@photofinish/shared/report';
 import { reportToCsv } from '@photofinish/shared/report-csv';
 import { reportToHtml } from '@photofinish/shared/report-html';
 import { reportToMarkdown } from '@photofinish/shared/report-markdown';
+import { browsesOn } from '../ledger/browsing.ts';
+import { openDatabase } from '../ledger/database.ts';
+import type { ReportSelection } from '../report/collect.ts';
+import { makeReport } from '../report/make.ts';
 import { saveFile } from '../ui/save-file.ts';
 import type { ExportFormat } from './export-names.ts';
 
@@ -25,6 +29,19 @@ function contents(report: Report, format: ExportFormat): string {
       return reportToCsv(report);
     case 'markdown':
       return reportToMarkdown(report);
+  }
+}
+
+/** The report of what was selected, by a page that has no ledger open. Rejects in words for the user. */
+export async function reportOf(selection: ReportSelection): Promise<Report> {
+  const database = openDatabase();
+  try {
+    return await makeReport(browsesOn(database), selection);
+  } finally {
+    database().then(
+      (opened) => opened.close(),
+      () => {},
+    );
   }
 }
 

@@ -1,33 +1,9 @@
-// *Export report*: a small menu (what, in which format), the request to the background, and the file.
-import type { Report } from '@photofinish/shared/report';
+// *Export report*: a small menu (what, in which format), and the file that the page makes itself.
 import { byId, make, setText } from '../ui/elements.ts';
 import { say } from '../words.ts';
 import { EXPORT_FORMATS, type ExportFormat, exportName, FORMAT_NAMES } from './export-names.ts';
 
-interface Wanted {
-  readonly site: string | null;
-  readonly format: ExportFormat;
-}
-
-/** Reports asked for and not yet answered, by the number of the request; answers may overtake each other. */
-const wanted = new Map<number, Wanted>();
-let asked = 0;
 let shownSite: string | null | undefined;
-
-/** Answers the request with a file. */
-export async function saveReport(id: number, report: Report): Promise<void> {
-  const next = wanted.get(id);
-  if (next === undefined) return;
-  try {
-    const { download } = await import('./export-file.ts');
-    download(exportName(next.site, report.createdAt, next.format), report, next.format);
-  } catch (error) {
-    failReport(id, error instanceof Error ? error.message : String(error));
-    return;
-  }
-  wanted.delete(id);
-  setText(byId('export-words'), say(report.sites.length === 0 ? 'popupExportEmpty' : 'popupExportSaved'));
-}
 
 function showFailure(words: string): void {
   const failure = byId('export-failure');
@@ -35,16 +11,19 @@ function showFailure(words: string): void {
   failure.hidden = words === '';
 }
 
-/** Says that and why the request gives no file. */
-export function failReport(id: number, message: string): void {
-  if (!wanted.delete(id)) return;
-  setText(byId('export-words'), '');
-  showFailure(say('popupExportFailed', { why: message }));
-}
-
-/** The port broke and is open again: what was not answered is asked for anew. */
-export function resumeExports(ask: Ask): void {
-  for (const [id, { site }] of wanted) ask(id, site);
+async function save(site: string | null, format: ExportFormat): Promise<void> {
+  const words = byId('export-words');
+  setText(words, say('popupExportBuilding'));
+  showFailure('');
+  try {
+    const { download, reportOf } = await import('./export-file.ts');
+    const report = await reportOf({ sites: site === null ? null : [site] });
+    download(exportName(site, report.createdAt, format), report, format);
+    setText(words, say(report.sites.length === 0 ? 'popupExportEmpty' : 'popupExportSaved'));
+  } catch (error) {
+    setText(words, '');
+    showFailure(say('popupExportFailed', { why: error instanceof Error ? error.message : String(error) }));
+  }
 }
 
 function setOpen(open: boolean): void {
@@ -73,9 +52,7 @@ function onKey(event: KeyboardEvent): void {
   event.stopPropagation();
 }
 
-type Ask = (id: number, site: string | null) => void;
-
-function group(label: string, site: string | null, ask: Ask): HTMLElement {
+function group(label: string, site: string | null): HTMLElement {
   const element = make('div', 'group');
   element.setAttribute('role', 'group');
   element.setAttribute('aria-label', label);
@@ -89,11 +66,7 @@ function group(label: string, site: string | null, ask: Ask): HTMLElement {
     item.setAttribute('aria-label', say('popupExportAs', { what: label, format: name }));
     item.addEventListener('click', () => {
       setOpen(false);
-      asked += 1;
-      wanted.set(asked, { site, format });
-      setText(byId('export-words'), say('popupExportBuilding'));
-      showFailure('');
-      ask(asked, site);
+      void save(site, format);
     });
     element.append(item);
   }
@@ -101,11 +74,11 @@ function group(label: string, site: string | null, ask: Ask): HTMLElement {
 }
 
 /** The menu's contents for the site in view; without a site only the report of all. */
-export function renderExport(site: string | null, ask: Ask): void {
+export function renderExport(site: string | null): void {
   if (shownSite === site) return;
   shownSite = site;
-  const groups = site === null ? [] : [group(say('popupExportThis'), site, ask)];
-  byId('export-menu').replaceChildren(...groups, group(say('popupExportAll'), null, ask));
+  const groups = site === null ? [] : [group(say('popupExportThis'), site)];
+  byId('export-menu').replaceChildren(...groups, group(say('popupExportAll'), null));
 }
 
 /** Opens and closes the menu. */

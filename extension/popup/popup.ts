@@ -9,7 +9,7 @@ import { byId, setAttribute, setText } from '../ui/elements.ts';
 import { writeWords } from '../ui/page-words.ts';
 import { say } from '../words.ts';
 import { renderAnswer, wireRemedy, writeLine } from './answer.ts';
-import { failReport, renderExport, resumeExports, saveReport, wireExport } from './export.ts';
+import { renderExport, wireExport } from './export.ts';
 import { type Running, renderFinish } from './finish.ts';
 import { renderHelper, wireHelper } from './helper.ts';
 import { NO_PROGRESS, progressed } from './live.ts';
@@ -64,10 +64,6 @@ function around(port: BackgroundPort, shown: PageView): Surroundings {
   return { page: shown, board: { running, failures }, onRace: (origin) => race(port, origin) };
 }
 
-function askReport(port: BackgroundPort): (id: number, site: string | null) => void {
-  return (id, site) => void port.send({ type: 'report', id, sites: site === null ? null : [site] });
-}
-
 /** A new view, or one that changed. */
 function drawPage(port: BackgroundPort, shown: PageView, before: PageView | null): void {
   document.documentElement.classList.remove('waiting');
@@ -77,7 +73,7 @@ function drawPage(port: BackgroundPort, shown: PageView, before: PageView | null
   renderFinish(shown, { running, failures });
   renderSteer(shown, steerFailure);
   renderOrigins(shown, () => around(port, shown));
-  renderExport(shown.site, askReport(port));
+  renderExport(shown.site);
   if (before?.helper === shown.helper) return;
   renderHelper(shown.helper);
   if (before !== null) redrawRows(null, around(port, shown));
@@ -135,12 +131,6 @@ function onEvent(port: BackgroundPort, event: PopupEvent): void {
       steerFailure = event.message;
       if (page !== null) renderSteer(page, steerFailure);
       break;
-    case 'report':
-      void saveReport(event.id, event.report);
-      break;
-    case 'report-failed':
-      failReport(event.id, event.message);
-      break;
   }
 }
 
@@ -179,10 +169,7 @@ async function open(): Promise<void> {
   writeWords();
   const tabId = await watched;
   const port = connectBackground({
-    onOpen(opened) {
-      opened.send({ type: 'watch', tabId });
-      resumeExports(askReport(opened));
-    },
+    onOpen: (opened) => void opened.send({ type: 'watch', tabId }),
     onEvent: (event) => onEvent(port, event),
     onLost: () => onLost(port),
   });
@@ -205,7 +192,7 @@ async function open(): Promise<void> {
   byId('race').addEventListener('click', () => {
     if (page?.origin) race(port, page.origin);
   });
-  renderExport(null, askReport(port));
+  renderExport(null);
 }
 
 void open();

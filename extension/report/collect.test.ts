@@ -6,8 +6,7 @@ import { NO_REQUESTS } from '@photofinish/shared/adoption';
 import type { Origin } from '@photofinish/shared/origin';
 import { emptyDay, emptyRecord } from '../ledger/fold.ts';
 import type { DayRow } from '../ledger/schema.ts';
-import type { ReportSelection } from '../messages.ts';
-import { collectReport } from './collect.ts';
+import { collectReport, type ReportSelection } from './collect.ts';
 import { aRace } from './race.fixture.ts';
 
 const ORIGIN = 'https://cdn.test' as Origin;

@@ -4,12 +4,21 @@ import type { OriginRace } from '@photofinish/shared/outcome';
 import type { Report } from '@photofinish/shared/report';
 import type { Ledger } from '../ledger/ledger.ts';
 import { DAY_MS, dayOf, type OriginRecord, RETENTION_MS } from '../ledger/schema.ts';
-import type { ReportSelection } from '../messages.ts';
 import { buildReport, type ReportInput } from './build.ts';
 
 export type Conditions = Pick<ReportInput, 'browser' | 'network'> & { readonly nowMs: number };
 
-type Reads = Pick<Ledger, 'days' | 'records' | 'races'>;
+/** What a report is read from. */
+export type ReportedLedger = Pick<Ledger, 'days' | 'records' | 'races'>;
+
+/** What of the ledger a report is of. */
+export interface ReportSelection {
+  /** `null`: every site. */
+  readonly sites: readonly string[] | null;
+  /** UTC days such as `2026-11-21`, both included; absent: as far as the ledger goes. */
+  readonly fromDay?: string | undefined;
+  readonly toDay?: string | undefined;
+}
 
 /** What is read of each site, or of all at once. */
 async function ofSites<Row>(
@@ -21,7 +30,7 @@ async function ofSites<Row>(
 }
 
 async function racesOf(
-  ledger: Reads,
+  ledger: ReportedLedger,
   origins: ReadonlySet<Origin>,
 ): Promise<Map<Origin, readonly OriginRace[]>> {
   return new Map(
@@ -44,7 +53,7 @@ function beginning(
  * is what is covered: it never begins before the first thing known nor ends after now.
  */
 export async function collectReport(
-  ledger: Reads,
+  ledger: ReportedLedger,
   { sites, fromDay, toDay }: ReportSelection,
   { browser, network, nowMs }: Conditions,
 ): Promise<Report> {

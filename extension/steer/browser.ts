@@ -1,5 +1,4 @@
-// Steering on the browser's own interfaces, where the browser obeys at all: Firefox does, and in Chromium there is none.
-import { BROWSER } from '../edition.ts';
+// Steering on the browser's own interfaces: Firefox's, because Chromium obeys nothing of it.
 import { openSteering, type SteerDeps, type Steering } from './steering.ts';
 
 export const STEER_ALARM = 'steering';
@@ -12,12 +11,11 @@ async function keepAlarm(steering: boolean): Promise<void> {
     await chrome.alarms.create(STEER_ALARM, { periodInMinutes: LOOK_MINUTES });
 }
 
-/** Null in a browser that ignores what an extension says of alternatives. Rejects when storage or rules fail. */
+/** Rejects when storage or rules fail. */
 export async function openBrowserSteering({
   onChange,
   ...deps
-}: Pick<SteerDeps, 'advertised' | 'nowMs' | 'onChange'>): Promise<Steering | null> {
-  if (BROWSER !== 'firefox') return null;
+}: Pick<SteerDeps, 'advertised' | 'nowMs' | 'onChange'>): Promise<Steering> {
   return openSteering({
     ...deps,
     area: chrome.storage.local,

@@ -1,0 +1,11 @@
+// Firefox's own rooms.
+import { observeFirefox, waitForRequests as waitForHeads } from '../observe/firefox.ts';
+import { openBrowserSteering as openSteering } from '../steer/browser.ts';
+import * as served from '../steer/served.ts';
+import type { EditionRooms } from './rooms.ts';
+
+export const observeRequests: EditionRooms['observeRequests'] = observeFirefox;
+export const waitForRequests: EditionRooms['waitForRequests'] = waitForHeads;
+export const openBrowserSteering: EditionRooms['openBrowserSteering'] = openSteering;
+export const answerOf: EditionRooms['answerOf'] = served.answerOf;
+export const asServed: EditionRooms['asServed'] = served.asServed;
