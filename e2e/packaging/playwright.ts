@@ -11,8 +11,8 @@ import { HELPER_PACKAGE, LICENCE, place, writeJson, writePackage } from './npm.t
 const DOOR = join(TOP, 'e2e', 'playwright');
 const EXTENSION = join(TOP, 'extension', 'dist', 'chromium');
 const PEER = '@playwright/test';
-/** What Playwright itself asks for. */
-const NODE_RANGE = '>=20';
+/** Modules that CommonJS may require, as Playwright does with specs of projects that are no modules. */
+const NODE_RANGE = '>=20.19';
 
 const manifestSchema = v.object({ dependencies: v.record(v.string(), v.string()) });
 
