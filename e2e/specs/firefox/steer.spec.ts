@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { visitUntil } from '../../browsers/tab.ts';
 import type { RunningOrigin } from '../../origins/start.ts';
-import { expect, test } from '../fixtures.ts';
+import { expect, exportedReport, test } from '../fixtures.ts';
 import { protocolOfVisit, racedPopup, turnSteering } from '../steering.ts';
 
 /** Where the helper finds an origin whose UDP is dead; the browser finds it where it lives. */
@@ -80,4 +80,36 @@ test('the one switch undoes everything, also what an earlier run of the browser 
   await tab.goto(origin);
   await expect.poll(() => protocolOfVisit(tab, origin)).toBe('h2');
   await expect(popup.part('steer')).toMention('Steering is off');
+});
+
+test('our header is no word of the server, also on answers that wake the background up', async ({
+  local,
+  open,
+  dir,
+}) => {
+  const session = await open();
+  const { origin } = local.origins.silent;
+  await turnSteering(session);
+  const tab = await session.newTab();
+  await tab.goto(origin);
+  const chosen = await racedPopup(session, tab);
+  await chosen.part('steer-press').click();
+  await expect(chosen.part('steer')).toMention('Steered to HTTP/3');
+  // Its port would wake the background by itself.
+  await chosen.tab.close();
+  for (let visit = 0; visit < 3; visit += 1) {
+    await session.stopBackground();
+    await tab.goto(origin);
+  }
+
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('steer')).toMention('Steered to HTTP/3');
+  const report = await exportedReport(popup, dir);
+  const [seen] = report.sites[0]?.origins ?? [];
+  expect(seen?.verdict.findings.map(({ code }) => code)).toContain('h3-not-advertised');
+  await popup.part('steer-press').click();
+  await expect(popup.part('steer'), 'it was heard that Firefox was told').toMention('Being undone');
+  await tab.goto(origin);
+  await expect(popup.part('steer')).not.toMention('Being undone');
+  await expect.poll(() => protocolOfVisit(tab, origin)).toBe('h2');
 });
