@@ -91,7 +91,7 @@ test('earlier visits are told once there are any', () => {
   assert.equal(visitsWords(null), '');
   assert.equal(visitsWords({ navigations: counts({ h2: 1 }), sinceMs }), '');
   const words = visitsWords({ navigations: counts({ h2: 3, h3: 12, unknown: 1 }), sinceMs });
-  assert.equal(words, 'Visits since Nov 3, 2026: HTTP/3 12, HTTP/2 3, unknown 1');
+  assert.equal(words, 'Visits since Nov 3, 2026: 12 × HTTP/3, 3 × HTTP/2, 1 × unknown');
 });
 
 test('adoption has its denominator and its hidden part', () => {
@@ -100,7 +100,7 @@ test('adoption has its denominator and its hidden part', () => {
     [words.share, words.of, words.hidden],
     ['62 %', 'HTTP/3 of 34 known', '9 hidden by their sites'],
   );
-  assert.equal(words.label, 'Requests by protocol: HTTP/3 21, HTTP/2 12, HTTP/1.0 1, unknown 9');
+  assert.equal(words.label, 'Requests by protocol: 21 × HTTP/3, 12 × HTTP/2, 1 × HTTP/1.0, 9 × unknown');
 });
 
 test('what is not known is no zero percent', () => {

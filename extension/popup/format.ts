@@ -74,7 +74,7 @@ export function protocolCell(protocol: Protocol, reason: UnknownReason | null): 
   return reason === 'no-timing-allow-origin' ? say('popupHidden') : say('protocolUnknown');
 }
 
-/** Requests by protocol as a list in words: "HTTP/3 21, HTTP/2 12". */
+/** Requests by protocol as a list in words: "21 × HTTP/3, 12 × HTTP/2". */
 function listOf(counts: readonly { readonly protocol: Protocol; readonly count: number }[]): string {
   const parts = counts
     .filter(({ count }) => count > 0)
