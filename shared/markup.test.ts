@@ -27,7 +27,7 @@ test('times have three significant figures at most, and a unit', () => {
     '1 s',
     '1.23 s',
     '61.2 s',
-    '-60.5 ms',
+    '−60.5 ms',
   ]);
 });
 

@@ -50,7 +50,8 @@ export function wordsLanguage(): string {
 export function sayNumber(value: number): string {
   const said = spoken();
   said.numbers ??= new Intl.NumberFormat(said.language, { maximumSignificantDigits: 21 });
-  return said.numbers.format(value);
+  // A hyphen for a minus is too short beside figures, and lines break after it.
+  return said.numbers.format(value).replace(/^-/, '−');
 }
 
 function messageOf(key: string, count: string | number | undefined): string {
