@@ -21,6 +21,7 @@ import { troubleWords } from './ledger/trouble.ts';
 import { POPUP_PORT } from './messages.ts';
 import type { Visited } from './observe/details.ts';
 import { openInbox } from './observe/inbox.ts';
+import { takeLeftBatches } from './observe/left.ts';
 import { type CommittedDocument, observeNavigations } from './observe/navigations.ts';
 import { createRecordable } from './observe/recordable.ts';
 import { createRecorder } from './observe/recorder.ts';
@@ -396,8 +397,11 @@ async function wipe(): Promise<number | null> {
   await ledger.wipe();
   pages.clear();
   inspection.forget();
+  forecaster.forget();
   // What has ended and still waits for its page's word belongs to what is forgotten.
   table.expire(Number.POSITIVE_INFINITY);
+  // So do batches that pages left behind.
+  await takeLeftBatches(chrome.storage.local, async () => {});
   await steering?.wipe();
   return helper.wipe().catch(() => null);
 }

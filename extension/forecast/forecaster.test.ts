@@ -103,3 +103,13 @@ test('a message never holds more origins than the wire allows', async () => {
   await turn();
   assert.ok(asked.every((a) => a.origins.length <= MAX_FORECAST_ORIGINS));
 });
+
+test('what was forgotten is asked of the ledger again', async () => {
+  const { forecaster, turn, reads } = bench(['https://cdn.a.test']);
+  forecaster.navigate(1, 0, 'https://a.test/');
+  await turn();
+  forecaster.forget();
+  forecaster.navigate(2, 0, 'https://a.test/');
+  await turn();
+  assert.equal(reads(), 2);
+});

@@ -40,6 +40,8 @@ export interface Forecaster {
   commit(tabId: number, frameId: number, documentId: string): Navigation | null;
   /** The site uses this origin: the next navigation asks for it too. */
   remember(site: string, origins: Iterable<Origin>): void;
+  /** Forgets what sites use; the ledger is asked again. */
+  forget(): void;
 }
 
 export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: ForecasterDeps): Forecaster {
@@ -114,5 +116,7 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
       if (inMemory === undefined) return;
       for (const origin of origins) if (inMemory.size < MAX_FORECAST_ORIGINS) inMemory.add(origin);
     },
+
+    forget: () => sites.clear(),
   };
 }
