@@ -1,7 +1,7 @@
 // What the extension knows, asked as its own pages ask: one of them is opened for the question and closed after it.
 import type { BrowserContext, Page } from '@playwright/test';
 // Types alone: the two sides of this port are built together.
-import type { PageView, PopupEvent, PopupRequest } from '../../extension/messages.ts';
+import type { PageView, PopupEvent } from '../../extension/messages.ts';
 import type { Report } from '../../shared/report.ts';
 
 const ANSWER_TIMEOUT_MS = 15_000;
@@ -11,22 +11,6 @@ async function extensionId(context: BrowserContext): Promise<string> {
   const worker =
     context.serviceWorkers().find(ofExtension) ?? (await context.waitForEvent('serviceworker', ofExtension));
   return new URL(worker.url()).host;
-}
-
-function ask<Event extends PopupEvent>(page: Page, request: PopupRequest, answer: Event['type']) {
-  return page.evaluate(
-    ([asked, type, timeoutMs]) =>
-      new Promise<unknown>((resolve, reject) => {
-        const port = chrome.runtime.connect({ name: 'popup' });
-        setTimeout(() => reject(new Error('the extension does not answer')), timeoutMs);
-        port.onMessage.addListener((event) => {
-          if (event.type === type) resolve(event);
-        });
-        port.onDisconnect.addListener(() => reject(new Error('the extension closed the connection')));
-        port.postMessage(asked);
-      }),
-    [request, answer, ANSWER_TIMEOUT_MS] as const,
-  ) as Promise<Event>;
 }
 
 /**
