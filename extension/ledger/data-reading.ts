@@ -1,6 +1,6 @@
 // Reads a `photofinish.data` document from a file as it streams in, and checks each piece at the door.
 import { originRaceSchema } from '@photofinish/shared/outcome';
-import { JSONParser } from '@streamparser/json';
+import { JSONParser, TokenType } from '@streamparser/json';
 import * as v from 'valibot';
 import { type Settings, settingsFromFile } from '../settings.ts';
 import { siteOfHost } from '../site.ts';
@@ -17,10 +17,24 @@ export type Piece = RowPiece | { readonly section: 'settings'; readonly row: Set
 const SCHEMAS = { races: originRaceSchema, days: daySchema, totals: totalSchema, records: recordSchema };
 const PATHS = ['$.schema', '$.settings', ...SECTIONS.map((section) => `$.${section}.*`), '$.rows'];
 
+/** Several times what a race needs. A file of nothing but brackets would keep the parser busy for minutes. */
+const MAX_DEPTH = 64;
+
+/** Called with each token; throws where the document goes deeper than any of ours. */
+function createDepthGuard(): (token: { readonly token: TokenType }) => void {
+  let depth = 0;
+  return ({ token }) => {
+    if (token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET) depth += 1;
+    else if (token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET) depth -= 1;
+    if (depth > MAX_DEPTH) throw new Error(`it is nested deeper than ${MAX_DEPTH} levels`);
+  };
+}
+
 /** The values at PATHS, each with the name it stands under, chunk by chunk of the file. */
 async function* valuesOf(file: Blob): AsyncGenerator<(readonly [name: string, value: unknown])[]> {
   const parser = new JSONParser({ paths: PATHS, keepStack: false });
   let found: (readonly [string, unknown])[] = [];
+  parser.onToken = createDepthGuard();
   parser.onValue = ({ key, value, stack }) => {
     found.push([String(stack[1]?.key ?? key), value]);
   };
@@ -29,7 +43,7 @@ async function* valuesOf(file: Blob): AsyncGenerator<(readonly [name: string, va
     try {
       parser.write(read.value);
     } catch (error) {
-      throw new DataError('damaged', `the file is no JSON: ${(error as Error).message}`);
+      throw new DataError('damaged', `the file is no JSON of ours: ${(error as Error).message}`);
     }
     yield found;
     found = [];

@@ -198,6 +198,8 @@ test('refused, and nothing changes: a file cut off anywhere, or that is no JSON'
   for (const share of [0, 0.3, 0.7, 0.999]) await damaged(text.slice(0, text.length * share));
   await damaged(text.replaceAll('"days"', 'days'));
   await damaged(`${text}{}`);
+  // Brackets alone would keep a parser busy for minutes.
+  await damaged(`${text.slice(0, -2)},"more":${'{"a":'.repeat(1e6)}1${'}'.repeat(1e6)}}`);
   assert.deepEqual(await ledger.countRows(), { records: 0, days: 0, totals: 0, races: 0 });
 });
 
