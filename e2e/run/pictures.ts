@@ -1,10 +1,12 @@
 // `npm run pictures`: makes the README's pictures from the real product: local origins are visited and raced in a real
-// Chromium, and popup and exported report are photographed as they are. Every number in them was measured.
+// Chromium, and popup, exported report and dashboard are photographed as they are. Every number in popup and report was
+// measured; the dashboard's month before the visits is sample data, as the README says.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Origin, parseOrigin } from '@photofinish/shared/origin';
 import { playwrightPage } from '../browsers/chromium-tab.ts';
+import { type Filling, fillLedger } from '../browsers/filled.ts';
 import type { Popup } from '../browsers/popup.ts';
 import { openSession, type Session } from '../browsers/session.ts';
 import { type Tab, until } from '../browsers/tab.ts';
@@ -20,6 +22,8 @@ const DOCS = join(TOP, 'docs');
 /** Loopback answers before anything could be forecast; longer, and the handshakes would be specks in the drawing. */
 const ANSWER_DELAY_MS = 10;
 const CAPTION_TIMEOUT_MS = 10_000;
+const TABLE_TIMEOUT_MS = 20_000;
+const REDRAW_MS = 500;
 /** What one visit taught is told to the helper a little later; by the last every origin can be forecast. */
 const MIXED_VISITS = 4;
 /** Short and always the same, so that a new picture differs only where the product does. */
@@ -27,6 +31,11 @@ const FIRST_PORT = 4433;
 const POPUP = { width: 400, height: 600 };
 const POPUP_SCALE = 2;
 const REPORT = { width: 1100, height: 900 };
+const DASHBOARD = { width: 1280, height: 900 };
+/** Enough to show the origins that were visited, each kind of them. */
+const DASHBOARD_ROWS = 8;
+/** A month of somebody who opens a few dozen sites: without days before today there are no charts over time. */
+const SAMPLE: Filling = { seed: 7, origins: 320, sites: 60, days: 30, daysPerOrigin: 12, raced: 60 };
 
 function localOrigins(): Record<string, OriginSettings> {
   const kinds = Object.entries(ORIGIN_KINDS);
@@ -69,6 +78,33 @@ async function photographReport(tab: Tab, html: string): Promise<string> {
   return file;
 }
 
+/** From the top to the first rows of the table, with the sample data before what was visited. */
+async function photographDashboard(session: Session): Promise<string> {
+  await fillLedger(session, SAMPLE);
+  const tab = await session.openPage('dashboard/dashboard.html');
+  const page = playwrightPage(tab);
+  await page.setViewportSize(DASHBOARD);
+  await page.emulateMedia({ colorScheme: 'light' });
+  const rows = tab.find('#table tbody tr.main');
+  const complete = async () =>
+    (await rows.count()) > DASHBOARD_ROWS && (await tab.part('load').text()) === '';
+  if ((await until(complete, TABLE_TIMEOUT_MS)) === null) throw new Error('the dashboard never was complete');
+  // Without a scroll bar, which the page's policy does not let a style hide; the charts are drawn anew for that width.
+  const whole = await page.evaluate(() => document.documentElement.scrollHeight);
+  await page.setViewportSize({ ...DASHBOARD, height: whole });
+  await page.waitForTimeout(REDRAW_MS);
+  const height = await page.evaluate(
+    (shown) => document.querySelectorAll('#table tbody tr.main')[shown]?.getBoundingClientRect().top ?? 0,
+    DASHBOARD_ROWS,
+  );
+  const file = join(DOCS, 'dashboard.png');
+  await page.screenshot({
+    path: file,
+    clip: { x: 0, y: 0, width: DASHBOARD.width, height: Math.floor(height) },
+  });
+  return file;
+}
+
 async function photograph(session: Session, origins: readonly Origin[]): Promise<string[]> {
   const stops = await visitAll(session, origins);
   const [first] = stops;
@@ -77,13 +113,14 @@ async function photograph(session: Session, origins: readonly Origin[]): Promise
   if (!(await raceAll(session, stops)).ok) throw new Error('a race came to no result');
 
   heading('Pictures');
-  const step = beginStep('popup and report');
+  const step = beginStep('popup, report and dashboard');
   const popup = await session.openPopup(first.tab);
   await until(async () => (await popup.part('finish-caption').text()).includes('median'), CAPTION_TIMEOUT_MS);
   const files = [await photographPopup(popup, 'light'), await photographPopup(popup, 'dark')];
   const html = join(DIR, 'report.html');
   await popup.exportAllSites('html', html);
   files.push(await photographReport(await session.newTab(), html));
+  files.push(await photographDashboard(session));
   step.end(true);
   return files;
 }
