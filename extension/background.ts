@@ -163,7 +163,11 @@ async function start() {
     told,
     onRevealed: (revealed) => void reveal(revealed).catch(logged),
   });
-  const upload = createUpload({ ledger, observed: helper.observed });
+  const upload = createUpload({
+    ledger,
+    observed: helper.observed,
+    refuses: (site) => recordable.ofSite(site) !== null,
+  });
   return { ledger, pages, presenter, recorder, upload, failures, steering };
 }
 

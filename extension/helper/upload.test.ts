@@ -30,6 +30,7 @@ test('what servers blow up is split into messages that the helper takes', async 
   const sent: Observation[][] = [];
   let acknowledged: readonly number[] = [];
   await createUpload({
+    refuses: () => false,
     ledger: {
       outbox: async () => (acknowledged.length === 0 ? [{ key: 7, observations }] : ledger.outbox(1)),
       acknowledge: async (keys) => {
@@ -55,6 +56,7 @@ test('everything goes, in messages the wire allows, and is forgotten after the a
   const { ledger, left } = outbox([300, 300, 100, 500]);
   const sent: number[] = [];
   await createUpload({
+    refuses: () => false,
     ledger,
     observed: async (observations) => {
       assert.ok(left() > 0);
@@ -69,6 +71,7 @@ test('everything goes, in messages the wire allows, and is forgotten after the a
 test('without an acknowledgement nothing is forgotten', async () => {
   const { ledger, left } = outbox([1, 1]);
   const upload = createUpload({
+    refuses: () => false,
     ledger,
     observed: async () => {
       throw new HelperError('helper-disconnected', 'gone');
@@ -81,6 +84,7 @@ test('without an acknowledgement nothing is forgotten', async () => {
 test('what the helper can never read does not block the rest', async () => {
   const { ledger, left } = outbox([1]);
   await createUpload({
+    refuses: () => false,
     ledger,
     observed: async () => {
       throw new HelperError('bad-message', 'unreadable');
@@ -93,6 +97,7 @@ test('one upload runs at a time, and what comes meanwhile goes with it', async (
   const { ledger, left, add } = outbox([1]);
   let running = 0;
   const upload = createUpload({
+    refuses: () => false,
     ledger,
     observed: async () => {
       running += 1;
@@ -105,4 +110,18 @@ test('one upload runs at a time, and what comes meanwhile goes with it', async (
   add(9);
   await Promise.all([first, upload()]);
   assert.equal(left(), 0);
+});
+
+test('what waits of a site that was excluded meanwhile is forgotten untold', async () => {
+  const observations = ['a.test', 'b.test'].map((site) => ({ id: site, site }) as Observation);
+  const rows = [{ key: 1, observations }];
+  const sent: Observation[] = [];
+  const upload = createUpload({
+    ledger: { outbox: async () => [...rows], acknowledge: async () => void rows.pop() },
+    observed: async (message) => void sent.push(...message),
+    refuses: (site) => site === 'a.test',
+  });
+  await upload();
+  assert.deepEqual(sent, [observations[1]]);
+  assert.deepEqual(rows, []);
 });

@@ -8,6 +8,8 @@ import { HelperError } from './failure.ts';
 export interface UploadDeps {
   readonly ledger: Pick<Ledger, 'outbox' | 'acknowledge'>;
   readonly observed: (observations: readonly Observation[]) => Promise<void>;
+  /** Whether nothing of this site is told any more, although it was recorded. */
+  readonly refuses: (site: string) => boolean;
 }
 
 const ROWS_AT_ONCE = 50;
@@ -32,8 +34,12 @@ function messagesOf(observations: readonly Observation[]): Observation[][] {
   return messages;
 }
 
-async function sendRows({ ledger, observed }: UploadDeps, rows: readonly OutboxEntry[]): Promise<void> {
-  for (const message of messagesOf(rows.flatMap((row) => row.observations))) {
+async function sendRows(
+  { ledger, observed, refuses }: UploadDeps,
+  rows: readonly OutboxEntry[],
+): Promise<void> {
+  const told = rows.flatMap((row) => row.observations.filter(({ site }) => !refuses(site)));
+  for (const message of messagesOf(told)) {
     try {
       await observed(message);
     } catch (error) {
