@@ -8,6 +8,21 @@ async function handle(page: Page, query: Query): Promise<ElementHandle> {
   return found;
 }
 
+/** A command that Playwright has no types of. */
+type OpenDevTools = (method: 'Target.openDevTools', options: { targetId: string }) => Promise<void>;
+
+async function openDeveloperTools(page: Page): Promise<void> {
+  const context = page.context();
+  const ofPage = await context.newCDPSession(page);
+  const { targetInfo } = await ofPage.send('Target.getTargetInfo');
+  await ofPage.detach();
+  // Only the browser as a whole takes the command.
+  const whole = await context.browser()?.newBrowserCDPSession();
+  if (whole === undefined) throw new Error('the browser takes no commands');
+  await (whole.send as OpenDevTools)('Target.openDevTools', { targetId: targetInfo.targetId });
+  await whole.detach();
+}
+
 const pages = new WeakMap<Tab, Page>();
 
 /** Playwright's own page of a tab, for what only Chromium can show. */
@@ -55,6 +70,7 @@ export function chromiumTab(page: Page): Tab {
       return { file: await download.path(), name: download.suggestedFilename() };
     },
     bringToFront: () => page.bringToFront(),
+    openDeveloperTools: () => openDeveloperTools(page),
     close: () => page.close(),
   };
   const tab = createTab(driver);

@@ -24,6 +24,7 @@ export interface Privileged {
   /** Sends a tab to an address without waiting for its arrival. */
   navigate(context: string, url: string): Promise<void>;
   emulateMedia(context: string, media: Media): Promise<void>;
+  openDeveloperTools(context: string): Promise<void>;
   /** Trusts a certificate authority, given in PEM, for websites. */
   trust(pem: string): Promise<void>;
   /** How many downloads have been started. */
@@ -49,7 +50,14 @@ interface FirefoxDownload {
 declare const ChromeUtils: {
   importESModule(url: string): {
     readonly NavigableManager: {
-      getBrowsingContextById(id: string): { prefersColorSchemeOverride: string };
+      getBrowsingContextById(id: string): {
+        prefersColorSchemeOverride: string;
+        /** What shows it in the browser's window. */
+        readonly embedderElement: unknown;
+      };
+    };
+    require(module: 'devtools/client/framework/devtools'): {
+      readonly gDevTools: { showToolboxForTab(tab: unknown, options: { toolId: string }): Promise<unknown> };
     };
     readonly AddonManager: { getAddonByID(id: string): Promise<{ reload(): Promise<void> }> };
     readonly ExtensionPermissions: {
@@ -61,6 +69,7 @@ declare const ChromeUtils: {
     };
   };
 };
+declare const gBrowser: { getTabForBrowser(browser: unknown): unknown };
 declare const Cc: {
   readonly '@mozilla.org/security/x509certdb;1': {
     getService(type: unknown): { addCertFromBase64(base64: string, trust: string): void };
@@ -152,6 +161,19 @@ export async function becomePrivileged(browser: Browser): Promise<Privileged> {
         },
         [context, colorScheme] as const,
       ),
+    openDeveloperTools: (context) =>
+      run(async (id) => {
+        const { importESModule } = ChromeUtils;
+        const { NavigableManager } = importESModule(
+          'chrome://remote/content/shared/NavigableManager.sys.mjs',
+        );
+        const { require } = importESModule('resource://devtools/shared/loader/Loader.sys.mjs');
+        const { gDevTools } = require('devtools/client/framework/devtools');
+        const { embedderElement } = NavigableManager.getBrowsingContextById(id);
+        await gDevTools.showToolboxForTab(gBrowser.getTabForBrowser(embedderElement), {
+          toolId: 'netmonitor',
+        });
+      }, context),
     trust: (pem) =>
       run(
         (base64) => {

@@ -14,7 +14,7 @@ import {
   until,
 } from './tab.ts';
 
-const UNCOVER_TIMEOUT_MS = 10_000;
+const REST_TIMEOUT_MS = 10_000;
 
 async function handle(page: Page, query: Query): Promise<ElementHandle<Element>> {
   const found = (await page.evaluateHandle(locate, query)).asElement();
@@ -22,27 +22,35 @@ async function handle(page: Page, query: Query): Promise<ElementHandle<Element>>
   return found as ElementHandle<Element>;
 }
 
-/** In the page: what lies over the middle of the element and would take a click; null if nothing does. */
-function coverOf(element: Element): string | null {
-  element.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  const { x, y, width, height } = element.getBoundingClientRect();
-  const top = document.elementFromPoint(x + width / 2, y + height / 2);
-  if (top === null || element.contains(top) || top.contains(element)) return null;
-  return top.id || top.className || top.tagName;
+/** Where an element is, and what lies over its middle and would take a click; null if nothing does. */
+interface Spot {
+  readonly place: string;
+  readonly cover: string | null;
 }
 
-/** The element once it would take the click itself. */
-async function uncovered(page: Page, query: Query): Promise<ElementHandle<Element>> {
-  let cover: string | null = null;
+/** In the page. */
+function spotOf(element: Element): Spot {
+  element.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  const { x, y, width, height } = element.getBoundingClientRect();
+  const place = `${x} ${y} ${width} ${height}`;
+  const top = document.elementFromPoint(x + width / 2, y + height / 2);
+  if (top === null || element.contains(top) || top.contains(element)) return { place, cover: null };
+  return { place, cover: top.id || top.className || top.tagName };
+}
+
+/** The element once it rests and would take the click itself. */
+async function clickable(page: Page, query: Query): Promise<ElementHandle<Element>> {
+  let last: Spot | null = null;
   // A tip of where the pointer rests may lie over it, and goes with the pointer.
   await page.mouse.move(0, 0);
   const free = async () => {
     const found = await handle(page, query);
-    cover = await found.evaluate(coverOf);
-    return cover === null && found;
+    const before = last;
+    last = await found.evaluate(spotOf);
+    return last.cover === null && last.place === before?.place && found;
   };
-  const found = await until(free, UNCOVER_TIMEOUT_MS);
-  if (found === null) throw new Error(`${describe(query)} is covered by ${cover}`);
+  const found = await until(free, REST_TIMEOUT_MS);
+  if (found === null) throw new Error(`${describe(query)} moves or is covered: ${JSON.stringify(last)}`);
   return found;
 }
 
@@ -79,7 +87,7 @@ export function firefoxTab(page: Page, privileged: Privileged): Tab {
     async beforeScripts(run) {
       await page.evaluateOnNewDocument(run);
     },
-    click: async (query) => (await uncovered(page, query)).click(),
+    click: async (query) => (await clickable(page, query)).click(),
     hover: async (query) => (await handle(page, query)).hover(),
     async fill(query, text) {
       const field = await handle(page, query);
@@ -103,6 +111,7 @@ export function firefoxTab(page: Page, privileged: Privileged): Tab {
       return privileged.downloadAfter(before);
     },
     bringToFront: () => page.bringToFront(),
+    openDeveloperTools: () => privileged.openDeveloperTools(context),
     close: () => page.close(),
   };
   return createTab(driver);

@@ -65,6 +65,8 @@ export interface Driver {
   /** Does something that starts a download, and gives its file once it is whole. */
   download(action: () => Promise<void>): Promise<Download>;
   bringToFront(): Promise<void>;
+  /** Opens the browser's developer tools on the tab. */
+  openDeveloperTools(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import { wordsLanguage } from '@photofinish/shared/words';
 import type { InspectedRequest } from '../devtools/har.ts';
 
 export interface Filter {
-  /** Part of an address, lower case; empty: all. */
+  /** Part of host or path, lower case; empty: all. */
   readonly query: string;
   /** Only what crossed the network over another protocol. */
   readonly notH3: boolean;
@@ -48,7 +48,10 @@ export function protocolOf({ delivery, protocol }: InspectedRequest): Protocol |
 export function passes(request: InspectedRequest, { query, notH3 }: Filter): boolean {
   const protocol = protocolOf(request);
   if (notH3 && (protocol === null || protocol === 'h3')) return false;
-  return query === '' || request.url.toLowerCase().includes(query);
+  if (query === '') return true;
+  // The query of an address may name any host.
+  const [address = ''] = request.url.split('?', 1);
+  return address.toLowerCase().includes(query);
 }
 
 export function sumOf(requests: readonly InspectedRequest[]): Sum {

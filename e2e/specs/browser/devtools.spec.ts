@@ -1,0 +1,187 @@
+// The developer tools know the protocol of every request, in Chromium also where sites hide it from pages: with them
+// open nothing is hidden, in popup, ledger and panel alike.
+import type { Session } from '../../browsers/session.ts';
+import { type Tab, until } from '../../browsers/tab.ts';
+import { violations } from '../axe.ts';
+import { expect, exportedReport, type Local, test } from '../fixtures.ts';
+import { SIGHTS } from './sights.ts';
+
+/** The tools of a new tab, and the extension's page in them, take seconds on a busy machine. */
+const TOOLS_TIMEOUT_MS = 30_000;
+
+/** The panel that shows `shown`, in a tab of its own, once the developer tools of that tab tell of it. */
+async function openPanel(session: Session, shown: Tab): Promise<Tab> {
+  const popup = await session.openPopup(shown);
+  const tabId = new URL(await popup.tab.url()).searchParams.get('tab');
+  const panel = popup.tab;
+  await panel.setViewport({ width: 900, height: 600 });
+  await panel.goto(session.extensionUrl(`panel/panel.html?tab=${tabId}`));
+  await panel.bringToFront();
+  return panel;
+}
+
+/** A new tab whose developer tools are open and heard. */
+async function inspectedTab(session: Session, { origins }: Local): Promise<{ tab: Tab; panel: Tab }> {
+  const tab = await session.newTab();
+  await tab.goto(origins.h2only.origin);
+  const panel = await openPanel(session, tab);
+  await expect(panel.part('empty')).toMention('The developer tools of this tab are closed');
+  await tab.bringToFront();
+  await tab.openDeveloperTools();
+  await panel.bringToFront();
+  await expect(panel.part('empty')).toMention('Reload the page to see', { timeoutMs: TOOLS_TIMEOUT_MS });
+  return { tab, panel };
+}
+
+function mixedPage({ origins }: Local): string {
+  const { both, hidden, h1only } = origins;
+  return `${both.origin}/page?resources=9&from=${[both, hidden, h1only].map((o) => o.origin).join(',')}`;
+}
+
+/** The panel's lines, as a reader would read them. */
+function lines(panel: Tab): Promise<Record<string, { protocols: string; requests: string }>> {
+  return panel.evaluate(() =>
+    Object.fromEntries(
+      [...document.querySelectorAll<HTMLElement>('tbody[data-origin]')].map((body) => [
+        body.getAttribute('data-origin'),
+        {
+          protocols: body.querySelector('.main .protocols')?.textContent ?? '',
+          requests: body.querySelector('.main .requests')?.textContent ?? '',
+        },
+      ]),
+    ),
+  );
+}
+
+test('without the tools an origin that hides its timing shows what the browser tells', async ({
+  kind,
+  local,
+  open,
+  dir,
+}) => {
+  const session = await open({ helper: false });
+  const tab = await session.newTab();
+  await tab.goto(mixedPage(local));
+  const popup = await session.openPopup(tab);
+  const row = async () =>
+    (await popup.origins()).find(({ origin }) => origin === local.origins.hidden.origin);
+  const { hiddenOrigin, hiddenRecord } = SIGHTS[kind];
+  await expect.poll(row).toMatchObject({ protocol: hiddenOrigin, requests: 3 });
+  expect((await exportedReport(popup, dir)).sites[0]?.hidden).toBe(hiddenRecord.hidden);
+});
+
+test('with the tools open every request shows its protocol, in popup, report and panel', async ({
+  local,
+  open,
+  dir,
+}) => {
+  const session = await open({ helper: false });
+  const { tab, panel } = await inspectedTab(session, local);
+  const { both, hidden, h1only } = local.origins;
+  await tab.goto(mixedPage(local));
+  await expect(tab.find('#summary[data-done]')).toBeSeen();
+  const popup = await session.openPopup(tab);
+  const shown = async () => (await popup.origins()).find(({ origin }) => origin === hidden.origin);
+  await expect.poll(shown).toMatchObject({ protocol: expect.stringMatching(/^h[23]$/), requests: 3 });
+  await expect(popup.part('hidden')).toSay('none hidden');
+  const report = await exportedReport(popup, dir);
+  expect(report.sites.map((site) => site.hidden)).toEqual([0, 0]);
+  const row = report.sites.flatMap((site) => site.origins).find(({ origin }) => origin === hidden.origin);
+  expect([row?.hidden, (row?.protocols.h3 ?? 0) + (row?.protocols.h2 ?? 0)]).toEqual([0, 3]);
+
+  await panel.bringToFront();
+  await expect
+    .poll(() => lines(panel))
+    .toMatchObject({
+      [both.origin]: { requests: '4' },
+      [hidden.origin]: { requests: '3' },
+      [h1only.origin]: { requests: '3', protocols: 'http/1.1' },
+    });
+  expect((await lines(panel))[hidden.origin]?.protocols).toMatch(/^h[23]/);
+  await expect(panel.part('summary')).toMention('none hidden');
+});
+
+test('the list begins anew with each document, keeps what led to it, and outlives the background', async ({
+  local,
+  open,
+}) => {
+  const session = await open({ helper: false });
+  const { tab, panel } = await inspectedTab(session, local);
+  const { both, h1only } = local.origins;
+  await tab.goto(mixedPage(local));
+  await expect.poll(async () => Object.keys(await lines(panel)).length).toBe(3);
+  const started = () => panel.evaluate(() => document.querySelectorAll('tbody').length);
+  await session.stopBackground();
+  await expect.poll(started).toBe(3);
+  await tab.goto(h1only.origin);
+  await expect.poll(async () => Object.keys(await lines(panel))).toEqual([h1only.origin]);
+  await tab.goto(`${both.origin}/page?resources=2&from=${both.origin}`);
+  await expect.poll(() => lines(panel)).toMatchObject({ [both.origin]: { requests: '3' } });
+  await tab.reload();
+  await expect.poll(() => lines(panel)).toMatchObject({ [both.origin]: { requests: '3' } });
+});
+
+test('an origin opens to its requests, by keyboard too; filter, choice and order do what they say', async ({
+  local,
+  open,
+}) => {
+  const session = await open({ helper: false });
+  const { tab, panel } = await inspectedTab(session, local);
+  const { both, hidden, h1only } = local.origins;
+  await tab.goto(mixedPage(local));
+  await expect.poll(async () => Object.keys(await lines(panel)).length).toBe(3);
+  await panel.bringToFront();
+
+  await panel.find(`tbody[data-origin="${h1only.origin}"] .opener`).click();
+  const requests = panel.find(`tbody[data-origin="${h1only.origin}"] .request`);
+  await expect.poll(() => requests.count()).toBe(3);
+  await expect(requests).toSay(/^\/r\/\d.*http\/1\.1.*GET 200.*network$/);
+  await expect(panel.find(`tbody[data-origin="${h1only.origin}"] .detail`)).toMention('HTTP/1.1');
+  await panel.press('ArrowLeft');
+  await expect.poll(() => requests.count()).toBe(0);
+  await panel.press('ArrowUp');
+  await panel.press('ArrowRight');
+  await expect.poll(() => panel.find('.request').count()).toBe(3);
+
+  await panel.part('filter').fill('H1ONLY.test');
+  await expect.poll(async () => Object.keys(await lines(panel))).toEqual([h1only.origin]);
+  await expect(panel.part('summary')).toMention('3 of 10 requests shown');
+  await panel.part('filter').fill('no such host');
+  await expect(panel.part('no-match')).toBeSeen();
+  await panel.part('filter').fill('');
+  await panel.part('not-h3').click();
+  await expect.poll(async () => Object.keys(await lines(panel))).toContain(h1only.origin);
+  await panel.part('not-h3').click();
+  await panel.find('th[data-sort=origin] .sort').click();
+  await expect
+    .poll(async () => Object.keys(await lines(panel)))
+    .toEqual([both.origin, h1only.origin, hidden.origin].toSorted());
+});
+
+test('axe finds nothing in the panel, empty, filled and without tools', async ({ local, open }) => {
+  const session = await open({ helper: false });
+  const { tab, panel } = await inspectedTab(session, local);
+  expect(await violations(panel), 'empty').toEqual([]);
+  await tab.goto(mixedPage(local));
+  await expect.poll(async () => Object.keys(await lines(panel)).length).toBe(3);
+  await panel.bringToFront();
+  await panel.find('.opener').click();
+  expect(await violations(panel), 'filled').toEqual([]);
+});
+
+test('of an origin with many requests those beyond the first come when they are asked for', async ({
+  local,
+  open,
+}) => {
+  const session = await open({ helper: false });
+  const { tab, panel } = await inspectedTab(session, local);
+  const { both, hidden } = local.origins;
+  await tab.goto(`${both.origin}/page?resources=300&from=${hidden.origin}`, { timeoutMs: 60_000 });
+  const shown = async () => Number((await lines(panel))[hidden.origin]?.requests.replace(/\D/g, ''));
+  expect(await until(async () => (await shown()) === 300, TOOLS_TIMEOUT_MS)).toBe(true);
+  await panel.bringToFront();
+  await panel.find(`tbody[data-origin="${hidden.origin}"] .opener`).click();
+  await expect.poll(() => panel.find('.request').count()).toBe(200);
+  await panel.find('.more .link').click();
+  await expect.poll(() => panel.find('.request').count()).toBe(300);
+});
