@@ -4,13 +4,14 @@ import * as v from 'valibot';
 import { waitForRequests } from '#edition';
 import { timers } from '../browser.ts';
 import { troubleWords } from '../ledger/trouble.ts';
+import type { Arrival } from '../messages.ts';
 import { siteOfUrl } from '../site.ts';
 import { takeLeftBatches } from './left.ts';
 import type { Recordable } from './recordable.ts';
 import type { BatchSender, Recorder } from './recorder.ts';
 import { type RequestTable, SETTLE_MS } from './requests.ts';
 import { LEFT_PREFIX, type LeftBatch, type TimingAck, type TimingBatch } from './timing.ts';
-import { timingBatchSchema } from './timing-schema.ts';
+import { arrivedSchema, timingBatchSchema } from './timing-schema.ts';
 
 export interface InboxDeps {
   readonly recorder: () => Promise<Recorder>;
@@ -18,6 +19,8 @@ export interface InboxDeps {
   readonly table: RequestTable;
   /** Why the newest batch could not be recorded; null: it was. */
   readonly onTrouble: (words: string | null) => void;
+  /** A tab came to show a document in another way than by loading it. */
+  readonly onArrived: (tabId: number, documentId: string, arrival: Arrival) => void;
 }
 
 export interface Inbox {
@@ -48,7 +51,7 @@ function soon(delayMs: number, run: () => void): () => void {
 }
 
 /** Opens the inbox; must be called synchronously when the background starts, or messages are lost. */
-export function openInbox({ recorder, recordable, table, onTrouble }: InboxDeps): Inbox {
+export function openInbox({ recorder, recordable, table, onTrouble, onArrived }: InboxDeps): Inbox {
   /** False: nothing of this page is recorded. */
   const record = async (batch: TimingBatch, { incognito, ...sender }: Sender): Promise<boolean> => {
     const { record } = await recorder();
@@ -102,6 +105,13 @@ export function openInbox({ recorder, recordable, table, onTrouble }: InboxDeps)
       },
     );
     return true;
+  });
+
+  chrome.runtime.onMessage.addListener((message, { id, tab, documentId }) => {
+    const arrived = v.safeParse(arrivedSchema, message);
+    if (!arrived.success || id !== chrome.runtime.id || tab?.id === undefined) return;
+    const { source, arrival } = arrived.output;
+    onArrived(tab.id, documentId ?? source, arrival);
   });
 
   chrome.storage.local.onChanged.addListener((changes) => {
