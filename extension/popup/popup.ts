@@ -86,6 +86,14 @@ function drawRaces(port: BackgroundPort, origins: Iterable<Origin>): void {
   redrawRows(origins, around(port, page));
 }
 
+/** Races whose end nobody will tell of. */
+function lose(origins: readonly Origin[]): void {
+  for (const origin of origins) {
+    running.delete(origin);
+    failures.set(origin, say('popupRaceLost'));
+  }
+}
+
 function race(port: BackgroundPort, origin: Origin): void {
   const current = running.get(origin);
   if (current) {
@@ -93,7 +101,8 @@ function race(port: BackgroundPort, origin: Origin): void {
     port.send({ type: 'cancel-race', origin });
   } else {
     start(origin);
-    port.send({ type: 'race', origin });
+    // Between two lives of the background nobody hears of it.
+    if (!port.send({ type: 'race', origin })) lose([origin]);
   }
   drawRaces(port, [origin]);
 }
@@ -136,8 +145,7 @@ function onEvent(port: BackgroundPort, event: PopupEvent): void {
 
 function onLost(port: BackgroundPort): void {
   const lost = [...running.keys()];
-  for (const origin of lost) failures.set(origin, say('popupRaceLost'));
-  running.clear();
+  lose(lost);
   drawRaces(port, lost);
 }
 
