@@ -182,9 +182,13 @@ async function beginRecording(loaded: Settings): Promise<void> {
 function followSettings(changed: Settings): void {
   settings = changed;
   recordable.follow(settings);
+  const refused = (origin: Origin) => recordable.ofSite(siteOfHost(originParts(origin).host)) !== null;
+  const { raceWhen } = settings;
+  races.withdraw(({ origin, reason }) =>
+    reason === 'click' ? raceWhen === 'never' : raceWhen !== 'first-visit' || refused(origin),
+  );
   whenReady(({ pages, presenter, steering }) => {
     steering?.enable(settings.steering).catch(logged);
-    const refused = (origin: Origin) => recordable.ofSite(siteOfHost(originParts(origin).host)) !== null;
     steering?.exclude(refused).catch(logged);
     presenter.refreshWatched();
     const emptied = pages.forget(({ tabId, origin }) => recordable.ofPage(tabId, origin) !== null);
@@ -291,6 +295,7 @@ chrome.alarms.onAlarm.addListener(({ name }) => {
 /** Forgets everything; the helper's cache, too, where a helper answers. */
 async function wipe(): Promise<number | null> {
   const { ledger, pages, steering } = await ready;
+  races.withdraw(() => true);
   await ledger.wipe();
   pages.clear();
   inspection.forget();

@@ -59,6 +59,17 @@ test('a waiting race is cancelled here, a running one by the helper', async () =
   assert.deepEqual(failed, [`${origins.at(-1)} cancelled`, `${origins[0]} cancelled`]);
 });
 
+test('what waits is withdrawn where it is not wanted any more; what runs goes on', async () => {
+  const { races, running, failed, finish } = bench();
+  for (const origin of origins) races.start(comparison(origin));
+  const [first, kept, withdrawn] = [origins[0], origins.at(-2), origins.at(-1)] as [Origin, Origin, Origin];
+  races.withdraw(({ origin }) => origin !== kept);
+  assert.deepEqual(failed, [`${withdrawn} cancelled`]);
+  await finish(first);
+  assert.ok(running.has(kept));
+  assert.equal(running.has(withdrawn), false);
+});
+
 test('a used-up budget is said in words that tell when to try again', async () => {
   const { races, running, words } = bench();
   races.start(comparison(origins[0] as Origin));

@@ -16,6 +16,8 @@ export interface RacesDeps {
 export interface Races {
   start(order: RaceOrder): void;
   cancel(origin: Origin): void;
+  /** Cancels those that wait and that `which` picks; what runs is over in seconds. */
+  withdraw(which: (order: RaceOrder) => boolean): void;
 }
 
 /** The helper's own limit for races over the port. */
@@ -59,6 +61,10 @@ export function createRaces({ race, onProgress, onDone, onFailed }: RacesDeps): 
       });
   };
 
+  const cancelWaiting = (origin: Origin): void => {
+    if (waiting.delete(origin)) onFailed(origin, 'cancelled', say('popupRaceCancelledEarly'));
+  };
+
   return {
     start(order) {
       const { origin } = order;
@@ -71,8 +77,11 @@ export function createRaces({ race, onProgress, onDone, onFailed }: RacesDeps): 
       next();
     },
     cancel(origin) {
-      if (waiting.delete(origin)) onFailed(origin, 'cancelled', say('popupRaceCancelledEarly'));
+      cancelWaiting(origin);
       running.get(origin)?.cancel();
+    },
+    withdraw(which) {
+      for (const [origin, order] of [...waiting]) if (which(order)) cancelWaiting(origin);
     },
   };
 }
