@@ -87,7 +87,14 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   const joined = (batch: TimingBatch, { tabId, documentId }: BatchSender, site: string): Joined[] =>
     batch.entries.flatMap((timing, i) => {
       const { navigation, url } = timing;
-      const request = table.claim({ tabId, documentId, navigation, url, unfinished: isUnfinished(timing) });
+      const request = table.claim({
+        tabId,
+        documentId,
+        navigation,
+        url,
+        unfinished: isUnfinished(timing),
+        answeredAtMs: timing.firstByteMs || timing.endMs,
+      });
       if (request === 'counted') return [];
       const observation = observationOf(timing, request, {
         id: `${batch.source}:${batch.seq}:${i}`,

@@ -22,7 +22,14 @@ const base: EndedRequest = {
   initiator: null,
   incognito: null,
 };
-const claim = { tabId: 7, documentId: 'doc', navigation: false, url: 'https://a.test/x', unfinished: false };
+const claim = {
+  tabId: 7,
+  documentId: 'doc',
+  navigation: false,
+  url: 'https://a.test/x',
+  unfinished: false,
+  answeredAtMs: 0,
+};
 
 test('a request is claimed once, by its own document', () => {
   const table = createRequestTable();
@@ -144,4 +151,23 @@ test('a document that names its own protocol does not wait for a page that may n
   assert.deepEqual(table.expire(4999), []);
   assert.deepEqual(table.expire(5000), [document]);
   assert.equal(table.claim({ ...claim, navigation: true }), 'counted', 'when it speaks after all');
+});
+
+test('of two visits to one page each document has the answer of its own moment, whoever tells first', () => {
+  const page: EndedRequest = { ...base, kind: 'navigation', documentId: null };
+  const first: EndedRequest = { ...page, id: '1', atMs: 1000, protocol: 'h2' };
+  const second: EndedRequest = { ...page, id: '2', atMs: 1300, protocol: 'h3' };
+  for (const order of [
+    [1004, 1296],
+    [1296, 1004],
+  ]) {
+    const table = createRequestTable();
+    table.add(first);
+    table.add(second);
+    for (const answeredAtMs of order)
+      assert.equal(
+        table.claim({ ...claim, documentId: null, navigation: true, answeredAtMs }),
+        answeredAtMs < 1200 ? first : second,
+      );
+  }
 });

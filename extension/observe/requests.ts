@@ -44,6 +44,8 @@ export interface Claim {
   readonly url: string;
   /** The entry was taken before its answer was complete, so its request is yet to end. */
   readonly unfinished: boolean;
+  /** When the answer's first byte came, milliseconds since the epoch. */
+  readonly answeredAtMs: number;
 }
 
 /**
@@ -91,6 +93,17 @@ export interface RequestTable {
   readonly size: number;
 }
 
+/**
+ * Which of a tab's requests for one URL a document is of. Where the browser tells of a request when its answer's head
+ * comes, that of the same moment: a tab may have gone to the same page again before the first visit's timings are here.
+ * Else the newest: earlier ones were abandoned, or rendered ahead of time for nothing.
+ */
+function ofDocument(list: readonly EndedRequest[], answeredAtMs: number): number {
+  if (!list.some(({ protocol }) => protocol !== null)) return list.length - 1;
+  const away = list.map(({ atMs }) => Math.abs(atMs - answeredAtMs));
+  return away.indexOf(Math.min(...away));
+}
+
 export function createRequestTable(): RequestTable {
   const waiting = new Map<string, EndedRequest[]>();
   const counted = new Map<string, number>();
@@ -106,9 +119,9 @@ export function createRequestTable(): RequestTable {
     return keyOf(r.tabId, r.documentId, true, r.url);
   };
 
-  const take = (key: string, newest: boolean): EndedRequest | null => {
+  const take = (key: string, choose: (list: readonly EndedRequest[]) => number): EndedRequest | null => {
     const list = waiting.get(key);
-    const taken = newest ? list?.pop() : list?.shift();
+    const [taken] = list?.splice(choose(list), 1) ?? [];
     if (list?.length === 0) waiting.delete(key);
     if (taken !== undefined) size -= 1;
     return taken ?? null;
@@ -135,15 +148,14 @@ export function createRequestTable(): RequestTable {
       size += 1;
       const [oldest] = waiting.keys();
       if (size <= MAX_ENTRIES || oldest === undefined) return;
-      const dropped = take(oldest, false);
+      const dropped = take(oldest, () => 0);
       if (dropped !== null) overflow.push(dropped);
     },
 
-    claim({ tabId, documentId, navigation, url, unfinished }) {
+    claim({ tabId, documentId, navigation, url, unfinished, answeredAtMs }) {
       const key = keyOf(tabId, documentId, navigation, url);
-      // Resources tell in the order they ended. A document is of its tab's newest request for that URL: earlier ones
-      // were abandoned, or rendered ahead of time for nothing.
-      const found = take(key, navigation);
+      // Resources tell in the order they ended.
+      const found = take(key, (list) => (navigation ? ofDocument(list, answeredAtMs) : 0));
       if (found !== null) return found;
       const times = counted.get(key) ?? 0;
       if (times === 0) {
