@@ -118,6 +118,14 @@ test('the settings of the file hold, a host never to be recorded as its site', a
   assert.deepEqual([settings.retentionDays, settings.neverRecord], [30, ['a.test']]);
 });
 
+test('a file from elsewhere lets nothing be recorded that was never to be', async () => {
+  const ledger = await small();
+  const file = await exportData(ledger, area({ neverRecord: ['b.test', 'theirs.test'] }), NOW_MS);
+  const target = area({ neverRecord: ['mine.test', 'b.test'] });
+  await importData(ledger, target, file);
+  assert.deepEqual((await loadSettings(target)).neverRecord, ['b.test', 'mine.test', 'theirs.test']);
+});
+
 test('a file that another program laid out anew is read all the same', async () => {
   const ledger = await small();
   const before = await dump(ledger);

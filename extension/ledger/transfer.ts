@@ -34,7 +34,7 @@ export async function exportData(
 
 /**
  * Brings a file's data in. The whole file is checked first; a DataError says why it is refused, and then nothing has
- * changed. Settings become the file's. Rows are merged: of two rows with one key the one that counted more stays (see
+ * changed. Settings become the file's, but what was never to be recorded stays so. Rows are merged: of two rows with one key the one that counted more stays (see
  * `merge.ts`), so a file that is brought in again changes nothing, and one that was interrupted is finished by it.
  * Gives the number of rows in the file; `onRows` is told how many of them are in.
  */
@@ -51,7 +51,9 @@ export async function importData(
       if (piece.section === 'settings') settings = piece.row;
       else rows[piece.section] += 1;
   if (settings === null) throw new DataError('damaged', 'the file has no settings');
-  await changeSettings(area, settings);
+  const { neverRecord } = await loadSettings(area);
+  const excluded = new Set([...neverRecord, ...settings.neverRecord]);
+  await changeSettings(area, { ...settings, neverRecord: [...excluded].toSorted() });
 
   const of = SECTIONS.reduce((sum, section) => sum + rows[section], 0);
   let done = 0;
