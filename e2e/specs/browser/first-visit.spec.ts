@@ -6,29 +6,12 @@ import { type AddressInfo, connect } from 'node:net';
 import type { Session } from '../../browsers/session.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { ORIGIN_KINDS } from '../../origins/start.ts';
-import { expect, exportedReport, runPhotofinish } from '../fixtures.ts';
+import { choose, racedModes } from '../first-visits.ts';
+import { expect, runPhotofinish } from '../fixtures.ts';
 import { servedTest, visitPrivately } from '../served.ts';
 
 const { both, h2only, silent } = ORIGIN_KINDS;
 const test = servedTest({ both, h2only, silent });
-
-/** The options after that choice was made and shown. */
-async function choose(session: Session, when: 'never' | 'click' | 'first-visit'): Promise<Tab> {
-  const options = await session.openPage('options/options.html');
-  await options.find(`input[value=${when}]`).click();
-  await expect(options.part('helper')).toSay(/^The helper answers/);
-  if (when === 'first-visit') await expect(options.part('proxy')).toSay(/./);
-  return options;
-}
-
-/** The modes of the races of each origin that has any, oldest first, by the report. */
-async function racedModes(session: Session, dir: string): Promise<Record<string, string[]>> {
-  const popup = await session.openPopup(null);
-  const { sites } = await exportedReport(popup, dir);
-  await popup.tab.close();
-  const raced = sites.flatMap(({ origins }) => origins).filter(({ races }) => races.length > 0);
-  return Object.fromEntries(raced.map(({ origin, races }) => [origin, races.map(({ mode }) => mode)]));
-}
 
 /** Visits a page and races it by a click: whatever its visit started came before. */
 async function clickedRace(session: Session, url: string): Promise<void> {
@@ -155,16 +138,4 @@ test('no private window starts a race, recorded or not', async ({ open, served, 
   await tab.goto(`${h2only.origin}/page?resources=1`);
   await expect.poll(() => racedModes(session, dir)).toEqual({ [h2only.origin]: ['race'] });
   expect(served.seen.filter(({ origin, path }) => origin === both.origin && path === '/')).toEqual([]);
-});
-
-test('no container starts a race', async ({ open, served, dir }) => {
-  const session = await open({ local: served, proxy: 'none' });
-  test.skip(session.newContainerTab === null, 'the browser has no containers');
-  if (session.newContainerTab === null) return;
-  await choose(session, 'first-visit');
-  const { both, h2only } = served.origins;
-  const contained = await session.newContainerTab();
-  await contained.goto(`${both.origin}/page?resources=1`);
-  await (await session.newTab()).goto(`${h2only.origin}/page?resources=1`);
-  await expect.poll(() => racedModes(session, dir)).toEqual({ [h2only.origin]: ['race'] });
 });
