@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { Session } from '../../browsers/session.ts';
-import type { Tab } from '../../browsers/tab.ts';
 import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { choose, racedModes } from '../first-visits.ts';
 import { expect, runPhotofinish } from '../fixtures.ts';
