@@ -1,7 +1,6 @@
 // The page that lives, unseen, as long as the developer tools of a tab are open: adds the panel, keeps the list of the
 // tab's requests, and tells it to the background, again whenever that was ended and started anew.
 import '../words.ts';
-import { BROWSER } from '../edition.ts';
 import { type KeptPort, keepPort } from '../ui/keep-port.ts';
 import { say } from '../words.ts';
 import type { HarEntry } from './har.ts';
@@ -12,7 +11,7 @@ import { createLog, entryName, type Logged, loggedEntry } from './log.ts';
 const BATCH_MS = 100;
 
 const { tabId } = chrome.devtools.inspectedWindow;
-const log = createLog(BROWSER === 'firefox');
+const log = createLog();
 /** The newest of the list that the background has not heard of. */
 let waiting: Logged[] = [];
 let due = false;

@@ -39,6 +39,8 @@ export interface HarEntry {
   readonly serverIPAddress?: string;
   /** Chromium: `memory` or `disk`; the version is then that of the answer once stored. */
   readonly _fromCache?: string | null;
+  /** Chromium: `document` for pages and frames. */
+  readonly _resourceType?: string;
 }
 
 /** Of HTTP/1.1 Chromium gives the status line's own spelling, or its own in small letters. */

@@ -4,7 +4,7 @@ import { createLog, type Logged, loggedEntry, MAX_REQUESTS } from './log.ts';
 
 const START_MS = Date.UTC(2026, 10, 21);
 
-function entry(path: string, atMs: number, redirectURL = ''): Logged {
+function entry(path: string, atMs: number, redirectURL = '', type?: string): Logged {
   const logged = loggedEntry({
     startedDateTime: new Date(START_MS + atMs).toISOString(),
     time: 1,
@@ -15,6 +15,7 @@ function entry(path: string, atMs: number, redirectURL = ''): Logged {
       redirectURL,
       _transferSize: 10,
     },
+    ...(type !== undefined && { _resourceType: type }),
   });
   assert.ok(logged);
   return logged;
@@ -23,7 +24,7 @@ function entry(path: string, atMs: number, redirectURL = ''): Logged {
 const paths = (list: readonly Logged[]) => list.map(({ request }) => new URL(request.url).pathname);
 
 test('told of a navigation first, the list begins anew and keeps the redirects that led to it', () => {
-  const log = createLog(false);
+  const log = createLog();
   log.add([entry('/old', 0), entry('/elsewhere', 5, '/other')]);
   log.add([entry('/go', 10, '/hop'), entry('/hop', 11, 'https://a.test/page')]);
   log.navigated('https://a.test/page#part');
@@ -34,14 +35,14 @@ test('told of a navigation first, the list begins anew and keeps the redirects t
 });
 
 test('told of a loaded document, the list keeps all since its request', () => {
-  const log = createLog(true);
+  const log = createLog();
   log.add([entry('/old', 0), entry('/page', 10), entry('/x', 12), entry('/late-old', 9)]);
   log.navigated('https://a.test/page');
   assert.deepEqual(paths(log.list), ['/page', '/x']);
 });
 
 test('a reload is told apart from the document before, whether its answer is told first or last', () => {
-  const log = createLog(true);
+  const log = createLog();
   log.navigated('https://a.test/page');
   log.add([entry('/page', 10), entry('/x', 12)]);
   log.navigated('https://a.test/page');
@@ -52,15 +53,23 @@ test('a reload is told apart from the document before, whether its answer is tol
   assert.deepEqual(paths(log.list), ['/page']);
 });
 
+test('a page that asks for its own address is no new document', () => {
+  const log = createLog();
+  log.navigated('https://a.test/page');
+  log.add([entry('/page', 10, '', 'document'), entry('/page', 15, '', 'fetch'), entry('/x', 16)]);
+  log.navigated('https://a.test/page');
+  assert.deepEqual(paths(log.list), []);
+});
+
 test('redirects in a circle end', () => {
-  const log = createLog(false);
+  const log = createLog();
   log.add([entry('/a', 0, '/b'), entry('/b', 1, '/a'), entry('/a', 2, '/b')]);
   log.navigated('https://a.test/b');
   assert.deepEqual(paths(log.list), ['/a', '/b', '/a']);
 });
 
 test('the oldest give way', () => {
-  const log = createLog(false);
+  const log = createLog();
   log.add(Array.from({ length: MAX_REQUESTS + 2 }, (_, i) => entry(`/${i}`, i)));
   assert.equal(log.list.length, MAX_REQUESTS);
   assert.equal(paths(log.list)[0], '/2');

@@ -10,6 +10,8 @@ export interface Logged {
   readonly request: InspectedRequest;
   readonly url: string;
   readonly redirectUrl: string | null;
+  /** Whether it may be the answer of the page itself, as far as the browser tells. */
+  readonly mayBeDocument: boolean;
 }
 
 /** Null for what is not kept: no https, or no answer. */
@@ -18,7 +20,9 @@ export function loggedEntry(entry: HarEntry): Logged | null {
   if (request === null) return null;
   const { url } = entry.request;
   const to = entry.response.redirectURL;
-  return { request, url, redirectUrl: to && URL.canParse(to, url) ? new URL(to, url).href : null };
+  const redirectUrl = to && URL.canParse(to, url) ? new URL(to, url).href : null;
+  const type = entry._resourceType ?? 'document';
+  return { request, url, redirectUrl, mayBeDocument: type === 'document' && redirectUrl === null };
 }
 
 const withoutFragment = (url: string): string => url.replace(/#.*/, '');
@@ -43,15 +47,18 @@ export interface Log {
 }
 
 /**
- * Keeps the list. Chromium tells of a navigation when the document's answer begins, and of the answer itself later: of
- * the list only the redirects before it are its own. Firefox tells when the document is loaded, before or after its
- * answer: then all since its request is its own.
+ * Keeps the list. Browsers tell of a navigation before or after the document's own answer, and Firefox after those of
+ * what it loads, too. Told after, the list keeps all since the document's request; told before, it keeps the redirects
+ * that led to it, and the document is the next answer of that address.
  */
-export function createLog(toldLoaded: boolean): Log {
+export function createLog(): Log {
   let list: readonly Logged[] = [];
   let awaited: string | null = null;
   /** When the document of the list was asked for. */
   let documentStartMs = Number.NEGATIVE_INFINITY;
+
+  const isOf = (address: string | null) => (each: Logged) =>
+    each.mayBeDocument && withoutFragment(each.url) === address;
 
   return {
     get list() {
@@ -59,7 +66,7 @@ export function createLog(toldLoaded: boolean): Log {
     },
     add(logged) {
       list = [...list, ...logged].slice(-MAX_REQUESTS);
-      const document = logged.find((each) => withoutFragment(each.url) === awaited);
+      const document = logged.find(isOf(awaited));
       if (document === undefined) return;
       awaited = null;
       documentStartMs = document.request.startMs;
@@ -68,9 +75,7 @@ export function createLog(toldLoaded: boolean): Log {
       const wanted = withoutFragment(url);
       // What led to the document before, or is its answer, may have the same address.
       const since = list.filter((each) => each.request.startMs > documentStartMs);
-      const document = toldLoaded
-        ? since.findLast((each) => withoutFragment(each.url) === wanted)
-        : undefined;
+      const document = since.findLast(isOf(wanted));
       const hops = hopsTo(url, since);
       awaited = document === undefined ? wanted : null;
       const startMs = document?.request.startMs ?? Number.POSITIVE_INFINITY;
