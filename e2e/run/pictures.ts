@@ -23,12 +23,14 @@ const DOCS = join(TOP, 'docs');
 const ANSWER_DELAY_MS = 10;
 const CAPTION_TIMEOUT_MS = 10_000;
 const TABLE_TIMEOUT_MS = 20_000;
+/** Charts are drawn anew for another width. */
 const REDRAW_MS = 500;
 /** What one visit taught is told to the helper a little later; by the last every origin can be forecast. */
 const MIXED_VISITS = 4;
 /** Short and always the same, so that a new picture differs only where the product does. */
 const FIRST_PORT = 4433;
-const POPUP = { width: 400, height: 600 };
+/** Higher than its contents, so that no scroll bar takes of its width. */
+const POPUP = { width: 400, height: 1200 };
 const POPUP_SCALE = 2;
 const REPORT = { width: 1100, height: 900 };
 const DASHBOARD = { width: 1280, height: 900 };
@@ -56,7 +58,6 @@ async function photographPopup({ tab }: Popup, colorScheme: 'light' | 'dark'): P
   await page.setViewportSize(POPUP);
   await page.emulateMedia({ colorScheme });
   const height = await page.evaluate(() => Math.ceil(document.body.getBoundingClientRect().height));
-  await page.setViewportSize({ ...POPUP, height });
   const browser = await page.context().newCDPSession(page);
   const { data } = await browser.send('Page.captureScreenshot', {
     format: 'png',
@@ -83,25 +84,25 @@ async function photographDashboard(session: Session): Promise<string> {
   await fillLedger(session, SAMPLE);
   const tab = await session.openPage('dashboard/dashboard.html');
   const page = playwrightPage(tab);
+  // The page's policy lets no style from outside hide them.
+  const browser = await page.context().newCDPSession(page);
+  await browser.send('Emulation.setScrollbarsHidden', { hidden: true });
   await page.setViewportSize(DASHBOARD);
   await page.emulateMedia({ colorScheme: 'light' });
   const rows = tab.find('#table tbody tr.main');
   const complete = async () =>
     (await rows.count()) > DASHBOARD_ROWS && (await tab.part('load').text()) === '';
   if ((await until(complete, TABLE_TIMEOUT_MS)) === null) throw new Error('the dashboard never was complete');
-  // Without a scroll bar, which the page's policy does not let a style hide; the charts are drawn anew for that width.
-  const whole = await page.evaluate(() => document.documentElement.scrollHeight);
-  await page.setViewportSize({ ...DASHBOARD, height: whole });
+  await page.waitForFunction(() => document.documentElement.clientWidth === innerWidth);
   await page.waitForTimeout(REDRAW_MS);
   const height = await page.evaluate(
     (shown) => document.querySelectorAll('#table tbody tr.main')[shown]?.getBoundingClientRect().top ?? 0,
     DASHBOARD_ROWS,
   );
   const file = join(DOCS, 'dashboard.png');
-  await page.screenshot({
-    path: file,
-    clip: { x: 0, y: 0, width: DASHBOARD.width, height: Math.floor(height) },
-  });
+  const clip = { x: 0, y: 0, width: DASHBOARD.width, height: Math.floor(height) };
+  await page.screenshot({ path: file, fullPage: true, clip });
+  await browser.detach();
   return file;
 }
 
