@@ -18,6 +18,9 @@ export interface OriginRow {
 
 /** Connecting to the helper and three pairs of attempts, the slowest of them running into their time-outs. */
 const RACE_TIMEOUT_MS = 60_000;
+/** How often somebody presses a button that seems to do nothing, and how long they look. */
+const MENU_CLICKS = 3;
+const MENU_TIMEOUT_MS = 2000;
 
 export class Popup {
   readonly tab: Tab;
@@ -67,9 +70,14 @@ export class Popup {
 
   /** Exports the report of all sites through the menu and saves the download as `file`. */
   async exportAllSites(format: ReportFormat, file: string): Promise<void> {
+    const item = this.tab.find('[role=menuitem]', `All sites as ${format.toUpperCase()}`);
     const download = await this.tab.download(async () => {
-      await this.part('export').click();
-      await this.tab.find('[role=menuitem]', `All sites as ${format.toUpperCase()}`).click();
+      // The foot moves with what stands above it, the helper's absence for example, and a click then meets nothing.
+      for (let click = 0; click < MENU_CLICKS && !(await item.isVisible()); click += 1) {
+        await this.part('export').click();
+        await until(() => item.isVisible(), MENU_TIMEOUT_MS);
+      }
+      await item.click();
     });
     await copyFile(download.file, file);
   }
