@@ -245,7 +245,7 @@ observeRequests({
 const onVisited = createVisits({
   recordable,
   settings: () => settings,
-  helperReady: () => link.state.state === 'ready',
+  helperReady: () => link.settled(),
   ledger: async () => (await ready).ledger,
   race: (order) => races.start(order),
 });

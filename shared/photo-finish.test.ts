@@ -166,3 +166,7 @@ test('no times at all still give a drawing', () => {
   );
   assert.ok(finish.axis.maxMs > 0);
 });
+
+test('an axis of next to nothing has its zero', () => {
+  assert.deepEqual(axisTicks(Number.MIN_VALUE), [0]);
+});

@@ -54,9 +54,12 @@ const MOST_TICKS = 5;
 /** An axis with nothing on it still needs a length. */
 const EMPTY_AXIS_MS = 100;
 
+/** Below a nanosecond there is nothing to tell apart, and powers of ten end in 0. */
+const LEAST_AXIS_MS = 1e-6;
+
 /** Round steps of 1, 2 or 5 times a power of ten from 0 up to `maxMs`, at most `MOST_TICKS` after 0. */
 export function axisTicks(maxMs: number): number[] {
-  const rough = maxMs / MOST_TICKS;
+  const rough = Math.max(maxMs, LEAST_AXIS_MS) / MOST_TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) ?? 10 * power;
   const count = Math.floor(maxMs / step + 1e-9);

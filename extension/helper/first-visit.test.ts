@@ -19,7 +19,7 @@ function bench(settings: Partial<Settings> = {}, { ready = true, known = false }
   const orders: RaceOrder[] = [];
   const visited = createFirstVisitRaces({
     settings: () => ({ ...DEFAULT_SETTINGS, raceWhen: 'first-visit', ...settings }),
-    helperReady: () => ready,
+    helperReady: async () => ready,
     known: async () => known,
     race: (order) => orders.push(order),
   });

@@ -20,7 +20,8 @@ export interface Visit {
 
 export interface FirstVisitDeps {
   readonly settings: () => Settings;
-  readonly helperReady: () => boolean;
+  /** Whether the helper answers, once that is known: a line that is being opened is waited for. */
+  readonly helperReady: () => Promise<boolean>;
   /** Whether the origin was raced, or visited before this page began. */
   readonly known: (visit: Visit) => Promise<boolean>;
   readonly race: (order: RaceOrder) => void;
@@ -35,13 +36,16 @@ export function createFirstVisitRaces(deps: FirstVisitDeps): (visit: Visit) => P
 
   return async (visit) => {
     const { origin, privateWindow, container, proxied } = visit;
-    const allowed = () => deps.settings().raceWhen === 'first-visit' && deps.helperReady();
-    if (!allowed() || privateWindow || container || proxied !== false || seen.has(origin)) return;
+    const wanted = () => deps.settings().raceWhen === 'first-visit';
+    if (!wanted() || privateWindow || container || proxied !== false || seen.has(origin)) return;
     seen.add(origin);
     const [oldest] = seen;
     if (seen.size > MAX_REMEMBERED && oldest !== undefined) seen.delete(oldest);
     if (await deps.known(visit)) return;
-    if (!allowed()) return;
+    const ready = await deps.helperReady();
+    // A later visit may find the helper there.
+    if (!ready) seen.delete(origin);
+    if (!ready || !wanted()) return;
     const { raceMode: mode, startDelayMs } = deps.settings();
     deps.race({ origin, mode, reason: 'navigation', startDelayMs });
   };

@@ -37,12 +37,16 @@ export interface HelperLink {
   reconnect(): void;
   /** Tells the state now and after each change; gives the function that ends it. */
   watch(told: (state: HelperState) => void): () => void;
+  /** Whether the helper answers, once that is known: a line that is being opened is waited for. */
+  settled(): Promise<boolean>;
   /** Something is in the outbox. */
   uploadSoon(): void;
 }
 
 /** Several batches of one page go to the helper together. */
 const UPLOAD_DELAY_MS = 1000;
+/** A helper starts in a fraction of a second, on a slow disk in a few. */
+const SETTLE_MS = 5000;
 
 /** Makes the line and opens it as soon as the user's consent is known. */
 export function openHelperLink(deps: HelperLinkDeps): HelperLink {
@@ -138,6 +142,20 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
       told(stateNow());
       return () => watchers.delete(told);
     },
+    settled: () =>
+      new Promise((resolve) => {
+        const told = ({ state }: HelperState): void => {
+          if (state !== 'connecting') finish(state === 'ready');
+        };
+        const finish = (ready: boolean): void => {
+          giveUp();
+          watchers.delete(told);
+          resolve(ready);
+        };
+        const giveUp = timers.later(SETTLE_MS, () => finish(false));
+        watchers.add(told);
+        told(stateNow());
+      }),
     uploadSoon,
   };
 }
