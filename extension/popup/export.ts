@@ -16,6 +16,8 @@ async function save(site: string | null, format: ExportFormat): Promise<void> {
   setText(words, say('popupExportBuilding'));
   showFailure('');
   try {
+    // Firefox gives pages in private windows a storage of their own, which is empty.
+    if (chrome.extension.inIncognitoContext) throw new Error(say('popupExportPrivate'));
     const { download, reportOf } = await import('./export-file.ts');
     const report = await reportOf({ sites: site === null ? null : [site] });
     download(exportName(site, report.createdAt, format), report, format);

@@ -133,6 +133,11 @@ test('no private window starts a race, recorded or not', async ({ open, served, 
   const privately = await visitPrivately(options, served.seen, url, 2);
   await shown.goto(session.extensionUrl(`popup/popup.html?tab=${privately}`));
   await expect(shown.part('page-protocol')).toSay(/^HTTP\/[23]$/);
+  // In Firefox new tabs would open in the private window, whose pages see nothing of the ledger.
+  await options.evaluate(async (tabId) => {
+    const { windowId } = await chrome.tabs.get(tabId);
+    await chrome.windows.remove(windowId);
+  }, privately);
 
   await tab.goto(`${h2only.origin}/page?resources=1`);
   await expect.poll(() => racedModes(session, dir)).toEqual({ [h2only.origin]: ['race'] });
