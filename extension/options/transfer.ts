@@ -3,6 +3,7 @@ import { DataError, type DataErrorCode } from '../ledger/data-document.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { exportData, importData } from '../ledger/transfer.ts';
 import { byId, setText } from '../ui/elements.ts';
+import { saveFile } from '../ui/save-file.ts';
 import { say, type WordKey } from '../words.ts';
 import { messageOf, saved } from './saving.ts';
 
@@ -12,9 +13,6 @@ const REFUSALS: Readonly<Record<DataErrorCode, WordKey>> = {
   damaged: 'optionsImportDamaged',
   'bad-row': 'optionsImportBadRow',
 };
-/** The browser has begun to save long before; the bytes are then let go. */
-const RELEASE_AFTER_MS = 60_000;
-
 /** The file's name: the day is the user's own. */
 export function dataFileName(now: Date): string {
   const [year, month, day] = [now.getFullYear(), now.getMonth() + 1, now.getDate()];
@@ -26,14 +24,6 @@ export function dataFileName(now: Date): string {
 export function importFailure(error: unknown): string {
   const message = messageOf(error);
   return say(error instanceof DataError ? REFUSALS[error.code] : 'optionsImportFailed', { message });
-}
-
-function download(file: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), RELEASE_AFTER_MS);
 }
 
 /** Runs one of the two with both buttons off, and says its beginning and its end. */
@@ -50,7 +40,7 @@ async function exported(): Promise<string> {
   const name = dataFileName(new Date());
   try {
     await saved();
-    download(await exportData(openLedger(), chrome.storage.local, Date.now()), name);
+    saveFile(await exportData(openLedger(), chrome.storage.local, Date.now()), name);
     return say('optionsExported', { file: name });
   } catch (error) {
     return say('optionsExportFailed', { message: messageOf(error) });
