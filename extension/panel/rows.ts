@@ -11,7 +11,7 @@ import { writeVerdict } from '../popup/answer.ts';
 import { originLabel, verdictWords } from '../popup/format.ts';
 import { writeHost } from '../popup/host.ts';
 import { setMark } from '../popup/mark.ts';
-import { byId, make, setAttribute, setText } from '../ui/elements.ts';
+import { copyOf, make, part, setAttribute, setText } from '../ui/elements.ts';
 import { say } from '../words.ts';
 import { type Group, protocolOf } from './groups.ts';
 import { deliveryWords, protocolsWords, protocolWords } from './words.ts';
@@ -28,17 +28,6 @@ export interface GroupRow {
   update(group: Group, view: OriginView | null): void;
   setOpen(open: boolean): void;
   readonly isOpen: boolean;
-}
-
-function copyOf<T extends Element>(template: string): T {
-  const content = byId<HTMLTemplateElement>(template).content.firstElementChild;
-  return document.importNode(content as T, true);
-}
-
-function part(root: Element, selector: string): HTMLElement {
-  const found = root.querySelector<HTMLElement>(selector);
-  if (found === null) throw new Error(`a row has no ${selector}`);
-  return found;
 }
 
 function bytesWords(bytes: number | null): string {

@@ -4,7 +4,7 @@ import type { Origin } from '@photofinish/shared/origin';
 import { sayNumber } from '@photofinish/shared/words';
 import type { OriginView, PageView } from '../messages.ts';
 import { requestsOf } from '../page/order.ts';
-import { byId, make, setAttribute, setSvg, setText } from '../ui/elements.ts';
+import { copyOf, make, part, setAttribute, setSvg, setText } from '../ui/elements.ts';
 import { say } from '../words.ts';
 import { writeVerdict } from './answer.ts';
 import { captionWords, drawing, type RaceBoard, raceButton, verdictSign } from './finish.ts';
@@ -41,17 +41,6 @@ export interface Row {
 }
 
 let made = 0;
-
-function copyOf<T extends Element>(template: string): T {
-  const content = byId<HTMLTemplateElement>(template).content.firstElementChild;
-  return document.importNode(content as T, true);
-}
-
-function part(root: Element, selector: string): HTMLElement {
-  const found = root.querySelector<HTMLElement>(selector);
-  if (found === null) throw new Error(`a row has no ${selector}`);
-  return found;
-}
 
 function makeDetail(row: Row, around: () => Surroundings): Detail {
   const line = copyOf<HTMLElement>('detail');

@@ -19,6 +19,19 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** A copy of the one element in the template of that id. */
+export function copyOf<T extends Element>(template: string): T {
+  const content = byId<HTMLTemplateElement>(template).content.firstElementChild;
+  return document.importNode(content as T, true);
+}
+
+/** The element within `root`; its absence is a mistake in the page. */
+export function part(root: Element, selector: string): HTMLElement {
+  const found = root.querySelector<HTMLElement>(selector);
+  if (found === null) throw new Error(`a part of the page has no ${selector}`);
+  return found;
+}
+
 /** Writes text where it differs. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
