@@ -1,7 +1,8 @@
 // Builds and starts Caddy, so that what holds against our own server is also proven against one by other hands.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
@@ -9,6 +10,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { buildGoModule, type GoModule } from '../go-module.ts';
 import { scratchDirectory } from '../scratch.ts';
 import type { Certificate, RunningOrigin } from './start.ts';
@@ -27,26 +29,41 @@ export interface CaddyOptions {
   host: string;
   certificate: Certificate;
   caPath: string;
+  /** A network namespace, where it listens on this port of every address; a free port of loopback unless said. */
+  inside?: {
+    spawn(file: string, args: readonly string[], options: SpawnOptions): ChildProcess;
+    port: number;
+  };
 }
 
 export interface RunningCaddy extends RunningOrigin {
+  /** Its process. */
+  pid: number;
+  /** As Caddy says it. */
+  version: string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts Caddy on loopback with HTTP/1.1, HTTP/2 and HTTP/3 on one port, and resolves once it answers and
- * advertises HTTP/3. Throws as `buildGoModule` does, or with Caddy's own words if it ends before that.
+ * Starts Caddy with HTTP/1.1, HTTP/2 and HTTP/3 on one port, everything else at its defaults, and resolves once it
+ * speaks all of them. Throws as `buildGoModule` does, or with Caddy's own words if it ends before that.
  */
 export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
   const binary = await buildGoModule(MODULE);
   const dir = await scratchDirectory('caddy');
-  const port = await freePort();
+  const { inside } = options;
+  const port = inside?.port ?? (await freePort());
   const configPath = path.join(dir, 'caddy.json');
-  await writeFile(configPath, JSON.stringify(configuration(options, port, dir)));
-  const child = spawn(binary, ['run', '--config', configPath], {
+  const listen = inside === undefined ? `127.0.0.1:${port}` : `:${port}`;
+  await writeFile(configPath, JSON.stringify(configuration(options, listen, dir)));
+  const version = (await promisify(execFile)(binary, ['version'])).stdout.trim();
+  const start = inside?.spawn ?? spawn;
+  const child = start(binary, ['run', '--config', configPath], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, HOME: dir, XDG_CONFIG_HOME: dir, XDG_DATA_HOME: dir },
   });
+  if (child.stderr === null || child.pid === undefined) throw new Error('Caddy cannot be started');
+  const { pid } = child;
   const complaints = text(child.stderr);
   // Caddy does not notice the end of its parent.
   const endWithUs = () => child.kill();
@@ -57,16 +74,17 @@ export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
     await ended(child);
     await rm(dir, { recursive: true, force: true });
   };
-  if (!(await advertises(options, port, child))) {
+  const ready = () => (inside === undefined ? answersWithAltSvc(options, port) : listens(pid, port));
+  if (!(await comesTrue(ready, child))) {
     await stop();
     throw new Error(`Caddy did not start:\n${await complaints}`);
   }
-  return { origin: `https://${options.host}:${port}`, host: options.host, port, stop };
+  return { origin: `https://${options.host}:${port}`, host: options.host, port, pid, version, stop };
 }
 
-function configuration({ host, certificate }: CaddyOptions, port: number, dir: string): object {
+function configuration({ host, certificate }: CaddyOptions, listen: string, dir: string): object {
   const page =
-    `<!doctype html><html lang="en"><title>${host}:${port}</title>` +
+    `<!doctype html><html lang="en"><title>${host}</title>` +
     '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">' +
     '<p>Served over <strong id="protocol">{http.request.proto}</strong> by Caddy</p>';
   const headers = {
@@ -84,7 +102,7 @@ function configuration({ host, certificate }: CaddyOptions, port: number, dir: s
         grace_period: GRACE_PERIOD,
         servers: {
           origin: {
-            listen: [`127.0.0.1:${port}`],
+            listen: [listen],
             protocols: ['h1', 'h2', 'h3'],
             automatic_https: { disable: true },
             tls_connection_policies: [{}],
@@ -119,18 +137,18 @@ async function freePort(): Promise<number> {
   throw new Error('No port is free for both TCP and UDP.');
 }
 
-/** Caddy listens on TCP first and sends Alt-Svc only once it listens on UDP, so that header is the sign. */
-async function advertises(options: CaddyOptions, port: number, child: ChildProcess): Promise<boolean> {
-  const ca = await readFile(options.caPath);
+async function comesTrue(ready: () => boolean | Promise<boolean>, child: ChildProcess): Promise<boolean> {
   const deadlineMs = performance.now() + START_TIMEOUT_MS;
   while (child.exitCode === null && performance.now() < deadlineMs) {
-    if (await answersWithAltSvc(options.host, port, ca)) return true;
+    if (await ready()) return true;
     await pause(POLL_MS);
   }
   return false;
 }
 
-async function answersWithAltSvc(host: string, port: number, ca: Buffer): Promise<boolean> {
+/** Caddy listens on TCP first and sends Alt-Svc only once it listens on UDP, so that header is the sign. */
+async function answersWithAltSvc({ host, caPath }: CaddyOptions, port: number): Promise<boolean> {
+  const ca = await readFile(caPath);
   const request = get({ host: '127.0.0.1', port, servername: host, ca, agent: false, headers: { host } });
   try {
     const [response] = await once(request, 'response');
@@ -139,6 +157,12 @@ async function answersWithAltSvc(host: string, port: number, ca: Buffer): Promis
   } catch {
     return false;
   }
+}
+
+/** In the process's own namespace, where we are not: its sockets as the kernel lists them, ports in hexadecimal. */
+function listens(pid: number, port: number): boolean {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')} `;
+  return ['tcp6', 'udp6'].every((list) => readFileSync(`/proc/${pid}/net/${list}`, 'utf8').includes(local));
 }
 
 async function ended(child: ChildProcess): Promise<void> {

@@ -1,0 +1,98 @@
+// Our own client as a contestant: the built command line, one process for a run of trials, as `photofinish race` prints
+// its record.
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { raceDocumentSchema, type Trial } from '@photofinish/shared/outcome';
+import * as v from 'valibot';
+import { scratchDirectory, TOP } from '../../scratch.ts';
+import type { Opener } from '../contestant.ts';
+import { DEADLINE_MS, type LabTrial } from '../trial.ts';
+
+const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
+/** Races on the cell's own link that make a host known. */
+const LESSONS = 20;
+/** The network that these races are filed under: recognising one would look at the machine's own. */
+const NETWORK = ['--network', 'laboratory'];
+
+export interface OursOptions {
+  readonly name: string;
+  readonly title: string;
+  /** Of `photofinish race`. */
+  readonly mode: 'race' | 'alt-svc' | 'v3' | 'naive' | 'h3' | 'h2';
+  /** Whether the host was met before, on the cell's own link: memory `hints` instead of `none`. */
+  readonly known?: boolean;
+  /** Further options of the command line. */
+  readonly options?: readonly string[];
+}
+
+/**
+ * When there was a connection to use. By Alt-Svc on first contact that is old HTTP's, which the trial leaves for HTTP/3
+ * later: the papers' tables take the former.
+ */
+function usableMs({ establishedMs, attempts }: Trial): number | null {
+  if (establishedMs === null) return null;
+  return Math.min(establishedMs, ...attempts.flatMap((attempt) => attempt.establishedMs ?? []));
+}
+
+function labTrial(trial: Trial): LabTrial {
+  const { adopted, firstByteMs, attempts } = trial;
+  const sent = attempts.map(({ packets }) => packets?.sent ?? 0).reduce((sum, count) => sum + count, 0);
+  const error = attempts.findLast((attempt) => attempt.error !== undefined)?.error;
+  return {
+    adopted,
+    establishedMs: usableMs(trial),
+    firstByteMs,
+    datagramsSent: sent,
+    ...(adopted === null && error !== undefined && { error: `${error.code}: ${error.message}` }),
+    ...(adopted !== 'h3' && { trace: trial }),
+  };
+}
+
+/** Opens our client in one mode; against Caddy. */
+export function ours({ name, title, mode, known = false, options = [] }: OursOptions): Opener {
+  return async ({ client, caddy, caPath }) => {
+    const dir = await scratchDirectory(`lab-${name}`);
+    const cache = join(dir, 'cache', 'host-cache.sqlite');
+    const where = [
+      '--allow-private',
+      '--ca',
+      caPath,
+      '--resolve',
+      `${caddy.host}:${caddy.port}:${caddy.address}`,
+    ];
+    const race = async (trials: number, ...args: readonly string[]): Promise<Trial[]> => {
+      const how = ['--mode', mode, '--trials', String(trials), '--timeout', String(DEADLINE_MS), '--json'];
+      const { stdout, stderr } = await client.run(PHOTOFINISH, [
+        'race',
+        caddy.origin,
+        ...how,
+        ...where,
+        ...args,
+      ]);
+      if (stdout === '') throw new Error(`${name}: ${stderr}`);
+      const [record] = v.parse(raceDocumentSchema, JSON.parse(stdout)).races;
+      if (record === undefined || record.error !== undefined)
+        throw new Error(`${name}: ${record?.error?.message ?? 'no race'}`);
+      return [...record.trials];
+    };
+    const remembering = ['--cache', cache, ...NETWORK];
+    return {
+      name,
+      title,
+      kind: 'ours',
+      versions: {},
+      ...(known && {
+        async prepare() {
+          await rm(join(dir, 'cache'), { recursive: true, force: true });
+          await mkdir(join(dir, 'cache'));
+          await race(LESSONS, '--memory', 'full', ...remembering);
+        },
+      }),
+      async run(trials) {
+        const memory = known ? ['--memory', 'hints', ...remembering] : ['--memory', 'none'];
+        return (await race(trials, ...memory, ...options)).map(labTrial);
+      },
+      close: () => rm(dir, { recursive: true, force: true }),
+    };
+  };
+}
