@@ -1,0 +1,42 @@
+// What a run of `adoption` has measured: by cell and contestant every single trial, and how the link behaved meanwhile.
+import type { LinkReport } from '../../network/shape.ts';
+import type { Absent, ContestantKind } from '../contestant.ts';
+import type { LabTrial } from '../trial.ts';
+
+/** One setting of the link, in which every contestant is measured. */
+export interface Cell {
+  /** `delay-50`, `loss-10`; delay 0 without loss belongs to both of P2's sweeps and is `delay-0`. */
+  readonly id: string;
+  /** The external round trip, half in each direction (P2, tables 1 and 2). */
+  readonly delayMs: number;
+  /** From server to client, 0 to 1 (P2, tables 3 and 4). */
+  readonly loss: number;
+}
+
+export interface ContestantInfo {
+  readonly name: string;
+  readonly title: string;
+  readonly kind: ContestantKind;
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+export interface CellResult {
+  readonly cell: Cell;
+  /** By contestant's name; contestants that have not been measured here are left out. */
+  readonly trials: Readonly<Record<string, readonly LabTrial[]>>;
+  /** One for each turn of a contestant, in the order of the turns. */
+  readonly link: readonly { readonly contestant: string; readonly report: LinkReport }[];
+}
+
+export interface AdoptionRun {
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly seed: number;
+  /** What was asked for, by kind of contestant. */
+  readonly trials: Readonly<Record<ContestantKind, number>>;
+  /** Whether goals are judged on it: `--full`. */
+  readonly full: boolean;
+  readonly contestants: readonly ContestantInfo[];
+  readonly absent: readonly Absent[];
+  readonly cells: readonly CellResult[];
+}
