@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SCRATCH } from './scratch.ts';
@@ -12,7 +12,7 @@ import { SCRATCH } from './scratch.ts';
 export const GO_MISSING =
   'Go is needed to build what the product is tested against. Get it from https://go.dev/dl/.';
 
-const SOURCES = ['go.mod', 'go.sum', 'main.go'];
+const SOURCE = /^go\.(?:mod|sum)$|\.go$/;
 
 export interface GoModule {
   /** What it is called in what is said, and as a file. */
@@ -23,7 +23,8 @@ export interface GoModule {
 
 async function digestOfSources(directory: string): Promise<string> {
   const hash = createHash('sha256');
-  for (const name of SOURCES) hash.update(await readFile(path.join(directory, name)));
+  const names = (await readdir(directory)).filter((name) => SOURCE.test(name)).sort();
+  for (const name of names) hash.update(`${name}\n`).update(await readFile(path.join(directory, name)));
   return hash.digest('hex');
 }
 
