@@ -1,0 +1,51 @@
+// What a line of `photofinish race -` may look like, and how each mistake in one is told.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readRaceLine } from './race-line.ts';
+
+test('a line is an origin, or an object that may name its mode', () => {
+  const read = (line: string): unknown => {
+    const result = readRaceLine(line, 'race');
+    return result?.ok ? [result.value.origin.origin, result.value.mode] : result;
+  };
+  assert.deepEqual(read('example.org'), ['https://example.org', 'race']);
+  assert.deepEqual(read('  https://a.test:8443/ \r'), ['https://a.test:8443', 'race']);
+  assert.deepEqual(read('{"origin": "a.test"}'), ['https://a.test', 'race']);
+  assert.deepEqual(read('{"origin": "a.test", "mode": "h2"}'), ['https://a.test', 'h2']);
+  assert.equal(read(''), null);
+  assert.equal(read(' \t'), null);
+});
+
+for (const [line, code, words] of [
+  ['http://a.test', 'bad-origin', /not https/],
+  ['{"origin": "a.test/path"}', 'bad-origin', /path/],
+  ['{"origin": "a.test"', 'bad-line', /not a JSON object/],
+  ['{"mode": "h2"}', 'bad-line', /^origin: /],
+  ['{"origin": 7}', 'bad-line', /^origin: /],
+  ['{"origin": "a.test", "mode": "h4"}', 'bad-line', /^mode: /],
+  ['{"origin": "a.test", "trials": 3}', 'bad-line', /^trials: /],
+  ['a'.repeat(1025), 'bad-line', /1024 characters/],
+] as const)
+  test(`${line.slice(0, 40)}: ${code}`, () => {
+    const result = readRaceLine(line, 'race');
+    assert.ok(result !== null && !result.ok);
+    assert.equal(result.code, code);
+    assert.match(result.message, words);
+    assert.doesNotMatch(result.message, /\n/);
+  });
+
+test('no line makes it throw', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.json(),
+        fc.string().map((text) => `{${text}`),
+      ),
+      (line) => {
+        readRaceLine(line, 'race');
+      },
+    ),
+  );
+});

@@ -1,0 +1,57 @@
+// One line of `photofinish race -`: an origin, or a JSON object with an origin and the mode it is raced in. Checked here,
+// typed from there on.
+import { type OriginParts, parseOrigin } from '@photofinish/shared/origin';
+import { MODES, type Mode } from '@photofinish/shared/outcome';
+import * as v from 'valibot';
+import type { ComplaintCode } from './usage.ts';
+
+/** What a line asks for. */
+export interface LineRequest {
+  readonly origin: OriginParts;
+  readonly mode: Mode;
+}
+
+export type ReadLine =
+  | { readonly ok: true; readonly value: LineRequest }
+  | { readonly ok: false; readonly code: ComplaintCode; readonly message: string };
+
+/** A host name has at most 253 characters, so no honest line is longer. */
+const MAX_LINE_CHARS = 1024;
+
+const lineSchema = v.strictObject({ origin: v.string(), mode: v.optional(v.picklist(MODES)) });
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readText(text: string, mode: Mode): ReadLine {
+  const origin = parseOrigin(text);
+  return origin.ok
+    ? { ok: true, value: { origin: origin.value, mode } }
+    : { ok: false, code: 'bad-origin', message: origin.message };
+}
+
+/** Reads one line; `mode` is that of lines that name none. Null: the line is blank. Never throws. */
+export function readRaceLine(line: string, mode: Mode): ReadLine | null {
+  const text = line.trim();
+  if (text === '') return null;
+  if (text.length > MAX_LINE_CHARS)
+    return { ok: false, code: 'bad-line', message: `longer than ${MAX_LINE_CHARS} characters` };
+  if (!text.startsWith('{')) return readText(text, mode);
+  const parsed = v.safeParse(lineSchema, parseJson(text));
+  if (parsed.success) return readText(parsed.output.origin, parsed.output.mode ?? mode);
+  const [issue] = parsed.issues;
+  const where = v.getDotPath(issue);
+  return {
+    ok: false,
+    code: 'bad-line',
+    message:
+      where === null
+        ? 'not a JSON object of the form {"origin": ..., "mode": ...}'
+        : `${where}: ${issue.message}`,
+  };
+}

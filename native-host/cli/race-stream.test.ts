@@ -1,0 +1,88 @@
+// The open loop of `photofinish race -`: who waits for whom, and what a bad line or a failing race does to the others.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { OriginRace } from '@photofinish/shared/outcome';
+import { type RaceStream, raceStream } from './race-stream.ts';
+
+async function* linesOf(...lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}
+
+/** Races that end when they are told to; every event of the stream in order. */
+function scene(options: Partial<RaceStream> & Pick<RaceStream, 'lines'>) {
+  const events: string[] = [];
+  const pending = new Map<string, PromiseWithResolvers<OriginRace>>();
+  const stop = new AbortController();
+  const over = raceStream({
+    mode: 'race',
+    atMost: 8,
+    race({ origin, mode }) {
+      events.push(`start ${origin.host} ${mode}`);
+      const race = Promise.withResolvers<OriginRace>();
+      pending.set(origin.host, race);
+      return race.promise;
+    },
+    finished: (_race, { origin }) => void events.push(`end ${origin.host}`),
+    complain: (code, message) => void events.push(`${code} ${message}`),
+    signal: stop.signal,
+    ...options,
+  });
+  const end = async (host: string): Promise<void> => {
+    pending.get(host)?.resolve({} as OriginRace);
+    for (let turn = 0; turn < 3; turn += 1) await setImmediate();
+  };
+  const fail = (host: string, why: Error): void => pending.get(host)?.reject(why);
+  return { events, over, end, fail, stop };
+}
+
+test('lines are raced as they arrive, and told as they end', async () => {
+  const { events, over, end } = scene({ lines: linesOf('a.test', '{"origin":"b.test","mode":"h2"}') });
+  await setImmediate();
+  await end('b.test');
+  await end('a.test');
+  assert.deepEqual(await over, { badLines: 0, waits: 0 });
+  assert.deepEqual(events, ['start a.test race', 'start b.test h2', 'end b.test', 'end a.test']);
+});
+
+test('a bad line is told by its number and costs nobody else', async () => {
+  const { events, over, end } = scene({ lines: linesOf('', 'http://a.test', '{}', 'b.test') });
+  await setImmediate();
+  await end('b.test');
+  assert.deepEqual(await over, { badLines: 2, waits: 0 });
+  assert.match(events[0] ?? '', /^bad-origin line 2: /);
+  assert.match(events[1] ?? '', /^bad-line line 3: origin: /);
+  assert.deepEqual(events.slice(2), ['start b.test race', 'end b.test']);
+});
+
+test('beyond the bound lines wait, which is told once', async () => {
+  const { events, over, end } = scene({ lines: linesOf('a.test', 'b.test', 'c.test', 'd.test'), atMost: 2 });
+  await setImmediate();
+  assert.deepEqual(events.slice(0, 2), ['start a.test race', 'start b.test race']);
+  assert.match(events[2] ?? '', /^races-wait 2 races .*line 3/);
+  await end('b.test');
+  assert.deepEqual(events.slice(3), ['end b.test', 'start c.test race']);
+  for (const host of ['a.test', 'c.test', 'd.test']) await end(host);
+  assert.deepEqual(await over, { badLines: 0, waits: 2 });
+  assert.equal(events.filter((event) => event.startsWith('races-wait')).length, 1);
+});
+
+test('a race that cannot be run ends the stream after those under way', async () => {
+  const { events, over, end, fail } = scene({ lines: linesOf('a.test', 'b.test', 'c.test'), atMost: 2 });
+  await setImmediate();
+  fail('a.test', new Error('no transport'));
+  await setImmediate();
+  await end('b.test');
+  await assert.rejects(over, /no transport/);
+  assert.ok(events.includes('end b.test'));
+  assert.ok(!events.includes('start c.test race'));
+});
+
+test('after an abort no line is begun', async () => {
+  const { events, over, end, stop } = scene({ lines: linesOf('a.test', 'b.test'), atMost: 1 });
+  await setImmediate();
+  stop.abort();
+  await end('a.test');
+  await over;
+  assert.ok(!events.includes('start b.test race'));
+});

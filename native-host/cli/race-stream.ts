@@ -1,0 +1,73 @@
+// `photofinish race -`: an open loop. Every line is raced as it arrives, whether or not earlier ones are over, up to a
+// bound beyond which lines wait, and that is said.
+import type { Mode, OriginRace } from '@photofinish/shared/outcome';
+import { type LineRequest, readRaceLine } from './race-line.ts';
+import type { ComplaintCode } from './usage.ts';
+
+export interface RaceStream {
+  /** One request each. */
+  readonly lines: AsyncIterable<string>;
+  /** Of lines that name no mode. */
+  readonly mode: Mode;
+  /** Races at a time. */
+  readonly atMost: number;
+  /** Rejects only when a transport cannot be loaded; that ends the stream. */
+  readonly race: (request: LineRequest) => Promise<OriginRace>;
+  /** Told of every record, in the order in which races end. */
+  readonly finished: (race: OriginRace, request: LineRequest) => void;
+  readonly complain: (code: ComplaintCode, message: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** How many lines could not be read, and how often one had to wait for an earlier race to end. */
+export interface StreamEnd {
+  readonly badLines: number;
+  readonly waits: number;
+}
+
+/**
+ * Races until the lines end, or the signal is aborted, and everything under way is over. Rejects with what a race
+ * rejected with, after the others have ended.
+ */
+export async function raceStream(stream: RaceStream): Promise<StreamEnd> {
+  const { atMost, complain, signal } = stream;
+  const underWay = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  let badLines = 0;
+  let waits = 0;
+  let number = 0;
+
+  const begin = (request: LineRequest): void => {
+    const running = stream.race(request).then(
+      (race) => stream.finished(race, request),
+      (error: unknown) => void failures.push(error),
+    );
+    const over = running.finally(() => void underWay.delete(over));
+    underWay.add(over);
+  };
+
+  const roomFor = async (): Promise<void> => {
+    if (underWay.size < atMost) return;
+    waits += 1;
+    if (waits === 1)
+      complain('races-wait', `${atMost} races are under way: line ${number} waits, and later ones may too`);
+    while (underWay.size >= atMost) await Promise.race(underWay);
+  };
+
+  for await (const line of stream.lines) {
+    number += 1;
+    const read = readRaceLine(line, stream.mode);
+    if (read === null) continue;
+    if (!read.ok) {
+      badLines += 1;
+      complain(read.code, `line ${number}: ${read.message}`);
+      continue;
+    }
+    await roomFor();
+    if (signal.aborted || failures.length > 0) break;
+    begin(read.value);
+  }
+  await Promise.all(underWay);
+  if (failures.length > 0) throw failures[0];
+  return { badLines, waits };
+}
