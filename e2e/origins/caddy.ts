@@ -18,6 +18,10 @@ import type { Certificate, RunningOrigin } from './start.ts';
 const MODULE: GoModule = { name: 'Caddy', directory: fileURLToPath(new URL('caddy', import.meta.url)) };
 
 const START_TIMEOUT_MS = 20_000;
+/** What Caddy puts the protocol's name in the place of. */
+const PLACEHOLDER = '{http.request.proto}';
+/** Of `HTTP/2.0` and `HTTP/3.0`. */
+const PROTOCOL_CHARS = 8;
 /** Without one Caddy waits for browsers to let go of their QUIC connections: half a minute. */
 const GRACE_PERIOD = '100ms';
 const POLL_MS = 20;
@@ -29,6 +33,10 @@ export interface CaddyOptions {
   host: string;
   certificate: Certificate;
   caPath: string;
+  /** Further hosts for which it has the same page. */
+  alsoHosts?: readonly { host: string; certificate: Certificate }[];
+  /** Blanks make its page this long; as long as it is unless said. */
+  bodyBytes?: number;
   /** A network namespace, where it listens on this port of every address; a free port of loopback unless said. */
   inside?: {
     spawn(file: string, args: readonly string[], options: SpawnOptions): ChildProcess;
@@ -82,11 +90,13 @@ export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
   return { origin: `https://${options.host}:${port}`, host: options.host, port, pid, version, stop };
 }
 
-function configuration({ host, certificate }: CaddyOptions, listen: string, dir: string): object {
+function configuration(options: CaddyOptions, listen: string, dir: string): object {
+  const { host, alsoHosts = [], bodyBytes = 0 } = options;
+  const certificates = [options, ...alsoHosts].map(({ certificate }) => certificate);
   const page =
     `<!doctype html><html lang="en"><title>${host}</title>` +
     '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">' +
-    '<p>Served over <strong id="protocol">{http.request.proto}</strong> by Caddy</p>';
+    `<p>Served over <strong id="protocol">${PLACEHOLDER}</strong> by Caddy</p>`;
   const headers = {
     'content-type': ['text/html; charset=utf-8'],
     'cache-control': ['no-cache'],
@@ -106,12 +116,24 @@ function configuration({ host, certificate }: CaddyOptions, listen: string, dir:
             protocols: ['h1', 'h2', 'h3'],
             automatic_https: { disable: true },
             tls_connection_policies: [{}],
-            routes: [{ handle: [{ handler: 'static_response', headers, body: page }] }],
+            routes: [
+              {
+                handle: [
+                  {
+                    handler: 'static_response',
+                    headers,
+                    body: page.padEnd(bodyBytes + PLACEHOLDER.length - PROTOCOL_CHARS),
+                  },
+                ],
+              },
+            ],
           },
         },
       },
       tls: {
-        certificates: { load_files: [{ certificate: certificate.certPath, key: certificate.keyPath }] },
+        certificates: {
+          load_files: certificates.map(({ certPath, keyPath }) => ({ certificate: certPath, key: keyPath })),
+        },
       },
     },
   };

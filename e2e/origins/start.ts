@@ -29,6 +29,8 @@ export interface OriginSettings {
   timingAllowOrigin?: boolean;
   /** How long every answer is held back; 0 unless said. */
   answerDelayMs?: number;
+  /** A text of this length takes the place of its index page. */
+  bodyBytes?: number;
 }
 
 /** One origin for each way a site can treat HTTP/3. */

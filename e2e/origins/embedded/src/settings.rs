@@ -46,6 +46,9 @@ pub struct OriginSettings {
     pub timing_allow_origin: bool,
     #[serde(default)]
     pub answer_delay_ms: u64,
+    /// A text of this length is served in place of the index page; 0 serves the page.
+    #[serde(default)]
+    pub body_bytes: usize,
 }
 
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]

@@ -69,6 +69,7 @@ pub struct Site {
     alt_svc: Option<HeaderValue>,
     timing_allow_origin: bool,
     answer_delay: Duration,
+    body_bytes: usize,
     log: Option<mpsc::Sender<String>>,
 }
 
@@ -92,6 +93,7 @@ impl Site {
             alt_svc: alt_svc.transpose()?,
             timing_allow_origin: settings.timing_allow_origin,
             answer_delay: Duration::from_millis(settings.answer_delay_ms),
+            body_bytes: settings.body_bytes,
             log,
         })
     }
@@ -128,6 +130,11 @@ impl Site {
             respond("text/html; charset=utf-8", caching, body.into())
         };
         match path {
+            "/" if self.body_bytes > 0 => {
+                let kind = ResourceKind::Text;
+                let body = resource::body(kind, seen, self.body_bytes);
+                respond(kind.content_type(), PAGE_CACHING, body)
+            }
             "/" => html(page::index(&self.neighbours, self.index, seen)),
             "/page" => html(page::with_resources(
                 &self.neighbours[self.index],
