@@ -1,0 +1,41 @@
+// `adoption`: which protocol a race ends with and how soon there is a connection, over P2's delays and losses, ours
+// beside peers and browsers.
+import { join } from 'node:path';
+import { networkUnavailable } from '../network/available.ts';
+import { say } from '../run/display.ts';
+import { SCRATCH } from '../scratch.ts';
+import { collect } from './adoption/collect.ts';
+import { ENTRANTS } from './adoption/contestants.ts';
+import { readJournal } from './adoption/journal.ts';
+import { type AdoptionOptions, BadUsage, parseOptions, USAGE } from './adoption/options.ts';
+import { type Outcome, runAdoption } from './adoption/session.ts';
+import { summary } from './adoption/summary.ts';
+
+const JOURNAL = join(SCRATCH, 'lab', 'adoption', 'journal.jsonl');
+
+/** Null after having said why there is nothing. */
+async function obtain(options: AdoptionOptions): Promise<Outcome | null> {
+  if (options.resultsOnly) {
+    const recorded = await readJournal(JOURNAL);
+    if (recorded === null) say('Nothing has been measured yet.');
+    return recorded && { run: collect(recorded), complete: true };
+  }
+  const why = await networkUnavailable('tun');
+  if (why !== null) say(`The laboratory cannot be opened here: ${why}`);
+  return why === null ? runAdoption(options, JOURNAL) : null;
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const outcome = await obtain(parseOptions(args, ENTRANTS));
+  if (outcome === null) return 1;
+  say(summary(outcome.run));
+  return outcome.complete ? 0 : 1;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof BadUsage)) throw error;
+  process.stderr.write(`${error.message}\n${USAGE}\n`);
+  process.exitCode = 2;
+}

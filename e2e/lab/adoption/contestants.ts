@@ -1,0 +1,84 @@
+// Everyone whom `adoption` can measure, in the order of the tables: ours, with each idea also taken away, and the others.
+import type { ContestantKind, Opener } from '../contestant.ts';
+import { goAltSvc, goRace } from '../contestants/go.ts';
+import { type OursOptions, ours } from '../contestants/ours.ts';
+
+export interface Entrant {
+  readonly name: string;
+  readonly title: string;
+  readonly kind: ContestantKind;
+  /** Only on request: shows what one idea is worth. */
+  readonly ablation: boolean;
+  /** Trials in a cell under `--full`. */
+  readonly fullTrials: number;
+  readonly open: Opener;
+}
+
+/** Goals are judged on these. */
+export const FULL_TRIALS = { ours: 1000, peer: 100, browser: 30 } as const;
+
+function own(options: OursOptions, ablation = false): Entrant {
+  const { name, title } = options;
+  return { name, title, kind: 'ours', ablation, fullTrials: FULL_TRIALS.ours, open: ours(options) };
+}
+
+function without(options: OursOptions): Entrant {
+  return own(options, true);
+}
+
+function peer(name: string, title: string, open: Opener): Entrant {
+  return { name, title, kind: 'peer', ablation: false, fullTrials: FULL_TRIALS.peer, open };
+}
+
+/** quinn's default before it has measured anything (RFC 9002 section 6.2.2). */
+const UNKNOWN_RTT = ['--initial-rtt', '333'];
+/** P2's fixed connection start delay. */
+const FIXED_DELAY = ['--start-delay', '10'];
+
+const KNOWN = { mode: 'race', known: true } as const;
+
+export const ENTRANTS: readonly Entrant[] = [
+  own({ name: 'race', title: 'race, first contact', mode: 'race' }),
+  own({ name: 'race-known', title: 'race, known host', ...KNOWN }),
+  own({ name: 'alt-svc', title: 'Alt-Svc, first contact', mode: 'alt-svc' }),
+  own({ name: 'alt-svc-known', title: 'Alt-Svc, known host', mode: 'alt-svc', known: true }),
+  without({
+    name: 'race-classical',
+    title: 'race, first contact, no post-quantum key share',
+    mode: 'race',
+    options: ['--no-post-quantum'],
+  }),
+  without({
+    name: 'race-known-classical',
+    title: 'race, known host, no post-quantum key share',
+    ...KNOWN,
+    options: ['--no-post-quantum'],
+  }),
+  without({
+    name: 'race-fresh-quic',
+    title: 'race, first contact, with a fresh QUIC attempt',
+    mode: 'race',
+    options: ['--fresh-quic'],
+  }),
+  without({
+    name: 'race-known-one-quic',
+    title: 'race, known host, without the fresh QUIC attempt',
+    ...KNOWN,
+    options: ['--no-fresh-quic'],
+  }),
+  without({
+    name: 'race-known-default-rtt',
+    title: 'race, known host, RTT not used for the first Initial',
+    ...KNOWN,
+    options: UNKNOWN_RTT,
+  }),
+  without({
+    name: 'race-known-fixed-delay',
+    title: 'race, known host, start delay fixed at 10 ms',
+    ...KNOWN,
+    options: FIXED_DELAY,
+  }),
+  // What ours is judged against needs as many.
+  { ...peer('go-race', "the paper's code", goRace), fullTrials: FULL_TRIALS.ours },
+  { ...peer('go-alt-svc', "the paper's code, Alt-Svc", goAltSvc), fullTrials: FULL_TRIALS.ours },
+];

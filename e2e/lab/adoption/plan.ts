@@ -1,0 +1,64 @@
+// Who is measured when: within a cell all contestants take turns, spread over its whole time in an order drawn anew for
+// each round, so that a machine that slows down slows all of them.
+import { seededRandom, shuffled } from '../../bench/random.ts';
+import type { Cell } from './run.ts';
+
+/** What a contestant is to do in every cell. */
+export interface Portion {
+  readonly name: string;
+  readonly trials: number;
+  /** Trials in one turn; the last one may have fewer. */
+  readonly batch: number;
+}
+
+export interface Turn {
+  readonly contestant: string;
+  /** Counts this contestant's turns in the cell from 0. */
+  readonly number: number;
+  readonly trials: number;
+}
+
+export interface CellPlan {
+  readonly cell: Cell;
+  readonly turns: readonly Turn[];
+}
+
+function turnsOf({ name, trials, batch }: Portion): Turn[] {
+  return Array.from({ length: Math.ceil(trials / batch) }, (_, number) => ({
+    contestant: name,
+    number,
+    trials: Math.min(batch, trials - number * batch),
+  }));
+}
+
+/** The turns of every cell in their order, which the seed decides. */
+export function planRun(cells: readonly Cell[], portions: readonly Portion[], seed: number): CellPlan[] {
+  const random = seededRandom(seed);
+  const all = portions.map(turnsOf);
+  const rounds = Math.max(0, ...all.map((turns) => turns.length));
+  // Whoever has fewer turns than there are rounds sits out evenly, instead of being done early.
+  const roundOf = ({ number }: Turn, of: number) => Math.floor(((number + 0.5) * rounds) / of);
+  return cells.map((cell) => {
+    const turns = Array.from({ length: rounds }, (_, round) => {
+      const present = all.map((own) => own.find((turn) => roundOf(turn, own.length) === round));
+      return shuffled(
+        present.filter((turn) => turn !== undefined),
+        random,
+      );
+    });
+    return { cell, turns: turns.flat() };
+  });
+}
+
+/** The plan without the turns that are already done, `done` holding each as `turnKey` names it. */
+export function remaining(plan: readonly CellPlan[], done: ReadonlySet<string>): CellPlan[] {
+  return plan.map(({ cell, turns }) => ({
+    cell,
+    turns: turns.filter((turn) => !done.has(turnKey(cell.id, turn.contestant, turn.number))),
+  }));
+}
+
+/** Names a turn within a run. */
+export function turnKey(cell: string, contestant: string, number: number): string {
+  return `${cell} ${contestant} ${number}`;
+}

@@ -1,0 +1,114 @@
+// One run from the opening of the scene to what it has measured: what `adoption` and `quick` have in common.
+import { availableParallelism, loadavg } from 'node:os';
+import { relative } from 'node:path';
+import { beginStep, heading, say } from '../../run/display.ts';
+import { TOP } from '../../scratch.ts';
+import { type Absent, type Contestant, isAbsent } from '../contestant.ts';
+import { openScene, type Scene } from '../scene.ts';
+import { collect, doneTurns } from './collect.ts';
+import type { Entrant } from './contestants.ts';
+import { estimate, formatDuration } from './estimate.ts';
+import { identify } from './identity.ts';
+import { type Journal, openJournal, readJournal } from './journal.ts';
+import { measure } from './measure.ts';
+import type { AdoptionOptions } from './options.ts';
+import { planRun, remaining } from './plan.ts';
+import type { AdoptionRun } from './run.ts';
+
+/** Trials in a turn; a browser's cold start makes its trials long. */
+const BATCH = { ours: 10, peer: 10, browser: 2 } as const;
+/** By core; above it, others take time that trials are measured in. */
+const QUIET_LOAD = 0.5;
+
+export type Wish = Pick<
+  AdoptionOptions,
+  'full' | 'trials' | 'trialsOf' | 'cells' | 'entrants' | 'seed' | 'fresh'
+>;
+
+export interface Outcome {
+  readonly run: AdoptionRun;
+  /** Whether every turn was made and nobody broke off. */
+  readonly complete: boolean;
+}
+
+async function openContestants(scene: Scene, entrants: readonly Entrant[]) {
+  const contestants: Contestant[] = [];
+  const absent: Absent[] = [];
+  for (const { name, open } of entrants) {
+    const step = beginStep(name);
+    const opened = await open(scene);
+    if (isAbsent(opened)) absent.push(opened);
+    else contestants.push(opened);
+    const versions = isAbsent(opened) ? [] : Object.entries(opened.versions);
+    step.end(
+      !isAbsent(opened),
+      isAbsent(opened) ? opened.why : versions.map((pair) => pair.join(' ')).join(', '),
+    );
+  }
+  return { contestants, absent };
+}
+
+function sayLoad(): void {
+  const [load = 0] = loadavg();
+  const cores = availableParallelism();
+  say(`  load ${load.toFixed(2)} on ${cores} ${cores === 1 ? 'core' : 'cores'}`);
+  if (load / cores > QUIET_LOAD)
+    say('  Warning: this machine is busy, and times measured now are too long. End what else is running.');
+}
+
+async function open(file: string, head: Journal['head'], fresh: boolean): Promise<Journal> {
+  const { journal, aside } = await openJournal(file, head, fresh);
+  if (aside !== null)
+    say(`  Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.file)}`);
+  return journal;
+}
+
+async function measureOn(
+  scene: Scene,
+  wish: Wish,
+  file: string,
+  closing: (() => Promise<void>)[],
+): Promise<Outcome> {
+  heading('Contestants');
+  const { contestants, absent } = await openContestants(scene, wish.entrants);
+  closing.push(...contestants.map((contestant) => () => contestant.close()));
+  const portions = wish.entrants
+    .filter(({ name }) => contestants.some((contestant) => contestant.name === name))
+    .map((entrant) => ({
+      name: entrant.name,
+      trials: wish.trialsOf(entrant),
+      batch: BATCH[entrant.kind],
+    }));
+  const { seed, cells, full, trials } = wish;
+  const identity = await identify(seed, cells, contestants, portions);
+  const head = { startedAtMs: Date.now(), full, trials: { ...trials }, identity, absent };
+
+  heading('Measuring');
+  const journal = await open(file, head, wish.fresh);
+  const plan = planRun(cells, portions, seed);
+  const left = remaining(plan, doneTurns(journal));
+  const kinds = new Map(contestants.map(({ name, kind }) => [name, kind]));
+  const duration = estimate(kinds);
+  const turns = (of: typeof plan) => of.reduce((sum, cell) => sum + cell.turns.length, 0);
+  const done = turns(plan) - turns(left);
+  if (done > 0) say(`  Going on after ${done} of ${turns(plan)} turns; --fresh begins anew`);
+  say(`  Estimated duration: ${formatDuration(duration.leftMs(left))}`);
+  sayLoad();
+  const complete = await measure({ scene, contestants, journal, estimate: duration }, left);
+  return { run: collect(journal), complete };
+}
+
+/** Measures what the wish asks for and the journal does not have yet. */
+export async function runAdoption(wish: Wish, file: string): Promise<Outcome> {
+  const step = beginStep('opening the link and the servers');
+  // Losses are drawn anew by a run that goes on: the same seed again would repeat those of its beginning.
+  const earlier = wish.fresh ? null : await readJournal(file);
+  const scene = await openScene(wish.seed + (earlier?.entries.length ?? 0));
+  step.end(true, `Caddy ${scene.caddy.version.split(' ')[0]}`);
+  const closing: (() => Promise<void>)[] = [scene.close];
+  try {
+    return await measureOn(scene, wish, file, closing);
+  } finally {
+    for (const close of closing.reverse()) await close();
+  }
+}
