@@ -1,6 +1,7 @@
 // Starts a real Chromium with the extension loaded and the test origins trusted, yet with its own
 // unforced way to HTTP/3: it has to learn Alt-Svc as it does anywhere else.
-import { rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type BrowserContext, chromium, type Request, type Worker } from '@playwright/test';
 import { findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory } from '../scratch.ts';
@@ -25,6 +26,8 @@ export interface ChromiumOptions {
   /** True unless said. */
   headless?: boolean;
   proxy?: ProxyChoice | undefined;
+  /** Of a fresh profile, by the names of Chromium's own file of preferences. */
+  preferences?: object;
   extraArgs?: readonly string[];
 }
 
@@ -39,7 +42,8 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
   if (executablePath === null)
     throw new Error('No Chromium was found. Install it or set PHOTOFINISH_CHROMIUM.');
   const userDataDir = options.userDataDir ?? (await scratchDirectory('chromium'));
-  const { extensionDir } = options;
+  const { extensionDir, preferences } = options;
+  if (preferences !== undefined) await writePreferences(userDataDir, preferences);
   const context = await chromium.launchPersistentContext(userDataDir, {
     executablePath,
     // `--headless=new` is among the arguments: Playwright's own switch would pick a headless shell.
@@ -103,6 +107,12 @@ async function allowIncognito(context: BrowserContext, extensionId: string): Pro
   await page.close();
 }
 
+async function writePreferences(userDataDir: string, preferences: object): Promise<void> {
+  const profile = join(userDataDir, 'Default');
+  await mkdir(profile, { recursive: true, mode: 0o700 });
+  await writeFile(join(profile, 'Preferences'), JSON.stringify(preferences));
+}
+
 function chromiumArguments(options: ChromiumOptions): string[] {
   const { extensionDir, local, proxy } = options;
   return [
@@ -126,10 +136,10 @@ function proxyArgument(proxy: ProxyChoice): string {
   return proxy === 'none' ? '--no-proxy-server' : `--proxy-server=http://127.0.0.1:${proxy}`;
 }
 
-function localArguments({ origins, spki }: Omit<LocalOrigins, 'caPath'>): string[] {
+function localArguments({ origins, spki, address = '127.0.0.1' }: Omit<LocalOrigins, 'caPath'>): string[] {
   const hosts = Object.values(origins).map(({ host }) => `${host}:${UNUSED_PORT}`);
   return [
-    '--host-resolver-rules=MAP *.test 127.0.0.1',
+    `--host-resolver-rules=MAP *.test ${address}`,
     `--ignore-certificate-errors-spki-list=${spki.join(',')}`,
     `--origin-to-force-quic-on=${hosts.join(',')}`,
   ];

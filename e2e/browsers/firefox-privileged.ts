@@ -27,6 +27,10 @@ export interface Privileged {
   openDeveloperTools(context: string): Promise<void>;
   /** Trusts a certificate authority, given in PEM, for websites. */
   trust(pem: string): Promise<void>;
+  /** From now on that host is at this address, whatever DNS says. */
+  resolve(host: string, address: string): Promise<void>;
+  /** Closes every connection over HTTP; resolves once none is left. What they have taught is kept. */
+  closeConnections(): Promise<void>;
   /** How many downloads have been started. */
   downloads(): Promise<number>;
   /** The first download beyond so many, once it is whole. */
@@ -74,10 +78,26 @@ declare const Cc: {
   readonly '@mozilla.org/security/x509certdb;1': {
     getService(type: unknown): { addCertFromBase64(base64: string, trust: string): void };
   };
+  readonly '@mozilla.org/network/native-dns-override;1': {
+    getService(type: unknown): { addIPOverride(host: string, address: string): void };
+  };
+  readonly '@mozilla.org/network/dashboard;1': {
+    getService(type: unknown): {
+      requestHttpConnections(tell: (all: { readonly connections: readonly PoolEntry[] }) => void): void;
+    };
+  };
 };
-declare const Ci: { readonly nsIHttpChannel: unknown; readonly nsIX509CertDB: unknown };
+declare const Ci: {
+  readonly nsIDashboard: unknown;
+  readonly nsIHttpChannel: unknown;
+  readonly nsINativeDNSResolverOverride: unknown;
+  readonly nsIX509CertDB: unknown;
+};
 declare const Services: {
-  readonly obs: { addObserver(observer: { observe(subject: HttpChannel): void }, topic: string): void };
+  readonly obs: {
+    addObserver(observer: { observe(subject: HttpChannel): void }, topic: string): void;
+    notifyObservers(subject: null, topic: string): void;
+  };
 };
 declare const WebExtensionPolicy: {
   getByID(id: string): {
@@ -85,6 +105,11 @@ declare const WebExtensionPolicy: {
     readonly extension: { terminateBackground(options: object): Promise<void> };
   } | null;
 };
+/** What Firefox keeps for one way to one host, as about:networking shows it. */
+interface PoolEntry {
+  readonly active: readonly unknown[];
+  readonly idle: readonly unknown[];
+}
 interface HttpChannel {
   QueryInterface(type: unknown): HttpChannel;
   readonly URI: { readonly spec: string };
@@ -99,6 +124,7 @@ declare global {
 
 const DOWNLOAD_TIMEOUT_MS = 20_000;
 const INSTALL_TIMEOUT_MS = 20_000;
+const CLOSE_TIMEOUT_MS = 5000;
 
 /** Runs a self-contained function in the browser's own window; argument and result travel as JSON. */
 type Run = <Result, Argument = null>(
@@ -136,6 +162,16 @@ async function downloadedFiles(): Promise<(string | null)[]> {
   const { Downloads } = ChromeUtils.importESModule('resource://gre/modules/Downloads.sys.mjs');
   const all = await (await Downloads.getList(Downloads.ALL)).getAll();
   return all.map(({ succeeded, target }) => (succeeded ? target.path : null));
+}
+
+/** In the browser's window. */
+function openConnections(): Promise<number> {
+  const dashboard = Cc['@mozilla.org/network/dashboard;1'].getService(Ci.nsIDashboard);
+  return new Promise((resolve) => {
+    dashboard.requestHttpConnections(({ connections }) => {
+      resolve(connections.reduce((sum, { active, idle }) => sum + active.length + idle.length, 0));
+    });
+  });
 }
 
 /** Takes a place in the browser's own window. */
@@ -183,6 +219,19 @@ export async function becomePrivileged(browser: Browser): Promise<Privileged> {
         },
         pem.replace(/-----[^-]+-----|\s/g, ''),
       ),
+    resolve: (host, address) =>
+      run(
+        ([name, at]) => {
+          const overrides = Cc['@mozilla.org/network/native-dns-override;1'];
+          overrides.getService(Ci.nsINativeDNSResolverOverride).addIPOverride(name, at);
+        },
+        [host, address] as const,
+      ),
+    async closeConnections() {
+      await run(() => Services.obs.notifyObservers(null, 'net:cancel-all-connections'));
+      if ((await until(async () => (await run(openConnections)) === 0, CLOSE_TIMEOUT_MS)) === null)
+        throw new Error(`Firefox did not close its connections within ${CLOSE_TIMEOUT_MS} ms`);
+    },
     downloads: async () => (await run(downloadedFiles)).length,
     async downloadAfter(count) {
       const file = await until(async () => (await run(downloadedFiles))[count], DOWNLOAD_TIMEOUT_MS);

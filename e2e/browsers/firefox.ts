@@ -4,9 +4,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import puppeteer from 'puppeteer-core';
 import { findBrowser } from '../run/find-browser.mjs';
-import { becomePrivileged } from './firefox-privileged.ts';
+import { becomePrivileged, type Privileged } from './firefox-privileged.ts';
 import { firefoxTab } from './firefox-tab.ts';
 import type { LocalOrigins, ProxyChoice, RunningBrowser } from './running.ts';
+import type { Tab } from './tab.ts';
 
 export interface FirefoxOptions {
   /** The built extension; none is installed if absent. */
@@ -18,7 +19,15 @@ export interface FirefoxOptions {
   readonly downloads: string;
   readonly local?: LocalOrigins | undefined;
   readonly proxy?: ProxyChoice | undefined;
+  /** By the names of about:config; they go before the ones set here. */
+  readonly preferences?: Readonly<Record<string, unknown>>;
   readonly headless: boolean;
+}
+
+export interface RunningFirefox extends RunningBrowser {
+  readonly newContainerTab: () => Promise<Tab>;
+  /** For what only Firefox does, and for no page. */
+  readonly privileged: Privileged;
 }
 
 /** A page's size is the same in every browser here. */
@@ -32,12 +41,22 @@ const INSTALLED_FOR_GOOD = {
   'extensions.webextOptionalPermissionPrompts': false,
 };
 
-const LOCAL_NAMES = {
-  'network.dns.forceResolve': '127.0.0.1',
+const LOCAL = {
   'network.trr.mode': 5,
   // Firefox too refuses HTTP/3 under a private root, and has a switch for that.
   'network.http.http3.disable_when_third_party_roots_found': false,
 };
+
+/** On loopback whatever Firefox wants of the world may end there too; elsewhere only the origins' own names lead. */
+function localPreferences({ address }: LocalOrigins): Record<string, unknown> {
+  return address === undefined ? { ...LOCAL, 'network.dns.forceResolve': '127.0.0.1' } : LOCAL;
+}
+
+async function meet(privileged: Privileged, { origins, caPath, address }: LocalOrigins): Promise<void> {
+  await privileged.trust(await readFile(caPath, 'utf8'));
+  if (address === undefined) return;
+  for (const { host } of Object.values(origins)) await privileged.resolve(host, address);
+}
 
 function downloadsTo(dir: string): Record<string, unknown> {
   return {
@@ -71,7 +90,7 @@ async function installExtension({ profile, extensionDir }: FirefoxOptions): Prom
 }
 
 /** Starts Firefox. Throws if there is none, or if the extension does not load. */
-export async function launchFirefox(options: FirefoxOptions): Promise<RunningBrowser> {
+export async function launchFirefox(options: FirefoxOptions): Promise<RunningFirefox> {
   const executablePath = findBrowser('firefox');
   if (executablePath === null)
     throw new Error('No Firefox was found. Install it or set PHOTOFINISH_FIREFOX.');
@@ -88,15 +107,17 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningBro
     extraPrefsFirefox: {
       ...INSTALLED_FOR_GOOD,
       ...downloadsTo(options.downloads),
-      ...(local && LOCAL_NAMES),
+      ...(local && localPreferences(local)),
       ...(options.proxy !== undefined && proxyPreferences(options.proxy)),
+      ...options.preferences,
     },
   });
   try {
     const privileged = await becomePrivileged(browser);
-    if (local) await privileged.trust(await readFile(local.caPath, 'utf8'));
+    if (local) await meet(privileged, local);
     const host = addOn === null ? '' : await privileged.hostOf(addOn);
     return {
+      privileged,
       version: (await browser.version()).replace('firefox/', ''),
       newTab: async () => firefoxTab(await browser.newPage(), privileged),
       // A user context of BiDi is a container.

@@ -15,6 +15,8 @@ export interface LocalOrigins {
   readonly spki: readonly string[];
   /** The authority that signed them, by which Firefox trusts them. */
   readonly caPath: string;
+  /** Where they all are; loopback unless said. */
+  readonly address?: string;
 }
 
 /**

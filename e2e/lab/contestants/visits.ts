@@ -1,0 +1,145 @@
+// Real browsers as contestants: a browser inside the client's namespace makes visits to Caddy, each trial in a profile
+// that has met nobody, as its own Navigation Timing reports them.
+import { rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { protocolFromAlpn } from '@photofinish/shared/protocol';
+import type { RunningBrowser } from '../../browsers/running.ts';
+import type { Tab } from '../../browsers/tab.ts';
+import { runCommand } from '../../network/namespace.ts';
+import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
+import { scratchDirectory } from '../../scratch.ts';
+import type { Opener } from '../contestant.ts';
+import { DEADLINE_MS, type LabTrial, parseTrials } from '../trial.ts';
+
+const VISITING = fileURLToPath(new URL('visiting-process.ts', import.meta.url));
+/** Under heavy loss a first visit may fail; someone who wants the page asks again. */
+const LESSONS = 3;
+
+/**
+ * `first`: the profile's first navigation to the origin, of which it knows nothing.
+ * `second`: after a first one that is not counted, and has taught the profile the origin's Alt-Svc, every connection is
+ * closed, and the same profile navigates again: it needs a new connection and may choose how.
+ */
+export type Visit = 'first' | 'second';
+
+/** What the process inside the namespace is asked for. */
+export interface Visits {
+  readonly browser: BrowserKind;
+  readonly visit: Visit;
+  readonly trials: number;
+  readonly origin: string;
+  readonly host: string;
+  readonly address: string;
+  readonly spki: readonly string[];
+  readonly caPath: string;
+  /** Empty, for the browser's files. */
+  readonly dir: string;
+}
+
+/** One that has met nobody and shares nothing with the others: connections, Alt-Svc, session tickets. */
+export interface ColdProfile {
+  readonly tab: Tab;
+  /** Lets what the first visit began in the background end, and then closes every connection of the profile. */
+  partFromServers(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface VisitingBrowser extends Pick<RunningBrowser, 'close'> {
+  newProfile(): Promise<ColdProfile>;
+}
+
+export type StartVisiting = (visits: Visits) => Promise<VisitingBrowser>;
+
+/** In the page. Milliseconds from the navigation's start. */
+function navigationTiming() {
+  const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  if (entry === undefined) throw new Error('the page has no navigation timing');
+  const { nextHopProtocol, connectStart, connectEnd, responseStart } = entry;
+  return { nextHopProtocol, connectStart, connectEnd, responseStart };
+}
+
+/**
+ * Established is connectEnd - connectStart: both browsers stamp the connection that carried the answer, from its own
+ * first packet to the end of TLS over TCP or of QUIC's handshake; what the browser did before, or a race that another
+ * attempt lost, is left out. They are equal, and nothing can be said, where the connection was there before. The first
+ * byte counts from the navigation's start and leaves nothing out, the browser's own milliseconds included.
+ */
+async function navigate(tab: Tab, url: string): Promise<LabTrial> {
+  try {
+    await tab.goto(url, { timeoutMs: DEADLINE_MS });
+    const { nextHopProtocol, connectStart, connectEnd, responseStart } = await tab.evaluate(navigationTiming);
+    return {
+      adopted: protocolFromAlpn(nextHopProtocol),
+      establishedMs: connectEnd > connectStart ? connectEnd - connectStart : null,
+      firstByteMs: responseStart > 0 ? responseStart : null,
+    };
+  } catch (error) {
+    const [why = ''] = String(error).split('\n');
+    return { adopted: null, establishedMs: null, firstByteMs: null, error: why };
+  }
+}
+
+/** The last of the lessons that were needed. */
+async function learn(tab: Tab, origin: string): Promise<LabTrial> {
+  let lesson = await navigate(tab, origin);
+  for (let tries = 1; lesson.adopted === null && tries < LESSONS; tries += 1)
+    lesson = await navigate(tab, origin);
+  return lesson;
+}
+
+/** Makes the visits with a browser that is running. */
+export async function makeVisits(browser: VisitingBrowser, visits: Visits): Promise<LabTrial[]> {
+  const trials: LabTrial[] = [];
+  while (trials.length < visits.trials) {
+    const profile = await browser.newProfile();
+    const { tab } = profile;
+    if (visits.visit === 'second') {
+      const lesson = await learn(tab, visits.origin);
+      if (lesson.adopted === null) {
+        trials.push({ ...lesson, error: `the first visit: ${lesson.error}` });
+        await profile.close();
+        continue;
+      }
+      await profile.partFromServers();
+    }
+    trials.push(await navigate(tab, visits.origin));
+    await profile.close();
+  }
+  return trials;
+}
+
+async function versionOf(executable: string): Promise<string> {
+  const { stdout } = await runCommand(executable, ['--version']);
+  return /\d[\w.]*/.exec(stdout)?.[0] ?? 'unknown';
+}
+
+const TITLES: Readonly<Record<BrowserKind, string>> = { chromium: 'Chromium', firefox: 'Firefox' };
+
+/** Opens a browser as a contestant. It runs during its own turns only: one that idles still has work of its own. */
+export function browser(kind: BrowserKind, visit: Visit): Opener {
+  const name = `${kind}-${visit}`;
+  const title = `${TITLES[kind]}, ${visit} visit`;
+  return async ({ client, caddy, caPath, spki }) => {
+    const executable = findBrowser(kind);
+    if (executable === null) return { name, title, kind: 'browser', why: `${TITLES[kind]} was not found` };
+    const { origin, host, address } = caddy;
+    return {
+      name,
+      title,
+      kind: 'browser',
+      versions: { [TITLES[kind]]: await versionOf(executable) },
+      async run(trials) {
+        const dir = await scratchDirectory(`lab-${name}`);
+        const visits: Visits = { browser: kind, visit, trials, origin, host, address, spki, caPath, dir };
+        try {
+          const { stdout, stderr } = await client.run(process.execPath, [VISITING, JSON.stringify(visits)]);
+          if (stdout === '') throw new Error(`${name}: ${stderr}`);
+          return parseTrials(stdout);
+        } finally {
+          await rm(dir, { recursive: true, force: true });
+        }
+      },
+      async close() {},
+    };
+  };
+}
