@@ -1,5 +1,5 @@
-// `adoption`: which protocol a race ends with and how soon there is a connection, over P2's delays and losses, ours
-// beside peers and browsers.
+// Which protocol a race ends with and how soon there is a connection, over P2's delays and losses: ours beside peers and
+// browsers.
 import { join } from 'node:path';
 import { networkUnavailable } from '../network/available.ts';
 import { say } from '../run/display.ts';

@@ -12,6 +12,7 @@ import {
   needRust,
   run,
   version,
+  wantChromium,
   wantFirefox,
   wantNetworkTools,
 } from './prerequisites.mjs';
@@ -29,6 +30,7 @@ const NEEDS = {
   test: [needRust, needChromium, wantFirefox, needPython, wantNetworkTools],
   start: [needRust, needChromium],
   bench: [needRust, needChromium, wantNetworkTools],
+  lab: [needRust, wantChromium, wantFirefox, needPython, wantNetworkTools],
   pictures: [needRust, needChromium],
 };
 

@@ -108,6 +108,13 @@ export async function needChromium() {
   );
 }
 
+/** Installs Chromium where that needs no question. Without one it is missing from the tables, which say so. */
+export async function wantChromium() {
+  if (haveBrowser('chromium')) return;
+  await installOrGoOn('chromium', 'Chromium is not measured', () => aptHas('chromium'));
+  haveBrowser('chromium');
+}
+
 /**
  * Makes sure of a Firefox that takes unsigned extensions for good, where that needs no question. Without one its tests
  * are skipped, each by name.

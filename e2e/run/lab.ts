@@ -1,0 +1,17 @@
+// `npm run lab -- NAME [args]`: builds, then runs e2e/lab/NAME.ts with the arguments; no name lists them.
+import { join } from 'node:path';
+import { TOP } from '../scratch.ts';
+import { endCommandsOnSignals } from './command.ts';
+import { buildAndRun, list, type Programs } from './programs.ts';
+
+const EXPERIMENTS: Programs = {
+  noun: 'experiment',
+  folder: join(TOP, 'e2e', 'lab'),
+  // What ends with an exit code can be run; the folder's other files are parts of such.
+  isProgram: (source) => source.includes('process.exitCode = '),
+};
+
+const [name, ...args] = process.argv.slice(2);
+endCommandsOnSignals();
+if (name === undefined) list(EXPERIMENTS, 'usage: npm run lab -- NAME [ARGUMENT...]');
+else process.exitCode = await buildAndRun(EXPERIMENTS, name, args);
