@@ -15,7 +15,16 @@ export type Loss =
       readonly shareOutside?: number;
     };
 
-/** One direction; what is left out does nothing. Packets never overtake each other. */
+/** Packets of one transport, delayed further in a queue of their own. Those changed over while under way may reorder. */
+export interface Apart {
+  readonly transport: 'udp' | 'tcp';
+  /** Both unless said. */
+  readonly family?: 4 | 6;
+  /** On top of the shape's own. */
+  readonly delayMs: number;
+}
+
+/** One direction; what is left out does nothing. Packets never overtake each other, but for those that are set apart. */
 export interface Shape {
   /** From arrival at the link, or from the end of its sending where a rate is set; never less. */
   readonly delayMs?: number;
@@ -28,6 +37,8 @@ export interface Shape {
   readonly queuePackets?: number;
   /** Longer IP packets are lost without a word: a path MTU black hole for all transports. */
   readonly maxPacketBytes?: number;
+  /** Neither queue waits for the other; loss and rate are met by both alike. */
+  readonly apart?: Apart;
 }
 
 export type Direction = 'up' | 'down';

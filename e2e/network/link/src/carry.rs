@@ -2,16 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
+use std::num::NonZeroU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::thread::set_current_timer_slack;
 
 use crate::lane::Lane;
+use crate::vigil::Vigil;
 
-/// The last stretch before a packet is due is not slept: an idle machine takes that long to wake.
-const SPIN: Duration = Duration::from_micros(150);
 /// The longest IP packet there can be.
 const LONGEST_BYTES: usize = 65_535;
 /// Packets taken in before those that are due get their turn.
@@ -24,7 +25,10 @@ pub fn lock(lane: &Mutex<Lane>) -> MutexGuard<'_, Lane> {
 
 /// Carries until the device that is read is gone.
 pub fn carry(mut from: &File, mut to: &File, lane: &Mutex<Lane>) -> io::Result<()> {
+    // Without real-time priority the kernel would let every sleep run 50 us over.
+    set_current_timer_slack(Some(NonZeroU64::MIN))?;
     let mut buffer = vec![0; LONGEST_BYTES];
+    let mut vigil = Vigil::new(Instant::now());
     loop {
         while let Some(passage) = deliver(lane) {
             // A device that is not up takes nothing, as a cable that is not plugged in.
@@ -32,7 +36,7 @@ pub fn carry(mut from: &File, mut to: &File, lane: &Mutex<Lane>) -> io::Result<(
         }
         // A statement of its own, so that the lock is not held while waiting.
         let due = lock(lane).next_due();
-        wait(from, due)?;
+        wait(from, vigil.sleep(due, Instant::now()))?;
         for _ in 0..BATCH {
             match from.read(&mut buffer) {
                 Ok(bytes) => lock(lane).arrive(&buffer[..bytes], Instant::now()),
@@ -49,11 +53,9 @@ fn deliver(lane: &Mutex<Lane>) -> Option<Vec<u8>> {
     Some(passage.packet)
 }
 
-/// Waits for a packet, at most until shortly before the next one is due.
-fn wait(from: &File, due: Option<Instant>) -> io::Result<()> {
-    let patience = due
-        .map(|due| due.saturating_duration_since(Instant::now()))
-        .and_then(|left| Timespec::try_from(left.saturating_sub(SPIN)).ok());
+/// Waits for a packet, without end unless told.
+fn wait(from: &File, patience: Option<Duration>) -> io::Result<()> {
+    let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
     match poll(&mut [PollFd::new(from, PollFlags::IN)], patience.as_ref()) {
         Ok(_) | Err(Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 
 use crate::loss::Losses;
+use crate::packet::carried;
 use crate::report::{DirectionReport, Tally};
 use crate::shape::Shape;
 
@@ -16,12 +17,17 @@ pub struct Passage {
     due: Instant,
 }
 
-/// One direction: what is on its way, in the order in which it came.
+/// What is on its way, in the order in which it came and will go.
+type Queue = VecDeque<Passage>;
+
+/// One direction.
 pub struct Lane {
     shape: Shape,
     losses: Losses,
     random: Rng,
-    underway: VecDeque<Passage>,
+    underway: Queue,
+    /// The packets that the shape sets apart; neither queue waits for the other.
+    apart: Queue,
     /// When the sending of each packet that is waiting or in sending will have ended.
     sending: VecDeque<Instant>,
     tally: Tally,
@@ -35,7 +41,8 @@ impl Lane {
             shape: Shape::default(),
             losses: Losses::new(random.fork()),
             random,
-            underway: VecDeque::new(),
+            underway: Queue::new(),
+            apart: Queue::new(),
             sending: VecDeque::new(),
             tally: Tally::default(),
         }
@@ -63,9 +70,14 @@ impl Lane {
         };
         let jitter = self.shape.jitter.mul_f64(self.random.f64());
         let due = sent + self.shape.delay + jitter;
-        // Nothing overtakes, whatever the jitter and the changes of delay.
-        let due = self.underway.back().map_or(due, |last| last.due.max(due));
-        self.underway.push_back(Passage {
+        let kind = self.shape.apart.zip(carried(packet));
+        let (queue, due) = match kind {
+            Some((apart, kind)) if apart.holds(kind) => (&mut self.apart, due + apart.delay),
+            _ => (&mut self.underway, due),
+        };
+        // Nothing overtakes in its queue, whatever the jitter and the changes of delay.
+        let due = queue.back().map_or(due, |last| last.due.max(due));
+        queue.push_back(Passage {
             packet: packet.to_vec(),
             arrived: now,
             due,
@@ -91,15 +103,20 @@ impl Lane {
 
     /// When the next packet is due.
     pub fn next_due(&self) -> Option<Instant> {
-        self.underway.front().map(|passage| passage.due)
+        let fronts = [self.underway.front(), self.apart.front()];
+        fronts.into_iter().flatten().map(|front| front.due).min()
     }
 
     /// A packet that is due, counted as delivered now.
     pub fn deliver(&mut self, now: Instant) -> Option<Passage> {
-        if self.underway.front()?.due > now {
-            return None;
-        }
-        let passage = self.underway.pop_front()?;
+        let due = self.next_due().filter(|due| *due <= now)?;
+        let is_first = |queue: &Queue| queue.front().is_some_and(|front| front.due == due);
+        let queue = if is_first(&self.underway) {
+            &mut self.underway
+        } else {
+            &mut self.apart
+        };
+        let passage = queue.pop_front()?;
         self.tally
             .delivered(now - passage.due, now - passage.arrived);
         Some(passage)
@@ -179,6 +196,49 @@ mod tests {
             assert_eq!(passage.packet, [index]);
             assert!(index == 200 || due - passage.arrived >= ms(10));
         }
+    }
+
+    #[test]
+    fn what_is_set_apart_waits_longer_and_holds_nothing_up() {
+        let apart = r#"{"delayMs": 10, "apart": {"transport": "tcp", "family": 4, "delayMs": 30}}"#;
+        let (mut lane, start) = (lane(apart), Instant::now());
+        let packet = |version: u8, at: usize, protocol: u8| {
+            let mut packet = vec![0; 20];
+            packet[0] = version << 4;
+            packet[at] = protocol;
+            packet
+        };
+        let [tcp4, udp4, tcp6] = [packet(4, 9, 6), packet(4, 9, 17), packet(6, 6, 6)];
+        for (index, packet) in [&tcp4, &udp4, &tcp4, &tcp6].into_iter().enumerate() {
+            lane.arrive(packet, start + ms(index as u64));
+        }
+        let mut seen = Vec::new();
+        while let Some(due) = lane.next_due() {
+            assert!(lane.deliver(due - Duration::from_nanos(1)).is_none());
+            seen.push((due - start, lane.deliver(due).expect("it is due").packet));
+        }
+        let expected = [
+            (ms(11), udp4),
+            (ms(13), tcp6),
+            (ms(40), tcp4.clone()),
+            (ms(42), tcp4),
+        ];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn nothing_overtakes_among_what_is_set_apart() {
+        let mut lane = lane(r#"{"apart": {"transport": "udp", "delayMs": 20}}"#);
+        let (start, udp) = (Instant::now(), [0x45, 0, 0, 0, 0, 0, 0, 0, 0, 17]);
+        lane.arrive(&udp, start);
+        lane.reshape(
+            serde_json::from_str(r#"{"apart": {"transport": "udp", "delayMs": 5}}"#)
+                .expect("a shape"),
+        );
+        lane.arrive(&udp, start + ms(1));
+        assert!(lane.deliver(start + ms(19)).is_none());
+        assert!(lane.deliver(start + ms(20)).is_some());
+        assert!(lane.deliver(start + ms(20)).is_some());
     }
 
     #[test]

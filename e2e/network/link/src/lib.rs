@@ -9,8 +9,10 @@ mod control;
 mod device;
 pub mod lane;
 pub mod loss;
+pub mod packet;
 pub mod report;
 pub mod shape;
+pub mod vigil;
 
 #[cfg(target_os = "linux")]
 pub use control::run;

@@ -5,11 +5,30 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::loss::Loss;
+use crate::packet::{Family, Transport};
 
 /// Enough for the bandwidth-delay product of any path worth trying, as netem has it.
 const DEFAULT_QUEUE_PACKETS: usize = 1000;
 const BITS_PER_MEGABIT: f64 = 1e6;
 const BITS_PER_BYTE: f64 = 8.0;
+
+/// Packets that are delayed further, in a queue of their own.
+#[derive(Deserialize, Clone, Copy, Debug, PartialEq)]
+#[serde(try_from = "ApartWritten")]
+pub struct Apart {
+    transport: Transport,
+    /// Both without one.
+    family: Option<Family>,
+    /// On top of the shape's own.
+    pub delay: Duration,
+}
+
+impl Apart {
+    /// Whether it is about such a packet.
+    pub fn holds(&self, (transport, family): (Transport, Family)) -> bool {
+        transport == self.transport && self.family.is_none_or(|wanted| wanted == family)
+    }
+}
 
 /// One direction of the link.
 #[derive(Deserialize, Clone, Debug, PartialEq)]
@@ -25,6 +44,7 @@ pub struct Shape {
     pub queue_packets: usize,
     /// Longer packets vanish.
     pub max_packet_bytes: Option<usize>,
+    pub apart: Option<Apart>,
 }
 
 impl Default for Shape {
@@ -36,6 +56,7 @@ impl Default for Shape {
             bytes_per_second: None,
             queue_packets: DEFAULT_QUEUE_PACKETS,
             max_packet_bytes: None,
+            apart: None,
         }
     }
 }
@@ -50,6 +71,27 @@ struct Written {
     rate_mbps: Option<f64>,
     queue_packets: Option<usize>,
     max_packet_bytes: Option<usize>,
+    apart: Option<Apart>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ApartWritten {
+    transport: Transport,
+    family: Option<Family>,
+    delay_ms: f64,
+}
+
+impl TryFrom<ApartWritten> for Apart {
+    type Error = String;
+
+    fn try_from(written: ApartWritten) -> Result<Self, String> {
+        Ok(Apart {
+            transport: written.transport,
+            family: written.family,
+            delay: duration("delayMs", written.delay_ms)?,
+        })
+    }
 }
 
 impl TryFrom<Written> for Shape {
@@ -73,6 +115,7 @@ impl TryFrom<Written> for Shape {
             bytes_per_second: rate.map(|rate| rate * BITS_PER_MEGABIT / BITS_PER_BYTE),
             queue_packets: written.queue_packets.unwrap_or(default.queue_packets),
             max_packet_bytes: written.max_packet_bytes,
+            apart: written.apart,
         })
     }
 }
@@ -111,6 +154,10 @@ mod tests {
             r#"{"rateMbps": 0}"#,
             r#"{"queuePackets": 0}"#,
             r#"{"delay": 3}"#,
+            r#"{"apart": {"transport": "sctp", "delayMs": 1}}"#,
+            r#"{"apart": {"transport": "udp", "family": 5, "delayMs": 1}}"#,
+            r#"{"apart": {"transport": "udp", "delayMs": -1}}"#,
+            r#"{"apart": {"transport": "udp"}}"#,
             r#"{"loss": {"kind": "independent", "share": 1.5}}"#,
             r#"{"loss": {"kind": "bursts", "enter": 0.1, "leave": -1}}"#,
         ] {
