@@ -1,0 +1,122 @@
+// What is measured: each cell is one server, one object, one load and one way to ask, and is cut into segments that are
+// spread over the whole run.
+import { type Random, shuffled } from '../../bench/random.ts';
+import type { Winner } from './schedule.ts';
+
+export const SERVERS = ['caddy', 'own'] as const;
+export type ServerName = (typeof SERVERS)[number];
+export const SERVER_TITLES: Readonly<Record<ServerName, string>> = { caddy: 'Caddy', own: 'own origin' };
+
+/** P1's objects. */
+export const OBJECTS = [1024, 35 * 1024] as const;
+export type ObjectBytes = (typeof OBJECTS)[number];
+export const objectTitle = (bytes: number) => `${bytes / 1024} KiB`;
+
+/** Whose race is won: P1's HE-TCP, HE-SCTP and HE-50 %. */
+export const WINNERS = ['h2', 'h3', 'half'] as const;
+export type Winners = (typeof WINNERS)[number];
+export const HIT_SHARES = [0, 0.2, 0.4, 0.6, 0.8, 1] as const;
+export type HitShare = (typeof HIT_SHARES)[number];
+
+/** P1's propagation delay, here the round trip. */
+export const RTT_MS = 20;
+
+export type Way =
+  /** P1's third test case. At 1 it is the winner alone, at 0 the naive race of the first two. */
+  | { readonly kind: 'cached'; readonly winner: Winners; readonly hitShare: HitShare }
+  /** Our own client's modes at round trip 0. */
+  | { readonly kind: 'near'; readonly mode: 'race' | 'h3' }
+  /** A part of an old-HTTP connection. */
+  | { readonly kind: 'part'; readonly part: 'tcp' | 'tls' };
+
+export interface Cell {
+  readonly id: string;
+  readonly server: ServerName;
+  readonly objectBytes: ObjectBytes;
+  readonly perSecond: number;
+  readonly rttMs: number;
+  /** Whether the client offers a post-quantum key share, as it does unless told otherwise. */
+  readonly postQuantum: boolean;
+  readonly way: Way;
+}
+
+export function winnersOf(winner: Winners): readonly Winner[] {
+  return winner === 'half' ? ['h2', 'h3'] : [winner];
+}
+
+function wayId(way: Way): string {
+  if (way.kind === 'cached') return `${way.winner}-hit${100 * way.hitShare}`;
+  return way.kind === 'near' ? `near-${way.mode}` : way.part;
+}
+
+/** A cell with the name it has in files; the same parts always give the same name. */
+export function cellOf(parts: Omit<Cell, 'id'>): Cell {
+  const { server, objectBytes, perSecond, postQuantum, way } = parts;
+  const size = `${objectBytes / 1024}k`;
+  const id = [server, size, `${perSecond}rps`, wayId(way), ...(postQuantum ? [] : ['classical'])].join('-');
+  return { ...parts, id };
+}
+
+const cached = (winner: Winners, hitShare: HitShare): Way => ({ kind: 'cached', winner, hitShare });
+/** HTTP/2 alone, HTTP/3 alone, and the naive race in which the old protocol wins (P1, test cases 1 and 2). */
+export const BASIC = { h2: cached('h2', 1), h3: cached('h3', 1), naive: cached('h2', 0) } as const;
+
+export interface Choice {
+  readonly servers: readonly ServerName[];
+  readonly objects: readonly ObjectBytes[];
+  /** Driven loads, ascending, of each server; the last is its highest. */
+  readonly loads: Readonly<Partial<Record<ServerName, readonly number[]>>>;
+  /** Both objects at all loads, and hit ratios at all loads. */
+  readonly full: boolean;
+}
+
+/**
+ * The first object at all loads and every object at the highest, hit ratios at the highest; `full`: all of it
+ * everywhere. The rows beside P1's (parts of a connection, key exchange, round trip 0) are of the first object.
+ */
+export function cellsOf({ servers, objects, loads, full }: Choice): Cell[] {
+  const cells = new Map<string, Cell>();
+  const add = (parts: Omit<Cell, 'id'>) => {
+    const cell = cellOf(parts);
+    cells.set(cell.id, cell);
+  };
+  for (const server of servers) {
+    const own = loads[server] ?? [];
+    for (const [index, objectBytes] of objects.entries()) {
+      for (const perSecond of own) {
+        const highest = perSecond === own.at(-1);
+        const at = { server, objectBytes, perSecond, rttMs: RTT_MS, postQuantum: true };
+        if (index > 0 && !highest && !full) continue;
+        for (const way of Object.values(BASIC)) add({ ...at, way });
+        if (!highest && !full) continue;
+        for (const winner of WINNERS)
+          for (const hitShare of HIT_SHARES) add({ ...at, way: cached(winner, hitShare) });
+        if (index > 0 || !highest) continue;
+        for (const part of ['tcp', 'tls'] as const) add({ ...at, way: { kind: 'part', part } });
+        for (const mode of ['race', 'h3'] as const) add({ ...at, rttMs: 0, way: { kind: 'near', mode } });
+        for (const way of Object.values(BASIC)) add({ ...at, postQuantum: false, way });
+      }
+    }
+  }
+  return [...cells.values()];
+}
+
+/** Short enough that each cell meets several moments of the machine, long enough for several samples. */
+const SEGMENT_SECONDS = 12;
+
+/** A part of a cell's time. */
+export interface Segment {
+  readonly cell: Cell;
+  /** From 0; every cell has one of each number. */
+  readonly round: number;
+  readonly seconds: number;
+}
+
+/** All segments in their order: round by round, in each the cells in an order of chance. */
+export function segmentsOf(cells: readonly Cell[], secondsPerCell: number, random: Random): Segment[] {
+  const rounds = Math.max(1, Math.round(secondsPerCell / SEGMENT_SECONDS));
+  const seconds = secondsPerCell / rounds;
+  return Array.from({ length: rounds }, (_, round) =>
+    shuffled(cells, random).map((cell): Segment => ({ cell, round, seconds })),
+  ).flat();
+}

@@ -1,0 +1,131 @@
+// The client under load: a process that takes a request a line and prints a line when it is over, written to by the
+// schedule whatever has become of earlier requests.
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { knownProtocolSchema } from '@photofinish/shared/protocol';
+import * as v from 'valibot';
+import { type Random, seededRandom } from '../../bench/random.ts';
+import { TOP } from '../../scratch.ts';
+import { type Cell, winnersOf } from './cells.ts';
+import type { Place, RunningServer } from './place.ts';
+import { cachedRequests } from './schedule.ts';
+
+const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
+const KNOCK = fileURLToPath(new URL('knock.ts', import.meta.url));
+const TIMEOUT_MS = 5000;
+/** So many at a time that waiting for a place tells of a client far behind. */
+const AT_A_TIME = 2048;
+/** P2's head start for HTTP/3. */
+const START_DELAY_MS = 10;
+
+const knockSchema = v.object({ atMs: v.number(), ok: v.boolean() });
+const adoptedSchema = v.nullable(knownProtocolSchema);
+/** What is of use here of a photofinish.race/1 document: reading all of each would cost processor time in the run. */
+const raceSchema = v.object({
+  mode: v.string(),
+  races: v.tuple([v.object({ atMs: v.number(), trials: v.array(v.object({ adopted: adoptedSchema })) })]),
+});
+
+/** A request that is over. */
+export interface Outcome {
+  /** When the client began it, milliseconds since 1970. */
+  readonly startedAtMs: number;
+  readonly mode: string;
+  readonly adopted: v.InferOutput<typeof adoptedSchema>;
+  readonly ok: boolean;
+}
+
+export interface Generator {
+  readonly pid: number;
+  readonly outcomes: readonly Outcome[];
+  readonly complaints: readonly string[];
+  /** Writes a request at each of these moments, milliseconds from now, and gives them in milliseconds since 1970. */
+  drive(momentsMs: readonly number[]): Promise<number[]>;
+  /** Ends it after what is under way is over. */
+  finish(): Promise<void>;
+}
+
+function readRace(line: string): Outcome {
+  const { mode, races } = v.parse(raceSchema, JSON.parse(line));
+  const [race] = races;
+  const adopted = race.trials[0]?.adopted ?? null;
+  return { startedAtMs: race.atMs, mode, adopted, ok: adopted !== null };
+}
+
+function readKnock(line: string): Outcome {
+  const { atMs, ok } = v.parse(knockSchema, JSON.parse(line));
+  return { startedAtMs: atMs, mode: 'part', adopted: null, ok };
+}
+
+/** Request lines without end. */
+function* linesOf({ way }: Cell, goals: RunningServer['goals'], random: Random): Iterator<string> {
+  if (way.kind === 'part') for (;;) yield way.part;
+  if (way.kind === 'near') for (;;) yield JSON.stringify({ origin: goals.h3.origin, mode: way.mode });
+  for (const { winner, hit } of cachedRequests(winnersOf(way.winner), way.hitShare, random))
+    yield JSON.stringify({ origin: goals[winner].origin, mode: hit ? winner : 'naive' });
+}
+
+function commandOf(cell: Cell, { goals, caPath }: RunningServer): readonly [string, readonly string[]] {
+  if (cell.way.kind === 'part') {
+    const { address, port, host } = goals.h2;
+    return [process.execPath, [KNOCK, address, String(port), host, caPath]];
+  }
+  const pins = Object.values(goals).flatMap(({ host, port, address }) => [
+    '--resolve',
+    `${host}:${port}:${address}`,
+  ]);
+  const how = ['--memory', 'none', '--timeout', String(TIMEOUT_MS), '--concurrency', String(AT_A_TIME)];
+  const delay = ['--start-delay', String(START_DELAY_MS)];
+  const keys = cell.postQuantum ? [] : ['--no-post-quantum'];
+  return [PHOTOFINISH, ['race', '-', ...how, ...delay, ...keys, '--allow-private', '--ca', caPath, ...pins]];
+}
+
+/** Writes what is due, then sleeps until the next is: timers are as coarse as a millisecond. */
+async function writeOnTime(
+  child: ChildProcessWithoutNullStreams,
+  momentsMs: readonly number[],
+  nextLine: () => string,
+): Promise<number[]> {
+  const zeroMs = performance.now();
+  const epochMs = Date.now();
+  let due = 0;
+  while (due < momentsMs.length) {
+    const nowMs = performance.now() - zeroMs;
+    let text = '';
+    for (; due < momentsMs.length && (momentsMs[due] ?? 0) <= nowMs; due += 1) text += `${nextLine()}\n`;
+    if (text !== '') child.stdin.write(text);
+    const waitMs = (momentsMs[due] ?? nowMs) - (performance.now() - zeroMs);
+    if (waitMs > 0) await pause(waitMs);
+  }
+  return momentsMs.map((ms) => epochMs + ms);
+}
+
+/** Starts the client that a cell needs; it is idle until it is driven. */
+export function startGenerator(place: Place, cell: Cell, server: RunningServer, seed: number): Generator {
+  const child = place.client.spawn(...commandOf(cell, server));
+  const { pid } = child;
+  if (pid === undefined) throw new Error('the client cannot be started');
+  const outcomes: Outcome[] = [];
+  const complaints: string[] = [];
+  const read = cell.way.kind === 'part' ? readKnock : readRace;
+  const heard = createInterface({ input: child.stdout }).on('line', (line) => outcomes.push(read(line)));
+  createInterface({ input: child.stderr }).on('line', (line) => complaints.push(line));
+  child.stdin.on('error', () => {});
+  const ended = Promise.all([once(child, 'exit'), once(heard, 'close')]);
+  const lines = linesOf(cell, server.goals, seededRandom(seed));
+  const nextLine = () => lines.next().value ?? '';
+  return {
+    pid,
+    outcomes,
+    complaints,
+    drive: (momentsMs) => writeOnTime(child, momentsMs, nextLine),
+    async finish() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}

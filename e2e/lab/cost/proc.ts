@@ -1,0 +1,131 @@
+// What the kernel accounts for, read from /proc: processor time and memory of a process, sockets of its network
+// namespace, and the caches that the whole kernel's sockets and packets live in.
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Linux reports processor time in hundredths of a second (USER_HZ) on every architecture that Node runs on. */
+const MS_PER_TICK = 10;
+const BYTES_PER_KIB = 1024;
+const PAGE_BYTES = 4096;
+
+export interface ProcessorTime {
+  /** In the program's own code. */
+  readonly userMs: number;
+  /** In the kernel on its behalf. */
+  readonly systemMs: number;
+}
+
+/** What stands behind the name, which may itself hold blanks and brackets; the first is field 3, the state. */
+function fieldsBehindName(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** From `/proc/PID/stat` (proc_pid_stat(5), fields 14 and 15). Throws for a text of another form. */
+export function parseProcessStat(stat: string): ProcessorTime {
+  const fields = fieldsBehindName(stat);
+  const [userMs, systemMs] = [fields[11], fields[12]].map((ticks) => Number(ticks) * MS_PER_TICK);
+  if (!Number.isFinite(userMs) || !Number.isFinite(systemMs))
+    throw new Error(`not a process's stat: ${stat}`);
+  return { userMs: userMs as number, systemMs: systemMs as number };
+}
+
+export interface Processors {
+  readonly busyMs: number;
+  readonly idleMs: number;
+}
+
+/** The first line of `/proc/stat` (proc_stat(5)): all processors together; time stolen by other machines is busy. */
+export function parseProcessors(stat: string): Processors {
+  const line = /^cpu +([\d ]+)$/m.exec(stat)?.[1];
+  if (line === undefined) throw new Error('/proc/stat has no line for all processors');
+  // user, nice, system, idle, iowait, irq, softirq, steal; guests' time is in the first two already.
+  const times = line
+    .split(' ')
+    .slice(0, 8)
+    .map((ticks) => Number(ticks) * MS_PER_TICK);
+  const idleMs = (times[3] ?? 0) + (times[4] ?? 0);
+  return { idleMs, busyMs: times.reduce((sum, ms) => sum + ms, 0) - idleMs };
+}
+
+export interface ProcessMemory {
+  readonly rssBytes: number;
+  /** Its share of what it has in common with others taken in proportion. */
+  readonly pssBytes: number;
+}
+
+/** From `/proc/PID/smaps_rollup`. */
+export function parseMemory(rollup: string): ProcessMemory {
+  const bytes = (name: string) => {
+    const kib = new RegExp(`^${name}: +(\\d+) kB$`, 'm').exec(rollup)?.[1];
+    if (kib === undefined) throw new Error(`smaps_rollup has no ${name}`);
+    return Number(kib) * BYTES_PER_KIB;
+  };
+  return { rssBytes: bytes('Rss'), pssBytes: bytes('Pss') };
+}
+
+export interface Sockets {
+  readonly tcp: number;
+  readonly timeWait: number;
+  readonly udp: number;
+}
+
+/** Of one namespace, from `/proc/PID/net/sockstat` and `sockstat6`; only TIME-WAIT is counted over both families. */
+export function parseSockets(ipv4: string, ipv6: string): Sockets {
+  const count = (text: string, line: string, name: string) =>
+    Number(new RegExp(`^${line}:.* ${name} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+  return {
+    tcp: count(ipv4, 'TCP', 'inuse') + count(ipv6, 'TCP6', 'inuse'),
+    timeWait: count(ipv4, 'TCP', 'tw'),
+    udp: count(ipv4, 'UDP', 'inuse') + count(ipv6, 'UDP6', 'inuse'),
+  };
+}
+
+/** Of all namespaces: what TCP and UDP hold for data under way, from the `mem` pages of `/proc/net/sockstat`. */
+export function parseBufferBytes(sockstat: string): number {
+  const pages = [...sockstat.matchAll(/^(?:TCP|UDP):.* mem (\d+)/gm)].map((match) => Number(match[1]));
+  return pages.reduce((sum, count) => sum + count, 0) * PAGE_BYTES;
+}
+
+/** Sockets, connections being made or left behind, and packets. */
+const NETWORK_CACHE = /^(?:TCP|UDP|tw_sock|request_sock|sock_inode|skbuff|tcp_bind)/;
+
+/** Bytes of objects in use by the kernel's networking, from `/proc/slabinfo` (slabinfo(5)). */
+export function parseSlabs(slabinfo: string): number {
+  return slabinfo
+    .split('\n')
+    .filter((line) => NETWORK_CACHE.test(line))
+    .map((line) => line.split(/ +/))
+    .reduce((sum, [, active, , objectBytes]) => sum + Number(active) * Number(objectBytes), 0);
+}
+
+/** Null where this user may not read it, or the process has ended. */
+function read<T>(file: string, parse: (text: string) => T): T | null {
+  try {
+    return parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (['EACCES', 'ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
+  }
+}
+
+export const processorTimeOf = (pid: number) => read(`/proc/${pid}/stat`, parseProcessStat);
+export const memoryOf = (pid: number) => read(`/proc/${pid}/smaps_rollup`, parseMemory);
+export const processors = () => read('/proc/stat', parseProcessors);
+export const bufferBytes = () => read('/proc/net/sockstat', parseBufferBytes);
+/** Null where the kernel shows it to nobody. */
+export const slabBytes = () => read('/proc/slabinfo', parseSlabs);
+
+/** Of the namespace that the process is in. */
+export function socketsOf(pid: number): Sockets | null {
+  return read(`/proc/${pid}/net/sockstat`, (ipv4) =>
+    read(`/proc/${pid}/net/sockstat6`, (ipv6) => parseSockets(ipv4, ipv6)),
+  );
+}
+
+/** This process's children whose command begins so. The kernel keeps 15 bytes of a name. */
+export function childrenNamed(name: string): number[] {
+  const isChild = (stat: string) =>
+    stat.includes(`(${name.slice(0, 15)}) `) && Number(fieldsBehindName(stat)[1]) === process.pid;
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry) && read(`/proc/${entry}/stat`, isChild) === true)
+    .map(Number);
+}

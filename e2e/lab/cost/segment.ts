@@ -1,0 +1,173 @@
+// One segment: a fresh server, a fresh client, some seconds to get going, then samples of what each process and the
+// kernel have used.
+import { setTimeout as pause } from 'node:timers/promises';
+import { seededRandom } from '../../bench/random.ts';
+import type { Segment } from './cells.ts';
+import { judgeDrive } from './drive-check.ts';
+import { type Generator, startGenerator } from './generator.ts';
+import { isRace, type Measured, type Sample } from './measured.ts';
+import type { Place, RunningServer } from './place.ts';
+import {
+  bufferBytes,
+  memoryOf,
+  type Processors,
+  type ProcessorTime,
+  processors,
+  processorTimeOf,
+  slabBytes,
+  socketsOf,
+} from './proc.ts';
+import { exponentialMoments } from './schedule.ts';
+
+/** Loads code, fills caches, and lets a garbage collector find its pace; not measured. */
+const WARM_UP_MS = 2000;
+/** Long enough that the kernel's hundredths of a second are small beside it. */
+const SAMPLE_MS = 3000;
+/** A client answers its first line once it has loaded: half a second at most, here with room. */
+const LOAD_MS = 1200;
+
+interface Pids {
+  readonly server: number;
+  readonly client: number;
+  readonly link: readonly number[];
+}
+
+interface Reading {
+  readonly atMs: number;
+  readonly requests: number;
+  readonly server: ProcessorTime;
+  readonly client: ProcessorTime;
+  readonly link: ProcessorTime;
+  readonly all: Processors;
+}
+
+function timeOf(pids: readonly number[]): ProcessorTime {
+  const times = pids.map((pid) => {
+    const time = processorTimeOf(pid);
+    if (time === null) throw new Error(`process ${pid} has ended during the measurement`);
+    return time;
+  });
+  return {
+    userMs: times.reduce((sum, { userMs }) => sum + userMs, 0),
+    systemMs: times.reduce((sum, { systemMs }) => sum + systemMs, 0),
+  };
+}
+
+function readAll(pids: Pids, generator: Generator): Reading {
+  const all = processors();
+  if (all === null) throw new Error('/proc/stat cannot be read');
+  return {
+    atMs: performance.now(),
+    requests: generator.outcomes.length,
+    server: timeOf([pids.server]),
+    client: timeOf([pids.client]),
+    link: timeOf(pids.link),
+    all,
+  };
+}
+
+const spent = (from: ProcessorTime, to: ProcessorTime): ProcessorTime => ({
+  userMs: to.userMs - from.userMs,
+  systemMs: to.systemMs - from.systemMs,
+});
+
+function sampleBetween(from: Reading, to: Reading, pids: Pids): Sample {
+  return {
+    seconds: (to.atMs - from.atMs) / 1000,
+    requests: to.requests - from.requests,
+    server: spent(from.server, to.server),
+    client: spent(from.client, to.client),
+    link: spent(from.link, to.link),
+    idleMs: to.all.idleMs - from.all.idleMs,
+    busyMs: to.all.busyMs - from.all.busyMs,
+    serverMemory: memoryOf(pids.server),
+    clientMemory: memoryOf(pids.client),
+    serverSockets: socketsOf(pids.server),
+    clientSockets: socketsOf(pids.client),
+    bufferBytes: bufferBytes(),
+    slabBytes: slabBytes(),
+  };
+}
+
+/** Samples of equal length, the last reading of each being the first of the next. */
+async function takeSamples(pids: Pids, generator: Generator, durationMs: number): Promise<Sample[]> {
+  const count = Math.max(1, Math.round(durationMs / SAMPLE_MS));
+  const startMs = performance.now();
+  const samples: Sample[] = [];
+  let last = readAll(pids, generator);
+  for (let taken = 1; taken <= count; taken += 1) {
+    await pause(Math.max(0, startMs + (durationMs * taken) / count - performance.now()));
+    const reading = readAll(pids, generator);
+    samples.push(sampleBetween(last, reading, pids));
+    last = reading;
+  }
+  return samples;
+}
+
+const sum = (samples: readonly Sample[], value: (sample: Sample) => number) =>
+  samples.reduce((total, sample) => total + value(sample), 0);
+
+/** Numbers that differ for every segment and are the same in every run of one seed (FNV-1a). */
+function seedOf({ cell, round }: Segment, seed: number): number {
+  let hash = 0x811c9dc5;
+  for (const char of `${seed} ${cell.id} ${round}`) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193);
+  return hash >>> 0;
+}
+
+async function drive(place: Place, segment: Segment, server: RunningServer, seed: number): Promise<Measured> {
+  const { cell, round } = segment;
+  const own = seedOf(segment, seed);
+  const generator = startGenerator(place, cell, server, own);
+  await pause(LOAD_MS);
+  const durationMs = 1000 * segment.seconds;
+  const moments = exponentialMoments(cell.perSecond, WARM_UP_MS + durationMs, seededRandom(own ^ 1));
+  const driving = generator.drive(moments);
+  await pause(WARM_UP_MS);
+  const pids: Pids = { server: server.pid, client: generator.pid, link: place.linkPids };
+  const samples = await takeSamples(pids, generator, durationMs);
+  const scheduled = await driving;
+  await generator.finish();
+  const { outcomes, complaints } = generator;
+
+  const fromMs = (scheduled[0] ?? 0) - (moments[0] ?? 0) + WARM_UP_MS;
+  const started = outcomes.map(({ startedAtMs }) => startedAtMs).toSorted((a, b) => a - b);
+  const first = scheduled.findIndex((atMs) => atMs >= fromMs);
+  const [idleMs, busyMs] = [sum(samples, (one) => one.idleMs), sum(samples, (one) => one.busyMs)];
+  const judged = judgeDrive({
+    scheduledMs: scheduled.slice(first),
+    startedMs: started.slice(first),
+    ended: sum(samples, ({ requests }) => requests),
+    expected: scheduled.length - first,
+    failed: outcomes.filter(({ ok }) => !ok).length,
+    idleShare: idleMs / (idleMs + busyMs),
+    complaints,
+  });
+  const races = outcomes.filter(({ mode }) => isRace(mode));
+  return {
+    cell: cell.id,
+    round,
+    samples,
+    drive: {
+      ...judged,
+      lateP99Ms: Number.isFinite(judged.lateP99Ms) ? judged.lateP99Ms : null,
+      why: [...judged.why],
+    },
+    races: { of: races.length, h3: races.filter(({ adopted }) => adopted === 'h3').length },
+    serverVersion: server.version,
+  };
+}
+
+/** Measures one segment. Rejects if the server or the client ends on the way. */
+export async function measureSegment(place: Place, segment: Segment, seed: number): Promise<Measured> {
+  const { server, objectBytes, rttMs } = segment.cell;
+  await place.setLink(rttMs);
+  const running = await place.start(server, objectBytes);
+  try {
+    return await drive(place, segment, running, seed);
+  } finally {
+    await running.stop();
+  }
+}
+
+/** What a segment takes beside the seconds that are measured, for the estimate of a run's length. */
+export const SEGMENT_OVERHEAD_SECONDS = (WARM_UP_MS + LOAD_MS) / 1000 + 1;
