@@ -1,0 +1,111 @@
+// How sure a figure is: 95 % intervals for shares, means, percentiles and ratios, with nothing assumed of how times are
+// distributed.
+import { percentile } from '@photofinish/shared/statistics';
+import type { Random } from '../../bench/random.ts';
+import type { Estimate } from './goal-row.ts';
+
+/** The normal distribution's quantile for 95 % between both tails. */
+const Z = 1.959964;
+/** Enough that each end of a 95 % interval rests on 50 resamples. */
+const RESAMPLES = 2000;
+const TAILS = { low: 0.025, high: 0.975 };
+/** -ln 0.05, rounded as everyone does. */
+const RULE_OF_THREE = 3;
+
+export interface Count {
+  readonly hits: number;
+  readonly of: number;
+}
+
+/** Wilson's score interval of a share, 0 to 1 (Wilson 1927; Newcombe 1998, method 3). Throws RangeError for none of none. */
+export function wilson({ hits, of }: Count): Estimate {
+  if (of <= 0) throw new RangeError('a share of nothing');
+  const share = hits / of;
+  const centre = share + Z ** 2 / (2 * of);
+  const half = Z * Math.sqrt((share * (1 - share)) / of + Z ** 2 / (4 * of ** 2));
+  const scale = 1 + Z ** 2 / of;
+  // Where every trial agrees the interval ends there exactly; rounding must not say otherwise.
+  return {
+    value: share,
+    low: hits === 0 ? 0 : (centre - half) / scale,
+    high: hits === of ? 1 : (centre + half) / scale,
+  };
+}
+
+/** What a share can be at most, with 95 % confidence, when none of so many hit (Hanley and Lippman-Hand 1983). */
+export function ruleOfThree(of: number): number {
+  return Math.min(1, RULE_OF_THREE / of);
+}
+
+/**
+ * The ratio of two independent shares, by MOVER-R on their Wilson intervals (Donner and Zou 2012; Fagerland and Newcombe
+ * 2013). It needs no correction for zeros: without hits in the second the upper end is Infinity and the value Infinity,
+ * without any hits at all the value is NaN and the interval says that nothing is known, 0 to Infinity.
+ */
+export function ratioOfShares(first: Count, second: Count): Estimate {
+  const [one, two] = [wilson(first), wilson(second)];
+  if (first.hits === 0 && second.hits === 0) return { value: Number.NaN, low: 0, high: Infinity };
+  const product = one.value * two.value;
+  const end = (side: 'low' | 'high') => {
+    const [ofFirst, ofSecond] = side === 'low' ? [one.low, two.high] : [one.high, two.low];
+    const scale = ofSecond * (2 * two.value - ofSecond);
+    if (scale === 0) return Infinity;
+    const root = Math.sqrt(Math.max(0, product ** 2 - ofFirst * (2 * one.value - ofFirst) * scale));
+    return (product + (side === 'low' ? -root : root)) / scale;
+  };
+  return { value: one.value / two.value, low: Math.max(0, end('low')), high: end('high') };
+}
+
+function meanOf(values: readonly number[]): number {
+  if (values.length === 0) throw new RangeError('a mean of nothing');
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** The mean of as many values, drawn with replacement. */
+function drawnMean(values: Float64Array, random: Random): number {
+  let sum = 0;
+  for (let drawn = 0; drawn < values.length; drawn += 1)
+    sum += values[Math.floor(random() * values.length)] ?? 0;
+  return sum / values.length;
+}
+
+function bootstrap(value: number, resample: () => number): Estimate {
+  const drawn = Array.from({ length: RESAMPLES }, resample).sort((a, b) => a - b);
+  return { value, low: percentile(drawn, TAILS.low), high: percentile(drawn, TAILS.high) };
+}
+
+/** The mean with its percentile bootstrap interval (Efron 1979). Throws RangeError without values. */
+export function meanEstimate(values: readonly number[], random: Random): Estimate {
+  const mean = meanOf(values);
+  const drawnFrom = Float64Array.from(values);
+  return bootstrap(mean, () => drawnMean(drawnFrom, random));
+}
+
+/** A nearest-rank percentile, `share` in (0, 1], with its bootstrap interval. Throws RangeError without values. */
+export function percentileEstimate(values: readonly number[], share: number, random: Random): Estimate {
+  const sorted = Float64Array.from(values).sort();
+  const rank = Math.max(1, Math.ceil(share * sorted.length));
+  const counts = new Uint32Array(sorted.length);
+  return bootstrap(
+    percentile(
+      values.toSorted((a, b) => a - b),
+      share,
+    ),
+    () => {
+      counts.fill(0);
+      for (let drawn = 0; drawn < sorted.length; drawn += 1) {
+        const index = Math.floor(random() * sorted.length);
+        counts[index] = (counts[index] ?? 0) + 1;
+      }
+      let index = 0;
+      for (let seen = counts[0] ?? 0; seen < rank; seen += counts[index] ?? 0) index += 1;
+      return sorted[index] ?? Number.NaN;
+    },
+  );
+}
+
+/** The ratio of two means of independent trials with its bootstrap interval. Throws RangeError without values. */
+export function ratioOfMeans(first: readonly number[], second: readonly number[], random: Random): Estimate {
+  const [one, two] = [Float64Array.from(first), Float64Array.from(second)];
+  return bootstrap(meanOf(first) / meanOf(second), () => drawnMean(one, random) / drawnMean(two, random));
+}
