@@ -27,6 +27,8 @@ export interface RacingParts {
   readonly pins: ReadonlyMap<string, string>;
   /** `address:port` of the DNS server; null: the system's. */
   readonly resolver: string | null;
+  /** Whether both transports offer key shares with ML-KEM; they do unless told otherwise. */
+  readonly postQuantum?: boolean;
   readonly policy: AddressPolicy;
   readonly cache: Pick<HostCache, 'recall' | 'recordRace' | 'udpEvidence'>;
   readonly clock: Clock;
@@ -107,7 +109,7 @@ function keepYoungGenerationSmall(): void {
  */
 export async function openRacing(parts: RacingParts): Promise<Racing> {
   keepYoungGenerationSmall();
-  const trust = await readTrust(parts.ca);
+  const trust = await readTrust(parts.ca, parts.postQuantum);
   if (!trust.ok) throw new Error(trust.message);
   const contenders: Contenders = { h3: h3Contender(trust.value), h2: h2Contender(trust.value) };
   const discovery = discoveryOf(parts);

@@ -14,6 +14,8 @@ export interface Roots {
 }
 
 export interface Trust {
+  /** Whether attempts offer key shares with ML-KEM. */
+  readonly postQuantum: boolean;
   /** The roots, read on the first call: the system's list alone takes tens of milliseconds. */
   roots(): Roots;
   /**
@@ -60,17 +62,18 @@ function readRoots(caPems: readonly string[]): Roots {
   };
 }
 
-function trustOf(caPems: readonly string[]): Trust {
+function trustOf(caPems: readonly string[], postQuantum: boolean): Trust {
   let roots: Roots | undefined;
   let store: TrustStore | undefined;
   const trust: Trust = {
+    postQuantum,
     roots() {
       roots ??= readRoots(caPems);
       return roots;
     },
     store() {
       const { bundled, extra } = trust.roots();
-      store ??= new (loadQuicAddon().TrustStore)([...bundled], [...extra]);
+      store ??= new (loadQuicAddon().TrustStore)([...bundled], [...extra], postQuantum);
       return store;
     },
   };
@@ -78,12 +81,12 @@ function trustOf(caPems: readonly string[]): Trust {
 }
 
 /** Trust in the bundled roots, the system's, and those in `caFiles` (PEM); says which file cannot be used, and why. */
-export async function readTrust(caFiles: readonly string[]): Promise<TrustResult> {
+export async function readTrust(caFiles: readonly string[], postQuantum = true): Promise<TrustResult> {
   const pems: string[] = [];
   for (const file of caFiles) {
     const read = await readCaFile(file);
     if ('message' in read) return { ok: false, message: read.message };
     pems.push(read.pem);
   }
-  return { ok: true, value: trustOf(pems) };
+  return { ok: true, value: trustOf(pems, postQuantum) };
 }

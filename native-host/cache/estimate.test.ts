@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { handshakeSampleMs, lossSample, rttSampleMs, smoothedRtt } from './estimate.ts';
+import { handshakeSampleMs, lossSample, rttSampleMs, smoothedRtt, undisturbed } from './estimate.ts';
 import { down, up } from './samples.ts';
 
 test('RFC 6298 section 2.2: the first measurement is the mean, half of it the variance', () => {
@@ -36,9 +36,22 @@ test("a round trip is the transport's own estimate, else the time to the first s
 test('RFC 6298 section 3: what a retransmission may have answered is no measurement', () => {
   assert.equal(rttSampleMs(up('h3', { packets: { sent: 6, lost: 1 } })), null);
   assert.equal(rttSampleMs(up('h3', { packets: { sent: 6, lost: 1 }, rttMs: 9 })), 9);
+  // Established, and nothing acknowledged: the first sign of life may have been the server's second attempt at it.
+  assert.equal(rttSampleMs(up('h3', { transportMs: 213, packets: { sent: 6, lost: 0 } })), null);
   assert.equal(rttSampleMs(up('h2', { transportMs: 1010 })), null);
   assert.equal(rttSampleMs(up('h2', { transportMs: 1010, rttMs: 1000 })), null);
   assert.equal(rttSampleMs(up('h2', { transportMs: 1009 })), 999);
+});
+
+test('RFC 9002 section 5.2: what a handshake takes is a minimum that ages, not a mean of retransmission timers', () => {
+  assert.equal(undisturbed(null, 40), 40);
+  assert.equal(undisturbed(40, 20), 30);
+  assert.equal(undisturbed(40, 48), 41);
+  assert.equal(undisturbed(40, 1000), 45);
+  const often = Array.from({ length: 200 }, (_, index) => (index % 4 === 0 ? 1000 : 50));
+  assert.ok(often.reduce<number>(undisturbed, 50) < 60);
+  const longer = Array<number>(40).fill(150);
+  assert.ok(Math.abs(longer.reduce<number>(undisturbed, 50) - 150) < 5);
 });
 
 test('a handshake is measured only where an answer followed', () => {

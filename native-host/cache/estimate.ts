@@ -4,6 +4,10 @@ import type { Attempt } from '@photofinish/shared/outcome';
 /** RFC 6298 section 2: alpha and beta. */
 const RTT_GAIN = 1 / 8;
 const VARIANCE_GAIN = 1 / 4;
+/** A handshake can be late for many reasons and early for none, so the estimate of it falls faster than it rises. */
+const FALLING_GAIN = 1 / 2;
+/** One that was sent again took a multiple, its sender's timer and not its path: no sample counts for more than this. */
+const MOST_OF_OLD = 2;
 /** RFC 6298 section 2: the first retransmission of a SYN. A connection that took longer may have needed it. */
 const SYN_RETRANSMIT_MS = 1000;
 
@@ -29,6 +33,16 @@ export function smoothedRtt(old: RttEstimate | null, sampleMs: number): RttEstim
 }
 
 /**
+ * What a handshake takes when nothing of it is lost: a minimum that ages (as `min_rtt`, RFC 9002 section 5.2), for a
+ * mean would be made of the servers' retransmission timers as soon as the path loses packets.
+ */
+export function undisturbed(old: number | null, sampleMs: number): number {
+  if (old === null) return sampleMs;
+  if (sampleMs < old) return old + FALLING_GAIN * (sampleMs - old);
+  return smoothed(old, Math.min(sampleMs, MOST_OF_OLD * old));
+}
+
+/**
  * One round trip as the attempt saw it, in milliseconds: the transport's own estimate, else the time to the peer's first
  * sign of life. Null where that may include a retransmission, for then nobody knows which packet was answered (Karn,
  * RFC 6298 section 3).
@@ -36,8 +50,8 @@ export function smoothedRtt(old: RttEstimate | null, sampleMs: number): RttEstim
 export function rttSampleMs(attempt: Attempt): number | null {
   const { transportMs, startedMs, packets, protocol } = attempt;
   const firstSignMs = transportMs == null ? null : Math.max(0, transportMs - startedMs);
-  // A transport that counts its packets knows which were answered.
-  if (packets !== undefined && attempt.rttMs != null) return attempt.rttMs;
+  // A transport that counts its packets knows which were answered, and when it does not know nobody does.
+  if (attempt.establishedMs !== null && packets !== undefined) return attempt.rttMs ?? null;
   if (firstSignMs === null || (packets?.lost ?? 0) > 0) return null;
   const ambiguous = protocol !== 'h3' && firstSignMs >= SYN_RETRANSMIT_MS;
   return ambiguous ? null : (attempt.rttMs ?? firstSignMs);

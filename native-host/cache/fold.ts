@@ -5,7 +5,14 @@ import type { Observation } from '@photofinish/shared/observation';
 import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
 import { foldAltSvc, foldMisdirected, foldServices, type Hearing } from './advertised.ts';
 import { backOffMs, failuresAfterSuccess, h3FailureOf, LOSSY_RATE } from './back-off.ts';
-import { handshakeSampleMs, lossSample, rttSampleMs, smoothed, smoothedRtt } from './estimate.ts';
+import {
+  handshakeSampleMs,
+  lossSample,
+  rttSampleMs,
+  smoothed,
+  smoothedRtt,
+  undisturbed,
+} from './estimate.ts';
 import { advertisedUntilMs, successFreshMs } from './policy.ts';
 import type { AddressRecord, Basis, HostRecord } from './record.ts';
 
@@ -72,7 +79,7 @@ function measure(known: Measured, attempts: readonly Attempt[], atMs: number): M
       next.rttAtMs = atMs;
     }
     const handshakeMs = handshakeSampleMs(attempt);
-    if (handshakeMs !== null) next.handshakeMs = smoothed(next.handshakeMs, handshakeMs);
+    if (handshakeMs !== null) next.handshakeMs = undisturbed(next.handshakeMs, handshakeMs);
     const loss = lossSample(attempt);
     if (loss !== null) next.lossRate = smoothed(next.lossRate, loss);
   }

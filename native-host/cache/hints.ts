@@ -6,7 +6,7 @@ import type { AddressHistory } from '../discover/discovering.ts';
 export interface PathHint {
   readonly srttMs: number;
   readonly rttvarMs: number;
-  /** Smoothed time to established; null: never established. */
+  /** Time to established when nothing is lost; null: never established. */
   readonly handshakeMs: number | null;
   /** Lost of sent packets, from 0 to 1; null where the transport does not tell. */
   readonly lossRate: number | null;

@@ -23,7 +23,7 @@ export interface HostRecord {
   readonly h3AtMs: number | null;
   readonly h3UntilMs: number | null;
   readonly h3Basis: Basis | null;
-  /** Smoothed time to established. */
+  /** Time to established when nothing is lost. */
   readonly h3HandshakeMs: number | null;
   /** Smoothed round-trip time and its variance (RFC 6298 section 2), and when they were last measured. */
   readonly h3RttMs: number | null;

@@ -29,8 +29,6 @@ export type TrialListener = (event: Progress['event'], contender: ContenderName,
 export interface Drive {
   readonly plan: TrialPlan;
   readonly origin: OriginParts;
-  /** QUIC's initial round-trip time estimate. */
-  readonly initialRttMs: number;
   readonly discovery: Discovering;
   /** What a live plan asks of discovery, on the trial's time; null where the plan holds the places. */
   readonly live: DiscoveryQuery | null;
@@ -163,7 +161,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
         // Wherever the place was learnt, it has to prove that it is the origin (RFC 7838 section 2.1, RFC 9460 section 9).
         host: origin.host,
         authority,
-        initialRttMs: drive.initialRttMs,
+        initialRttMs: plan.initialRttMs,
         handshakeTimeoutMs: Math.max(LEAST_PATIENCE_MS, plan.timeoutMs - startedMs),
         onTransport: () => feed({ type: 'progressed', attempt, transportMs: sinceStart() }),
       });

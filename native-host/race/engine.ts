@@ -6,7 +6,7 @@ import { attemptOf, expiredError, type Run, rounded } from './attempt-run.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { Lane } from './lane.ts';
 import type { TrialPlan } from './plan.ts';
-import { beginFresh, isSpent, open, openFirst, openNext, pump } from './starting.ts';
+import { beginFresh, heedLife, isSpent, open, openFirst, openNext, pump } from './starting.ts';
 import { enter, newTrial, setPace, setTimer, tell } from './trial-state.ts';
 
 export interface TrialMachine {
@@ -101,6 +101,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     if (run.phase !== 'connecting' || run.transportMs !== null) return;
     run.transportMs = transportMs;
     run.lane.onProgress(run, transportMs);
+    heedLife(s, run, transportMs);
     pump(s, run.lane, nowMs);
   }
 

@@ -33,6 +33,9 @@ import { certificateError, connectError, exchangeError } from './tcp-failure.ts'
 /** The old protocols in the order of our wish (RFC 7301); many servers follow the client's. */
 const ALPN_PROTOCOLS = ['h2', 'http/1.1'];
 
+/** What the QUIC addon offers without ML-KEM, in OpenSSL's names. */
+const CLASSICAL_GROUPS = 'X25519:P-256:P-384';
+
 const CANCELLED: AttemptError = { code: 'cancelled', message: 'the attempt was cancelled' };
 
 /** What the first race loads and every attempt shares. */
@@ -193,7 +196,10 @@ export function h2Contender(trust: Trust): Contender {
     const { Client } = await import('undici');
     const { bundled, extra } = trust.roots();
     // Building it from the root list takes 12 ms: once, and not on an attempt's time.
-    const secureContext = createSecureContext({ ca: [...bundled, ...extra] });
+    const secureContext = createSecureContext({
+      ca: [...bundled, ...extra],
+      ...(!trust.postQuantum && { ecdhCurve: CLASSICAL_GROUPS }),
+    });
     const ready = { Client, secureContext, store: trust.store() };
     await rehearse(ready);
     return ready;

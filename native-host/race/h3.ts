@@ -90,7 +90,7 @@ async function connect(
     protocol: 'h3',
     transportMs: result.traffic.firstDatagramInMs ?? null,
     establishedMs: result.handshakeMs,
-    rttMs: result.rttMs,
+    rttMs: result.rttMs ?? null,
     packets: packetsOf(result.traffic, result.lostPackets),
     knownRoot: result.knownRoot,
   };

@@ -6,30 +6,28 @@ import { type Hints, NO_HINTS, type PathHint } from '../cache/hints.ts';
 import {
   attemptDelayMs,
   establishingMs,
-  firstPtoMs,
+  freshRule,
   h3IsBroken,
   initialRttMs,
   startDelayMs,
 } from './known-path.ts';
 
-const path = (srttMs: number, rttvarMs: number): PathHint => ({
+const path = (srttMs: number, rttvarMs: number, handshakeMs: number | null = null): PathHint => ({
   srttMs,
   rttvarMs,
-  handshakeMs: null,
+  handshakeMs,
   lossRate: null,
 });
-const h3 = (srttMs: number, rttvarMs: number): Hints => ({ ...NO_HINTS, h3: path(srttMs, rttvarMs) });
+const h3 = (...measured: Parameters<typeof path>): Hints => ({ ...NO_HINTS, h3: path(...measured) });
 
 test('an unknown host has the values of P2 and of the draft', () => {
   assert.equal(initialRttMs(NO_HINTS), 67);
-  assert.equal(firstPtoMs(NO_HINTS), 201);
-  assert.equal(startDelayMs(NO_HINTS, null), 10);
+  assert.equal(startDelayMs(NO_HINTS, null, null), 10);
   assert.equal(attemptDelayMs(NO_HINTS, 'h3', null), 250);
 });
 
 test('initial RTT: (srtt + max(4 x rttvar, 1 ms)) / 3, so that the first PTO is when QUIC would retransmit', () => {
   assert.equal(initialRttMs(h3(50, 4)), 22);
-  assert.equal(firstPtoMs(h3(50, 4)), 66);
   assert.equal(initialRttMs(h3(2, 0.1)), 1);
 });
 
@@ -39,11 +37,43 @@ test('the path known from the other protocol is the same path', () => {
   assert.equal(attemptDelayMs({ ...h3(150, 10), h2: path(200, 10) }, 'h2', null), 240);
 });
 
-test('start delay: the first retransmission, from 10 ms to 2 s, unless asked for', () => {
-  assert.equal(startDelayMs(h3(50, 4), null), 66);
-  assert.equal(startDelayMs(h3(1, 0), null), 10);
-  assert.equal(startDelayMs(h3(1500, 500), null), 2000);
-  assert.equal(startDelayMs(h3(50, 4), 0), 0);
+test('start delay: until a handshake is overdue, from 10 ms to 2 s, unless asked for', () => {
+  assert.equal(startDelayMs(h3(50, 4), null, null), 66);
+  assert.equal(startDelayMs(h3(50, 4, 60), null, null), 76);
+  assert.equal(startDelayMs(h3(1, 0), null, null), 10);
+  assert.equal(startDelayMs(h3(1500, 500), null, null), 2000);
+  assert.equal(startDelayMs(h3(50, 4), 0, null), 0);
+  assert.equal(startDelayMs({ ...NO_HINTS, h2: path(50, 4) }, null, null), 66);
+});
+
+test('start delay: 10 ms behind a fresh QUIC attempt (section 6 of the draft)', () => {
+  const fresh = { afterMs: 10, heedsLife: false };
+  assert.equal(startDelayMs(h3(1, 0), null, fresh), 20);
+  assert.equal(startDelayMs(h3(50, 4), null, fresh), 76);
+  assert.equal(startDelayMs(h3(1500, 500), null, fresh), 2000);
+  assert.equal(startDelayMs(h3(50, 4), 30, fresh), 30);
+  assert.equal(startDelayMs(NO_HINTS, null, fresh), 10);
+});
+
+test('a fresh QUIC attempt: unasked only on a path that HTTP/3 is known to take', () => {
+  const unasked = { wanted: null, initialRttMs: 67 };
+  assert.equal(freshRule(NO_HINTS, unasked), null);
+  assert.equal(freshRule({ ...NO_HINTS, h2: path(50, 4) }, unasked), null);
+  assert.deepEqual(freshRule(h3(50, 4, 60), unasked), { afterMs: 76, heedsLife: false });
+  assert.equal(freshRule(h3(50, 4), { ...unasked, wanted: false }), null);
+});
+
+test('a fresh QUIC attempt on an unknown path: after the first PTO, or by the first sign of life', () => {
+  assert.deepEqual(freshRule(NO_HINTS, { wanted: true, initialRttMs: 67 }), {
+    afterMs: 201,
+    heedsLife: true,
+  });
+  assert.deepEqual(freshRule(NO_HINTS, { wanted: true, initialRttMs: 25 }), { afterMs: 75, heedsLife: true });
+});
+
+test('RFC 9002 section 6.1.2: nothing is overdue sooner than an eighth after its time', () => {
+  assert.equal(initialRttMs(h3(48, 0)), 18);
+  assert.equal(startDelayMs(h3(200, 0), null, null), 225);
 });
 
 test('no history and no configuration takes the Connection Attempt Delay out of its bounds', () => {

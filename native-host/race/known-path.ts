@@ -18,6 +18,8 @@ export const LEAST_ATTEMPT_DELAY_MS = 10;
 const INITIAL_RTTS_PER_PTO = 3;
 /** RFC 9002 section 6.1.2 and quinn: timers are no finer. */
 const GRANULARITY_MS = 1;
+/** RFC 9002 section 6.1.2: how much later than a round trip a packet may come before it counts as lost. */
+const TIME_THRESHOLD = 9 / 8;
 /**
  * RFC 6298 section 2.2: after its first sample R a retransmission timer is R + 4 x R / 2. By then a TLS 1.3 handshake,
  * one round trip, is either done or has lost a packet.
@@ -28,9 +30,14 @@ function bounded(ms: number, leastMs: number, mostMs: number): number {
   return Math.min(mostMs, Math.max(leastMs, ms));
 }
 
+/** When something is overdue that takes `usualMs`, by the path's variance (RFC 6298 section 2.3) or the time threshold. */
+function overdueMs(usualMs: number, { rttvarMs }: PathHint): number {
+  return Math.max(usualMs + Math.max(4 * rttvarMs, GRANULARITY_MS), TIME_THRESHOLD * usualMs);
+}
+
 /** When a first flight over this path is sent again: RFC 6298 section 2.3, RFC 9002 section 6.2.1. */
-function retransmissionMs({ srttMs, rttvarMs }: PathHint): number {
-  return srttMs + Math.max(4 * rttvarMs, GRANULARITY_MS);
+function retransmissionMs(path: PathHint): number {
+  return overdueMs(path.srttMs, path);
 }
 
 /** The contender's own past, or else the other's: both take the same path. */
@@ -44,21 +51,48 @@ export function initialRttMs(hints: Hints): number {
   return path === null ? UNKNOWN_HOST_RTT_MS : retransmissionMs(path) / INITIAL_RTTS_PER_PTO;
 }
 
-/** QUIC's first probe time-out: by then an answer to the first flight is overdue. */
-export function firstPtoMs(hints: Hints): number {
-  return initialRttMs(hints) * INITIAL_RTTS_PER_PTO;
+/** When one fresh QUIC attempt is due beside a first one. */
+export interface FreshRule {
+  readonly afterMs: number;
+  /** Whether it is for the first one's own sign of life to say when its handshake is overdue. */
+  readonly heedsLife: boolean;
 }
 
 /**
- * The head start of HTTP/3: as configured, else until a lost first flight is sent again (section 6 of the draft), never
- * below P2's.
+ * The rule for one fresh QUIC attempt; null: none. A ServerHello that was lost is its server's to send again, after 200 ms
+ * or a second, whatever its client knows: only another connection asks for another one. On a path that HTTP/3 is known to
+ * take, that is once a handshake is overdue; on any other (`wanted`) once QUIC's first probe time-out has passed in
+ * silence. Without a wish it is for paths that HTTP/3 is known to take.
  */
-export function startDelayMs(hints: Hints, configuredMs: number | null): number {
+export function freshRule(
+  hints: Hints,
+  { wanted, initialRttMs }: { readonly wanted: boolean | null; readonly initialRttMs: number },
+): FreshRule | null {
+  const known = hints.h3 !== null;
+  if (!(wanted ?? known)) return null;
+  if (hints.h3 === null) return { afterMs: initialRttMs * INITIAL_RTTS_PER_PTO, heedsLife: true };
+  return { afterMs: handshakeOverdueMs(hints.h3), heedsLife: false };
+}
+
+/** By when a handshake would be done over a path that lost none of it; no attempt starts sooner after another. */
+function handshakeOverdueMs(path: PathHint): number {
+  const usualMs = Math.max(path.handshakeMs ?? 0, path.srttMs);
+  return bounded(overdueMs(usualMs, path), LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
+}
+
+/**
+ * The head start of HTTP/3, unless configured: P2's, and on a known path until a handshake is overdue, as the draft would
+ * have it (section 6: the previous attempt's first retransmission). After a fresh QUIC attempt the draft's least delay.
+ */
+export function startDelayMs(hints: Hints, configuredMs: number | null, fresh: FreshRule | null): number {
   if (configuredMs !== null) return configuredMs;
-  const path = pathOf(hints, 'h3');
-  return path === null
+  if (hints.h3 !== null) {
+    const behindMs = fresh === null ? 0 : LEAST_ATTEMPT_DELAY_MS;
+    return Math.min(handshakeOverdueMs(hints.h3) + behindMs, MAX_ATTEMPT_DELAY_MS);
+  }
+  return hints.h2 === null
     ? DEFAULT_START_DELAY_MS
-    : bounded(retransmissionMs(path), DEFAULT_START_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
+    : bounded(retransmissionMs(hints.h2), DEFAULT_START_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
 }
 
 /** The Connection Attempt Delay after an attempt of this contender (section 6 of the draft). */

@@ -298,10 +298,63 @@ test('fresh QUIC: one attempt at the same place once the first was silent for a 
   );
 });
 
-test('fresh QUIC: the PTO of a known path is three times its initial round-trip estimate', () => {
-  const h3 = { srttMs: 40, rttvarMs: 5, handshakeMs: null, lossRate: null };
-  const run = play({ endpoints: FAMILIES.slice(1, 2), with: { ...FRESH, hints: { ...NO_HINTS, h3 } } });
-  assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 60']);
+const KNOWN = { srttMs: 40, rttvarMs: 2, handshakeMs: 44, lossRate: null };
+const ON_KNOWN_PATH = { freshQuic: null, startDelayMs: null, hints: { ...NO_HINTS, h3: KNOWN } };
+const ONE_ADDRESS = FAMILIES.filter(({ address }) => address === '127.0.0.1');
+
+test('fresh QUIC: unasked where HTTP/3 is known to work, once a handshake is overdue; old HTTP 10 ms behind it', () => {
+  const run = play({ endpoints: ONE_ADDRESS, with: ON_KNOWN_PATH });
+  assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 52', 'h2 127.0.0.1 62']);
+});
+
+test('fresh QUIC: a known path needs no sign of life to know that a ServerHello was lost', () => {
+  const run = play({
+    endpoints: ONE_ADDRESS,
+    with: ON_KNOWN_PATH,
+    peers: { h3: [{ handshakeMs: 240, transportMs: 40 }, { handshakeMs: 44 }] },
+  });
+  assert.deepEqual(outcomes(run), [
+    'h3 127.0.0.1 cancelled',
+    'h3 127.0.0.1 adopted',
+    'h2 127.0.0.1 cancelled',
+  ]);
+});
+
+test('fresh QUIC: a handshake in time has none beside it, and a decision for HTTP/3 may have one', () => {
+  const quick = play({ endpoints: ONE_ADDRESS, with: ON_KNOWN_PATH, peers: { h3: { handshakeMs: 51 } } });
+  assert.deepEqual(starts(quick), ['h3 127.0.0.1 0']);
+  const decided = play({
+    endpoints: ONE_ADDRESS,
+    with: { ...ON_KNOWN_PATH, decision: 'h3' },
+    peers: { h3: [SILENT, { handshakeMs: 44 }] },
+  });
+  assert.deepEqual(outcomes(decided), ['h3 127.0.0.1 cancelled', 'h3 127.0.0.1 adopted']);
+});
+
+test('fresh QUIC: the first sign of life of an unknown path says when a handshake is overdue', () => {
+  const run = play({
+    endpoints: FAMILIES.slice(1, 2),
+    with: FRESH,
+    peers: { h3: { handshakeMs: 900, transportMs: 20 } },
+  });
+  assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 80']);
+});
+
+test('fresh QUIC: no sooner than the least delay after an attempt under way (section 6 of the draft)', () => {
+  const run = play({
+    endpoints: ONE_ADDRESS,
+    with: { freshQuic: true },
+    peers: { h3: { handshakeMs: 900, transportMs: 1 }, h2: { handshakeMs: 900 } },
+  });
+  assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h2 127.0.0.1 10', 'h3 127.0.0.1 20']);
+});
+
+test('fresh QUIC: the next address keeps the least delay after it as well', () => {
+  const run = play({
+    endpoints: FAMILIES.filter(({ contender }) => contender === 'h3'),
+    with: { ...ON_KNOWN_PATH, startDelayMs: 5000, attemptDelayMs: 55 },
+  });
+  assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 ::1 52', 'h3 127.0.0.1 62']);
 });
 
 test('fresh QUIC: the first of the two to be established counts, the other is ended', () => {

@@ -31,6 +31,8 @@ export interface RaceRules {
   readonly h3Places: 'assumed' | 'alt-svc' | 'discovered';
   /** Names are looked up before the trials, or within each trial, on its time. */
   readonly discovers: 'before' | 'during';
+  /** A QUIC attempt may get a fresh one beside it. */
+  readonly refreshes: boolean;
   /** A remembered decision replaces the race (memory `full`). */
   readonly usesDecision: boolean;
   /** HTTP/3 that is remembered as broken is left out (memory `hints` and `full`). */
@@ -64,6 +66,7 @@ function alone(lane: LaneRules): RaceRules {
     lanesWhenAdvertised: [lane],
     h3Places: 'assumed',
     discovers: 'before',
+    refreshes: false,
     usesDecision: false,
     avoidsBroken: false,
   };
@@ -82,6 +85,7 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
     lanesWhenAdvertised: LEARNING_QUIC_FIRST,
     h3Places: 'assumed',
     discovers: 'before',
+    refreshes: true,
     usesDecision: true,
     avoidsBroken: true,
   },
@@ -102,6 +106,7 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
     lanesWhenAdvertised: QUIC_FIRST,
     h3Places: 'alt-svc',
     discovers: 'before',
+    refreshes: false,
     usesDecision: true,
     avoidsBroken: true,
   },

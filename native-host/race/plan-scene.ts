@@ -12,6 +12,7 @@ export function plainPlan(input: Pick<PlanInput, 'mode' | 'timeoutMs'> & Partial
     epochMs: 0,
     startDelayMs: null,
     attemptDelayMs: null,
+    initialRttMs: null,
     freshQuic: false,
     ...input,
   });

@@ -2,7 +2,14 @@
 import type { ContenderName, Mode } from '@photofinish/shared/outcome';
 import type { Hints } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import { attemptDelayMs, firstPtoMs, h3IsBroken, startDelayMs } from './known-path.ts';
+import {
+  attemptDelayMs,
+  type FreshRule,
+  freshRule,
+  h3IsBroken,
+  initialRttMs,
+  startDelayMs,
+} from './known-path.ts';
 import { type LaneRules, MODE_RULES, type RaceRules } from './modes.ts';
 
 /** What a host cache remembers as the protocol to use, null when it does not know. */
@@ -22,8 +29,10 @@ export interface TrialPlan {
   readonly staggerMs: number;
   /** The Connection Attempt Delay within a lane, after an attempt of each contender. */
   readonly attemptDelayMs: Readonly<Record<ContenderName, number>>;
-  /** When one fresh QUIC attempt joins a first one that has not been answered; null: never. */
-  readonly freshQuicAfterMs: number | null;
+  /** When one fresh QUIC attempt joins a first one whose handshake is not done; null: never. */
+  readonly freshQuic: FreshRule | null;
+  /** QUIC's initial round-trip time estimate. */
+  readonly initialRttMs: number;
   readonly timeoutMs: number;
   /** The places come as events during the trial. */
   readonly live: boolean;
@@ -44,7 +53,10 @@ export interface PlanInput {
   readonly startDelayMs: number | null;
   /** The Connection Attempt Delay where it was asked for. */
   readonly attemptDelayMs: number | null;
-  readonly freshQuic: boolean;
+  /** QUIC's initial round-trip time estimate where it was asked for. */
+  readonly initialRttMs: number | null;
+  /** Whether a fresh QUIC attempt was asked for or forbidden; null: by what is known of the path. */
+  readonly freshQuic: boolean | null;
   readonly timeoutMs: number;
 }
 
@@ -94,6 +106,19 @@ function withoutH3(lanes: readonly PlannedLane[]): readonly PlannedLane[] {
   }));
 }
 
+type Pacing = Pick<PlanInput, 'mode' | 'hints' | 'startDelayMs' | 'initialRttMs' | 'freshQuic'>;
+
+function freshOf({ mode, hints, freshQuic: wanted, initialRttMs: askedMs }: Pacing): FreshRule | null {
+  const rules = MODE_RULES[mode];
+  if (rules.kind !== 'race' || !rules.refreshes) return null;
+  return freshRule(hints, { wanted, initialRttMs: askedMs ?? initialRttMs(hints) });
+}
+
+/** The head start of HTTP/3 where nothing is decided before. */
+export function headStartMs(input: Pacing): number {
+  return startDelayMs(input.hints, input.startDelayMs, freshOf(input));
+}
+
 /**
  * The plan of one trial. A fresh decision means that only its protocol is attempted (P1, test case 3): the race is the
  * fallback when that attempt fails or stays silent for `REMEMBERED_PATIENCE_MS`. HTTP/3 known to be broken costs nothing:
@@ -109,15 +134,13 @@ export function planTrial(input: PlanInput): TrialPlan {
     host: input.host,
     // Behind a decision for old HTTP, HTTP/3 is only tried once old HTTP has failed: then nothing is known to be broken.
     lanes: remembered ?? (broken ? withoutH3(lanes) : lanes),
-    staggerMs:
-      remembered === null
-        ? startDelayMs(hints, input.startDelayMs)
-        : Math.min(REMEMBERED_PATIENCE_MS, timeoutMs / 2),
+    staggerMs: remembered === null ? headStartMs(input) : Math.min(REMEMBERED_PATIENCE_MS, timeoutMs / 2),
     attemptDelayMs: {
       h3: attemptDelayMs(hints, 'h3', input.attemptDelayMs),
       h2: attemptDelayMs(hints, 'h2', input.attemptDelayMs),
     },
-    freshQuicAfterMs: input.freshQuic ? firstPtoMs(hints) : null,
+    freshQuic: freshOf(input),
+    initialRttMs: input.initialRttMs ?? initialRttMs(hints),
     timeoutMs,
     live: rules.discovers === 'during',
     cacheHit: remembered !== null,

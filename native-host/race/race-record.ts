@@ -4,8 +4,7 @@ import type { AttemptError, Discovered, OriginRace } from '@photofinish/shared/o
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict';
 import { rounded } from './attempt-run.ts';
 import type { DrivenTrial } from './drive.ts';
-import { startDelayMs } from './known-path.ts';
-import type { Decision } from './plan.ts';
+import { type Decision, headStartMs } from './plan.ts';
 import { discoveredAlternatives, type Remembered } from './remembered.ts';
 import type { RaceOptions } from './run.ts';
 import { cacheUseOf, summaryOf } from './summary.ts';
@@ -63,6 +62,11 @@ function discoveredBy(raced: Raced): Discovered {
   };
 }
 
+function headStartOf({ options, memory }: Raced): number {
+  const { mode, startDelayMs, freshQuic = null, initialRttMs = null } = options;
+  return headStartMs({ mode, hints: memory.hints, startDelayMs, initialRttMs, freshQuic });
+}
+
 /** The finished record. */
 export function recordOf(raced: Raced): OriginRace {
   const { options, done, error } = raced;
@@ -73,7 +77,7 @@ export function recordOf(raced: Raced): OriginRace {
     network: options.network,
     mode: options.mode,
     memory: options.memory,
-    startDelayMs: rounded(startDelayMs(raced.memory.hints, options.startDelayMs)),
+    startDelayMs: rounded(headStartOf(raced)),
     atMs: raced.atMs,
     trials,
     summary: { ...summaryOf(options.mode, trials), ...(cache !== null && { cache }) },

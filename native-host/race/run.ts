@@ -8,7 +8,6 @@ import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discove
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { Clock } from './clock.ts';
 import { type Contenders, type DrivenTrial, driveTrial } from './drive.ts';
-import { initialRttMs } from './known-path.ts';
 import { lookUp } from './look-up.ts';
 import { MODE_RULES } from './modes.ts';
 import { type Decision, planTrial, raceRulesOf } from './plan.ts';
@@ -34,8 +33,10 @@ export interface RaceOptions {
   readonly startDelayMs: number | null;
   /** The Connection Attempt Delay within a lane; without it by what is known of the path, else the draft's default. */
   readonly attemptDelayMs?: number;
-  /** One fresh QUIC attempt beside a first one that was not answered. */
+  /** One fresh QUIC attempt beside a first one that is overdue; left out: on paths that HTTP/3 is known to take. */
   readonly freshQuic?: boolean;
+  /** QUIC's initial round-trip time estimate; without it by what is known of the path, else the default. */
+  readonly initialRttMs?: number;
   /** Of one trial, and of the look-up before the first. */
   readonly timeoutMs: number;
   readonly known?: Known;
@@ -113,14 +114,14 @@ function driveOne({ options, schedule, memory }: Race, index: number, places: Pl
     epochMs: clock.epochMs(),
     startDelayMs: options.startDelayMs,
     attemptDelayMs: options.attemptDelayMs ?? null,
-    freshQuic: options.freshQuic ?? false,
+    initialRttMs: options.initialRttMs ?? null,
+    freshQuic: options.freshQuic ?? null,
     timeoutMs: options.timeoutMs,
   });
   const at = { trial: index + 1, trials: schedule.length };
   return driveTrial({
     plan,
     origin,
-    initialRttMs: initialRttMs(memory.hints),
     discovery: options.discovery,
     live: plan.live ? queryOf(options, mode, memory) : null,
     believes: memory.believes,

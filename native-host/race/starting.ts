@@ -2,6 +2,7 @@
 // lanes one after the other (P2, rule 1).
 import type { Endpoint } from '../discover/endpoint.ts';
 import { newRun, type Run } from './attempt-run.ts';
+import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './known-path.ts';
 import type { Lane } from './lane.ts';
 import { setPace, setTimer, type TrialState, tell } from './trial-state.ts';
 
@@ -20,16 +21,32 @@ function beginNext(s: TrialState, lane: Lane, nowMs: number): void {
   if (endpoint === undefined) return;
   const run = begin(s, lane, endpoint, nowMs, false);
   lane.onStart(run);
-  if (s.plan.freshQuicAfterMs === null || s.firstQuic !== null || endpoint.contender !== 'h3') return;
+  if (s.plan.freshQuic === null || s.firstQuic !== null || endpoint.contender !== 'h3') return;
   s.firstQuic = run;
-  setTimer(s, 'fresh', nowMs + s.plan.freshQuicAfterMs);
+  setTimer(s, 'fresh', nowMs + s.plan.freshQuic.afterMs);
 }
 
-/** One fresh QUIC attempt beside the first, if that has been silent: a lost answer is its server's to send again. */
+/**
+ * One fresh QUIC attempt beside the first, if the handshake of that is overdue and not done; like any other no sooner than
+ * the draft's least delay after an attempt under way.
+ */
 export function beginFresh(s: TrialState, nowMs: number): void {
   const first = s.firstQuic;
-  if (first?.phase !== 'connecting' || first.transportMs !== null) return;
-  begin(s, first.lane, first.endpoint, nowMs, true);
+  if (first?.phase !== 'connecting') return;
+  const started = s.runs.filter((run) => run.phase === 'connecting').map((run) => run.startedMs);
+  const earliestMs = Math.max(...started) + LEAST_ATTEMPT_DELAY_MS;
+  if (nowMs < earliestMs) {
+    setTimer(s, 'fresh', earliestMs);
+    return;
+  }
+  first.lane.onFresh(begin(s, first.lane, first.endpoint, nowMs, true));
+  pump(s, first.lane, nowMs);
+}
+
+/** On an unknown path the first sign of life says what a round trip takes, and so when the handshake is overdue. */
+export function heedLife(s: TrialState, run: Run, transportMs: number): void {
+  if (s.plan.freshQuic?.heedsLife !== true || run !== s.firstQuic) return;
+  setTimer(s, 'fresh', transportMs + establishingMs(transportMs - run.startedMs));
 }
 
 function mayStart(s: TrialState, lane: Lane): boolean {

@@ -47,9 +47,10 @@ export declare class QuicAttempt {
 export declare class TrustStore {
   /**
    * PEM texts. `bundled`: publicly known roots; `extra`: those of the system and of the user.
-   * Throws when a text is no certificate or when no usable root is left.
+   * Throws when a text is no certificate or when no usable root is left. `postQuantum`: whether attempts offer a key
+   * share with ML-KEM, as they do by default.
    */
-  constructor(bundled: Array<string>, extra: Array<string>)
+  constructor(bundled: Array<string>, extra: Array<string>, postQuantum?: boolean | undefined | null)
   /** Judges a chain (DER, as the server sent it) for `host` by the rules of an attempt. */
   judge(host: string, chain: Array<Uint8Array>): ChainVerdict
   /** How many certificates could not serve as roots and were left out. */
@@ -102,7 +103,7 @@ export type ChainVerdict =
  * ends in one of the bundled roots.
  */
 export type ConnectResult =
-  | { outcome: 'established'; handshakeMs: number; traffic: Traffic; remoteAddress: string; remotePort: number; alpn: string; knownRoot: boolean; rttMs: number; lostPackets: number; quicVersion: number }
+  | { outcome: 'established'; handshakeMs: number; traffic: Traffic; remoteAddress: string; remotePort: number; alpn: string; knownRoot: boolean; rttMs?: number; lostPackets: number; quicVersion: number }
   | { outcome: 'failed'; failure: AttemptFailure }
 
 /** An address and how long it is good for. */

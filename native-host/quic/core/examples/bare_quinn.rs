@@ -1,12 +1,15 @@
 //! A QUIC client with nothing of ours in it, for the benchmarks: handshakes one after the other over IPv4, each
-//! over an endpoint of its own, and prints the milliseconds each took as one JSON array.
+//! over an endpoint of its own, at quinn's defaults. Prints the milliseconds each took as one JSON array.
 //!
-//! Arguments: ADDRESS:PORT SERVER-NAME CA.pem COUNT
+//! Arguments: ADDRESS:PORT SERVER-NAME CA.pem COUNT [--trials DEADLINE-MS [--initial-rtt MS]]
+//!
+//! With `--trials` a handshake may fail, nothing of it is left when the next begins, and the array holds the
+//! laboratory's trials.
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use quinn::crypto::rustls::QuicClientConfig;
 use rustls_pki_types::CertificateDer;
@@ -42,21 +45,102 @@ async fn handshake(
     Ok(milliseconds)
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+/// Enough for the closing client's last datagram to leave; until its endpoint is idle it would be three probe
+/// time-outs.
+const FAREWELL: Duration = Duration::from_millis(5);
+
+/// What is asked for by `--trials`.
+struct Trials {
+    deadline: Duration,
+    initial_rtt: Option<Duration>,
+}
+
+impl Trials {
+    fn parse(arguments: &[String]) -> Result<Option<Self>, Box<dyn Error>> {
+        let milliseconds = |text: &str| text.parse().map(Duration::from_millis);
+        Ok(match arguments {
+            [] => None,
+            [trials, deadline] if trials == "--trials" => Some(Self {
+                deadline: milliseconds(deadline)?,
+                initial_rtt: None,
+            }),
+            [trials, deadline, rtt, initial] if trials == "--trials" && rtt == "--initial-rtt" => {
+                Some(Self {
+                    deadline: milliseconds(deadline)?,
+                    initial_rtt: Some(milliseconds(initial)?),
+                })
+            }
+            _ => return Err(USAGE.into()),
+        })
+    }
+}
+
+/// One trial as JSON, in a runtime of its own: with that its endpoint and socket end.
+fn trial(
+    config: &quinn::ClientConfig,
+    remote: SocketAddr,
+    name: &str,
+    deadline: Duration,
+) -> Result<String, Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let outcome = runtime.block_on(async {
+        let outcome = tokio::time::timeout(deadline, handshake(config, remote, name)).await;
+        tokio::time::sleep(FAREWELL).await;
+        outcome
+    });
+    Ok(match outcome {
+        Ok(Ok(milliseconds)) => {
+            format!(r#"{{"adopted":"h3","establishedMs":{milliseconds},"firstByteMs":null}}"#)
+        }
+        Ok(Err(error)) => failed(&error.to_string()),
+        Err(_) => failed("the deadline has passed"),
+    })
+}
+
+fn failed(why: &str) -> String {
+    let why = why.replace(|c: char| c.is_control() || c == '"' || c == '\\', " ");
+    format!(r#"{{"adopted":null,"establishedMs":null,"firstByteMs":null,"error":"{why}"}}"#)
+}
+
+const USAGE: &str = "usage: bare_quinn ADDRESS:PORT SERVER-NAME CA.pem COUNT [--trials DEADLINE-MS [--initial-rtt MS]]";
+
+fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [remote, name, ca_path, count] = arguments.as_slice() else {
-        return Err("usage: bare_quinn ADDRESS:PORT SERVER-NAME CA.pem COUNT".into());
+    let [remote, name, ca_path, count, rest @ ..] = arguments.as_slice() else {
+        return Err(USAGE.into());
     };
     let (remote, count) = (remote.parse()?, count.parse()?);
-    rustls::crypto::aws_lc_rs::default_provider()
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
+    // Gathers entropy on first use, some 30 ms of it, once in a process: no handshake's cost.
+    provider
+        .secure_random
+        .fill(&mut [0])
+        .map_err(|_| "there are no random numbers")?;
+    provider
         .install_default()
         .map_err(|_| "another cryptography provider is in place")?;
-    let config = client_config(ca_path)?;
-    let mut milliseconds = Vec::with_capacity(count);
-    for _ in 0..count {
-        milliseconds.push(handshake(&config, remote, name).await?.to_string());
+    let mut config = client_config(ca_path)?;
+    let mut printed = Vec::with_capacity(count);
+    if let Some(trials) = Trials::parse(rest)? {
+        if let Some(initial_rtt) = trials.initial_rtt {
+            let mut transport = quinn::TransportConfig::default();
+            transport.initial_rtt(initial_rtt);
+            config.transport_config(Arc::new(transport));
+        }
+        for _ in 0..count {
+            printed.push(trial(&config, remote, name, trials.deadline)?);
+        }
+    } else {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        for _ in 0..count {
+            let took = runtime.block_on(handshake(&config, remote, name))?;
+            printed.push(took.to_string());
+        }
     }
-    println!("[{}]", milliseconds.join(","));
+    println!("[{}]", printed.join(","));
     Ok(())
 }

@@ -34,8 +34,8 @@ pub struct Established {
     pub alpn: String,
     /// Whether the chain ends in a publicly known root; browsers refuse QUIC otherwise.
     pub known_root: bool,
-    /// quinn's smoothed round-trip time.
-    pub rtt_ms: f64,
+    /// quinn's smoothed round-trip time; none: nothing that was sent has been acknowledged yet.
+    pub rtt_ms: Option<f64>,
     /// Packets declared lost so far (RFC 9002 section 6.1).
     pub lost_packets: u64,
 }
@@ -153,10 +153,16 @@ async fn shake_hands(
             verifier.verdict(),
             Some(Verdict::Accepted { known_root: true })
         ),
-        rtt_ms: to_ms(quic.rtt()),
+        rtt_ms: measured_rtt_ms(&quic, options),
         lost_packets: quic.stats().path.lost_packets,
     };
     Ok((quic, established))
+}
+
+/// Until its first sample quinn gives back what it was told, and that is no measurement.
+fn measured_rtt_ms(quic: &quinn::Connection, options: &ConnectOptions) -> Option<f64> {
+    let rtt = quic.rtt();
+    (rtt != options.initial_rtt).then(|| to_ms(rtt))
 }
 
 fn negotiated_protocol(quic: &quinn::Connection) -> Option<Vec<u8>> {

@@ -35,7 +35,33 @@ impl TrustStore {
     /// element is one DER certificate, or PEM text with any number of them. Certificates that
     /// cannot serve as roots are counted and left out, as system lists do hold some.
     pub fn new<T: AsRef<[u8]>>(bundled: &[T], extra: &[T]) -> Result<Self, InvalidInput> {
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        Self::with_provider(
+            bundled,
+            extra,
+            rustls::crypto::aws_lc_rs::default_provider(),
+        )
+    }
+
+    /// The same, with key shares of elliptic curves alone: a first flight of one datagram, as before ML-KEM.
+    pub fn without_post_quantum<T: AsRef<[u8]>>(
+        bundled: &[T],
+        extra: &[T],
+    ) -> Result<Self, InvalidInput> {
+        use rustls::crypto::aws_lc_rs::{default_provider, kx_group};
+        let kx_groups = vec![kx_group::X25519, kx_group::SECP256R1, kx_group::SECP384R1];
+        let provider = CryptoProvider {
+            kx_groups,
+            ..default_provider()
+        };
+        Self::with_provider(bundled, extra, provider)
+    }
+
+    fn with_provider<T: AsRef<[u8]>>(
+        bundled: &[T],
+        extra: &[T],
+        provider: CryptoProvider,
+    ) -> Result<Self, InvalidInput> {
+        let provider = Arc::new(provider);
         let mut ignored = 0;
         let mut roots = RootCertStore::empty();
         ignored += add(&mut roots, "bundled", bundled)?;

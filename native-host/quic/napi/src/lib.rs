@@ -42,10 +42,19 @@ pub struct TrustStore {
 #[napi]
 impl TrustStore {
     /// PEM texts. `bundled`: publicly known roots; `extra`: those of the system and of the user.
-    /// Throws when a text is no certificate or when no usable root is left.
+    /// Throws when a text is no certificate or when no usable root is left. `postQuantum`: whether attempts offer a key
+    /// share with ML-KEM, as they do by default.
     #[napi(constructor)]
-    pub fn new(bundled: Vec<String>, extra: Vec<String>) -> Result<Self> {
-        let inner = core::TrustStore::new(&bundled, &extra).map_err(invalid)?;
+    pub fn new(
+        bundled: Vec<String>,
+        extra: Vec<String>,
+        post_quantum: Option<bool>,
+    ) -> Result<Self> {
+        let inner = match post_quantum {
+            Some(false) => core::TrustStore::without_post_quantum(&bundled, &extra),
+            _ => core::TrustStore::new(&bundled, &extra),
+        }
+        .map_err(invalid)?;
         Ok(Self {
             inner: Arc::new(inner),
         })

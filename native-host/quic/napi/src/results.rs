@@ -71,7 +71,7 @@ pub enum ConnectResult {
         remote_port: u32,
         alpn: String,
         known_root: bool,
-        rtt_ms: f64,
+        rtt_ms: Option<f64>,
         lost_packets: f64,
         quic_version: u32,
     },
