@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SCRATCH } from '../scratch.ts';
 
-/** Holds aioquic and what it needs, as `e2e/run/python.mjs` installs them. */
+/** Holds aioquic, libcurl and what they need, as `e2e/run/python.mjs` installs them. */
 export const PYTHON = join(SCRATCH, 'python', 'bin', 'python');
 
 /** Scripts live beside their callers; nothing is to be written there. */

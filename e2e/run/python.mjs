@@ -1,4 +1,4 @@
-// The Python environment of the tests: aioquic, an HTTP/3 stack by other hands, in a directory of the checkout's own.
+// The Python environment of tests and benchmarks: HTTP/3 stacks by other hands, in a directory of the checkout's own.
 // Plain JavaScript without dependencies, because it runs before the packages are installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import { aptInstall, MissingPrerequisite, run } from './prerequisites.mjs';
 const E2E = dirname(dirname(fileURLToPath(import.meta.url)));
 const SCRATCH = join(dirname(E2E), '.photofinish');
 const ENVIRONMENT = join(SCRATCH, 'python');
-const REQUIREMENTS = join(E2E, 'origins', 'aioquic', 'requirements.txt');
+const REQUIREMENTS = join(E2E, 'requirements.txt');
 /** Digest of the requirements that the environment was made from. */
 const MADE_FROM = join(ENVIRONMENT, 'made-from');
 
@@ -41,13 +41,13 @@ export async function needPython() {
   const python = findPython();
   if (python === null)
     throw new MissingPrerequisite(
-      `Python 3.${OLDEST_MINOR} or newer is needed for the tests' HTTP/3 peers, with its modules venv and ensurepip.\n` +
+      `Python 3.${OLDEST_MINOR} or newer is needed for HTTP/3 peers, with its modules venv and ensurepip.\n` +
         "Install it with your distribution's packages (Debian's are `python3` and `python3-venv`).",
     );
   mkdirSync(SCRATCH, { recursive: true, mode: 0o700 });
   await run('making a Python environment for the tests', python, ['-m', 'venv', '--clear', ENVIRONMENT]);
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-input'];
-  await run('installing aioquic from PyPI', join(ENVIRONMENT, 'bin', 'python'), [
+  await run('installing aioquic and libcurl from PyPI', join(ENVIRONMENT, 'bin', 'python'), [
     ...pip,
     '--require-hashes',
     '--requirement',

@@ -1,0 +1,13 @@
+// libcurl as a contestant: HTTP/3 with its own fall-back to HTTP/2, in the build that the Python package curl_cffi
+// brings, imitating no browser.
+import { fileURLToPath } from 'node:url';
+import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../../origins/python.ts';
+import { orderedProgram, peer } from './peer.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../bench/peers/curl/trials.py', import.meta.url));
+
+/** `CURL_HTTP_VERSION_3`: QUIC first, TCP beside it once QUIC takes long; the first secure handshake wins. */
+export const curl = peer('curl', 'libcurl', async (scene) => {
+  insistOnPython();
+  return orderedProgram(scene, [PYTHON, ...PYTHON_FLAGS, SCRIPT]);
+});
