@@ -1,11 +1,12 @@
 // Everyone whom `adoption` can measure, in the order of the tables: ours, with each idea also taken away, and the others.
 import type { ContestantKind, Opener } from '../contestant.ts';
+import { chromiumFirst, chromiumSecond } from '../contestants/chromium.ts';
+import { firefoxFirst, firefoxSecond } from '../contestants/firefox.ts';
 import { goAltSvc, goRace } from '../contestants/go.ts';
 import { type OursOptions, ours } from '../contestants/ours.ts';
 
 export interface Entrant {
   readonly name: string;
-  readonly title: string;
   readonly kind: ContestantKind;
   /** Only on request: shows what one idea is worth. */
   readonly ablation: boolean;
@@ -18,16 +19,16 @@ export interface Entrant {
 export const FULL_TRIALS = { ours: 1000, peer: 100, browser: 30 } as const;
 
 function own(options: OursOptions, ablation = false): Entrant {
-  const { name, title } = options;
-  return { name, title, kind: 'ours', ablation, fullTrials: FULL_TRIALS.ours, open: ours(options) };
+  const { ours: fullTrials } = FULL_TRIALS;
+  return { name: options.name, kind: 'ours', ablation, fullTrials, open: ours(options) };
 }
 
 function without(options: OursOptions): Entrant {
   return own(options, true);
 }
 
-function peer(name: string, title: string, open: Opener): Entrant {
-  return { name, title, kind: 'peer', ablation: false, fullTrials: FULL_TRIALS.peer, open };
+function other(kind: 'peer' | 'browser', name: string, open: Opener): Entrant {
+  return { name, kind, ablation: false, fullTrials: FULL_TRIALS[kind], open };
 }
 
 /** quinn's default before it has measured anything (RFC 9002 section 6.2.2). */
@@ -79,6 +80,10 @@ export const ENTRANTS: readonly Entrant[] = [
     options: FIXED_DELAY,
   }),
   // What ours is judged against needs as many.
-  { ...peer('go-race', "the paper's code", goRace), fullTrials: FULL_TRIALS.ours },
-  { ...peer('go-alt-svc', "the paper's code, Alt-Svc", goAltSvc), fullTrials: FULL_TRIALS.ours },
+  { ...other('peer', 'go-race', goRace), fullTrials: FULL_TRIALS.ours },
+  { ...other('peer', 'go-alt-svc', goAltSvc), fullTrials: FULL_TRIALS.ours },
+  other('browser', 'chromium-first', chromiumFirst),
+  other('browser', 'chromium-second', chromiumSecond),
+  other('browser', 'firefox-first', firefoxFirst),
+  other('browser', 'firefox-second', firefoxSecond),
 ];

@@ -126,11 +126,15 @@ export function differences(a: Identity, b: Identity): string[] {
   return keys.filter((key) => !isDeepStrictEqual(a[key], b[key])).map((key) => NAMES[key]);
 }
 
+/** Renames the file after the run's beginning, without taking the place of another. */
 async function setAside(file: string, startedAtMs: number): Promise<string> {
   const stamp = new Date(startedAtMs).toISOString().replaceAll(/[:.]/g, '-');
-  const aside = join(dirname(file), `${basename(file, '.jsonl')}-${stamp}.jsonl`);
-  await rename(file, aside);
-  return aside;
+  const name = (count: number) =>
+    join(dirname(file), `${basename(file, '.jsonl')}-${stamp}${count === 1 ? '' : `-${count}`}.jsonl`);
+  let count = 1;
+  while (existsSync(name(count))) count += 1;
+  await rename(file, name(count));
+  return name(count);
 }
 
 export interface Opened {
@@ -163,7 +167,7 @@ export async function openJournal(file: string, head: Head, fresh: boolean): Pro
   }
   let aside: Opened['aside'] = null;
   if (earlier !== null) {
-    const because = changed.length === 0 ? 'it was asked for' : `changed: ${changed.join('; ')}`;
+    const because = changed.length === 0 ? 'asked to' : `changed: ${changed.join('; ')}`;
     aside = { file: await setAside(file, earlier.head.startedAtMs), because };
   } else if (existsSync(file)) await truncate(file, 0);
   await append({ kind: 'run', schema: SCHEMA, ...head });

@@ -1,22 +1,26 @@
 // The measuring itself: cell by cell, turn by turn, nothing side by side.
+
+import type { Peer } from '../../network/open.ts';
 import { beginStep, say } from '../../run/display.ts';
 import type { Contestant } from '../contestant.ts';
-import type { Scene } from '../scene.ts';
 import { type Estimate, formatDuration } from './estimate.ts';
 import type { Journal } from './journal.ts';
 import type { CellPlan, Turn } from './plan.ts';
 import type { Cell } from './run.ts';
 
+/** The link's end that it is changed by and asked at. */
+type Link = Pick<Peer, 'shape' | 'report'>;
+
 export interface Measuring {
-  readonly scene: Scene;
+  readonly link: Link;
   readonly contestants: readonly Contestant[];
   readonly journal: Journal;
   readonly estimate: Estimate;
 }
 
-async function setLink({ server }: Scene, { delayMs, loss }: Cell): Promise<void> {
+async function setLink(link: Link, { delayMs, loss }: Cell): Promise<void> {
   const half = { delayMs: delayMs / 2 };
-  await server.shape({ up: half, down: { ...half, loss: { kind: 'independent', share: loss } } });
+  await link.shape({ up: half, down: { ...half, loss: { kind: 'independent', share: loss } } });
 }
 
 /** One cell's part of the work: who is still in it, and what is said meanwhile. */
@@ -62,10 +66,10 @@ class CellRun {
   async take({ contestant: name, number, trials }: Turn): Promise<void> {
     const contestant = this.#inIt.get(name);
     if (contestant === undefined) return;
-    const { scene, journal, estimate } = this.#measuring;
+    const { link, journal, estimate } = this.#measuring;
     await this.#orOut(contestant, async () => {
       // What the last one's connections still sent is not this one's.
-      await scene.server.report();
+      await link.report();
       const startedMs = performance.now();
       const measured = await contestant.run(trials);
       estimate.measured(contestant.kind, this.#cell, trials, performance.now() - startedMs);
@@ -78,7 +82,7 @@ class CellRun {
         number,
         endedAtMs: Date.now(),
         trials: measured,
-        link: await scene.server.report(),
+        link: await link.report(),
       });
     });
   }
@@ -91,7 +95,7 @@ export async function measure(measuring: Measuring, plan: readonly CellPlan[]): 
     const { cell, turns } = cellPlan;
     if (turns.length === 0) continue;
     const step = beginStep(`${cell.id}, cell ${index + 1} of ${plan.length}`);
-    await setLink(measuring.scene, cell);
+    await setLink(measuring.link, cell);
     const run = new CellRun(measuring, cellPlan);
     const entered = run.inIt.length;
     for (const contestant of run.inIt) {

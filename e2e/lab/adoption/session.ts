@@ -94,7 +94,7 @@ async function measureOn(
   if (done > 0) say(`  Going on after ${done} of ${turns(plan)} turns; --fresh begins anew`);
   say(`  Estimated duration: ${formatDuration(duration.leftMs(left))}`);
   sayLoad();
-  const complete = await measure({ scene, contestants, journal, estimate: duration }, left);
+  const complete = await measure({ link: scene.server, contestants, journal, estimate: duration }, left);
   return { run: collect(journal), complete };
 }
 

@@ -1,0 +1,66 @@
+// What a run must show for the laboratory itself to be trusted: adoption and losses within bounds that chance passes
+// less than once in a million. Nothing here is about time.
+import type { DirectionReport } from '../../network/shape.ts';
+import { PAPER_RACE } from '../results/paper.ts';
+import { countBounds } from './chance.ts';
+import type { AdoptionRun, CellResult } from './run.ts';
+
+export interface Expectation {
+  readonly title: string;
+  readonly holds: boolean;
+  readonly found: string;
+}
+
+/** The least that P2 found at that loss, whatever the delay: an honest race does no worse. */
+function paperShare(loss: number): number {
+  const shares = PAPER_RACE.filter((row) => row.loss === loss).flatMap(({ adoption }) => adoption ?? []);
+  if (shares.length === 0) throw new RangeError(`P2 has no race at a loss of ${loss}`);
+  return Math.min(...shares);
+}
+
+/** HTTP/3 is adopted as often as P2 found of a race, or more often. */
+export function adopts({ cell, trials }: CellResult, contestant: string): Expectation {
+  const own = trials[contestant] ?? [];
+  const { least } = countBounds(own.length, paperShare(cell.loss));
+  const adopted = own.filter((trial) => trial.adopted === 'h3').length;
+  return {
+    title: `${cell.id}: ${contestant} adopts HTTP/3 in at least ${least} of ${own.length}`,
+    holds: own.length > 0 && adopted >= least,
+    found: String(adopted),
+  };
+}
+
+/** For links without loss, where nobody has a reason to fail. */
+export function neverFails({ cell, trials }: CellResult, contestant: string): Expectation {
+  const own = trials[contestant] ?? [];
+  const failed = own.filter(({ adopted }) => adopted === null);
+  return {
+    title: `${cell.id}: ${contestant} fails in none of ${own.length}`,
+    holds: own.length > 0 && failed.length === 0,
+    found: [failed.length, ...failed.flatMap(({ error }) => error ?? [])].join(', '),
+  };
+}
+
+/** The link loses what it was asked to lose, and only where it was asked to. */
+export function linkLoses({ cell, link }: CellResult): Expectation {
+  const sum = (direction: 'up' | 'down', part: keyof Pick<DirectionReport, 'lost' | 'delivered'>) =>
+    link.reduce((total, { report }) => total + report[direction][part], 0);
+  const [lost, upLost] = [sum('down', 'lost'), sum('up', 'lost')];
+  const packets = lost + sum('down', 'delivered');
+  const { least, most } = cell.loss === 0 ? { least: 0, most: 0 } : countBounds(packets, cell.loss);
+  return {
+    title: `${cell.id}: the link loses ${least} to ${most} of ${packets} packets from the server, none to it`,
+    holds: packets > 0 && lost >= least && lost <= most && upLost === 0,
+    found: `${lost} and ${upLost}`,
+  };
+}
+
+/** Nobody broke off anywhere. */
+export function nobodyBrokeOff({ cells }: AdoptionRun): Expectation {
+  const crashed = cells.flatMap((cell) => Object.entries(cell.crashed ?? {}));
+  return {
+    title: 'nobody broke off',
+    holds: crashed.length === 0,
+    found: crashed.map(([name, words]) => `${name}: ${words}`).join('; ') || 'nobody',
+  };
+}

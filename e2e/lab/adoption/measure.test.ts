@@ -1,0 +1,144 @@
+// The measuring: the link is set before anyone prepares, everyone's trials reach the journal, and who breaks off is
+// named and left out of that cell only.
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import type { Shapes } from '../../network/shape.ts';
+import { scratchDirectory } from '../../scratch.ts';
+import type { Contestant } from '../contestant.ts';
+import type { LabTrial } from '../trial.ts';
+import { CELLS } from './cells.ts';
+import { collect, doneTurns } from './collect.ts';
+import { estimate } from './estimate.ts';
+import { openJournal } from './journal.ts';
+import { measure } from './measure.ts';
+import { planRun, remaining } from './plan.ts';
+
+const TRIAL: LabTrial = { adopted: 'h3', establishedMs: 1, firstByteMs: 2 };
+const cells = CELLS.filter(({ id }) => id === 'delay-50' || id === 'loss-10');
+
+/** A contestant that does what `run` does, and writes down what it is asked. */
+function contestant(name: string, log: string[], run: (trials: number) => LabTrial[]): Contestant {
+  return {
+    name,
+    title: name,
+    kind: 'peer',
+    versions: {},
+    async prepare() {
+      log.push(`${name} prepares`);
+    },
+    async run(trials) {
+      log.push(`${name} runs ${trials}`);
+      return run(trials);
+    },
+    async close() {},
+  };
+}
+
+/** A link that keeps what it was asked, and gives reports numbered by their packets. */
+function linkInto(log: string[], shapes: Shapes[]) {
+  let reports = 0;
+  return {
+    async shape(wanted: Shapes) {
+      log.push('link');
+      shapes.push(wanted);
+    },
+    async report() {
+      reports += 1;
+      const direction = {
+        delivered: reports,
+        lost: 0,
+        overflowed: 0,
+        oversized: 0,
+        lateUs: null,
+        shortestUs: null,
+      };
+      return { up: direction, down: direction };
+    },
+  };
+}
+
+async function setUp(context: TestContext, runs: Record<string, (trials: number) => LabTrial[]>) {
+  const dir = await scratchDirectory('measure-test');
+  context.after(() => rm(dir, { recursive: true }));
+  const log: string[] = [];
+  const shapes: Shapes[] = [];
+  const contestants = Object.entries(runs).map(([name, run]) => contestant(name, log, run));
+  const portions = contestants.map(({ name }) => ({ name, trials: 5, batch: 2 }));
+  const head = {
+    startedAtMs: 0,
+    full: false,
+    trials: { ours: 5, peer: 5, browser: 5 },
+    identity: {
+      seed: 1,
+      cells: [...cells],
+      contestants: portions.map((portion) => ({
+        ...portion,
+        title: '',
+        kind: 'peer' as const,
+        versions: {},
+      })),
+      commit: null,
+      build: '',
+    },
+    absent: [],
+  };
+  const { journal } = await openJournal(join(dir, 'journal.jsonl'), head, false);
+  const duration = estimate(new Map(contestants.map(({ name, kind }) => [name, kind])));
+  const measuring = { link: linkInto(log, shapes), contestants, journal, estimate: duration };
+  return { measuring, plan: planRun(cells, portions, 1), log, shapes };
+}
+
+const wellBehaved = (trials: number) => Array.from({ length: trials }, () => TRIAL);
+
+test('in every cell: the link, then whoever prepares, then the turns', async (context) => {
+  const { measuring, plan, log, shapes } = await setUp(context, { a: wellBehaved, b: wellBehaved });
+  assert.equal(await measure(measuring, plan), true);
+  assert.deepEqual(shapes, [
+    { up: { delayMs: 25 }, down: { delayMs: 25, loss: { kind: 'independent', share: 0 } } },
+    { up: { delayMs: 0 }, down: { delayMs: 0, loss: { kind: 'independent', share: 0.1 } } },
+  ]);
+  assert.deepEqual(log.slice(0, 3), ['link', 'a prepares', 'b prepares']);
+  assert.equal(log.length, 2 * (1 + 2 + 2 * 3));
+  for (const cell of collect(measuring.journal).cells) {
+    assert.equal(cell.trials.a?.length, 5);
+    assert.equal(cell.trials.b?.length, 5);
+    // Every other report is what came between the turns.
+    assert.ok(cell.link.every(({ report }) => report.up.delivered % 2 === 0));
+  }
+});
+
+test('who breaks off is named, is left out of that cell only, and a later run tries it again', async (context) => {
+  let calls = 0;
+  const breaksOnce = (trials: number) => {
+    calls += 1;
+    if (calls === 2) throw new Error('segmentation fault');
+    return wellBehaved(trials);
+  };
+  const { measuring, plan } = await setUp(context, { a: wellBehaved, b: breaksOnce });
+  assert.equal(await measure(measuring, plan), false);
+  const [first, second] = collect(measuring.journal).cells;
+  assert.deepEqual(first?.crashed, { b: 'segmentation fault' });
+  assert.deepEqual(Object.keys(first?.trials ?? {}), ['a']);
+  assert.equal(second?.trials.b?.length, 5);
+
+  assert.equal(await measure(measuring, remaining(plan, doneTurns(measuring.journal))), true);
+  const again = collect(measuring.journal).cells[0];
+  assert.equal(again?.crashed, undefined);
+  assert.equal(again?.trials.a?.length, 5);
+  assert.equal(again?.trials.b?.length, 5);
+});
+
+test('fewer trials than asked for are not taken for all of them', async (context) => {
+  const { measuring, plan } = await setUp(context, { a: (trials) => wellBehaved(trials).slice(1) });
+  assert.equal(await measure(measuring, plan), false);
+  assert.deepEqual(collect(measuring.journal).cells[0]?.crashed, { a: 'a gave 1 trials when asked for 2' });
+});
+
+test('a failed trial is a trial', async (context) => {
+  const failed: LabTrial = { adopted: null, establishedMs: null, firstByteMs: null, error: 'no answer' };
+  const { measuring, plan } = await setUp(context, { a: (trials) => wellBehaved(trials).fill(failed) });
+  assert.equal(await measure(measuring, plan), true);
+  assert.deepEqual(collect(measuring.journal).cells[0]?.trials.a, Array(5).fill(failed));
+});

@@ -1,0 +1,86 @@
+// What the command line asks for, and that every mistake is told from the others.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { CELLS } from './cells.ts';
+import { ENTRANTS } from './contestants.ts';
+import { BadUsage, parseOptions } from './options.ts';
+
+const parse = (...args: string[]) => parseOptions(args, ENTRANTS);
+const namesOf = (...args: string[]) => parse(...args).entrants.map(({ name }) => name);
+const trialsOf = (name: string, ...args: string[]) => {
+  const { entrants, trialsOf: of } = parse(...args);
+  const entrant = entrants.find((each) => each.name === name);
+  return entrant && of(entrant);
+};
+
+test('without options: every cell, everyone but the ablations, trials that show trends', () => {
+  const { cells, entrants, seed, full, fresh, strict, trials } = parse();
+  assert.deepEqual(
+    cells.map(({ id }) => id),
+    ['delay-0', 'delay-50', 'delay-100', 'delay-150', 'delay-200', 'loss-3', 'loss-10', 'loss-25', 'loss-50'],
+  );
+  assert.deepEqual(
+    entrants,
+    ENTRANTS.filter(({ ablation }) => !ablation),
+  );
+  assert.deepEqual(trials, { ours: 100, peer: 100, browser: 5 });
+  assert.deepEqual([seed, full, fresh, strict], [1, false, false, false]);
+});
+
+test('--full: as many as goals are judged on, the Go client as many as ours, with the ablations', () => {
+  assert.equal(trialsOf('race', '--full'), 1000);
+  assert.equal(trialsOf('go-race', '--full'), 1000);
+  assert.equal(trialsOf('chromium-first', '--full'), 30);
+  assert.deepEqual(
+    namesOf('--full'),
+    ENTRANTS.map(({ name }) => name),
+  );
+  assert.deepEqual(
+    namesOf('--ablations'),
+    ENTRANTS.map(({ name }) => name),
+  );
+});
+
+test('--trials is for everyone', () => {
+  for (const name of ['race', 'go-race', 'firefox-second']) assert.equal(trialsOf(name, '--trials', '7'), 7);
+});
+
+test('cells and contestants can be chosen, and stand in the order of the tables', () => {
+  const { cells } = parse('--cells', 'loss-10,delay-50');
+  assert.deepEqual(
+    cells,
+    CELLS.filter(({ id }) => ['delay-50', 'loss-10'].includes(id)),
+  );
+  assert.deepEqual(namesOf('--only', 'go-race, race'), ['race', 'go-race']);
+  // Named is asked for.
+  assert.deepEqual(namesOf('--only', 'race-classical'), ['race-classical']);
+  assert.ok(parse('--no-browsers').entrants.every(({ kind }) => kind !== 'browser'));
+});
+
+const MISTAKES: readonly (readonly [args: readonly string[], message: RegExp])[] = [
+  [['--cells', 'delay-51'], /--cells does not know "delay-51"\. There are: delay-0, /],
+  [['--only', 'race,opera'], /--only does not know "opera"\. There are: race, /],
+  [['--only', ''], /--only does not know ""/],
+  [['--trials', '0'], /--trials takes a whole number from 1 to 100000, not "0"/],
+  [['--trials', '1e3'], /--trials takes a whole number/],
+  [['--seed', '-1'], /seed/],
+  [['--seed', '2147483649'], /--seed takes a whole number from 1 to 2147483648/],
+  [['--full', '--trials', '3'], /choose one of --full and --trials/],
+  [['--fresh', '--results-only'], /choose one of --fresh and --results-only/],
+  [['--only', 'chromium-first', '--no-browsers'], /no browser/],
+  [['--nonsense'], /--nonsense/],
+  [['extra'], /extra/],
+];
+for (const [args, message] of MISTAKES)
+  test(`a mistake is named: ${args.join(' ')}`, () => {
+    assert.throws(
+      () => parse(...args),
+      (error) => error instanceof BadUsage && message.test(error.message),
+    );
+  });
+
+test('names are fit for the command line and stand once', () => {
+  const names = ENTRANTS.map(({ name }) => name);
+  assert.equal(new Set(names).size, names.length);
+  for (const name of names) assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*$/);
+});

@@ -1,0 +1,79 @@
+// A run measures everyone as often as asked, all in the same minutes, and what is left of it is exactly what is missing.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { CELLS } from './cells.ts';
+import { planRun, remaining, turnKey } from './plan.ts';
+
+const portions = fc
+  .array(fc.record({ trials: fc.integer({ min: 1, max: 60 }), batch: fc.integer({ min: 1, max: 12 }) }), {
+    minLength: 1,
+    maxLength: 6,
+  })
+  .map((all) => all.map((portion, index) => ({ name: `c${index}`, ...portion })));
+const cells = CELLS.slice(0, 2);
+
+test('every contestant gets all its trials in every cell, its turns in order and none longer than its batch', () => {
+  fc.assert(
+    fc.property(portions, fc.nat(), (all, seed) => {
+      for (const { turns } of planRun(cells, all, seed))
+        for (const { name, trials, batch } of all) {
+          const own = turns.filter(({ contestant }) => contestant === name);
+          assert.equal(
+            own.reduce((sum, turn) => sum + turn.trials, 0),
+            trials,
+          );
+          assert.deepEqual(
+            own.map(({ number }) => number),
+            [...own.keys()],
+          );
+          assert.ok(own.every((turn) => turn.trials >= 1 && turn.trials <= batch));
+        }
+    }),
+  );
+});
+
+test('whoever has few turns is spread over the whole cell, not done early', () => {
+  const [plan] = planRun(
+    cells,
+    [
+      { name: 'many', trials: 100, batch: 1 },
+      { name: 'few', trials: 4, batch: 1 },
+    ],
+    1,
+  );
+  const places = plan?.turns.flatMap(({ contestant }, index) => (contestant === 'few' ? [index] : [])) ?? [];
+  // One in the middle of each quarter of the 104 turns, give or take one turn of the round and those before.
+  for (const [index, place] of places.entries())
+    assert.ok(Math.abs(place - 26 * (index + 0.5)) <= 3, `turn ${index} is number ${place}`);
+});
+
+test('the seed decides the order, which differs from round to round and from cell to cell', () => {
+  const all = ['a', 'b', 'c', 'd'].map((name) => ({ name, trials: 50, batch: 10 }));
+  assert.deepEqual(planRun(cells, all, 7), planRun(cells, all, 7));
+  assert.notDeepEqual(planRun(cells, all, 7), planRun(cells, all, 8));
+  const [first, second] = planRun(cells, all, 7);
+  assert.notDeepEqual(first?.turns, second?.turns);
+  const order = first?.turns.map(({ contestant }) => contestant).join('') ?? '';
+  assert.ok(new Set(order.match(/.{4}/g)).size > 1);
+});
+
+test('a plan and any part of it that is done leave exactly the rest, in its order', () => {
+  fc.assert(
+    fc.property(portions, fc.nat(), fc.infiniteStream(fc.boolean()), (all, seed, coins) => {
+      const plan = planRun(cells, all, seed);
+      const keys = plan.flatMap(({ cell, turns }) =>
+        turns.map(({ contestant, number }) => turnKey(cell.id, contestant, number)),
+      );
+      const done = new Set(keys.filter(() => coins.next().value));
+      const left = remaining(plan, done).flatMap(({ cell, turns }) =>
+        turns.map(({ contestant, number }) => turnKey(cell.id, contestant, number)),
+      );
+      assert.equal(new Set(keys).size, keys.length);
+      assert.deepEqual(
+        left,
+        keys.filter((key) => !done.has(key)),
+      );
+    }),
+  );
+});

@@ -1,0 +1,65 @@
+// Whether the laboratory works: a few trials on two links, ours beside the paper's code, with bounds on adoption and
+// losses that chance passes less than once in a million.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { networkUnavailable } from '../network/available.ts';
+import { heading, say } from '../run/display.ts';
+import { SCRATCH } from '../scratch.ts';
+import { CELLS } from './adoption/cells.ts';
+import { ENTRANTS } from './adoption/contestants.ts';
+import { adopts, type Expectation, linkLoses, neverFails, nobodyBrokeOff } from './adoption/expectations.ts';
+import type { AdoptionRun } from './adoption/run.ts';
+import { runAdoption } from './adoption/session.ts';
+import { summary } from './adoption/summary.ts';
+
+const DIR = join(SCRATCH, 'lab', 'quick');
+const [LOSSLESS, LOSSY] = ['delay-50', 'loss-10'];
+const RACES = ['race', 'race-known', 'go-race'];
+const ALL = [...RACES, 'alt-svc'];
+/** Enough that a race which loses HTTP/3 to every lost packet is told from an honest one. */
+const TRIALS = 20;
+/** Its trials take a round trip to old HTTP more, and without loss are all alike. */
+const ALT_SVC_TRIALS = 10;
+
+function expectations(run: AdoptionRun): Expectation[] {
+  const lossless = run.cells.find(({ cell }) => cell.id === LOSSLESS);
+  const lossy = run.cells.find(({ cell }) => cell.id === LOSSY);
+  if (lossless === undefined || lossy === undefined) throw new Error('a cell was not measured');
+  return [
+    nobodyBrokeOff(run),
+    ...[lossless, lossy].map(linkLoses),
+    ...ALL.flatMap((name) => [neverFails(lossless, name), adopts(lossless, name)]),
+    ...RACES.map((name) => adopts(lossy, name)),
+  ];
+}
+
+async function main(): Promise<number> {
+  const why = await networkUnavailable('tun');
+  if (why !== null) {
+    say(`The laboratory cannot be opened here: ${why}`);
+    return 1;
+  }
+  await rm(DIR, { recursive: true, force: true });
+  const { run, complete } = await runAdoption(
+    {
+      full: false,
+      trials: { ours: TRIALS, peer: TRIALS, browser: 0 },
+      trialsOf: ({ name }) => (name === 'alt-svc' ? ALT_SVC_TRIALS : TRIALS),
+      cells: CELLS.filter(({ id }) => id === LOSSLESS || id === LOSSY),
+      entrants: ENTRANTS.filter(({ name }) => ALL.includes(name)),
+      seed: 1,
+      fresh: true,
+    },
+    join(DIR, 'journal.jsonl'),
+  );
+  say(`\n${summary(run)}`);
+  heading('Expectations');
+  const all = expectations(run);
+  for (const { title, holds, found } of all) say(`  ${holds ? '✓' : '✗'} ${title}: ${found}`);
+  return complete && all.every(({ holds }) => holds) ? 0 : 1;
+}
+
+if (process.argv.length > 2) {
+  process.stderr.write('usage: npm run lab -- quick\n');
+  process.exitCode = 2;
+} else process.exitCode = await main();
