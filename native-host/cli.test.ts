@@ -37,10 +37,10 @@ function newHome(t: TestContext): string {
   return home;
 }
 
-function start(args: readonly string[], home: string): ChildProcess {
+function start(args: readonly string[], home: string, stdin: 'ignore' | 'pipe' = 'ignore'): ChildProcess {
   return spawn(process.execPath, [CLI, ...args], {
     env: { HOME: home, PATH: '/usr/bin:/bin' },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
   });
 }
 
@@ -164,6 +164,26 @@ for (const memory of ['none', 'hints'])
     assert.equal(document.races[0]?.trials.length, 3);
     assert.deepEqual(readdirSync(home), []);
   });
+
+test('requests from standard input: a document a line, a bad line told, the mode of each line its own', async (t) => {
+  const home = newHome(t);
+  const port = await refusedPort();
+  const child = start(['race', '-', '--allow-private', '--memory', 'none'], home, 'pipe');
+  const over = ended(child);
+  child.stdin?.end(`127.0.0.1:${port}\nhttp://a.test\n{"origin":"127.0.0.1:${port}","mode":"h2"}\n`);
+  const { code, stdout, stderr } = await over;
+  assert.equal(code, 1);
+  assert.match(stderr, /^photofinish: bad-origin: line 2: [^\n]+\n$/);
+  const documents = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => v.parse(raceDocumentSchema, JSON.parse(line)));
+  assert.deepEqual(documents.map(({ mode, races }) => [mode, races.length]).toSorted(), [
+    ['h2', 1],
+    ['race', 1],
+  ]);
+  assert.deepEqual(readdirSync(home), []);
+});
 
 test('what may not be raced stands in the document with its error, beside what may', async (t) => {
   const home = newHome(t);

@@ -8,6 +8,7 @@ import {
   MAX_ATTEMPT_DELAY_MS,
 } from '../race/known-path.ts';
 import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
+import { DEFAULT_LINES_AT_A_TIME, MAX_LINES_AT_A_TIME } from './race-options.ts';
 import { listed } from './usage.ts';
 
 export const COMMANDS = ['race', 'explain', 'cache', 'install', 'uninstall', 'doctor', 'report'] as const;
@@ -47,10 +48,17 @@ const SHARED_OPTIONS = `  --timeout MS         limit for one trial, 1 to 600000 
   --cache FILE         use this host cache file`;
 
 const RACE = `Usage: photofinish race ORIGIN... [OPTIONS]
+       photofinish race - [OPTIONS]
 
 Connects to each origin over HTTP/3 and HTTP/2 and reports what was adopted. An
 origin is a host with an optional port: example.org, https://example.org:8443.
 Asks DNS and connects directly, outside any proxy.
+
+With - requests are read from standard input, one a line: an origin, or a JSON
+object such as {"origin": "example.org", "mode": "h3"}. Each is raced as it
+arrives, earlier ones being over or not, and prints one photofinish.race/1
+document on one line as it ends. A line that cannot be read is told as bad-line
+or bad-origin, and the next one is read.
 
 Options:
   --mode MODE          ${MODES.join(', ')} (default race)
@@ -65,7 +73,9 @@ Options:
                          h3, h2   one protocol only
   --trials N           trials per origin, pairs in mode compare, 1 to 100000
                          (default 1, in mode compare ${DEFAULT_PAIRS})
-  --concurrency N      trials at a time, 1 to 256 (default 1)
+  --concurrency N      trials at a time, 1 to 256 (default 1); with -
+                       lines, 1 to ${MAX_LINES_AT_A_TIME} (default ${DEFAULT_LINES_AT_A_TIME}): further ones wait,
+                       which is told once as races-wait
   --memory MEMORY      ${listed(MEMORIES)}: what of the host cache is used
                          none   nothing is read or written
                          hints  round-trip times and failures are read, not the
@@ -77,8 +87,16 @@ Options:
   --attempt-delay MS   how long an address may stay silent before the next is
                        tried beside it, ${LEAST_ATTEMPT_DELAY_MS} to ${MAX_ATTEMPT_DELAY_MS}
                          (default ${ATTEMPT_DELAY_MS}, or by what is known of the path)
-  --fresh-quic         mode race only: a second QUIC attempt beside a first one
-                       that is not answered
+  --fresh-quic         mode race only: one more QUIC attempt beside a first one
+                       whose handshake is overdue (default where HTTP/3 is
+                       known to work, with memory hints or full)
+  --no-fresh-quic      never
+  --initial-rtt MS     QUIC's estimate of the round-trip time before it has one,
+                       1 to 10000: its first retransmission comes after three
+                       times that (default 67, or by what is known of the path;
+                       333 is RFC 9002's)
+  --no-post-quantum    offer key shares of elliptic curves alone, over TCP and
+                       QUIC, none with ML-KEM
 ${SHARED_OPTIONS}
   --network NAME       file the outcomes under this network instead of
                        recognising it
@@ -94,6 +112,7 @@ Examples:
   photofinish race example.org --mode compare --trials 20
   photofinish race a.test:4433 --resolve a.test:4433:127.0.0.1 --ca ca.pem \\
     --allow-private
+  photofinish race - --memory none < origins.txt > races.jsonl
 `;
 
 const EXPLAIN = `Usage: photofinish explain ORIGIN [OPTIONS]

@@ -22,10 +22,14 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ['a.test --trials=-1', 'bad-number', /--trials/],
   ['a.test --trials 1e3', 'bad-number', /--trials/],
   ['a.test --concurrency 0', 'bad-number', /--concurrency .* 1 to 256/],
+  ['- a.test', 'bad-usage', /not both/],
+  ['- --concurrency 4097', 'bad-number', /--concurrency .* 1 to 4096/],
   ['a.test --concurrency 257', 'bad-number', /--concurrency/],
   ['a.test --start-delay 10001', 'bad-number', /--start-delay .* 0 to 10000/],
   ['a.test --attempt-delay 9', 'bad-number', /--attempt-delay .* 10 to 2000/],
   ['a.test --attempt-delay 2001', 'bad-number', /--attempt-delay/],
+  ['a.test --fresh-quic --no-fresh-quic', 'bad-usage', /exclude each other/],
+  ['a.test --initial-rtt 0', 'bad-number', /--initial-rtt/],
   ['a.test --mode v3 --fresh-quic', 'bad-usage', /--fresh-quic is for mode race only/],
   ['a.test --timeout 0', 'bad-number', /--timeout .* 1 to 600000/],
   ['a.test --timeout 600001', 'bad-number', /--timeout/],
@@ -61,13 +65,16 @@ test('what is not said has its default', () => {
     [['https://a.test', 'a.test', 443]],
   );
   assert.deepEqual(command, {
+    fromInput: false,
     mode: 'race',
     memory: 'full',
     trials: 1,
     concurrency: 1,
     startDelayMs: null,
     attemptDelayMs: null,
-    freshQuic: false,
+    freshQuic: null,
+    initialRttMs: null,
+    postQuantum: true,
     timeoutMs: 3000,
     caFiles: [],
     pins: new Map(),
@@ -89,6 +96,9 @@ test('delays and the fresh QUIC attempt are taken as they are asked for', () => 
   const asked = 'a.test --start-delay 0 --attempt-delay 10 --fresh-quic --memory hints'.split(' ');
   const { startDelayMs, attemptDelayMs, freshQuic, memory } = parseRaceCommand(asked);
   assert.deepEqual([startDelayMs, attemptDelayMs, freshQuic, memory], [0, 10, true, 'hints']);
+  const ablation = 'a.test --no-fresh-quic --initial-rtt 333 --no-post-quantum'.split(' ');
+  const { freshQuic: forbidden, initialRttMs, postQuantum } = parseRaceCommand(ablation);
+  assert.deepEqual([forbidden, initialRttMs, postQuantum], [false, 333, false]);
   assert.equal(parseRaceCommand(['a.test', '--mode', 'v3']).mode, 'v3');
   assert.equal(parseRaceCommand(['a.test', '--mode', 'naive']).mode, 'naive');
 });
@@ -96,6 +106,12 @@ test('delays and the fresh QUIC attempt are taken as they are asked for', () => 
 test('compare measures as many pairs as a gain needs', () => {
   assert.equal(parseRaceCommand(['a.test', '--mode', 'compare']).trials, 3);
   assert.equal(parseRaceCommand(['a.test', '--mode', 'compare', '--trials', '1']).trials, 1);
+});
+
+test('a hyphen alone reads requests from standard input, many at a time', () => {
+  const { origins, fromInput, concurrency, mode } = parseRaceCommand(['-', '--mode', 'h3']);
+  assert.deepEqual([origins, fromInput, concurrency, mode], [[], true, 256, 'h3']);
+  assert.equal(parseRaceCommand(['-', '--concurrency', '4096']).concurrency, 4096);
 });
 
 test('an origin given twice in two spellings is raced once', () => {

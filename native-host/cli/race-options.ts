@@ -8,18 +8,26 @@ import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
 import { Complaint, oneOf, parseCommand, wholeNumber } from './usage.ts';
 
 export interface RaceCommand {
+  /** None where they come line by line. */
   readonly origins: readonly OriginParts[];
+  /** Whether requests are read from standard input. */
+  readonly fromInput: boolean;
   readonly mode: Mode;
   readonly memory: Memory;
   /** Trials for each origin; in mode `compare` pairs. */
   readonly trials: number;
+  /** Trials at a time; where requests come from standard input, lines. */
   readonly concurrency: number;
   /** Head start of HTTP/3, null unless asked for. */
   readonly startDelayMs: number | null;
   /** The Connection Attempt Delay, null unless asked for. */
   readonly attemptDelayMs: number | null;
-  /** One fresh QUIC attempt beside a first one that was not answered. */
-  readonly freshQuic: boolean;
+  /** One fresh QUIC attempt beside a first one that is overdue, null unless asked for or forbidden. */
+  readonly freshQuic: boolean | null;
+  /** QUIC's initial round-trip time estimate, null unless asked for. */
+  readonly initialRttMs: number | null;
+  /** Whether key shares with ML-KEM are offered. */
+  readonly postQuantum: boolean;
   readonly timeoutMs: number;
   /** PEM files of further trust anchors. */
   readonly caFiles: readonly string[];
@@ -35,6 +43,13 @@ export interface RaceCommand {
 }
 
 const MAX_NETWORK_CHARS = 64;
+/** The first retransmission would come after half a minute: beyond any race. */
+const MAX_INITIAL_RTT_MS = 10_000;
+/** Stands for standard input in place of origins. */
+const INPUT = '-';
+/** Each takes a socket or two: common limits of open files allow no more than this by itself. */
+export const DEFAULT_LINES_AT_A_TIME = 256;
+export const MAX_LINES_AT_A_TIME = 4096;
 
 /** How often, how long, and how hosts are found and trusted: what every command that races can be told. */
 export const FINDING_OPTIONS = {
@@ -56,6 +71,9 @@ const OPTIONS = {
   'start-delay': { type: 'string' },
   'attempt-delay': { type: 'string' },
   'fresh-quic': { type: 'boolean' },
+  'no-fresh-quic': { type: 'boolean' },
+  'initial-rtt': { type: 'string' },
+  'no-post-quantum': { type: 'boolean' },
   ...FINDING_OPTIONS,
 } as const;
 
@@ -65,6 +83,8 @@ function readOrigins(texts: readonly string[]): readonly OriginParts[] {
       'bad-usage',
       'race needs at least one origin, for example: photofinish race example.org',
     );
+  if (texts.includes(INPUT))
+    throw new Complaint('bad-usage', `origins stand on the command line or come from "${INPUT}", not both`);
   const origins = new Map<string, OriginParts>();
   for (const text of texts) {
     const result = parseOrigin(text);
@@ -121,20 +141,32 @@ function readNetwork(text: string): string {
   return text;
 }
 
+function readFreshQuic(wanted = false, forbidden = false): boolean | null {
+  if (wanted && forbidden)
+    throw new Complaint('bad-usage', '--fresh-quic and --no-fresh-quic exclude each other');
+  return wanted || forbidden ? wanted : null;
+}
+
 /** The command, every value checked. Throws a Complaint for the first mistake. */
 export function parseRaceCommand(args: readonly string[]): RaceCommand {
   const { values, positionals } = parseCommand('race', args, OPTIONS);
   const mode = oneOf('bad-mode', 'mode', values.mode, MODES, 'race');
   const trials = wholeNumber('trials', values.trials, 1, 100_000, mode === 'compare' ? DEFAULT_PAIRS : 1);
   const memory = oneOf('bad-memory', 'memory', values.memory, MEMORIES, trials > 1 ? 'none' : 'full');
-  const freshQuic = values['fresh-quic'] ?? false;
-  if (freshQuic && mode !== 'race') throw new Complaint('bad-usage', '--fresh-quic is for mode race only');
+  const freshQuic = readFreshQuic(values['fresh-quic'], values['no-fresh-quic']);
+  if (freshQuic === true && mode !== 'race')
+    throw new Complaint('bad-usage', '--fresh-quic is for mode race only');
+  const fromInput = positionals.length === 1 && positionals[0] === INPUT;
+  const concurrency = fromInput
+    ? wholeNumber('concurrency', values.concurrency, 1, MAX_LINES_AT_A_TIME, DEFAULT_LINES_AT_A_TIME)
+    : wholeNumber('concurrency', values.concurrency, 1, 256, 1);
   return {
-    origins: readOrigins(positionals),
+    origins: fromInput ? [] : readOrigins(positionals),
+    fromInput,
     mode,
     memory,
     trials,
-    concurrency: wholeNumber('concurrency', values.concurrency, 1, 256, 1),
+    concurrency,
     startDelayMs: wholeNumber('start-delay', values['start-delay'], 0, 10_000, null),
     attemptDelayMs: wholeNumber(
       'attempt-delay',
@@ -144,6 +176,8 @@ export function parseRaceCommand(args: readonly string[]): RaceCommand {
       null,
     ),
     freshQuic,
+    initialRttMs: wholeNumber('initial-rtt', values['initial-rtt'], 1, MAX_INITIAL_RTT_MS, null),
+    postQuantum: !(values['no-post-quantum'] ?? false),
     timeoutMs: wholeNumber('timeout', values.timeout, 1, 600_000, DEFAULT_TIMEOUT_MS),
     caFiles: values.ca ?? [],
     pins: readPins(values.resolve ?? []),

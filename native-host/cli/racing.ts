@@ -1,5 +1,6 @@
 // `photofinish race`: runs what the command line asks for, shows how far it is, and prints the document or its text.
 import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import type { OriginParts } from '@photofinish/shared/origin';
 import { type OriginRace, RACE_SCHEMA, type RaceDocument } from '@photofinish/shared/outcome';
 import { type HostCache, openHostCache } from '../cache/store.ts';
@@ -10,11 +11,12 @@ import { systemSource } from '../network/source.ts';
 import { NETWORK_CHANGED, type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
 import { systemClock } from '../race/clock.ts';
 import { DEFAULT_START_DELAY_MS } from '../race/known-path.ts';
-import { openRacing, type Racing, type RacingParts } from '../racing.ts';
+import { openRacing, type RaceSpec, type Racing, type RacingParts } from '../racing.ts';
 import { cachePath } from './caching.ts';
 import { stoppedByInterrupt } from './interrupt.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
 import { allAdopted, inParallel, joinRuns, splitTrials } from './race-series.ts';
+import { raceStream } from './race-stream.ts';
 import { raceText } from './race-text.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
@@ -74,21 +76,32 @@ interface Running {
   readonly trialOver: () => void;
 }
 
-async function runOnce(running: Running, { origin, trials }: Run): Promise<OriginRace> {
-  const { command, network, signal, trialOver } = running;
-  let current = 1;
-  const race = await running.race({
+/** What is asked of the race of one origin. */
+function specOf(
+  command: RaceCommand,
+  { origin, trials }: Run,
+  where: Pick<RaceSpec, 'network' | 'signal'>,
+): RaceSpec {
+  return {
+    ...where,
     origin,
-    network,
     mode: command.mode,
     memory: command.memory,
     trials,
     pairs: trials,
     startDelayMs: command.startDelayMs,
     ...(command.attemptDelayMs !== null && { attemptDelayMs: command.attemptDelayMs }),
-    freshQuic: command.freshQuic,
+    ...(command.freshQuic !== null && { freshQuic: command.freshQuic && command.mode === 'race' }),
+    ...(command.initialRttMs !== null && { initialRttMs: command.initialRttMs }),
     timeoutMs: command.timeoutMs,
-    signal,
+  };
+}
+
+async function runOnce(running: Running, run: Run): Promise<OriginRace> {
+  const { command, network, signal, trialOver } = running;
+  let current = 1;
+  const race = await running.race({
+    ...specOf(command, run, { network, signal }),
     onProgress({ trial }) {
       if (trial === current) return;
       current = trial;
@@ -97,6 +110,11 @@ async function runOnce(running: Running, { origin, trials }: Run): Promise<Origi
   });
   trialOver();
   return race;
+}
+
+/** Races report failure as data; what is left is a transport that cannot be loaded. */
+function cannotRace(error: unknown): Complaint {
+  return new Complaint('cannot-race', error instanceof Error ? error.message : String(error), EXIT_FAILED);
 }
 
 /** One record for each origin, in the order of the command line. */
@@ -110,14 +128,14 @@ async function raceAll(running: Running): Promise<OriginRace[]> {
       joinRuns(raced.slice(index * shares.length, (index + 1) * shares.length)),
     );
   } catch (error) {
-    // Races report failure as data; what is left is a transport that cannot be loaded.
-    throw new Complaint('cannot-race', error instanceof Error ? error.message : String(error), EXIT_FAILED);
+    throw cannotRace(error);
   }
 }
 
 /** Racing by the options that say how hosts are found and trusted. Throws a Complaint for a CA file of no use. */
 export async function openRacingFor(
-  command: Pick<RaceCommand, 'caFiles' | 'pins' | 'resolver' | 'allowPrivate'>,
+  command: Pick<RaceCommand, 'caFiles' | 'pins' | 'resolver' | 'allowPrivate'> &
+    Partial<Pick<RaceCommand, 'postQuantum'>>,
   cache: HostCache | null,
   network: Network,
 ): Promise<Racing> {
@@ -126,6 +144,7 @@ export async function openRacingFor(
       ca: command.caFiles,
       pins: command.pins,
       resolver: command.resolver,
+      postQuantum: command.postQuantum ?? true,
       policy: addressPolicy(command.allowPrivate ? ALLOW_EVERYTHING : []),
       cache: cache === null ? NO_CACHE : recordOnlyOn(network, cache),
       clock: systemClock,
@@ -139,6 +158,69 @@ export async function openRacingFor(
 function documentOf({ mode, memory, startDelayMs }: RaceCommand, races: OriginRace[]): RaceDocument {
   const used = startDelayMs ?? races[0]?.startDelayMs ?? DEFAULT_START_DELAY_MS;
   return { schema: RACE_SCHEMA, mode, memory, startDelayMs: used, races };
+}
+
+/** What a run of `race` goes by, from when the network is known until it ends. */
+interface Session {
+  readonly command: RaceCommand;
+  readonly race: Racing;
+  readonly network: string;
+  readonly stop: AbortController;
+  /** Whether the network changed on the way, which stops everything. */
+  readonly moved: () => boolean;
+}
+
+/** The exit code of an ended session. */
+function exitCode({ moved, stop }: Session, allWell: boolean, terminal: Terminal): number {
+  if (moved()) {
+    terminal.error('network-changed', `${NETWORK_CHANGED}; what was under way is not remembered`);
+    return EXIT_FAILED;
+  }
+  if (stop.signal.aborted) return EXIT_INTERRUPTED;
+  return allWell ? EXIT_OK : EXIT_FAILED;
+}
+
+async function raceCommandLine(session: Session, terminal: Terminal): Promise<number> {
+  const { command, race, network, stop, moved } = session;
+  const trialOver = trialCounter(command, terminal);
+  const raced = await raceAll({ command, race, network, signal: stop.signal, trialOver });
+  const races = moved() ? raced.map(cutShort) : raced;
+  const document = documentOf(command, races);
+  terminal.result(command.json ? JSON.stringify(document) : raceText(document, terminal.paint));
+  return exitCode(session, allAdopted(races), terminal);
+}
+
+/** The lines of standard input until it ends, we are told to stop, or nobody reads the results any more. */
+async function raceInput(session: Session, terminal: Terminal): Promise<number> {
+  const { command, race, network, stop, moved } = session;
+  const { signal } = stop;
+  let failed = 0;
+  const readerGone = (): void => stop.abort();
+  process.stdout.once('error', readerGone);
+  const lines = createInterface({ input: process.stdin, signal });
+  try {
+    const { badLines } = await raceStream({
+      lines,
+      mode: command.mode,
+      atMost: command.concurrency,
+      race: ({ origin, mode }) =>
+        race(specOf({ ...command, mode }, { origin, trials: command.trials }, { network, signal })),
+      finished(raced, { mode }) {
+        const record = moved() ? cutShort(raced) : raced;
+        if (!allAdopted([record])) failed += 1;
+        terminal.result(JSON.stringify(documentOf({ ...command, mode }, [record])));
+      },
+      complain: terminal.error,
+      signal,
+    });
+    return exitCode(session, failed + badLines === 0, terminal);
+  } catch (error) {
+    throw cannotRace(error);
+  } finally {
+    process.stdout.off('error', readerGone);
+    lines.close();
+    process.stdin.destroy();
+  }
 }
 
 /** Runs `race`; gives the exit code of the contract. */
@@ -160,22 +242,8 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
         moved = true;
         stop.abort();
       });
-    const raced = await raceAll({
-      command,
-      race,
-      network: key,
-      signal: stop.signal,
-      trialOver: trialCounter(command, terminal),
-    });
-    const races = moved ? raced.map(cutShort) : raced;
-    const document = documentOf(command, races);
-    terminal.result(command.json ? JSON.stringify(document) : raceText(document, terminal.paint));
-    if (moved) {
-      terminal.error('network-changed', `${NETWORK_CHANGED}; what was under way is not remembered`);
-      return EXIT_FAILED;
-    }
-    if (stop.signal.aborted) return EXIT_INTERRUPTED;
-    return allAdopted(races) ? EXIT_OK : EXIT_FAILED;
+    const session: Session = { command, race, network: key, stop, moved: () => moved };
+    return await (command.fromInput ? raceInput(session, terminal) : raceCommandLine(session, terminal));
   } finally {
     stopWatching?.();
     forget();
