@@ -9,7 +9,10 @@ import { ENTRANTS } from './adoption/contestants.ts';
 import { readJournal } from './adoption/journal.ts';
 import { type AdoptionOptions, BadUsage, parseOptions, USAGE } from './adoption/options.ts';
 import { type Outcome, runAdoption } from './adoption/session.ts';
-import { summary } from './adoption/summary.ts';
+import { derive } from './results/figures.ts';
+import { anyMissed } from './results/goal-row.ts';
+import { adoptionGoals } from './results/goals.ts';
+import { publishAdoption } from './results/publish.ts';
 
 const JOURNAL = join(SCRATCH, 'lab', 'adoption', 'journal.jsonl');
 
@@ -26,10 +29,14 @@ async function obtain(options: AdoptionOptions): Promise<Outcome | null> {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  const outcome = await obtain(parseOptions(args, ENTRANTS));
+  const options = parseOptions(args, ENTRANTS);
+  const outcome = await obtain(options);
   if (outcome === null) return 1;
-  say(summary(outcome.run));
-  return outcome.complete ? 0 : 1;
+  const { run, complete } = outcome;
+  say();
+  await publishAdoption(run);
+  const missed = options.strict && anyMissed(adoptionGoals(derive(run)));
+  return complete && !missed ? 0 : 1;
 }
 
 try {

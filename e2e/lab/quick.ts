@@ -10,7 +10,6 @@ import { ENTRANTS } from './adoption/contestants.ts';
 import { adopts, type Expectation, linkLoses, neverFails, nobodyBrokeOff } from './adoption/expectations.ts';
 import type { AdoptionRun } from './adoption/run.ts';
 import { runAdoption } from './adoption/session.ts';
-import { summary } from './adoption/summary.ts';
 
 const DIR = join(SCRATCH, 'lab', 'quick');
 const [LOSSLESS, LOSSY] = ['delay-50', 'loss-10'];
@@ -52,7 +51,6 @@ async function main(): Promise<number> {
     },
     join(DIR, 'journal.jsonl'),
   );
-  say(`\n${summary(run)}`);
   heading('Expectations');
   const all = expectations(run);
   for (const { title, holds, found } of all) say(`  ${holds ? '✓' : '✗'} ${title}: ${found}`);

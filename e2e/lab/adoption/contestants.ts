@@ -4,6 +4,8 @@ import { chromiumFirst, chromiumSecond } from '../contestants/chromium.ts';
 import { firefoxFirst, firefoxSecond } from '../contestants/firefox.ts';
 import { goAltSvc, goRace } from '../contestants/go.ts';
 import { type OursOptions, ours } from '../contestants/ours.ts';
+import { quinn } from '../contestants/quinn.ts';
+import { undici } from '../contestants/undici.ts';
 
 export interface Entrant {
   readonly name: string;
@@ -82,6 +84,8 @@ export const ENTRANTS: readonly Entrant[] = [
   // What ours is judged against needs as many.
   { ...other('peer', 'go-race', goRace), fullTrials: FULL_TRIALS.ours },
   { ...other('peer', 'go-alt-svc', goAltSvc), fullTrials: FULL_TRIALS.ours },
+  other('peer', 'quinn', quinn),
+  other('peer', 'undici', undici),
   other('browser', 'chromium-first', chromiumFirst),
   other('browser', 'chromium-second', chromiumSecond),
   other('browser', 'firefox-first', firefoxFirst),
