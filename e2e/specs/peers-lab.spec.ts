@@ -1,0 +1,103 @@
+// The laboratory's peers: each makes cold connections and adopts what it must on a path that leaves it no choice, or
+// that is as long as to decide every race. Of time only what no busy machine can undercut is asserted.
+import { expect, test } from '@playwright/test';
+import { GO_MISSING } from '../go-module.ts';
+import { type Contestant, isAbsent, type Opener } from '../lab/contestant.ts';
+import { curl } from '../lab/contestants/curl.ts';
+import { goAltSvc, goH3, goRace } from '../lab/contestants/go.ts';
+import { quinn, quinn67 } from '../lab/contestants/quinn.ts';
+import { undici } from '../lab/contestants/undici.ts';
+import { openScene, type Scene } from '../lab/scene.ts';
+import { networkUnavailable } from '../network/available.ts';
+import type { Obstacle } from '../network/obstacles.ts';
+
+const TRIALS = 3;
+/** HTTP/3 answers after two round trips, old HTTP after three and its delayed start: more than 100 ms apart. */
+const ROUND_TRIP_MS = 100;
+/** A millisecond for clocks that are not the link's. */
+const CLOCKS_MS = 1;
+
+const LOST_UDP: Obstacle = { transport: 'udp', effect: 'drop' };
+const LOST_TCP: Obstacle = { transport: 'tcp', effect: 'drop' };
+
+/** Round trips until the handshakes of a cold connection are done. */
+const ROUND_TRIPS = { h3: 1, h2: 2 } as const;
+type Adopted = keyof typeof ROUND_TRIPS;
+
+const RACING: readonly Opener[] = [goRace, curl];
+const EXPECTED: readonly (readonly [Adopted, readonly Opener[]])[] = [
+  ['h3', [...RACING, goH3, quinn, quinn67]],
+  ['h2', [goAltSvc, undici]],
+];
+
+/** The first time it builds Caddy and the Go peer. */
+const BUILDING_TIMEOUT_MS = 10 * 60_000;
+
+let scene: Scene | null = null;
+let why: string | null = null;
+
+test.beforeAll(async () => {
+  test.setTimeout(BUILDING_TIMEOUT_MS);
+  why = await networkUnavailable('tun');
+  if (why !== null) return;
+  scene = await openScene().catch((error: Error) => {
+    if (error.message !== GO_MISSING) throw error;
+    why = GO_MISSING;
+    return null;
+  });
+});
+test.afterAll(() => scene?.close());
+
+function sceneAtHand(): Scene {
+  test.skip(why !== null, why ?? '');
+  if (scene === null) throw new Error('there is no scene');
+  return scene;
+}
+
+async function present(opener: Opener, on: Scene): Promise<Contestant> {
+  const entry = await opener(on);
+  if (isAbsent(entry)) throw new Error(`${entry.name} is absent: ${entry.why}`);
+  return entry;
+}
+
+for (const [protocol, openers] of EXPECTED)
+  test(`over a clean path ${protocol} is adopted by those that must, cold every time`, async () => {
+    const at = sceneAtHand();
+    const way = { delayMs: ROUND_TRIP_MS / 2 };
+    await at.server.shape({ up: way, down: way });
+    await at.server.obstruct([]);
+    for (const opener of openers) {
+      const peer = await present(opener, at);
+      const trials = await peer.run(TRIALS);
+      await peer.close();
+      const atLeastMs = ROUND_TRIPS[protocol] * ROUND_TRIP_MS - CLOCKS_MS;
+      expect(Object.values(peer.versions).join(' '), peer.name).toMatch(/\d\.\d/);
+      expect(
+        trials.map(({ adopted }) => adopted),
+        peer.name,
+      ).toEqual(Array(TRIALS).fill(protocol));
+      for (const { establishedMs, firstByteMs } of trials) {
+        expect(establishedMs, peer.name).toBeGreaterThanOrEqual(atLeastMs);
+        if (firstByteMs !== null) expect(firstByteMs).toBeGreaterThanOrEqual(atLeastMs + ROUND_TRIP_MS);
+      }
+    }
+  });
+
+for (const [adopted, lost, obstacle] of [
+  ['h2', 'UDP', LOST_UDP],
+  ['h3', 'TCP', LOST_TCP],
+] as const)
+  test(`where ${lost} is lost, those that race adopt ${adopted}`, async () => {
+    const at = sceneAtHand();
+    await at.server.shape({ up: {}, down: {} });
+    await at.server.obstruct([obstacle]);
+    for (const opener of RACING) {
+      const peer = await present(opener, at);
+      const trials = await peer.run(TRIALS);
+      await peer.close();
+      expect(
+        trials.map((trial) => trial.adopted),
+        peer.name,
+      ).toEqual(Array(TRIALS).fill(adopted));
+    }
+  });
