@@ -8,8 +8,8 @@ import { type OriginSettings, type RunningOrigin, startOrigins } from '../origin
 
 const CADDY_HOST = 'caddy.test';
 const OWN_HOST = 'own.test';
-/** The one that browsers assume; the the other server has a port of its own. */
-const CADDY_PORT = 443;
+/** The one that browsers assume; the other server has a port of its own. */
+export const CADDY_PORT = 443;
 const OWN_PORT = 8443;
 
 /** A server and the address at which the client reaches it. */

@@ -1,6 +1,5 @@
 // A client and an origin on a network of our own: the origin speaks HTTP/3 and HTTP/2 at one address of each family,
 // DNS names both, and the client races it with the built command line.
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { join } from 'node:path';
 import { type RaceDocument, raceDocumentSchema } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
@@ -25,8 +24,6 @@ export interface Laboratory {
   readonly byName: readonly string[];
   /** As `byName`, but at this one address, without a look-up. */
   pinned(address: string): readonly string[];
-  /** Starts the command line on the client. */
-  start(...args: string[]): ChildProcessWithoutNullStreams;
   /** Runs it to its end; never rejects for an exit code. */
   photofinish(...args: string[]): Promise<Ran>;
   /** `photofinish race` on the client, its document checked. Rejects if it prints none. */
@@ -59,7 +56,6 @@ export async function openLaboratory(link: LinkKind = { kind: 'veth' }): Promise
       origin: running.origins.both,
       caPath: running.caPath,
       byName: [...reach, '--resolver', resolver],
-      start: (...args) => client.spawn(PHOTOFINISH, args),
       pinned: (address) => [...reach, '--resolve', `${HOST}:${PORT}:[${address}]`],
       photofinish,
       async race(...args) {

@@ -8,7 +8,7 @@ import { scratchDirectory, TOP } from '../../scratch.ts';
 import type { Opener } from '../contestant.ts';
 import { DEADLINE_MS, type LabTrial } from '../trial.ts';
 
-const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
+export const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
 /** Races on the cell's own link that make a host known. */
 const LESSONS = 20;
 /** The network that these races are filed under: recognising one would look at the machine's own. */

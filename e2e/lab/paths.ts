@@ -1,0 +1,89 @@
+// What a race costs where it matters most, on broken and lossy paths: UDP lost, refused, known to be lost, everything
+// dead, first flights lost, servers of one protocol, and what the answers to all that cost in packets.
+
+import { networkUnavailable } from '../network/available.ts';
+import { beginStep, formatElapsed, say } from '../run/display.ts';
+import { openBench } from './paths/bench.ts';
+import { estimatedMs, type Plan, planOf, usage } from './paths/plan.ts';
+import { type PathsRun, type RowResult, write } from './paths/result.ts';
+import type { Row } from './paths/row.ts';
+import { blackHole } from './paths/rows/black-hole.ts';
+import { dead } from './paths/rows/dead.ts';
+import { established } from './paths/rows/established.ts';
+import { knownBroken } from './paths/rows/known-broken.ts';
+import { oneProtocol } from './paths/rows/one-protocol.ts';
+import { packets } from './paths/rows/packets.ts';
+import { refused } from './paths/rows/refused.ts';
+import { scenarios } from './paths/rows/scenarios.ts';
+import { spurious } from './paths/rows/spurious.ts';
+import { anyMissed, formatGoals, judgeGoal } from './results/goal-row.ts';
+
+const ROWS: readonly Row[] = [
+  established,
+  spurious,
+  blackHole,
+  refused,
+  knownBroken,
+  dead,
+  oneProtocol,
+  scenarios,
+  packets,
+];
+/** Decides losses and the order of turns. */
+const SEED = 1;
+
+async function run(plan: Plan): Promise<PathsRun> {
+  const startedAtMs = Date.now();
+  const bench = await openBench(SEED);
+  const results: RowResult[] = [];
+  try {
+    for (const { row, trials, tooFew } of plan.rows) {
+      const step = beginStep(row.title);
+      bench.watch(step.detail);
+      await bench.scene.server.report();
+      const figures = await row.measure(bench, trials).finally(() => bench.scene.server.obstruct([]));
+      const link = await bench.scene.server.report();
+      step.end(true);
+      const goals = figures.map((figure) => ({ ...judgeGoal(figure, tooFew), samples: figure.samples }));
+      results.push({ name: row.name, title: row.title, trials, goals, link });
+    }
+    const { contestants, absent } = bench.present();
+    const { version } = bench.scene.caddy;
+    const versions = { Caddy: version, ...Object.assign({}, ...contestants.map((each) => each.versions)) };
+    return {
+      startedAtMs,
+      endedAtMs: Date.now(),
+      seed: SEED,
+      full: plan.full,
+      versions,
+      absent,
+      rows: results,
+    };
+  } finally {
+    await bench.close();
+  }
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  let plan: Plan;
+  try {
+    plan = planOf(args, ROWS);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage(ROWS)}\n`);
+    return 2;
+  }
+  const why = await networkUnavailable('tun');
+  if (why !== null) {
+    say(`The laboratory cannot be opened here: ${why}`);
+    return 1;
+  }
+  say(`About ${formatElapsed(estimatedMs(plan))}.`);
+  const result = await run(plan);
+  const goals = result.rows.flatMap((row) => row.goals);
+  say(`\n${formatGoals(goals)}\n`);
+  for (const { title, why: reason } of result.absent) say(`not measured: ${title}: ${reason}`);
+  for (const file of write(result)) say(file);
+  return anyMissed(goals) ? 1 : 0;
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,60 @@
+// Who of ours is measured on these paths, and a way to count what a peer sends that does not tell.
+import type { Contestant, Opener } from '../contestant.ts';
+import { type OursOptions, ours } from '../contestants/ours.ts';
+import type { Scene } from '../scene.ts';
+import type { LabTrial } from '../trial.ts';
+
+const raceOf = (options: Omit<OursOptions, 'mode'>): Opener => ours({ ...options, mode: 'race' });
+
+export const h3Unknown = ours({ name: 'h3', title: 'ours, HTTP/3 alone, host unknown', mode: 'h3' });
+export const h3Known = ours({
+  name: 'h3-known',
+  title: 'ours, HTTP/3 alone, host known',
+  mode: 'h3',
+  known: true,
+});
+export const raceUnknown = raceOf({ name: 'race', title: 'ours, host unknown' });
+export const raceKnown = raceOf({ name: 'race-known', title: 'ours, host known', known: true });
+export const raceFresh = raceOf({
+  name: 'race-fresh',
+  title: 'ours, host unknown, --fresh-quic',
+  options: ['--fresh-quic'],
+});
+export const raceKnownNotFresh = raceOf({
+  name: 'race-known-not-fresh',
+  title: 'ours, host known, --no-fresh-quic',
+  known: true,
+  options: ['--no-fresh-quic'],
+});
+
+/**
+ * Where HTTP/3 is dead it would run on for the rest of the trial after HTTP/2 is adopted: this ends it, far later than
+ * any HTTP/2 is established here.
+ */
+const BEATEN_ENDS = ['--timeout', '600'];
+export const raceCutShort = raceOf({ name: 'race', title: 'ours, host unknown', options: BEATEN_ENDS });
+export const raceKnownCutShort = raceOf({
+  name: 'race-known',
+  title: 'ours, host known',
+  known: true,
+  options: BEATEN_ENDS,
+});
+export const h2Alone = ours({ name: 'h2', title: 'ours, HTTP/2 alone', mode: 'h2' });
+
+/** The same contestant, one process a trial, its datagrams counted as they leave the client. */
+export async function counted(contestant: Contestant, { client }: Scene): Promise<Contestant> {
+  const counter = await client.countSent({ transport: 'udp' });
+  return {
+    ...contestant,
+    async run(trials) {
+      const made: LabTrial[] = [];
+      while (made.length < trials) {
+        const before = await counter.read();
+        const [trial] = await contestant.run(1);
+        if (trial === undefined) throw new Error(`${contestant.name} made no trial`);
+        made.push({ ...trial, datagramsSent: (await counter.read()) - before });
+      }
+      return made;
+    },
+  };
+}

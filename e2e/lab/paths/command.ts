@@ -1,0 +1,34 @@
+// Our command line on the scene's client, for what a contestant's common language cannot say: whole records, other
+// deadlines, and when the process ended.
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/outcome';
+import * as v from 'valibot';
+import { PHOTOFINISH } from '../contestants/ours.ts';
+import type { Scene } from '../scene.ts';
+
+export interface CommandLine {
+  /** Races Caddy with these options; the record. Rejects where there is none. */
+  race(...options: string[]): Promise<OriginRace>;
+  /** The same, but not waited for. */
+  start(...options: string[]): ChildProcessWithoutNullStreams;
+}
+
+/** The record in what `photofinish race --json` printed. Throws where there is none, or it could not be raced at all. */
+export function recordIn(json: string): OriginRace {
+  const [race] = v.parse(raceDocumentSchema, JSON.parse(json)).races;
+  if (race === undefined || race.error !== undefined) throw new Error(race?.error?.message ?? 'no race');
+  return race;
+}
+
+export function commandLine({ client, caddy, caPath }: Scene): CommandLine {
+  const pinned = ['--resolve', `${caddy.host}:${caddy.port}:${caddy.address}`];
+  const all = ['race', caddy.origin, '--json', '--allow-private', '--ca', caPath, ...pinned];
+  return {
+    async race(...options) {
+      const { stdout, stderr } = await client.run(PHOTOFINISH, [...all, ...options]);
+      if (stdout === '') throw new Error(stderr);
+      return recordIn(stdout);
+    },
+    start: (...options) => client.spawn(PHOTOFINISH, [...all, ...options]),
+  };
+}

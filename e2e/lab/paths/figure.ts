@@ -1,0 +1,63 @@
+// One figure of the paths laboratory: the samples, what is taken from them with its 95 % interval, and the claim that
+// it is held against. Pure.
+import { seededRandom } from '../../bench/random.ts';
+import type { Bound, Estimate, GoalClaim } from '../results/goal-row.ts';
+import { meanEstimate, percentileEstimate, wilson } from '../results/intervals.ts';
+
+/** Every figure's own, so that one that is left out changes no other. */
+const BOOTSTRAP_SEED = 1;
+
+export type Statistic = 'mean' | 'median' | 'p95' | 'max' | 'total';
+
+const exactly = (value: number): Estimate => ({ value, low: value, high: value });
+
+const TAKE: Readonly<Record<Statistic, (samples: readonly number[]) => Estimate>> = {
+  mean: (samples) => meanEstimate(samples, seededRandom(BOOTSTRAP_SEED)),
+  median: (samples) => percentileEstimate(samples, 0.5, seededRandom(BOOTSTRAP_SEED)),
+  p95: (samples) => percentileEstimate(samples, 0.95, seededRandom(BOOTSTRAP_SEED)),
+  // Resampling says nothing of what lies beyond the sample, and a count that was made is what it is.
+  max: (samples) => exactly(Math.max(...samples)),
+  total: (samples) => exactly(samples.reduce((sum, value) => sum + value, 0)),
+};
+
+/** A statistic of the samples; null without samples. */
+export function estimate(statistic: Statistic, samples: readonly number[]): Estimate | null {
+  return samples.length === 0 ? null : TAKE[statistic](samples);
+}
+
+export interface Figure extends GoalClaim {
+  /** What the figure was taken from, in the order in which it was measured. */
+  readonly samples: readonly number[];
+}
+
+/** What a figure says beside its number. */
+export interface Saying {
+  readonly group: string;
+  readonly name: string;
+  readonly unit: string;
+  readonly goal?: Bound | null;
+  readonly anchor?: string;
+  readonly note?: string;
+}
+
+/** A figure that is a statistic of its samples. */
+export function figureOf(
+  { goal = null, anchor = '', ...said }: Saying,
+  statistic: Statistic,
+  samples: readonly number[],
+): Figure {
+  return { ...said, goal, anchor, measured: estimate(statistic, samples), samples };
+}
+
+/** The share of `true` in per cent, with its Wilson interval. */
+export function shareOf(said: Omit<Saying, 'unit'>, hits: readonly boolean[]): Figure {
+  const { goal = null, anchor = '' } = said;
+  const samples = hits.map(Number);
+  if (hits.length === 0) return { ...said, unit: '%', goal, anchor, measured: null, samples };
+  const { value, low, high } = wilson({ hits: hits.filter(Boolean).length, of: hits.length });
+  const measured = { value: 100 * value, low: 100 * low, high: 100 * high };
+  return { ...said, unit: '%', goal, anchor, measured, samples };
+}
+
+export const atMost = (value: number): Bound => ({ kind: 'at most', value });
+export const atLeast = (value: number): Bound => ({ kind: 'at least', value });

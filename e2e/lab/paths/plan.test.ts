@@ -1,0 +1,68 @@
+// Which rows a run measures, how often, and when it is too little to judge.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { estimatedMs, planOf, usage } from './plan.ts';
+import type { Row } from './row.ts';
+import { batches } from './turns.ts';
+
+const row = (name: string, usual: number): Row => ({
+  name,
+  title: `title of ${name}`,
+  trials: { usual, full: 10 * usual },
+  trialMs: 100,
+  fixedMs: 1000,
+  measure: async () => [],
+});
+const ROWS = [row('black-hole', 20), row('refused', 30), row('dead', 5)];
+const names = (...args: string[]) => planOf(args, ROWS).rows.map(({ row: { name } }) => name);
+const trials = (...args: string[]) => planOf(args, ROWS).rows.map((planned) => planned.trials);
+
+describe('the plan', () => {
+  test('has all rows unless some are named, in their own order', () => {
+    assert.deepEqual(names(), ['black-hole', 'refused', 'dead']);
+    assert.deepEqual(names('--rows', 'dead,black-hole'), ['black-hole', 'dead']);
+  });
+
+  test('refuses what it does not know', () => {
+    assert.throws(() => names('--rows', 'black-hole,grey-hole'), /no row "grey-hole"/);
+    assert.throws(() => names('--row', 'dead'), /--row/);
+    for (const bad of ['0', '-1', '1.5', 'ten', '100001', ''])
+      assert.throws(() => trials(`--trials=${bad}`), /between 1 and 100000/);
+  });
+
+  test('makes as many trials as asked for, or as each row needs', () => {
+    assert.deepEqual(trials(), [20, 30, 5]);
+    assert.deepEqual(trials('--full'), [200, 300, 50]);
+    assert.deepEqual(trials('--full', '--trials', '25'), [25, 25, 25]);
+  });
+
+  test('judges no row on fewer trials than it usually makes', () => {
+    const tooFew = planOf(['--trials', '20'], ROWS).rows.map((planned) => planned.tooFew);
+    assert.deepEqual(tooFew, [undefined, '20 of 30 trials', undefined]);
+  });
+
+  test('says how long it takes', () => {
+    assert.equal(estimatedMs(planOf([], ROWS)), 3 * 1000 + 55 * 100);
+  });
+
+  test('lists every row for whoever asks wrongly', () => {
+    for (const { name } of ROWS)
+      assert.match(usage(ROWS), new RegExp(`^ {2}${name} +title of ${name}$`, 'm'));
+  });
+});
+
+test('batches make all trials, none is empty or too large, and they are nearly equal', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 2000 }), fc.integer({ min: 1, max: 50 }), (count, most) => {
+      const sizes = batches(count, most);
+      assert.equal(
+        sizes.reduce((sum, size) => sum + size, 0),
+        count,
+      );
+      assert.ok(Math.max(...sizes) <= most);
+      assert.ok(Math.max(...sizes) - Math.min(...sizes) <= 1);
+      assert.ok(Math.min(...sizes) >= 1);
+    }),
+  );
+});

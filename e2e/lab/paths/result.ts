@@ -1,0 +1,70 @@
+// What a run of `paths` has measured, as it is kept: JSON with every sample, CSV with every figure.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { csvText } from '@photofinish/shared/csv';
+import type { LinkReport } from '../../network/shape.ts';
+import { SCRATCH, TOP } from '../../scratch.ts';
+import type { Absent } from '../contestant.ts';
+import type { GoalRow } from '../results/goal-row.ts';
+
+const RESULTS = join(SCRATCH, 'lab', 'paths');
+
+export interface RowResult {
+  readonly name: string;
+  readonly title: string;
+  readonly trials: number;
+  readonly goals: readonly (GoalRow & { readonly samples: readonly number[] })[];
+  /** What the link did meanwhile. */
+  readonly link: LinkReport;
+}
+
+export interface PathsRun {
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly seed: number;
+  readonly full: boolean;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly absent: readonly Absent[];
+  readonly rows: readonly RowResult[];
+}
+
+const HEAD = [
+  'row',
+  'group',
+  'name',
+  'unit',
+  'value',
+  'low',
+  'high',
+  'goal',
+  'limit',
+  'verdict',
+  'anchor',
+  'note',
+];
+
+/** One line a figure. */
+export function toCsv({ rows }: Pick<PathsRun, 'rows'>): string {
+  const lines = rows.flatMap((row) =>
+    row.goals.map(({ group, name, unit, measured, goal, verdict, anchor, note }) => {
+      const numbers = [measured?.value, measured?.low, measured?.high, goal?.kind, goal?.value];
+      const found = numbers.map((each) => each ?? '');
+      return [row.name, group, name, unit, ...found, verdict, anchor, note ?? ''];
+    }),
+  );
+  return csvText([HEAD, ...lines]);
+}
+
+/** Writes the files and gives their paths, as seen from the checkout. */
+export function write(run: PathsRun): string[] {
+  const files = {
+    'paths.json': `${JSON.stringify({ schema: 'photofinish.lab-paths/1', ...run }, null, 1)}\n`,
+    'paths.csv': toCsv(run),
+  };
+  mkdirSync(RESULTS, { recursive: true });
+  return Object.entries(files).map(([name, text]) => {
+    const file = join(RESULTS, name);
+    writeFileSync(file, text);
+    return relative(TOP, file);
+  });
+}

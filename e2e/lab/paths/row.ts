@@ -1,0 +1,37 @@
+// What a row of the paths laboratory is, and what it measures with.
+import type { Random } from '../../bench/random.ts';
+import type { Shape } from '../../network/shape.ts';
+import type { Contestant, Opener } from '../contestant.ts';
+import type { Scene } from '../scene.ts';
+import type { CommandLine } from './command.ts';
+import type { Figure } from './figure.ts';
+
+/** The round trip of every path that does not say another, milliseconds. */
+export const ROUND_TRIP_MS = 50;
+/** Each direction of that path, without anything else. */
+export const CLEAN: Shape = { delayMs: ROUND_TRIP_MS / 2 };
+
+export interface Bench {
+  readonly scene: Scene;
+  readonly command: CommandLine;
+  /** Decides the order of turns. */
+  readonly random: Random;
+  /** Those that can be had, opened once and closed at the end; the others are remembered as absent. */
+  open(openers: readonly Opener[]): Promise<Contestant[]>;
+  /** Tells whoever watches. */
+  progress(text: string): void;
+}
+
+export interface Row {
+  /** On the command line: small letters and hyphens. */
+  readonly name: string;
+  readonly title: string;
+  /** Of each contestant in each condition, without `--trials` and with `--full`. */
+  readonly trials: { readonly usual: number; readonly full: number };
+  /** What one trial of everybody in every condition takes, milliseconds. */
+  readonly trialMs: number;
+  /** What it takes beside trials, milliseconds. */
+  readonly fixedMs: number;
+  /** Leaves the path as it likes: whoever is next sets its own. */
+  measure(bench: Bench, trials: number): Promise<Figure[]>;
+}

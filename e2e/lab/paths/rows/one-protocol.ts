@@ -1,0 +1,38 @@
+// Servers that speak only one of the two protocols: what a race makes of them.
+import type { Obstacle } from '../../../network/obstacles.ts';
+import { curl } from '../../contestants/curl.ts';
+import { goRace } from '../../contestants/go.ts';
+import { adoptedFigures } from '../adopted.ts';
+import { raceCutShort } from '../clients.ts';
+import type { Figure } from '../figure.ts';
+import { LOST_TCP, LOST_UDP, REFUSED_TCP, REFUSED_UDP } from '../obstacles.ts';
+import { CLEAN, ROUND_TRIP_MS, type Row } from '../row.ts';
+import { takeTurns } from '../turns.ts';
+
+const SERVERS: readonly (readonly [what: string, obstacle: Obstacle])[] = [
+  ['HTTP/3 only, TCP refused', REFUSED_TCP],
+  ['HTTP/3 only, TCP lost', LOST_TCP],
+  ['HTTP/2 only, UDP refused', REFUSED_UDP],
+  ['HTTP/2 only, UDP lost', LOST_UDP],
+];
+const MOST_A_BATCH = 5;
+
+export const oneProtocol: Row = {
+  name: 'one-protocol',
+  title: `servers of one protocol, round trip ${ROUND_TRIP_MS} ms`,
+  trials: { usual: 10, full: 50 },
+  trialMs: 2500,
+  fixedMs: 6000,
+  async measure(bench, trials) {
+    const { server } = bench.scene;
+    await server.shape({ up: CLEAN, down: CLEAN });
+    const contestants = await bench.open([raceCutShort, goRace, curl]);
+    const figures: Figure[] = [];
+    for (const [what, obstacle] of SERVERS) {
+      await server.obstruct([obstacle]);
+      const turns = await takeTurns(bench, contestants, trials, MOST_A_BATCH);
+      figures.push(...turns.flatMap((turn) => adoptedFigures(what, turn)));
+    }
+    return figures;
+  },
+};

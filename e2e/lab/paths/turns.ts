@@ -1,0 +1,47 @@
+// Lets contestants take turns on a path that is in place: small batches, in an order drawn anew for each round, so that
+// a machine which slows down slows all of them.
+import { shuffled } from '../../bench/random.ts';
+import type { Contestant } from '../contestant.ts';
+import type { LabTrial } from '../trial.ts';
+import type { Bench } from './row.ts';
+
+export interface Measured {
+  readonly contestant: Contestant;
+  readonly trials: readonly LabTrial[];
+}
+
+/** Sizes of the batches of that many trials, as equal as can be. */
+export function batches(trials: number, most: number): number[] {
+  const count = Math.ceil(trials / most);
+  return Array.from({ length: count }, (_, index) => Math.ceil((trials - index) / count));
+}
+
+/** Gives every contestant that many trials. Those that learn have been prepared before. */
+export async function takeTurns(
+  { random, progress }: Pick<Bench, 'random' | 'progress'>,
+  contestants: readonly Contestant[],
+  trials: number,
+  mostABatch: number,
+): Promise<Measured[]> {
+  const made = new Map<Contestant, LabTrial[]>(contestants.map((contestant) => [contestant, []]));
+  let done = 0;
+  for (const batch of batches(trials, mostABatch)) {
+    for (const contestant of shuffled(contestants, random)) {
+      progress(`${contestant.name}, ${done} of ${trials} trials`);
+      made.get(contestant)?.push(...(await contestant.run(batch)));
+    }
+    done += batch;
+  }
+  return [...made].map(([contestant, its]) => ({ contestant, trials: its }));
+}
+
+/** Lets those learn that do, on the path that is in place. */
+export async function prepareAll(
+  { progress }: Pick<Bench, 'progress'>,
+  contestants: readonly Contestant[],
+): Promise<void> {
+  for (const contestant of contestants) {
+    progress(`${contestant.name} learns the path`);
+    await contestant.prepare?.();
+  }
+}
