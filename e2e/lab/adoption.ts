@@ -7,6 +7,7 @@ import { SCRATCH } from '../scratch.ts';
 import { collect } from './adoption/collect.ts';
 import { ENTRANTS } from './adoption/contestants.ts';
 import { readJournal } from './adoption/journal.ts';
+import { Overdue } from './adoption/measure.ts';
 import { type AdoptionOptions, BadUsage, parseOptions, USAGE } from './adoption/options.ts';
 import { type Outcome, runAdoption } from './adoption/session.ts';
 import { derive } from './results/figures.ts';
@@ -42,7 +43,8 @@ async function main(args: readonly string[]): Promise<number> {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof BadUsage)) throw error;
-  process.stderr.write(`${error.message}\n${USAGE}\n`);
-  process.exitCode = 2;
+  if (!(error instanceof BadUsage || error instanceof Overdue)) throw error;
+  const misused = error instanceof BadUsage;
+  process.stderr.write(`${error.message}\n${misused ? `${USAGE}\n` : ''}`);
+  process.exitCode = misused ? 2 : 1;
 }

@@ -1,6 +1,7 @@
 // Everyone whom `adoption` can measure, in the order of the tables: ours, with each idea also taken away, and the others.
 import type { ContestantKind, Opener } from '../contestant.ts';
 import { chromiumFirst, chromiumSecond } from '../contestants/chromium.ts';
+import { curl } from '../contestants/curl.ts';
 import { firefoxFirst, firefoxSecond } from '../contestants/firefox.ts';
 import { goAltSvc, goRace } from '../contestants/go.ts';
 import { type OursOptions, ours } from '../contestants/ours.ts';
@@ -84,6 +85,7 @@ export const ENTRANTS: readonly Entrant[] = [
   // What ours is judged against needs as many.
   { ...other('peer', 'go-race', goRace), fullTrials: FULL_TRIALS.ours },
   { ...other('peer', 'go-alt-svc', goAltSvc), fullTrials: FULL_TRIALS.ours },
+  other('peer', 'curl', curl),
   other('peer', 'quinn', quinn),
   other('peer', 'undici', undici),
   other('browser', 'chromium-first', chromiumFirst),

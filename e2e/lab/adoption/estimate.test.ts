@@ -1,14 +1,13 @@
 // The estimate that a run begins with, and how measured speed corrects it.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { ContestantKind } from '../contestant.ts';
 import { CELLS } from './cells.ts';
-import { estimate, expectedTurnMs, formatDuration } from './estimate.ts';
+import { estimate, expectedTurnMs, formatDuration, type Measured } from './estimate.ts';
 import { planRun } from './plan.ts';
 
-const kinds = new Map<string, ContestantKind>([
-  ['race', 'ours'],
-  ['chromium-first', 'browser'],
+const kinds = new Map<string, Measured>([
+  ['race', { kind: 'ours', prepares: false }],
+  ['chromium-first', { kind: 'browser', prepares: false }],
 ]);
 const plan = planRun(
   CELLS,
@@ -32,10 +31,10 @@ test('at first it is the sum over all turns', () => {
     .flatMap(({ cell, turns }) => turns.map((turn) => ({ cell, ...turn })))
     .reduce(
       (ms, { cell, contestant, trials }) =>
-        ms + expectedTurnMs(kinds.get(contestant) ?? 'peer', cell, trials),
+        ms + expectedTurnMs(kinds.get(contestant)?.kind ?? 'peer', cell, trials),
       0,
     );
-  assert.ok(Math.abs(estimate(kinds).leftMs(plan) - sum) < 1e-6 * sum);
+  assert.ok(Math.abs(estimate(kinds).cellsMs(plan) - sum) < 1e-6 * sum);
 });
 
 test('what turns really take corrects their own kind only', () => {
@@ -44,11 +43,23 @@ test('what turns really take corrects their own kind only', () => {
   const before = estimate(kinds);
   const after = estimate(kinds);
   for (const cell of CELLS.slice(0, 3))
-    after.measured('ours', cell, 10, 3 * expectedTurnMs('ours', cell, 10));
-  const ratio = (name: string) => after.leftMs(only(name)) / before.leftMs(only(name));
+    after.measured('race', cell, 10, 3 * expectedTurnMs('ours', cell, 10));
+  const ratio = (name: string) => after.cellsMs(only(name)) / before.cellsMs(only(name));
   assert.ok(Math.abs(ratio('race') - 3) < 1e-9);
   assert.equal(ratio('chromium-first'), 1);
-  assert.equal(after.leftMs([]), 0);
+  assert.equal(after.cellsMs([]), 0);
+});
+
+test('who learns before a cell takes longer for it, once', () => {
+  const knowing = estimate(new Map([['race', { kind: 'ours', prepares: true } as const]]));
+  const plain = estimate(kinds);
+  const [cell] = planRun(CELLS, [{ name: 'race', trials: 100, batch: 10 }], 1);
+  assert.ok(cell);
+  const extraMs = knowing.cellsMs([cell]) - plain.cellsMs([cell]);
+  assert.ok(Math.abs(extraMs - expectedTurnMs('ours', cell.cell, 20)) < 1e-9);
+  assert.equal(knowing.turnsMs(cell), plain.turnsMs(cell));
+  knowing.prepared('race', cell.cell, 2 * expectedTurnMs('ours', cell.cell, 20));
+  assert.ok(Math.abs(knowing.turnsMs(cell) - 2 * plain.turnsMs(cell)) < 1e-9);
 });
 
 test('durations are in the unit that people would use', () => {

@@ -10,6 +10,8 @@ const COSTS: Readonly<Record<ContestantKind, { turnMs: number; trialMs: number; 
   // Starting the browser with a cold profile is most of it.
   browser: { turnMs: 500, trialMs: 3000, roundTrips: 8 },
 };
+/** Races that make a host known, before a cell. */
+const LESSONS = 20;
 /** What P2's Table 4 comes to: loss / (1 - loss) of this, within a tenth from 3 to 25 %. */
 const LOSS_MS = 1100;
 
@@ -19,36 +21,53 @@ export function expectedTurnMs(kind: ContestantKind, { delayMs, loss }: Cell, tr
   return turnMs + trials * (trialMs + roundTrips * delayMs + (LOSS_MS * loss) / (1 - loss));
 }
 
-export interface Estimate {
-  /** What a turn really took. */
-  measured(kind: ContestantKind, cell: Cell, trials: number, tookMs: number): void;
-  /** For what is still to be measured. */
-  leftMs(plan: readonly CellPlan[]): number;
+/** What is known of a contestant before it is measured. */
+export interface Measured {
+  readonly kind: ContestantKind;
+  /** Whether it learns before each cell. */
+  readonly prepares: boolean;
 }
 
-/** An estimate for contestants of these kinds; each kind's speed corrects what is expected of it. */
-export function estimate(kinds: ReadonlyMap<string, ContestantKind>): Estimate {
+export interface Estimate {
+  /** What a contestant's preparation really took. */
+  prepared(name: string, cell: Cell, tookMs: number): void;
+  /** What a turn of it really took. */
+  measured(name: string, cell: Cell, trials: number, tookMs: number): void;
+  /** For the turns of a cell in which everyone is prepared. */
+  turnsMs(plan: CellPlan): number;
+  /** For whole cells, with their preparations. */
+  cellsMs(plans: readonly CellPlan[]): number;
+}
+
+/** An estimate for these contestants, by name; each kind's speed corrects what is expected of it. */
+export function estimate(contestants: ReadonlyMap<string, Measured>): Estimate {
   const seen = new Map<ContestantKind, { expectedMs: number; tookMs: number }>();
-  const factor = (kind: ContestantKind) => {
+  const see = (name: string, cell: Cell, trials: number, tookMs: number) => {
+    const kind = contestants.get(name)?.kind;
+    if (kind === undefined) return;
+    const sums = seen.get(kind) ?? { expectedMs: 0, tookMs: 0 };
+    sums.expectedMs += expectedTurnMs(kind, cell, trials);
+    sums.tookMs += tookMs;
+    seen.set(kind, sums);
+  };
+  const expect = (name: string, cell: Cell, trials: number) => {
+    const kind = contestants.get(name)?.kind;
+    if (kind === undefined) return 0;
     const { expectedMs, tookMs } = seen.get(kind) ?? { expectedMs: 1, tookMs: 1 };
-    return tookMs / expectedMs;
+    return (expectedTurnMs(kind, cell, trials) * tookMs) / expectedMs;
+  };
+  const turnsMs = ({ cell, turns }: CellPlan) =>
+    turns.reduce((sum, { contestant, trials }) => sum + expect(contestant, cell, trials), 0);
+  const preparationsMs = ({ cell, turns }: CellPlan) => {
+    const names = [...new Set(turns.map(({ contestant }) => contestant))];
+    const learners = names.filter((name) => contestants.get(name)?.prepares);
+    return learners.reduce((sum, name) => sum + expect(name, cell, LESSONS), 0);
   };
   return {
-    measured(kind, cell, trials, tookMs) {
-      const sums = seen.get(kind) ?? { expectedMs: 0, tookMs: 0 };
-      sums.expectedMs += expectedTurnMs(kind, cell, trials);
-      sums.tookMs += tookMs;
-      seen.set(kind, sums);
-    },
-    leftMs(plan) {
-      let sumMs = 0;
-      for (const { cell, turns } of plan)
-        for (const { contestant, trials } of turns) {
-          const kind = kinds.get(contestant);
-          if (kind !== undefined) sumMs += factor(kind) * expectedTurnMs(kind, cell, trials);
-        }
-      return sumMs;
-    },
+    prepared: (name, cell, tookMs) => see(name, cell, LESSONS, tookMs),
+    measured: see,
+    turnsMs,
+    cellsMs: (plans) => plans.reduce((sum, plan) => sum + preparationsMs(plan) + turnsMs(plan), 0),
   };
 }
 

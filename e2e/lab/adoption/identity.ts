@@ -20,7 +20,7 @@ async function commit(): Promise<string | null> {
   return said?.code === 0 ? said.stdout.trim() : null;
 }
 
-async function digestOfBuild(): Promise<string> {
+export async function digestOfBuild(): Promise<string> {
   const hash = createHash('sha256');
   const names = (await readdir(BUILT)).filter((name) => PROGRAM.test(name)).sort();
   for (const name of names) hash.update(`${name}\n`).update(await readFile(join(BUILT, name)));

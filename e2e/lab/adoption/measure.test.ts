@@ -12,14 +12,15 @@ import { CELLS } from './cells.ts';
 import { collect, doneTurns } from './collect.ts';
 import { estimate } from './estimate.ts';
 import { openJournal } from './journal.ts';
-import { measure } from './measure.ts';
+import { measure, Overdue } from './measure.ts';
 import { planRun, remaining } from './plan.ts';
 
 const TRIAL: LabTrial = { adopted: 'h3', establishedMs: 1, firstByteMs: 2 };
+type Run = (trials: number) => LabTrial[] | Promise<LabTrial[]>;
 const cells = CELLS.filter(({ id }) => id === 'delay-50' || id === 'loss-10');
 
 /** A contestant that does what `run` does, and writes down what it is asked. */
-function contestant(name: string, log: string[], run: (trials: number) => LabTrial[]): Contestant {
+function contestant(name: string, log: string[], run: Run): Contestant {
   return {
     name,
     title: name,
@@ -59,7 +60,7 @@ function linkInto(log: string[], shapes: Shapes[]) {
   };
 }
 
-async function setUp(context: TestContext, runs: Record<string, (trials: number) => LabTrial[]>) {
+async function setUp(context: TestContext, runs: Record<string, Run>) {
   const dir = await scratchDirectory('measure-test');
   context.after(() => rm(dir, { recursive: true }));
   const log: string[] = [];
@@ -85,7 +86,7 @@ async function setUp(context: TestContext, runs: Record<string, (trials: number)
     absent: [],
   };
   const { journal } = await openJournal(join(dir, 'journal.jsonl'), head, false);
-  const duration = estimate(new Map(contestants.map(({ name, kind }) => [name, kind])));
+  const duration = estimate(new Map(contestants.map(({ name, kind }) => [name, { kind, prepares: true }])));
   const measuring = { link: linkInto(log, shapes), contestants, journal, estimate: duration };
   return { measuring, plan: planRun(cells, portions, 1), log, shapes };
 }
@@ -141,4 +142,19 @@ test('a failed trial is a trial', async (context) => {
   const { measuring, plan } = await setUp(context, { a: (trials) => wellBehaved(trials).fill(failed) });
   assert.equal(await measure(measuring, plan), true);
   assert.deepEqual(collect(measuring.journal).cells[0]?.trials.a, Array(5).fill(failed));
+});
+
+test('a contestant that hangs ends the run, and what was measured before is kept', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  const hangs = () => {
+    // Once the limit has been set.
+    setImmediate(() => context.mock.timers.tick(10 * 60_000));
+    return new Promise<LabTrial[]>(() => {});
+  };
+  const { measuring, plan } = await setUp(context, { a: hangs });
+  await assert.rejects(
+    measure(measuring, plan),
+    (error) => error instanceof Overdue && /^a has hung/.test(error.message),
+  );
+  assert.deepEqual(measuring.journal.entries, []);
 });

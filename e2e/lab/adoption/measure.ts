@@ -3,6 +3,7 @@
 import type { Peer } from '../../network/open.ts';
 import { beginStep, say } from '../../run/display.ts';
 import type { Contestant } from '../contestant.ts';
+import { DEADLINE_MS } from '../trial.ts';
 import { type Estimate, formatDuration } from './estimate.ts';
 import type { Journal } from './journal.ts';
 import type { CellPlan, Turn } from './plan.ts';
@@ -23,11 +24,39 @@ async function setLink(link: Link, { delayMs, loss }: Cell): Promise<void> {
   await link.shape({ up: half, down: { ...half, loss: { kind: 'independent', share: loss } } });
 }
 
+/** Twice the deadline, for browsers that visit twice; after it a contestant has hung. */
+const TRIAL_LIMIT_MS = 2 * DEADLINE_MS;
+const GRACE_MS = 60_000;
+/** Learning is some dozens of trials. */
+const PREPARATION_LIMIT_MS = GRACE_MS + 50 * TRIAL_LIMIT_MS;
+
+/**
+ * A contestant that hangs would go on using the link that others are measured on: the run ends with it, and goes on
+ * another time.
+ */
+export class Overdue extends Error {}
+
+async function inTime<T>(name: string, limitMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const limit = formatDuration(limitMs);
+      reject(new Overdue(`${name} has hung for ${limit}. What was measured is kept: run it again to go on.`));
+    }, limitMs);
+  });
+  try {
+    return await Promise.race([work, overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** One cell's part of the work: who is still in it, and what is said meanwhile. */
 class CellRun {
   readonly #measuring: Measuring;
   readonly #cell: Cell;
   readonly #inIt: Map<string, Contestant>;
+  readonly #crashes: string[] = [];
 
   constructor(measuring: Measuring, { cell, turns }: CellPlan) {
     this.#measuring = measuring;
@@ -37,54 +66,59 @@ class CellRun {
     this.#inIt = new Map(present.map((contestant) => [contestant.name, contestant]));
   }
 
+  /** Who broke off, in sentences. */
+  get crashes(): readonly string[] {
+    return this.#crashes;
+  }
+
   get inIt(): readonly Contestant[] {
     return [...this.#inIt.values()];
   }
 
-  /** Does it; a contestant that breaks off is out of this cell, and its words are kept. */
-  async #orOut(contestant: Contestant, does: () => Promise<void>): Promise<void> {
+  /**
+   * What the contestant gives; null: it broke off, is out of this cell, and its words are kept. Rejects with Overdue
+   * if it takes longer than the limit.
+   */
+  async #orOut<T>(contestant: Contestant, limitMs: number, work: () => Promise<T>): Promise<T | null> {
+    const { name } = contestant;
     try {
-      await does();
-    } catch (error) {
-      this.#inIt.delete(contestant.name);
-      const words = error instanceof Error ? error.message : String(error);
-      say(`  ✗ ${contestant.name} broke off at ${this.#cell.id} and is left out of it: ${words}`);
-      await this.#measuring.journal.append({
-        kind: 'crash',
-        cell: this.#cell.id,
-        contestant: contestant.name,
-        endedAtMs: Date.now(),
-        error: words,
-      });
+      return await inTime(name, limitMs, work());
+    } catch (cause) {
+      if (cause instanceof Overdue) throw cause;
+      this.#inIt.delete(name);
+      const error = cause instanceof Error ? cause.message : String(cause);
+      this.#crashes.push(`${name} broke off at ${this.#cell.id} and is left out of it: ${error}`);
+      const where = { cell: this.#cell.id, contestant: name, endedAtMs: Date.now() };
+      await this.#measuring.journal.append({ kind: 'crash', ...where, error });
+      return null;
     }
   }
 
   async prepare(contestant: Contestant): Promise<void> {
-    await this.#orOut(contestant, async () => contestant.prepare?.());
+    const startedMs = performance.now();
+    await this.#orOut(contestant, PREPARATION_LIMIT_MS, async () => contestant.prepare?.());
+    const tookMs = performance.now() - startedMs;
+    if (contestant.prepare !== undefined)
+      this.#measuring.estimate.prepared(contestant.name, this.#cell, tookMs);
   }
 
-  async take({ contestant: name, number, trials }: Turn): Promise<void> {
+  async take({ contestant: name, number, trials: wanted }: Turn): Promise<void> {
     const contestant = this.#inIt.get(name);
     if (contestant === undefined) return;
     const { link, journal, estimate } = this.#measuring;
-    await this.#orOut(contestant, async () => {
-      // What the last one's connections still sent is not this one's.
-      await link.report();
-      const startedMs = performance.now();
-      const measured = await contestant.run(trials);
-      estimate.measured(contestant.kind, this.#cell, trials, performance.now() - startedMs);
-      if (measured.length !== trials)
-        throw new Error(`${name} gave ${measured.length} trials when asked for ${trials}`);
-      await journal.append({
-        kind: 'turn',
-        cell: this.#cell.id,
-        contestant: name,
-        number,
-        endedAtMs: Date.now(),
-        trials: measured,
-        link: await link.report(),
-      });
+    // What the last one's connections still sent is not this one's.
+    await link.report();
+    const startedMs = performance.now();
+    const trials = await this.#orOut(contestant, GRACE_MS + wanted * TRIAL_LIMIT_MS, async () => {
+      const given = await contestant.run(wanted);
+      if (given.length !== wanted)
+        throw new Error(`${name} gave ${given.length} trials when asked for ${wanted}`);
+      return given;
     });
+    if (trials === null) return;
+    estimate.measured(name, this.#cell, wanted, performance.now() - startedMs);
+    const where = { cell: this.#cell.id, contestant: name, number, endedAtMs: Date.now() };
+    await journal.append({ kind: 'turn', ...where, trials, link: await link.report() });
   }
 }
 
@@ -97,20 +131,21 @@ export async function measure(measuring: Measuring, plan: readonly CellPlan[]): 
     const step = beginStep(`${cell.id}, cell ${index + 1} of ${plan.length}`);
     await setLink(measuring.link, cell);
     const run = new CellRun(measuring, cellPlan);
-    const entered = run.inIt.length;
     for (const contestant of run.inIt) {
       step.detail(`preparing ${contestant.name}`);
       await run.prepare(contestant);
     }
     for (const [done, turn] of turns.entries()) {
-      const left = [{ cell, turns: turns.slice(done) }, ...plan.slice(index + 1)];
-      const leftText = formatDuration(measuring.estimate.leftMs(left));
-      step.detail(`${turn.contestant}, turn ${done + 1} of ${turns.length}, ${leftText} left in all`);
+      const { estimate } = measuring;
+      const hereMs = estimate.turnsMs({ cell, turns: turns.slice(done) });
+      const left = formatDuration(hereMs + estimate.cellsMs(plan.slice(index + 1)));
+      step.detail(`${turn.contestant}, turn ${done + 1} of ${turns.length}, ${left} left in all`);
       await run.take(turn);
     }
-    const whole = run.inIt.length === entered;
+    const whole = run.crashes.length === 0;
     complete &&= whole;
     step.end(whole, `${turns.reduce((sum, { trials }) => sum + trials, 0)} trials`);
+    for (const crash of run.crashes) say(`    ${crash}`);
   }
   return complete;
 }

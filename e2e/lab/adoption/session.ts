@@ -87,12 +87,13 @@ async function measureOn(
   const journal = await open(file, head, wish.fresh);
   const plan = planRun(cells, portions, seed);
   const left = remaining(plan, doneTurns(journal));
-  const kinds = new Map(contestants.map(({ name, kind }) => [name, kind]));
-  const duration = estimate(kinds);
+  const duration = estimate(
+    new Map(contestants.map(({ name, kind, prepare }) => [name, { kind, prepares: prepare !== undefined }])),
+  );
   const turns = (of: typeof plan) => of.reduce((sum, cell) => sum + cell.turns.length, 0);
   const done = turns(plan) - turns(left);
   if (done > 0) say(`  Going on after ${done} of ${turns(plan)} turns; --fresh begins anew`);
-  say(`  Estimated duration: ${formatDuration(duration.leftMs(left))}`);
+  say(`  Estimated duration: ${formatDuration(duration.cellsMs(left))}`);
   sayLoad();
   const complete = await measure({ link: scene.server, contestants, journal, estimate: duration }, left);
   return { run: collect(journal), complete };
