@@ -25,7 +25,8 @@ export interface BenchResult {
   readonly versions?: Readonly<Record<string, string>>;
 }
 
-function describeMachine(versions: Readonly<Record<string, string>>) {
+/** The machine that a result was measured on. */
+export function describeMachine(versions: Readonly<Record<string, string>>) {
   return {
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: cpus().length,

@@ -5,7 +5,7 @@ import type { Random } from '../../bench/random.ts';
 import type { Estimate } from './goal-row.ts';
 
 /** The normal distribution's quantile for 95 % between both tails. */
-const Z = 1.959964;
+export const Z_95 = 1.959964;
 /** Enough that each end of a 95 % interval rests on 50 resamples. */
 const RESAMPLES = 2000;
 const TAILS = { low: 0.025, high: 0.975 };
@@ -21,9 +21,9 @@ export interface Count {
 export function wilson({ hits, of }: Count): Estimate {
   if (of <= 0) throw new RangeError('a share of nothing');
   const share = hits / of;
-  const centre = share + Z ** 2 / (2 * of);
-  const half = Z * Math.sqrt((share * (1 - share)) / of + Z ** 2 / (4 * of ** 2));
-  const scale = 1 + Z ** 2 / of;
+  const centre = share + Z_95 ** 2 / (2 * of);
+  const half = Z_95 * Math.sqrt((share * (1 - share)) / of + Z_95 ** 2 / (4 * of ** 2));
+  const scale = 1 + Z_95 ** 2 / of;
   // Where every trial agrees the interval ends there exactly; rounding must not say otherwise.
   return {
     value: share,

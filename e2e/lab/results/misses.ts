@@ -149,3 +149,14 @@ export function formatMisses(run: Pick<AdoptionRun, 'cells'>): string {
   );
   return [MISSES_TITLE, ...(told.length === 0 ? ['none'] : told)].join('\n');
 }
+
+/** One line for each client that is not, or not everywhere, in the tables, with the reason. */
+export function missingClients({ absent, cells }: Pick<AdoptionRun, 'absent' | 'cells'>): string[] {
+  const away = absent.map(({ title, why }) => `${title}: ${why}`);
+  const crashed = cells.flatMap((result) =>
+    Object.entries(result.crashed ?? {}).map(
+      ([name, words]) => `${name}: broke off in ${result.cell.id}: ${words}`,
+    ),
+  );
+  return [...away, ...crashed];
+}

@@ -1,5 +1,7 @@
 // The published figures that the tables stand beside: "Happy Eyeballs for HTTP/3" (MDPI, 2022), Tables 1 to 4; 1000 cold
 // trials a cell, means and deviations in milliseconds, delay as external round trip, loss at the server's side.
+import type { Estimate } from './goal-row.ts';
+import { Z_95 } from './intervals.ts';
 
 export const PAPER_TITLE = 'P2, the paper';
 export const PAPER_CITATION =
@@ -16,6 +18,12 @@ export interface PaperRow {
   readonly sigmaMs: number;
   /** Null: the table does not say. */
   readonly maxMs: number | null;
+}
+
+/** The mean with the normal 95 % interval that its deviation over 1000 trials gives; the paper prints none. */
+export function paperMean({ meanMs, sigmaMs }: PaperRow): Estimate {
+  const half = (Z_95 * sigmaMs) / Math.sqrt(PAPER_TRIALS);
+  return { value: meanMs, low: meanMs - half, high: meanMs + half };
 }
 
 /** How many of the paper's trials adopted HTTP/3, which its percentages with one decimal say exactly. */

@@ -1,33 +1,26 @@
 // What a run of `adoption` leaves behind: tables and goals on the terminal; JSON, CSV and a page in its own folder.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { describeMachine } from '../../bench/result.ts';
 import { say } from '../../run/display.ts';
 import { SCRATCH, TOP } from '../../scratch.ts';
 import type { AdoptionRun } from '../adoption/run.ts';
+import { adoptionPage } from './adoption-page.ts';
 import { cellsCsv, trialsCsv } from './csv-files.ts';
 import { type Derived, derive } from './figures.ts';
 import { formatGoals } from './goal-row.ts';
 import { adoptionGoals } from './goals.ts';
 import { adoptionDocument } from './json-file.ts';
 import { linkAccuracy } from './link-accuracy.ts';
-import { formatMisses } from './misses.ts';
+import { formatMisses, missingClients } from './misses.ts';
 import { PAPER_CITATION } from './paper.ts';
 import { formatResultTable, linkTable, paperTables } from './tables.ts';
 
 const FOLDER = join(SCRATCH, 'lab', 'adoption');
 
-/** One line for each client that is not, or not everywhere, in the tables, with the reason. */
-export function missingClients({ run }: Pick<Derived, 'run'>): string[] {
-  const absent = run.absent.map(({ title, why }) => `${title}: not here, ${why}`);
-  const crashed = run.cells.flatMap(({ cell, crashed = {} }) =>
-    Object.entries(crashed).map(([name, words]) => `${name}: broke off in ${cell.id}, ${words}`),
-  );
-  return [...absent, ...crashed];
-}
-
 /** Everything for the terminal; without a trailing newline. */
 export function adoptionText(derived: Derived): string {
-  const missing = missingClients(derived);
+  const missing = missingClients(derived.run);
   return [
     ...paperTables(derived).map(formatResultTable),
     PAPER_CITATION,
@@ -44,6 +37,7 @@ export async function publishAdoption(run: AdoptionRun): Promise<void> {
   say(adoptionText(derived));
   await mkdir(FOLDER, { recursive: true });
   const files = {
+    'adoption.html': adoptionPage(derived, describeMachine({})),
     'adoption.json': adoptionDocument(derived),
     'cells.csv': cellsCsv(derived),
     'trials.csv': trialsCsv(run),

@@ -14,6 +14,8 @@ export interface ResultRow {
   /** Rows of one cell follow each other. */
   readonly cell: string;
   readonly kind?: RowKind;
+  /** Of the contestant, or `paper`. */
+  readonly client?: string;
   readonly cells: readonly string[];
 }
 
@@ -111,7 +113,7 @@ interface Side {
   readonly has: (contestant: ContestantInfo) => boolean;
 }
 
-const isAltSvc = ({ name }: Pick<ContestantInfo, 'name'>) => name.includes('alt-svc');
+export const isAltSvc = ({ name }: Pick<ContestantInfo, 'name'>) => name.includes('alt-svc');
 /** Everyone but those who do without a race; browsers learn of HTTP/3 by Alt-Svc and are in both. */
 const RACE: Side = { paper: PAPER_RACE, has: (contestant) => !isAltSvc(contestant) };
 const ALT_SVC: Side = {
@@ -129,10 +131,12 @@ function rowsOf(derived: Derived, cells: readonly Cell[], sweep: 'delay' | 'loss
       return {
         cell: text,
         kind: contestant.kind,
+        client: contestant.name,
         cells: figures === undefined ? [contestant.title] : figureCells(figures),
       };
     });
-    return [{ cell: text, kind: 'paper' as const, cells: published }, ...measured].map((row) => ({
+    const first: ResultRow = { cell: text, kind: 'paper', client: 'paper', cells: published };
+    return [first, ...measured].map((row) => ({
       ...row,
       cells: FIGURE_COLUMNS.map((_, index) => row.cells[index] ?? NONE),
     }));
