@@ -9,9 +9,15 @@ import { runCommand } from '../../network/namespace.ts';
 import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
 import { scratchDirectory } from '../../scratch.ts';
 import type { Opener } from '../contestant.ts';
+import type { Scene } from '../scene.ts';
 import { DEADLINE_MS, type LabTrial, parseTrials } from '../trial.ts';
 
 const VISITING = fileURLToPath(new URL('visiting-process.ts', import.meta.url));
+/**
+ * Where browsers find Caddy: an address for documentation (RFC 5737), which is public to them. Towards private ones
+ * Firefox refuses to open the connection that is to save a visit whose QUIC does not answer.
+ */
+const PUBLIC_ADDRESS = '203.0.113.1';
 /** Under heavy loss a first visit may fail; someone who wants the page asks again. */
 const LESSONS = 3;
 
@@ -59,10 +65,11 @@ function navigationTiming() {
 }
 
 /**
- * Established is connectEnd - connectStart: both browsers stamp the connection that carried the answer, from its own
- * first packet to the end of TLS over TCP or of QUIC's handshake; what the browser did before, or a race that another
- * attempt lost, is left out. They are equal, and nothing can be said, where the connection was there before. The first
- * byte counts from the navigation's start and leaves nothing out, the browser's own milliseconds included.
+ * Established is connectEnd: both browsers stamp the end of TLS over TCP, or of QUIC's handshake, on the connection that
+ * carried the answer. It counts from the navigation's start, not from connectStart, which is that connection's own: a
+ * connection that began late, in a race that another attempt lost, would look fast. So the milliseconds that a browser
+ * spends before it connects are in it. Where both are equal the connection was there before, and nothing can be said.
+ * Names need no look-up.
  */
 async function navigate(tab: Tab, url: string): Promise<LabTrial> {
   try {
@@ -70,7 +77,7 @@ async function navigate(tab: Tab, url: string): Promise<LabTrial> {
     const { nextHopProtocol, connectStart, connectEnd, responseStart } = await tab.evaluate(navigationTiming);
     return {
       adopted: protocolFromAlpn(nextHopProtocol),
-      establishedMs: connectEnd > connectStart ? connectEnd - connectStart : null,
+      establishedMs: connectEnd > connectStart ? connectEnd : null,
       firstByteMs: responseStart > 0 ? responseStart : null,
     };
   } catch (error) {
@@ -113,16 +120,24 @@ async function versionOf(executable: string): Promise<string> {
   return /\d[\w.]*/.exec(stdout)?.[0] ?? 'unknown';
 }
 
+/** Lets the client reach the server at the public address, too. */
+async function goPublic({ client, server }: Scene): Promise<void> {
+  await server.ip('address', 'replace', `${PUBLIC_ADDRESS}/32`, 'dev', 'lo');
+  await client.ip('route', 'replace', PUBLIC_ADDRESS, 'dev', server.clientDevice);
+}
+
 const TITLES: Readonly<Record<BrowserKind, string>> = { chromium: 'Chromium', firefox: 'Firefox' };
 
 /** Opens a browser as a contestant. It runs during its own turns only: one that idles still has work of its own. */
 export function browser(kind: BrowserKind, visit: Visit): Opener {
   const name = `${kind}-${visit}`;
   const title = `${TITLES[kind]}, ${visit} visit`;
-  return async ({ client, caddy, caPath, spki }) => {
+  return async (scene) => {
+    const { client, caPath, spki } = scene;
+    const { origin, host } = scene.caddy;
     const executable = findBrowser(kind);
     if (executable === null) return { name, title, kind: 'browser', why: `${TITLES[kind]} was not found` };
-    const { origin, host, address } = caddy;
+    await goPublic(scene);
     return {
       name,
       title,
@@ -130,7 +145,8 @@ export function browser(kind: BrowserKind, visit: Visit): Opener {
       versions: { [TITLES[kind]]: await versionOf(executable) },
       async run(trials) {
         const dir = await scratchDirectory(`lab-${name}`);
-        const visits: Visits = { browser: kind, visit, trials, origin, host, address, spki, caPath, dir };
+        const where = { origin, host, address: PUBLIC_ADDRESS };
+        const visits: Visits = { browser: kind, visit, trials, ...where, spki, caPath, dir };
         try {
           const { stdout, stderr } = await client.run(process.execPath, [VISITING, JSON.stringify(visits)]);
           if (stdout === '') throw new Error(`${name}: ${stderr}`);

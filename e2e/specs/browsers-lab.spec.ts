@@ -1,0 +1,82 @@
+// Real browsers as contestants of the laboratory: cold profiles that meet Caddy over HTTP/2 and come back over HTTP/3.
+// The round trip makes QUIC, with one less, the first to be ready; of times only what no browser can undercut is asserted.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from '@playwright/test';
+import { isAbsent, type Opener } from '../lab/contestant.ts';
+import { chromiumFirst, chromiumSecond } from '../lab/contestants/chromium.ts';
+import { firefoxFirst, firefoxSecond } from '../lab/contestants/firefox.ts';
+import { openScene, type Scene } from '../lab/scene.ts';
+import type { LabTrial } from '../lab/trial.ts';
+import { networkUnavailable } from '../network/available.ts';
+
+const ONE_WAY_MS = 50;
+const ROUND_TRIP_MS = 2 * ONE_WAY_MS;
+/** Browsers round their clocks. */
+const ROUNDING_MS = 1;
+
+let scene: Scene | undefined;
+
+test.beforeAll(async () => {
+  const why = await networkUnavailable('tun');
+  test.skip(why !== null, why ?? '');
+  scene = await openScene();
+  await scene.server.shape({ up: { delayMs: ONE_WAY_MS }, down: { delayMs: ONE_WAY_MS } });
+});
+test.afterAll(async () => scene?.close());
+
+/** Once what earlier visits left on their way has arrived: the client's system answers for browsers that have gone. */
+async function quietScene(): Promise<Scene> {
+  if (scene === undefined) throw new Error('there is no scene');
+  for (;;) {
+    await scene.server.report();
+    await sleep(3 * ROUND_TRIP_MS);
+    const { up, down } = await scene.server.report();
+    if (up.delivered + down.delivered === 0) return scene;
+  }
+}
+
+async function visit(open: Opener, trials: number): Promise<LabTrial[]> {
+  if (scene === undefined) throw new Error('there is no scene');
+  const contestant = await open(scene);
+  if (isAbsent(contestant)) throw new Error(contestant.why);
+  try {
+    return await contestant.run(trials);
+  } finally {
+    await contestant.close();
+  }
+}
+
+/** `roundTrips`: until the handshake has ended; the answer takes another. */
+function expectTimes({ establishedMs, firstByteMs }: LabTrial, roundTrips: number): void {
+  expect(establishedMs).toBeGreaterThanOrEqual(roundTrips * ROUND_TRIP_MS - ROUNDING_MS);
+  expect(firstByteMs).toBeGreaterThanOrEqual((roundTrips + 1) * ROUND_TRIP_MS - ROUNDING_MS);
+}
+
+for (const { name, first, second } of [
+  { name: 'Chromium', first: chromiumFirst, second: chromiumSecond },
+  { name: 'Firefox', first: firefoxFirst, second: firefoxSecond },
+]) {
+  test(`${name} meets Caddy over HTTP/2, in each trial anew`, async () => {
+    const trials = await visit(first, 2);
+    expect(trials.map(({ adopted }) => adopted)).toEqual(['h2', 'h2']);
+    for (const trial of trials) expectTimes(trial, 2);
+  });
+
+  test(`${name} comes back over HTTP/3, by a new connection and a whole handshake`, async () => {
+    const [trial, ...others] = await visit(second, 1);
+    if (trial === undefined) throw new Error('there is no trial');
+    expect(others).toEqual([]);
+    expect(trial.adopted).toBe('h3');
+    expectTimes(trial, 1);
+  });
+
+  test(`${name} starts and ends without sending anything`, async () => {
+    const { client } = await quietScene();
+    const counters = [
+      await client.countSent({ transport: 'tcp' }),
+      await client.countSent({ transport: 'udp' }),
+    ];
+    expect(await visit(second, 0)).toEqual([]);
+    expect(await Promise.all(counters.map((counter) => counter.read()))).toEqual([0, 0]);
+  });
+}
