@@ -74,7 +74,7 @@ export function adoptionPage(derived: Derived, machine: Machine): string {
     section(
       'distributions',
       'Distribution of the time to established',
-      `<p class="what">One strip for each client holds every trial, at its time over the link's round trip. Height grows with the square root of the share of trials, so that one in a thousand is still seen. The upright line is the median; failed trials count in it and are named at the end.</p>${distributionPlots(derived)}`,
+      `<p class="what">One strip for each client holds every trial, at its time over the link's round trip. Height goes with the square root of how many trials there are, the fullest place of each strip being equally high, so that one in a thousand is still seen. The upright line is the median, like all of the drawing less the round trip; failed trials count in it and are named at the end.</p>${distributionPlots(derived)}`,
     ),
     section('misses', MISSES_TITLE, missesMarkup(derived)),
   ];

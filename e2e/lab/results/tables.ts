@@ -151,7 +151,7 @@ export function paperTables(derived: Derived): ResultTable[] {
     id: `table-${number}`,
     title: `Table ${number}. ${title}`,
     caption: `${caption} ${TIMES}`,
-    columns: [sweep === 'delay' ? right('delay') : right('loss'), ...FIGURE_COLUMNS],
+    columns: [{ title: sweep }, ...FIGURE_COLUMNS],
     rows: rowsOf(derived, sweep === 'delay' ? delayCells(derived.run) : lossCells(derived.run), sweep, side),
   });
   return [

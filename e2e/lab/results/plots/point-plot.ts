@@ -19,8 +19,8 @@ export interface PointPlot extends Omit<Frame, 'heightPx'> {
   /** Written behind each tick. */
   readonly unit?: string;
   readonly series: readonly PointSeries[];
-  /** A value for each setting to compare with, drawn as a line. */
-  readonly reference?: { readonly label: string; readonly values: readonly number[] };
+  /** A value for each setting to compare with, drawn as a dashed step; `yTitle` says what it is. */
+  readonly reference?: readonly number[];
 }
 
 const ROOM = { left: 52, right: 12, top: 26, bottom: 40 };
@@ -93,7 +93,7 @@ function gridSvg(plot: PointPlot, { x, y }: Scales): string {
 function referenceSvg({ reference }: PointPlot, { x, y, top }: Scales): string {
   if (reference === undefined) return '';
   const half = (x(1) - x(0)) / 2;
-  const steps = reference.values.flatMap((value, setting) =>
+  const steps = reference.flatMap((value, setting) =>
     value > top
       ? []
       : line(
@@ -105,12 +105,7 @@ function referenceSvg({ reference }: PointPlot, { x, y, top }: Scales): string {
           'stroke-width="1.3" stroke-dasharray="6 3"',
         ),
   );
-  const last = reference.values.length - 1;
-  const label = text(x(last) + half - 4, y(reference.values[last] ?? 0) - 5, reference.label, {
-    anchor: 'end',
-    strong: true,
-  });
-  return `<g class="reference">${steps.join('')}${label}</g>`;
+  return steps.join('');
 }
 
 /** The plot as one SVG element; a value beyond the last tick is an arrow with its figure. */

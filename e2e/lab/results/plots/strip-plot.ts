@@ -37,7 +37,7 @@ export interface StripPlot extends Omit<Frame, 'heightPx'> {
 const ROOM = { left: 196, right: 130, top: 22, bottom: 22 };
 const ROW_PX = 23;
 const BIN_PX = 2;
-/** A strip's height at a share of 1; heights grow with its square root, so that one trial in a thousand is seen. */
+/** A strip's height where it is fullest; heights go with the square root, so that one trial in a thousand is seen. */
 const FULL_PX = 19;
 const LEAST_PX = 3;
 const TICKS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000];
@@ -74,8 +74,10 @@ function stripSvg(
   if (meanMs !== undefined)
     return `${signSvg(sign, x(meanMs), y)}${text(end + 10, y + 4, `mean ${formatNumber(meanMs)} ms`)}`;
   if (total === 0) return text(end + 10, y + 4, 'not told');
-  const bars = [...bins(valuesMs, x)].map(([left, count]) => {
-    const height = Math.max(LEAST_PX, FULL_PX * Math.sqrt(count / total));
+  const counts = bins(valuesMs, x);
+  const fullest = Math.max(...counts.values());
+  const bars = [...counts].map(([left, count]) => {
+    const height = Math.max(LEAST_PX, FULL_PX * Math.sqrt(count / fullest));
     return `M${left} ${px(y - height / 2)}h${BIN_PX}v${px(height)}h-${BIN_PX}z`;
   });
   const middle = median([...valuesMs, ...Array.from({ length: failed }, () => Infinity)]) ?? Infinity;
@@ -103,7 +105,7 @@ export function stripPlotSvg(plot: StripPlot): string {
     const y = ROOM.top + ROW_PX * (index + 0.5);
     return `${text(ROOM.left - 24, y + 4, strip.label, { anchor: 'end' })}${signSvg(strip.sign, ROOM.left - 13, y)}${line(ROOM.left, y, end, y, LINE)}${stripSvg(strip, y, x, end)}`;
   });
-  const heads = `${text(ROOM.left, 11, 'ms, logarithmic')}${text(end + 10, 11, 'median')}`;
+  const heads = `${text(ROOM.left, 11, 'ms over the round trip, logarithmic')}${text(end + 10, 11, 'median')}`;
   const axis = line(ROOM.left, floor, end, floor, MUTED);
   return frameSvg({ ...plot, heightPx: floor + ROOM.bottom }, heads + ticks.join('') + rows.join('') + axis);
 }
