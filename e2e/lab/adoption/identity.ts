@@ -20,6 +20,7 @@ async function commit(): Promise<string | null> {
   return said?.code === 0 ? said.stdout.trim() : null;
 }
 
+/** SHA-256 over the programs of the command line as they are built, hexadecimal. */
 export async function digestOfBuild(): Promise<string> {
   const hash = createHash('sha256');
   const names = (await readdir(BUILT)).filter((name) => PROGRAM.test(name)).sort();
