@@ -14,6 +14,8 @@ const REALTIME_PRIORITY = '10';
 type Reply = { readonly ok: true } | { readonly report: LinkReport } | { readonly error: string };
 
 export interface Forwarder {
+  /** The process, whose own use of the machine can be told from what it carries. */
+  readonly pid: number;
   /** Changes the directions that are named, for the packets that arrive from now on. */
   shape(shapes: Shapes): Promise<void>;
   /** What has happened since the last report. */
@@ -54,11 +56,14 @@ export async function startForwarder(client: End, peer: End, seed: number): Prom
   };
 
   await nextReply();
+  const { pid } = child;
+  if (pid === undefined) throw new Error('the link did not start');
   // Without the right to it the link works all the same, only less exactly on a busy machine.
-  await runCommand('chrt', ['--all-tasks', '--fifo', '--pid', REALTIME_PRIORITY, String(child.pid)]).catch(
+  await runCommand('chrt', ['--all-tasks', '--fifo', '--pid', REALTIME_PRIORITY, String(pid)]).catch(
     () => {},
   );
   return {
+    pid,
     async shape(shapes) {
       await ask({ shape: shapes });
     },

@@ -38,6 +38,8 @@ interface Addresses {
 export interface Peer extends Namespace, Addresses {
   /** The client's end of this link. */
   readonly clientDevice: string;
+  /** The process that carries this link's packets; null where the kernel does. */
+  readonly linkPid: number | null;
   /** Changes the link while it runs. Rejects for a `veth`, which has no shape. */
   shape(shapes: Shapes): Promise<void>;
   /** What a `tun` link did since the last report. Rejects for a `veth`. */
@@ -54,6 +56,8 @@ export interface Network<Name extends string> {
 const PEER_DEVICE = 'link0';
 /** Ethernet's, and what nearly every path carries. */
 const MTU_BYTES = 1500;
+/** What a device holds until the forwarder has read it; a full one would lose packets that nobody counts. */
+const DEVICE_QUEUE_PACKETS = 5000;
 /** Ends what runs in the namespaces whose names are its arguments, and removes them. */
 const REMOVE =
   'for name; do kill -KILL $(ip netns pids "$name") 2>/dev/null; ip netns delete "$name" 2>/dev/null; done';
@@ -90,7 +94,8 @@ async function bringUp(namespace: Namespace, device: string, ipv4: string, ipv6:
   // No link-local address, and no duplicate address detection: nothing is sent that nobody asked for, and the
   // addresses can be used at once.
   await namespace.ip('link', 'set', device, 'addrgenmode', 'none');
-  await namespace.ip('link', 'set', device, 'mtu', String(MTU_BYTES), 'gso_max_segs', '1', 'up');
+  const limits = ['mtu', String(MTU_BYTES), 'txqueuelen', String(DEVICE_QUEUE_PACKETS), 'gso_max_segs', '1'];
+  await namespace.ip('link', 'set', device, ...limits, 'up');
   await namespace.ip('address', 'add', `${ipv4}/24`, 'dev', device);
   await namespace.ip('address', 'add', `${ipv6}/64`, 'dev', device, 'nodad');
 }
@@ -118,6 +123,7 @@ function joined(
     ...peer,
     ...addresses,
     clientDevice,
+    linkPid: forwarder?.pid ?? null,
     shape: async (shapes) => tun().shape(shapes),
     report: async () => tun().report(),
   };
