@@ -8,7 +8,7 @@ export type ServerName = (typeof SERVERS)[number];
 export const SERVER_TITLES: Readonly<Record<ServerName, string>> = { caddy: 'Caddy', own: 'own origin' };
 
 /** P1's objects. */
-export const OBJECTS = [1024, 35 * 1024] as const;
+export const OBJECTS = [1024, 35_840] as const;
 export type ObjectBytes = (typeof OBJECTS)[number];
 export const objectTitle = (bytes: number) => `${bytes / 1024} KiB`;
 
@@ -66,15 +66,20 @@ export interface Choice {
   readonly objects: readonly ObjectBytes[];
   /** Driven loads, ascending, of each server; the last is its highest. */
   readonly loads: Readonly<Partial<Record<ServerName, readonly number[]>>>;
-  /** Both objects at all loads, and hit ratios at all loads. */
-  readonly full: boolean;
+  readonly extent: Extent;
 }
 
+/** How much of what could be measured is. */
+export const EXTENTS = ['quick', 'usual', 'full'] as const;
+export type Extent = (typeof EXTENTS)[number];
+
 /**
- * The first object at all loads and every object at the highest, hit ratios at the highest; `full`: all of it
- * everywhere. The rows beside P1's (parts of a connection, key exchange, round trip 0) are of the first object.
+ * The first object at all loads and every object at the highest, hit ratios at the highest; `quick`: hit ratios of the
+ * first object only; `full`: all of it everywhere. The rows beside P1's (parts of a connection, key exchange, round trip
+ * 0) are of the first object.
  */
-export function cellsOf({ servers, objects, loads, full }: Choice): Cell[] {
+export function cellsOf({ servers, objects, loads, extent }: Choice): Cell[] {
+  const full = extent === 'full';
   const cells = new Map<string, Cell>();
   const add = (parts: Omit<Cell, 'id'>) => {
     const cell = cellOf(parts);
@@ -88,6 +93,7 @@ export function cellsOf({ servers, objects, loads, full }: Choice): Cell[] {
         const at = { server, objectBytes, perSecond, rttMs: RTT_MS, postQuantum: true };
         if (index > 0 && !highest && !full) continue;
         for (const way of Object.values(BASIC)) add({ ...at, way });
+        if (extent === 'quick' && index > 0) continue;
         if (!highest && !full) continue;
         for (const winner of WINNERS)
           for (const hitShare of HIT_SHARES) add({ ...at, way: cached(winner, hitShare) });
@@ -102,7 +108,7 @@ export function cellsOf({ servers, objects, loads, full }: Choice): Cell[] {
 }
 
 /** Short enough that each cell meets several moments of the machine, long enough for several samples. */
-const SEGMENT_SECONDS = 12;
+const SEGMENT_SECONDS = 15;
 
 /** A part of a cell's time. */
 export interface Segment {

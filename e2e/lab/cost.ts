@@ -1,0 +1,37 @@
+// What racing costs a server in processor time and memory, and what a cache takes away: P1's three test cases over HTTP/2
+// and HTTP/3, driven by our own client.
+import { networkUnavailable } from '../network/available.ts';
+import { say } from '../run/display.ts';
+import { readJournal } from './cost/journal.ts';
+import { BadUsage, type CostOptions, parseOptions, USAGE } from './cost/options.ts';
+import { publishCost } from './cost/publish.ts';
+import { cellsOfRun, JOURNAL, type Outcome, runCost } from './cost/session.ts';
+import { anyMissed } from './results/goal-row.ts';
+
+/** Null after having said why there is nothing. */
+async function obtain(options: CostOptions): Promise<Outcome | null> {
+  if (options.resultsOnly) {
+    const recorded = await readJournal(JOURNAL);
+    if (recorded === null) say('Nothing has been measured yet.');
+    return recorded && { recorded, complete: true };
+  }
+  const why = await networkUnavailable('tun');
+  if (why !== null) say(`The laboratory cannot be opened here: ${why}`);
+  return why === null ? runCost(options) : null;
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const options = parseOptions(args);
+  const outcome = await obtain(options);
+  if (outcome === null) return 1;
+  const goals = await publishCost(outcome.recorded, cellsOfRun(outcome.recorded.head));
+  return outcome.complete && !(options.strict && anyMissed(goals)) ? 0 : 1;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof BadUsage)) throw error;
+  process.stderr.write(`${error.message}\n${USAGE}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,61 @@
+// Which loads this machine drives: P1's where it can, and steps up to the highest that passes the check, found by trying
+// the dearest requests there are.
+import { BASIC, cellOf, type ObjectBytes, RTT_MS, type ServerName } from './cells.ts';
+import type { Loads } from './journal.ts';
+import type { Place } from './place.ts';
+import { measureSegment } from './segment.ts';
+
+/** P1's four, and what lies between them and below for a smaller machine. */
+const TRIED = [25, 50, 75, 100, 150, 200, 300, 400, 550, 700, 850, 1000] as const;
+const P1_LOADS = [100, 400, 700, 1000] as const;
+const TRY_SECONDS = 5;
+/** Fewer show no trend over the load. */
+const STEPS = 4;
+
+/** So that a load which passed by a hair is not failed by half of its cells. */
+const HEADROOM = 0.8;
+
+/** At most so many seconds, for the estimate. */
+export const TRIES_SECONDS = TRIED.length * (TRY_SECONDS + 4);
+
+/** P1's loads up to the highest, or even steps where fewer than two of those are among them; ascending. */
+export function loadsUpTo(highest: number): number[] {
+  const papers = P1_LOADS.filter((load) => load <= highest);
+  const steps = Array.from({ length: STEPS }, (_, step) => Math.round((highest * (step + 1)) / STEPS));
+  const loads = papers.length >= 3 ? [...papers, highest] : [...steps, ...papers];
+  return [...new Set(loads)].filter((load) => load > 0).toSorted((a, b) => a - b);
+}
+
+/** Tries one server by the naive race for an object, load after load until one is not driven. */
+export async function findLoads(
+  place: Place,
+  server: ServerName,
+  objectBytes: ObjectBytes,
+  seed: number,
+  onTry: (perSecond: number) => void,
+): Promise<Loads[number]> {
+  let highest = 0;
+  let why = '';
+  for (const perSecond of TRIED) {
+    onTry(perSecond);
+    const cell = cellOf({
+      server,
+      objectBytes,
+      perSecond,
+      rttMs: RTT_MS,
+      postQuantum: true,
+      way: BASIC.naive,
+    });
+    const { drive } = await measureSegment(place, { cell, round: 0, seconds: TRY_SECONDS }, seed);
+    why = drive.why.join('; ');
+    if (why !== '') break;
+    highest = perSecond;
+  }
+  const top = TRIED.at(-1) ?? 0;
+  const driven = highest === 0 ? [] : loadsUpTo(highest === top ? highest : Math.round(highest * HEADROOM));
+  const notDriven = P1_LOADS.filter((load) => load > (driven.at(-1) ?? 0)).map((perSecond) => ({
+    perSecond,
+    why,
+  }));
+  return { server, driven, notDriven };
+}

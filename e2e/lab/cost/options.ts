@@ -1,0 +1,113 @@
+// The command line of `npm run lab -- cost`: every mistake is found before anything is opened.
+import { parseArgs } from 'node:util';
+import { type Extent, OBJECTS, type ObjectBytes, SERVERS, type ServerName } from './cells.ts';
+
+export const USAGE = `usage: npm run lab -- cost [OPTION...]
+  --seconds N       measured seconds of each cell, 3 to 600; 60 unless said
+  --quick           12 seconds of each cell, hit ratios of one object only
+  --full            both objects and all hit ratios at every load
+  --server A,B      only these servers: ${SERVERS.join(', ')}
+  --object A,B      only these objects, KiB: ${OBJECTS.map((bytes) => bytes / 1024).join(', ')}
+  --loads A,B       these requests a second instead of what is found to be driven
+  --cells A,B       only cells whose names contain one of these
+  --seed N          decides order and gaps; 1 unless said
+  --fresh           measure anew instead of going on where the last run stopped
+  --results-only    print what has been measured so far
+  --strict          exit code 1 if a goal is missed`;
+
+/** A mistake on the command line; its message says which. */
+export class BadUsage extends Error {}
+
+export interface CostOptions {
+  /** Of each cell. */
+  readonly seconds: number;
+  readonly extent: Extent;
+  readonly servers: readonly ServerName[];
+  readonly objects: readonly ObjectBytes[];
+  /** Ascending; null: found by trying. */
+  readonly loads: readonly number[] | null;
+  /** Parts of the names of cells; null: all. */
+  readonly cells: readonly string[] | null;
+  readonly seed: number;
+  readonly fresh: boolean;
+  readonly resultsOnly: boolean;
+  readonly strict: boolean;
+}
+
+const OPTIONS = {
+  seconds: { type: 'string' },
+  quick: { type: 'boolean', default: false },
+  full: { type: 'boolean', default: false },
+  server: { type: 'string' },
+  object: { type: 'string' },
+  loads: { type: 'string' },
+  cells: { type: 'string' },
+  seed: { type: 'string' },
+  fresh: { type: 'boolean', default: false },
+  'results-only': { type: 'boolean', default: false },
+  strict: { type: 'boolean', default: false },
+} as const;
+
+/** P1 ran each load for 600 s; the goals are judged on 60. */
+export const JUDGED_SECONDS = 60;
+const QUICK_SECONDS = 12;
+const MOST_PER_SECOND = 10_000;
+const GREATEST_SEED = 2 ** 31;
+
+function wholeNumber(option: string, text: string, least: number, most: number): number {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= least && value <= most))
+    throw new BadUsage(`--${option} takes a whole number from ${least} to ${most}, not "${text}"`);
+  return value;
+}
+
+const listOf = (text: string) => text.split(',').map((part) => part.trim());
+
+function choose<T>(
+  option: string,
+  text: string | undefined,
+  all: readonly T[],
+  name: (one: T) => string,
+): readonly T[] {
+  if (text === undefined) return all;
+  const wanted = listOf(text);
+  const stranger = wanted.find((one) => !all.some((each) => name(each) === one));
+  if (stranger !== undefined)
+    throw new BadUsage(`--${option} does not know "${stranger}". There are: ${all.map(name).join(', ')}`);
+  return all.filter((each) => wanted.includes(name(each)));
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    throw new BadUsage(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
+  }
+}
+
+function readLoads(text: string | undefined): readonly number[] | null {
+  if (text === undefined) return null;
+  const loads = listOf(text).map((load) => wholeNumber('loads', load, 1, MOST_PER_SECOND));
+  return [...new Set(loads)].toSorted((a, b) => a - b);
+}
+
+/** Throws BadUsage for the first mistake. */
+export function parseOptions(args: readonly string[]): CostOptions {
+  const values = parse(args);
+  const { quick, full, fresh, 'results-only': resultsOnly } = values;
+  if (quick && full) throw new BadUsage('choose one of --quick and --full');
+  if (fresh && resultsOnly) throw new BadUsage('choose one of --fresh and --results-only');
+  const usual = quick ? QUICK_SECONDS : JUDGED_SECONDS;
+  return {
+    seconds: values.seconds === undefined ? usual : wholeNumber('seconds', values.seconds, 3, 600),
+    extent: full ? 'full' : quick ? 'quick' : 'usual',
+    servers: choose('server', values.server, SERVERS, (name) => name),
+    objects: choose('object', values.object, OBJECTS, (bytes) => String(bytes / 1024)),
+    loads: readLoads(values.loads),
+    cells: values.cells === undefined ? null : listOf(values.cells),
+    seed: values.seed === undefined ? 1 : wholeNumber('seed', values.seed, 1, GREATEST_SEED),
+    fresh,
+    resultsOnly,
+    strict: values.strict,
+  };
+}

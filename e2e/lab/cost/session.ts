@@ -1,0 +1,135 @@
+// One run from the opening of the place to its last segment, going on where an earlier one was interrupted.
+import { availableParallelism, loadavg } from 'node:os';
+import { join, relative } from 'node:path';
+import { seededRandom } from '../../bench/random.ts';
+import { beginStep, heading, say } from '../../run/display.ts';
+import { TOP } from '../../scratch.ts';
+import { formatDuration } from '../adoption/estimate.ts';
+import { digestOfBuild } from '../adoption/identity.ts';
+import { type Cell, cellsOf, SERVER_TITLES, type Segment, segmentsOf } from './cells.ts';
+import {
+  type Asked,
+  beginJournal,
+  type Head,
+  type Journal,
+  type Loads,
+  type Recorded,
+  resumeJournal,
+} from './journal.ts';
+import { findLoads, TRIES_SECONDS } from './loads.ts';
+import type { CostOptions } from './options.ts';
+import { openPlace, type Place } from './place.ts';
+import { FOLDER } from './publish.ts';
+import { measureSegment, SEGMENT_OVERHEAD_SECONDS } from './segment.ts';
+
+export const JOURNAL = join(FOLDER, 'journal.jsonl');
+/** By core; above it, others take time that the generator needs. */
+const QUIET_LOAD = 0.5;
+
+/** The cells of a run, as its journal's head says what was asked. */
+export function cellsOfRun({ asked, loads }: Pick<Head, 'asked' | 'loads'>): Cell[] {
+  const { servers, objects, extent, cells: wanted } = asked;
+  const driven = Object.fromEntries(loads.map((each) => [each.server, each.driven]));
+  const all = cellsOf({ servers, objects, loads: driven, extent });
+  return wanted === null ? all : all.filter(({ id }) => wanted.some((part) => id.includes(part)));
+}
+
+async function askedOf(options: CostOptions): Promise<Asked> {
+  const { seed, seconds, extent, servers, objects, loads, cells } = options;
+  return {
+    seed,
+    seconds,
+    extent,
+    servers: [...servers],
+    objects: [...objects],
+    loads: loads === null ? null : [...loads],
+    cells: cells === null ? null : [...cells],
+    build: await digestOfBuild(),
+  };
+}
+
+async function loadsFor(place: Place, { servers, objects, loads, seed }: CostOptions): Promise<Loads> {
+  if (loads !== null) return servers.map((server) => ({ server, driven: [...loads], notDriven: [] }));
+  heading(
+    `Loads that this machine drives (at most ${formatDuration(1000 * TRIES_SECONDS * servers.length)})`,
+  );
+  const found: Loads = [];
+  for (const server of servers) {
+    const step = beginStep(SERVER_TITLES[server]);
+    const dearest = Math.max(...objects) as (typeof objects)[number];
+    const result = await findLoads(place, server, dearest, seed, (perSecond) =>
+      step.detail(`${perSecond} requests/s`),
+    );
+    const limits =
+      result.notDriven.length === 0
+        ? ''
+        : `; not driven: ${result.notDriven.map(({ perSecond }) => perSecond).join(', ')} (${result.notDriven[0]?.why})`;
+    step.end(result.driven.length > 0, `${result.driven.join(', ')} requests/s${limits}`);
+    found.push(result);
+  }
+  return found;
+}
+
+async function measureAll(
+  place: Place,
+  journal: Journal,
+  todo: readonly Segment[],
+  seed: number,
+): Promise<boolean> {
+  const totalMs = todo.reduce((sum, { seconds }) => sum + 1000 * (seconds + SEGMENT_OVERHEAD_SECONDS), 0);
+  heading(`${todo.length} segments, about ${formatDuration(totalMs)}`);
+  const startedMs = performance.now();
+  let failed = 0;
+  for (const [index, segment] of todo.entries()) {
+    const { cell, round } = segment;
+    const step = beginStep(`${index + 1} of ${todo.length}  ${cell.id}, part ${round + 1}`);
+    try {
+      const measured = await measureSegment(place, segment, seed);
+      await journal.append(measured);
+      const leftMs = ((performance.now() - startedMs) / (index + 1)) * (todo.length - index - 1);
+      const { why } = measured.drive;
+      step.end(
+        why.length === 0,
+        `${why.length === 0 ? '' : `not driven: ${why.join('; ')}; `}${formatDuration(leftMs)} left`,
+      );
+    } catch (error) {
+      failed += 1;
+      step.end(false, error instanceof Error ? error.message : String(error));
+    }
+  }
+  return failed === 0;
+}
+
+export interface Outcome {
+  readonly recorded: Recorded;
+  /** Whether every segment was measured, driven or not. */
+  readonly complete: boolean;
+}
+
+/** Runs what was asked for. Rejects where the place cannot be opened, so ask `networkUnavailable('tun')` first. */
+export async function runCost(options: CostOptions): Promise<Outcome> {
+  const [load = 0] = loadavg();
+  say(`load ${load.toFixed(2)} on ${availableParallelism()} cores`);
+  if (load / availableParallelism() > QUIET_LOAD)
+    say(
+      'Warning: this machine is busy: fewer loads are driven, and the others cost more. End what else is running.',
+    );
+  const asked = await askedOf(options);
+  const place = await openPlace(options.seed);
+  try {
+    let journal = options.fresh ? null : await resumeJournal(JOURNAL, asked);
+    if (journal === null) {
+      const startedAtMs = Date.now();
+      const loads = await loadsFor(place, options);
+      journal = await beginJournal(JOURNAL, { startedAtMs, asked, loads });
+    } else say(`Going on with ${relative(TOP, JOURNAL)}: ${journal.segments.length} segments are done.`);
+    const cells = cellsOfRun(journal.head);
+    const done = new Set(journal.segments.map(({ cell, round }) => `${cell} ${round}`));
+    const all = segmentsOf(cells, asked.seconds, seededRandom(asked.seed));
+    const todo = all.filter(({ cell, round }) => !done.has(`${cell.id} ${round}`));
+    const complete = await measureAll(place, journal, todo, asked.seed);
+    return { recorded: journal, complete };
+  } finally {
+    await place.close();
+  }
+}
