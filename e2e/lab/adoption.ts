@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { networkUnavailable } from '../network/available.ts';
 import { say } from '../run/display.ts';
 import { SCRATCH } from '../scratch.ts';
-import { collect } from './adoption/collect.ts';
+import { collect, progress } from './adoption/collect.ts';
 import { ENTRANTS } from './adoption/contestants.ts';
-import { readJournal } from './adoption/journal.ts';
+import { type Recorded, readJournal } from './adoption/journal.ts';
 import { Overdue } from './adoption/measure.ts';
 import { type AdoptionOptions, BadUsage, parseOptions, USAGE } from './adoption/options.ts';
-import { type Outcome, runAdoption } from './adoption/session.ts';
+import { runAdoption } from './adoption/session.ts';
 import { derive } from './results/figures.ts';
 import { anyMissed } from './results/goal-row.ts';
 import { adoptionGoals } from './results/goals.ts';
@@ -18,26 +18,28 @@ import { publishAdoption } from './results/publish.ts';
 const JOURNAL = join(SCRATCH, 'lab', 'adoption', 'journal.jsonl');
 
 /** Null after having said why there is nothing. */
-async function obtain(options: AdoptionOptions): Promise<Outcome | null> {
+async function obtain(options: AdoptionOptions): Promise<Recorded | null> {
   if (options.resultsOnly) {
     const recorded = await readJournal(JOURNAL);
     if (recorded === null) say('Nothing has been measured yet.');
-    return recorded && { run: collect(recorded), complete: true };
+    return recorded;
   }
   const why = await networkUnavailable('tun');
   if (why !== null) say(`The laboratory cannot be opened here: ${why}`);
-  return why === null ? runAdoption(options, JOURNAL) : null;
+  return why === null ? runAdoption({ ...options, checksLink: true }, JOURNAL) : null;
 }
 
 async function main(args: readonly string[]): Promise<number> {
   const options = parseOptions(args, ENTRANTS);
-  const outcome = await obtain(options);
-  if (outcome === null) return 1;
-  const { run, complete } = outcome;
+  const recorded = await obtain(options);
+  if (recorded === null) return 1;
+  const run = collect(recorded);
   say();
   await publishAdoption(run);
+  const { made, asked } = progress(recorded);
+  if (made < asked) say(`\n${made} of ${asked} trials were measured; run it again to measure the others.`);
   const missed = options.strict && anyMissed(adoptionGoals(derive(run)));
-  return complete && !missed ? 0 : 1;
+  return made < asked || missed ? 1 : 0;
 }
 
 try {

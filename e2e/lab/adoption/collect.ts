@@ -30,6 +30,16 @@ function cellResult({ head, entries }: Recorded, cell: CellResult['cell']): Cell
   };
 }
 
+/** How many of the trials that the run asks for are in its cells; those of whoever broke off there are not. */
+export function progress(recorded: Recorded): { readonly made: number; readonly asked: number } {
+  const { contestants, cells } = recorded.head.identity;
+  const perCell = contestants.reduce((sum, { trials }) => sum + trials, 0);
+  const made = collect(recorded)
+    .cells.flatMap(({ trials }) => Object.values(trials))
+    .reduce((sum, trials) => sum + trials.length, 0);
+  return { made, asked: perCell * cells.length };
+}
+
 /** What the tables are made of. */
 export function collect(recorded: Recorded): AdoptionRun {
   const { head, entries } = recorded;

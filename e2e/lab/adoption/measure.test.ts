@@ -9,7 +9,7 @@ import { scratchDirectory } from '../../scratch.ts';
 import type { Contestant } from '../contestant.ts';
 import type { LabTrial } from '../trial.ts';
 import { CELLS } from './cells.ts';
-import { collect, doneTurns } from './collect.ts';
+import { collect, doneTurns, progress } from './collect.ts';
 import { estimate } from './estimate.ts';
 import { openJournal } from './journal.ts';
 import { measure, Overdue } from './measure.ts';
@@ -95,7 +95,7 @@ const wellBehaved = (trials: number) => Array.from({ length: trials }, () => TRI
 
 test('in every cell: the link, then whoever prepares, then the turns', async (context) => {
   const { measuring, plan, log, shapes } = await setUp(context, { a: wellBehaved, b: wellBehaved });
-  assert.equal(await measure(measuring, plan), true);
+  await measure(measuring, plan);
   assert.deepEqual(shapes, [
     { up: { delayMs: 25 }, down: { delayMs: 25, loss: { kind: 'independent', share: 0 } } },
     { up: { delayMs: 0 }, down: { delayMs: 0, loss: { kind: 'independent', share: 0.1 } } },
@@ -118,13 +118,15 @@ test('who breaks off is named, is left out of that cell only, and a later run tr
     return wellBehaved(trials);
   };
   const { measuring, plan } = await setUp(context, { a: wellBehaved, b: breaksOnce });
-  assert.equal(await measure(measuring, plan), false);
+  await measure(measuring, plan);
+  assert.deepEqual(progress(measuring.journal), { made: 15, asked: 20 });
   const [first, second] = collect(measuring.journal).cells;
   assert.deepEqual(first?.crashed, { b: 'segmentation fault' });
   assert.deepEqual(Object.keys(first?.trials ?? {}), ['a']);
   assert.equal(second?.trials.b?.length, 5);
 
-  assert.equal(await measure(measuring, remaining(plan, doneTurns(measuring.journal))), true);
+  await measure(measuring, remaining(plan, doneTurns(measuring.journal)));
+  assert.deepEqual(progress(measuring.journal), { made: 20, asked: 20 });
   const again = collect(measuring.journal).cells[0];
   assert.equal(again?.crashed, undefined);
   assert.equal(again?.trials.a?.length, 5);
@@ -133,14 +135,14 @@ test('who breaks off is named, is left out of that cell only, and a later run tr
 
 test('fewer trials than asked for are not taken for all of them', async (context) => {
   const { measuring, plan } = await setUp(context, { a: (trials) => wellBehaved(trials).slice(1) });
-  assert.equal(await measure(measuring, plan), false);
+  await measure(measuring, plan);
   assert.deepEqual(collect(measuring.journal).cells[0]?.crashed, { a: 'a gave 1 trials when asked for 2' });
 });
 
 test('a failed trial is a trial', async (context) => {
   const failed: LabTrial = { adopted: null, establishedMs: null, firstByteMs: null, error: 'no answer' };
   const { measuring, plan } = await setUp(context, { a: (trials) => wellBehaved(trials).fill(failed) });
-  assert.equal(await measure(measuring, plan), true);
+  await measure(measuring, plan);
   assert.deepEqual(collect(measuring.journal).cells[0]?.trials.a, Array(5).fill(failed));
 });
 

@@ -122,9 +122,8 @@ class CellRun {
   }
 }
 
-/** Measures whatever the plan still has, the journal keeping each turn; gives whether nobody broke off. */
-export async function measure(measuring: Measuring, plan: readonly CellPlan[]): Promise<boolean> {
-  let complete = true;
+/** Measures whatever the plan still has, the journal keeping each turn. Rejects with Overdue. */
+export async function measure(measuring: Measuring, plan: readonly CellPlan[]): Promise<void> {
   for (const [index, cellPlan] of plan.entries()) {
     const { cell, turns } = cellPlan;
     if (turns.length === 0) continue;
@@ -142,10 +141,7 @@ export async function measure(measuring: Measuring, plan: readonly CellPlan[]): 
       step.detail(`${turn.contestant}, turn ${done + 1} of ${turns.length}, ${left} left in all`);
       await run.take(turn);
     }
-    const whole = run.crashes.length === 0;
-    complete &&= whole;
-    step.end(whole, `${turns.reduce((sum, { trials }) => sum + trials, 0)} trials`);
+    step.end(run.crashes.length === 0, `${turns.reduce((sum, { trials }) => sum + trials, 0)} trials`);
     for (const crash of run.crashes) say(`    ${crash}`);
   }
-  return complete;
 }

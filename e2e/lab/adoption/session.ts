@@ -4,31 +4,34 @@ import { relative } from 'node:path';
 import { beginStep, heading, say } from '../../run/display.ts';
 import { TOP } from '../../scratch.ts';
 import { type Absent, type Contestant, isAbsent } from '../contestant.ts';
+import { briefAccuracy, formatBrief } from '../link/brief.ts';
 import { openScene, type Scene } from '../scene.ts';
-import { collect, doneTurns } from './collect.ts';
+import { doneTurns } from './collect.ts';
 import type { Entrant } from './contestants.ts';
 import { estimate, formatDuration } from './estimate.ts';
 import { identify } from './identity.ts';
-import { type Journal, openJournal, readJournal } from './journal.ts';
+import { type Journal, openJournal, type Recorded, readJournal } from './journal.ts';
 import { measure } from './measure.ts';
 import type { AdoptionOptions } from './options.ts';
 import { planRun, remaining } from './plan.ts';
-import type { AdoptionRun } from './run.ts';
 
 /** Trials in a turn; a browser's cold start makes its trials long. */
 const BATCH = { ours: 10, peer: 10, browser: 2 } as const;
 /** By core; above it, others take time that trials are measured in. */
 const QUIET_LOAD = 0.5;
 
-export type Wish = Pick<
-  AdoptionOptions,
-  'full' | 'trials' | 'trialsOf' | 'cells' | 'entrants' | 'seed' | 'fresh'
->;
+type Asked = 'full' | 'trials' | 'trialsOf' | 'cells' | 'entrants' | 'seed' | 'fresh';
 
-export interface Outcome {
-  readonly run: AdoptionRun;
-  /** Whether every turn was made and nobody broke off. */
-  readonly complete: boolean;
+export interface Wish extends Pick<AdoptionOptions, Asked> {
+  /** Whether to measure first how exact the link is; seconds. */
+  readonly checksLink: boolean;
+}
+
+async function checkLink(): Promise<void> {
+  const step = beginStep('how exact the link is');
+  const brief = await briefAccuracy();
+  step.end(true);
+  say(`\n${formatBrief(brief)}\n`);
 }
 
 async function openContestants(scene: Scene, entrants: readonly Entrant[]) {
@@ -68,7 +71,7 @@ async function measureOn(
   wish: Wish,
   file: string,
   closing: (() => Promise<void>)[],
-): Promise<Outcome> {
+): Promise<Recorded> {
   heading('Contestants');
   const { contestants, absent } = await openContestants(scene, wish.entrants);
   closing.push(...contestants.map((contestant) => () => contestant.close()));
@@ -95,12 +98,13 @@ async function measureOn(
   if (done > 0) say(`  Going on after ${done} of ${turns(plan)} turns; --fresh begins anew`);
   say(`  Estimated duration: ${formatDuration(duration.cellsMs(left))}`);
   sayLoad();
-  const complete = await measure({ link: scene.server, contestants, journal, estimate: duration }, left);
-  return { run: collect(journal), complete };
+  if (wish.checksLink && done < turns(plan)) await checkLink();
+  await measure({ link: scene.server, contestants, journal, estimate: duration }, left);
+  return journal;
 }
 
 /** Measures what the wish asks for and the journal does not have yet. */
-export async function runAdoption(wish: Wish, file: string): Promise<Outcome> {
+export async function runAdoption(wish: Wish, file: string): Promise<Recorded> {
   const step = beginStep('opening the link and the servers');
   // Losses are drawn anew by a run that goes on: the same seed again would repeat those of its beginning.
   const earlier = wish.fresh ? null : await readJournal(file);
