@@ -55,20 +55,20 @@ test('start delay: 10 ms behind a fresh QUIC attempt (section 6 of the draft)', 
   assert.equal(startDelayMs(NO_HINTS, null, fresh), 10);
 });
 
-test('a fresh QUIC attempt: unasked only on a path that HTTP/3 is known to take', () => {
+test('a fresh QUIC attempt: on a path that HTTP/3 is known to take when a handshake is overdue, unless forbidden', () => {
   const unasked = { wanted: null, initialRttMs: 67 };
-  assert.equal(freshRule(NO_HINTS, unasked), null);
-  assert.equal(freshRule({ ...NO_HINTS, h2: path(50, 4) }, unasked), null);
   assert.deepEqual(freshRule(h3(50, 4, 60), unasked), { afterMs: 76, heedsLife: false });
+  assert.deepEqual(freshRule(h3(1, 0), unasked), { afterMs: 10, heedsLife: false });
   assert.equal(freshRule(h3(50, 4), { ...unasked, wanted: false }), null);
 });
 
-test('a fresh QUIC attempt on an unknown path: after the first PTO, or by the first sign of life', () => {
-  assert.deepEqual(freshRule(NO_HINTS, { wanted: true, initialRttMs: 67 }), {
-    afterMs: 201,
-    heedsLife: true,
-  });
-  assert.deepEqual(freshRule(NO_HINTS, { wanted: true, initialRttMs: 25 }), { afterMs: 75, heedsLife: true });
+test('a fresh QUIC attempt on an unknown path: by the first sign of life, and after silence only where asked for', () => {
+  for (const hints of [NO_HINTS, { ...NO_HINTS, h2: path(50, 4) }]) {
+    const rule = (wanted: boolean | null) => freshRule(hints, { wanted, initialRttMs: 25 });
+    assert.deepEqual(rule(null), { afterMs: null, heedsLife: true });
+    assert.deepEqual(rule(true), { afterMs: 75, heedsLife: true });
+    assert.equal(rule(false), null);
+  }
 });
 
 test('RFC 9002 section 6.1.2: nothing is overdue sooner than an eighth after its time', () => {

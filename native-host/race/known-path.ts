@@ -53,25 +53,25 @@ export function initialRttMs(hints: Hints): number {
 
 /** When one fresh QUIC attempt is due beside a first one. */
 export interface FreshRule {
-  readonly afterMs: number;
+  /** Null: not for silence alone. */
+  readonly afterMs: number | null;
   /** Whether it is for the first one's own sign of life to say when its handshake is overdue. */
   readonly heedsLife: boolean;
 }
 
 /**
  * The rule for one fresh QUIC attempt; null: none. A ServerHello that was lost is its server's to send again, after 200 ms
- * or a second, whatever its client knows: only another connection asks for another one. On a path that HTTP/3 is known to
- * take, that is once a handshake is overdue; on any other (`wanted`) once QUIC's first probe time-out has passed in
- * silence. Without a wish it is for paths that HTTP/3 is known to take.
+ * or a second, whatever its client knows: only another connection asks for another one. It is due once a handshake is
+ * overdue: by memory on a path that HTTP/3 is known to take, by the first sign of life on any other. Silence there may
+ * be a long way, or a host without HTTP/3: it counts only where asked for (`wanted`), after the first probe time-out.
  */
 export function freshRule(
   hints: Hints,
   { wanted, initialRttMs }: { readonly wanted: boolean | null; readonly initialRttMs: number },
 ): FreshRule | null {
-  const known = hints.h3 !== null;
-  if (!(wanted ?? known)) return null;
-  if (hints.h3 === null) return { afterMs: initialRttMs * INITIAL_RTTS_PER_PTO, heedsLife: true };
-  return { afterMs: handshakeOverdueMs(hints.h3), heedsLife: false };
+  if (wanted === false) return null;
+  if (hints.h3 !== null) return { afterMs: handshakeOverdueMs(hints.h3), heedsLife: false };
+  return { afterMs: wanted === null ? null : initialRttMs * INITIAL_RTTS_PER_PTO, heedsLife: true };
 }
 
 /** By when a handshake would be done over a path that lost none of it; no attempt starts sooner after another. */

@@ -33,7 +33,7 @@ export interface RaceOptions {
   readonly startDelayMs: number | null;
   /** The Connection Attempt Delay within a lane; without it by what is known of the path, else the draft's default. */
   readonly attemptDelayMs?: number;
-  /** One fresh QUIC attempt beside a first one that is overdue; left out: on paths that HTTP/3 is known to take. */
+  /** One fresh QUIC attempt beside a first one that is overdue; left out: not for the silence of an unknown host. */
   readonly freshQuic?: boolean;
   /** QUIC's initial round-trip time estimate; without it by what is known of the path, else the default. */
   readonly initialRttMs?: number;

@@ -23,16 +23,17 @@ function beginNext(s: TrialState, lane: Lane, nowMs: number): void {
   lane.onStart(run);
   if (s.plan.freshQuic === null || s.firstQuic !== null || endpoint.contender !== 'h3') return;
   s.firstQuic = run;
-  setTimer(s, 'fresh', nowMs + s.plan.freshQuic.afterMs);
+  const { afterMs } = s.plan.freshQuic;
+  if (afterMs !== null) setTimer(s, 'fresh', nowMs + afterMs);
 }
 
 /**
- * One fresh QUIC attempt beside the first, if the handshake of that is overdue and not done; like any other no sooner than
- * the draft's least delay after an attempt under way.
+ * One fresh QUIC attempt beside the first, if the handshake of that is overdue and nothing is adopted yet: what is only
+ * learnt can wait. Like any other it starts no sooner than the draft's least delay after an attempt under way.
  */
 export function beginFresh(s: TrialState, nowMs: number): void {
   const first = s.firstQuic;
-  if (first?.phase !== 'connecting') return;
+  if (first?.phase !== 'connecting' || s.adopted !== null) return;
   const started = s.runs.filter((run) => run.phase === 'connecting').map((run) => run.startedMs);
   const earliestMs = Math.max(...started) + LEAST_ATTEMPT_DELAY_MS;
   if (nowMs < earliestMs) {
