@@ -5,7 +5,7 @@ import { networkUnavailable } from '../network/available.ts';
 import { beginStep, formatElapsed, say } from '../run/display.ts';
 import { openBench } from './paths/bench.ts';
 import { estimatedMs, type Plan, planOf, usage } from './paths/plan.ts';
-import { type PathsRun, type RowResult, write } from './paths/result.ts';
+import { judged, type PathsRun, type RowResult, write } from './paths/result.ts';
 import type { Row } from './paths/row.ts';
 import { blackHole } from './paths/rows/black-hole.ts';
 import { dead } from './paths/rows/dead.ts';
@@ -16,7 +16,7 @@ import { packets } from './paths/rows/packets.ts';
 import { refused } from './paths/rows/refused.ts';
 import { scenarios } from './paths/rows/scenarios.ts';
 import { spurious } from './paths/rows/spurious.ts';
-import { anyMissed, formatGoals, judgeGoal } from './results/goal-row.ts';
+import { anyMissed, formatGoals } from './results/goal-row.ts';
 
 const ROWS: readonly Row[] = [
   established,
@@ -44,7 +44,7 @@ async function run(plan: Plan): Promise<PathsRun> {
       const figures = await row.measure(bench, trials).finally(() => bench.scene.server.obstruct([]));
       const link = await bench.scene.server.report();
       step.end(true);
-      const goals = figures.map((figure) => ({ ...judgeGoal(figure, tooFew), samples: figure.samples }));
+      const goals = judged(figures, tooFew);
       results.push({ name: row.name, title: row.title, trials, goals, link });
     }
     const { contestants, absent } = bench.present();

@@ -9,7 +9,7 @@ import type { Opener } from '../contestant.ts';
 import { DEADLINE_MS, type LabTrial } from '../trial.ts';
 
 export const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
-/** Races on the cell's own link that make a host known. */
+/** Races on the cell's own link that make a host known, unless others are asked for. */
 const LESSONS = 20;
 /** The network that these races are filed under: recognising one would look at the machine's own. */
 const NETWORK = ['--network', 'laboratory'];
@@ -21,6 +21,8 @@ export interface OursOptions {
   readonly mode: 'race' | 'alt-svc' | 'v3' | 'naive' | 'h3' | 'h2';
   /** Whether the host was met before, on the cell's own link: memory `hints` instead of `none`. */
   readonly known?: boolean;
+  /** How many races taught it that; 20 unless said. */
+  readonly lessons?: number;
   /** Further options of the command line. */
   readonly options?: readonly string[];
 }
@@ -49,7 +51,14 @@ function labTrial(trial: Trial): LabTrial {
 }
 
 /** Opens our client in one mode; against Caddy. */
-export function ours({ name, title, mode, known = false, options = [] }: OursOptions): Opener {
+export function ours({
+  name,
+  title,
+  mode,
+  known = false,
+  lessons = LESSONS,
+  options = [],
+}: OursOptions): Opener {
   return async ({ client, caddy, caPath }) => {
     const dir = await scratchDirectory(`lab-${name}`);
     const cache = join(dir, 'cache', 'host-cache.sqlite');
@@ -85,7 +94,7 @@ export function ours({ name, title, mode, known = false, options = [] }: OursOpt
         async prepare() {
           await rm(join(dir, 'cache'), { recursive: true, force: true });
           await mkdir(join(dir, 'cache'));
-          await race(LESSONS, '--memory', 'full', ...remembering);
+          await race(lessons, '--memory', 'full', ...remembering);
         },
       }),
       async run(trials) {

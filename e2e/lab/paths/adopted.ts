@@ -1,5 +1,5 @@
 // The usual three figures of a race: what was adopted, and when there was a connection to use.
-import { type Figure, figureOf, shareOf } from './figure.ts';
+import { type Figure, figureOf, plottedAs, shareOf } from './figure.ts';
 import { countedTimes } from './record.ts';
 import type { Measured } from './turns.ts';
 
@@ -12,7 +12,11 @@ export function adoptedFigures(group: string, { contestant, trials }: Measured):
   const adopted = trials.map((trial) => trial.adopted === 'h3');
   return [
     shareOf({ group, name: `${title}: adopted HTTP/3`, note }, adopted),
-    figureOf({ group, name: `${title}: established, mean`, unit: 'ms' }, 'mean', times),
+    figureOf(
+      { group, name: `${title}: established, mean`, unit: 'ms', plotted: plottedAs(contestant) },
+      'mean',
+      times,
+    ),
     figureOf({ group, name: `${title}: established, p95`, unit: 'ms' }, 'p95', times),
   ];
 }

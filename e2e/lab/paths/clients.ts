@@ -6,12 +6,42 @@ import type { LabTrial } from '../trial.ts';
 
 const raceOf = (options: Omit<OursOptions, 'mode'>): Opener => ours({ ...options, mode: 'race' });
 
-export const h3Unknown = ours({ name: 'h3', title: 'ours, HTTP/3 alone, host unknown', mode: 'h3' });
+export const h3Unknown = ours({ name: 'h3', title: 'ours, host unknown', mode: 'h3' });
 export const h3Known = ours({
   name: 'h3-known',
-  title: 'ours, HTTP/3 alone, host known',
+  title: 'ours, host known',
   mode: 'h3',
   known: true,
+});
+/** One packet instead of two carries their first flight. */
+const CLASSIC = ['--no-post-quantum'];
+export const h3UnknownClassic = ours({
+  name: 'h3-classic',
+  title: 'ours, host unknown, no ML-KEM',
+  mode: 'h3',
+  options: CLASSIC,
+});
+export const h3KnownClassic = ours({
+  name: 'h3-known-classic',
+  title: 'ours, host known, no ML-KEM',
+  mode: 'h3',
+  known: true,
+  options: CLASSIC,
+});
+/** Slow paths teach slowly, too: a few races must do. */
+const FEW_LESSONS = 5;
+export const h3MetBefore = ours({
+  name: 'h3-known',
+  title: `ours, host met ${FEW_LESSONS} times`,
+  mode: 'h3',
+  known: true,
+  lessons: FEW_LESSONS,
+});
+export const raceMetBefore = raceOf({
+  name: 'race-known',
+  title: `ours, host met ${FEW_LESSONS} times`,
+  known: true,
+  lessons: FEW_LESSONS,
 });
 export const raceUnknown = raceOf({ name: 'race', title: 'ours, host unknown' });
 export const raceKnown = raceOf({ name: 'race-known', title: 'ours, host known', known: true });

@@ -1,6 +1,7 @@
 // One figure of the paths laboratory: the samples, what is taken from them with its 95 % interval, and the claim that
 // it is held against. Pure.
 import { seededRandom } from '../../bench/random.ts';
+import type { Contestant, ContestantKind } from '../contestant.ts';
 import type { Bound, Estimate, GoalClaim } from '../results/goal-row.ts';
 import { meanEstimate, percentileEstimate, wilson } from '../results/intervals.ts';
 
@@ -25,9 +26,16 @@ export function estimate(statistic: Statistic, samples: readonly number[]): Esti
   return samples.length === 0 ? null : TAKE[statistic](samples);
 }
 
+/** Whose times the samples are, where their distribution is drawn. */
+export interface Plotted {
+  readonly label: string;
+  readonly kind: ContestantKind;
+}
+
 export interface Figure extends GoalClaim {
   /** What the figure was taken from, in the order in which it was measured. */
   readonly samples: readonly number[];
+  readonly plotted?: Plotted;
 }
 
 /** What a figure says beside its number. */
@@ -38,6 +46,12 @@ export interface Saying {
   readonly goal?: Bound | null;
   readonly anchor?: string;
   readonly note?: string;
+  readonly plotted?: Plotted;
+}
+
+/** A contestant's strip in a drawing, whose labels have little room. */
+export function plottedAs({ title, kind }: Pick<Contestant, 'title' | 'kind'>): Plotted {
+  return { label: title.replace(/ \(.*\)$/, ''), kind };
 }
 
 /** A figure that is a statistic of its samples. */

@@ -1,19 +1,23 @@
-// What a run of `paths` has measured, as it is kept: JSON with every sample, CSV with every figure.
+// What a run of `paths` has measured, as it is kept: JSON with every sample, CSV with every figure, and a page.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { csvText } from '@photofinish/shared/csv';
 import type { LinkReport } from '../../network/shape.ts';
 import { SCRATCH, TOP } from '../../scratch.ts';
 import type { Absent } from '../contestant.ts';
-import type { GoalRow } from '../results/goal-row.ts';
+import { type GoalRow, judgeGoal } from '../results/goal-row.ts';
+import type { Figure } from './figure.ts';
+import { pathsPage } from './page.ts';
 
 const RESULTS = join(SCRATCH, 'lab', 'paths');
+
+export type JudgedFigure = GoalRow & Pick<Figure, 'samples' | 'plotted'>;
 
 export interface RowResult {
   readonly name: string;
   readonly title: string;
   readonly trials: number;
-  readonly goals: readonly (GoalRow & { readonly samples: readonly number[] })[];
+  readonly goals: readonly JudgedFigure[];
   /** What the link did meanwhile. */
   readonly link: LinkReport;
 }
@@ -26,6 +30,14 @@ export interface PathsRun {
   readonly versions: Readonly<Record<string, string>>;
   readonly absent: readonly Absent[];
   readonly rows: readonly RowResult[];
+}
+
+/** Judges a row's figures; `tooFew` says why they cannot be. */
+export function judged(figures: readonly Figure[], tooFew: string | undefined): JudgedFigure[] {
+  return figures.map((figure) => {
+    const { samples, plotted, ...claim } = figure;
+    return { ...judgeGoal(claim, tooFew), samples, ...(plotted !== undefined && { plotted }) };
+  });
 }
 
 const HEAD = [
@@ -60,6 +72,7 @@ export function write(run: PathsRun): string[] {
   const files = {
     'paths.json': `${JSON.stringify({ schema: 'photofinish.lab-paths/1', ...run }, null, 1)}\n`,
     'paths.csv': toCsv(run),
+    'paths.html': pathsPage(run),
   };
   mkdirSync(RESULTS, { recursive: true });
   return Object.entries(files).map(([name, text]) => {

@@ -27,7 +27,7 @@ async function beyondDeadlineMs(command: CommandLine, deadlineMs: number): Promi
 export const dead: Row = {
   name: 'dead',
   title: 'UDP and TCP lost: the end of a race beyond its deadline',
-  trials: { usual: 6, full: 30 },
+  trials: { usual: 5, full: 30 },
   trialMs: WAITED_MS + DEADLINES_MS.length * START_MS,
   fixedMs: 1000,
   async measure({ scene: { server }, command, progress }, trials) {

@@ -2,8 +2,8 @@
 import { goH3 } from '../../contestants/go.ts';
 import { quinn } from '../../contestants/quinn.ts';
 import { formatNumber } from '../../results/goal-row.ts';
-import { h3Known, h3Unknown } from '../clients.ts';
-import { atMost, estimate, type Figure, figureOf } from '../figure.ts';
+import { h3Known, h3KnownClassic, h3Unknown, h3UnknownClassic } from '../clients.ts';
+import { atMost, estimate, type Figure, figureOf, plottedAs } from '../figure.ts';
 import { countedTimes } from '../record.ts';
 import { CLEAN, ROUND_TRIP_MS, type Row } from '../row.ts';
 import { prepareAll, takeTurns } from '../turns.ts';
@@ -11,19 +11,24 @@ import { prepareAll, takeTurns } from '../turns.ts';
 const LOSS_SHARE = 0.1;
 const MOST_A_BATCH = 40;
 /** One round trip and the first probe time-out, 200 ms for a host unknown, once the path's own for one that is known. */
-const GOALS: Readonly<Record<string, number>> = { h3: 255, 'h3-known': 115 };
+const GOALS: Readonly<Record<string, number>> = {
+  h3: 255,
+  'h3-known': 115,
+  'h3-classic': 255,
+  'h3-known-classic': 115,
+};
 
 export const established: Row = {
   name: 'established',
   title: `HTTP/3 alone, ${100 * LOSS_SHARE} % lost towards the server, round trip ${ROUND_TRIP_MS} ms`,
   trials: { usual: 400, full: 1000 },
-  trialMs: 480,
-  fixedMs: 15_000,
+  trialMs: 740,
+  fixedMs: 12_000,
   async measure(bench, trials) {
     const { server } = bench.scene;
     const up = { ...CLEAN, loss: { kind: 'independent', share: LOSS_SHARE } } as const;
     await server.shape({ up, down: CLEAN });
-    const contestants = await bench.open([h3Unknown, h3Known, quinn, goH3]);
+    const contestants = await bench.open([h3Unknown, h3Known, h3UnknownClassic, h3KnownClassic, quinn, goH3]);
     await prepareAll(bench, contestants);
     const turns = await takeTurns(bench, contestants, trials, MOST_A_BATCH);
     const p95 = (name: string) => {
@@ -40,7 +45,11 @@ export const established: Row = {
       const name = `${contestant.title}: established, p95`;
       return [
         figureOf({ ...saying, name, goal, anchor: goal === null ? '' : anchor }, 'p95', times),
-        figureOf({ ...saying, name: `${contestant.title}: established, mean` }, 'mean', times),
+        figureOf(
+          { ...saying, name: `${contestant.title}: established, mean`, plotted: plottedAs(contestant) },
+          'mean',
+          times,
+        ),
       ];
     });
   },

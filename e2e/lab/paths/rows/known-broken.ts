@@ -16,9 +16,9 @@ const LESSON_MS = 600;
 export const knownBroken: Row = {
   name: 'known-broken',
   title: `UDP lost and known to be, round trip ${ROUND_TRIP_MS} ms: HTTP/2 established`,
-  trials: { usual: 75, full: 300 },
-  trialMs: 450,
-  fixedMs: 5000,
+  trials: { usual: 50, full: 300 },
+  trialMs: 300,
+  fixedMs: 2000,
   async measure({ scene: { client, server }, command, random, progress }, trials) {
     await server.shape({ up: CLEAN, down: CLEAN });
     await server.obstruct([LOST_UDP]);

@@ -20,9 +20,9 @@ const MOST_A_BATCH = 5;
 export const oneProtocol: Row = {
   name: 'one-protocol',
   title: `servers of one protocol, round trip ${ROUND_TRIP_MS} ms`,
-  trials: { usual: 10, full: 50 },
+  trials: { usual: 8, full: 50 },
   trialMs: 2500,
-  fixedMs: 6000,
+  fixedMs: 2000,
   async measure(bench, trials) {
     const { server } = bench.scene;
     await server.shape({ up: CLEAN, down: CLEAN });

@@ -11,9 +11,9 @@ const MOST_A_BATCH = 10;
 export const packets: Row = {
   name: 'packets',
   title: `datagrams of a race, round trip ${ROUND_TRIP_MS} ms`,
-  trials: { usual: 30, full: 1000 },
-  trialMs: 1500,
-  fixedMs: 25_000,
+  trials: { usual: 20, full: 1000 },
+  trialMs: 1100,
+  fixedMs: 12_000,
   async measure(bench, trials) {
     const { server } = bench.scene;
     await server.obstruct([]);

@@ -12,8 +12,8 @@ export const refused: Row = {
   name: 'refused',
   title: `UDP refused, round trip ${ROUND_TRIP_MS} ms: from the refusal to the start of TCP`,
   trials: { usual: 20, full: 100 },
-  trialMs: 1000,
-  fixedMs: 5000,
+  trialMs: 500,
+  fixedMs: 3000,
   async measure({ scene: { server }, command, progress }, trials) {
     await server.shape({ up: CLEAN, down: CLEAN });
     await server.obstruct([REFUSED_UDP]);

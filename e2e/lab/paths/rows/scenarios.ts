@@ -5,7 +5,7 @@ import type { Peer } from '../../../network/open.ts';
 import type { Loss, Shape } from '../../../network/shape.ts';
 import { goRace } from '../../contestants/go.ts';
 import { adoptedFigures } from '../adopted.ts';
-import { raceKnown, raceUnknown } from '../clients.ts';
+import { raceMetBefore, raceUnknown } from '../clients.ts';
 import type { Figure } from '../figure.ts';
 import { CLEAN, type Row } from '../row.ts';
 import { prepareAll, takeTurns } from '../turns.ts';
@@ -59,13 +59,13 @@ function comeAndGo(server: Peer, shape: Shape, gap: NonNullable<Scenario['gap']>
 export const scenarios: Row = {
   name: 'scenarios',
   title: 'scenarios of the interoperability runner',
-  trials: { usual: 20, full: 50 },
-  trialMs: 10_000,
-  fixedMs: 70_000,
+  trials: { usual: 5, full: 50 },
+  trialMs: 9000,
+  fixedMs: 35_000,
   async measure(bench, trials) {
     const { server } = bench.scene;
     await server.obstruct([]);
-    const contestants = await bench.open([raceUnknown, raceKnown, goRace]);
+    const contestants = await bench.open([raceUnknown, raceMetBefore, goRace]);
     const figures: Figure[] = [];
     for (const { title, shape, gap, share } of SCENARIOS) {
       await server.shape({ up: shape, down: shape });
