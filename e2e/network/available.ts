@@ -16,7 +16,8 @@ async function complains(file: string, args: readonly string[]): Promise<boolean
 
 async function whyNoNamespaces(): Promise<string | null> {
   if (process.platform !== 'linux') return 'network namespaces are Linux';
-  if (process.getuid?.() !== 0) return 'network namespaces need root';
+  if (process.getuid?.() !== 0)
+    return 'network namespaces need root, or a user namespace, which npm run lab enters where users may have one';
   if (await complains('ip', ['-V'])) return 'iproute2 is not installed';
   if (await complains('nft', ['--version'])) return 'nftables is not installed';
   const name = namespaceName(thisProcess(), 0, 'trial');

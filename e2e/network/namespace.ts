@@ -1,4 +1,5 @@
-// One network namespace: what can be run in it, put in its packets' way, and counted. Needs root, iproute2, nftables.
+// One network namespace: what can be run in it, put in its packets' way, and counted. Needs root, if only of a user
+// namespace, iproute2 and nftables.
 import {
   type ChildProcess,
   type ChildProcessWithoutNullStreams,

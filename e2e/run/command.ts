@@ -83,8 +83,8 @@ function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): number 
 }
 
 /** Runs a TypeScript file of ours in view of the user, in a process of its own; gives its exit code. */
-export async function runInView(file: string, args: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, [file, ...args], { cwd: TOP, stdio: 'inherit' });
+export async function runInView({ file, args }: Pick<Command, 'file' | 'args'>): Promise<number> {
+  const child = spawn(file, args, { cwd: TOP, stdio: 'inherit' });
   running.set(child, (signal) => child.kill(signal));
   const code = await new Promise<number>((resolve, reject) => {
     child.once('error', reject);

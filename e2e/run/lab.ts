@@ -1,5 +1,6 @@
 // `npm run lab -- NAME [args]`: builds, then runs e2e/lab/NAME.ts with the arguments; no name lists them.
 import { join } from 'node:path';
+import { withNetworks } from '../network/unprivileged.ts';
 import { TOP } from '../scratch.ts';
 import { endCommandsOnSignals } from './command.ts';
 import { buildAndRun, list, type Programs } from './programs.ts';
@@ -9,6 +10,7 @@ const EXPERIMENTS: Programs = {
   folder: join(TOP, 'e2e', 'lab'),
   // What ends with an exit code can be run; the folder's other files are parts of such.
   isProgram: (source) => source.includes('process.exitCode = '),
+  prepare: withNetworks,
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.ts';
-import { runInView } from './command.ts';
+import { type Command, runInView } from './command.ts';
 import { heading, say } from './display.ts';
 import { formatTable } from './table.ts';
 
@@ -12,7 +12,11 @@ export interface Programs {
   readonly folder: string;
   /** Tells a program from the folder's other files by its source. */
   readonly isProgram: (source: string, name: string) => boolean;
+  /** What a program's command line has to become for it to do its work here; as it is unless said. */
+  readonly prepare?: (command: Invocation) => Promise<Invocation>;
 }
+
+type Invocation = Pick<Command, 'file' | 'args'>;
 
 function names({ folder, isProgram }: Programs): string[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
@@ -59,7 +63,8 @@ export async function buildAndRun(
   let worst = 0;
   for (const name of wanted === null ? present : [wanted]) {
     heading(`${programs.noun[0]?.toUpperCase()}${programs.noun.slice(1)} ${name}`);
-    worst = Math.max(worst, await runInView(join(programs.folder, `${name}.ts`), args));
+    const plain = { file: process.execPath, args: [join(programs.folder, `${name}.ts`), ...args] };
+    worst = Math.max(worst, await runInView((await programs.prepare?.(plain)) ?? plain));
   }
   return worst;
 }

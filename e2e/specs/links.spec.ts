@@ -2,13 +2,16 @@
 // chance passes once in millions; of time only what no busy machine can undercut is asserted.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { networkUnavailable } from '../network/available.ts';
 import { startEcho } from '../network/echo.ts';
+import { runCommand } from '../network/namespace.ts';
 import { type Network, openNetwork } from '../network/open.ts';
 import type { Shape } from '../network/shape.ts';
+import { rustProgram } from '../rust-programs.ts';
 import { TOP } from '../scratch.ts';
 
 const DELAY_MS = 20;
@@ -123,6 +126,79 @@ async function traces(name: string): Promise<string[]> {
     line.includes(name),
   );
 }
+
+/** What a link of nobody's own needs: its sources, its program, and a Node that anybody may run. */
+async function copyForNobody(): Promise<{ dir: string; node: string }> {
+  const dir = await mkdtemp(join(tmpdir(), 'photofinish-nobody-'));
+  await chmod(dir, 0o755);
+  const node = join(dir, 'node');
+  await copyFile(process.execPath, node);
+  for (const path of ['package.json', 'rust-programs.ts', 'scratch.ts', 'network'])
+    await cp(join(TOP, 'e2e', path), join(dir, 'e2e', path), {
+      recursive: true,
+      filter: (from) => !from.includes('network/link'),
+    });
+  const program = rustProgram('photofinish-link');
+  const copy = join(dir, relative(TOP, program));
+  await mkdir(dirname(copy), { recursive: true });
+  await copyFile(program, copy);
+  return { dir, node };
+}
+
+const AS_NOBODY = ['--reuid=65534', '--regid=65534', '--clear-groups'];
+
+test('who is not root has networks of their own where users may have namespaces', async () => {
+  const { dir, node } = await copyForNobody();
+  try {
+    const may = await runCommand('setpriv', [...AS_NOBODY, 'unshare', '--user', '--map-root-user', 'true']);
+    test.skip(may.code !== 0, `users may have no namespaces here: ${may.stderr}`);
+    const measure = `
+      import { networkUnavailable } from './network/available.ts';
+      import { startEcho } from './network/echo.ts';
+      import { openNetwork } from './network/open.ts';
+      const why = await networkUnavailable('tun');
+      if (why !== null) throw new Error(why);
+      const network = await openNetwork({ link: { kind: 'tun', shape: { delayMs: ${DELAY_MS} } } });
+      const { server } = network.peers;
+      const counter = await network.client.countSent({ transport: 'udp' });
+      const echo = await startEcho(server);
+      const probe = { address: server.ipv6, datagrams: 5, bytes: 100, gapMs: 0 };
+      const { roundTripsMs } = await echo.probe(network.client, probe);
+      console.log(JSON.stringify({ roundTripsMs, counted: await counter.read() }));
+      await network.close();`;
+    const enter = `
+      import { spawnSync } from 'node:child_process';
+      import { networkUnavailable } from './network/available.ts';
+      import { withNetworks } from './network/unprivileged.ts';
+      if (process.getuid() === 0 || (await networkUnavailable('tun')) === null) throw new Error('this is root');
+      const args = ['--input-type=module', '-e', ${JSON.stringify(measure)}];
+      const { file, args: all } = await withNetworks({ file: process.execPath, args });
+      process.exitCode = spawnSync(file, all, { stdio: 'inherit' }).status;`;
+    const args = [...AS_NOBODY, node, '--input-type=module', '-e', enter];
+    const { code, stdout, stderr } = await runCommand('setpriv', args, { cwd: join(dir, 'e2e') });
+    expect(code, stderr).toBe(0);
+    const { roundTripsMs, counted } = JSON.parse(stdout) as { roundTripsMs: number[]; counted: number };
+    expect(roundTripsMs).toHaveLength(5);
+    expect(Math.min(...roundTripsMs)).toBeGreaterThanOrEqual(2 * DELAY_MS);
+    expect(counted).toBe(5);
+  } finally {
+    await rm(dir, { recursive: true });
+  }
+});
+
+test('what is set apart comes later and holds nothing else up', async () => {
+  const { client, peers } = await openTun({});
+  const { server } = peers;
+  const echo = await startEcho(server);
+  await server.shape({ up: { apart: { transport: 'udp', family: 6, delayMs: 5 * DELAY_MS } } });
+  const probe = (address: string) => echo.probe(client, { address, datagrams: 4, bytes: 100, gapMs: 1 });
+  const [late, plain] = await Promise.all([probe(server.ipv6), probe(server.ipv4)]);
+  expect(late.roundTripsMs).toHaveLength(4);
+  expect(Math.min(...late.roundTripsMs)).toBeGreaterThanOrEqual(5 * DELAY_MS);
+  expect(plain.roundTripsMs).toHaveLength(4);
+  const { up } = await server.report();
+  expect(up.shortestUs).toBeLessThan(5 * DELAY_MS * 1000);
+});
 
 test('an owner that is killed leaves nothing behind, neither namespaces nor processes', async () => {
   const script = `

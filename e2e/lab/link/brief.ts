@@ -5,7 +5,7 @@ import { delayTable, lossTable } from './tables.ts';
 
 const DELAYS_MS = [0, 25, 100];
 const SHARES = [0.1, 0.5];
-const DELAYED_DATAGRAMS = 100;
+const DELAYED_DATAGRAMS = 60;
 const LOST_DATAGRAMS = 2000;
 
 export interface LinkBrief {
