@@ -74,7 +74,17 @@ function dearer(a: readonly number[], b: readonly number[]): readonly number[] {
   return meanOf(a) >= meanOf(b) ? a : b;
 }
 
+/** What a figure says of a claim of P1's that is not a goal here: by the favourable end, as goals are judged. */
+function saidBy(measured: Estimate | null, kind: 'below' | 'at least', limit: number): string {
+  if (measured === null) return UNMEASURED;
+  const holds = kind === 'below' ? measured.low < limit : measured.high >= limit;
+  return holds ? "P1's claim holds" : "P1's claim does not hold";
+}
+
 const UNMEASURED = 'its cells have no driven segments';
+
+/** There both transports of a race shared what TLS costs: only one at a time carried it. */
+const NAIVE = 'Server CPU of the naive race (P1: TLS over one transport at a time)';
 
 function naiveRows(group: Group, random: Random): GoalClaim[] {
   const { title, objectBytes } = group;
@@ -85,15 +95,17 @@ function naiveRows(group: Group, random: Random): GoalClaim[] {
     if (!postQuantum && naive.length === 0) return [];
     const single = dearer(h2, h3);
     const name = `naive above the dearer protocol, ${title}`;
+    const measured = extra(naive, single, random);
+    const said = saidBy(measured, 'below', P1_NAIVE_EXTRA[objectBytes]);
     return [
       {
-        group: 'Server CPU of the naive race',
+        group: NAIVE,
         name: postQuantum ? name : `${name}, classical key exchange`,
         unit: '%',
         goal: null,
-        measured: extra(naive, single, random),
-        anchor: `P1 under ${P1_NAIVE_EXTRA[objectBytes]} % (TLS on one transport at a time)`,
-        note: single.length === 0 ? UNMEASURED : `the dearer is ${single === h2 ? 'HTTP/2' : 'HTTP/3'}`,
+        measured,
+        anchor: `P1 under ${P1_NAIVE_EXTRA[objectBytes]} %`,
+        note: measured === null ? said : `${said}; dearer: ${single === h2 ? 'HTTP/2' : 'HTTP/3'}`,
       },
     ];
   });
@@ -118,7 +130,7 @@ function handshakeRows(group: Group, random: Random): GoalClaim[] {
   const bare = naive.map((ms) => ms - handshakeMs);
   const rows: GoalClaim[] = [
     {
-      group: 'Server CPU of the naive race',
+      group: NAIVE,
       name: `a TLS handshake over TCP, ${group.title}`,
       unit: 'ms',
       goal: null,
@@ -127,16 +139,17 @@ function handshakeRows(group: Group, random: Random): GoalClaim[] {
       note: 'TLS without a request, less TCP alone',
     },
   ];
-  if (single.length > 0 && naive.length > 0)
-    rows.push({
-      group: 'Server CPU of the naive race',
-      name: `naive without a second TLS handshake, ${group.title}`,
-      unit: '%',
-      goal: { kind: 'below', value: P1_NAIVE_EXTRA[group.objectBytes] },
-      measured: extra(bare, single, random),
-      anchor: `P1 under ${P1_NAIVE_EXTRA[group.objectBytes]} %`,
-      note: 'above the dearer protocol, as P1 measured it',
-    });
+  const measured = extra(bare, single, random);
+  const limit = P1_NAIVE_EXTRA[group.objectBytes];
+  rows.push({
+    group: NAIVE,
+    name: `naive without a second TLS handshake, ${group.title}`,
+    unit: '%',
+    goal: null,
+    measured,
+    anchor: `P1 under ${limit} %`,
+    note: saidBy(measured, 'below', limit),
+  });
   return rows;
 }
 
@@ -148,10 +161,10 @@ function memoryRows(group: Group, random: Random): GoalClaim[] {
     group: name,
     name: `${claim}, ${group.title}`,
     unit: '%',
-    goal: { kind: 'below', value: most },
+    goal: null,
     measured,
     anchor,
-    ...(measured === null && { note: UNMEASURED }),
+    note: saidBy(measured, 'below', most),
   });
   return [
     row(
@@ -171,13 +184,15 @@ function sweepRows(group: Group, winner: Winners, random: Random): GoalClaim[] {
     samples: group.values({ kind: 'cached', winner, hitShare }),
   }));
   const shape = sweepShape(sweep, random);
-  const row = (claim: string, rest: Pick<GoalClaim, 'unit' | 'goal' | 'measured' | 'anchor'>): GoalClaim => ({
+  const row = (
+    claim: string,
+    rest: Pick<GoalClaim, 'unit' | 'goal' | 'measured' | 'anchor' | 'note'>,
+  ): GoalClaim => ({
     group: 'Server CPU over the hit ratio',
     name: `${claim}, ${WINNER_TITLES[winner]}, ${group.title}`,
     ...rest,
     ...(shape === null && { note: UNMEASURED }),
   });
-  const saving = group.objectBytes === 1024 ? `P1 ${P1_SAVED} %` : '';
   return [
     row('80 % cell off the line between the ends', {
       unit: 'points',
@@ -201,7 +216,9 @@ function sweepRows(group: Group, winner: Winners, random: Random): GoalClaim[] {
       unit: '%',
       goal: null,
       measured: shape?.savedAt80 ?? null,
-      anchor: saving,
+      ...(group.objectBytes === 1024
+        ? { anchor: `P1 ${P1_SAVED} %`, note: saidBy(shape?.savedAt80 ?? null, 'at least', P1_SAVED) }
+        : { anchor: '' }),
     }),
   ];
 }

@@ -22,17 +22,24 @@ export function cellTitle({ way, postQuantum }: Cell): string {
   return postQuantum ? wayTitle(way) : `${wayTitle(way)}, classical keys`;
 }
 
+/** Three significant figures are more than the samples' spread allows for. */
+const figureText = (value: number) => formatNumber(Number(value.toPrecision(3)));
+
 /** Median and, in brackets, the 10th and 90th percentile. */
 function spreadText(spread: Spread | null, scale = 1): string {
   if (spread === null) return NONE;
   const [middle, low, high] = [spread.median, spread.p10, spread.p90].map((value) =>
-    formatNumber(value / scale),
+    figureText(value / scale),
   );
-  return `${middle} (${low} to ${high})`;
+  return `${middle} (${low}–${high})`;
 }
 
 const cell = (summary: CellSummary, figure: Figure, scale = 1) =>
   spreadText(spreadOf(valuesOf(summary, figure)), scale);
+const medianOf = (summary: CellSummary, figure: Figure, scale = 1) => {
+  const spread = spreadOf(valuesOf(summary, figure));
+  return spread === null ? NONE : figureText(spread.median / scale);
+};
 
 /** Whether the load was driven, and if not in every segment, why. */
 export function drivenText({ driven, why }: CellSummary): string {
@@ -52,7 +59,8 @@ const rowsOf = (
 ): ResultRow[] =>
   summaries.map((summary) => ({
     cell: where(summary.cell),
-    cells: [cellTitle(summary.cell), ...cells(summary)],
+    // Without line breaks: the names are what the eye goes down by.
+    cells: [cellTitle(summary.cell).replaceAll(' ', '\u00a0'), ...cells(summary)],
   }));
 
 function processorTable(summaries: readonly CellSummary[]): ResultTable {
@@ -60,7 +68,7 @@ function processorTable(summaries: readonly CellSummary[]): ResultTable {
     id: 'processor',
     title: 'Processor time a request, ms',
     caption:
-      'Median with the 10th and 90th percentile of the samples. Server: user and kernel time of its process. The link is neither.',
+      'Medians, in brackets the 10th and 90th percentile of the samples. Server: user and kernel time of its process. The link is neither.',
     columns: [
       ...WHERE,
       right('server'),
@@ -74,9 +82,9 @@ function processorTable(summaries: readonly CellSummary[]): ResultTable {
       cell(summary, 'serverMs'),
       cell(summary, 'serverUserMs'),
       cell(summary, 'serverSystemMs'),
-      cell(summary, 'serverShare', 0.01),
-      cell(summary, 'clientMs'),
-      cell(summary, 'linkMs'),
+      medianOf(summary, 'serverShare', 0.01),
+      medianOf(summary, 'clientMs'),
+      medianOf(summary, 'linkMs'),
     ]),
   };
 }
@@ -99,7 +107,7 @@ function memoryTable(summaries: readonly CellSummary[]): ResultTable {
       ...(['serverPssBytes', 'serverRssBytes', 'clientPssBytes', 'kernelBytes'] as const).map((figure) =>
         cell(summary, figure, BYTES_PER_MIB),
       ),
-      cell(summary, 'serverSockets'),
+      medianOf(summary, 'serverSockets'),
     ]),
   };
 }
