@@ -1,0 +1,69 @@
+// The smoke test's expectations hold where they should and fail where they must.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { LabTrial } from '../trial.ts';
+import { adopts, linkLoses, neverFails, nobodyBrokeOff } from './expectations.ts';
+import type { CellResult } from './run.ts';
+
+const LOSSLESS = { id: 'delay-50', delayMs: 50, loss: 0 };
+const LOSSY = { id: 'loss-10', delayMs: 0, loss: 0.1 };
+const trial = (adopted: LabTrial['adopted']): LabTrial => ({ adopted, establishedMs: 1, firstByteMs: 2 });
+
+function result(cell: CellResult['cell'], protocols: readonly LabTrial['adopted'][]): CellResult {
+  return { cell, trials: { race: protocols.map(trial) }, link: [] };
+}
+
+function carried(cell: CellResult['cell'], lost: number, delivered: number, lostUp = 0): CellResult {
+  const rest = { overflowed: 0, oversized: 0, lateUs: null, shortestUs: null };
+  const report = { up: { lost: lostUp, delivered, ...rest }, down: { lost, delivered, ...rest } };
+  return { cell, trials: {}, link: [{ contestant: 'race', report }] };
+}
+
+const h3 = (count: number) => Array<LabTrial['adopted']>(count).fill('h3');
+const h2 = (count: number) => Array<LabTrial['adopted']>(count).fill('h2');
+
+test('adoption: three of twenty may miss on a link without loss, more with loss, and none measured is none adopted', () => {
+  // Chances of 4 or more in 20 at 0.3 %, and of 11 or more at 9 %: 3.7e-7 and 2.6e-7.
+  assert.equal(adopts(result(LOSSLESS, [...h3(17), ...h2(3)]), 'race').holds, true);
+  assert.equal(adopts(result(LOSSLESS, [...h3(16), ...h2(4)]), 'race').holds, false);
+  assert.equal(adopts(result(LOSSY, [...h3(10), ...h2(10)]), 'race').holds, true);
+  assert.equal(adopts(result(LOSSY, [...h3(9), ...h2(11)]), 'race').holds, false);
+  assert.equal(adopts(result(LOSSY, h3(20)), 'go-race').holds, false);
+});
+
+test('one failure is one too many without loss, and its words are shown', () => {
+  assert.equal(neverFails(result(LOSSLESS, [...h3(1), ...h2(1)]), 'race').holds, true);
+  const failed: CellResult = {
+    ...result(LOSSLESS, []),
+    trials: { race: [trial('h3'), { ...trial(null), error: 'no answer' }] },
+  };
+  assert.deepEqual(neverFails(failed, 'race').holds, false);
+  assert.equal(neverFails(failed, 'race').found, '1, no answer');
+});
+
+test('the link: too few losses, too many, in the wrong direction, and nothing carried at all', () => {
+  assert.equal(linkLoses(carried(LOSSY, 100, 900)).holds, true);
+  assert.equal(linkLoses(carried(LOSSY, 40, 960)).holds, false);
+  assert.equal(linkLoses(carried(LOSSY, 160, 840)).holds, false);
+  assert.equal(linkLoses(carried(LOSSY, 100, 900, 1)).holds, false);
+  assert.equal(linkLoses(carried(LOSSLESS, 0, 1000)).holds, true);
+  assert.equal(linkLoses(carried(LOSSLESS, 1, 999)).holds, false);
+  assert.equal(linkLoses(carried(LOSSLESS, 0, 0)).holds, false);
+});
+
+test('whoever broke off is named', () => {
+  const run = {
+    startedAtMs: 0,
+    endedAtMs: 0,
+    seed: 1,
+    trials: { ours: 1, peer: 1, browser: 1 },
+    full: false,
+    contestants: [],
+    absent: [],
+  };
+  const cell = result(LOSSY, h3(1));
+  assert.equal(nobodyBrokeOff({ ...run, cells: [cell] }).holds, true);
+  const { holds, found } = nobodyBrokeOff({ ...run, cells: [{ ...cell, crashed: { race: 'killed' } }] });
+  assert.equal(holds, false);
+  assert.equal(found, 'race: killed');
+});
