@@ -1,0 +1,59 @@
+// What a first flight carries with ML-KEM key shares and without, on both transports, as a peer that never answers sees it.
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { readTrust } from '../trust.ts';
+import type { Contender } from './contender.ts';
+import { LOOPBACK, target } from './contender-scene.ts';
+import { h2Contender } from './h2.ts';
+import { h3Contender } from './h3.ts';
+
+/** X25519MLKEM768's key share (draft-ietf-tls-ecdhe-mlkem): an encapsulation key of 1184 bytes and a point of 32. */
+const ML_KEM_SHARE_BYTES = 1216;
+/** No retransmission comes within the attempt's time. */
+const SLOW_RTT_MS = 10_000;
+
+async function prepared(contender: typeof h2Contender, postQuantum: boolean): Promise<Contender> {
+  const trust = await readTrust([], postQuantum);
+  assert.ok(trust.ok);
+  const made = contender(trust.value);
+  await made.prepare();
+  return made;
+}
+
+/** How long the ClientHello over TCP is. */
+async function helloBytes(contender: Contender): Promise<number> {
+  const server = createServer().listen(0, LOOPBACK);
+  await once(server, 'listening');
+  const attempt = contender.start(target((server.address() as AddressInfo).port));
+  const [socket] = (await once(server, 'connection')) as [Socket];
+  const [hello] = (await once(socket, 'data')) as [Buffer];
+  attempt.cancel();
+  socket.destroy();
+  server.close();
+  // A TLS record says its own length (RFC 8446 section 5.1).
+  return hello.readUInt16BE(3);
+}
+
+/** How many datagrams the first flight over QUIC takes. */
+async function flightDatagrams(contender: Contender): Promise<number | undefined> {
+  const peer = createSocket('udp4').bind(0, LOOPBACK);
+  await once(peer, 'listening');
+  const place = { ...target(peer.address().port), initialRttMs: SLOW_RTT_MS, handshakeTimeoutMs: 50 };
+  const result = await contender.start(place).established;
+  peer.close();
+  assert.ok(!result.ok);
+  return result.packets?.sent;
+}
+
+test('with ML-KEM as by default, and without it where told so: the ClientHello over TCP', async () => {
+  assert.ok((await helloBytes(await prepared(h2Contender, true))) > ML_KEM_SHARE_BYTES);
+  assert.ok((await helloBytes(await prepared(h2Contender, false))) < ML_KEM_SHARE_BYTES);
+});
+
+test('with ML-KEM the first flight over QUIC is two datagrams, as browsers send, and without it one', async () => {
+  assert.equal(await flightDatagrams(await prepared(h3Contender, true)), 2);
+  assert.equal(await flightDatagrams(await prepared(h3Contender, false)), 1);
+});
