@@ -5,7 +5,7 @@ import type { describeMachine } from '../../bench/result.ts';
 import { formatElapsed } from '../../run/display.ts';
 import { comparisonPlots, distributionPlots, signsOf } from './adoption-plots.ts';
 import type { Derived } from './figures.ts';
-import { adoptionGoals } from './goals.ts';
+import type { GoalRow } from './goal-row.ts';
 import { linkAccuracy } from './link-accuracy.ts';
 import { MISSES_TITLE, missingClients, tellMisses } from './misses.ts';
 import { goalCounts, goalsMarkup, labPage, section, tableMarkup } from './page-frame.ts';
@@ -62,14 +62,14 @@ function tablesMarkup(derived: Derived): string {
 }
 
 /** The whole page. */
-export function adoptionPage(derived: Derived, machine: Machine): string {
-  const goals = adoptionGoals(derived);
+export function adoptionPage(derived: Derived, goals: readonly GoalRow[], machine: Machine): string {
+  const comparisons = comparisonPlots(derived);
   const main = [
     goalCounts(goals),
     section('setup', 'Set-up', SETUP),
     section('emulator', "The emulator's accuracy", tableMarkup(linkTable(linkAccuracy(derived.run)))),
     section('goals', 'Goals', GOALS_NOTE + goalsMarkup(goals)),
-    section('comparisons', 'Adoption and means', comparisonPlots(derived)),
+    ...(comparisons === '' ? [] : [section('comparisons', 'Adoption and means', comparisons)]),
     section('tables', "The paper's tables, with everyone beside", tablesMarkup(derived)),
     section(
       'distributions',

@@ -69,6 +69,15 @@ function drawnMean(values: Float64Array, random: Random): number {
   return sum / values.length;
 }
 
+function exactly(value: number): Estimate {
+  return { value, low: value, high: value };
+}
+
+/** Values that all agree give an interval without width; drawing from them would tell nothing else. */
+function agree(values: readonly number[]): boolean {
+  return values.every((value) => value === values[0]);
+}
+
 function bootstrap(value: number, resample: () => number): Estimate {
   const drawn = Array.from({ length: RESAMPLES }, resample).sort((a, b) => a - b);
   return { value, low: percentile(drawn, TAILS.low), high: percentile(drawn, TAILS.high) };
@@ -77,12 +86,15 @@ function bootstrap(value: number, resample: () => number): Estimate {
 /** The mean with its percentile bootstrap interval (Efron 1979). Throws RangeError without values. */
 export function meanEstimate(values: readonly number[], random: Random): Estimate {
   const mean = meanOf(values);
+  if (agree(values)) return exactly(values[0] ?? mean);
   const drawnFrom = Float64Array.from(values);
   return bootstrap(mean, () => drawnMean(drawnFrom, random));
 }
 
 /** A nearest-rank percentile, `share` in (0, 1], with its bootstrap interval. Throws RangeError without values. */
 export function percentileEstimate(values: readonly number[], share: number, random: Random): Estimate {
+  const [first] = values;
+  if (first !== undefined && agree(values)) return exactly(first);
   const sorted = Float64Array.from(values).sort();
   const rank = Math.max(1, Math.ceil(share * sorted.length));
   const counts = new Uint32Array(sorted.length);
@@ -106,6 +118,7 @@ export function percentileEstimate(values: readonly number[], share: number, ran
 
 /** The ratio of two means of independent trials with its bootstrap interval. Throws RangeError without values. */
 export function ratioOfMeans(first: readonly number[], second: readonly number[], random: Random): Estimate {
+  if (agree(first) && agree(second)) return exactly(meanOf(first.slice(0, 1)) / meanOf(second.slice(0, 1)));
   const [one, two] = [Float64Array.from(first), Float64Array.from(second)];
   return bootstrap(meanOf(first) / meanOf(second), () => drawnMean(one, random) / drawnMean(two, random));
 }

@@ -1,7 +1,6 @@
 // A run and all that was derived from it as one JSON document, `photofinish.lab-adoption/1`.
 import type { Derived, Figures, Times } from './figures.ts';
 import type { Estimate, GoalRow } from './goal-row.ts';
-import { adoptionGoals } from './goals.ts';
 import { linkAccuracy } from './link-accuracy.ts';
 import { countCauses, missesOfRun } from './misses.ts';
 
@@ -37,11 +36,11 @@ function figures({ cell, contestant, adopted, adoption, failed, established, fir
 const goal = (row: GoalRow) => ({ ...row, measured: row.measured && estimate(row.measured) });
 
 /** The document's text with a newline at its end. */
-export function adoptionDocument(derived: Derived): string {
+export function adoptionDocument(derived: Derived, goals: readonly GoalRow[]): string {
   const misses = missesOfRun(derived.run);
   const document = {
     schema: SCHEMA,
-    goals: adoptionGoals(derived).map(goal),
+    goals: goals.map(goal),
     figures: derived.all.map(figures),
     link: linkAccuracy(derived.run),
     causes: countCauses(misses),

@@ -8,7 +8,7 @@ import type { AdoptionRun } from '../adoption/run.ts';
 import { adoptionPage } from './adoption-page.ts';
 import { cellsCsv, trialsCsv } from './csv-files.ts';
 import { type Derived, derive } from './figures.ts';
-import { formatGoals } from './goal-row.ts';
+import { formatGoals, type GoalRow } from './goal-row.ts';
 import { adoptionGoals } from './goals.ts';
 import { adoptionDocument } from './json-file.ts';
 import { linkAccuracy } from './link-accuracy.ts';
@@ -19,7 +19,7 @@ import { formatResultTable, linkTable, paperTables } from './tables.ts';
 const FOLDER = join(SCRATCH, 'lab', 'adoption');
 
 /** Everything for the terminal; without a trailing newline. */
-export function adoptionText(derived: Derived): string {
+export function adoptionText(derived: Derived, goals: readonly GoalRow[]): string {
   const missing = missingClients(derived.run);
   return [
     ...paperTables(derived).map(formatResultTable),
@@ -27,18 +27,19 @@ export function adoptionText(derived: Derived): string {
     ...(missing.length === 0 ? [] : [`Not in the tables\n${missing.join('\n')}`]),
     formatResultTable(linkTable(linkAccuracy(derived.run))),
     formatMisses(derived.run),
-    formatGoals(adoptionGoals(derived)),
+    formatGoals(goals),
   ].join('\n\n');
 }
 
-/** Prints the run's tables and goals, and writes them with every trial to `.photofinish/lab/adoption/`. */
-export async function publishAdoption(run: AdoptionRun): Promise<void> {
+/** Prints the run's tables and goals, writes them with every trial to `.photofinish/lab/adoption/`, and gives the goals. */
+export async function publishAdoption(run: AdoptionRun): Promise<readonly GoalRow[]> {
   const derived = derive(run);
-  say(adoptionText(derived));
+  const goals = adoptionGoals(derived);
+  say(adoptionText(derived, goals));
   await mkdir(FOLDER, { recursive: true });
   const files = {
-    'adoption.html': adoptionPage(derived, describeMachine({})),
-    'adoption.json': adoptionDocument(derived),
+    'adoption.html': adoptionPage(derived, goals, describeMachine({})),
+    'adoption.json': adoptionDocument(derived, goals),
     'cells.csv': cellsCsv(derived),
     'trials.csv': trialsCsv(run),
   };
@@ -48,4 +49,5 @@ export async function publishAdoption(run: AdoptionRun): Promise<void> {
       .map((name) => relative(TOP, join(FOLDER, name)))
       .join('\n')}`,
   );
+  return goals;
 }

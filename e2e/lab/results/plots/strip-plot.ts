@@ -34,7 +34,10 @@ export interface StripPlot extends Omit<Frame, 'heightPx'> {
   readonly toMs: number;
 }
 
-const ROOM = { left: 196, right: 130, top: 22, bottom: 22 };
+const ROOM = { right: 130, top: 22, bottom: 22 };
+/** For labels: of a letter, on the safe side; and for the sign beside them. */
+const LETTER_PX = 6.1;
+const SIGN_PX = 28;
 const ROW_PX = 23;
 const BIN_PX = 2;
 /** A strip's height where it is fullest; heights go with the square root, so that one trial in a thousand is seen. */
@@ -43,13 +46,18 @@ const LEAST_PX = 3;
 const TICKS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000];
 const NAMED = /^[15]0*$/;
 
-const plotWidth = ({ widthPx }: Pick<StripPlot, 'widthPx'>) => widthPx - ROOM.left - ROOM.right;
+/** Where the axis begins, behind the longest label. */
+function startPx({ strips }: StripPlot): number {
+  return SIGN_PX + LETTER_PX * Math.max(0, ...strips.map(({ label }) => label.length));
+}
 
 function scale(plot: StripPlot): (ms: number) => number {
   const [from, to] = [Math.log(plot.fromMs), Math.log(plot.toMs)];
+  const start = startPx(plot);
+  const width = plot.widthPx - ROOM.right - start;
   return (ms) => {
     const share = (Math.log(Math.max(ms, plot.fromMs)) - from) / (to - from);
-    return ROOM.left + plotWidth(plot) * Math.min(1, share);
+    return start + width * Math.min(1, share);
   };
 }
 
@@ -93,7 +101,7 @@ function stripSvg(
 /** The plot as one SVG element. */
 export function stripPlotSvg(plot: StripPlot): string {
   const x = scale(plot);
-  const end = ROOM.left + plotWidth(plot);
+  const [start, end] = [startPx(plot), plot.widthPx - ROOM.right];
   const floor = ROOM.top + ROW_PX * plot.strips.length;
   const ticks = TICKS.filter((tick) => tick >= plot.fromMs && tick <= plot.toMs).map((tick) => {
     const name = NAMED.test(String(tick))
@@ -103,9 +111,9 @@ export function stripPlotSvg(plot: StripPlot): string {
   });
   const rows = plot.strips.map((strip, index) => {
     const y = ROOM.top + ROW_PX * (index + 0.5);
-    return `${text(ROOM.left - 24, y + 4, strip.label, { anchor: 'end' })}${signSvg(strip.sign, ROOM.left - 13, y)}${line(ROOM.left, y, end, y, LINE)}${stripSvg(strip, y, x, end)}`;
+    return `${text(start - 24, y + 4, strip.label, { anchor: 'end' })}${signSvg(strip.sign, start - 13, y)}${line(start, y, end, y, LINE)}${stripSvg(strip, y, x, end)}`;
   });
-  const heads = `${text(ROOM.left, 11, 'ms over the round trip, logarithmic')}${text(end + 10, 11, 'median')}`;
-  const axis = line(ROOM.left, floor, end, floor, MUTED);
+  const heads = `${text(start, 11, 'ms over the round trip, logarithmic')}${text(end + 10, 11, 'median')}`;
+  const axis = line(start, floor, end, floor, MUTED);
   return frameSvg({ ...plot, heightPx: floor + ROOM.bottom }, heads + ticks.join('') + rows.join('') + axis);
 }
