@@ -94,22 +94,24 @@ async function learn(tab: Tab, origin: string): Promise<LabTrial> {
   return lesson;
 }
 
+async function visitOnce(
+  { tab, partFromServers }: ColdProfile,
+  { visit, origin }: Visits,
+): Promise<LabTrial> {
+  if (visit === 'second') {
+    const lesson = await learn(tab, origin);
+    if (lesson.adopted === null) return { ...lesson, error: `the first visit failed: ${lesson.error}` };
+    await partFromServers();
+  }
+  return navigate(tab, origin);
+}
+
 /** Makes the visits with a browser that is running. */
 export async function makeVisits(browser: VisitingBrowser, visits: Visits): Promise<LabTrial[]> {
   const trials: LabTrial[] = [];
   while (trials.length < visits.trials) {
     const profile = await browser.newProfile();
-    const { tab } = profile;
-    if (visits.visit === 'second') {
-      const lesson = await learn(tab, visits.origin);
-      if (lesson.adopted === null) {
-        trials.push({ ...lesson, error: `the first visit: ${lesson.error}` });
-        await profile.close();
-        continue;
-      }
-      await profile.partFromServers();
-    }
-    trials.push(await navigate(tab, visits.origin));
+    trials.push(await visitOnce(profile, visits));
     await profile.close();
   }
   return trials;
@@ -127,11 +129,15 @@ async function goPublic({ client, server }: Scene): Promise<void> {
 }
 
 const TITLES: Readonly<Record<BrowserKind, string>> = { chromium: 'Chromium', firefox: 'Firefox' };
+const VISIT_TITLES: Readonly<Record<Visit, string>> = {
+  first: 'first visit',
+  second: 'second visit, new connection',
+};
 
 /** Opens a browser as a contestant. It runs during its own turns only: one that idles still has work of its own. */
 export function browser(kind: BrowserKind, visit: Visit): Opener {
   const name = `${kind}-${visit}`;
-  const title = `${TITLES[kind]}, ${visit} visit`;
+  const title = `${TITLES[kind]}, ${VISIT_TITLES[visit]}`;
   return async (scene) => {
     const { client, caPath, spki } = scene;
     const { origin, host } = scene.caddy;
