@@ -5,6 +5,8 @@ import { percentile } from '@photofinish/shared/statistics';
 /** One round trip of P1's link: later than that a start is no longer the schedule's. */
 const MOST_LATE_P99_MS = 20;
 const LEAST_RATE_SHARE = 0.97;
+/** More may be under way at the end than at the beginning without any being late. */
+const LEAST_SHORTFALL = 5;
 const LEAST_IDLE_SHARE = 0.03;
 const MOST_FAILED_SHARE = 0.01;
 
@@ -48,7 +50,8 @@ export function judgeDrive(drive: Drive): DriveJudgement {
   const { idleShare } = drive;
   const why: string[] = [];
   if (lateP99Ms > MOST_LATE_P99_MS) why.push(`starts late: p99 ${lateP99Ms.toFixed(0)} ms`);
-  if (rateShare < LEAST_RATE_SHARE) why.push(`rate: ${percent(rateShare)} of what was asked`);
+  const short = drive.expected - drive.ended >= LEAST_SHORTFALL || drive.ended === 0;
+  if (rateShare < LEAST_RATE_SHARE && short) why.push(`rate: ${percent(rateShare)} of what was asked`);
   if (idleShare < LEAST_IDLE_SHARE) why.push(`processors: ${percent(idleShare)} left`);
   if (failedShare > MOST_FAILED_SHARE) why.push(`failed: ${percent(failedShare)}`);
   if (drive.complaints.length > 0) why.push(`generator: ${drive.complaints[0]}`);

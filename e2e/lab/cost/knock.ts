@@ -22,6 +22,7 @@ function knock(kind: string): Promise<boolean> {
   socket.once(kind === 'tls' ? 'secureConnect' : 'connect', () => resolve(true));
   socket.once('timeout', () => resolve(false));
   socket.once('error', () => resolve(false));
+  socket.once('close', () => resolve(false));
   return promise.finally(() => socket.destroy());
 }
 

@@ -114,31 +114,46 @@ function seedOf({ cell, round }: Segment, seed: number): number {
   return hash >>> 0;
 }
 
-async function drive(place: Place, segment: Segment, server: RunningServer, seed: number): Promise<Measured> {
-  const { cell, round } = segment;
-  const own = seedOf(segment, seed);
-  const generator = startGenerator(place, cell, server, own);
+/** What was asked of the client and what became of it, warming up included. */
+interface Driven {
+  /** When the time that is measured began, and when each request was to start, milliseconds since 1970. */
+  readonly fromMs: number;
+  readonly scheduledMs: readonly number[];
+  readonly samples: readonly Sample[];
+}
+
+async function drive(
+  { cell, seconds }: Segment,
+  pids: Pids,
+  generator: Generator,
+  seed: number,
+): Promise<Driven> {
   await pause(LOAD_MS);
-  const durationMs = 1000 * segment.seconds;
-  const moments = exponentialMoments(cell.perSecond, WARM_UP_MS + durationMs, seededRandom(own ^ 1));
+  const durationMs = 1000 * seconds;
+  const moments = exponentialMoments(cell.perSecond, WARM_UP_MS + durationMs, seededRandom(seed));
+  const fromMs = Date.now() + WARM_UP_MS;
   const driving = generator.drive(moments);
   await pause(WARM_UP_MS);
-  const pids: Pids = { server: server.pid, client: generator.pid, link: place.linkPids };
   const samples = await takeSamples(pids, generator, durationMs);
-  const scheduled = await driving;
-  await generator.finish();
-  const { outcomes, complaints } = generator;
+  return { fromMs, samples, scheduledMs: await driving };
+}
 
-  const fromMs = (scheduled[0] ?? 0) - (moments[0] ?? 0) + WARM_UP_MS;
+function measuredBy(
+  { cell, round }: Segment,
+  driven: Driven,
+  generator: Generator,
+): Omit<Measured, 'serverVersion'> {
+  const { fromMs, scheduledMs, samples } = driven;
+  const { outcomes, complaints } = generator;
   const started = outcomes.map(({ startedAtMs }) => startedAtMs).toSorted((a, b) => a - b);
-  const first = scheduled.findIndex((atMs) => atMs >= fromMs);
+  const warmingUp = scheduledMs.filter((atMs) => atMs < fromMs).length;
   const [idleMs, busyMs] = [sum(samples, (one) => one.idleMs), sum(samples, (one) => one.busyMs)];
-  const judged = judgeDrive({
-    scheduledMs: scheduled.slice(first),
-    startedMs: started.slice(first),
+  const { lateP99Ms, ...judged } = judgeDrive({
+    scheduledMs: scheduledMs.slice(warmingUp),
+    startedMs: started.slice(warmingUp),
     ended: sum(samples, ({ requests }) => requests),
-    expected: scheduled.length - first,
-    failed: outcomes.filter(({ ok }) => !ok).length,
+    expected: scheduledMs.length - warmingUp,
+    failed: outcomes.filter(({ ok, startedAtMs }) => !ok && startedAtMs >= fromMs).length,
     idleShare: idleMs / (idleMs + busyMs),
     complaints,
   });
@@ -146,15 +161,30 @@ async function drive(place: Place, segment: Segment, server: RunningServer, seed
   return {
     cell: cell.id,
     round,
-    samples,
-    drive: {
-      ...judged,
-      lateP99Ms: Number.isFinite(judged.lateP99Ms) ? judged.lateP99Ms : null,
-      why: [...judged.why],
-    },
+    samples: [...samples],
+    drive: { ...judged, lateP99Ms: Number.isFinite(lateP99Ms) ? lateP99Ms : null, why: [...judged.why] },
     races: { of: races.length, h3: races.filter(({ adopted }) => adopted === 'h3').length },
-    serverVersion: server.version,
   };
+}
+
+/** With a server that runs; the client is gone when it resolves or rejects. */
+async function measureOn(
+  place: Place,
+  segment: Segment,
+  server: RunningServer,
+  seed: number,
+): Promise<Measured> {
+  const own = seedOf(segment, seed);
+  const generator = startGenerator(place, segment.cell, server, own);
+  try {
+    const pids: Pids = { server: server.pid, client: generator.pid, link: place.linkPids };
+    // Of the kinds of requests and of their moments: neither may tell of the other.
+    const driven = await drive(segment, pids, generator, own ^ 1);
+    await generator.finish();
+    return { ...measuredBy(segment, driven, generator), serverVersion: server.version };
+  } finally {
+    await generator.finish();
+  }
 }
 
 /** Measures one segment. Rejects if the server or the client ends on the way. */
@@ -163,7 +193,7 @@ export async function measureSegment(place: Place, segment: Segment, seed: numbe
   await place.setLink(rttMs);
   const running = await place.start(server, objectBytes);
   try {
-    return await drive(place, segment, running, seed);
+    return await measureOn(place, segment, running, seed);
   } finally {
     await running.stop();
   }
