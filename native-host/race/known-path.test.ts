@@ -71,6 +71,12 @@ test('a fresh QUIC attempt on an unknown path: by the first sign of life, and af
   }
 });
 
+test('RFC 6298 section 2.2: nothing is waited for longer than three times its time, however lossy the past', () => {
+  assert.equal(startDelayMs(h3(4, 40, 5), null, null), 15);
+  assert.equal(initialRttMs(h3(30, 40, 20)), 20);
+  assert.equal(startDelayMs(h3(300, 2, 50), null, null), 58);
+});
+
 test('RFC 9002 section 6.1.2: nothing is overdue sooner than an eighth after its time', () => {
   assert.equal(initialRttMs(h3(48, 0)), 18);
   assert.equal(startDelayMs(h3(200, 0), null, null), 225);

@@ -30,14 +30,19 @@ function bounded(ms: number, leastMs: number, mostMs: number): number {
   return Math.min(mostMs, Math.max(leastMs, ms));
 }
 
-/** When something is overdue that takes `usualMs`, by the path's variance (RFC 6298 section 2.3) or the time threshold. */
+/**
+ * When something is overdue that takes `usualMs`, by the path's variance (RFC 6298 section 2.3) or the time threshold. No
+ * later than after a first sample: the variance of a path that loses packets is made of timers as well.
+ */
 function overdueMs(usualMs: number, { rttvarMs }: PathHint): number {
-  return Math.max(usualMs + Math.max(4 * rttvarMs, GRANULARITY_MS), TIME_THRESHOLD * usualMs);
+  const byVarianceMs = Math.min(usualMs + 4 * rttvarMs, ROUND_TRIPS_TO_ESTABLISH * usualMs);
+  return Math.max(byVarianceMs, usualMs + GRANULARITY_MS, TIME_THRESHOLD * usualMs);
 }
 
 /** When a first flight over this path is sent again: RFC 6298 section 2.3, RFC 9002 section 6.2.1. */
 function retransmissionMs(path: PathHint): number {
-  return overdueMs(path.srttMs, path);
+  // What acknowledgements took that were lost and sent again is not the path's: a handshake holds a whole round trip.
+  return overdueMs(Math.min(path.srttMs, path.handshakeMs ?? path.srttMs), path);
 }
 
 /** The contender's own past, or else the other's: both take the same path. */
@@ -55,15 +60,15 @@ export function initialRttMs(hints: Hints): number {
 export interface FreshRule {
   /** Null: not for silence alone. */
   readonly afterMs: number | null;
-  /** Whether it is for the first one's own sign of life to say when its handshake is overdue. */
+  /** Whether it is for signs of life to say when a handshake is overdue. */
   readonly heedsLife: boolean;
 }
 
 /**
  * The rule for one fresh QUIC attempt; null: none. A ServerHello that was lost is its server's to send again, after 200 ms
  * or a second, whatever its client knows: only another connection asks for another one. It is due once a handshake is
- * overdue: by memory on a path that HTTP/3 is known to take, by the first sign of life on any other. Silence there may
- * be a long way, or a host without HTTP/3: it counts only where asked for (`wanted`), after the first probe time-out.
+ * overdue: by memory on a path that HTTP/3 is known to take, by the first sign of life on any other. Silence alone may
+ * there be a long way, or a host without HTTP/3: it counts only where asked for (`wanted`), after the first probe time-out.
  */
 export function freshRule(
   hints: Hints,
@@ -76,8 +81,11 @@ export function freshRule(
 
 /** By when a handshake would be done over a path that lost none of it; no attempt starts sooner after another. */
 function handshakeOverdueMs(path: PathHint): number {
-  const usualMs = Math.max(path.handshakeMs ?? 0, path.srttMs);
-  return bounded(overdueMs(usualMs, path), LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
+  return bounded(
+    overdueMs(path.handshakeMs ?? path.srttMs, path),
+    LEAST_ATTEMPT_DELAY_MS,
+    MAX_ATTEMPT_DELAY_MS,
+  );
 }
 
 /**

@@ -352,6 +352,29 @@ test('fresh QUIC: unasked on an unknown path for a handshake that stalls, never 
   assert.deepEqual(starts(silent), ['h3 127.0.0.1 0']);
 });
 
+test('fresh QUIC: old HTTP that stalls beside a silent QUIC tells of a path that loses packets', () => {
+  const h3 = [{ handshakeMs: 900 }, { handshakeMs: 9 }];
+  const unasked = { freshQuic: null };
+  const stalled = play({
+    endpoints: ONE_ADDRESS,
+    with: unasked,
+    peers: { h3, h2: { handshakeMs: 400, transportMs: 7 } },
+  });
+  assert.deepEqual(starts(stalled), ['h3 127.0.0.1 0', 'h2 127.0.0.1 10', 'h3 127.0.0.1 38']);
+  const inTime = play({
+    endpoints: ONE_ADDRESS,
+    with: unasked,
+    peers: { h3, h2: { handshakeMs: 20, transportMs: 7 } },
+  });
+  assert.deepEqual(starts(inTime), ['h3 127.0.0.1 0', 'h2 127.0.0.1 10']);
+});
+
+test('fresh QUIC: a sign of life that comes after it calls for no other', () => {
+  const h3 = [{ handshakeMs: 2000, transportMs: 250 }, { handshakeMs: 2000 }];
+  const run = play({ endpoints: FAMILIES.slice(1, 2), with: FRESH, peers: { h3 } });
+  assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 201']);
+});
+
 test('fresh QUIC: no sooner than the least delay after an attempt under way (section 6 of the draft)', () => {
   const run = play({
     endpoints: ONE_ADDRESS,

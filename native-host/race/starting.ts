@@ -33,7 +33,7 @@ function beginNext(s: TrialState, lane: Lane, nowMs: number): void {
  */
 export function beginFresh(s: TrialState, nowMs: number): void {
   const first = s.firstQuic;
-  if (first?.phase !== 'connecting' || s.adopted !== null) return;
+  if (first?.phase !== 'connecting' || s.adopted !== null || s.runs.some(({ fresh }) => fresh)) return;
   const started = s.runs.filter((run) => run.phase === 'connecting').map((run) => run.startedMs);
   const earliestMs = Math.max(...started) + LEAST_ATTEMPT_DELAY_MS;
   if (nowMs < earliestMs) {
@@ -44,9 +44,13 @@ export function beginFresh(s: TrialState, nowMs: number): void {
   pump(s, first.lane, nowMs);
 }
 
-/** On an unknown path the first sign of life says what a round trip takes, and so when the handshake is overdue. */
+/**
+ * On an unknown path a sign of life says what a round trip takes, and so when a handshake is overdue: QUIC's own, else
+ * old HTTP's. If its handshake is overdue as well, silence is not a host without HTTP/3 but a path that loses packets.
+ */
 export function heedLife(s: TrialState, run: Run, transportMs: number): void {
-  if (s.plan.freshQuic?.heedsLife !== true || run !== s.firstQuic) return;
+  if (s.plan.freshQuic?.heedsLife !== true) return;
+  if (run !== s.firstQuic && s.firstQuic?.transportMs !== null) return;
   setTimer(s, 'fresh', transportMs + establishingMs(transportMs - run.startedMs));
 }
 
