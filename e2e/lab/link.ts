@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { networkUnavailable } from '../network/available.ts';
 import { startEcho } from '../network/echo.ts';
+import { netemUnavailable } from '../network/netem.ts';
 import { openNetwork } from '../network/open.ts';
 import type { Direction, Loss } from '../network/shape.ts';
 import { beginStep, formatElapsed, heading, say } from '../run/display.ts';
@@ -111,6 +112,8 @@ async function main(): Promise<number> {
     say(`The laboratory cannot be opened here: ${why}`);
     return 1;
   }
+  const netem = await netemUnavailable();
+  say(`Measured is the forwarder, which the laboratory uses for its reports; netem: ${netem ?? 'is there'}.`);
   say(`About ${formatElapsed(EXPECTED_MS)}.`);
   const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed: SEED } });
   try {
@@ -124,6 +127,7 @@ async function main(): Promise<number> {
         schema: 'photofinish.link/1',
         createdAt: new Date().toISOString(),
         seed: SEED,
+        netem,
         ...accuracy,
       };
       await writeFile(file, `${JSON.stringify(document, null, 1)}\n`);

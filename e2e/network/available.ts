@@ -31,6 +31,7 @@ const answers = new Map<LinkKind['kind'], Promise<string | null>>();
 async function ask(kind: LinkKind['kind']): Promise<string | null> {
   const why = await (answers.get('veth') ?? whyNoNamespaces());
   if (why !== null || kind === 'veth') return why;
+  // A shaped link may need the forwarder as well: not every shape is netem's.
   if (!existsSync(TUN)) return `there is no ${TUN}`;
   return existsSync(FORWARDER) ? null : 'the link is not built; run: npm run build';
 }

@@ -4,11 +4,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type End, type Forwarder, startForwarder } from './forwarder.ts';
 import { insist, makeNamespace, type Namespace } from './namespace.ts';
+import { beyondNetem, netemUnavailable, shapeEgress } from './netem.ts';
 import { namespaceName, orphanedNamespaces, thisProcess } from './owner.ts';
 import type { LinkReport, Shape, Shapes } from './shape.ts';
 
 /**
  * `veth`: a cable without delay. `tun`: through a forwarder that delays and loses, both directions alike at first.
+ * `shaped`: the same by the kernel's netem, where it has it and can do what the shape says; else a `tun`. Losses by a
+ * seed and reports are a `tun`'s.
  * Either carries packets of at most 1500 bytes, one at a time: the kernel's offloads would let larger ones pass.
  */
 export type LinkKind =
@@ -18,7 +21,11 @@ export type LinkKind =
       readonly shape?: Shape;
       /** Decides which packets are lost; 1 unless said. */
       readonly seed?: number;
-    };
+    }
+  | { readonly kind: 'shaped'; readonly shape?: Shape };
+
+/** What carries the packets. */
+export type LinkBackend = 'veth' | 'tun' | 'netem';
 
 export interface NetworkOptions<Name extends string> {
   /** Small letters and digits; one peer, `server`, unless said. At most 255. */
@@ -40,15 +47,16 @@ export interface Peer extends Namespace, Addresses {
   readonly clientDevice: string;
   /** The process that carries this link's packets; null where the kernel does. */
   readonly linkPid: number | null;
-  /** Changes the link while it runs. Rejects for a `veth`, which has no shape. */
+  /** Changes the link while it runs. Rejects for a `veth`, which has no shape, and for what a netem cannot do. */
   shape(shapes: Shapes): Promise<void>;
-  /** What a `tun` link did since the last report. Rejects for a `veth`. */
+  /** What a `tun` link did since the last report. Rejects for any other. */
   report(): Promise<LinkReport>;
 }
 
 export interface Network<Name extends string> {
   readonly client: Namespace;
   readonly peers: Readonly<Record<Name, Peer>>;
+  readonly linkBackend: LinkBackend;
   /** Ends every process inside and removes the namespaces; calling it again does nothing. */
   close(): Promise<void>;
 }
@@ -100,32 +108,38 @@ async function bringUp(namespace: Namespace, device: string, ipv4: string, ipv6:
   await namespace.ip('address', 'add', `${ipv6}/64`, 'dev', device, 'nodad');
 }
 
-/** Makes the two devices of a link; a forwarder is between them unless they are a cable's ends. */
-async function layLink(client: End, peer: End, link: LinkKind): Promise<Forwarder | null> {
-  if (link.kind === 'tun') return startForwarder(client, peer, link.seed ?? 1);
+/** What a link can do beyond carrying; a cable can nothing. */
+type Laid = Partial<Forwarder>;
+
+async function backendFor(link: LinkKind): Promise<LinkBackend> {
+  if (link.kind !== 'shaped') return link.kind;
+  const why = beyondNetem(link.shape ?? {}) ?? (await netemUnavailable());
+  return why === null ? 'netem' : 'tun';
+}
+
+/** Makes the two devices of a link, and whatever stands between them. */
+async function layLink(client: End, peer: End, backend: LinkBackend, seed: number): Promise<Laid> {
+  if (backend === 'tun') return startForwarder(client, peer, seed);
   const far = ['peer', 'name', peer.device, 'netns', peer.namespace];
   await insist('ip', ['link', 'add', client.device, 'netns', client.namespace, 'type', 'veth', ...far]);
-  return null;
+  return backend === 'netem' ? { shape: await shapeEgress(client, peer) } : {};
 }
 
 /** A peer as its users see it. */
-function joined(
-  peer: Namespace,
-  clientDevice: string,
-  addresses: Addresses,
-  forwarder: Forwarder | null,
-): Peer {
-  const tun = () => {
-    if (forwarder === null) throw new Error('a veth link has no shape');
-    return forwarder;
-  };
+function joined(peer: Namespace, clientDevice: string, addresses: Addresses, laid: Laid): Peer {
   return {
     ...peer,
     ...addresses,
     clientDevice,
-    linkPid: forwarder?.pid ?? null,
-    shape: async (shapes) => tun().shape(shapes),
-    report: async () => tun().report(),
+    linkPid: laid.pid ?? null,
+    async shape(shapes) {
+      if (laid.shape === undefined) throw new Error('a veth link has no shape');
+      await laid.shape(shapes);
+    },
+    async report() {
+      if (laid.report === undefined) throw new Error('only a tun link gives reports');
+      return laid.report();
+    },
   };
 }
 
@@ -144,29 +158,31 @@ export async function openNetwork<Name extends string = 'server'>(
   const owner = thisProcess();
   const nameOf = (role: string) => namespaceName(owner, opened, role);
   const remove = appointUndertaker(['client', ...names].map(nameOf));
-  const forwarders: Forwarder[] = [];
+  const closes: (() => Promise<void>)[] = [];
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= Promise.all(forwarders.map((forwarder) => forwarder.close())).then(remove);
+    closing ??= Promise.all(closes.map((each) => each())).then(remove);
     return closing;
   };
 
   try {
+    const linkBackend = await backendFor(link);
     const client = await makeNamespace(nameOf('client'));
     const peers: [string, Peer][] = [];
     for (const [index, name] of names.entries()) {
       const peer = await makeNamespace(nameOf(name));
       const near = { namespace: client.name, device: `link${index + 1}` };
-      const forwarder = await layLink(near, { namespace: peer.name, device: PEER_DEVICE }, link);
-      if (forwarder !== null) forwarders.push(forwarder);
+      const far = { namespace: peer.name, device: PEER_DEVICE };
+      const laid = await layLink(near, far, linkBackend, (link.kind === 'tun' ? link.seed : undefined) ?? 1);
+      if (laid.close !== undefined) closes.push(laid.close);
       const addresses = addressesOf(index + 1);
       await bringUp(client, near.device, addresses.clientIpv4, addresses.clientIpv6);
       await bringUp(peer, PEER_DEVICE, addresses.ipv4, addresses.ipv6);
-      if (link.kind === 'tun' && link.shape !== undefined)
-        await forwarder?.shape({ up: link.shape, down: link.shape });
-      peers.push([name, joined(peer, near.device, addresses, forwarder)]);
+      if (link.kind !== 'veth' && link.shape !== undefined)
+        await laid.shape?.({ up: link.shape, down: link.shape });
+      peers.push([name, joined(peer, near.device, addresses, laid)]);
     }
-    return { client, peers: Object.fromEntries(peers) as Record<Name, Peer>, close };
+    return { client, peers: Object.fromEntries(peers) as Record<Name, Peer>, linkBackend, close };
   } catch (error) {
     await close();
     throw error;

@@ -9,6 +9,7 @@ import { expect, test } from '@playwright/test';
 import { networkUnavailable } from '../network/available.ts';
 import { startEcho } from '../network/echo.ts';
 import { runCommand } from '../network/namespace.ts';
+import { netemUnavailable, netemWords } from '../network/netem.ts';
 import { type Network, openNetwork } from '../network/open.ts';
 import type { Shape } from '../network/shape.ts';
 import { rustProgram } from '../rust-programs.ts';
@@ -116,6 +117,42 @@ test('an obstacle is met by what it names and by nothing else, until it is taken
   await server.obstruct([{ transport: 'tcp', effect: 'drop' }]);
   expect(await comeHome(server.ipv6, 1201)).toBe(3);
   expect(await counter.read()).toBe(9);
+});
+
+test('a shaped link is netem where the kernel has it, else a forwarder', async () => {
+  const shape: Shape = { delayMs: DELAY_MS, loss: { kind: 'independent', share: 0 } };
+  const network = await openNetwork({ link: { kind: 'shaped', shape } });
+  opened.push(network);
+  const { client, peers, linkBackend } = network;
+  const { server } = peers;
+  expect(linkBackend).toBe((await netemUnavailable()) === null ? 'netem' : 'tun');
+  const echo = await startEcho(server);
+  const probe = { address: server.ipv4, datagrams: 5, bytes: 100, gapMs: 0 };
+  const before = await echo.probe(client, probe);
+  expect(before.roundTripsMs).toHaveLength(5);
+  expect(Math.min(...before.roundTripsMs)).toBeGreaterThanOrEqual(2 * DELAY_MS);
+  await server.shape({ up: { delayMs: 3 * DELAY_MS }, down: {} });
+  const after = await echo.probe(client, probe);
+  expect(Math.min(...after.roundTripsMs)).toBeGreaterThanOrEqual(3 * DELAY_MS);
+});
+
+test('the installed tc understands what is said to netem', async () => {
+  const { client } = await openTun({});
+  const shapes: Shape[] = [
+    {},
+    { delayMs: 12.5, loss: { kind: 'independent', share: 0.03 } },
+    { loss: { kind: 'bursts', enter: 0.02, leave: 0.25, shareInside: 0.5, shareOutside: 0.01 } },
+    { rateMbps: 0.5, queuePackets: 20 },
+  ];
+  const say = (words: readonly string[]) =>
+    client.run('tc', ['qdisc', 'replace', 'dev', 'lo', 'root', 'netem', ...words]);
+  // Words that tc does not know never reach the kernel, whose own answer is all that a kernel without netem has.
+  const NOT_HERE = 'Error: Specified qdisc kind is unknown.';
+  expect((await say(['delay', 'soon'])).stderr).not.toContain(NOT_HERE);
+  for (const shape of shapes) {
+    const { stderr } = await say(netemWords(shape));
+    expect(['', NOT_HERE]).toContain(stderr.trim());
+  }
 });
 
 /** What a process's command line or a namespace still says of a network. */

@@ -1,0 +1,42 @@
+// A shape in the words of tc-netem(8), and the shapes that netem would not keep to.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { beyondNetem, netemWords } from './netem.ts';
+import type { Shape } from './shape.ts';
+
+const words = (shape: Shape) => netemWords(shape).join(' ');
+
+test('a bare cable resets whatever was set before, and has room', () => {
+  assert.equal(words({}), 'limit 100000 delay 0ms loss random 0.000000% rate 0bit');
+});
+
+test('delay and independent losses', () => {
+  const shape: Shape = { delayMs: 12.5, loss: { kind: 'independent', share: 0.03 } };
+  assert.equal(words(shape), 'limit 100000 delay 12.5ms loss random 3.000000% rate 0bit');
+});
+
+test('bursts are p, r, 1-h and 1-k of the model of Gilbert and Elliott', () => {
+  const loss = { kind: 'bursts', enter: 0.02, leave: 0.25 } as const;
+  assert.match(words({ loss }), / loss gemodel 2\.000000% 25\.000000% 100\.000000% 0\.000000% /);
+  const mixed = { ...loss, shareInside: 0.5, shareOutside: 0.001 };
+  assert.match(words({ loss: mixed }), / 50\.000000% 0\.100000% /);
+});
+
+test('a rate counts IP bytes, and its queue is the limit', () => {
+  assert.match(words({ rateMbps: 10 }), /^limit 1000 .* rate 10mbit -14$/);
+  assert.match(words({ rateMbps: 0.5, queuePackets: 20 }), /^limit 20 .* rate 0\.5mbit -14$/);
+});
+
+test('what netem would do otherwise is refused', () => {
+  const beyond: Shape[] = [
+    { delayMs: 10, jitterMs: 1 },
+    { delayMs: 10, rateMbps: 10 },
+    { maxPacketBytes: 1280 },
+    { apart: { transport: 'udp', delayMs: 5 } },
+  ];
+  for (const shape of beyond) {
+    assert.notEqual(beyondNetem(shape), null);
+    assert.throws(() => netemWords(shape), RangeError);
+  }
+  assert.equal(beyondNetem({ delayMs: 10, jitterMs: 0 }), null);
+});
