@@ -13,7 +13,7 @@ import type { PathsRun, RowResult } from './result.ts';
 const MARK_OF: Readonly<Record<ContestantKind, Mark>> = { ours: 'h3', peer: 'h2', browser: 'h1' };
 const PLOT_PX = 760;
 /** Ends of the axis: round trips are 50 ms and more, and a failed trial counts as the deadline. */
-const AXIS = { fromMs: 50, toMs: 10_000 };
+const AXIS = { fromMs: 50, toMs: 10_000, axisTitle: 'ms' };
 
 /** The distributions of one group's times; empty where it has none to compare. */
 function distribution(id: string, group: string, goals: RowResult['goals']): string {
@@ -35,10 +35,10 @@ function distribution(id: string, group: string, goals: RowResult['goals']): str
   return figure(title, esc(`${description} The figures are in the table.`), drawing);
 }
 
-function rowMarkup({ name, title, goals }: RowResult): string {
+function rowMarkup({ name, goals }: RowResult): string {
   const groups = [...Map.groupBy(goals, ({ group }) => group)];
   const drawn = groups.map(([group, its], index) => distribution(`plot-${name}-${index}`, group, its));
-  return section(name, title, `${goalsMarkup(goals)}${drawn.join('')}`);
+  return section(name, name, `${goalsMarkup(goals)}${drawn.join('')}`);
 }
 
 function lateness({ rows }: PathsRun): string {

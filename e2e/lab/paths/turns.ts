@@ -2,12 +2,29 @@
 // a machine which slows down slows all of them.
 import { shuffled } from '../../bench/random.ts';
 import type { Contestant } from '../contestant.ts';
+import { formatNumber } from '../results/goal-row.ts';
 import type { LabTrial } from '../trial.ts';
+import { estimate, type Statistic } from './figure.ts';
+import { countedTimes } from './record.ts';
 import type { Bench } from './row.ts';
 
 export interface Measured {
   readonly contestant: Contestant;
   readonly trials: readonly LabTrial[];
+}
+
+/** The peers' figures of the same run as an anchor: "here: NAME FIGURE, ...", absent ones named as such. */
+export function anchorHere(
+  turns: readonly Measured[],
+  statistic: Statistic,
+  names: readonly string[],
+): string {
+  const said = names.map((name) => {
+    const turn = turns.find(({ contestant }) => contestant.name === name);
+    const found = turn && estimate(statistic, countedTimes(turn.trials));
+    return `${name} ${found ? formatNumber(found.value) : 'absent'}`;
+  });
+  return `here: ${said.join(', ')}`;
 }
 
 /** Sizes of the batches of that many trials, as equal as can be. */

@@ -1,12 +1,11 @@
 // A first flight that is lost on the way to the server: how soon each QUIC stack sends it again.
 import { goH3 } from '../../contestants/go.ts';
 import { quinn } from '../../contestants/quinn.ts';
-import { formatNumber } from '../../results/goal-row.ts';
 import { h3Known, h3KnownClassic, h3Unknown, h3UnknownClassic } from '../clients.ts';
-import { atMost, estimate, type Figure, figureOf, plottedAs } from '../figure.ts';
+import { atMost, type Figure, figureOf, plottedAs } from '../figure.ts';
 import { countedTimes } from '../record.ts';
 import { CLEAN, ROUND_TRIP_MS, type Row } from '../row.ts';
-import { prepareAll, takeTurns } from '../turns.ts';
+import { anchorHere, prepareAll, takeTurns } from '../turns.ts';
 
 const LOSS_SHARE = 0.1;
 const MOST_A_BATCH = 40;
@@ -31,12 +30,7 @@ export const established: Row = {
     const contestants = await bench.open([h3Unknown, h3Known, h3UnknownClassic, h3KnownClassic, quinn, goH3]);
     await prepareAll(bench, contestants);
     const turns = await takeTurns(bench, contestants, trials, MOST_A_BATCH);
-    const p95 = (name: string) => {
-      const turn = turns.find(({ contestant }) => contestant.name === name);
-      const found = turn && estimate('p95', countedTimes(turn.trials));
-      return found ? formatNumber(found.value) : 'absent';
-    };
-    const anchor = `here: quinn ${p95('quinn')}, quic-go ${p95('go-h3')}`;
+    const anchor = anchorHere(turns, 'p95', ['quinn', 'go-h3']);
     return turns.flatMap(({ contestant, trials: its }): Figure[] => {
       const limit = GOALS[contestant.name];
       const times = countedTimes(its);

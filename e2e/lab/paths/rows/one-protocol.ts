@@ -21,7 +21,7 @@ export const oneProtocol: Row = {
   name: 'one-protocol',
   title: `servers of one protocol, round trip ${ROUND_TRIP_MS} ms`,
   trials: { usual: 8, full: 50 },
-  trialMs: 2500,
+  trialMs: 4200,
   fixedMs: 2000,
   async measure(bench, trials) {
     const { server } = bench.scene;

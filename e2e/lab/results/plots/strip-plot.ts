@@ -32,6 +32,8 @@ export interface StripPlot extends Omit<Frame, 'heightPx'> {
   /** Both ends of the axis, ms, at powers of ten times 1, 2 or 5; earlier times stand at its start. */
   readonly fromMs: number;
   readonly toMs: number;
+  /** What the axis counts; unless said, what a trial took beyond the round trip. */
+  readonly axisTitle?: string;
 }
 
 const ROOM = { right: 130, top: 22, bottom: 22 };
@@ -113,7 +115,7 @@ export function stripPlotSvg(plot: StripPlot): string {
     const y = ROOM.top + ROW_PX * (index + 0.5);
     return `${text(start - 24, y + 4, strip.label, { anchor: 'end' })}${signSvg(strip.sign, start - 13, y)}${line(start, y, end, y, LINE)}${stripSvg(strip, y, x, end)}`;
   });
-  const heads = `${text(start, 11, 'ms over the round trip, logarithmic')}${text(end + 10, 11, 'median')}`;
+  const heads = `${text(start, 11, `${plot.axisTitle ?? 'ms over the round trip'}, logarithmic`)}${text(end + 10, 11, 'median')}`;
   const axis = line(start, floor, end, floor, MUTED);
   return frameSvg({ ...plot, heightPx: floor + ROOM.bottom }, heads + ticks.join('') + rows.join('') + axis);
 }
