@@ -8,7 +8,7 @@ import type { Estimate } from './goal-row.ts';
 import { wilson } from './intervals.ts';
 import { figure } from './page-frame.ts';
 import { PAPER_ALT_SVC, PAPER_RACE, PAPER_TITLE, paperAdopted, paperMean, paperRow } from './paper.ts';
-import { type Sign, signMarkup, signOf } from './plots/drawing.ts';
+import { PUBLISHED, type Sign, signMarkup, signOf } from './plots/drawing.ts';
 import { type PointSeries, pointPlotSvg } from './plots/point-plot.ts';
 import { type Strip, stripPlotSvg } from './plots/strip-plot.ts';
 import { isAltSvc, lossText, type RowKind } from './tables.ts';
@@ -25,16 +25,14 @@ const GOAL_OVER_MS = 2;
 const TICKS_APART_MS = 100;
 
 const MARK_OF: Readonly<Record<RowKind, Mark>> = { ours: 'h3', peer: 'h2', browser: 'h1', paper: 'unknown' };
-/** A hollow diamond. */
-const PAPER_SIGN: Sign = { mark: 'unknown', shape: 3, hollow: true };
 
-/** Everyone's sign, `paper` included: colour by kind, shape within it. */
+/** Everyone's sign, `paper` included: fill and colour by kind, shape within it. */
 export function signsOf({ contestants }: Derived): ReadonlyMap<string, Sign> {
   const groups = Map.groupBy(contestants, ({ kind }) => kind);
   const own = [...groups].flatMap(([kind, members]) =>
     members.map(({ name }, nth) => [name, signOf(MARK_OF[kind], nth)] as const),
   );
-  return new Map([...own, ['paper', PAPER_SIGN]]);
+  return new Map([...own, ['paper', PUBLISHED]]);
 }
 
 interface Client {
@@ -48,8 +46,8 @@ function clientsOf(derived: Derived, has: (contestant: ContestantInfo) => boolea
   const signs = signsOf(derived);
   const own = derived.contestants
     .filter(has)
-    .map(({ name, title }) => ({ name, title, sign: signs.get(name) ?? PAPER_SIGN }));
-  return [{ name: 'paper', title: PAPER_TITLE, sign: PAPER_SIGN }, ...own];
+    .map(({ name, title }) => ({ name, title, sign: signs.get(name) ?? PUBLISHED }));
+  return [{ name: 'paper', title: PAPER_TITLE, sign: PUBLISHED }, ...own];
 }
 
 function legend(clients: readonly Client[]): string {

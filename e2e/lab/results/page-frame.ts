@@ -22,7 +22,7 @@ figure { margin: 24px 0 0; break-inside: avoid; } figcaption { font-size: 12.5px
 footer { margin-top: 56px; padding-top: 12px; border-top: 1px solid var(--pf-line); font-size: 12.5px; }
 @media (max-width: 820px) { body { padding: 24px 16px; } .pair { grid-template-columns: 1fr; } }
 @page { size: A4 landscape; margin: 14mm; }
-@media print { body { max-width: none; padding: 0; font-size: 11px; } table { font-size: 9.5px; line-height: 13px; } th, td { padding-block: 2px; padding-inline-end: 8px; } thead { display: table-header-group; } tr, .legend, dl { break-inside: avoid; } h2, h3, caption { break-after: avoid; } section { margin-top: 24px; } .scroll { overflow: visible; } }`;
+@media print { body { max-width: none; padding: 0; font-size: 11px; } table, thead th, caption, figcaption, .legend, .verdict small { font-size: 9.5px; line-height: 13px; } h3, figcaption b { font-size: 12px; } th, td { padding-block: 2px; padding-inline-end: 8px; } thead { display: table-header-group; } tr, .legend, dl { break-inside: avoid; } h2, h3, caption { break-after: avoid; } section { margin-top: 24px; } .scroll { overflow: visible; } }`;
 
 export interface LabPage {
   readonly title: string;
