@@ -28,7 +28,7 @@ export const refused: Row = {
     return [...samples].map(([delayMs, its]): Figure => {
       const name = `ours, start delay ${delayMs} ms, median`;
       const note = delayMs < ROUND_TRIP_MS ? 'the start delay was over before the refusal came' : '';
-      const anchor = 'nobody reacts: curl 1104 ms to HTTP/2';
+      const anchor = 'peers, to HTTP/2: row one-protocol';
       return figureOf(
         { group: refused.title, name, unit: 'ms', goal: atMost(2), anchor, note },
         'median',
