@@ -5,7 +5,7 @@ import type { Cell, ContestantInfo } from '../adoption/run.ts';
 import { DEADLINE_MS } from '../trial.ts';
 import { type Derived, delayCells, lossCells } from './figures.ts';
 import type { Estimate } from './goal-row.ts';
-import { wilson } from './intervals.ts';
+import { scaled, wilson } from './intervals.ts';
 import { figure } from './page-frame.ts';
 import { PAPER_ALT_SVC, PAPER_RACE, PAPER_TITLE, paperAdopted, paperMean, paperRow } from './paper.ts';
 import { PUBLISHED, type Sign, signMarkup, signOf } from './plots/drawing.ts';
@@ -64,12 +64,6 @@ function adoptionOf(derived: Derived, cell: Cell, client: string): Estimate | nu
   const adopted = row && paperAdopted(row);
   return adopted ? wilson(adopted) : null;
 }
-
-const scaled = ({ value, low, high }: Estimate, scale: number, shift = 0): Estimate => ({
-  value: value * scale + shift,
-  low: low * scale + shift,
-  high: high * scale + shift,
-});
 
 /** Even steps over what is there, the axis ending where the lowest interval does. */
 function shareTicks(points: readonly (Estimate | null)[]): number[] {

@@ -12,8 +12,8 @@ import {
   type TimeKey,
   timesOf,
 } from './figures.ts';
-import { type Bound, type Estimate, formatNumber, type GoalRow, judgeGoal } from './goal-row.ts';
-import { ratioOfMeans, ratioOfShares, ruleOfThree } from './intervals.ts';
+import { type Bound, formatNumber, type GoalRow, judgeGoal } from './goal-row.ts';
+import { ratioOfMeans, ratioOfShares, ruleOfThree, scaled } from './intervals.ts';
 import { PAPER_ALT_SVC, PAPER_RACE, paperAdopted, paperRow } from './paper.ts';
 
 /** As many as P2 made in each cell; goals are judged on no fewer. */
@@ -33,11 +33,6 @@ const GO_RACE = 'go-race';
 const ALT_SVC = 'alt-svc';
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-const scaled = ({ value, low, high }: Estimate, scale: number, shift = 0): Estimate => ({
-  value: value * scale + shift,
-  low: low * scale + shift,
-  high: high * scale + shift,
-});
 
 /** Why these figures do not suffice to judge a goal; undefined: they do. */
 function tooFew({ run }: Derived, ...sides: readonly Figures[]): string | undefined {

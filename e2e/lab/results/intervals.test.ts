@@ -57,6 +57,13 @@ describe('the share of trials', () => {
 });
 
 describe('the ratio of two shares', () => {
+  // Fagerland, Lydersen and Laake, "Statistical Analysis of Contingency Tables", 2017, chapter 4, with its software.
+  test('is as published for 7 of 34 against 1 of 34', () => {
+    const { low, high } = ratioOfShares({ hits: 7, of: 34 }, { hits: 1, of: 34 });
+    near(low, 1.1537, 0.00005);
+    near(high, 41.9763, 0.00005);
+  });
+
   test('is inverted by turning it round', () => {
     fc.assert(
       fc.property(counts, counts, (first, second) => {

@@ -46,14 +46,16 @@ export function ratioOfShares(first: Count, second: Count): Estimate {
   const [one, two] = [wilson(first), wilson(second)];
   if (first.hits === 0 && second.hits === 0) return { value: Number.NaN, low: 0, high: Infinity };
   const product = one.value * two.value;
-  const end = (side: 'low' | 'high') => {
-    const [ofFirst, ofSecond] = side === 'low' ? [one.low, two.high] : [one.high, two.low];
-    const scale = ofSecond * (2 * two.value - ofSecond);
-    if (scale === 0) return Infinity;
-    const root = Math.sqrt(Math.max(0, product ** 2 - ofFirst * (2 * one.value - ofFirst) * scale));
-    return (product + (side === 'low' ? -root : root)) / scale;
-  };
-  return { value: one.value / two.value, low: Math.max(0, end('low')), high: end('high') };
+  const rootOf = (ofFirst: number, ofSecond: number) =>
+    Math.sqrt(Math.max(0, product ** 2 - ofFirst * ofSecond));
+  const lowFirst = one.low * (2 * one.value - one.low);
+  const highFirst = one.high * (2 * one.value - one.high);
+  const lowSecond = two.low * (2 * two.value - two.low);
+  const highSecond = two.high * (2 * two.value - two.high);
+  // The published lower end, (product - root) / highSecond, extended by product + root: it divides by no zero.
+  const low = lowFirst === 0 ? 0 : lowFirst / (product + rootOf(lowFirst, highSecond));
+  const high = lowSecond === 0 ? Infinity : (product + rootOf(highFirst, lowSecond)) / lowSecond;
+  return { value: one.value / two.value, low, high };
 }
 
 function meanOf(values: readonly number[]): number {
@@ -67,6 +69,11 @@ function drawnMean(values: Float64Array, random: Random): number {
   for (let drawn = 0; drawn < values.length; drawn += 1)
     sum += values[Math.floor(random() * values.length)] ?? 0;
   return sum / values.length;
+}
+
+/** The estimate in another unit (a scale above 0) or from another origin. */
+export function scaled({ value, low, high }: Estimate, scale: number, shift = 0): Estimate {
+  return { value: value * scale + shift, low: low * scale + shift, high: high * scale + shift };
 }
 
 function exactly(value: number): Estimate {
