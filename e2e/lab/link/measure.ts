@@ -37,11 +37,12 @@ export interface LossRow {
   readonly sent: number;
   /** By the link; the share is that of all that came to it. */
   readonly lost: number;
+  /** For bursts the interval is as wide as their correlation makes it. */
   readonly got: Estimate;
   /** Sent, not lost by the link, and not arrived either: above none, a busy machine's sockets lost them. */
   readonly missing: number;
-  /** Mean lengths; null for independent losses. */
-  readonly burst: { readonly asked: number; readonly got: number } | null;
+  /** Mean lengths; null for independent losses, and `got` is null where the machine lost some as well. */
+  readonly burst: { readonly asked: number; readonly got: number | null } | null;
 }
 
 export interface RateRow {
@@ -67,7 +68,8 @@ const IPV4_UDP_BYTES = 28;
 const PAYLOAD_BYTES = 100;
 /** How often per second a datagram is sent where delay is measured: seldom enough that the machine goes idle between. */
 const CALM_PER_SECOND = 250;
-const LOSS_PER_SECOND = 4000;
+/** A receiver may then stall for 0.1 s before its buffer is full. */
+const LOSS_PER_SECOND = 2500;
 const RATE_PAYLOAD_BYTES = 1200;
 const RATE_EXCESS = 4;
 const CPU_SPAN_MS = 2000;
@@ -125,6 +127,16 @@ export function meanBurst(arrivals: readonly Pick<Arrival, 'sequence'>[], sent: 
   return bursts === 0 ? 0 : (sent - arrived.size) / bursts;
 }
 
+/**
+ * Of so many packets of a two-state chain, how many independent ones would tell as much of its share: their correlation
+ * from one to the next is 1 - enter - leave.
+ */
+function independentOnes(loss: Loss, packets: number): number {
+  if (loss.kind === 'independent') return packets;
+  const correlation = 1 - loss.enter - loss.leave;
+  return (packets * (1 - correlation)) / (1 + correlation);
+}
+
 /** Sends that many datagrams over a link with that loss. */
 export async function measureLoss(
   network: Joined,
@@ -140,16 +152,21 @@ export async function measureLoss(
   const arrivals = await sendStream(from, to, stream);
   const { lost, delivered } = (await server.report())[direction];
   await server.shape({ [direction]: BARE });
+  const missing = datagrams - lost - arrivals.length;
+  const reached = lost + delivered;
+  const of = independentOnes(asked, reached);
   return {
     direction,
     asked,
     askedShare: shareOf(asked),
     sent: datagrams,
     lost,
-    got: wilson({ hits: lost, of: lost + delivered }),
-    missing: datagrams - lost - arrivals.length,
+    got: wilson({ hits: (lost / reached) * of, of }),
+    missing,
     burst:
-      asked.kind === 'independent' ? null : { asked: 1 / asked.leave, got: meanBurst(arrivals, datagrams) },
+      asked.kind === 'independent'
+        ? null
+        : { asked: 1 / asked.leave, got: missing > 0 ? null : meanBurst(arrivals, datagrams) },
   };
 }
 

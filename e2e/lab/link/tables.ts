@@ -54,10 +54,9 @@ export function lossTable(rows: readonly LossRow[]): string {
       percent(row.askedShare),
       String(row.sent),
       percent(row.got.value),
-      // The interval is that of independent losses.
-      row.burst === null ? `${percent(row.got.low)} to ${percent(row.got.high)}` : NONE,
-      row.burst === null ? NONE : row.burst.asked.toFixed(2),
-      row.burst === null ? NONE : row.burst.got.toFixed(2),
+      `${percent(row.got.low)} to ${percent(row.got.high)}`,
+      row.burst?.asked.toFixed(2) ?? NONE,
+      row.burst?.got?.toFixed(2) ?? NONE,
       String(row.missing),
     ]),
   );

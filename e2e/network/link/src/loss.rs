@@ -116,9 +116,10 @@ mod tests {
             share_inside: 1.0,
             share_outside: 0.0,
         });
-        // Stationary share enter / (enter + leave); geometric length of mean 1 / leave.
+        // Stationary share enter / (enter + leave); geometric length of mean 1 / leave. Five standard
+        // deviations of a share whose packets are correlated by 0.7 are 1.4 %.
         let got = share(&lost);
-        assert!((got - 1.0 / 6.0).abs() < 0.02, "{got}");
+        assert!((got - 1.0 / 6.0).abs() < 0.014, "{got}");
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count();
         let length = got * PACKETS as f64 / bursts as f64;
         assert!((length - 4.0).abs() < 0.3, "{length}");
