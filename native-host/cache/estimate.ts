@@ -4,8 +4,6 @@ import type { Attempt } from '@photofinish/shared/outcome';
 /** RFC 6298 section 2: alpha and beta. */
 const RTT_GAIN = 1 / 8;
 const VARIANCE_GAIN = 1 / 4;
-/** A handshake can be late for many reasons and early for none, so the estimate of it falls faster than it rises. */
-const FALLING_GAIN = 1 / 2;
 /** One that was sent again took a multiple, its sender's timer and not its path: no sample counts for more than this. */
 const MOST_OF_OLD = 2;
 /** RFC 6298 section 2: the first retransmission of a SYN. A connection that took longer may have needed it. */
@@ -37,8 +35,7 @@ export function smoothedRtt(old: RttEstimate | null, sampleMs: number): RttEstim
  * mean would be made of the servers' retransmission timers as soon as the path loses packets.
  */
 export function undisturbed(old: number | null, sampleMs: number): number {
-  if (old === null) return sampleMs;
-  if (sampleMs < old) return old + FALLING_GAIN * (sampleMs - old);
+  if (old === null || sampleMs < old) return sampleMs;
   return smoothed(old, Math.min(sampleMs, MOST_OF_OLD * old));
 }
 

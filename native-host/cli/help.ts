@@ -87,10 +87,10 @@ Options:
   --attempt-delay MS   how long an address may stay silent before the next is
                        tried beside it, ${LEAST_ATTEMPT_DELAY_MS} to ${MAX_ATTEMPT_DELAY_MS}
                          (default ${ATTEMPT_DELAY_MS}, or by what is known of the path)
-  --fresh-quic         mode race only: the one more QUIC attempt that a race
-                       adds to a first one whose handshake is overdue also to
+  --fresh-quic         modes race and h3: the one more QUIC attempt that they
+                       add to a first one whose handshake is overdue also to
                        an unknown host that stays silent
-  --no-fresh-quic      mode race only: no such attempt at all
+  --no-fresh-quic      no such attempt at all
   --initial-rtt MS     QUIC's estimate of the round-trip time before it has one,
                        1 to 10000: its first retransmission comes after three
                        times that (default 67, or by what is known of the path;

@@ -30,7 +30,7 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ['a.test --attempt-delay 2001', 'bad-number', /--attempt-delay/],
   ['a.test --fresh-quic --no-fresh-quic', 'bad-usage', /exclude each other/],
   ['a.test --initial-rtt 0', 'bad-number', /--initial-rtt/],
-  ['a.test --mode v3 --fresh-quic', 'bad-usage', /--fresh-quic is for mode race only/],
+  ['a.test --mode v3 --fresh-quic', 'bad-usage', /--fresh-quic is for modes race and h3 only/],
   ['a.test --timeout 0', 'bad-number', /--timeout .* 1 to 600000/],
   ['a.test --timeout 600001', 'bad-number', /--timeout/],
   ['a.test --resolve a.test:443', 'bad-resolve', /a part is missing/],

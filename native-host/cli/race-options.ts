@@ -154,8 +154,8 @@ export function parseRaceCommand(args: readonly string[]): RaceCommand {
   const trials = wholeNumber('trials', values.trials, 1, 100_000, mode === 'compare' ? DEFAULT_PAIRS : 1);
   const memory = oneOf('bad-memory', 'memory', values.memory, MEMORIES, trials > 1 ? 'none' : 'full');
   const freshQuic = readFreshQuic(values['fresh-quic'], values['no-fresh-quic']);
-  if (freshQuic === true && mode !== 'race')
-    throw new Complaint('bad-usage', '--fresh-quic is for mode race only');
+  if (freshQuic === true && mode !== 'race' && mode !== 'h3')
+    throw new Complaint('bad-usage', '--fresh-quic is for modes race and h3 only');
   const fromInput = positionals.length === 1 && positionals[0] === INPUT;
   const concurrency = fromInput
     ? wholeNumber('concurrency', values.concurrency, 1, MAX_LINES_AT_A_TIME, DEFAULT_LINES_AT_A_TIME)

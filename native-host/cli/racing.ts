@@ -91,7 +91,7 @@ function specOf(
     pairs: trials,
     startDelayMs: command.startDelayMs,
     ...(command.attemptDelayMs !== null && { attemptDelayMs: command.attemptDelayMs }),
-    ...(command.freshQuic !== null && { freshQuic: command.freshQuic && command.mode === 'race' }),
+    ...(command.freshQuic !== null && { freshQuic: command.freshQuic }),
     ...(command.initialRttMs !== null && { initialRttMs: command.initialRttMs }),
     timeoutMs: command.timeoutMs,
   };

@@ -375,6 +375,15 @@ test('fresh QUIC: a sign of life that comes after it calls for no other', () => 
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 201']);
 });
 
+test('fresh QUIC: for HTTP/3 alone as well', () => {
+  const run = play({
+    endpoints: ONE_ADDRESS,
+    with: { ...ON_KNOWN_PATH, mode: 'h3' },
+    peers: { h3: [{ handshakeMs: 204, transportMs: 51 }, { handshakeMs: 44 }] },
+  });
+  assert.deepEqual(outcomes(run), ['h3 127.0.0.1 cancelled', 'h3 127.0.0.1 adopted']);
+});
+
 test('fresh QUIC: no sooner than the least delay after an attempt under way (section 6 of the draft)', () => {
   const run = play({
     endpoints: ONE_ADDRESS,

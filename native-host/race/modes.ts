@@ -112,7 +112,7 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
   },
   // P1, test cases 1 and 2: both at once, nothing remembered.
   naive: { ...alone(H3), lanes: [H3, H2], lanesWhenAdvertised: [H3, H2] },
-  h3: alone(H3),
+  h3: { ...alone(H3), refreshes: true },
   h2: alone(H2),
   compare: { kind: 'series', pair: ['h3', 'h2'] },
 };

@@ -34,6 +34,23 @@ test('memory hints: the path is known, the decision and the advertisement are no
   assert.equal(result.summary.cache, undefined);
 });
 
+test('a fresh QUIC attempt joins HTTP/3 alone, and never a pair that is compared', async () => {
+  const known = { decision: null, ageSeconds: 0, hints: HINTS } as const;
+  const attempts = async (mode: 'h3' | 'compare') => {
+    const options = { mode, memory: 'hints', startDelayMs: null, known, pairs: 1 } as const;
+    const { result } = await race([{ handshakeMs: 300 }], [{ handshakeMs: 50 }], options);
+    return result.trials.flatMap((t) => t.attempts.map((a) => [a.protocol, a.fresh ?? false]));
+  };
+  assert.deepEqual(await attempts('h3'), [
+    ['h3', false],
+    ['h3', true],
+  ]);
+  assert.deepEqual(await attempts('compare'), [
+    ['h3', false],
+    ['h2', false],
+  ]);
+});
+
 test('a start delay from a measured path is told in whole microseconds, as all times are', async () => {
   const measured = { srttMs: 10, rttvarMs: 4.0227277, handshakeMs: null, lossRate: null };
   const known = { decision: null, ageSeconds: 0, hints: { ...NO_HINTS, h3: measured } };

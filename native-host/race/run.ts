@@ -115,7 +115,8 @@ function driveOne({ options, schedule, memory }: Race, index: number, places: Pl
     startDelayMs: options.startDelayMs,
     attemptDelayMs: options.attemptDelayMs ?? null,
     initialRttMs: options.initialRttMs ?? null,
-    freshQuic: options.freshQuic ?? null,
+    // A series measures what one connection takes.
+    freshQuic: mode === options.mode ? (options.freshQuic ?? null) : false,
     timeoutMs: options.timeoutMs,
   });
   const at = { trial: index + 1, trials: schedule.length };
