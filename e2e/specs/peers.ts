@@ -102,7 +102,7 @@ export function raceArguments(
   address = '127.0.0.1',
 ): string[] {
   const place = ['--resolve', `${HOST}:${port}:${address}`, '--allow-private', '--ca', caPath];
-  const limits = ['--memory', 'none', '--timeout', String(TIMEOUT_MS), '--json'];
+  const limits = ['--memory', 'none', '--no-fresh-quic', '--timeout', String(TIMEOUT_MS), '--json'];
   return ['race', `https://${HOST}:${port}`, '--mode', mode, ...limits, ...place];
 }
 

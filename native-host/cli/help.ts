@@ -78,8 +78,8 @@ Options:
                        which is told once as races-wait
   --memory MEMORY      ${listed(MEMORIES)}: what of the host cache is used
                          none   nothing is read or written
-                         hints  round-trip times and failures are read, not the
-                                decision; no outcome is written
+                         hints  round-trip times, failures and Alt-Svc are read,
+                                the decision is not; no outcome is written
                          full   all is read, and the outcome written
                          (default full for one trial, none for several)
   --start-delay MS     head start of HTTP/3, 0 to 10000

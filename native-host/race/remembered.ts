@@ -9,7 +9,7 @@ import type { DrivenTrial } from './drive.ts';
 import { decisionOf } from './learn.ts';
 import type { Decision } from './plan.ts';
 
-/** What a host cache knows before the race. Memory `hints` reads the hints alone, `none` nothing. */
+/** What a host cache knows before the race. Memory `hints` reads all but the decision, `none` nothing. */
 export interface Known {
   /** The protocol to attempt alone, if a fresh outcome says so; null lets the race decide. */
   readonly decision: Decision | null;
@@ -45,16 +45,16 @@ export interface Beginning {
 
 /** Starts with what is known at `nowMs`. */
 export function remember({ memory, known, host: own, nowMs }: Beginning): Remembered {
-  const full = memory === 'full' ? known : undefined;
-  let decision = full?.decision ?? null;
-  let altSvc = full?.altSvc ?? null;
-  let ageSeconds = full?.ageSeconds ?? 0;
+  const told = memory === 'none' ? undefined : known;
+  let decision = memory === 'full' ? (known?.decision ?? null) : null;
+  let altSvc = told?.altSvc ?? null;
+  let ageSeconds = told?.ageSeconds ?? 0;
   let heardMs = nowMs;
-  const misdirected = new Set(full?.misdirected === undefined ? [] : [full.misdirected]);
+  const misdirected = new Set(told?.misdirected === undefined ? [] : [told.misdirected]);
   const believes = ({ host, port }: Alternative): boolean =>
     !misdirected.has(`${host === '' ? own : host.replaceAll(/^\[|\]$/g, '')}:${port}`);
   return {
-    hints: memory === 'none' ? NO_HINTS : (known?.hints ?? NO_HINTS),
+    hints: told?.hints ?? NO_HINTS,
     decision: () => decision,
     alternatives(atMs) {
       if (altSvc === null) return [];

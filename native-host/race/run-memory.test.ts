@@ -11,7 +11,7 @@ const HINTS: Hints = {
   addresses: new Map([['127.0.0.1', { srttMs: 40, usedAtMs: 5 }]]),
 };
 
-test('memory hints: the path is known, the decision and the advertisement are not', async () => {
+test('memory hints: the path and what is advertised are known, the decision is not', async () => {
   const known = { decision: 'h2', altSvc: 'h3=":4433"', ageSeconds: 0, hints: HINTS } as const;
   const { result, contenders, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
     memory: 'hints',
@@ -19,7 +19,7 @@ test('memory hints: the path is known, the decision and the advertisement are no
     known,
   });
   assert.equal(contenders.h3.targets[0]?.initialRttMs, 20);
-  assert.equal(contenders.h3.targets[0]?.port, 8443);
+  assert.equal(contenders.h3.targets[0]?.port, 4433);
   assert.deepEqual(adopted(result), ['h3']);
   assert.deepEqual(
     result.trials[0]?.attempts.map((a) => [a.protocol, a.fresh, a.startedMs]),

@@ -59,10 +59,10 @@ export const ENTRANTS: readonly Entrant[] = [
     options: ['--no-post-quantum'],
   }),
   without({
-    name: 'race-fresh-quic',
-    title: 'race, first contact, with a fresh QUIC attempt',
+    name: 'race-one-quic',
+    title: 'race, first contact, without the fresh QUIC attempt',
     mode: 'race',
-    options: ['--fresh-quic'],
+    options: ['--no-fresh-quic'],
   }),
   without({
     name: 'race-known-one-quic',

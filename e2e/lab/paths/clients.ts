@@ -45,10 +45,10 @@ export const raceMetBefore = raceOf({
 });
 export const raceUnknown = raceOf({ name: 'race', title: 'ours, host unknown' });
 export const raceKnown = raceOf({ name: 'race-known', title: 'ours, host known', known: true });
-export const raceFresh = raceOf({
-  name: 'race-fresh',
-  title: 'ours, host unknown, --fresh-quic',
-  options: ['--fresh-quic'],
+export const raceNotFresh = raceOf({
+  name: 'race-not-fresh',
+  title: 'ours, host unknown, --no-fresh-quic',
+  options: ['--no-fresh-quic'],
 });
 export const raceKnownNotFresh = raceOf({
   name: 'race-known-not-fresh',

@@ -78,7 +78,7 @@ test('a known host stands right after its first contact', () => {
 });
 
 test('nobody is lost from the tables by their order', () => {
-  const names = ['race-known', 'race-classical', 'race-known-classical', 'race-fresh-quic', 'alt-svc-known'];
+  const names = ['race-known', 'race-classical', 'race-known-classical', 'race-one-quic', 'alt-svc-known'];
   assert.deepEqual(
     tableOrder(names.map(ours))
       .map(({ name }) => name)

@@ -22,7 +22,9 @@ const FOLDER = join(SCRATCH, 'lab', 'adoption');
 export function adoptionText(derived: Derived, goals: readonly GoalRow[]): string {
   const missing = missingClients(derived.run);
   return [
-    ...paperTables(derived).map(formatResultTable),
+    ...paperTables(derived)
+      .filter(({ rows }) => rows.length > 0)
+      .map(formatResultTable),
     PAPER_CITATION,
     ...(missing.length === 0 ? [] : [`Not in the tables\n${missing.join('\n')}`]),
     formatResultTable(linkTable(linkAccuracy(derived.run))),

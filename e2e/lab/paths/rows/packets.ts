@@ -1,6 +1,6 @@
 // What the ideas cost: QUIC datagrams that a race sends, with and without what is known, and with a fresh attempt.
 import { adoptedFigures } from '../adopted.ts';
-import { raceFresh, raceKnown, raceKnownNotFresh, raceUnknown } from '../clients.ts';
+import { raceKnown, raceKnownNotFresh, raceNotFresh, raceUnknown } from '../clients.ts';
 import { type Figure, figureOf } from '../figure.ts';
 import { CLEAN, ROUND_TRIP_MS, type Row } from '../row.ts';
 import { prepareAll, takeTurns } from '../turns.ts';
@@ -17,7 +17,7 @@ export const packets: Row = {
   async measure(bench, trials) {
     const { server } = bench.scene;
     await server.obstruct([]);
-    const contestants = await bench.open([raceUnknown, raceFresh, raceKnown, raceKnownNotFresh]);
+    const contestants = await bench.open([raceUnknown, raceNotFresh, raceKnown, raceKnownNotFresh]);
     const figures: Figure[] = [];
     for (const share of LOSSES) {
       const group = `${packets.title}, ${100 * share} % lost from the server`;
