@@ -1,6 +1,7 @@
 // Where the laboratory measures: a client and a server joined by the link with delay and loss, and behind it Caddy and
 // our own origins, each with everything at its defaults.
 
+import { keepAwake } from '../network/awake.ts';
 import type { Namespace } from '../network/namespace.ts';
 import { openNetwork, type Peer } from '../network/open.ts';
 import { type CaddyOptions, type RunningCaddy, startCaddy } from '../origins/caddy.ts';
@@ -28,6 +29,8 @@ export interface Scene {
   readonly caPath: string;
   /** Base64 SHA-256 digests of the servers' public keys, for Chromium. */
   readonly spki: readonly string[];
+  /** Whether the processors are kept from sleeping while it is open. */
+  readonly awake: boolean;
   close(): Promise<void>;
 }
 
@@ -36,7 +39,8 @@ export async function openScene(seed = 1): Promise<Scene> {
   const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });
   const { client } = network;
   const { server } = network.peers;
-  const stops: (() => Promise<void>)[] = [network.close];
+  const sleepAgain = keepAwake();
+  const stops: (() => unknown)[] = [network.close, () => sleepAgain?.()];
   const close = async () => {
     for (const stop of stops.splice(0).reverse()) await stop();
   };
@@ -68,6 +72,7 @@ export async function openScene(seed = 1): Promise<Scene> {
       own: { ...running.origins.own, address },
       caPath,
       spki,
+      awake: sleepAgain !== null,
       close,
     };
   } catch (error) {

@@ -12,8 +12,8 @@ const COSTS: Readonly<Record<ContestantKind, { turnMs: number; trialMs: number; 
 };
 /** Races that make a host known, before a cell. */
 const LESSONS = 20;
-/** What P2's Table 4 comes to: loss / (1 - loss) of this, within a tenth from 3 to 25 %. */
-const LOSS_MS = 1100;
+/** loss / (1 - loss) of this: a race takes half of it, Alt-Svc several times as much (P2's Table 4 comes to 1100). */
+const LOSS_MS = 300;
 
 /** What a turn is expected to take. */
 export function expectedTurnMs(kind: ContestantKind, { delayMs, loss }: Cell, trials: number): number {
