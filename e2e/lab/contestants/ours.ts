@@ -29,14 +29,16 @@ export interface OursOptions {
 
 /**
  * When there was a connection to use. By Alt-Svc on first contact that is old HTTP's, which the trial leaves for HTTP/3
- * later: the papers' tables take the former.
+ * later: the papers' tables take the former. One that broke before it answered was of no use.
  */
 function usableMs({ establishedMs, attempts }: Trial): number | null {
   if (establishedMs === null) return null;
-  return Math.min(establishedMs, ...attempts.flatMap((attempt) => attempt.establishedMs ?? []));
+  const sound = attempts.filter(({ outcome }) => outcome !== 'failed');
+  return Math.min(establishedMs, ...sound.flatMap((attempt) => attempt.establishedMs ?? []));
 }
 
-function labTrial(trial: Trial): LabTrial {
+/** A trial of `photofinish race` in the laboratory's language. */
+export function labTrial(trial: Trial): LabTrial {
   const { adopted, firstByteMs, attempts } = trial;
   const sent = attempts.map(({ packets }) => packets?.sent ?? 0).reduce((sum, count) => sum + count, 0);
   const error = attempts.findLast((attempt) => attempt.error !== undefined)?.error;
