@@ -24,12 +24,9 @@ export declare class DnsResolver {
  * An established attempt holds a socket until `request` ends or `cancel` is called.
  */
 export declare class QuicAttempt {
-  /** Throws when an argument is wrong. Nothing is sent yet. */
+  /** Throws when an argument is wrong. Nothing is sent yet, but all times of the attempt count from this call. */
   constructor(trust: TrustStore, options: AttemptOptions)
-  /**
-   * Shakes hands. All times of the attempt count from this call. Calls `onFirstDatagram` once, when the peer first
-   * shows life. Rejects only when called twice.
-   */
+  /** Shakes hands. Calls `onFirstDatagram` once, when the peer first shows life. Rejects only when called twice. */
   connect(onFirstDatagram?: () => void): Promise<ConnectResult>
   /**
    * Starts HTTP/3 on the established connection, sends the request, reads the answer and closes.

@@ -58,14 +58,16 @@ impl Connection {
     }
 }
 
-/// Shakes hands with the address in `options`; all times count from this call. Resolves with a
-/// [`Failure`] for every reason that lies in the network, the peer or the owner's `cancel`.
+/// Shakes hands with the address in `options`; all times count from this call, unless those name an
+/// earlier moment. Resolves with a [`Failure`] for every reason that lies in the network, the peer or the owner's `cancel`.
 pub async fn connect(
     trust: &TrustStore,
     options: &ConnectOptions,
     cancel: &Cancel,
 ) -> Result<Connection, Failure> {
-    let clock = Clock::start();
+    let clock = options
+        .counted_from
+        .map_or_else(Clock::start, Clock::started_at);
     if cancel.is_cancelled() {
         return Err(Failure::cancelled());
     }

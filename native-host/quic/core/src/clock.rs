@@ -15,9 +15,12 @@ pub struct Clock {
 impl Clock {
     /// A clock that reads 0 now.
     pub fn start() -> Self {
-        Self {
-            started: Instant::now(),
-        }
+        Self::started_at(Instant::now())
+    }
+
+    /// A clock that read 0 then.
+    pub fn started_at(started: Instant) -> Self {
+        Self { started }
     }
 
     /// Milliseconds since the start, with a fraction.

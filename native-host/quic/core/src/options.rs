@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Method, Uri};
@@ -61,6 +61,7 @@ pub struct ConnectOptions {
     pub(crate) idle_timeout: Duration,
     pub(crate) keep_alive: Option<Duration>,
     pub(crate) on_first_datagram: Option<OnFirstDatagram>,
+    pub(crate) counted_from: Option<Instant>,
 }
 
 impl ConnectOptions {
@@ -91,7 +92,15 @@ impl ConnectOptions {
             idle_timeout: wait("idleTimeoutMs", DEFAULT_IDLE_TIMEOUT_MS)?,
             keep_alive: None,
             on_first_datagram: None,
+            counted_from: None,
         })
+    }
+
+    /// Counts every time of the attempt, and its time-out, from this moment on instead of from when the attempt is first
+    /// polled: what its owner waits for a thread is part of what it takes.
+    pub fn counted_from(mut self, moment: Instant) -> Self {
+        self.counted_from = Some(moment);
+        self
     }
 
     /// Gives an established connection up after so long without a packet from the peer.

@@ -4,6 +4,7 @@ mod support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use photofinish_quic::{Cancel, CertificateReason, Failure, FailureCode, TrustStore, connect};
 use quinn::ConnectionError;
@@ -39,6 +40,24 @@ async fn a_handshake_gives_times_counts_and_the_peer() {
     // The post-quantum key share makes the first flight two datagrams, as a browser's.
     assert!(traffic.datagrams_sent >= 3, "{traffic:?}");
     assert!(traffic.datagrams_received >= 1);
+    drop(connection);
+    accepted.await.expect("server");
+}
+
+#[tokio::test]
+async fn times_count_from_the_moment_that_the_owner_names() {
+    const WAITED_MS: f64 = 5000.0;
+    let authority = Authority::new();
+    let (server, address) = support::server(&authority, "h3");
+    let accepted = tokio::spawn(async move { accept(&server).await });
+    let asked_at = Instant::now() - Duration::from_secs_f64(WAITED_MS / 1000.0);
+    let options = options_within(address, 4.0 * WAITED_MS).counted_from(asked_at);
+    let connection = connect(&authority.trust(), &options, &Cancel::default())
+        .await
+        .expect("handshake");
+    let established = connection.established();
+    let out = established.traffic.first_datagram_out_ms.expect("out");
+    assert!(WAITED_MS <= out && out <= established.handshake_ms);
     drop(connection);
     accepted.await.expect("server");
 }
