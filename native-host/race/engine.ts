@@ -38,7 +38,10 @@ export function createTrial(plan: TrialPlan): TrialMachine {
   function end(run: Run, outcome: Attempt['outcome'], nowMs: number): void {
     enter(s, run, 'over');
     run.outcome = outcome;
-    if (outcome !== 'adopted') run.lane.giveBack(run.endpoint);
+    const { winner } = run.lane;
+    // Beaten by the other QUIC attempt at the same place: that one answers for both.
+    const answeredFor = winner !== null && winner !== run && winner.endpoint === run.endpoint;
+    if (outcome !== 'adopted' && !answeredFor) run.lane.giveBack(run.endpoint);
     s.actions.push({ type: 'end', attempt: run.id });
     if (outcome === 'cancelled') tell(s, 'cancelled', run, nowMs);
   }

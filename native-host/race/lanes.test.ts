@@ -416,6 +416,18 @@ test('fresh QUIC: the first of the two to be established counts, the other is en
   assert.deepEqual(outcomes(first), ['h3 127.0.0.1 adopted', 'h3 127.0.0.1 cancelled']);
 });
 
+test('fresh QUIC: where HTTP/3 breaks behind either of the two, its place has no third', () => {
+  const broken = { handshakeMs: 50, answerMs: 9, answerFailure: 'h3-error' } as const;
+  for (const h3 of [
+    [{ handshakeMs: 1000 }, broken],
+    [{ ...broken, handshakeMs: 230 }, SILENT],
+  ]) {
+    const run = play({ endpoints: ONE_ADDRESS, with: FRESH, peers: { h3, h2: { handshakeMs: 20 } } });
+    assert.equal(starts(run).filter((start) => start.startsWith('h3')).length, 2);
+    assert.equal(run.trial.adopted, 'h2');
+  }
+});
+
 test('fresh QUIC: a sign of life, a failure or an adoption of HTTP/3 is enough to do without', () => {
   for (const h3 of [{ handshakeMs: 400, transportMs: 200 }, UDP_REFUSED, { handshakeMs: 150 }])
     assert.equal(play({ endpoints: FAMILIES.slice(1, 2), with: FRESH, peers: { h3 } }).starts.length, 1);
