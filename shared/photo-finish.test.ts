@@ -123,6 +123,21 @@ test('a failed lane says why in words, for every code', () => {
   }
 });
 
+test('a fresh QUIC attempt that wins is drawn from the start of the one that it joined', () => {
+  const [h3] = photoFinish(
+    originRace([
+      trial(
+        [
+          attempt({ protocol: 'h3', outcome: 'cancelled' }),
+          attempt({ protocol: 'h3', outcome: 'adopted', fresh: true, startedMs: 60, establishedMs: 104 }),
+        ],
+        'h3',
+      ),
+    ]),
+  ).lanes;
+  assert.deepEqual([h3.startMs, h3.establishedMs, h3.tried, h3.adopted], [0, 104, 1, true]);
+});
+
 test('of several addresses in a trial the one established first speaks for the contender', () => {
   const finish = photoFinish(
     originRace([

@@ -98,13 +98,18 @@ function stateOf(attempt: Attempt): LaneState {
   return attempt.outcome === 'failed' ? 'failed' : 'cancelled';
 }
 
-/** One contender's best attempt of a trial: with several addresses the one that got furthest speaks for it. */
+/**
+ * One contender's best attempt of a trial: with several addresses the one that got furthest speaks for it. A fresh one is
+ * drawn from the start of the one that it joined: until then the contender did not wait, but tried.
+ */
 function bestRun(trial: Trial, contender: ContenderName): Run[] {
   const attempts = trial.attempts.filter((a) => contenderOf(a.protocol) === contender);
   const first = attempts.toSorted(
     (a, b) => (a.establishedMs ?? Number.POSITIVE_INFINITY) - (b.establishedMs ?? Number.POSITIVE_INFINITY),
   )[0];
-  return first ? [{ attempt: first, trial }] : [];
+  if (first?.fresh !== true) return first ? [{ attempt: first, trial }] : [];
+  const joined = attempts.find((a) => !a.fresh && a.address === first.address && a.port === first.port);
+  return [{ attempt: { ...first, startedMs: joined?.startedMs ?? first.startedMs }, trial }];
 }
 
 /** A lane that nothing has happened in. */

@@ -113,6 +113,14 @@ test('the verdict comes first, then its evidence, in 80 columns and without esca
   assert.equal(text.includes('\u001b'), false);
 });
 
+test('a second QUIC attempt at the same place is said to be the fresh one', () => {
+  const stalled = attempt({ outcome: 'cancelled' });
+  const fresh = attempt({ fresh: true, startedMs: 60, establishedMs: 104, outcome: 'adopted' });
+  const text = explanationText(explanation({ race: race([stalled, fresh]) }));
+  assert.equal(text.match(/tried afresh/g)?.length, 1);
+  assert.doesNotMatch(explanationText(explanation()), /tried afresh/);
+});
+
 test('what is too wide for a table is told in sentences of 80 columns', () => {
   const address = '2001:db8:1111:2222:3333:4444:5555:6666';
   const error = { code: 'handshake-timeout', message: 'no end' } as const;

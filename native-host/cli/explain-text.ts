@@ -150,9 +150,12 @@ function attemptLines(race: OriginRace, { host: ownHost }: OriginParts, paint: P
       ? []
       : [`${PROTOCOL_NAMES[protocol]} to ${hostPort(address, port)} failed, ${error.code}: ${error.message}`],
   );
+  const afresh = attempts.flatMap(({ address, port, fresh }) =>
+    fresh ? [`${hostPort(address, port)} was tried afresh: the first handshake over QUIC was overdue.`] : [],
+  );
   return [
     ...rows(['PROTOCOL', 'ADDRESS', 'STARTED', 'ESTABLISHED', 'OUTCOME'], body, paint),
-    ...lines(...new Set([...elsewhere, ...messages])),
+    ...lines(...new Set([...elsewhere, ...afresh, ...messages])),
   ];
 }
 
