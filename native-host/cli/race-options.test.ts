@@ -1,7 +1,7 @@
 // What the command line of `race` accepts, what it makes of it, and the one line it answers every mistake with.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseRaceCommand } from './race-options.ts';
+import { parseRaceCommand, trialsIn } from './race-options.ts';
 import { Complaint } from './usage.ts';
 
 const REFUSED: readonly (readonly [string, string, RegExp])[] = [
@@ -69,6 +69,7 @@ test('what is not said has its default', () => {
     mode: 'race',
     memory: 'full',
     trials: 1,
+    trialsAsked: null,
     concurrency: 1,
     startDelayMs: null,
     attemptDelayMs: null,
@@ -106,6 +107,9 @@ test('delays and the fresh QUIC attempt are taken as they are asked for', () => 
 test('compare measures as many pairs as a gain needs', () => {
   assert.equal(parseRaceCommand(['a.test', '--mode', 'compare']).trials, 3);
   assert.equal(parseRaceCommand(['a.test', '--mode', 'compare', '--trials', '1']).trials, 1);
+  const { trialsAsked } = parseRaceCommand(['-', '--mode', 'h3']);
+  assert.equal(trialsIn('compare', trialsAsked), 3);
+  assert.equal(trialsIn('compare', parseRaceCommand(['-', '--trials', '5']).trialsAsked), 5);
 });
 
 test('a hyphen alone reads requests from standard input, many at a time', () => {

@@ -16,6 +16,8 @@ export interface RaceCommand {
   readonly memory: Memory;
   /** Trials for each origin; in mode `compare` pairs. */
   readonly trials: number;
+  /** The same where it was asked for: a line of standard input may name a mode with a default of its own. */
+  readonly trialsAsked: number | null;
   /** Trials at a time; where requests come from standard input, lines. */
   readonly concurrency: number;
   /** Head start of HTTP/3, null unless asked for. */
@@ -147,11 +149,17 @@ function readFreshQuic(wanted = false, forbidden = false): boolean | null {
   return wanted || forbidden ? wanted : null;
 }
 
+/** How many trials, or pairs, an origin gets. */
+export function trialsIn(mode: Mode, asked: number | null): number {
+  return asked ?? (mode === 'compare' ? DEFAULT_PAIRS : 1);
+}
+
 /** The command, every value checked. Throws a Complaint for the first mistake. */
 export function parseRaceCommand(args: readonly string[]): RaceCommand {
   const { values, positionals } = parseCommand('race', args, OPTIONS);
   const mode = oneOf('bad-mode', 'mode', values.mode, MODES, 'race');
-  const trials = wholeNumber('trials', values.trials, 1, 100_000, mode === 'compare' ? DEFAULT_PAIRS : 1);
+  const trialsAsked = wholeNumber('trials', values.trials, 1, 100_000, null);
+  const trials = trialsIn(mode, trialsAsked);
   const memory = oneOf('bad-memory', 'memory', values.memory, MEMORIES, trials > 1 ? 'none' : 'full');
   const freshQuic = readFreshQuic(values['fresh-quic'], values['no-fresh-quic']);
   if (freshQuic === true && mode !== 'race' && mode !== 'h3')
@@ -166,6 +174,7 @@ export function parseRaceCommand(args: readonly string[]): RaceCommand {
     mode,
     memory,
     trials,
+    trialsAsked,
     concurrency,
     startDelayMs: wholeNumber('start-delay', values['start-delay'], 0, 10_000, null),
     attemptDelayMs: wholeNumber(

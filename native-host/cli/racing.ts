@@ -14,7 +14,7 @@ import { DEFAULT_START_DELAY_MS } from '../race/known-path.ts';
 import { openRacing, type RaceSpec, type Racing, type RacingParts } from '../racing.ts';
 import { cachePath } from './caching.ts';
 import { stoppedByInterrupt } from './interrupt.ts';
-import { parseRaceCommand, type RaceCommand } from './race-options.ts';
+import { parseRaceCommand, type RaceCommand, trialsIn } from './race-options.ts';
 import { allAdopted, inParallel, joinRuns, splitTrials } from './race-series.ts';
 import { raceStream } from './race-stream.ts';
 import { raceText } from './race-text.ts';
@@ -203,8 +203,10 @@ async function raceInput(session: Session, terminal: Terminal): Promise<number> 
       lines,
       mode: command.mode,
       atMost: command.concurrency,
-      race: ({ origin, mode }) =>
-        race(specOf({ ...command, mode }, { origin, trials: command.trials }, { network, signal })),
+      race({ origin, mode }) {
+        const trials = trialsIn(mode, command.trialsAsked);
+        return race(specOf({ ...command, mode }, { origin, trials }, { network, signal }));
+      },
       finished(raced, { mode }) {
         const record = moved() ? cutShort(raced) : raced;
         if (!allAdopted([record])) failed += 1;
