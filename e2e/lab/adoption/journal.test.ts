@@ -139,6 +139,14 @@ test('asked to begin anew it does, and keeps every earlier file', async (context
   assert.ok(basename(second.aside.file).startsWith('journal-'));
 });
 
+test('asked to begin anew it does so beside a file that cannot be read, and keeps it', async (context) => {
+  const file = await place(context);
+  await writeFile(file, 'what no run has written\n');
+  const { aside } = await record(file, ENTRIES, HEAD, true);
+  assert.deepEqual(await readJournal(file), { head: HEAD, entries: ENTRIES });
+  assert.equal(await readFile(aside?.file ?? '', 'utf8'), 'what no run has written\n');
+});
+
 test('only what tells runs apart is named', () => {
   assert.deepEqual(differences(HEAD.identity, structuredClone(HEAD.identity)), []);
   assert.deepEqual(differences(HEAD.identity, { ...HEAD.identity, seed: 3, commit: null }), [

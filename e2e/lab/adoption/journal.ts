@@ -143,10 +143,19 @@ export interface Opened {
   readonly aside: { readonly file: string; readonly because: string } | null;
 }
 
-/** Opens the journal of that run: goes on with the file if it is of the same one, else begins anew beside it. */
+/**
+ * Opens the journal of that run: goes on with the file if it is of the same one, else begins anew beside it. Throws as
+ * `readJournal` does, unless it is to begin anew anyway.
+ */
 export async function openJournal(file: string, head: Head, fresh: boolean): Promise<Opened> {
   await mkdir(dirname(file), { recursive: true });
-  const earlier = await readJournal(file);
+  let aside: Opened['aside'] = null;
+  const earlier = await readJournal(file).catch(async (error: Error) => {
+    // What cannot be read must not stand in the way of who asks to begin anew.
+    if (!fresh) throw error;
+    aside = { file: await setAside(file, head.startedAtMs), because: 'asked to' };
+    return null;
+  });
   const append = (document: object) => appendFile(file, `${JSON.stringify(document)}\n`);
   const journal = (recorded: Recorded): Journal => {
     const entries = [...recorded.entries];
@@ -165,7 +174,6 @@ export async function openJournal(file: string, head: Head, fresh: boolean): Pro
     await truncate(file, Buffer.byteLength(whole));
     return { journal: journal(earlier), aside: null };
   }
-  let aside: Opened['aside'] = null;
   if (earlier !== null) {
     const because = changed.length === 0 ? 'asked to' : `changed: ${changed.join('; ')}`;
     aside = { file: await setAside(file, earlier.head.startedAtMs), because };
