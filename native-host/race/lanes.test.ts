@@ -375,6 +375,21 @@ test('fresh QUIC: a sign of life that comes after it calls for no other', () => 
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 201']);
 });
 
+for (const mode of ['v3', 'naive', 'alt-svc', 'h2'] as const)
+  test(`fresh QUIC: never in ${mode}, whatever is known and asked for`, () => {
+    for (const freshQuic of [null, true]) {
+      const places = ONE_ADDRESS.map((each) => ({ ...each, source: 'alt-svc' as const }));
+      const plan = plainPlan({ mode, endpoints: places, ...ON_KNOWN_PATH, freshQuic, timeoutMs: TIMEOUT_MS });
+      const { trial } = simulate({
+        plan,
+        lists: mode === 'v3' ? [{ atMs: 0, endpoints: places, final: true }] : [],
+        behave: () => ({ handshakeMs: 900, transportMs: 20 }),
+      });
+      const tried = trial.attempts.map(({ protocol }) => protocol);
+      assert.deepEqual(tried.toSorted(), mode === 'h2' ? ['h2'] : ['h2', 'h3']);
+    }
+  });
+
 test('fresh QUIC: for HTTP/3 alone as well', () => {
   const run = play({
     endpoints: ONE_ADDRESS,
