@@ -23,7 +23,7 @@ export function usage(rows: readonly Row[]): string {
     ...rows.map(({ name, title }) => `  ${name.padEnd(14)}${title}`),
     '',
     '  --trials N    of each contestant in each condition',
-    '  --full        as many as the goals are judged on',
+    '  --full        more than the usual, on which goals are judged already',
   ].join('\n');
 }
 
