@@ -57,7 +57,7 @@ export function pathsPage(run: PathsRun): string {
     lead: 'What a race costs where it matters most: UDP lost, refused or known to be lost, everything dead, first flights lost. Server: Caddy at its defaults.',
     conditions: [
       ['measured', new Date(run.startedAtMs).toISOString()],
-      ['trials', run.full ? 'as many as goals are judged on' : 'the usual'],
+      ['trials', run.full ? 'those of --full' : 'the usual'],
       ['machine', `${cpu}, ${cores} cores, ${memoryGiB} GiB, ${system}`],
       ['versions', spoken.join(', ')],
       ['seed', String(run.seed)],
