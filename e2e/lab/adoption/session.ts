@@ -51,10 +51,11 @@ async function openContestants(scene: Scene, entrants: readonly Entrant[]) {
   return { contestants, absent };
 }
 
-function sayLoad(): void {
+function sayMachine({ awake }: Scene): void {
   const [load = 0] = loadavg();
   const cores = availableParallelism();
   say(`  load ${load.toFixed(2)} on ${cores} ${cores === 1 ? 'core' : 'cores'}`);
+  if (!awake) say('  processors may sleep between packets, and times hold their waking up');
   if (load / cores > QUIET_LOAD)
     say('  Warning: this machine is busy, and times measured now are too long. End what else is running.');
 }
@@ -97,7 +98,7 @@ async function measureOn(
   const done = turns(plan) - turns(left);
   if (done > 0) say(`  Going on after ${done} of ${turns(plan)} turns; --fresh begins anew`);
   say(`  Estimated duration: ${formatDuration(duration.cellsMs(left))}`);
-  sayLoad();
+  sayMachine(scene);
   if (wish.checksLink && done < turns(plan)) await checkLink();
   await measure({ link: scene.server, contestants, journal, estimate: duration }, left);
   return journal;

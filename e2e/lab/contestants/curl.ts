@@ -6,8 +6,11 @@ import { orderedProgram, peer } from './peer.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../bench/peers/curl/trials.py', import.meta.url));
 
-/** `CURL_HTTP_VERSION_3`: QUIC first, TCP beside it once QUIC takes long; the first secure handshake wins. */
-export const curl = peer('curl', 'libcurl', async (scene) => {
+/**
+ * `CURL_HTTP_VERSION_3`: QUIC first, TCP beside it once QUIC takes long; the first secure handshake wins. This build
+ * offers X25519 alone, so its first flight is one packet.
+ */
+export const curl = peer('curl', 'libcurl, no ML-KEM', async (scene) => {
   insistOnPython();
   return orderedProgram(scene, [PYTHON, ...PYTHON_FLAGS, SCRIPT]);
 });

@@ -13,6 +13,14 @@ export const h3Known = ours({
   mode: 'h3',
   known: true,
 });
+/** As quinn and quic-go have it: one connection, whatever its handshake meets. */
+export const h3KnownOne = ours({
+  name: 'h3-known-one',
+  title: 'ours, host known, without the fresh attempt',
+  mode: 'h3',
+  known: true,
+  options: ['--no-fresh-quic'],
+});
 /** One packet instead of two carries their first flight. */
 const CLASSIC = ['--no-post-quantum'];
 export const h3UnknownClassic = ours({

@@ -1,7 +1,7 @@
 // A first flight that is lost on the way to the server: how soon each QUIC stack sends it again.
 import { goH3 } from '../../contestants/go.ts';
 import { quinn } from '../../contestants/quinn.ts';
-import { h3Known, h3KnownClassic, h3Unknown, h3UnknownClassic } from '../clients.ts';
+import { h3Known, h3KnownClassic, h3KnownOne, h3Unknown, h3UnknownClassic } from '../clients.ts';
 import { atMost, type Figure, figureOf, plottedAs } from '../figure.ts';
 import { countedTimes } from '../record.ts';
 import { CLEAN, ROUND_TRIP_MS, type Row } from '../row.ts';
@@ -21,13 +21,14 @@ export const established: Row = {
   name: 'established',
   title: `HTTP/3 alone, ${100 * LOSS_SHARE} % lost towards the server, round trip ${ROUND_TRIP_MS} ms`,
   trials: { usual: 400, full: 1000 },
-  trialMs: 740,
+  trialMs: 850,
   fixedMs: 12_000,
   async measure(bench, trials) {
     const { server } = bench.scene;
     const up = { ...CLEAN, loss: { kind: 'independent', share: LOSS_SHARE } } as const;
     await server.shape({ up, down: CLEAN });
-    const contestants = await bench.open([h3Unknown, h3Known, h3UnknownClassic, h3KnownClassic, quinn, goH3]);
+    const ours = [h3Unknown, h3Known, h3KnownOne, h3UnknownClassic, h3KnownClassic];
+    const contestants = await bench.open([...ours, quinn, goH3]);
     await prepareAll(bench, contestants);
     const turns = await takeTurns(bench, contestants, trials, MOST_A_BATCH);
     const anchor = anchorHere(turns, 'p95', ['quinn', 'go-h3']);
