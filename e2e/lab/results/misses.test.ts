@@ -61,6 +61,7 @@ describe('the cause of a miss', () => {
     assert.equal(causeOf(lost(quic({ outcome: 'failed', error }), quic({ fresh: true }), TCP)), 'silent');
     assert.equal(causeOf(lost(TCP)), 'not-tried');
     assert.equal(causeOf(FAILED), 'nothing-adopted');
+    assert.equal(causeOf({ ...lost(quic({}), TCP), adopted: null }), 'unanswered');
     assert.equal(causeOf({ adopted: 'h2', establishedMs: 112, firstByteMs: null }), 'untraced');
   });
 

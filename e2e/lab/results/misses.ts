@@ -15,16 +15,18 @@ export const CAUSES = {
   'quic-failed': 'QUIC had failed before old HTTP was established',
   'not-tried': 'no QUIC attempt was made',
   'nothing-adopted': 'neither protocol was established in time',
+  unanswered: 'what was adopted brought no answer in time',
   untraced: 'the client left no record of the trial',
 } as const;
 export type Cause = keyof typeof CAUSES;
 
+const isEstablished = ({ establishedMs }: Attempt) => establishedMs !== null;
 const isQuic = ({ protocol }: Attempt) => protocol === 'h3';
 const by = (ms: number | null | undefined, atMs: number) => ms !== null && ms !== undefined && ms <= atMs;
 
 /** The cause of a trial that did not adopt HTTP/3. */
 export function causeOf({ adopted, trace }: LabTrial): Cause {
-  if (adopted === null) return 'nothing-adopted';
+  if (adopted === null) return trace?.attempts.some(isEstablished) ? 'unanswered' : 'nothing-adopted';
   if (trace === undefined) return 'untraced';
   const quic = trace.attempts.filter(isQuic);
   if (quic.length === 0) return 'not-tried';
