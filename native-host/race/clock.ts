@@ -15,8 +15,8 @@ function monotonicMs(): number {
   return seconds * 1000 + nanoseconds / 1e6;
 }
 
-/** What is left to wait when waiting for the loop's next turn begins; libuv's timers are no finer than a millisecond. */
-const FINE_MS = 1;
+/** So much earlier a timer is set; libuv's are no finer than a millisecond, and what is left is waited for by turns. */
+const EARLIER_MS = 1;
 /** Of a longer delay nobody notices a millisecond, and turning the loop costs processor time. */
 const LONGEST_FINE_DELAY_MS = 100;
 
@@ -33,12 +33,11 @@ export const systemClock: Clock = {
     const wait = (): void => {
       const leftMs = dueMs - monotonicMs();
       if (leftMs <= 0) run();
-      else if (!fine) timer = setTimeout(wait, leftMs);
-      else if (leftMs > 2 * FINE_MS) timer = setTimeout(wait, leftMs - FINE_MS);
-      else turn = setImmediate(wait);
+      else if (fine) turn = setImmediate(wait);
+      else timer = setTimeout(wait, leftMs);
     };
-    if (delayMs > 0) wait();
-    else timer = setTimeout(wait, 0);
+    if (delayMs <= 2 * EARLIER_MS) turn = setImmediate(wait);
+    else timer = setTimeout(wait, fine ? delayMs - EARLIER_MS : delayMs);
     return () => {
       clearTimeout(timer);
       clearImmediate(turn);

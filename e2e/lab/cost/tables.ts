@@ -68,7 +68,7 @@ function processorTable(summaries: readonly CellSummary[]): ResultTable {
     id: 'processor',
     title: 'Processor time a request, ms',
     caption:
-      'Medians, in brackets the 10th and 90th percentile of the samples. Server: user and kernel time of its process. The link is neither.',
+      'Medians, in brackets the 10th and 90th percentile of the samples. Server: user and kernel time of its process. Receiving, up to the socket, is charged to the link, and TCP has more of it than QUIC.',
     columns: [
       ...WHERE,
       right('server'),
