@@ -78,7 +78,8 @@ function wireSettings(): void {
   steering.addEventListener('change', () => void save(steering, { steering: steering.checked }));
   byId('steering-choice').hidden = BROWSER !== 'firefox';
   byId('steering-informs').hidden = BROWSER === 'firefox';
-  onSettings(chrome.storage.local, show);
+  // What is stored by now: the word of a change can come after the next one was made here, and would take that back.
+  onSettings(chrome.storage.local, () => void showStored());
   onProxyMode(() => void showStored());
 }
 
