@@ -8,11 +8,10 @@ import { collect, progress } from './adoption/collect.ts';
 import { ENTRANTS } from './adoption/contestants.ts';
 import { type Recorded, readJournal } from './adoption/journal.ts';
 import { Overdue } from './adoption/measure.ts';
-import { type AdoptionOptions, BadUsage, parseOptions, USAGE } from './adoption/options.ts';
+import { type AdoptionOptions, parseOptions, USAGE } from './adoption/options.ts';
 import { runAdoption } from './adoption/session.ts';
-import { derive } from './results/figures.ts';
+import { BadUsage } from './command-line.ts';
 import { anyMissed } from './results/goal-row.ts';
-import { adoptionGoals } from './results/goals.ts';
 import { publishAdoption } from './results/publish.ts';
 
 const JOURNAL = join(SCRATCH, 'lab', 'adoption', 'journal.jsonl');
@@ -33,12 +32,11 @@ async function main(args: readonly string[]): Promise<number> {
   const options = parseOptions(args, ENTRANTS);
   const recorded = await obtain(options);
   if (recorded === null) return 1;
-  const run = collect(recorded);
   say();
-  await publishAdoption(run);
+  const goals = await publishAdoption(collect(recorded));
   const { made, asked } = progress(recorded);
   if (made < asked) say(`\n${made} of ${asked} trials were measured; run it again to measure the others.`);
-  const missed = options.strict && anyMissed(adoptionGoals(derive(run)));
+  const missed = options.strict && anyMissed(goals);
   return made < asked || missed ? 1 : 0;
 }
 

@@ -2,8 +2,9 @@
 // and HTTP/3, driven by our own client.
 import { networkUnavailable } from '../network/available.ts';
 import { say } from '../run/display.ts';
+import { BadUsage } from './command-line.ts';
 import { readJournal } from './cost/journal.ts';
-import { BadUsage, type CostOptions, parseOptions, USAGE } from './cost/options.ts';
+import { type CostOptions, parseOptions, USAGE } from './cost/options.ts';
 import { publishCost } from './cost/publish.ts';
 import { cellsOfRun, JOURNAL, type Outcome, runCost } from './cost/session.ts';
 import { anyMissed } from './results/goal-row.ts';

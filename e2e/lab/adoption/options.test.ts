@@ -1,9 +1,10 @@
 // What the command line asks for, and that every mistake is told from the others.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { BadUsage } from '../command-line.ts';
 import { CELLS } from './cells.ts';
 import { ENTRANTS } from './contestants.ts';
-import { BadUsage, parseOptions } from './options.ts';
+import { parseOptions } from './options.ts';
 
 const parse = (...args: string[]) => parseOptions(args, ENTRANTS);
 const namesOf = (...args: string[]) => parse(...args).entrants.map(({ name }) => name);

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../bench/random.ts';
+import { BadUsage } from '../command-line.ts';
 import { type Cell, type Choice, cellsOf, OBJECTS, SERVERS, segmentsOf } from './cells.ts';
 import { loadsUpTo } from './loads.ts';
-import { BadUsage, parseOptions } from './options.ts';
+import { parseOptions } from './options.ts';
 
 const choice: Choice = {
   servers: ['caddy'],

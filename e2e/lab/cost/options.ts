@@ -1,5 +1,5 @@
 // The command line of `npm run lab -- cost`: every mistake is found before anything is opened.
-import { parseArgs } from 'node:util';
+import { BadUsage, choose, GREATEST_SEED, listOf, readOptions, wholeNumber } from '../command-line.ts';
 import { type Extent, OBJECTS, type ObjectBytes, SERVERS, type ServerName } from './cells.ts';
 
 export const USAGE = `usage: npm run lab -- cost [OPTION...]
@@ -14,9 +14,6 @@ export const USAGE = `usage: npm run lab -- cost [OPTION...]
   --fresh           measure anew instead of going on where the last run stopped
   --results-only    print what has been measured so far
   --strict          exit code 1 if a goal is missed`;
-
-/** A mistake on the command line; its message says which. */
-export class BadUsage extends Error {}
 
 export interface CostOptions {
   /** Of each cell. */
@@ -52,38 +49,6 @@ const OPTIONS = {
 export const JUDGED_SECONDS = 60;
 const QUICK_SECONDS = 12;
 const MOST_PER_SECOND = 10_000;
-const GREATEST_SEED = 2 ** 31;
-
-function wholeNumber(option: string, text: string, least: number, most: number): number {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= least && value <= most))
-    throw new BadUsage(`--${option} takes a whole number from ${least} to ${most}, not "${text}"`);
-  return value;
-}
-
-const listOf = (text: string) => text.split(',').map((part) => part.trim());
-
-function choose<T>(
-  option: string,
-  text: string | undefined,
-  all: readonly T[],
-  name: (one: T) => string,
-): readonly T[] {
-  if (text === undefined) return all;
-  const wanted = listOf(text);
-  const stranger = wanted.find((one) => !all.some((each) => name(each) === one));
-  if (stranger !== undefined)
-    throw new BadUsage(`--${option} does not know "${stranger}". There are: ${all.map(name).join(', ')}`);
-  return all.filter((each) => wanted.includes(name(each)));
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: false }).values;
-  } catch (error) {
-    throw new BadUsage(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
-  }
-}
 
 function readLoads(text: string | undefined): readonly number[] | null {
   if (text === undefined) return null;
@@ -93,7 +58,7 @@ function readLoads(text: string | undefined): readonly number[] | null {
 
 /** Throws BadUsage for the first mistake. */
 export function parseOptions(args: readonly string[]): CostOptions {
-  const values = parse(args);
+  const values = readOptions(args, OPTIONS);
   const { quick, full, fresh, 'results-only': resultsOnly } = values;
   if (quick && full) throw new BadUsage('choose one of --quick and --full');
   if (fresh && resultsOnly) throw new BadUsage('choose one of --fresh and --results-only');
