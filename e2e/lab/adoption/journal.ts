@@ -1,10 +1,11 @@
 // Every turn of a run as soon as it is over, one JSON document a line, so that a run that was ended by anything goes on
 // where it stopped.
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, readFile, rename, truncate } from 'node:fs/promises';
+import { appendFile, mkdir, rename, truncate } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import { dropTornLine, readLines } from '../json-lines.ts';
 import { labTrialSchema } from '../trial.ts';
 
 const SCHEMA = 'photofinish.lab.adoption/1';
@@ -88,28 +89,12 @@ export interface Journal extends Recorded {
   append(entry: Entry): Promise<void>;
 }
 
-/** Lines that came to their end; what was being written when the run was killed has none. */
-function wholeLines(text: string): string {
-  return text.slice(0, text.lastIndexOf('\n') + 1);
-}
-
 /** Null where nothing has been recorded. Throws, naming the line, for what no run of ours has written. */
 export async function readJournal(file: string): Promise<Recorded | null> {
-  if (!existsSync(file)) return null;
-  const lines = wholeLines(await readFile(file, 'utf8'))
-    .split('\n')
-    .slice(0, -1);
-  const read = <T>(schema: v.GenericSchema<unknown, T>, line: string, index: number): T => {
-    try {
-      return v.parse(schema, JSON.parse(line));
-    } catch (error) {
-      throw new Error(`${file}, line ${index + 1}: ${(error as Error).message}`, { cause: error });
-    }
-  };
-  const [first, ...rest] = lines;
-  if (first === undefined) return null;
-  const { kind: _, schema: __, ...head } = read(headSchema, first, 0);
-  return { head, entries: rest.map((line, index) => read(entrySchema, line, index + 1)) };
+  const lines = await readLines(file, headSchema, entrySchema);
+  if (lines === null) return null;
+  const { kind: _, schema: __, ...head } = lines.first;
+  return { head, entries: lines.rest };
 }
 
 const NAMES: Readonly<Record<keyof Identity, string>> = {
@@ -170,8 +155,7 @@ export async function openJournal(file: string, head: Head, fresh: boolean): Pro
   };
   const changed = earlier === null ? [] : differences(earlier.head.identity, head.identity);
   if (earlier !== null && changed.length === 0 && !fresh) {
-    const whole = wholeLines(await readFile(file, 'utf8'));
-    await truncate(file, Buffer.byteLength(whole));
+    await dropTornLine(file);
     return { journal: journal(earlier), aside: null };
   }
   if (earlier !== null) {

@@ -1,10 +1,11 @@
 // Every segment as soon as it is over, one JSON document a line, so that a run that was ended by anything goes on where
 // it stopped.
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, readFile, rename, truncate } from 'node:fs/promises';
+import { appendFile, mkdir, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import { dropTornLine, readLines } from '../json-lines.ts';
 import { EXTENTS, OBJECTS, SERVERS } from './cells.ts';
 import { type Measured, measuredSchema } from './measured.ts';
 
@@ -49,25 +50,12 @@ export interface Recorded {
   readonly segments: readonly Measured[];
 }
 
-/** Lines that came to their end; what was being written when the run was killed has none. */
-const wholeLines = (text: string) => text.slice(0, text.lastIndexOf('\n') + 1);
-
 /** Null where nothing has been recorded. Throws, naming the line, for what no run of ours has written. */
 export async function readJournal(file: string): Promise<Recorded | null> {
-  if (!existsSync(file)) return null;
-  const [first, ...rest] = wholeLines(await readFile(file, 'utf8'))
-    .split('\n')
-    .slice(0, -1);
-  if (first === undefined) return null;
-  const read = <T>(schema: v.GenericSchema<unknown, T>, line: string, number: number): T => {
-    try {
-      return v.parse(schema, JSON.parse(line));
-    } catch (error) {
-      throw new Error(`${file}, line ${number}: ${(error as Error).message}`, { cause: error });
-    }
-  };
-  const { schema: _, ...head } = read(headSchema, first, 1);
-  return { head, segments: rest.map((line, index) => read(measuredSchema, line, index + 2)) };
+  const lines = await readLines(file, headSchema, measuredSchema);
+  if (lines === null) return null;
+  const { schema: _, ...head } = lines.first;
+  return { head, segments: lines.rest };
 }
 
 export interface Journal extends Recorded {
@@ -91,7 +79,7 @@ function journalOf(file: string, { head, segments }: Recorded): Journal {
 export async function resumeJournal(file: string, asked: Asked): Promise<Journal | null> {
   const earlier = await readJournal(file);
   if (earlier === null || !isDeepStrictEqual(earlier.head.asked, asked)) return null;
-  await truncate(file, Buffer.byteLength(wholeLines(await readFile(file, 'utf8'))));
+  await dropTornLine(file);
   return journalOf(file, earlier);
 }
 
