@@ -7,7 +7,7 @@ import { type RunningOrigin, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
 import { startDnsInside } from './dns.ts';
 import type { Namespace, Ran } from './namespace.ts';
-import { type LinkKind, openNetwork, type Peer } from './open.ts';
+import { openNetwork, type Peer } from './open.ts';
 
 const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
 const HOST = 'both.test';
@@ -32,8 +32,8 @@ export interface Laboratory {
 }
 
 /** Opens a laboratory; where that cannot be done it rejects, so ask `networkUnavailable` first. */
-export async function openLaboratory(link: LinkKind = { kind: 'veth' }): Promise<Laboratory> {
-  const network = await openNetwork({ link });
+export async function openLaboratory(): Promise<Laboratory> {
+  const network = await openNetwork();
   const { client } = network;
   const { server } = network.peers;
   try {

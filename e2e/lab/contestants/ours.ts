@@ -2,13 +2,12 @@
 // its record.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { raceDocumentSchema, type Trial } from '@photofinish/shared/outcome';
-import * as v from 'valibot';
-import { scratchDirectory, TOP } from '../../scratch.ts';
+import type { Trial } from '@photofinish/shared/outcome';
+import { scratchDirectory } from '../../scratch.ts';
 import type { Opener } from '../contestant.ts';
+import { commandLine } from '../photofinish.ts';
 import { DEADLINE_MS, type LabTrial } from '../trial.ts';
 
-export const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
 /** Races on the cell's own link that make a host known, unless others are asked for. */
 const LESSONS = 20;
 /** The network that these races are filed under: recognising one would look at the machine's own. */
@@ -61,30 +60,17 @@ export function ours({
   lessons = LESSONS,
   options = [],
 }: OursOptions): Opener {
-  return async ({ client, caddy, caPath }) => {
+  return async (scene) => {
     const dir = await scratchDirectory(`lab-${name}`);
     const cache = join(dir, 'cache', 'host-cache.sqlite');
-    const where = [
-      '--allow-private',
-      '--ca',
-      caPath,
-      '--resolve',
-      `${caddy.host}:${caddy.port}:${caddy.address}`,
-    ];
-    const race = async (trials: number, ...args: readonly string[]): Promise<Trial[]> => {
-      const how = ['--mode', mode, '--trials', String(trials), '--timeout', String(DEADLINE_MS), '--json'];
-      const { stdout, stderr } = await client.run(PHOTOFINISH, [
-        'race',
-        caddy.origin,
-        ...how,
-        ...where,
-        ...args,
-      ]);
-      if (stdout === '') throw new Error(`${name}: ${stderr}`);
-      const [record] = v.parse(raceDocumentSchema, JSON.parse(stdout)).races;
-      if (record === undefined || record.error !== undefined)
-        throw new Error(`${name}: ${record?.error?.message ?? 'no race'}`);
-      return [...record.trials];
+    const command = commandLine(scene);
+    const race = async (trials: number, ...args: readonly string[]): Promise<readonly Trial[]> => {
+      const how = ['--mode', mode, '--trials', String(trials), '--timeout', String(DEADLINE_MS)];
+      try {
+        return (await command.race(...how, ...args)).trials;
+      } catch (error) {
+        throw new Error(`${name}: ${(error as Error).message}`, { cause: error });
+      }
     };
     const remembering = ['--cache', cache, ...NETWORK];
     return {

@@ -2,19 +2,17 @@
 // schedule whatever has become of earlier requests.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { knownProtocolSchema } from '@photofinish/shared/protocol';
 import * as v from 'valibot';
 import { type Random, seededRandom } from '../../bench/random.ts';
-import { TOP } from '../../scratch.ts';
+import { PHOTOFINISH } from '../photofinish.ts';
 import { type Cell, winnersOf } from './cells.ts';
 import type { Place, RunningServer } from './place.ts';
 import { cachedRequests } from './schedule.ts';
 
-const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
 const KNOCK = fileURLToPath(new URL('knock.ts', import.meta.url));
 const TIMEOUT_MS = 5000;
 /** So many at a time that waiting for a place tells of a client far behind. */

@@ -5,8 +5,8 @@ import { openNetwork, type Peer } from '../../network/open.ts';
 import type { Shape } from '../../network/shape.ts';
 import { startCaddy } from '../../origins/caddy.ts';
 import { type OriginSettings, startOrigins } from '../../origins/start.ts';
+import { childrenNamed } from '../proc.ts';
 import type { ObjectBytes, ServerName } from './cells.ts';
-import { childrenNamed } from './proc.ts';
 import type { Winner } from './schedule.ts';
 
 const PORT = 443;

@@ -2,11 +2,6 @@
 // kernel have used.
 import { setTimeout as pause } from 'node:timers/promises';
 import { seededRandom } from '../../bench/random.ts';
-import type { Segment } from './cells.ts';
-import { judgeDrive } from './drive-check.ts';
-import { type Generator, startGenerator } from './generator.ts';
-import { isRace, type Measured, type Sample } from './measured.ts';
-import type { Place, RunningServer } from './place.ts';
 import {
   bufferBytes,
   memoryOf,
@@ -16,7 +11,12 @@ import {
   processorTimeOf,
   slabBytes,
   socketsOf,
-} from './proc.ts';
+} from '../proc.ts';
+import type { Segment } from './cells.ts';
+import { judgeDrive } from './drive-check.ts';
+import { type Generator, startGenerator } from './generator.ts';
+import { isRace, type Measured, type Sample } from './measured.ts';
+import type { Place, RunningServer } from './place.ts';
 import { exponentialMoments } from './schedule.ts';
 
 /** Loads code, fills caches, and lets a garbage collector find its pace; not measured. */

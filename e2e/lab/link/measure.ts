@@ -5,7 +5,7 @@ import { percentile } from '@photofinish/shared/statistics';
 import type { startEcho } from '../../network/echo.ts';
 import type { Network } from '../../network/open.ts';
 import type { Direction, DirectionReport, Loss } from '../../network/shape.ts';
-import { parseProcessStat } from '../cost/proc.ts';
+import { parseProcessStat } from '../proc.ts';
 import type { Estimate } from '../results/goal-row.ts';
 import { wilson } from '../results/intervals.ts';
 import { type Arrival, sendStream, timeConnects } from './traffic.ts';

@@ -1,8 +1,8 @@
 // Opens what the rows measure with: the scene, our command line on it, and contestants, each once.
 import { seededRandom } from '../../bench/random.ts';
 import { type Absent, type Contestant, isAbsent, type Opener } from '../contestant.ts';
+import { commandLine } from '../photofinish.ts';
 import { openScene } from '../scene.ts';
-import { commandLine } from './command.ts';
 import type { Bench } from './row.ts';
 
 export interface OpenBench extends Bench {

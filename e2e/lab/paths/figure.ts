@@ -3,14 +3,12 @@
 import { seededRandom } from '../../bench/random.ts';
 import type { Contestant, ContestantKind } from '../contestant.ts';
 import type { Bound, Estimate, GoalClaim } from '../results/goal-row.ts';
-import { meanEstimate, percentileEstimate, wilson } from '../results/intervals.ts';
+import { exactly, meanEstimate, percentileEstimate, scaled, wilson } from '../results/intervals.ts';
 
 /** Every figure's own, so that one that is left out changes no other. */
 const BOOTSTRAP_SEED = 1;
 
 export type Statistic = 'mean' | 'median' | 'p95' | 'max' | 'total';
-
-const exactly = (value: number): Estimate => ({ value, low: value, high: value });
 
 const TAKE: Readonly<Record<Statistic, (samples: readonly number[]) => Estimate>> = {
   mean: (samples) => meanEstimate(samples, seededRandom(BOOTSTRAP_SEED)),
@@ -68,8 +66,7 @@ export function shareOf(said: Omit<Saying, 'unit'>, hits: readonly boolean[]): F
   const { goal = null, anchor = '' } = said;
   const samples = hits.map(Number);
   if (hits.length === 0) return { ...said, unit: '%', goal, anchor, measured: null, samples };
-  const { value, low, high } = wilson({ hits: hits.filter(Boolean).length, of: hits.length });
-  const measured = { value: 100 * value, low: 100 * low, high: 100 * high };
+  const measured = scaled(wilson({ hits: hits.filter(Boolean).length, of: hits.length }), 100);
   return { ...said, unit: '%', goal, anchor, measured, samples };
 }
 

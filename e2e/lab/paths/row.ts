@@ -2,8 +2,8 @@
 import type { Random } from '../../bench/random.ts';
 import type { Shape } from '../../network/shape.ts';
 import type { Contestant, Opener } from '../contestant.ts';
+import type { CommandLine } from '../photofinish.ts';
 import type { Scene } from '../scene.ts';
-import type { CommandLine } from './command.ts';
 import type { Figure } from './figure.ts';
 
 /** The round trip of every path that does not say another, milliseconds. */

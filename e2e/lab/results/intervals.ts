@@ -76,7 +76,8 @@ export function scaled({ value, low, high }: Estimate, scale: number, shift = 0)
   return { value: value * scale + shift, low: low * scale + shift, high: high * scale + shift };
 }
 
-function exactly(value: number): Estimate {
+/** A value that nothing is uncertain about. */
+export function exactly(value: number): Estimate {
   return { value, low: value, high: value };
 }
 

@@ -1,10 +1,12 @@
-// Our command line on the scene's client, for what a contestant's common language cannot say: whole records, other
-// deadlines, and when the process ended.
+// Our command line on the scene's client, which races Caddy.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { join } from 'node:path';
 import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
-import { PHOTOFINISH } from '../contestants/ours.ts';
-import type { Scene } from '../scene.ts';
+import { TOP } from '../scratch.ts';
+import type { Scene } from './scene.ts';
+
+export const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
 
 export interface CommandLine {
   /** Races Caddy with these options; the record. Rejects where there is none. */
