@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  type Change,
   changeSettings,
   DEFAULT_SETTINGS,
   loadSettings,
@@ -39,6 +40,19 @@ test('what was changed holds, and the rest stays', async () => {
   await changeSettings(area, { raceWhen: 'never' });
   await changeSettings(area, { retentionDays: 30 });
   assert.deepEqual(await loadSettings(area), { ...DEFAULT_SETTINGS, raceWhen: 'never', retentionDays: 30 });
+});
+
+test('a change may depend on what is stored by then, and be none', async () => {
+  const { area, items } = areaWith();
+  const add =
+    (site: string): Change =>
+    ({ neverRecord }) =>
+      neverRecord.includes(site) ? null : { neverRecord: [...neverRecord, site] };
+  for (const site of ['a.test', 'b.test']) assert.notEqual(await changeSettings(area, add(site)), null);
+  const before = items.settings;
+  assert.equal(await changeSettings(area, add('a.test')), null);
+  assert.equal(items.settings, before);
+  assert.deepEqual((await loadSettings(area)).neverRecord, ['a.test', 'b.test']);
 });
 
 test('a value that is unreadable is at its default, and the others hold', () => {

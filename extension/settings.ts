@@ -99,15 +99,27 @@ export async function loadSettings(area: SettingsArea): Promise<Settings> {
   return readSettings((await area.get(KEY))[KEY]);
 }
 
-/** Changes some settings. Rejects when what is stored was written by a newer program, which knows more. */
-export async function changeSettings(area: SettingsArea, changes: Partial<Settings>): Promise<Settings> {
+/** What becomes of the settings that are stored by then; null: nothing. */
+export type Change = (stored: Settings) => Partial<Settings> | null;
+
+/**
+ * Changes some settings and gives all of them; null when there was nothing to change. Rejects when what is stored was
+ * written by a newer program, which knows more.
+ */
+export async function changeSettings(
+  area: SettingsArea,
+  changes: Partial<Settings> | Change,
+): Promise<Settings | null> {
   const stored = (await area.get(KEY))[KEY];
   const parsed = v.safeParse(storedSchema, stored);
   if (parsed.success && parsed.output.version > SETTINGS_VERSION)
     throw new Error(
       `the settings are of version ${parsed.output.version}, and this program knows ${SETTINGS_VERSION}`,
     );
-  const settings = v.parse(settingsSchema, { ...readSettings(stored), ...changes });
+  const now = readSettings(stored);
+  const changed = typeof changes === 'function' ? changes(now) : changes;
+  if (changed === null) return null;
+  const settings = v.parse(settingsSchema, { ...now, ...changed });
   await area.set({ [KEY]: { version: SETTINGS_VERSION, settings } });
   return settings;
 }

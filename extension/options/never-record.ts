@@ -15,7 +15,9 @@ function siteName(site: string): HTMLElement {
 
 async function remove(button: HTMLElement, site: string): Promise<void> {
   const at = sites.indexOf(site);
-  const settings = await save(button, { neverRecord: sites.filter((other) => other !== site) });
+  const settings = await save(button, ({ neverRecord }) => ({
+    neverRecord: neverRecord.filter((other) => other !== site),
+  }));
   if (settings === null) return;
   showNeverRecord(settings);
   // The button is gone: its place in the list keeps the focus, or the field above when none is left.
@@ -41,27 +43,33 @@ export function showNeverRecord({ neverRecord }: Settings): void {
   if (changed) byId('never-list').replaceChildren(...sites.map(row));
 }
 
-async function add(onAdded: (site: string) => void): Promise<void> {
+function tell(input: HTMLInputElement, error: string): void {
+  setText(byId('never-error'), error);
+  input.setAttribute('aria-invalid', String(error !== ''));
+}
+
+async function add(): Promise<void> {
   const input = byId<HTMLInputElement>('never-site');
   const entered = input.value;
   const site = siteFromEntry(entered);
-  const known = site !== null && sites.includes(site);
-  const error = site === null ? say('optionsNeverNoSite') : known ? say('optionsNeverAlready', { site }) : '';
-  setText(byId('never-error'), error);
-  input.setAttribute('aria-invalid', String(error !== ''));
-  if (site === null || known) return;
-  const settings = await save(input, { neverRecord: [...sites, site].toSorted() });
+  tell(input, site === null ? say('optionsNeverNoSite') : '');
+  if (site === null) return;
+  // Asked of what is stored by then: the list that is shown may not have one that was entered a moment ago.
+  const settings = await save(input, ({ neverRecord }) => {
+    if (!neverRecord.includes(site)) return { neverRecord: [...neverRecord, site].toSorted() };
+    tell(input, say('optionsNeverAlready', { site }));
+    return null;
+  });
   if (settings === null) return;
   showNeverRecord(settings);
   // The next one may be on its way already.
   if (input.value === entered) input.value = '';
-  onAdded(site);
 }
 
-/** Makes the form add what is written; `onAdded` is told each site that came to the list. */
-export function wireNeverRecord(onAdded: (site: string) => void): void {
+/** Makes the form add what is written. */
+export function wireNeverRecord(): void {
   byId('never-form').addEventListener('submit', (event) => {
     event.preventDefault();
-    void add(onAdded);
+    void add();
   });
 }

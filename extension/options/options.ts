@@ -74,7 +74,7 @@ function wireSettings(): void {
   wireNumber(START_DELAY);
   wireNumber(RETENTION);
   wirePrivateWindows(() => void showStored());
-  wireNeverRecord(() => {});
+  wireNeverRecord();
   steering.addEventListener('change', () => void save(steering, { steering: steering.checked }));
   byId('steering-choice').hidden = BROWSER !== 'firefox';
   byId('steering-informs').hidden = BROWSER === 'firefox';

@@ -1,6 +1,6 @@
 // Every option is saved the moment it is changed. That it was is said quietly in its section, and that it was not in
 // words that stay.
-import { changeSettings, type Settings } from '../settings.ts';
+import { type Change, changeSettings, type Settings } from '../settings.ts';
 import { byId, setText } from '../ui/elements.ts';
 import { say } from '../words.ts';
 
@@ -22,14 +22,17 @@ export function confirm(element: Element, words: string): void {
 /** A change is read, changed and written: one after the other, so that none takes another back. */
 let earlier: Promise<unknown> = Promise.resolve();
 
-/** Saves a change that `element` asked for and gives all settings; null when it could not be saved, which is then said. */
-export async function save(element: Element, changes: Partial<Settings>): Promise<Settings | null> {
+/**
+ * Saves a change that `element` asked for and gives all settings; null when there was nothing to change, or when it could
+ * not be saved, which is then said.
+ */
+export async function save(element: Element, changes: Partial<Settings> | Change): Promise<Settings | null> {
   const change = earlier.then(() => changeSettings(chrome.storage.local, changes));
   earlier = change.catch(() => {});
   try {
     const settings = await change;
     setText(byId('trouble'), '');
-    confirm(element, say('optionsSaved'));
+    if (settings !== null) confirm(element, say('optionsSaved'));
     return settings;
   } catch (error) {
     setText(byId('trouble'), say('optionsNotSaved', { message: messageOf(error) }));
