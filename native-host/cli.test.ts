@@ -185,6 +185,24 @@ test('requests from standard input: a document a line, a bad line told, the mode
   assert.deepEqual(readdirSync(home), []);
 });
 
+test('a line of standard input without an end is told while it is arriving, and stops nothing', async (t) => {
+  const port = await refusedPort();
+  const child = start(['race', '-', '--allow-private', '--memory', 'none'], newHome(t), 'pipe');
+  const over = ended(child);
+  child.stdin?.write(' '.repeat(100_000));
+  const told = await new Promise<string>((resolve) => {
+    child.stderr?.once('data', (text) => resolve(String(text)));
+  });
+  assert.equal(told, 'photofinish: bad-line: line 1: longer than 1024 characters\n');
+  child.stdin?.end(`a.test\n127.0.0.1:${port}\n`);
+  const { code, stdout, stderr } = await over;
+  assert.equal(code, 1);
+  assert.equal(stderr, told);
+  const [document, none] = stdout.split('\n');
+  assert.equal(none, '');
+  assert.equal(v.parse(raceDocumentSchema, JSON.parse(document ?? '')).races.length, 1);
+});
+
 test('what may not be raced stands in the document with its error, beside what may', async (t) => {
   const home = newHome(t);
   const port = await refusedPort();

@@ -26,6 +26,7 @@ for (const [line, code, words] of [
   ['{"origin": "a.test", "mode": "h4"}', 'bad-line', /^mode: /],
   ['{"origin": "a.test", "trials": 3}', 'bad-line', /^trials: /],
   ['a'.repeat(1025), 'bad-line', /1024 characters/],
+  [' '.repeat(1025), 'bad-line', /1024 characters/],
 ] as const)
   test(`${line.slice(0, 40)}: ${code}`, () => {
     const result = readRaceLine(line, 'race');

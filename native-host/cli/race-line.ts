@@ -16,7 +16,7 @@ export type ReadLine =
   | { readonly ok: false; readonly code: ComplaintCode; readonly message: string };
 
 /** A host name has at most 253 characters, so no honest line is longer. */
-const MAX_LINE_CHARS = 1024;
+export const MAX_LINE_CHARS = 1024;
 
 const lineSchema = v.strictObject({ origin: v.string(), mode: v.optional(v.picklist(MODES)) });
 
@@ -37,10 +37,11 @@ function readText(text: string, mode: Mode): ReadLine {
 
 /** Reads one line; `mode` is that of lines that name none. Null: the line is blank. Never throws. */
 export function readRaceLine(line: string, mode: Mode): ReadLine | null {
+  // Of a longer line there may be no more than its beginning, which may be blank.
+  if (line.length > MAX_LINE_CHARS)
+    return { ok: false, code: 'bad-line', message: `longer than ${MAX_LINE_CHARS} characters` };
   const text = line.trim();
   if (text === '') return null;
-  if (text.length > MAX_LINE_CHARS)
-    return { ok: false, code: 'bad-line', message: `longer than ${MAX_LINE_CHARS} characters` };
   if (!text.startsWith('{')) return readText(text, mode);
   const parsed = v.safeParse(lineSchema, parseJson(text));
   if (parsed.success) return readText(parsed.output.origin, parsed.output.mode ?? mode);

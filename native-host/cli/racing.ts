@@ -1,6 +1,6 @@
 // `photofinish race`: runs what the command line asks for, shows how far it is, and prints the document or its text.
 import { existsSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { addAbortSignal } from 'node:stream';
 import type { OriginParts } from '@photofinish/shared/origin';
 import { type OriginRace, RACE_SCHEMA, type RaceDocument } from '@photofinish/shared/outcome';
 import { type HostCache, openHostCache } from '../cache/store.ts';
@@ -13,7 +13,9 @@ import { systemClock } from '../race/clock.ts';
 import { DEFAULT_START_DELAY_MS } from '../race/known-path.ts';
 import { openRacing, type RaceSpec, type Racing, type RacingParts } from '../racing.ts';
 import { cachePath } from './caching.ts';
+import { linesOf } from './input-lines.ts';
 import { stoppedByInterrupt } from './interrupt.ts';
+import { MAX_LINE_CHARS } from './race-line.ts';
 import { parseRaceCommand, type RaceCommand, trialsIn } from './race-options.ts';
 import { allAdopted, inParallel, joinRuns, splitTrials } from './race-series.ts';
 import { raceStream } from './race-stream.ts';
@@ -190,6 +192,15 @@ async function raceCommandLine(session: Session, terminal: Terminal): Promise<nu
   return exitCode(session, allAdopted(races), terminal);
 }
 
+/** Standard input as text; its end is also that of the signal. */
+async function* standardInput(signal: AbortSignal): AsyncGenerator<string> {
+  try {
+    yield* addAbortSignal(signal, process.stdin.setEncoding('utf8'));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
 /** The lines of standard input until it ends, we are told to stop, or nobody reads the results any more. */
 async function raceInput(session: Session, terminal: Terminal): Promise<number> {
   const { command, race, network, stop, moved } = session;
@@ -197,10 +208,9 @@ async function raceInput(session: Session, terminal: Terminal): Promise<number> 
   let failed = 0;
   const readerGone = (): void => stop.abort();
   process.stdout.once('error', readerGone);
-  const lines = createInterface({ input: process.stdin, signal });
   try {
     const { badLines } = await raceStream({
-      lines,
+      lines: linesOf(standardInput(signal), MAX_LINE_CHARS),
       mode: command.mode,
       atMost: command.concurrency,
       race({ origin, mode }) {
@@ -220,7 +230,6 @@ async function raceInput(session: Session, terminal: Terminal): Promise<number> 
     throw cannotRace(error);
   } finally {
     process.stdout.off('error', readerGone);
-    lines.close();
     process.stdin.destroy();
   }
 }
