@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import { networkUnavailable } from '../network/available.ts';
 import { say } from '../run/display.ts';
-import { SCRATCH } from '../scratch.ts';
 import { collect, progress } from './adoption/collect.ts';
 import { ENTRANTS } from './adoption/contestants.ts';
 import { type Recorded, readJournal } from './adoption/journal.ts';
@@ -11,10 +10,11 @@ import { Overdue } from './adoption/measure.ts';
 import { type AdoptionOptions, parseOptions, USAGE } from './adoption/options.ts';
 import { runAdoption } from './adoption/session.ts';
 import { BadUsage } from './command-line.ts';
+import { folderOf } from './folder.ts';
 import { anyMissed } from './results/goal-row.ts';
 import { publishAdoption } from './results/publish.ts';
 
-const JOURNAL = join(SCRATCH, 'lab', 'adoption', 'journal.jsonl');
+const JOURNAL = join(folderOf('adoption'), 'journal.jsonl');
 
 /** Null after having said why there is nothing. */
 async function obtain(options: AdoptionOptions): Promise<Recorded | null> {

@@ -1,14 +1,12 @@
 // How exact the emulated link is: delay, loss and rate asked and got, round trips as programs see them, and what it
 // takes of the machine.
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
 import { networkUnavailable } from '../network/available.ts';
 import { startEcho } from '../network/echo.ts';
 import { netemUnavailable } from '../network/netem.ts';
 import { openNetwork } from '../network/open.ts';
 import type { Direction, Loss } from '../network/shape.ts';
 import { beginStep, formatElapsed, heading, say } from '../run/display.ts';
-import { SCRATCH, TOP } from '../scratch.ts';
+import { leaveResults } from './folder.ts';
 import {
   type CpuRow,
   type Joined,
@@ -21,7 +19,6 @@ import {
 } from './link/measure.ts';
 import { cpuTable, delayTable, lossTable, rateTable, roundTripTable } from './link/tables.ts';
 
-const DIR = join(SCRATCH, 'lab', 'link');
 const DIRECTIONS: readonly Direction[] = ['up', 'down'];
 const DELAYS_MS = [0, 25, 50, 75, 100];
 const LOSSES: readonly Loss[] = [
@@ -121,8 +118,6 @@ async function main(): Promise<number> {
     try {
       const accuracy = await measureLink(network, cable);
       print(accuracy);
-      const file = join(DIR, 'result.json');
-      await mkdir(DIR, { recursive: true });
       const document = {
         schema: 'photofinish.link/1',
         createdAt: new Date().toISOString(),
@@ -130,8 +125,7 @@ async function main(): Promise<number> {
         netem,
         ...accuracy,
       };
-      await writeFile(file, `${JSON.stringify(document, null, 1)}\n`);
-      say(`\n${relative(TOP, file)}`);
+      await leaveResults('link', { 'result.json': `${JSON.stringify(document, null, 1)}\n` });
       return 0;
     } finally {
       await cable.close();

@@ -80,9 +80,9 @@ async function main(args: readonly string[]): Promise<number> {
   say(`About ${formatElapsed(estimatedMs(plan))}.`);
   const result = await run(plan);
   const goals = result.rows.flatMap((row) => row.goals);
-  say(`\n${formatGoals(goals)}\n`);
+  say(`\n${formatGoals(goals)}`);
   for (const { title, why: reason } of result.absent) say(`not measured: ${title}: ${reason}`);
-  for (const file of write(result)) say(file);
+  await write(result);
   return anyMissed(goals) ? 1 : 0;
 }
 

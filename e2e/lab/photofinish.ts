@@ -1,5 +1,7 @@
-// Our command line on the scene's client, which races Caddy.
+// Our command line: as it is built, and on the scene's client, where it races Caddy.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
@@ -7,6 +9,17 @@ import { TOP } from '../scratch.ts';
 import type { Scene } from './scene.ts';
 
 export const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
+/** What the command line is built to: its modules and the QUIC addon. */
+const BUILT = join(TOP, 'native-host', 'dist');
+const PROGRAM = /\.(?:js|cjs|node)$/;
+
+/** SHA-256 over the programs of the command line as they are built, hexadecimal. */
+export async function digestOfBuild(): Promise<string> {
+  const hash = createHash('sha256');
+  const names = (await readdir(BUILT)).filter((name) => PROGRAM.test(name)).sort();
+  for (const name of names) hash.update(`${name}\n`).update(await readFile(join(BUILT, name)));
+  return hash.digest('hex');
+}
 
 export interface CommandLine {
   /** Races Caddy with these options; the record. Rejects where there is none. */

@@ -4,15 +4,15 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { networkUnavailable } from '../network/available.ts';
 import { heading, say } from '../run/display.ts';
-import { SCRATCH } from '../scratch.ts';
 import { CELLS } from './adoption/cells.ts';
 import { collect } from './adoption/collect.ts';
 import { ENTRANTS } from './adoption/contestants.ts';
 import { adopts, type Expectation, linkLoses, neverFails, nobodyBrokeOff } from './adoption/expectations.ts';
 import type { AdoptionRun } from './adoption/run.ts';
 import { runAdoption } from './adoption/session.ts';
+import { folderOf } from './folder.ts';
 
-const DIR = join(SCRATCH, 'lab', 'quick');
+const DIR = folderOf('quick');
 const [LOSSLESS, LOSSY] = ['delay-50', 'loss-10'];
 const RACES = ['race', 'race-known', 'go-race'];
 const ALL = [...RACES, 'alt-svc'];

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CELLS } from './cells.ts';
-import { estimate, expectedTurnMs, formatDuration, type Measured } from './estimate.ts';
+import { estimate, expectedTurnMs, type Measured } from './estimate.ts';
 import { planRun } from './plan.ts';
 
 const kinds = new Map<string, Measured>([
@@ -60,11 +60,4 @@ test('who learns before a cell takes longer for it, once', () => {
   assert.equal(knowing.turnsMs(cell), plain.turnsMs(cell));
   knowing.prepared('race', cell.cell, 2 * expectedTurnMs('ours', cell.cell, 20));
   assert.ok(Math.abs(knowing.turnsMs(cell) - 2 * plain.turnsMs(cell)) < 1e-9);
-});
-
-test('durations are in the unit that people would use', () => {
-  assert.equal(formatDuration(0), '0 s');
-  assert.equal(formatDuration(39_200), '40 s');
-  assert.equal(formatDuration(12 * 60_000), '12 min');
-  assert.equal(formatDuration(185 * 60_000), '3 h 5 min');
 });

@@ -1,31 +1,17 @@
 // What the turns of one run have in common, so that a journal is only gone on with by the same run.
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { runCommand } from '../../network/namespace.ts';
 import { TOP } from '../../scratch.ts';
 import type { Contestant } from '../contestant.ts';
+import { digestOfBuild } from '../photofinish.ts';
 import type { Identity } from './journal.ts';
 import type { Portion } from './plan.ts';
 import type { Cell } from './run.ts';
-
-/** What the command line is built to: its modules and the QUIC addon. */
-const BUILT = join(TOP, 'native-host', 'dist');
-const PROGRAM = /\.(?:js|cjs|node)$/;
 
 /** The commit that the checkout is at, with `-dirty` where files differ from it; null outside of a checkout. */
 async function commit(): Promise<string | null> {
   const describe = ['-C', TOP, 'describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'];
   const said = await runCommand('git', describe).catch(() => null);
   return said?.code === 0 ? said.stdout.trim() : null;
-}
-
-/** SHA-256 over the programs of the command line as they are built, hexadecimal. */
-export async function digestOfBuild(): Promise<string> {
-  const hash = createHash('sha256');
-  const names = (await readdir(BUILT)).filter((name) => PROGRAM.test(name)).sort();
-  for (const name of names) hash.update(`${name}\n`).update(await readFile(join(BUILT, name)));
-  return hash.digest('hex');
 }
 
 /** Of a run of these contestants with these portions. */

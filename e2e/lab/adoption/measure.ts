@@ -3,8 +3,9 @@
 import type { Peer } from '../../network/open.ts';
 import { beginStep, say } from '../../run/display.ts';
 import type { Contestant } from '../contestant.ts';
+import { formatDuration } from '../duration.ts';
 import { DEADLINE_MS } from '../trial.ts';
-import { type Estimate, formatDuration } from './estimate.ts';
+import type { Estimate } from './estimate.ts';
 import type { Journal } from './journal.ts';
 import type { CellPlan, Turn } from './plan.ts';
 import type { Cell } from './run.ts';

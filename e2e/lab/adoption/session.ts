@@ -1,14 +1,15 @@
 // One run from the opening of the scene to what it has measured: what `adoption` and `quick` have in common.
-import { availableParallelism, loadavg } from 'node:os';
 import { relative } from 'node:path';
 import { beginStep, heading, say } from '../../run/display.ts';
 import { TOP } from '../../scratch.ts';
 import { type Absent, type Contestant, isAbsent } from '../contestant.ts';
+import { formatDuration } from '../duration.ts';
 import { briefAccuracy, formatBrief } from '../link/brief.ts';
+import { loadLines } from '../load.ts';
 import { openScene, type Scene } from '../scene.ts';
 import { doneTurns } from './collect.ts';
 import type { Entrant } from './contestants.ts';
-import { estimate, formatDuration } from './estimate.ts';
+import { estimate } from './estimate.ts';
 import { identify } from './identity.ts';
 import { type Journal, openJournal, type Recorded, readJournal } from './journal.ts';
 import { measure } from './measure.ts';
@@ -17,8 +18,6 @@ import { planRun, remaining } from './plan.ts';
 
 /** Trials in a turn; a browser's cold start makes its trials long. */
 const BATCH = { ours: 10, peer: 10, browser: 2 } as const;
-/** By core; above it, others take time that trials are measured in. */
-const QUIET_LOAD = 0.5;
 
 type Asked = 'full' | 'trials' | 'trialsOf' | 'cells' | 'entrants' | 'seed' | 'fresh';
 
@@ -52,12 +51,8 @@ async function openContestants(scene: Scene, entrants: readonly Entrant[]) {
 }
 
 function sayMachine({ awake }: Scene): void {
-  const [load = 0] = loadavg();
-  const cores = availableParallelism();
-  say(`  load ${load.toFixed(2)} on ${cores} ${cores === 1 ? 'core' : 'cores'}`);
+  for (const line of loadLines(', and times measured now are too long')) say(`  ${line}`);
   if (!awake) say('  processors may sleep between packets, and times hold their waking up');
-  if (load / cores > QUIET_LOAD)
-    say('  Warning: this machine is busy, and times measured now are too long. End what else is running.');
 }
 
 async function open(file: string, head: Journal['head'], fresh: boolean): Promise<Journal> {

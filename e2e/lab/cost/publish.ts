@@ -1,10 +1,8 @@
 // What a run of `cost` leaves behind: tables and claims on the terminal; JSON, CSV and a page in its own folder.
-import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, release } from 'node:os';
-import { join, relative } from 'node:path';
 import { csvText } from '@photofinish/shared/csv';
 import { say } from '../../run/display.ts';
-import { SCRATCH, TOP } from '../../scratch.ts';
+import { leaveResults } from '../folder.ts';
 import { formatGoals, type GoalRow } from '../results/goal-row.ts';
 import { formatResultTable } from '../results/tables.ts';
 import { type Cell, SERVER_TITLES } from './cells.ts';
@@ -14,8 +12,6 @@ import { JUDGED_SECONDS } from './options.ts';
 import { costPage } from './page.ts';
 import { summarise } from './summary.ts';
 import { costTables, samplesCsvRows } from './tables.ts';
-
-export const FOLDER = join(SCRATCH, 'lab', 'cost');
 
 function conditionsOf({ head, segments }: Recorded): (readonly [string, string])[] {
   const { asked, loads, startedAtMs } = head;
@@ -53,14 +49,10 @@ export async function publishCost(recorded: Recorded, cells: readonly Cell[]): P
     cells,
     segments,
   };
-  const files = {
+  await leaveResults('cost', {
     'cost.json': `${JSON.stringify(document, null, 1)}\n`,
     'samples.csv': csvText(samplesCsvRows(summaries)),
     'cost.html': costPage({ summaries, goals, tables, conditions: conditionsOf(recorded) }),
-  };
-  await mkdir(FOLDER, { recursive: true });
-  for (const [name, text] of Object.entries(files)) await writeFile(join(FOLDER, name), text);
-  const names = Object.keys(files).map((name) => relative(TOP, join(FOLDER, name)));
-  say(`\n${names.join('\n')}`);
+  });
   return goals;
 }

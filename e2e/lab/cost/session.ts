@@ -1,11 +1,12 @@
 // One run from the opening of the place to its last segment, going on where an earlier one was interrupted.
-import { availableParallelism, loadavg } from 'node:os';
 import { join, relative } from 'node:path';
 import { seededRandom } from '../../bench/random.ts';
 import { beginStep, heading, say } from '../../run/display.ts';
 import { TOP } from '../../scratch.ts';
-import { formatDuration } from '../adoption/estimate.ts';
-import { digestOfBuild } from '../adoption/identity.ts';
+import { formatDuration } from '../duration.ts';
+import { folderOf } from '../folder.ts';
+import { loadLines } from '../load.ts';
+import { digestOfBuild } from '../photofinish.ts';
 import { type Cell, cellsOf, SERVER_TITLES, type Segment, segmentsOf } from './cells.ts';
 import {
   type Asked,
@@ -19,12 +20,9 @@ import {
 import { findLoads, TRIES_SECONDS } from './loads.ts';
 import type { CostOptions } from './options.ts';
 import { openPlace, type Place } from './place.ts';
-import { FOLDER } from './publish.ts';
 import { measureSegment, SEGMENT_OVERHEAD_SECONDS } from './segment.ts';
 
-export const JOURNAL = join(FOLDER, 'journal.jsonl');
-/** By core; above it, others take time that the generator needs. */
-const QUIET_LOAD = 0.5;
+export const JOURNAL = join(folderOf('cost'), 'journal.jsonl');
 
 /** The cells of a run, as its journal's head says what was asked. */
 export function cellsOfRun({ asked, loads }: Pick<Head, 'asked' | 'loads'>): Cell[] {
@@ -108,12 +106,7 @@ export interface Outcome {
 
 /** Runs what was asked for. Rejects where the place cannot be opened, so ask `networkUnavailable('tun')` first. */
 export async function runCost(options: CostOptions): Promise<Outcome> {
-  const [load = 0] = loadavg();
-  say(`load ${load.toFixed(2)} on ${availableParallelism()} cores`);
-  if (load / availableParallelism() > QUIET_LOAD)
-    say(
-      'Warning: this machine is busy: fewer loads are driven, and the others cost more. End what else is running.',
-    );
+  for (const line of loadLines(': fewer loads are driven, and the others cost more')) say(line);
   const asked = await askedOf(options);
   const place = await openPlace(options.seed);
   try {

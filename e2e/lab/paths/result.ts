@@ -1,15 +1,11 @@
 // What a run of `paths` has measured, as it is kept: JSON with every sample, CSV with every figure, and a page.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
 import { csvText } from '@photofinish/shared/csv';
 import type { LinkReport } from '../../network/shape.ts';
-import { SCRATCH, TOP } from '../../scratch.ts';
 import type { Absent } from '../contestant.ts';
+import { leaveResults } from '../folder.ts';
 import { type GoalRow, judgeGoal } from '../results/goal-row.ts';
 import type { Figure } from './figure.ts';
 import { pathsPage } from './page.ts';
-
-const RESULTS = join(SCRATCH, 'lab', 'paths');
 
 export type JudgedFigure = GoalRow & Pick<Figure, 'samples' | 'plotted'>;
 
@@ -67,17 +63,11 @@ export function toCsv({ rows }: Pick<PathsRun, 'rows'>): string {
   return csvText([HEAD, ...lines]);
 }
 
-/** Writes the files and gives their paths, as seen from the checkout. */
-export function write(run: PathsRun): string[] {
-  const files = {
+/** Writes the run to `.photofinish/lab/paths/`. */
+export async function write(run: PathsRun): Promise<void> {
+  await leaveResults('paths', {
     'paths.json': `${JSON.stringify({ schema: 'photofinish.lab-paths/1', ...run }, null, 1)}\n`,
     'paths.csv': toCsv(run),
     'paths.html': pathsPage(run),
-  };
-  mkdirSync(RESULTS, { recursive: true });
-  return Object.entries(files).map(([name, text]) => {
-    const file = join(RESULTS, name);
-    writeFileSync(file, text);
-    return relative(TOP, file);
   });
 }

@@ -1,10 +1,8 @@
 // What a run of `adoption` leaves behind: tables and goals on the terminal; JSON, CSV and a page in its own folder.
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
 import { describeMachine } from '../../bench/result.ts';
 import { say } from '../../run/display.ts';
-import { SCRATCH, TOP } from '../../scratch.ts';
 import type { AdoptionRun } from '../adoption/run.ts';
+import { leaveResults } from '../folder.ts';
 import { adoptionPage } from './adoption-page.ts';
 import { cellsCsv, trialsCsv } from './csv-files.ts';
 import { type Derived, derive } from './figures.ts';
@@ -15,8 +13,6 @@ import { linkAccuracy } from './link-accuracy.ts';
 import { formatMisses, missingClients } from './misses.ts';
 import { PAPER_CITATION } from './paper.ts';
 import { formatResultTable, linkTable, paperTables } from './tables.ts';
-
-const FOLDER = join(SCRATCH, 'lab', 'adoption');
 
 /** Everything for the terminal; without a trailing newline. */
 export function adoptionText(derived: Derived, goals: readonly GoalRow[]): string {
@@ -38,18 +34,11 @@ export async function publishAdoption(run: AdoptionRun): Promise<readonly GoalRo
   const derived = derive(run);
   const goals = adoptionGoals(derived);
   say(adoptionText(derived, goals));
-  await mkdir(FOLDER, { recursive: true });
-  const files = {
+  await leaveResults('adoption', {
     'adoption.html': adoptionPage(derived, goals, describeMachine({})),
     'adoption.json': adoptionDocument(derived, goals),
     'cells.csv': cellsCsv(derived),
     'trials.csv': trialsCsv(run),
-  };
-  for (const [name, text] of Object.entries(files)) await writeFile(join(FOLDER, name), text);
-  say(
-    `\n${Object.keys(files)
-      .map((name) => relative(TOP, join(FOLDER, name)))
-      .join('\n')}`,
-  );
+  });
   return goals;
 }
