@@ -30,3 +30,20 @@ export type LabTrial = v.InferOutput<typeof labTrialSchema>;
 export function parseTrials(json: string): LabTrial[] {
   return v.parse(v.array(labTrialSchema), JSON.parse(json));
 }
+
+export type TimeKey = 'establishedMs' | 'firstByteMs';
+
+/**
+ * The times of all trials, a failed one as 30,000 ms. An answer that never came, though others of this client did, is a
+ * failure too. Left out are connections that were used without the client telling when they were established: with a
+ * client that never tells a time the result is empty.
+ */
+export function timesOf(trials: readonly LabTrial[], key: TimeKey): number[] {
+  const succeeded = trials.filter(({ adopted }) => adopted !== null);
+  const tells = succeeded.length === 0 || succeeded.some((trial) => trial[key] !== null);
+  if (!tells) return [];
+  return trials.flatMap((trial) => {
+    if (trial.adopted === null) return DEADLINE_MS;
+    return trial[key] ?? (key === 'firstByteMs' ? DEADLINE_MS : []);
+  });
+}

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Attempt, Trial } from '@photofinish/shared/outcome';
 import fc from 'fast-check';
-import { DEADLINE_MS } from '../trial.ts';
-import { afterRefusalMs, countedTimes } from './record.ts';
+import { afterRefusalMs } from './record.ts';
 
 const WHERE = { address: '10.77.1.2', port: 443 };
 
@@ -60,13 +59,4 @@ describe('from the refusal to the start of TCP', () => {
     const silent: Attempt = { ...tcp, transportMs: null };
     assert.throws(() => afterRefusalMs({ ...trial, attempts: [quic, silent] }), /TCP was not connected/);
   });
-});
-
-test('a failed trial counts as the whole deadline, one that does not tell as nothing', () => {
-  const times = countedTimes([
-    { adopted: 'h3', establishedMs: 51, firstByteMs: 102 },
-    { adopted: null, establishedMs: null, firstByteMs: null },
-    { adopted: 'h2', establishedMs: null, firstByteMs: 160 },
-  ]);
-  assert.deepEqual(times, [51, DEADLINE_MS]);
 });

@@ -1,6 +1,5 @@
 // What the tables take from a trial that it does not say itself. Pure.
 import type { Attempt, Trial } from '@photofinish/shared/outcome';
-import { DEADLINE_MS, type LabTrial } from '../trial.ts';
 
 function attemptOf({ attempts }: Trial, protocol: Attempt['protocol']): Attempt {
   const attempt = attempts.find((candidate) => candidate.protocol === protocol);
@@ -20,14 +19,4 @@ export function afterRefusalMs(trial: Trial): number {
   if (tcp.transportMs === undefined || tcp.transportMs === null) throw new Error('TCP was not connected');
   const roundTripMs = tcp.transportMs - tcp.startedMs;
   return tcp.startedMs - quic.startedMs - roundTripMs;
-}
-
-/** As every mean and percentile counts it: a failed trial is the whole deadline. Null: the client does not tell. */
-export function countedMs({ adopted, establishedMs }: LabTrial): number | null {
-  return adopted === null ? DEADLINE_MS : establishedMs;
-}
-
-/** Those of the trials that tell. */
-export function countedTimes(trials: readonly LabTrial[]): number[] {
-  return trials.flatMap((trial) => countedMs(trial) ?? []);
 }

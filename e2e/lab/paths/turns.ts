@@ -3,9 +3,8 @@
 import { shuffled } from '../../bench/random.ts';
 import type { Contestant } from '../contestant.ts';
 import { formatNumber } from '../results/goal-row.ts';
-import type { LabTrial } from '../trial.ts';
+import { type LabTrial, timesOf } from '../trial.ts';
 import { estimate, type Statistic } from './figure.ts';
-import { countedTimes } from './record.ts';
 import type { Bench } from './row.ts';
 
 export interface Measured {
@@ -21,7 +20,7 @@ export function anchorHere(
 ): string {
   const said = names.map((name) => {
     const turn = turns.find(({ contestant }) => contestant.name === name);
-    const found = turn && estimate(statistic, countedTimes(turn.trials));
+    const found = turn && estimate(statistic, timesOf(turn.trials, 'establishedMs'));
     return `${name} ${found ? formatNumber(found.value) : 'absent'}`;
   });
   return `here: ${said.join(', ')}`;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AdoptionRun, Cell, ContestantInfo } from '../adoption/run.ts';
 import type { LabTrial } from '../trial.ts';
-import { delayCells, derive, lossCells, missesOf, tableOrder, timesOf } from './figures.ts';
+import { delayCells, derive, lossCells, missesOf, tableOrder } from './figures.ts';
 
 const cell: Cell = { id: 'delay-50', delayMs: 50, loss: 0 };
 const ours = (name: string): ContestantInfo => ({ name, title: name, kind: 'ours', versions: {} });
@@ -26,23 +26,6 @@ function runOf(trials: readonly LabTrial[]): AdoptionRun {
     cells: [{ cell, trials: { race: trials }, link: [] }],
   };
 }
-
-describe('the times of trials', () => {
-  test('a failed trial counts as the deadline', () => {
-    assert.deepEqual(timesOf([won(51), FAILED], 'establishedMs'), [51, 30_000]);
-  });
-
-  test('a client that never tells has none, one where all failed has the deadline only', () => {
-    assert.deepEqual(timesOf([won(null), FAILED], 'establishedMs'), []);
-    assert.deepEqual(timesOf([FAILED, FAILED], 'establishedMs'), [30_000, 30_000]);
-  });
-
-  test('an answer that never came is a failure, a time that was not told is none', () => {
-    const trials = [won(51, 102), won(null, null)];
-    assert.deepEqual(timesOf(trials, 'firstByteMs'), [102, 30_000]);
-    assert.deepEqual(timesOf(trials, 'establishedMs'), [51]);
-  });
-});
 
 describe('the figures of a cell', () => {
   test('failed trials stay in the denominator of adoption and in the mean', () => {

@@ -3,7 +3,7 @@
 import { statistics } from '@photofinish/shared/statistics';
 import { seededRandom } from '../../bench/random.ts';
 import type { AdoptionRun, Cell, CellResult, ContestantInfo } from '../adoption/run.ts';
-import { DEADLINE_MS, type LabTrial } from '../trial.ts';
+import { type LabTrial, type TimeKey, timesOf } from '../trial.ts';
 import type { Estimate } from './goal-row.ts';
 import { type Count, meanEstimate, percentileEstimate, wilson } from './intervals.ts';
 
@@ -31,23 +31,6 @@ export interface Figures {
   /** Null where the client does not tell. */
   readonly established: Times | null;
   readonly firstByte: Times | null;
-}
-
-export type TimeKey = 'establishedMs' | 'firstByteMs';
-
-/**
- * The times of all trials, a failed one as 30,000 ms. An answer that never came, though others of this client did, is a
- * failure too. Left out are connections that were used without the client telling when they were established: with a
- * client that never tells a time the result is empty.
- */
-export function timesOf(trials: readonly LabTrial[], key: TimeKey): number[] {
-  const succeeded = trials.filter(({ adopted }) => adopted !== null);
-  const tells = succeeded.length === 0 || succeeded.some((trial) => trial[key] !== null);
-  if (!tells) return [];
-  return trials.flatMap((trial) => {
-    if (trial.adopted === null) return DEADLINE_MS;
-    return trial[key] ?? (key === 'firstByteMs' ? DEADLINE_MS : []);
-  });
 }
 
 function summariseTimes(trials: readonly LabTrial[], key: TimeKey, seed: number): Times | null {

@@ -2,16 +2,8 @@
 // measured in the same minutes.
 import { seededRandom } from '../../bench/random.ts';
 import type { Cell } from '../adoption/run.ts';
-import { DEADLINE_MS } from '../trial.ts';
-import {
-  type Derived,
-  delayCells,
-  type Figures,
-  lossCells,
-  missesOf,
-  type TimeKey,
-  timesOf,
-} from './figures.ts';
+import { DEADLINE_MS, type TimeKey, timesOf } from '../trial.ts';
+import { type Derived, delayCells, type Figures, lossCells, missesOf } from './figures.ts';
 import { type Bound, formatNumber, type GoalRow, judgeGoal } from './goal-row.ts';
 import { ratioOfMeans, ratioOfShares, ruleOfThree, scaled } from './intervals.ts';
 import { PAPER_ALT_SVC, PAPER_RACE, paperAdopted, paperRow } from './paper.ts';

@@ -1,10 +1,10 @@
 // UDP that is lost without a word: when there is HTTP/2 to use, at a host unknown and at one whose path has just died.
 import { curl } from '../../contestants/curl.ts';
 import { goRace } from '../../contestants/go.ts';
+import { timesOf } from '../../trial.ts';
 import { h2Alone, raceCutShort, raceKnownCutShort } from '../clients.ts';
 import { atMost, figureOf, plottedAs } from '../figure.ts';
 import { LOST_UDP } from '../obstacles.ts';
-import { countedTimes } from '../record.ts';
 import { CLEAN, ROUND_TRIP_MS, type Row } from '../row.ts';
 import { anchorHere, prepareAll, takeTurns } from '../turns.ts';
 
@@ -43,7 +43,7 @@ export const blackHole: Row = {
         plotted: plottedAs(contestant),
         ...goal,
       };
-      return figureOf(saying, 'median', countedTimes(its));
+      return figureOf(saying, 'median', timesOf(its, 'establishedMs'));
     });
   },
 };

@@ -1,9 +1,9 @@
 // A first flight that is lost on the way to the server: how soon each QUIC stack sends it again.
 import { goH3 } from '../../contestants/go.ts';
 import { quinn } from '../../contestants/quinn.ts';
+import { timesOf } from '../../trial.ts';
 import { h3Known, h3KnownClassic, h3KnownOne, h3Unknown, h3UnknownClassic } from '../clients.ts';
 import { atMost, type Figure, figureOf, plottedAs } from '../figure.ts';
-import { countedTimes } from '../record.ts';
 import { CLEAN, ROUND_TRIP_MS, type Row } from '../row.ts';
 import { anchorHere, prepareAll, takeTurns } from '../turns.ts';
 
@@ -34,7 +34,7 @@ export const established: Row = {
     const anchor = anchorHere(turns, 'p95', ['quinn', 'go-h3']);
     return turns.flatMap(({ contestant, trials: its }): Figure[] => {
       const limit = GOALS[contestant.name];
-      const times = countedTimes(its);
+      const times = timesOf(its, 'establishedMs');
       const saying = { group: established.title, unit: 'ms' };
       const goal = limit === undefined ? null : atMost(limit);
       const name = `${contestant.title}: established, p95`;
