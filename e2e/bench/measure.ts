@@ -1,11 +1,8 @@
 // Compares ways of doing one thing: every round runs each side once, in a random order, so that a machine which slows
 // down slows all of them. What counts is the ratio of medians, with the interval that the samples allow.
 import { median, percentile } from '@photofinish/shared/statistics';
+import { resampled, resampledInterval } from './bootstrap.ts';
 import { type Random, seededRandom, shuffled } from './random.ts';
-
-/** Enough that the ends of a 95 % interval rest on 50 resamples each. */
-const BOOTSTRAP_RESAMPLES = 2000;
-const INTERVAL = { low: 0.025, high: 0.975 };
 
 export interface Side {
   readonly name: string;
@@ -80,15 +77,13 @@ export function ratioInterval(
   random: Random,
 ): { low: number; high: number } {
   if (side.length !== baseline.length) throw new RangeError('both sides need a sample from every round');
-  const ratios: number[] = [];
-  for (let resample = 0; resample < BOOTSTRAP_RESAMPLES; resample += 1) {
+  const ratios = resampled(() => {
     const rounds = side.map(() => Math.floor(random() * side.length));
     const draw = (samples: readonly number[]) =>
       medianOf(rounds.map((round) => samples[round] ?? Number.NaN));
-    ratios.push(draw(side) / draw(baseline));
-  }
-  ratios.sort((a, b) => a - b);
-  return { low: percentile(ratios, INTERVAL.low), high: percentile(ratios, INTERVAL.high) };
+    return draw(side) / draw(baseline);
+  });
+  return resampledInterval(ratios);
 }
 
 /** Runs the plan. An error of any side ends it: a comparison with holes compares nothing. */

@@ -1,5 +1,5 @@
 // Whether cost falls in a straight line with the hit ratio (P1, third test case): least squares, and what is left over.
-import { percentile } from '@photofinish/shared/statistics';
+import { resampled, resampledInterval } from '../../bench/bootstrap.ts';
 import type { Random } from '../../bench/random.ts';
 import type { Estimate } from '../results/goal-row.ts';
 
@@ -47,7 +47,6 @@ export interface SweepShape {
   readonly savedAt80: Estimate;
 }
 
-const RESAMPLES = 2000;
 const SHARE = 0.8;
 
 function shapeOf(points: readonly Point[]): Record<keyof SweepShape, number> {
@@ -69,13 +68,13 @@ export function sweepShape(sweep: readonly Sweep[], random: Random): SweepShape 
   const drawn = (samples: readonly number[]) =>
     samples.map(() => samples[Math.floor(random() * samples.length)] ?? Number.NaN);
   const shape = shapeOf(cells.map(({ hitShare, samples }) => ({ x: hitShare, y: mean(samples) })));
-  const shapes = Array.from({ length: RESAMPLES }, () =>
+  const shapes = resampled(() =>
     shapeOf(cells.map(({ hitShare, samples }) => ({ x: hitShare, y: mean(drawn(samples)) }))),
   );
-  const estimate = (name: keyof SweepShape): Estimate => {
-    const sorted = shapes.map((one) => one[name]).sort((a, b) => a - b);
-    return { value: shape[name], low: percentile(sorted, 0.025), high: percentile(sorted, 0.975) };
-  };
+  const estimate = (name: keyof SweepShape): Estimate => ({
+    value: shape[name],
+    ...resampledInterval(shapes.map((one) => one[name])),
+  });
   return {
     slopePercent: estimate('slopePercent'),
     r2: estimate('r2'),

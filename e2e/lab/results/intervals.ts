@@ -1,14 +1,12 @@
 // How sure a figure is: 95 % intervals for shares, means, percentiles and ratios, with nothing assumed of how times are
 // distributed.
 import { percentile } from '@photofinish/shared/statistics';
+import { resampled, resampledInterval } from '../../bench/bootstrap.ts';
 import type { Random } from '../../bench/random.ts';
 import type { Estimate } from './goal-row.ts';
 
 /** The normal distribution's quantile for 95 % between both tails. */
 export const Z_95 = 1.959964;
-/** Enough that each end of a 95 % interval rests on 50 resamples. */
-const RESAMPLES = 2000;
-const TAILS = { low: 0.025, high: 0.975 };
 /** -ln 0.05, rounded as everyone does. */
 const RULE_OF_THREE = 3;
 
@@ -87,8 +85,7 @@ function agree(values: readonly number[]): boolean {
 }
 
 function bootstrap(value: number, resample: () => number): Estimate {
-  const drawn = Array.from({ length: RESAMPLES }, resample).sort((a, b) => a - b);
-  return { value, low: percentile(drawn, TAILS.low), high: percentile(drawn, TAILS.high) };
+  return { value, ...resampledInterval(resampled(resample)) };
 }
 
 /** The mean with its percentile bootstrap interval (Efron 1979). Throws RangeError without values. */
