@@ -19,7 +19,7 @@ function cellResult({ head, entries }: Recorded, cell: CellResult['cell']): Cell
     const last = own.at(-1);
     if (last?.kind === 'crash') crashed[name] = last.error;
     const turns = own.filter((entry) => entry.kind === 'turn');
-    if (last?.kind === 'turn') trials[name] = turns.flatMap((turn) => turn.trials);
+    if (turns.length > 0) trials[name] = turns.flatMap((turn) => turn.trials);
   }
   const turns = here.filter((entry): entry is TurnEntry => entry.kind === 'turn');
   return {
@@ -30,7 +30,7 @@ function cellResult({ head, entries }: Recorded, cell: CellResult['cell']): Cell
   };
 }
 
-/** How many of the trials that the run asks for are in its cells; those of whoever broke off there are not. */
+/** How many of the trials that the run asks for are in its cells. */
 export function progress(recorded: Recorded): { readonly made: number; readonly asked: number } {
   const { contestants, cells } = recorded.head.identity;
   const perCell = contestants.reduce((sum, { trials }) => sum + trials, 0);

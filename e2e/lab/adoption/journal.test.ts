@@ -166,12 +166,15 @@ test('all trials of all turns are collected, with the link of each turn', () => 
   assert.deepEqual(run.absent, HEAD.absent);
 });
 
-test('who broke off is left out of the cell by name, and is back once a later run has finished it', () => {
+test('who broke off is named beside the trials it made before, until a later run has finished it', () => {
   const [first] = ENTRIES.filter(({ contestant }) => contestant === 'race');
   assert.ok(first);
   const crashed = collect({ head: HEAD, entries: [first, CRASH] }).cells[0];
   assert.deepEqual(crashed?.crashed, { race: 'segmentation fault' });
-  assert.equal(crashed?.trials.race, undefined);
+  assert.deepEqual(crashed?.trials.race, first.kind === 'turn' && first.trials);
+  const atOnce = collect({ head: HEAD, entries: [CRASH] }).cells[0];
+  assert.deepEqual(atOnce?.crashed, crashed?.crashed);
+  assert.equal(atOnce?.trials.race, undefined);
   const later = collect({ head: HEAD, entries: [CRASH, ...ENTRIES] }).cells[0];
   assert.equal(later?.crashed, undefined);
   assert.equal(later?.trials.race?.length, 30);

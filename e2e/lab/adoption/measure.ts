@@ -77,8 +77,8 @@ class CellRun {
   }
 
   /**
-   * What the contestant gives; null: it broke off, is out of this cell, and its words are kept. Rejects with Overdue
-   * if it takes longer than the limit.
+   * What the contestant gives; null: it broke off, has no more turns in this cell, and its words are kept. Rejects with
+   * Overdue if it takes longer than the limit.
    */
   async #orOut<T>(contestant: Contestant, limitMs: number, work: () => Promise<T>): Promise<T | null> {
     const { name } = contestant;
@@ -88,7 +88,7 @@ class CellRun {
       if (cause instanceof Overdue) throw cause;
       this.#inIt.delete(name);
       const error = cause instanceof Error ? cause.message : String(cause);
-      this.#crashes.push(`${name} broke off at ${this.#cell.id} and is left out of it: ${error}`);
+      this.#crashes.push(`${name} broke off at ${this.#cell.id} and has no more turns there: ${error}`);
       const where = { cell: this.#cell.id, contestant: name, endedAtMs: Date.now() };
       await this.#measuring.journal.append({ kind: 'crash', ...where, error });
       return null;

@@ -26,7 +26,7 @@ export interface CellResult {
   readonly trials: Readonly<Record<string, readonly LabTrial[]>>;
   /** One for each turn of a contestant, in the order of the turns. */
   readonly link: readonly { readonly contestant: string; readonly report: LinkReport }[];
-  /** Contestants that broke off here, with their words: their trials in this cell are left out, not counted. */
+  /** Contestants that broke off here, with their words: of their trials there are those of the turns before. */
   readonly crashed?: Readonly<Record<string, string>>;
 }
 

@@ -126,11 +126,11 @@ describe('the page', () => {
     const contestants = RUN.contestants.map((each) =>
       each.name === 'curl' ? { ...each, title: '<b>curl</b>' } : each,
     );
-    const crashed = { quinn: '<script>alert(1)</script>' };
+    const crashed = { quinn: '<script>alert(1)</script>', race: 'killed' };
     const cells = RUN.cells.map((result) => ({ ...result, crashed }));
     const page = adoptionPage(derive({ ...RUN, contestants, cells }), GOALS, MACHINE);
     assert.ok(!page.includes('<b>curl') && !page.includes('<script') && !page.includes('<cpu>'));
-    assert.ok(page.includes('&lt;b&gt;curl'));
+    assert.ok(page.includes('&lt;b&gt;curl') && page.includes('race, first contact (broke off)'));
   });
 
   test('can be made of one trial, and of none', () => {

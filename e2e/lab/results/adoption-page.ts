@@ -7,7 +7,7 @@ import { comparisonPlots, distributionPlots, signsOf } from './adoption-plots.ts
 import type { Derived } from './figures.ts';
 import type { GoalRow } from './goal-row.ts';
 import { linkAccuracy } from './link-accuracy.ts';
-import { MISSES_TITLE, missingClients, tellMisses } from './misses.ts';
+import { MISSES_TITLE, MISSING_TITLE, missingClients, tellMisses } from './misses.ts';
 import { goalCounts, goalsMarkup, labPage, section, tableMarkup } from './page-frame.ts';
 import { PAPER_CITATION } from './paper.ts';
 import { signMarkup } from './plots/drawing.ts';
@@ -54,7 +54,7 @@ function tablesMarkup(derived: Derived): string {
     return own === undefined ? '' : signMarkup(own);
   };
   const missing = missingClients(derived.run).map((line) => `<li>${esc(line)}</li>`);
-  const absent = missing.length === 0 ? '' : `<h3>Not in the tables</h3><ul>${missing.join('')}</ul>`;
+  const absent = missing.length === 0 ? '' : `<h3>${MISSING_TITLE}</h3><ul>${missing.join('')}</ul>`;
   return paperTables(derived)
     .map((table) => tableMarkup(table, sign))
     .join('')

@@ -11,7 +11,7 @@ import { PAPER_ALT_SVC, PAPER_RACE, PAPER_TITLE, paperAdopted, paperMean, paperR
 import { PUBLISHED, type Sign, signMarkup, signOf } from './plots/drawing.ts';
 import { type PointSeries, pointPlotSvg } from './plots/point-plot.ts';
 import { type Strip, stripPlotSvg } from './plots/strip-plot.ts';
-import { isAltSvc, lossText, type RowKind } from './tables.ts';
+import { isAltSvc, lossText, type RowKind, titleOf } from './tables.ts';
 
 const WIDTH_PX = 1056;
 const HALF_PX = 516;
@@ -164,7 +164,7 @@ function meanByDelay(derived: Derived): string {
 
 function stripsOf(derived: Derived, cell: Cell): Strip[] {
   const overMs = (ms: number) => Math.max(0, ms - cell.delayMs);
-  return clientsOf(derived, () => true).flatMap(({ name, title, sign }): Strip[] => {
+  return clientsOf(derived, () => true).flatMap(({ name, sign }): Strip[] => {
     if (name === 'paper') {
       const sides = [
         { rows: PAPER_RACE, label: `${PAPER_TITLE}, race` },
@@ -179,7 +179,7 @@ function stripsOf(derived: Derived, cell: Cell): Strip[] {
     if (figures === undefined) return [];
     const told =
       figures.established === null ? [] : figures.trials.flatMap(({ establishedMs }) => establishedMs ?? []);
-    return [{ label: title, sign, valuesMs: told.map(overMs), failed: figures.failed }];
+    return [{ label: titleOf(figures), sign, valuesMs: told.map(overMs), failed: figures.failed }];
   });
 }
 

@@ -24,6 +24,8 @@ export interface Figures {
   readonly cell: Cell;
   readonly contestant: ContestantInfo;
   readonly trials: readonly LabTrial[];
+  /** Whether it broke off here: its trials are fewer than asked for, and those of the turn in which it did are lost. */
+  readonly brokeOff: boolean;
   /** Trials that went on over HTTP/3, of all, failed ones included. */
   readonly adopted: Count;
   readonly adoption: Estimate;
@@ -48,7 +50,11 @@ function summariseTimes(trials: readonly LabTrial[], key: TimeKey, seed: number)
 }
 
 /** One contestant's figures in one cell; null without trials. */
-function figuresOf({ cell, trials }: CellResult, contestant: ContestantInfo, seed: number): Figures | null {
+function figuresOf(
+  { cell, trials, crashed }: CellResult,
+  contestant: ContestantInfo,
+  seed: number,
+): Figures | null {
   const own = trials[contestant.name] ?? [];
   if (own.length === 0) return null;
   const adopted = { hits: own.filter((trial) => trial.adopted === 'h3').length, of: own.length };
@@ -56,6 +62,7 @@ function figuresOf({ cell, trials }: CellResult, contestant: ContestantInfo, see
     cell,
     contestant,
     trials: own,
+    brokeOff: crashed?.[contestant.name] !== undefined,
     adopted,
     adoption: wilson(adopted),
     failed: own.filter((trial) => trial.adopted === null).length,

@@ -13,6 +13,7 @@ interface Manner {
   readonly ms?: number;
   readonly trials?: number;
   readonly failed?: number;
+  readonly brokeOff?: boolean;
 }
 
 const info = (name: string): ContestantInfo => ({
@@ -55,6 +56,9 @@ function goalsOf(
         cell,
         trials: Object.fromEntries(Object.entries(manners).map(([name, manner]) => [name, trialsOf(manner)])),
         link: [],
+        crashed: Object.fromEntries(
+          Object.entries(manners).flatMap(([name, { brokeOff }]) => (brokeOff ? [[name, 'killed']] : [])),
+        ),
       },
     ],
   };
@@ -197,5 +201,34 @@ describe('mean by loss', () => {
       assert.equal(row.verdict, 'not measured');
       assert.match(row.note ?? '', /Go client: there is no Go/);
     }
+  });
+});
+
+describe('who broke off', () => {
+  const broken = { race: {}, 'race-known': {}, 'go-race': { brokeOff: true } };
+
+  test('is judged in no goal, however many trials it had made', () => {
+    const row = rowOf(goalsOf({ race: { brokeOff: true } }), /^Misses.*delay/, 'race');
+    assert.equal(row.verdict, 'not judged');
+    assert.equal(row.reason, 'race broke off after 1000 trials');
+    assert.equal(row.trend, 'holds');
+  });
+
+  test('leaves nothing to be judged against, and is named where there is no goal either', () => {
+    const rows = goalsOf(broken, { cell: LOSS_10 });
+    const known = rowOf(rows, /^Misses.*loss/, 'race-known');
+    assert.equal(known.reason, 'go-race broke off after 1000 trials');
+    const first = rowOf(rows, /^Misses.*loss/, 'race');
+    assert.equal(first.verdict, 'reported');
+    assert.match(first.note ?? '', /go-race broke off after 1000 trials$/);
+  });
+
+  test('is no anchor of a goal that it takes no part in', () => {
+    const row = rowOf(goalsOf(broken), /^Mean time.*by delay/, 'race');
+    assert.doesNotMatch(row.anchor, /go-race/);
+    assert.match(
+      rowOf(goalsOf({ ...broken, 'go-race': {} }), /^Mean time.*by delay/, 'race').anchor,
+      /go-race/,
+    );
   });
 });

@@ -4,7 +4,7 @@ import { seededRandom } from '../../bench/random.ts';
 import type { Cell } from '../adoption/run.ts';
 import { DEADLINE_MS, type TimeKey, timesOf } from '../trial.ts';
 import { type Derived, delayCells, type Figures, lossCells, missesOf } from './figures.ts';
-import { type Bound, formatNumber, type GoalRow, judgeGoal } from './goal-row.ts';
+import { type Bound, formatNumber, type GoalClaim, type GoalRow, judgeGoal } from './goal-row.ts';
 import { ratioOfMeans, ratioOfShares, ruleOfThree, scaled } from './intervals.ts';
 import { PAPER_ALT_SVC, PAPER_RACE, paperAdopted, paperRow } from './paper.ts';
 
@@ -33,6 +33,19 @@ function tooFew({ run }: Derived, ...sides: readonly Figures[]): string | undefi
   return least >= JUDGED_TRIALS ? 'not a --full run' : `${least} of ${JUDGED_TRIALS} trials`;
 }
 
+/**
+ * Judges what was measured of these. Where one of them broke off there is a trend only: what the turn in which it did
+ * would have shown is not known, and may be why.
+ */
+function judged(derived: Derived, claim: GoalClaim, ...sides: readonly Figures[]): GoalRow {
+  const broken = sides
+    .filter(({ brokeOff }) => brokeOff)
+    .map(({ contestant, trials }) => `${contestant.name} broke off after ${trials.length} trials`)
+    .join('; ');
+  if (broken === '') return judgeGoal(claim, tooFew(derived, ...sides));
+  return judgeGoal(claim.goal === null ? { ...claim, note: `${claim.note}; ${broken}` } : claim, broken);
+}
+
 /** Why a contestant has no figures in a cell. */
 function whyMissing({ run }: Derived, cell: Cell, name: string): string {
   const absent = run.absent.find((each) => each.name === name);
@@ -58,8 +71,14 @@ const label = ({ delayMs, loss }: Cell) =>
     : `delay ${delayMs} ms`;
 const lossLabel = (cell: Cell) => (cell.loss === 0 ? 'loss 0 %' : label(cell));
 
+/** The figures of whoever did not break off: those that stand beside others without a word. */
+function wholeOf(derived: Derived, cell: Cell, name: string): Figures | undefined {
+  const figures = derived.find(cell, name);
+  return figures?.brokeOff ? undefined : figures;
+}
+
 function goMisses(derived: Derived, cell: Cell): string {
-  const go = derived.find(cell, GO_RACE);
+  const go = wholeOf(derived, cell, GO_RACE);
   return go === undefined ? '' : `; Go client here ${missesOf(go).hits} of ${go.adopted.of}`;
 }
 
@@ -81,7 +100,7 @@ function adoptionByDelay(derived: Derived): GoalRow[] {
         misses.hits === 0
           ? `none of ${misses.of}: at most ${formatNumber(1000 * ruleOfThree(misses.of))} by the rule of three`
           : `${misses.hits} of ${misses.of}, each explained below`;
-      return judgeGoal({ ...row, measured, note }, tooFew(derived, figures));
+      return judged(derived, { ...row, measured, note }, figures);
     }),
   );
 }
@@ -91,7 +110,7 @@ function peersOverDelay(derived: Derived, cell: Cell): string {
   const others = derived.contestants.filter(({ kind, name }) => kind === 'peer' && !name.includes(ALT_SVC));
   return others
     .flatMap(({ name }) => {
-      const times = derived.find(cell, name)?.established;
+      const times = wholeOf(derived, cell, name)?.established;
       return times ? `${name} ${formatNumber(Number((times.mean.value - cell.delayMs).toFixed(2)))}` : [];
     })
     .join(', ');
@@ -111,10 +130,7 @@ function establishedByDelay(derived: Derived): GoalRow[] {
       const times = figures?.established;
       if (figures === undefined || !times) return unmeasured(derived, row, cell, [name]);
       const note = `mean ${formatNumber(times.mean.value)}, median ${formatNumber(times.medianMs)}`;
-      return judgeGoal(
-        { ...row, measured: scaled(times.mean, 1, -cell.delayMs), note },
-        tooFew(derived, figures),
-      );
+      return judged(derived, { ...row, measured: scaled(times.mean, 1, -cell.delayMs), note }, figures);
     }),
   );
 }
@@ -138,7 +154,7 @@ function compareMeans(derived: Derived, { row, cell, names, key }: MeansCompared
   const counted =
     failed === 0 ? '' : `; failed trials at ${DEADLINE_MS} ms: ${first.failed} and ${second.failed}`;
   const note = `${formatNumber(mean(ours))} ms against ${formatNumber(mean(theirs))}${counted}`;
-  return judgeGoal({ ...row, measured, note }, tooFew(derived, first, second));
+  return judged(derived, { ...row, measured, note }, first, second);
 }
 
 function raceAgainstAltSvc(derived: Derived): GoalRow[] {
@@ -146,7 +162,7 @@ function raceAgainstAltSvc(derived: Derived): GoalRow[] {
   if (cell === undefined) return [];
   const [race, altSvc] = [paperRow(PAPER_RACE, cell), paperRow(PAPER_ALT_SVC, cell)];
   const paper = race && altSvc ? `P2 ${formatNumber(race.meanMs / altSvc.meanMs)}` : '';
-  const goes = ['go-race', 'go-alt-svc'].map((name) => derived.find(cell, name)?.established?.mean.value);
+  const goes = ['go-race', 'go-alt-svc'].map((name) => wholeOf(derived, cell, name)?.established?.mean.value);
   const go = goes[0] && goes[1] ? `; Go client here ${formatNumber(goes[0] / goes[1])}` : '';
   return RACES.map((name) => {
     const goal: Bound | null = name === 'race' ? { kind: 'at most', value: MOST_RATIO } : null;
@@ -182,7 +198,7 @@ function adoptionByLoss(derived: Derived): GoalRow[] {
           ? `; ours at most ${formatNumber(100 * ruleOfThree(own.of))} % by the rule of three`
           : '';
       const note = `${own.hits} of ${own.of} against ${theirs.hits} of ${theirs.of}${none}${three}`;
-      return judgeGoal({ ...row, measured: ratioOfShares(own, theirs), note }, tooFew(derived, ours, go));
+      return judged(derived, { ...row, measured: ratioOfShares(own, theirs), note }, ours, go);
     }),
   );
 }

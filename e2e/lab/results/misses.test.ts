@@ -127,10 +127,11 @@ describe('the misses of a run', () => {
 
 test('clients that are missing are named with the reason', () => {
   const absent = [{ name: 'curl', title: 'curl', kind: 'peer', why: 'no Python' }] as const;
-  const cells = [{ ...resultOf([]), crashed: { quinn: 'it hung' } }];
+  const cells = [{ ...resultOf([WON]), crashed: { quinn: 'it hung', race: 'killed' } }];
   assert.deepEqual(missingClients({ absent, cells }), [
     'curl: no Python',
-    'quinn: broke off in delay-50: it hung',
+    'quinn: broke off in delay-50 after 0 trials: it hung',
+    'race: broke off in delay-50 after 1 trials: killed',
   ]);
 });
 

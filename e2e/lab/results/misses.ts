@@ -142,6 +142,9 @@ export function tellMisses(run: Pick<AdoptionRun, 'cells'>): ToldMisses[] {
   );
 }
 
+/** Over those lines. */
+export const MISSING_TITLE = 'Not in the tables, or not with all of their trials';
+
 export const MISSES_TITLE = 'Races that did not adopt HTTP/3';
 
 /** The same as text; without a trailing newline. */
@@ -152,12 +155,13 @@ export function formatMisses(run: Pick<AdoptionRun, 'cells'>): string {
   return [MISSES_TITLE, ...(told.length === 0 ? ['none'] : told)].join('\n');
 }
 
-/** One line for each client that is not, or not everywhere, in the tables, with the reason. */
+/** One line for each client that is not, not everywhere or with fewer trials in the tables, with the reason. */
 export function missingClients({ absent, cells }: Pick<AdoptionRun, 'absent' | 'cells'>): string[] {
   const away = absent.map(({ title, why }) => `${title}: ${why}`);
   const crashed = cells.flatMap((result) =>
     Object.entries(result.crashed ?? {}).map(
-      ([name, words]) => `${name}: broke off in ${result.cell.id}: ${words}`,
+      ([name, words]) =>
+        `${name}: broke off in ${result.cell.id} after ${result.trials[name]?.length ?? 0} trials: ${words}`,
     ),
   );
   return [...away, ...crashed];

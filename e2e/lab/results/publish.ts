@@ -10,7 +10,7 @@ import { formatGoals, type GoalRow } from './goal-row.ts';
 import { adoptionGoals } from './goals.ts';
 import { adoptionDocument } from './json-file.ts';
 import { linkAccuracy } from './link-accuracy.ts';
-import { formatMisses, missingClients } from './misses.ts';
+import { formatMisses, MISSING_TITLE, missingClients } from './misses.ts';
 import { PAPER_CITATION } from './paper.ts';
 import { formatResultTable, linkTable, paperTables } from './tables.ts';
 
@@ -22,7 +22,7 @@ export function adoptionText(derived: Derived, goals: readonly GoalRow[]): strin
       .filter(({ rows }) => rows.length > 0)
       .map(formatResultTable),
     PAPER_CITATION,
-    ...(missing.length === 0 ? [] : [`Not in the tables\n${missing.join('\n')}`]),
+    ...(missing.length === 0 ? [] : [`${MISSING_TITLE}\n${missing.join('\n')}`]),
     formatResultTable(linkTable(linkAccuracy(derived.run))),
     formatMisses(derived.run),
     formatGoals(goals),

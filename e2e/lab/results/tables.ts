@@ -68,7 +68,13 @@ const FIGURE_COLUMNS = [
   right('first byte'),
 ];
 
-function figureCells({ contestant, trials, adoption, failed, established, firstByte }: Figures): string[] {
+/** A client's name in one cell's rows and strips. */
+export function titleOf({ contestant, brokeOff }: Figures): string {
+  return brokeOff ? `${contestant.title} (broke off)` : contestant.title;
+}
+
+function figureCells(figures: Figures): string[] {
+  const { trials, adoption, failed, established, firstByte } = figures;
   const times = established
     ? [
         ms(established.mean.value),
@@ -80,7 +86,7 @@ function figureCells({ contestant, trials, adoption, failed, established, firstB
       ]
     : Array.from({ length: 6 }, () => NONE);
   return [
-    contestant.title,
+    titleOf(figures),
     String(trials.length),
     ...shareCells(adoption),
     String(failed),
