@@ -3,7 +3,7 @@
 
 import type { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { isIP, type TcpNetConnectOpts } from 'node:net';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { duplexPair } from 'node:stream';
 import {
   type ConnectionOptions,
@@ -70,14 +70,8 @@ function tlsOptions(target: AttemptTarget, secureContext: SecureContext): Connec
 }
 
 /** One socket to one address: the literal is not looked up, and no other family is tried beside it. */
-function open(target: AttemptTarget, secureContext: SecureContext): TLSSocket {
-  const place: TcpNetConnectOpts = {
-    host: target.address,
-    port: target.port,
-    autoSelectFamily: false,
-    noDelay: true,
-  };
-  return connect({ ...place, ...tlsOptions(target, secureContext) });
+function openTcp({ address, port }: AttemptTarget): Socket {
+  return connectTcp({ host: address, port, autoSelectFamily: false, noDelay: true });
 }
 
 function startAttempt(target: AttemptTarget, { Client, secureContext, store }: Loaded): RunningAttempt {
@@ -109,56 +103,70 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, store }: L
     overdue,
   };
   const timer = setTimeout(() => giveUp(overdue()), target.handshakeTimeoutMs);
-  const socket = open(target, secureContext);
+  const tcp = openTcp(target);
+  let tls: TLSSocket | null = null;
 
   function giveUp(error: AttemptError): void {
     clearTimeout(timer);
     over ??= error;
     resolve(failure(error));
     endExchange?.(error);
-    socket.destroy();
+    (tls ?? tcp).destroy();
   }
 
-  socket.once('connect', () => {
+  /** An alert or reset may come at any time, also when nobody asks any more. */
+  function fail(error: Error): void {
+    const judged = tls !== null && tls.authorizationError != null;
+    giveUp(
+      endExchange === null
+        ? connectError(error, { connected: transportMs !== null, judged })
+        : exchangeError(error),
+    );
+  }
+
+  function secure(): void {
+    if (tcp.destroyed) return;
+    const socket = connect({ ...tlsOptions(target, secureContext), socket: tcp });
+    tls = socket;
+    socket.once('secureConnect', () => {
+      const establishedMs = sinceStart();
+      const verdict = judgedOf(socket, target.host, store);
+      if (verdict.outcome === 'refused')
+        return giveUp(certificateError(verdict.certificateReason, verdict.message));
+      clearTimeout(timer);
+      waiting = null;
+      resolve({
+        ok: true,
+        // A server without ALPN speaks HTTP/1.1 (RFC 9113 section 3.2 makes ALPN a condition of h2).
+        protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1',
+        transportMs,
+        establishedMs,
+        rttMs: transportMs,
+        knownRoot: verdict.knownRoot,
+      });
+    });
+    socket.on('error', fail);
+    socket.once('close', () =>
+      giveUp({ code: 'connection-closed', message: 'the peer closed the connection' }),
+    );
+  }
+
+  tcp.once('connect', () => {
     transportMs = sinceStart();
     target.onTransport?.();
   });
-  socket.once('secureConnect', () => {
-    const establishedMs = sinceStart();
-    const verdict = judgedOf(socket, target.host, store);
-    if (verdict.outcome === 'refused')
-      return giveUp(certificateError(verdict.certificateReason, verdict.message));
-    clearTimeout(timer);
-    waiting = null;
-    resolve({
-      ok: true,
-      // A server without ALPN speaks HTTP/1.1 (RFC 9113 section 3.2 makes ALPN a condition of h2).
-      protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1',
-      transportMs,
-      establishedMs,
-      rttMs: transportMs,
-      knownRoot: verdict.knownRoot,
-    });
-  });
-  // Stays for the socket's whole life: an alert or reset may come at any time, also when nobody asks any more.
-  socket.on('error', (error) =>
-    giveUp(
-      endExchange === null
-        ? connectError(error, { connected: transportMs !== null, judged: socket.authorizationError != null })
-        : exchangeError(error),
-    ),
-  );
-  socket.once('close', () =>
-    giveUp({ code: 'connection-closed', message: 'the peer closed the connection' }),
-  );
+  tcp.on('error', fail);
+  // By then the SYN is sent: what TLS takes to be set up, half a millisecond, passes while it is on its way.
+  process.nextTick(secure);
 
   return {
     established,
     async request(method, timeoutMs): Promise<Answered | AttemptFailure> {
       if (over !== null) return failure(over);
+      if (tls === null) throw new Error('a request takes an attempt that is established');
       const running = exchange({
         Client,
-        socket,
+        socket: tls,
         authority: target.authority,
         method,
         timeoutMs,
