@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { RaceDocument } from '@photofinish/shared/outcome';
 import { median } from '@photofinish/shared/statistics';
+import { DEADLINE_MS, parseTrials, timesOf } from '../lab/trial.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
 import { TOP } from '../scratch.ts';
@@ -45,8 +46,9 @@ async function series(name: 'both' | 'h2only', mode: string, winner: Winner): Pr
 /** Median milliseconds of a handshake by the bare client. */
 async function bareQuinn(): Promise<number> {
   const { host, port } = origins.both;
-  const { stdout } = await run(bareQuinnPath, [`127.0.0.1:${port}`, host, caPath, String(TRIALS)]);
-  const middle = median(JSON.parse(stdout) as number[]);
+  const order = [`127.0.0.1:${port}`, host, caPath, String(TRIALS), String(DEADLINE_MS)];
+  const { stdout } = await run(bareQuinnPath, order);
+  const middle = median(timesOf(parseTrials(stdout), 'establishedMs'));
   if (middle === null) throw new Error('no handshake');
   return middle;
 }

@@ -25,9 +25,8 @@ function bareQuinn(name: string, title: string, initialRtt: readonly string[]) {
     return {
       versions,
       async run(trials) {
-        const order = [`${address}:${port}`, host, caPath, String(trials)];
-        const how = ['--trials', String(DEADLINE_MS), ...initialRtt];
-        return parseTrials(await insistInside(client, program, [...order, ...how]));
+        const order = [`${address}:${port}`, host, caPath, String(trials), String(DEADLINE_MS)];
+        return parseTrials(await insistInside(client, program, [...order, ...initialRtt]));
       },
     };
   });
@@ -38,6 +37,5 @@ export const quinn = bareQuinn('quinn', 'quinn alone', []);
 
 /** The same, with the first probe after 200 ms. */
 export const quinn67 = bareQuinn('quinn-67', 'quinn alone, initial_rtt 67 ms', [
-  '--initial-rtt',
   String(QUIC_GO_INITIAL_RTT_MS),
 ]);

@@ -1,10 +1,7 @@
-//! A QUIC client with nothing of ours in it, for the benchmarks: handshakes one after the other over IPv4, each
-//! over an endpoint of its own, at quinn's defaults. Prints the milliseconds each took as one JSON array.
+//! A QUIC client with nothing of ours in it, for benchmarks and the laboratory: handshakes one after the other over
+//! IPv4, each over an endpoint of its own, at quinn's defaults. Prints them as the laboratory's trials, one JSON array.
 //!
-//! Arguments: ADDRESS:PORT SERVER-NAME CA.pem COUNT [--trials DEADLINE-MS [--initial-rtt MS]]
-//!
-//! With `--trials` a handshake may fail, nothing of it is left when the next begins, and the array holds the
-//! laboratory's trials.
+//! Arguments: ADDRESS:PORT SERVER-NAME CA.pem COUNT DEADLINE-MS [INITIAL-RTT-MS]
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -40,39 +37,8 @@ async fn handshake(
     let endpoint = quinn::Endpoint::client((Ipv4Addr::UNSPECIFIED, 0).into())?;
     let connection = endpoint.connect_with(config.clone(), remote, name)?.await?;
     let milliseconds = start.elapsed().as_secs_f64() * 1000.0;
-    // Waiting until it is idle would take three probe time-outs, and the next handshake would start on a cold CPU.
     connection.close(0u32.into(), b"");
     Ok(milliseconds)
-}
-
-/// Enough for the closing client's last datagram to leave; until its endpoint is idle it would be three probe
-/// time-outs.
-const FAREWELL: Duration = Duration::from_millis(5);
-
-/// What is asked for by `--trials`.
-struct Trials {
-    deadline: Duration,
-    initial_rtt: Option<Duration>,
-}
-
-impl Trials {
-    fn parse(arguments: &[String]) -> Result<Option<Self>, Box<dyn Error>> {
-        let milliseconds = |text: &str| text.parse().map(Duration::from_millis);
-        Ok(match arguments {
-            [] => None,
-            [trials, deadline] if trials == "--trials" => Some(Self {
-                deadline: milliseconds(deadline)?,
-                initial_rtt: None,
-            }),
-            [trials, deadline, rtt, initial] if trials == "--trials" && rtt == "--initial-rtt" => {
-                Some(Self {
-                    deadline: milliseconds(deadline)?,
-                    initial_rtt: Some(milliseconds(initial)?),
-                })
-            }
-            _ => return Err(USAGE.into()),
-        })
-    }
 }
 
 /// One trial as JSON, in a runtime of its own: with that its endpoint and socket end.
@@ -87,7 +53,9 @@ fn trial(
         .build()?;
     let outcome = runtime.block_on(async {
         let outcome = tokio::time::timeout(deadline, handshake(config, remote, name)).await;
-        tokio::time::sleep(FAREWELL).await;
+        // Lets the connection's task say farewell. Until the endpoint is idle it would be three probe time-outs, after any
+        // of which the next handshake would start on a cold CPU.
+        tokio::task::yield_now().await;
         outcome
     });
     Ok(match outcome {
@@ -104,14 +72,16 @@ fn failed(why: &str) -> String {
     format!(r#"{{"adopted":null,"establishedMs":null,"firstByteMs":null,"error":"{why}"}}"#)
 }
 
-const USAGE: &str = "usage: bare_quinn ADDRESS:PORT SERVER-NAME CA.pem COUNT [--trials DEADLINE-MS [--initial-rtt MS]]";
+const USAGE: &str =
+    "usage: bare_quinn ADDRESS:PORT SERVER-NAME CA.pem COUNT DEADLINE-MS [INITIAL-RTT-MS]";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [remote, name, ca_path, count, rest @ ..] = arguments.as_slice() else {
+    let [remote, name, ca_path, count, deadline, initial_rtt @ ..] = arguments.as_slice() else {
         return Err(USAGE.into());
     };
     let (remote, count) = (remote.parse()?, count.parse()?);
+    let deadline = Duration::from_millis(deadline.parse()?);
     let provider = rustls::crypto::aws_lc_rs::default_provider();
     // Gathers entropy on first use, some 30 ms of it, once in a process: no handshake's cost.
     provider
@@ -122,25 +92,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         .install_default()
         .map_err(|_| "another cryptography provider is in place")?;
     let mut config = client_config(ca_path)?;
-    let mut printed = Vec::with_capacity(count);
-    if let Some(trials) = Trials::parse(rest)? {
-        if let Some(initial_rtt) = trials.initial_rtt {
-            let mut transport = quinn::TransportConfig::default();
-            transport.initial_rtt(initial_rtt);
-            config.transport_config(Arc::new(transport));
-        }
-        for _ in 0..count {
-            printed.push(trial(&config, remote, name, trials.deadline)?);
-        }
-    } else {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        for _ in 0..count {
-            let took = runtime.block_on(handshake(&config, remote, name))?;
-            printed.push(took.to_string());
-        }
+    if let [milliseconds] = initial_rtt {
+        let mut transport = quinn::TransportConfig::default();
+        transport.initial_rtt(Duration::from_millis(milliseconds.parse()?));
+        config.transport_config(Arc::new(transport));
     }
-    println!("[{}]", printed.join(","));
+    let mut trials = Vec::with_capacity(count);
+    for _ in 0..count {
+        trials.push(trial(&config, remote, name, deadline)?);
+    }
+    println!("[{}]", trials.join(","));
     Ok(())
 }
