@@ -3,7 +3,7 @@
 // for which alone Chromium leads every request through its browser process. At two distances: servers that answer after
 // 50 ms, as on a network, and at once, where nothing hides a cost. In each browser that is installed, or in the one that
 // `--browser NAME` says; `--rounds N` for another number of rounds.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { launchChromium } from '../browsers/chromium.ts';
@@ -15,6 +15,7 @@ import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
 import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory } from '../scratch.ts';
+import { emptyExtension } from './empty-extension.ts';
 import { type Measurement, measure } from './measure.ts';
 import { publish } from './result.ts';
 
@@ -41,22 +42,7 @@ const EMPTY_BACKGROUNDS: Readonly<Record<BrowserKind, object>> = {
   },
 };
 
-/** An extension that does nothing and may see requests. */
-async function emptyExtension(kind: BrowserKind, dir: string): Promise<string> {
-  const extension = join(dir, 'empty');
-  await mkdir(extension);
-  const manifest = {
-    manifest_version: 3,
-    name: 'Empty',
-    version: '1',
-    permissions: ['webRequest'],
-    host_permissions: ['https://*/*'],
-    ...EMPTY_BACKGROUNDS[kind],
-  };
-  await writeFile(join(extension, 'manifest.json'), JSON.stringify(manifest));
-  await writeFile(join(extension, 'background.js'), '');
-  return extension;
-}
+const PERMISSIONS = { permissions: ['webRequest'], host_permissions: ['https://*/*'] };
 
 /** A browser of its own directory, without our extension. */
 async function launch(
@@ -98,7 +84,9 @@ async function compareAt(
   const origins = Object.values(local.origins).map((each) => each.origin);
   const url = `${origins[0]}/page?resources=${RESOURCES}&from=${origins.join(',')}`;
   const plain = await launch(kind, join(dir, 'plain'), local);
-  const empty = await launch(kind, join(dir, 'permitted'), local, await emptyExtension(kind, dir));
+  const manifest = { ...PERMISSIONS, ...EMPTY_BACKGROUNDS[kind] };
+  const extension = await emptyExtension(dir, manifest, { 'background.js': '' });
+  const empty = await launch(kind, join(dir, 'permitted'), local, extension);
   const session = await openSession({ browser: kind, dir: join(dir, 'ours'), local, headless: true });
   const step = beginStep(`Loading pages in ${NAMES[kind]} that are answered after ${answerDelayMs} ms`);
   try {

@@ -2,14 +2,14 @@
 // of a page of 60 origins. Beside it an extension's page that is empty, which no popup can beat, and the popup of a
 // background that sleeps, as after half a minute without work. The popup is opened in a tab: the window that a browser
 // makes for a click is the browser's own time.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { launchChromium } from '../browsers/chromium.ts';
 import { openSession, type Session } from '../browsers/session.ts';
 import { type Tab, until } from '../browsers/tab.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchDirectory } from '../scratch.ts';
+import { emptyExtension } from './empty-extension.ts';
 import { measure } from './measure.ts';
 import { publish } from './result.ts';
 
@@ -61,22 +61,6 @@ async function watchedTab(tab: Tab): Promise<Tab> {
   return tab;
 }
 
-/** An extension with a page that says one word. */
-async function emptyExtension(dir: string): Promise<string> {
-  const extension = join(dir, 'empty');
-  await mkdir(extension);
-  const manifest = {
-    manifest_version: 3,
-    name: 'Empty',
-    version: '1',
-    background: { service_worker: 'b.js' },
-  };
-  await writeFile(join(extension, 'manifest.json'), JSON.stringify(manifest));
-  await writeFile(join(extension, 'b.js'), '');
-  await writeFile(join(extension, 'page.html'), '<!doctype html><title>Empty</title><p>Empty</p>');
-  return extension;
-}
-
 /** Visits the page and races it, and gives the address of its popup once that shows every origin. */
 async function popupAddress(session: Session, origins: readonly string[]): Promise<string> {
   const page = await session.newTab();
@@ -97,7 +81,12 @@ const kinds = Array.from({ length: ORIGINS }, (_, n): [string, OriginSettings] =
   { host: `o${n}.test`, h3: true, altSvc: 'auto' },
 ]);
 const local = await startOrigins({ origins: Object.fromEntries(kinds) });
-const empty = await launchChromium({ extensionDir: await emptyExtension(dir) });
+const extensionDir = await emptyExtension(
+  dir,
+  { background: { service_worker: 'b.js' } },
+  { 'b.js': '', 'page.html': '<!doctype html><title>Empty</title><p>Empty</p>' },
+);
+const empty = await launchChromium({ extensionDir });
 const session = await openSession({ browser: 'chromium', dir, local, headless: true });
 const step = beginStep(`Opening the popup of a page of ${ORIGINS} origins`);
 try {
