@@ -3,12 +3,10 @@
 
 import { LIGHT, MARK_LABELS, markOf, markPaint } from './marks.ts';
 import { escapeMarkup, formatMs } from './markup.ts';
+import { INK, LINE, MUTED, px } from './paint.ts';
 import { type Lane, laneWords, marginWords, type PhotoFinish } from './photo-finish.ts';
 import { say, sayNumber } from './words.ts';
 
-const INK = `var(--pf-ink, ${LIGHT.ink})`;
-const MUTED = `var(--pf-muted, ${LIGHT.muted})`;
-const LINE = `var(--pf-line, ${LIGHT.line})`;
 const PAPER = `var(--pf-wash, ${LIGHT.wash})`;
 const ON_MARK = `var(--pf-on-mark, ${LIGHT.onMark})`;
 
@@ -28,10 +26,6 @@ const ADVANCE = 0.62;
 interface Frame {
   readonly width: number;
   readonly x: (ms: number) => number;
-}
-
-function px(value: number): string {
-  return String(Math.round(value * 10) / 10);
 }
 
 function textWidth(text: string, bold = false): number {

@@ -1,6 +1,6 @@
-// The page that the HTML forms of reports share: one file that needs nothing else, no script, no font, no picture from
-// anywhere, and the means by which its parts are written.
+// The page that the HTML forms of reports share, and the means by which its parts are written.
 import { escapeMarkup as esc } from './markup.ts';
+import { standalonePage } from './page.ts';
 import type { Report } from './report.ts';
 import { REPORT_CSS } from './report-style.ts';
 import { browserWords, instantWords, networksWords } from './report-words.ts';
@@ -44,22 +44,8 @@ export interface ReportPage {
   readonly footer: string;
 }
 
-/** The whole page; the policy forbids it to run or load anything, should an escape ever be missed. */
+/** The whole page. */
 export function reportPage({ title, conditions, main, footer }: ReportPage): string {
-  return `<!doctype html>
-<html lang="${esc(wordsLanguage())}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-<title>${esc(title)}</title>
-<style>${REPORT_CSS}</style>
-</head>
-<body>
-<header><h1>${esc(title)}</h1>${conditions}</header>
-<main>${main}</main>
-<footer>${footer}</footer>
-</body>
-</html>
-`;
+  const header = `<h1>${esc(title)}</h1>${conditions}`;
+  return standalonePage({ language: wordsLanguage(), title, css: REPORT_CSS, header, main, footer });
 }

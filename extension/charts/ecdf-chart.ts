@@ -2,10 +2,11 @@
 // done by then. Medians stand on the curves; slow trials beyond the axis are counted in words, never dropped silently.
 import { MARK_LABELS, type Mark, markPaint } from '@photofinish/shared/marks';
 import { formatMs } from '@photofinish/shared/markup';
+import { LINE, MUTED, PAPER, px } from '@photofinish/shared/paint';
 import { axisTicks } from '@photofinish/shared/photo-finish';
 import { median, percentile } from '@photofinish/shared/statistics';
 import { say } from '../words.ts';
-import { FONT_PX, type Frame, frameSvg, haloText, LINE, MUTED, PAPER, px, text } from './paint.ts';
+import { FONT_PX, type Frame, frameSvg, haloText, text } from './paint.ts';
 
 export interface EcdfSeries {
   readonly mark: Mark;

@@ -1,21 +1,12 @@
-// What every chart is made of: paints that follow a page's theme, text, and the frame that names a drawing to screen
+// What every chart is made of: text, areas, and the frame that names a drawing to screen
 // readers. SVG text only: no script, no style sheet, no event handler.
-import { LIGHT, markPaint } from '@photofinish/shared/marks';
+import { markPaint } from '@photofinish/shared/marks';
 import { escapeMarkup } from '@photofinish/shared/markup';
-
-export const INK = `var(--pf-ink, ${LIGHT.ink})`;
-export const MUTED = `var(--pf-muted, ${LIGHT.muted})`;
-export const LINE = `var(--pf-line, ${LIGHT.line})`;
-export const PAPER = `var(--pf-paper, ${LIGHT.paper})`;
+import { INK, MUTED, PAPER, px } from '@photofinish/shared/paint';
 
 export const FONT_PX = 11;
 /** Average advance of a figure or letter in the fonts we can expect, as a share of the font size. */
 const ADVANCE = 0.6;
-
-/** A coordinate with one decimal, which is finer than any screen. */
-export function px(value: number): string {
-  return String(Math.round(value * 10) / 10);
-}
 
 /** The room that a text takes, in pixels; an estimate on the safe side. */
 export function textWidthPx(content: string): number {

@@ -1,23 +1,10 @@
 // Shares by day: columns of bands that fill one whole, a line or a reference across them, and under them the number the
 // shares are of. A day without data is a gap: no column, and the line breaks.
+import { INK, LINE, MUTED, PAPER, px } from '@photofinish/shared/paint';
 import { sayNumber } from '@photofinish/shared/words';
 import { say } from '../words.ts';
 import { dayTicks } from './days.ts';
-import {
-  type Band,
-  bandFill,
-  FONT_PX,
-  type Frame,
-  frameSvg,
-  haloText,
-  hatchPattern,
-  INK,
-  LINE,
-  MUTED,
-  PAPER,
-  px,
-  text,
-} from './paint.ts';
+import { type Band, bandFill, FONT_PX, type Frame, frameSvg, haloText, hatchPattern, text } from './paint.ts';
 
 /** One day: the bands' counts, and what they are counted of. */
 export interface ShareDay {

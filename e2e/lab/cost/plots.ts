@@ -2,19 +2,10 @@
 // SVG text only, in the colours of the page's theme.
 import { markPaint } from '@photofinish/shared/marks';
 import { escapeMarkup } from '@photofinish/shared/markup';
+import { LINE, px } from '@photofinish/shared/paint';
 import { formatNumber } from '../results/goal-row.ts';
 import { figure } from '../results/page-frame.ts';
-import {
-  frameSvg,
-  LINE,
-  line,
-  px,
-  type Sign,
-  signMarkup,
-  signOf,
-  signSvg,
-  text,
-} from '../results/plots/drawing.ts';
+import { frameSvg, line, type Sign, signMarkup, signOf, signSvg, text } from '../results/plots/drawing.ts';
 import type { Spread } from './summary.ts';
 
 export interface PlotPoint {

@@ -2,6 +2,7 @@
 // the means by which goals and tables are written into it.
 import { PALETTE_CSS } from '@photofinish/shared/marks';
 import { escapeMarkup as esc } from '@photofinish/shared/markup';
+import { standalonePage } from '@photofinish/shared/page';
 import { byGroup, GOAL_COLUMNS, type GoalRow, goalCells } from './goal-row.ts';
 import type { ResultRow, ResultTable } from './tables.ts';
 
@@ -35,27 +36,11 @@ export interface LabPage {
   readonly footer: string;
 }
 
-/** The whole page; its policy lets it load and run nothing. */
+/** The whole page. */
 export function labPage({ title, lead, conditions, main, footer }: LabPage): string {
   const entries = conditions.map(([name, value]) => `<div><dt>${esc(name)}</dt><dd>${esc(value)}</dd></div>`);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-<title>${esc(title)}</title>
-<style>${CSS}</style>
-</head>
-<body>
-<header><h1>${esc(title)}</h1><p class="what">${esc(lead)}</p><dl>${entries.join('')}</dl></header>
-<main>
-${main}
-</main>
-<footer>${footer}</footer>
-</body>
-</html>
-`;
+  const header = `<h1>${esc(title)}</h1><p class="what">${esc(lead)}</p><dl>${entries.join('')}</dl>`;
+  return standalonePage({ language: 'en', title, css: CSS, header, main: `\n${main}\n`, footer });
 }
 
 /** A titled part of the page; `body` is markup. */

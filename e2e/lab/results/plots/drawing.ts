@@ -1,17 +1,8 @@
-// What every plot of the laboratory is made of: themed paints, text, a frame that names the drawing to screen readers,
+// What every plot of the laboratory is made of: text, lines, a frame that names the drawing to screen readers,
 // and the marks by which clients are told apart without colour.
-import { LIGHT, type Mark, markPaint } from '@photofinish/shared/marks';
+import { type Mark, markPaint } from '@photofinish/shared/marks';
 import { escapeMarkup } from '@photofinish/shared/markup';
-
-export const INK = `var(--pf-ink, ${LIGHT.ink})`;
-export const MUTED = `var(--pf-muted, ${LIGHT.muted})`;
-export const LINE = `var(--pf-line, ${LIGHT.line})`;
-export const PAPER = `var(--pf-paper, ${LIGHT.paper})`;
-
-/** A coordinate with one decimal, which is finer than any screen. */
-export function px(value: number): string {
-  return String(Math.round(value * 10) / 10);
-}
+import { INK, MUTED, PAPER, px } from '@photofinish/shared/paint';
 
 export interface TextStyle {
   readonly anchor?: 'start' | 'middle' | 'end';

@@ -1,8 +1,9 @@
 // Estimates with their intervals over a few settings: every client a sign, every interval a whisker, side by side within
 // a setting so that none hides another.
 import { markPaint } from '@photofinish/shared/marks';
+import { INK, LINE, PAPER, px } from '@photofinish/shared/paint';
 import { type Estimate, formatNumber } from '../goal-row.ts';
-import { type Frame, frameSvg, INK, LINE, line, PAPER, px, type Sign, signSvg, text } from './drawing.ts';
+import { type Frame, frameSvg, line, type Sign, signSvg, text } from './drawing.ts';
 
 export interface PointSeries {
   readonly sign: Sign;

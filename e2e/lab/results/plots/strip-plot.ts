@@ -1,21 +1,10 @@
 // The distribution of times, one strip for each client on one logarithmic axis: every trial is in it, the median is
 // marked and named. Failed trials stand at the end, apart.
 import { markPaint } from '@photofinish/shared/marks';
+import { INK, LINE, MUTED, PAPER, px } from '@photofinish/shared/paint';
 import { median } from '@photofinish/shared/statistics';
 import { formatNumber } from '../goal-row.ts';
-import {
-  type Frame,
-  frameSvg,
-  INK,
-  LINE,
-  line,
-  MUTED,
-  PAPER,
-  px,
-  type Sign,
-  signSvg,
-  text,
-} from './drawing.ts';
+import { type Frame, frameSvg, line, type Sign, signSvg, text } from './drawing.ts';
 
 export interface Strip {
   readonly label: string;
