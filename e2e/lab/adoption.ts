@@ -1,7 +1,6 @@
 // Which protocol a race ends with and how soon there is a connection, over P2's delays and losses: ours beside peers and
 // browsers.
 import { join } from 'node:path';
-import { networkUnavailable } from '../network/available.ts';
 import { say } from '../run/display.ts';
 import { collect, progress } from './adoption/collect.ts';
 import { ENTRANTS } from './adoption/contestants.ts';
@@ -9,7 +8,7 @@ import { type Recorded, readJournal } from './adoption/journal.ts';
 import { Overdue } from './adoption/measure.ts';
 import { type AdoptionOptions, parseOptions, USAGE } from './adoption/options.ts';
 import { runAdoption } from './adoption/session.ts';
-import { BadUsage } from './command-line.ts';
+import { laboratoryOpens, runExperiment } from './experiment.ts';
 import { folderOf } from './folder.ts';
 import { anyMissed } from './results/goal-row.ts';
 import { publishAdoption } from './results/publish.ts';
@@ -23,9 +22,14 @@ async function obtain(options: AdoptionOptions): Promise<Recorded | null> {
     if (recorded === null) say('Nothing has been measured yet.');
     return recorded;
   }
-  const why = await networkUnavailable('tun');
-  if (why !== null) say(`The laboratory cannot be opened here: ${why}`);
-  return why === null ? runAdoption({ ...options, checksLink: true }, JOURNAL) : null;
+  if (!(await laboratoryOpens())) return null;
+  try {
+    return await runAdoption({ ...options, checksLink: true }, JOURNAL);
+  } catch (error) {
+    if (!(error instanceof Overdue)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return null;
+  }
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -40,11 +44,4 @@ async function main(args: readonly string[]): Promise<number> {
   return made < asked || missed ? 1 : 0;
 }
 
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof BadUsage || error instanceof Overdue)) throw error;
-  const misused = error instanceof BadUsage;
-  process.stderr.write(`${error.message}\n${misused ? `${USAGE}\n` : ''}`);
-  process.exitCode = misused ? 2 : 1;
-}
+await runExperiment(USAGE, main);

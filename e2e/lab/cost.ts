@@ -1,12 +1,11 @@
 // What racing costs a server in processor time and memory, and what a cache takes away: P1's three test cases over HTTP/2
 // and HTTP/3, driven by our own client.
-import { networkUnavailable } from '../network/available.ts';
 import { say } from '../run/display.ts';
-import { BadUsage } from './command-line.ts';
 import { readJournal } from './cost/journal.ts';
 import { type CostOptions, parseOptions, USAGE } from './cost/options.ts';
 import { publishCost } from './cost/publish.ts';
 import { cellsOfRun, JOURNAL, type Outcome, runCost } from './cost/session.ts';
+import { laboratoryOpens, runExperiment } from './experiment.ts';
 import { anyMissed } from './results/goal-row.ts';
 
 /** Null after having said why there is nothing. */
@@ -16,9 +15,7 @@ async function obtain(options: CostOptions): Promise<Outcome | null> {
     if (recorded === null) say('Nothing has been measured yet.');
     return recorded && { recorded, complete: true };
   }
-  const why = await networkUnavailable('tun');
-  if (why !== null) say(`The laboratory cannot be opened here: ${why}`);
-  return why === null ? runCost(options) : null;
+  return (await laboratoryOpens()) ? runCost(options) : null;
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -29,10 +26,4 @@ async function main(args: readonly string[]): Promise<number> {
   return outcome.complete && !(options.strict && anyMissed(goals)) ? 0 : 1;
 }
 
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof BadUsage)) throw error;
-  process.stderr.write(`${error.message}\n${USAGE}\n`);
-  process.exitCode = 2;
-}
+await runExperiment(USAGE, main);

@@ -1,11 +1,12 @@
 // How exact the emulated link is: delay, loss and rate asked and got, round trips as programs see them, and what it
 // takes of the machine.
-import { networkUnavailable } from '../network/available.ts';
 import { startEcho } from '../network/echo.ts';
 import { netemUnavailable } from '../network/netem.ts';
 import { openNetwork } from '../network/open.ts';
 import type { Direction, Loss } from '../network/shape.ts';
 import { beginStep, formatElapsed, heading, say } from '../run/display.ts';
+import { readOptions } from './command-line.ts';
+import { laboratoryOpens, runExperiment } from './experiment.ts';
 import { leaveResults } from './folder.ts';
 import {
   type CpuRow,
@@ -103,12 +104,9 @@ function print({ delays, losses, rates, roundTrips, cable, cpu }: Accuracy): voi
   say(cpuTable(cpu));
 }
 
-async function main(): Promise<number> {
-  const why = await networkUnavailable('tun');
-  if (why !== null) {
-    say(`The laboratory cannot be opened here: ${why}`);
-    return 1;
-  }
+async function main(args: readonly string[]): Promise<number> {
+  readOptions(args, {});
+  if (!(await laboratoryOpens())) return 1;
   const netem = await netemUnavailable();
   say(`Measured is the forwarder, which the laboratory uses for its reports; netem: ${netem ?? 'is there'}.`);
   say(`About ${formatElapsed(EXPECTED_MS)}.`);
@@ -135,7 +133,4 @@ async function main(): Promise<number> {
   }
 }
 
-if (process.argv.length > 2) {
-  process.stderr.write('usage: npm run lab -- link\n');
-  process.exitCode = 2;
-} else process.exitCode = await main();
+await runExperiment('usage: npm run lab -- link', main);

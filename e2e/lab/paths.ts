@@ -1,8 +1,7 @@
 // What a race costs where it matters most, on broken and lossy paths: UDP lost, refused, known to be lost, everything
 // dead, first flights lost, servers of one protocol, and what the answers to all that cost in packets.
-
-import { networkUnavailable } from '../network/available.ts';
 import { beginStep, formatElapsed, say } from '../run/display.ts';
+import { laboratoryOpens, runExperiment } from './experiment.ts';
 import { openBench } from './paths/bench.ts';
 import { estimatedMs, type Plan, planOf, usage } from './paths/plan.ts';
 import { judged, type PathsRun, type RowResult, write } from './paths/result.ts';
@@ -65,25 +64,16 @@ async function run(plan: Plan): Promise<PathsRun> {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  let plan: Plan;
-  try {
-    plan = planOf(args, ROWS);
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${usage(ROWS)}\n`);
-    return 2;
-  }
-  const why = await networkUnavailable('tun');
-  if (why !== null) {
-    say(`The laboratory cannot be opened here: ${why}`);
-    return 1;
-  }
+  const plan = planOf(args, ROWS);
+  if (!(await laboratoryOpens())) return 1;
   say(`About ${formatElapsed(estimatedMs(plan))}.`);
   const result = await run(plan);
   const goals = result.rows.flatMap((row) => row.goals);
   say(`\n${formatGoals(goals)}`);
-  for (const { title, why: reason } of result.absent) say(`not measured: ${title}: ${reason}`);
+  const absent = result.absent.map(({ title, why }) => `not measured: ${title}: ${why}`);
+  if (absent.length > 0) say(`\n${absent.join('\n')}`);
   await write(result);
   return anyMissed(goals) ? 1 : 0;
 }
 
-process.exitCode = await main(process.argv.slice(2));
+await runExperiment(usage(ROWS), main);

@@ -2,7 +2,6 @@
 // losses that chance passes less than once in a million.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { networkUnavailable } from '../network/available.ts';
 import { heading, say } from '../run/display.ts';
 import { CELLS } from './adoption/cells.ts';
 import { collect } from './adoption/collect.ts';
@@ -10,6 +9,8 @@ import { ENTRANTS } from './adoption/contestants.ts';
 import { adopts, type Expectation, linkLoses, neverFails, nobodyBrokeOff } from './adoption/expectations.ts';
 import type { AdoptionRun } from './adoption/run.ts';
 import { runAdoption } from './adoption/session.ts';
+import { readOptions } from './command-line.ts';
+import { laboratoryOpens, runExperiment } from './experiment.ts';
 import { folderOf } from './folder.ts';
 
 const DIR = folderOf('quick');
@@ -33,12 +34,9 @@ function expectations(run: AdoptionRun): Expectation[] {
   ];
 }
 
-async function main(): Promise<number> {
-  const why = await networkUnavailable('tun');
-  if (why !== null) {
-    say(`The laboratory cannot be opened here: ${why}`);
-    return 1;
-  }
+async function main(args: readonly string[]): Promise<number> {
+  readOptions(args, {});
+  if (!(await laboratoryOpens())) return 1;
   await rm(DIR, { recursive: true, force: true });
   const recorded = await runAdoption(
     {
@@ -59,7 +57,4 @@ async function main(): Promise<number> {
   return all.every(({ holds }) => holds) ? 0 : 1;
 }
 
-if (process.argv.length > 2) {
-  process.stderr.write('usage: npm run lab -- quick\n');
-  process.exitCode = 2;
-} else process.exitCode = await main();
+await runExperiment('usage: npm run lab -- quick', main);

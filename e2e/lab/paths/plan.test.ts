@@ -25,10 +25,10 @@ describe('the plan', () => {
   });
 
   test('refuses what it does not know', () => {
-    assert.throws(() => names('--rows', 'black-hole,grey-hole'), /no row "grey-hole"/);
+    assert.throws(() => names('--rows', 'black-hole,grey-hole'), /does not know "grey-hole"/);
     assert.throws(() => names('--row', 'dead'), /--row/);
     for (const bad of ['0', '-1', '1.5', 'ten', '100001', ''])
-      assert.throws(() => trials(`--trials=${bad}`), /between 1 and 100000/);
+      assert.throws(() => trials(`--trials=${bad}`), /from 1 to 100000/);
   });
 
   test('makes as many trials as asked for, or as each row needs', () => {

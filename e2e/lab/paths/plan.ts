@@ -1,5 +1,5 @@
 // What a run measures, from the command line's words: which rows, with how many trials, and about how long. Pure.
-import { parseArgs } from 'node:util';
+import { choose, readOptions, wholeNumber } from '../command-line.ts';
 import type { Row } from './row.ts';
 
 export interface Planned {
@@ -14,6 +14,11 @@ export interface Plan {
   readonly full: boolean;
 }
 
+const OPTIONS = {
+  rows: { type: 'string' },
+  trials: { type: 'string' },
+  full: { type: 'boolean', default: false },
+} as const;
 const MOST_TRIALS = 100_000;
 
 export function usage(rows: readonly Row[]): string {
@@ -27,33 +32,11 @@ export function usage(rows: readonly Row[]): string {
   ].join('\n');
 }
 
-function selected(rows: readonly Row[], names: string | undefined): readonly Row[] {
-  if (names === undefined) return rows;
-  const wanted = names.split(',');
-  const unknown = wanted.find((name) => !rows.some((row) => row.name === name));
-  if (unknown !== undefined) throw new RangeError(`there is no row "${unknown}"`);
-  return rows.filter(({ name }) => wanted.includes(name));
-}
-
-function trialsFrom(text: string | undefined): number | null {
-  if (text === undefined) return null;
-  const trials = Number(text);
-  if (!/^\d+$/.test(text) || trials < 1 || trials > MOST_TRIALS)
-    throw new RangeError(`--trials must be between 1 and ${MOST_TRIALS}`);
-  return trials;
-}
-
-/** Reads the words. Throws with what is wrong with them. */
+/** Reads the words. Throws BadUsage for the first mistake. */
 export function planOf(args: readonly string[], rows: readonly Row[]): Plan {
-  const options = {
-    rows: { type: 'string' },
-    trials: { type: 'string' },
-    full: { type: 'boolean' },
-  } as const;
-  const { values } = parseArgs({ args: [...args], options });
-  const asked = trialsFrom(values.trials);
-  const full = values.full === true;
-  const planned = selected(rows, values.rows).map((row) => {
+  const { full, ...values } = readOptions(args, OPTIONS);
+  const asked = values.trials === undefined ? null : wholeNumber('trials', values.trials, 1, MOST_TRIALS);
+  const planned = choose('rows', values.rows, rows, ({ name }) => name).map((row) => {
     const trials = asked ?? (full ? row.trials.full : row.trials.usual);
     const tooFew = trials < row.trials.usual ? `${trials} of ${row.trials.usual} trials` : undefined;
     return { row, trials, tooFew };
