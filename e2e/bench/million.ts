@@ -1,6 +1,5 @@
 // Forecasts from a host cache of 1,000,000 origins against one of 1,000. Two helpers, asked in turn over their own pipes;
 // what an observation, a count and the memory of each cost beside it.
-import { readFileSync } from 'node:fs';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { median } from '@photofinish/shared/statistics';
@@ -10,13 +9,13 @@ import { beginStep } from '../run/display.ts';
 import { scratchDirectory } from '../scratch.ts';
 import { fillCache, scatteredOrigin } from './many-origins.ts';
 import { measure } from './measure.ts';
+import { residentMiB } from './race-memory.ts';
 import { publish } from './result.ts';
 
 const FEW = 1000;
 const MANY = 1_000_000;
 const TRIPS_PER_SAMPLE = 50;
 const ROUNDS = 200;
-const KIB_PER_MIB = 1024;
 const BYTES_PER_MIB = 2 ** 20;
 const US_PER_MS = 1000;
 
@@ -89,11 +88,6 @@ async function observations(side: Side, round: number): Promise<number> {
   });
 }
 
-function residentMiB(helper: HostPort): number {
-  const status = readFileSync(`/proc/${helper.pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+([0-9]+) kB$/m.exec(status)?.[1]) / KIB_PER_MIB;
-}
-
 async function countingMs({ helper, count }: Side): Promise<number> {
   const startedMs = performance.now();
   const stats = await ask(helper, { type: 'stats' });
@@ -133,8 +127,8 @@ try {
     measurements: [forecast, observed],
     facts: [
       { name: `stats with ${many.name}`, value: await countingMs(many), unit: 'ms' },
-      { name: `resident, ${few.name}`, value: residentMiB(few.helper), unit: 'MiB' },
-      { name: `resident, ${many.name}`, value: residentMiB(many.helper), unit: 'MiB' },
+      { name: `resident, ${few.name}`, value: residentMiB(few.helper.pid), unit: 'MiB' },
+      { name: `resident, ${many.name}`, value: residentMiB(many.helper.pid), unit: 'MiB' },
       { name: `file, ${many.name}`, value: (await stat(many.cache)).size / BYTES_PER_MIB, unit: 'MiB' },
     ],
   });

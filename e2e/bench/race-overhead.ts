@@ -1,19 +1,17 @@
 // What racing costs the winner: time to established in mode race against the same contender alone, on loopback, where
 // there is no network to hide behind.
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { RaceDocument } from '@photofinish/shared/outcome';
 import { median } from '@photofinish/shared/statistics';
+import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { DEADLINE_MS, parseTrials, timesOf } from '../lab/trial.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
-import { TOP } from '../scratch.ts';
 import { buildBareQuinn } from './bare-quinn.ts';
 import { measure, type Side } from './measure.ts';
 import { publish } from './result.ts';
 
-const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
 const TRIALS = 200;
 const ROUNDS = 15;
 const run = promisify(execFile);

@@ -2,20 +2,18 @@
 // with quic-go and net/http.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { RaceDocument } from '@photofinish/shared/outcome';
 import { median } from '@photofinish/shared/statistics';
 import { buildGoModule } from '../go-module.ts';
+import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
-import { TOP } from '../scratch.ts';
 import { measure } from './measure.ts';
 import { type Fact, publish } from './result.ts';
 
-const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
 const PEER = { name: 'go-peer', directory: fileURLToPath(new URL('peers/go', import.meta.url)) };
 const ORIGINS = 1000;
 const CONCURRENCY = 32;
