@@ -8,8 +8,8 @@ import { buildAndRun, list, type Programs } from './programs.ts';
 const EXPERIMENTS: Programs = {
   noun: 'experiment',
   folder: join(TOP, 'e2e', 'lab'),
-  // What ends with an exit code can be run; the folder's other files are parts of such.
-  isProgram: (source) => source.includes('process.exitCode = '),
+  // An experiment is what runs one; the folder's other files are parts of such.
+  isProgram: (source) => source.includes('await runExperiment('),
   prepare: withNetworks,
 };
 
