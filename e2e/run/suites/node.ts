@@ -1,4 +1,5 @@
 // Unit tests of one workspace under `node --test`.
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { runStep } from '../command.ts';
 import type { Failure, Skip, SuiteResult } from '../tally.ts';
@@ -30,6 +31,8 @@ export async function runNodeTests(workspace: string): Promise<SuiteResult> {
     file: process.execPath,
     args: [
       '--test',
+      // Node itself leaves a core free, on a small machine half of it.
+      `--test-concurrency=${availableParallelism()}`,
       `--test-timeout=${TEST_TIMEOUT_MS}`,
       `--test-reporter=${REPORTER}`,
       `${workspace}/**/*.test.ts`,
