@@ -18,7 +18,13 @@ export default defineConfig({
   projects: [
     { name: 'once', testIgnore: [IN_EACH_BROWSER, IN_FIREFOX] },
     { name: 'chromium', testMatch: IN_EACH_BROWSER, use: { browserName: 'chromium' } },
-    { name: 'firefox', testMatch: [IN_EACH_BROWSER, IN_FIREFOX], use: { browserName: 'firefox' } },
+    {
+      name: 'firefox',
+      testMatch: [IN_EACH_BROWSER, IN_FIREFOX],
+      // The last project, and the slowest: else one worker ends with a file while the other has nothing left to do.
+      fullyParallel: true,
+      use: { browserName: 'firefox' },
+    },
   ],
   reporter: [['list'], ['json', { outputFile: 'test-results/report.json' }]],
 });
