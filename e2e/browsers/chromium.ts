@@ -53,6 +53,10 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
   });
   const seen: SeenRequest[] = [];
   context.on('request', (request) => seen.push({ url: request.url(), byExtension: isByExtension(request) }));
+  const close = async () => {
+    await context.close();
+    if (options.userDataDir === undefined) await rm(userDataDir, { recursive: true, force: true });
+  };
   const extensionId = extensionDir ? new URL((await extensionWorker(context)).url()).host : '';
 
   return {
@@ -65,10 +69,9 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
     stopBackground: () => stopWorkers(context),
     allowPrivateWindows: () => allowIncognito(context, extensionId),
     closed: new Promise((resolve) => context.once('close', () => resolve())),
-    async close() {
-      await context.close();
-      if (options.userDataDir === undefined) await rm(userDataDir, { recursive: true, force: true });
-    },
+    close,
+    // It ends in a moment anyway.
+    abandon: close,
   };
 }
 

@@ -1,8 +1,9 @@
 // Starts a real Firefox with the extension installed for good and the test origins trusted. It learns HTTP/3 from
 // Alt-Svc as it does anywhere else: HTTP/2 first.
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import puppeteer from 'puppeteer-core';
+import puppeteer, { type Browser } from 'puppeteer-core';
 import { findBrowser } from '../run/find-browser.mjs';
 import { becomePrivileged, type Privileged } from './firefox-privileged.ts';
 import { firefoxTab } from './firefox-tab.ts';
@@ -13,6 +14,8 @@ export interface FirefoxOptions {
   /** The built extension; none is installed if absent. */
   readonly extensionDir?: string;
   readonly profile: string;
+  /** From `compileFirefox`; without it a fresh profile takes longer to start. */
+  readonly compiled?: string | undefined;
   /** Stands in for `$HOME`, below which Firefox looks for native messaging hosts. */
   readonly home: string;
   /** Where downloads go. */
@@ -89,6 +92,15 @@ async function installExtension({ profile, extensionDir }: FirefoxOptions): Prom
   return id;
 }
 
+/** Without the second or so in which it stores what it knows. */
+async function abandon(browser: Browser): Promise<void> {
+  const child = browser.process();
+  if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
 /** Starts Firefox. Throws if there is none, or if the extension does not load. */
 export async function launchFirefox(options: FirefoxOptions): Promise<RunningFirefox> {
   const executablePath = findBrowser('firefox');
@@ -96,6 +108,8 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
     throw new Error('No Firefox was found. Install it or set PHOTOFINISH_FIREFOX.');
   const { profile, local } = options;
   const addOn = await installExtension(options);
+  // A profile that was used has its own.
+  if (options.compiled !== undefined) await cp(options.compiled, profile, { recursive: true, force: false });
   const browser = await puppeteer.launch({
     browser: 'firefox',
     executablePath,
@@ -129,6 +143,7 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
       allowPrivateWindows: () => privileged.allowPrivateWindows(addOn ?? ''),
       closed: new Promise((resolve) => browser.once('disconnected', () => resolve())),
       close: () => browser.close(),
+      abandon: () => abandon(browser),
     };
   } catch (error) {
     await browser.close();

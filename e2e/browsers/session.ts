@@ -17,6 +17,18 @@ import { settleIn } from './welcome.ts';
 const HELPER_COMMAND = join(TOP, 'native-host/bin/photofinish');
 const POPUP_SIZE = { width: 400, height: 600 };
 
+/** Work that Firefox does for its makers and for tabs that may come; its answers to pages do not depend on it. */
+const QUIET_FIREFOX = {
+  'app.normandy.enabled': false,
+  'app.shield.optoutstudies.enabled': false,
+  'browser.search.serpEventTelemetryCategorization.enabled': false,
+  'browser.urlbar.quicksuggest.enabled': false,
+  'dom.ipc.processPrelaunch.enabled': false,
+  'nimbus.rollouts.enabled': false,
+  'toolkit.telemetry.archive.enabled': false,
+  'toolkit.telemetry.unified': false,
+};
+
 /** What a session needs to know of local origins; anything that `startOrigins` gives fits. */
 export type LocalOrigins = Pick<RunningOrigins<string>, 'origins' | 'caPath' | 'certificates' | 'spki'>;
 
@@ -32,6 +44,8 @@ export interface SessionOptions {
   /** Whether the user lets the extension speak to the helper, where the browser wants that asked; as `helper` unless said. */
   readonly consent?: boolean;
   readonly proxy?: ProxyChoice;
+  /** What Firefox begins with, from `compileFirefox`. */
+  readonly compiled?: string | undefined;
 }
 
 export interface SessionFiles {
@@ -93,13 +107,24 @@ export async function installHelper(files: SessionFiles, local?: LocalOrigins): 
 }
 
 function launch(options: SessionOptions, files: SessionFiles): Promise<RunningBrowser> {
-  const { browser, headless, local, proxy, dir } = options;
+  const { browser, headless, local, proxy, dir, compiled } = options;
   const extensionDir = join(TOP, 'extension', 'dist', browser);
   const { profile, home } = files;
   if (browser === 'chromium')
     return launchChromium({ extensionDir, userDataDir: profile, headless, local, proxy });
   const downloads = join(dir, 'downloads');
-  return launchFirefox({ extensionDir, profile, home, downloads, headless, local, proxy });
+  const preferences = QUIET_FIREFOX;
+  return launchFirefox({
+    extensionDir,
+    profile,
+    home,
+    downloads,
+    compiled,
+    headless,
+    local,
+    proxy,
+    preferences,
+  });
 }
 
 /**
@@ -165,5 +190,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       running = await launch(options, files);
     },
     close: () => running.close(),
+    abandon: () => running.abandon(),
   };
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type Report, reportSchema } from '@photofinish/shared/report';
 import { test as base } from '@playwright/test';
 import * as v from 'valibot';
+import { compileFirefox } from '../browsers/firefox-start.ts';
 import type { Popup } from '../browsers/popup.ts';
 import { openSession, type Session, type SessionOptions } from '../browsers/session.ts';
 import type { Tab } from '../browsers/tab.ts';
@@ -32,6 +33,8 @@ interface WorkerFixtures {
   readonly local: Local;
   /** The independent server; a spec that needs it is skipped where Go is missing. */
   readonly caddy: RunningCaddy | null;
+  /** What every Firefox of the worker begins with; undefined for other browsers. */
+  readonly compiled: string | undefined;
 }
 
 interface TestFixtures {
@@ -87,6 +90,19 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     // The first build of Caddy takes minutes.
     { scope: 'worker', timeout: 600_000 },
   ],
+  compiled: [
+    async ({ browserName, local }, use) => {
+      if (browserName !== 'firefox' || findBrowser('firefox') === null) {
+        await use(undefined);
+        return;
+      }
+      const dir = await scratchDirectory('firefox');
+      const extensionDir = join(TOP, 'extension', 'dist', 'firefox');
+      await use(await compileFirefox(dir, { extensionDir, local, headless: true }));
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+    },
+    { scope: 'worker' },
+  ],
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
   dir: async ({}, use) => {
     const dir = await scratchDirectory('spec');
@@ -97,16 +113,16 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     if (browserName === 'webkit') throw new Error('there is no edition for WebKit');
     await use(browserName);
   },
-  open: async ({ dir, kind, local }, use, { skip }) => {
+  open: async ({ compiled, dir, kind, local }, use, { skip }) => {
     const { names, variable } = BROWSERS[kind];
     skip(findBrowser(kind) === null, `no ${names[0]} on the path, and ${variable} names none`);
     const sessions: Session[] = [];
     await use(async (options) => {
-      const session = await openSession({ browser: kind, dir, local, headless: true, ...options });
+      const session = await openSession({ browser: kind, dir, local, compiled, headless: true, ...options });
       sessions.push(session);
       return session;
     });
-    for (const session of sessions) await session.close();
+    for (const session of sessions) await session.abandon();
   },
   photofinish: async ({ local }, use) => {
     await use((...args) =>
