@@ -79,8 +79,12 @@ function group(label: string, site: string | null): HTMLElement {
 export function renderExport(site: string | null): void {
   if (shownSite === site) return;
   shownSite = site;
+  const menu = byId('export-menu');
+  const focused = menu.contains(document.activeElement);
   const groups = site === null ? [] : [group(say('popupExportThis'), site)];
-  byId('export-menu').replaceChildren(...groups, group(say('popupExportAll'), null));
+  menu.replaceChildren(...groups, group(say('popupExportAll'), null));
+  // It may be open while the page that it is about comes to be known.
+  if (focused) menu.querySelector<HTMLElement>('[role=menuitem]')?.focus();
 }
 
 /** Opens and closes the menu. */

@@ -48,7 +48,7 @@ export function captionWords(race: OriginRace | null, running: Running | undefin
   return photoFinish(race).caption;
 }
 
-/** The race button's words and whether it can be pressed. */
+/** The race button's words and whether it can be pressed. While a race runs it can: what is switched off loses the focus. */
 export function raceButton(
   button: HTMLButtonElement,
   raced: boolean,
@@ -56,9 +56,9 @@ export function raceButton(
   helper: PageView['helper'],
 ): void {
   setText(button, say(running ? 'popupCancel' : raced ? 'popupRaceAgain' : 'popupRaceNow'));
-  const disabled = running ? running.cancelling : helper.state !== 'ready';
+  const disabled = running === undefined && helper.state !== 'ready';
   if (button.disabled !== disabled) button.disabled = disabled;
-  setAttribute(button, 'title', disabled && !running ? say('popupNeedsHelper') : '');
+  setAttribute(button, 'title', disabled ? say('popupNeedsHelper') : '');
 }
 
 function writeCaption(view: OriginView, running: Running | undefined): void {

@@ -175,6 +175,10 @@ function wireFoot(): void {
 async function open(): Promise<void> {
   const watched = tabToWatch();
   writeWords();
+  // What needs no tab can be used at once.
+  wireFoot();
+  wireOrigins();
+  renderExport(null);
   const tabId = await watched;
   const port = connectBackground({
     onOpen: (opened) => void opened.send({ type: 'watch', tabId }),
@@ -186,8 +190,6 @@ async function open(): Promise<void> {
     setText(byId('verdict'), say('popupNoAnswer'));
     byId('view').setAttribute('aria-busy', 'false');
   }, SILENCE_MS);
-  wireFoot();
-  wireOrigins();
   wireHelper(
     () => openTab('welcome/welcome.html'),
     () => void port.send({ type: 'reconnect-helper' }),
@@ -200,7 +202,6 @@ async function open(): Promise<void> {
   byId('race').addEventListener('click', () => {
     if (page?.origin) race(port, page.origin);
   });
-  renderExport(null);
 }
 
 void open();
