@@ -158,7 +158,6 @@ async function loadEverything(): Promise<void> {
   racesComplete = true;
   writeGains(columns, gainsOf(races));
   drawAll();
-  byId('view').ariaBusy = 'false';
 }
 
 async function open(): Promise<void> {
@@ -167,6 +166,7 @@ async function open(): Promise<void> {
   drawAll();
   watchConditions(() => renderConditions(state, periodOf(state, Date.now()), totals));
   await Promise.all([loadEverything(), openReports()]);
+  byId('view').ariaBusy = 'false';
 }
 
 /** Reports and their schemas are no part of the first paint. */

@@ -9,6 +9,7 @@ import { byId, make, setText } from '../ui/elements.ts';
 import { say } from '../words.ts';
 import { type Columns, rowAt } from './columns.ts';
 import { choice, type Entry, options } from './controls.ts';
+import { replaceLines } from './lines.ts';
 import { headingRow, markSorted, nextDirection, originRow, rowKey, siteRow } from './rows.ts';
 import type { State } from './state.ts';
 import { type Filter, filterRows, groupBySite, type SortKey, sortRows, sortSites } from './table.ts';
@@ -69,13 +70,6 @@ function verdictOptions(): Entry<VerdictCode | ''>[] {
     { value: '', words: say('dashboardAnyVerdict') },
     ...VERDICT_CODES.map((code) => ({ value: code, words: verdictName(code) })),
   ];
-}
-
-/** The key of the row that has the focus, so that it can have it again. */
-function focusedKey(body: Element): string | null {
-  const active = document.activeElement;
-  if (!(active instanceof HTMLElement) || !body.contains(active) || !active.matches('.opener')) return null;
-  return active.closest<HTMLElement>('tr')?.dataset['key'] ?? null;
 }
 
 /** Makes the table; every choice is told by `change` and comes back with the next model. */
@@ -209,12 +203,7 @@ export function createOriginsView({ change, detail }: Needs): OriginsView {
     pages = Math.max(1, Math.ceil(rows.length / PAGE_ROWS));
     const from = (Math.min(next.state.page, pages) - 1) * PAGE_ROWS;
     const shown = rows.subarray(from, from + PAGE_ROWS);
-    const focused = focusedKey(body);
-    body.replaceChildren(...Array.from(shown).flatMap(lineOf));
-    if (focused !== null)
-      body
-        .querySelector<HTMLElement>(`tr[data-key="${CSS.escape(focused)}"] .opener`)
-        ?.focus({ preventScroll: true });
+    replaceLines(body, Array.from(shown).flatMap(lineOf));
     writePaging(rows.length, from, shown.length, next);
   };
   return { render };

@@ -23,6 +23,7 @@ import { byId, make, setText } from '../ui/elements.ts';
 import { say, type WordKey } from '../words.ts';
 import { type Entry, options } from './controls.ts';
 import { createFigure, type Drawing } from './figure.ts';
+import { replaceLines } from './lines.ts';
 import { raceFigure } from './race-figure.ts';
 import { type Distributions, distributionsOf, type RaceSummary, type Samples } from './race-samples.ts';
 import type { Period, State } from './state.ts';
@@ -232,14 +233,7 @@ export function createRacesView(ledger: Pick<Ledger, 'races'>): RacesView {
   };
 
   const drawHistory = (races: readonly RaceSummary[]): void => {
-    const active = document.activeElement;
-    const focused =
-      active && body.contains(active) ? active.closest<HTMLElement>('tr')?.dataset['key'] : undefined;
-    body.replaceChildren(...races.slice(0, shown).flatMap(lineOf));
-    if (focused !== undefined)
-      body
-        .querySelector<HTMLElement>(`tr[data-key="${CSS.escape(focused)}"] .opener`)
-        ?.focus({ preventScroll: true });
+    replaceLines(body, races.slice(0, shown).flatMap(lineOf));
     byId('history').hidden = races.length === 0;
     byId('more-races').hidden = races.length <= shown;
   };
