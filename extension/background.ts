@@ -294,7 +294,7 @@ chrome.alarms.onAlarm.addListener(({ name }) => {
 
 /** Forgets everything; the helper's cache, too, where a helper answers. */
 async function wipe(): Promise<number | null> {
-  const { ledger, pages, steering } = await ready;
+  const { ledger, pages, steering, upload } = await ready;
   races.withdraw(() => true);
   await ledger.wipe();
   pages.clear();
@@ -305,6 +305,8 @@ async function wipe(): Promise<number | null> {
   // So do batches that pages left behind.
   await takeLeftBatches(chrome.storage.local, async () => {});
   await steering?.wipe();
+  // What is on its way to the helper comes before its own wipe: later messages of it would bring it back.
+  await upload().catch(() => {});
   return helper.wipe().catch(() => null);
 }
 

@@ -49,6 +49,7 @@ async function exported(): Promise<string> {
 
 async function imported(file: File): Promise<string> {
   try {
+    await saved();
     const { records } = await importData(openLedger(), chrome.storage.local, file, (done, of) =>
       setText(byId('transfer-progress'), say('optionsImportRows', { done, of })),
     );
