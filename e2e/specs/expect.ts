@@ -4,7 +4,7 @@ import { expect as base } from '@playwright/test';
 import { describe, type Look, type Part, until } from '../browsers/tab.ts';
 
 /** For what the extension shows a moment later: events, its background's start, the ledger, on a busy machine. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 
 interface Options {
   readonly timeoutMs?: number;

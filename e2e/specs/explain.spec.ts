@@ -17,8 +17,8 @@ import { test as base, type CliResult, expect, type Kind, reachLocal, runPhotofi
 
 /** Nothing listens there, so that no name leaves the machine. */
 const NO_RESOLVER = ['--resolver', '127.0.0.1:1'];
-/** Patience with peers that never answer. */
-const TIMEOUT_MS = '400';
+/** Patience with peers that never answer; those that do need a small part of it. */
+const TIMEOUT_MS = '1000';
 
 interface Fixtures {
   /** Origins of the test's own; they end with it. */

@@ -22,7 +22,8 @@ function failureOf(stdout: string): AttemptError | undefined {
 for (const [code, how, peer, mode, where, says] of CASES)
   test(`${code}: ${how} (${peer}, ${mode})`, async ({ ground }) => {
     const { port, stop } = await where(ground);
-    const { code: exit, stdout } = await runPhotofinish(raceArguments(port, mode, ground.chains.caPath));
+    const args = raceArguments(port, mode, ground.chains.caPath, { code });
+    const { code: exit, stdout } = await runPhotofinish(args);
     stop?.();
     const error = failureOf(stdout);
     expect(error?.code, error?.message).toBe(code);
@@ -124,7 +125,8 @@ test.describe('in a network of our own', () => {
         const { network, ports } = path;
         const { client } = network;
         const { server } = network.peers;
-        const args = raceArguments(ports[family], mode, ground.chains.caPath, server[family]);
+        const to = { address: server[family], code };
+        const args = raceArguments(ports[family], mode, ground.chains.caPath, to);
         const ends = { server, client };
         await ends[at].obstruct([obstacle]);
         const obstructed = await client.run(PHOTOFINISH, args);

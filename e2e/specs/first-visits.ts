@@ -2,11 +2,13 @@
 import type { Session } from '../browsers/session.ts';
 import type { Tab } from '../browsers/tab.ts';
 import { expect, exportedReport } from './fixtures.ts';
+import { expectStored } from './stored.ts';
 
-/** The options after that choice was made and shown. */
+/** The options after that choice was made, stored and shown. */
 export async function choose(session: Session, when: 'never' | 'click' | 'first-visit'): Promise<Tab> {
   const options = await session.openPage('options/options.html');
   await options.find(`input[value=${when}]`).click();
+  await expectStored(options, { raceWhen: when });
   await expect(options.part('helper')).toSay(/^The helper answers/);
   if (when === 'first-visit') await expect(options.part('proxy')).toSay(/./);
   return options;

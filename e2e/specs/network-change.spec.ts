@@ -18,7 +18,7 @@ const ORIGIN = 'https://a.test';
 /** Behind every gateway, where nobody answers. */
 const BLACK_HOLE = '10.99.0.1';
 /** A look is good for 250 ms; a machine under test may be slow beyond that, but not by this much. */
-const NOTICED_MS = 5000;
+const NOTICED_MS = 30_000;
 
 type Place = 'home' | 'cafe';
 

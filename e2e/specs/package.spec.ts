@@ -226,9 +226,10 @@ async function projectWithFixtures(directory: string, release: Release): Promise
 
 const SOMEBODYS_SPEC = `import { expect, test } from '@photofinish/playwright';
 
-test('the site comes over HTTP/2', async ({ page }) => {
+test('the site comes over HTTP/2', async ({ page, photofinish }) => {
   await page.goto(process.env.SITE ?? '');
   await expect(page).toHaveUsedProtocol('h2');
+  await expect.poll(async () => (await photofinish.report()).network).not.toBe('unknown');
 });
 `;
 

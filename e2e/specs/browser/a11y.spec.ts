@@ -3,12 +3,17 @@
 import { join } from 'node:path';
 import type { Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
+import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { violations } from '../axe.ts';
 import { extensionPages } from '../extension-pages.ts';
 import { expect, type Local, test } from '../fixtures.ts';
+import { servedTest } from '../served.ts';
+
+/** Every kind of origin, of which the page's own answers late: a race of it lasts long enough to be seen and cancelled. */
+const slowTest = servedTest({ ...ORIGIN_KINDS, both: { ...ORIGIN_KINDS.both, answerDelayMs: 500 } });
 
 /** The popup of a page that uses every kind of origin, after a race. */
-async function racedPopup(session: Session, { origins }: Local): Promise<Popup> {
+async function racedPopup(session: Session, { origins }: Pick<Local, 'origins'>): Promise<Popup> {
   const tab = await session.newTab();
   const from = Object.values(origins).map((o) => o.origin);
   await tab.goto(`${origins.both.origin}/page?resources=18&from=${from.join(',')}`);
@@ -67,9 +72,9 @@ test('axe finds nothing on any page of the extension, with something recorded', 
   }
 });
 
-test('the popup is used by keyboard alone: race, sort, open a row, export', async ({ local, open }) => {
-  const session = await open();
-  const { tab } = await racedPopup(session, local);
+slowTest('the popup is used by keyboard alone: race, sort, open a row, export', async ({ served, open }) => {
+  const session = await open({ local: served });
+  const { tab } = await racedPopup(session, served);
   const focused = () =>
     tab.evaluate(() => document.activeElement?.id || document.activeElement?.textContent?.trim());
   const tabTo = async (wanted: string) => {
@@ -79,25 +84,27 @@ test('the popup is used by keyboard alone: race, sort, open a row, export', asyn
   await tabTo('race');
   await tab.press('Enter');
   await expect(tab.part('race')).toSay('Cancel');
-  expect(await focused(), 'the focus stays where it was').toBe('race');
+  await expect.poll(focused, 'the focus stays where it was').toBe('race');
   await tab.press('Enter');
   await expect(tab.part('race')).toSay('Race again');
+  await expect.poll(focused, 'and is still there when the race is cancelled').toBe('race');
 
   await tabTo('Req.');
   await tab.press('Enter');
   await expect.poll(() => tab.find('th[data-sort=requests]').attribute('aria-sort')).toBe('descending');
 
-  await tabTo(local.origins.h1only.origin.slice('https://'.length));
+  const { origin } = served.origins.h1only;
+  await tabTo(origin.slice('https://'.length));
   await tab.press('Enter');
-  await expect(tab.find(`tbody[data-origin="${local.origins.h1only.origin}"] .detail`)).toBeSeen();
+  await expect(tab.find(`tbody[data-origin="${origin}"] .detail`)).toBeSeen();
   await tab.press('Tab');
-  expect(await focused(), 'the open row comes next').toBe('Race now');
+  await expect.poll(focused, 'the open row comes next').toBe('Race now');
 
   await tabTo('export');
   await tab.press('Enter');
   await tab.press('ArrowDown');
   await tab.press('Escape');
-  expect(await focused(), 'Escape gives the focus back').toBe('export');
+  await expect.poll(focused, 'Escape gives the focus back').toBe('export');
   await tab.press('Enter');
   const download = await tab.download(() => tab.press('Enter'));
   expect(download.name).toMatch(/^photofinish-both\.test-\d{4}-\d\d-\d\d\.html$/);

@@ -8,6 +8,7 @@ import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { choose, racedModes } from '../first-visits.ts';
 import { expect, runPhotofinish } from '../fixtures.ts';
 import { servedTest, visitPrivately } from '../served.ts';
+import { expectStored } from '../stored.ts';
 
 const { both, h2only, silent } = ORIGIN_KINDS;
 const test = servedTest({ both, h2only, silent });
@@ -64,8 +65,9 @@ test('once chosen, each page’s own origin is raced at its first visit, without
   const once = { [silent.origin]: ['compare'], [both.origin]: ['race'] };
   expect(await racedModes(session, dir)).toEqual(once);
   const cached = ['cache', 'show', both.origin, '--cache', session.files.cache, '--json'];
-  const shown = await runPhotofinish(cached);
-  expect(JSON.parse(shown.stdout).hosts).toContainEqual(expect.objectContaining({ origin: both.origin }));
+  await expect
+    .poll(async () => JSON.parse((await runPhotofinish(cached)).stdout).hosts)
+    .toContainEqual(expect.objectContaining({ origin: both.origin }));
 
   await tab.goto(url);
   await clickedRace(session, url);
@@ -127,6 +129,7 @@ test('no private window starts a race, recorded or not', async ({ open, served, 
   await session.allowPrivateWindows();
   const options = await choose(session, 'first-visit');
   await options.find('#private').click();
+  await expectStored(options, { privateWindows: true });
   const [tab, shown] = [await session.newTab(), await session.openPage('popup/popup.html?tab=-1')];
   const { both, h2only } = served.origins;
   const url = `${both.origin}/page?resources=1`;

@@ -2,9 +2,10 @@
 import type { Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
 import type { Tab } from '../../browsers/tab.ts';
+import { shownCounts } from '../counts.ts';
 import { expect, type Local, test } from '../fixtures.ts';
 
-/** A page of three origins, and its popup once that shows them all. */
+/** A page of three origins, and its popup once that shows all there is, and nothing in it moves any more. */
 async function popupOfThree(
   session: Session,
   { origins: { both, h2only, h1only } }: Local,
@@ -12,8 +13,12 @@ async function popupOfThree(
   const tab = await session.newTab();
   const from = [both, h2only, h1only].map(({ origin }) => origin).join(',');
   await tab.goto(`${both.origin}/page?resources=9&from=${from}`);
+  await expect(tab.find('#summary[data-done]')).toBeSeen();
   const popup = await session.openPopup(tab);
-  await expect.poll(async () => (await popup.origins()).length).toBe(3);
+  await expect
+    .poll(() => shownCounts(popup))
+    .toEqual({ [both.origin]: 4, [h2only.origin]: 3, [h1only.origin]: 3 });
+  await expect(popup.part('helper')).toMention('helper 1.');
   return { tab, popup };
 }
 
@@ -32,7 +37,7 @@ test('a row tells its verdict to pointer and focus, and Escape takes it away', a
   for (let i = 0; i < 40 && (await focused()) !== origin.slice('https://'.length); i += 1)
     await popup.tab.press('Tab');
   await expect(tip).toSay(/^Reached over HTTP\/1\.1\./);
-  expect(await opener.attribute('aria-describedby')).toBe('tip');
+  await expect.poll(() => opener.attribute('aria-describedby')).toBe('tip');
   await popup.tab.press('Enter');
   await expect(tip).not.toBeSeen();
   await expect(popup.tab.find(`tbody[data-origin="${origin}"] .detail .verdict`)).toSay(/^Reached over/);
@@ -58,16 +63,12 @@ test('the popup follows a page that goes on, and leaves open what was opened', a
   const row = `tbody[data-origin="${h1only.origin}"]`;
   await popup.tab.find(`${row} .opener`).click();
   await expect(popup.tab.find(`${row} .detail`)).toBeSeen();
-  const before = (await popup.origins()).find((each) => each.origin === h1only.origin)?.requests ?? 0;
   await tab.evaluate(
     (urls) =>
       Promise.all(urls.map((url) => fetch(url, { mode: 'no-cors', cache: 'no-store' }))).then(() => {}),
     [`${h1only.origin}/?more`, `${hidden.origin}/?more`],
   );
-  const requestsOf = async (origin: string) =>
-    (await popup.origins()).find((each) => each.origin === origin)?.requests ?? 0;
-  await expect.poll(() => requestsOf(h1only.origin)).toBe(before + 1);
-  await expect.poll(() => requestsOf(hidden.origin)).toBe(1);
+  await expect.poll(() => shownCounts(popup)).toMatchObject({ [h1only.origin]: 4, [hidden.origin]: 1 });
   await expect(popup.tab.find(`${row} .detail`)).toBeSeen();
 
   await tab.goto(local.origins.h2only.origin);

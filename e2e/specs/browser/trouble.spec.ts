@@ -64,10 +64,10 @@ test('a helper that is killed comes back, and what the browser used reaches its 
   await expect(popup.part('page-protocol')).toSay('HTTP/2');
   await expect
     .poll(async () => (await runPhotofinish(['cache', 'list', '--cache', session.files.cache])).stdout, {
-      timeout: 30_000,
+      timeout: 60_000,
     })
     .toContain(h2only.host);
-  await expect(popup.part('helper')).toMention('helper 1.', { timeoutMs: 30_000 });
+  await expect(popup.part('helper')).toMention('helper 1.', { timeoutMs: 60_000 });
 });
 
 test('a helper of another age is named as such', async ({ local, open }) => {
@@ -84,7 +84,7 @@ test('a helper of another age is named as such', async ({ local, open }) => {
   const tab = await session.newTab();
   await tab.goto(local.origins.both.origin);
   const popup = await session.openPopup(tab);
-  await expect(popup.part('helper-help')).toSay(/update/i, { timeoutMs: 30_000 });
+  await expect(popup.part('helper-help')).toSay(/update/i, { timeoutMs: 60_000 });
   await expect(popup.part('page-protocol')).toSay('HTTP/2');
 });
 
@@ -116,7 +116,7 @@ test('the background is ended again and again, and every request is counted once
         const site = report.sites.find((each) => each.site === h2only.host);
         return site?.origins.find((each) => each.origin === h2only.origin)?.protocols;
       },
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     )
     .toEqual({ h3: 0, h2: VISITS * (RESOURCES + 1), 'http/1.1': 0, unknown: 0 });
 });
@@ -139,9 +139,13 @@ test('an export comes even when the background ends under it', async ({ local, o
   const tab = await session.newTab();
   await tab.goto(local.origins.both.origin);
   const popup = await session.openPopup(tab);
-  await expect(popup.part('page-protocol')).toSay('HTTP/2');
+  const recorded = [local.origins.both.host];
+  // The popup shows a page before it is stored.
+  await expect
+    .poll(async () => (await exportedReport(popup, dir)).sites.map((each) => each.site))
+    .toEqual(recorded);
   for (let round = 0; round < 5; round += 1) {
     const [report] = await Promise.all([exportedReport(popup, dir), session.stopBackground()]);
-    expect(report.sites.map((each) => each.site)).toEqual([local.origins.both.host]);
+    expect(report.sites.map((each) => each.site)).toEqual(recorded);
   }
 });

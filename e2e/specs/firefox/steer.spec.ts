@@ -4,7 +4,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { visitUntil } from '../../browsers/tab.ts';
 import type { RunningOrigin } from '../../origins/start.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
-import { protocolOfVisit, racedPopup, turnSteering } from '../steering.ts';
+import { protocolOfVisit, racedPopup, STEERED_VISITS, turnSteering } from '../steering.ts';
 
 /** Where the helper finds an origin whose UDP is dead; the browser finds it where it lives. */
 const NO_UDP_ADDRESS = '127.0.0.2';
@@ -37,7 +37,7 @@ test('a page already used over h3 returns to h2 where the helper finds HTTP/3 br
     await session.restart();
     await turnSteering(session);
     const tab = await session.newTab();
-    await visitUntil(tab, both.origin, 'h3', { tries: 5 });
+    await visitUntil(tab, both.origin, 'h3');
     const popup = await racedPopup(session, tab);
     await expect(popup.part('steer')).toMention('it fails on this network');
     await popup.part('steer-press').click();
@@ -50,7 +50,7 @@ test('a page already used over h3 returns to h2 where the helper finds HTTP/3 br
     await expect(popup.part('steer')).not.toMention('Kept off HTTP/3');
     // Firefox keeps to the connection that it has, however often the server advertises; a new run has none.
     await session.restart();
-    await visitUntil(await session.newTab(), both.origin, 'h3', { tries: 5 });
+    await visitUntil(await session.newTab(), both.origin, 'h3');
   } finally {
     forwarder.close();
   }
@@ -69,11 +69,11 @@ test('the one switch undoes everything, also what an earlier run of the browser 
   await popup.part('steer-press').click();
   await expect(popup.part('steer')).toMention('Steered to HTTP/3');
   await tab.reload();
-  await visitUntil(tab, origin, 'h3', { tries: 3 });
+  await visitUntil(tab, origin, 'h3', { tries: STEERED_VISITS });
 
   await session.restart();
   tab = await session.newTab();
-  await visitUntil(tab, origin, 'h3', { tries: 3 });
+  await visitUntil(tab, origin, 'h3', { tries: STEERED_VISITS });
   popup = await session.openPopup(tab);
   await expect(popup.part('steer')).toMention('Steered to HTTP/3');
   await turnSteering(session);
