@@ -171,3 +171,33 @@ test('of two visits to one page each document has the answer of its own moment, 
       );
   }
 });
+
+test('a request that is heard of after its page told of it is counted by that alone', () => {
+  const table = createRequestTable();
+  const told = { ...claim, answeredAtMs: 1000 };
+  assert.equal(table.claim(told), null);
+  assert.equal(table.claim(told), null);
+  table.add({ ...base, id: '1', atMs: 990 });
+  table.add({ ...base, id: '2', atMs: 1020 });
+  assert.equal(table.size, 0);
+  const third: EndedRequest = { ...base, id: '3', atMs: 990 };
+  table.add(third);
+  assert.deepEqual(table.expire(990 + SETTLE_MS), [third], 'two were told of, and there were three');
+});
+
+test('what is asked for again after an entry that had no request is a request of its own', () => {
+  const table = createRequestTable();
+  assert.equal(table.claim({ ...claim, answeredAtMs: 1000 }), null);
+  const again = { ...base, atMs: 1200 };
+  table.add(again);
+  table.add({ ...base, id: '2', atMs: 900, answered: false });
+  assert.equal(table.claim({ ...claim, answeredAtMs: 1201 }), again);
+});
+
+test('what was told of is not waited for longer than a request may take to be told of', () => {
+  const table = createRequestTable();
+  table.claim({ ...claim, answeredAtMs: 1000 });
+  table.expire(1000 + SETTLE_MS);
+  table.add({ ...base, atMs: 1000 });
+  assert.equal(table.size, 1);
+});

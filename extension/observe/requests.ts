@@ -62,6 +62,9 @@ const MAX_ENTRIES = 5000;
 const MAX_COUNTED = 5000;
 /** Answers told of before they ended; a page has one, and few pages load at once. */
 const MAX_EARLY = 500;
+const MAX_UNHEARD = 5000;
+/** Pages and the browser tell the time by clocks of their own, and pages round theirs. */
+const CLOCKS_MS = 50;
 /** A page rendered ahead of time is kept waiting by browsers for a few minutes at most. */
 const PRERENDER_MS = 300_000;
 
@@ -84,8 +87,8 @@ function settleMs({ prerender, kind, hop, protocol }: EndedRequest): number {
 export interface RequestTable {
   add(request: EndedRequest): void;
   /**
-   * The request a timing entry belongs to; `counted` when it was already handed out as missed; null: none seen. An
-   * unfinished entry's request is dropped when it ends: it was told of.
+   * The request a timing entry belongs to; `counted` when it was already handed out as missed; null: none seen. Its
+   * request is then dropped when it is heard of after all: it was told of.
    */
   claim(claim: Claim): EndedRequest | 'counted' | null;
   /** Takes out what has waited long enough and got an answer: nobody will claim it any more. */
@@ -108,6 +111,8 @@ export function createRequestTable(): RequestTable {
   const waiting = new Map<string, EndedRequest[]>();
   const counted = new Map<string, number>();
   const early = new Set<string>();
+  /** When the answers came whose entries found no request. */
+  const unheard = new Map<string, number[]>();
   let overflow: EndedRequest[] = [];
   let size = 0;
 
@@ -127,6 +132,23 @@ export function createRequestTable(): RequestTable {
     return taken ?? null;
   };
 
+  const markUnheard = (key: string, answeredAtMs: number): void => {
+    unheard.set(key, [...(unheard.get(key) ?? []), answeredAtMs]);
+    const [oldest] = unheard.keys();
+    if (unheard.size > MAX_UNHEARD && oldest !== undefined) unheard.delete(oldest);
+  };
+
+  /** Whether its entry was here before it: a busy Firefox tells of a request long after its page. */
+  const isLate = (key: string, { answered, atMs }: EndedRequest): boolean => {
+    const times = unheard.get(key);
+    // A later request for the same is answered later too.
+    const at = times?.findIndex((answeredAtMs) => atMs <= answeredAtMs + CLOCKS_MS) ?? -1;
+    if (times === undefined || at < 0 || !answered) return false;
+    times.splice(at, 1);
+    if (times.length === 0) unheard.delete(key);
+    return true;
+  };
+
   const markCounted = (request: EndedRequest): void => {
     const key = requestKey(request);
     counted.set(key, (counted.get(key) ?? 0) + 1);
@@ -138,6 +160,7 @@ export function createRequestTable(): RequestTable {
     add(request) {
       const key = requestKey(request);
       if (request.kind !== 'resource' && early.delete(key)) return;
+      if (isLate(key, request)) return;
       // A navigation that failed made no document that could tell of it.
       if (!request.answered && request.kind !== 'resource') return;
       const list = waiting.get(key);
@@ -160,6 +183,7 @@ export function createRequestTable(): RequestTable {
       const times = counted.get(key) ?? 0;
       if (times === 0) {
         if (unfinished) early.add(key);
+        else markUnheard(key, answeredAtMs);
         const [oldest] = early;
         if (early.size > MAX_EARLY && oldest !== undefined) early.delete(oldest);
         return null;
@@ -170,6 +194,8 @@ export function createRequestTable(): RequestTable {
     },
 
     expire(nowMs) {
+      for (const [key, times] of unheard)
+        if (times.every((answeredAtMs) => nowMs - answeredAtMs >= SETTLE_MS)) unheard.delete(key);
       const due = overflow;
       overflow = [];
       for (const [key, list] of waiting) {
