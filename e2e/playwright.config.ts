@@ -13,7 +13,7 @@ export default defineConfig({
   workers: 2,
   retries: 0,
   timeout: 120_000,
-  expect: { timeout: 10_000 },
+  expect: { timeout: 30_000 },
   forbidOnly: true,
   projects: [
     { name: 'once', testIgnore: [IN_EACH_BROWSER, IN_FIREFOX] },
