@@ -55,6 +55,12 @@ test('a change may depend on what is stored by then, and be none', async () => {
   assert.deepEqual((await loadSettings(area)).neverRecord, ['a.test', 'b.test']);
 });
 
+test('changes made at once are all made', async () => {
+  const { area } = areaWith();
+  await Promise.all([changeSettings(area, { retentionDays: 30 }), changeSettings(area, { steering: true })]);
+  assert.deepEqual(await loadSettings(area), { ...DEFAULT_SETTINGS, retentionDays: 30, steering: true });
+});
+
 test('a value that is unreadable is at its default, and the others hold', () => {
   const settings = { raceWhen: 'sometimes', retentionDays: 30, neverRecord: 'a.test', startDelayMs: 1.5 };
   assert.deepEqual(readSettings({ version: 1, settings }), { ...DEFAULT_SETTINGS, retentionDays: 30 });

@@ -104,9 +104,17 @@ export type Change = (stored: Settings) => Partial<Settings> | null;
 
 /**
  * Changes some settings and gives all of them; null when there was nothing to change. Rejects when what is stored was
- * written by a newer program, which knows more.
+ * written by a newer program, which knows more. Pages and background take turns, so that none takes back what another
+ * changed meanwhile.
  */
 export async function changeSettings(
+  area: SettingsArea,
+  changes: Partial<Settings> | Change,
+): Promise<Settings | null> {
+  return navigator.locks.request(KEY, () => changeStored(area, changes));
+}
+
+async function changeStored(
   area: SettingsArea,
   changes: Partial<Settings> | Change,
 ): Promise<Settings | null> {

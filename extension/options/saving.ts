@@ -19,7 +19,7 @@ export function confirm(element: Element, words: string): void {
   );
 }
 
-/** A change is read, changed and written: one after the other, so that none takes another back. */
+/** What is still on its way to storage. */
 let earlier: Promise<unknown> = Promise.resolve();
 
 /**
@@ -27,8 +27,8 @@ let earlier: Promise<unknown> = Promise.resolve();
  * not be saved, which is then said.
  */
 export async function save(element: Element, changes: Partial<Settings> | Change): Promise<Settings | null> {
-  const change = earlier.then(() => changeSettings(chrome.storage.local, changes));
-  earlier = change.catch(() => {});
+  const change = changeSettings(chrome.storage.local, changes);
+  earlier = Promise.allSettled([earlier, change]);
   try {
     const settings = await change;
     setText(byId('trouble'), '');

@@ -12,6 +12,6 @@ export function welcomeOnInstall(): void {
 async function openOnce(): Promise<void> {
   const area = chrome.storage.local;
   if ((await loadSettings(area)).welcomed) return;
-  await changeSettings(area, { welcomed: true });
   await chrome.tabs.create({ url: chrome.runtime.getURL('welcome/welcome.html') });
+  await changeSettings(area, { welcomed: true });
 }
