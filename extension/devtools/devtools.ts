@@ -15,8 +15,10 @@ const log = createLog();
 /** The newest of the list that the background has not heard of. */
 let waiting: Logged[] = [];
 let due = false;
-/** Entries of the log as it was found; each is told once more if it was not complete. */
-const found = new Set<string>();
+/** Entries of the log as it was found, by name: one that was still arriving is told of again, and then whole. */
+const found = new Map<string, Logged>();
+/** Names of what is told of before the log as it was found is here; null from then on. */
+let early: Set<string> | null = new Set();
 
 type Port = KeptPort<DevtoolsWord>;
 
@@ -45,9 +47,17 @@ function flush(): void {
 
 function add(entry: HarEntry): void {
   const logged = loggedEntry(entry);
-  if (logged === null || found.delete(entryName(entry))) return;
+  if (logged === null) return;
+  const name = entryName(entry);
+  early?.add(name);
+  const partial = found.get(name);
+  found.delete(name);
   log.add([logged]);
   waiting.push(logged);
+  if (partial !== undefined) {
+    log.drop(partial);
+    tellAll(port);
+  }
   if (due) return;
   due = true;
   setTimeout(flush, BATCH_MS);
@@ -63,12 +73,16 @@ chrome.devtools.network.onNavigated.addListener((url) => {
   tellAll(port);
 });
 
-// Empty unless the extension came later than the tools.
+// Empty unless the tools came earlier than the extension, or a page is being loaded just now.
 chrome.devtools.network.getHAR((har) => {
-  const entries = har.entries as unknown as HarEntry[];
-  for (const entry of entries) found.add(entryName(entry));
-  const before = entries.flatMap((entry) => loggedEntry(entry) ?? []);
-  if (before.length === 0) return;
-  log.add(before);
+  for (const entry of har.entries as unknown as HarEntry[]) {
+    const name = entryName(entry);
+    const logged = loggedEntry(entry);
+    // One without an answer yet is told of when it has one.
+    if (logged !== null && early?.has(name) !== true) found.set(name, logged);
+  }
+  early = null;
+  if (found.size === 0) return;
+  log.add([...found.values()]);
   tellAll(port);
 });

@@ -61,6 +61,14 @@ test('a page that asks for its own address is no new document', () => {
   assert.deepEqual(paths(log.list), []);
 });
 
+test('what is dropped leaves the list, and nothing else of its address does', () => {
+  const log = createLog();
+  const [partial, other] = [entry('/x', 1), entry('/x', 1)];
+  log.add([partial, other]);
+  log.drop(partial);
+  assert.deepEqual(log.list, [other]);
+});
+
 test('redirects in a circle end', () => {
   const log = createLog();
   log.add([entry('/a', 0, '/b'), entry('/b', 1, '/a'), entry('/a', 2, '/b')]);

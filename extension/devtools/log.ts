@@ -42,6 +42,8 @@ function hopsTo(url: string, list: readonly Logged[]): Logged[] {
 export interface Log {
   readonly list: readonly Logged[];
   add(logged: readonly Logged[]): void;
+  /** Takes one out again. */
+  drop(logged: Logged): void;
   /** The tab shows another document: what is not its own leaves the list. */
   navigated(url: string): void;
 }
@@ -70,6 +72,9 @@ export function createLog(): Log {
       if (document === undefined) return;
       awaited = null;
       documentStartMs = document.request.startMs;
+    },
+    drop(logged) {
+      list = list.filter((each) => each !== logged);
     },
     navigated(url) {
       const wanted = withoutFragment(url);
