@@ -2,6 +2,9 @@
 import type { ElementHandle, Page } from '@playwright/test';
 import { createTab, type Driver, describe, locate, type Query, type Tab } from './tab.ts';
 
+/** For what moves, or goes away, just when it is to be clicked. */
+const STILL_TIMEOUT_MS = 10_000;
+
 async function handle(page: Page, query: Query): Promise<ElementHandle> {
   const found = (await page.evaluateHandle(locate, query)).asElement();
   if (found === null) throw new Error(`${describe(query)} is gone`);
@@ -52,7 +55,7 @@ export function chromiumTab(page: Page): Tab {
     async click(query) {
       // A tip of where the pointer rests may lie over the element, and goes with the pointer.
       await page.mouse.move(0, 0);
-      await (await handle(page, query)).click();
+      await (await handle(page, query)).click({ timeout: STILL_TIMEOUT_MS });
     },
     hover: async (query) => (await handle(page, query)).hover(),
     fill: async (query, text) => (await handle(page, query)).fill(text),
