@@ -13,6 +13,13 @@ async function closeIfOpen(): Promise<boolean> {
   return tabs.length > 0;
 }
 
+/** In a page of the extension: whether the helper waits for the user's consent. The browser knows before the page says so. */
+async function wantsConsent(): Promise<boolean> {
+  if (location.protocol !== 'moz-extension:') return false;
+  const handedOn = { data_collection: ['browsingActivity'] } as chrome.permissions.Permissions;
+  return !(await chrome.permissions.contains(handedOn));
+}
+
 export interface Settling {
   /** Whether the profile is new, so that the welcome page opens. */
   readonly fresh: boolean;
@@ -27,8 +34,8 @@ export async function settleIn(options: Tab, { fresh, consent }: Settling): Prom
   const said = options.part('helper');
   if ((await until(() => said.text(), ANSWER_TIMEOUT_MS)) === null)
     throw new Error('the options say nothing about the helper');
-  const ask = options.find('#consent-ask');
-  if (consent && (await ask.isVisible())) {
+  if (consent && (await options.evaluate(wantsConsent))) {
+    const ask = options.find('#consent-ask');
     await ask.click();
     const gone = async () => !(await ask.isVisible());
     if ((await until(gone, ANSWER_TIMEOUT_MS)) === null) throw new Error('the consent was not taken');
