@@ -5,6 +5,7 @@
 import type { Forecast } from '@photofinish/shared/forecast';
 import { type Origin, originOfUrl } from '@photofinish/shared/origin';
 import { MAX_FORECAST_ORIGINS } from '@photofinish/shared/wire';
+import { dropOldest } from '../drop-oldest.ts';
 import { siteOfHost } from '../site.ts';
 
 export interface ForecasterDeps {
@@ -48,11 +49,6 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
   const sites = new Map<string, Set<Origin>>();
   const waiting = new Map<string, Navigation>();
 
-  const trim = (map: Map<string, unknown>, max: number): void => {
-    const [oldest] = map.keys();
-    if (map.size > max && oldest !== undefined) map.delete(oldest);
-  };
-
   const send = (navigation: Navigation, origins: readonly Origin[]): Promise<void> =>
     ask(navigation.site, origins).then(
       (forecasts) => {
@@ -68,7 +64,7 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
     if (inMemory !== undefined) return inMemory;
     const read = new Set(await originsOfSite(site, MAX_FORECAST_ORIGINS));
     sites.set(site, read);
-    trim(sites, MAX_SITES_IN_MEMORY);
+    dropOldest(sites, MAX_SITES_IN_MEMORY);
     return read;
   };
 
@@ -97,7 +93,7 @@ export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: Forec
       void send(navigation, [origin]);
       waiting.delete(key);
       waiting.set(key, navigation);
-      trim(waiting, MAX_WAITING);
+      dropOldest(waiting, MAX_WAITING);
       // A ledger that cannot be read costs the further forecasts only.
       sendRest(navigation).catch(() => {});
     },

@@ -2,6 +2,7 @@
 // A race goes past the browser's proxy and leaves its private windows and containers, so any of them, and any doubt
 // about them, forbids it.
 import type { Origin } from '@photofinish/shared/origin';
+import { dropOldest } from '../drop-oldest.ts';
 import type { Settings } from '../settings.ts';
 import type { RaceOrder } from './helper.ts';
 
@@ -39,8 +40,7 @@ export function createFirstVisitRaces(deps: FirstVisitDeps): (visit: Visit) => P
     const wanted = () => deps.settings().raceWhen === 'first-visit';
     if (!wanted() || privateWindow || container || proxied !== false || seen.has(origin)) return;
     seen.add(origin);
-    const [oldest] = seen;
-    if (seen.size > MAX_REMEMBERED && oldest !== undefined) seen.delete(oldest);
+    dropOldest(seen, MAX_REMEMBERED);
     if (await deps.known(visit)) return;
     const ready = await deps.helperReady();
     // A later visit may find the helper there.

@@ -1,6 +1,7 @@
 // What the webRequest events of both browsers have in common: where they go, what is kept of a header, and the first
 // address of a redirect chain. Runs for every request of every page, so it does the least possible.
 import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/observation';
+import { dropOldest } from '../drop-oldest.ts';
 import { comparableUrl, type EndedRequest } from './requests.ts';
 
 /** A top-level document that a server just answered, and what the browser says of how it was asked for. */
@@ -59,8 +60,7 @@ export function createChains(): Chains {
       if (firstUrls.has(id)) return;
       firstUrls.set(id, comparableUrl(url));
       // A chain whose end never shows, as one that a service worker took over, goes with the oldest.
-      const [oldest] = firstUrls.keys();
-      if (firstUrls.size > MAX_CHAINS && oldest !== undefined) firstUrls.delete(oldest);
+      dropOldest(firstUrls, MAX_CHAINS);
     },
     end(id) {
       if (firstUrls.size > 0) firstUrls.delete(id);

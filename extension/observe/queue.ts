@@ -1,5 +1,6 @@
 // The content script's send queue: coalesces timings into numbered batches and keeps each until the background says
 // that it is durable. The background's service worker may die at any moment; then the batch is sent again.
+import { dropOldest } from '../drop-oldest.ts';
 import { MAX_BATCH_ENTRIES, MAX_PAGE_ENTRIES, type Timing } from './timing.ts';
 
 export interface NumberedBatch {
@@ -82,8 +83,7 @@ export function createQueue({ send, later, loading }: QueueDeps): TimingQueue {
       seq += 1;
       const batch = { seq, entries };
       unanswered.set(seq, batch);
-      const [oldest] = unanswered.keys();
-      if (unanswered.size > MAX_UNANSWERED && oldest !== undefined) unanswered.delete(oldest);
+      dropOldest(unanswered, MAX_UNANSWERED);
       post(batch);
     }
   };

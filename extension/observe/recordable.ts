@@ -1,6 +1,7 @@
 // The one gate before anything is kept: private windows and the sites that the user excluded. Asked before a request,
 // a navigation or a batch gets any further, so that what is refused is neither stored nor foretold nor sent on.
 // Browsers tell of a private window by tab (Firefox by request, too), and what a tab shows decides for all of its frames.
+import { dropOldest } from '../drop-oldest.ts';
 import type { Settings } from '../settings.ts';
 import { siteOfUrl } from '../site.ts';
 import type { CommittedDocument } from './navigations.ts';
@@ -68,8 +69,7 @@ export function createRecordable(): Recordable {
 
   const exclude = (documentId: string): void => {
     excludedDocuments.add(documentId);
-    const [oldest] = excludedDocuments;
-    if (excludedDocuments.size > MAX_DOCUMENTS && oldest !== undefined) excludedDocuments.delete(oldest);
+    dropOldest(excludedDocuments, MAX_DOCUMENTS);
   };
 
   const shows = (tabId: number, url: string): Refusal | null => {

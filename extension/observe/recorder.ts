@@ -2,6 +2,7 @@
 // acknowledges. Order matters: a batch is acknowledged after it is durable, and each step tolerates a repetition.
 import type { Observation } from '@photofinish/shared/observation';
 import { originOfUrl } from '@photofinish/shared/origin';
+import { dropOldest } from '../drop-oldest.ts';
 import type { Batch, Ledger, Score } from '../ledger/ledger.ts';
 import { applyBatch, type Page } from '../page/model.ts';
 import type { Pages } from '../page/pages.ts';
@@ -159,8 +160,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       const key = `${batch.source}:${batch.seq}`;
       const ready = prepared.get(key) ?? prepare(key, batch, sender, site);
       prepared.set(key, ready);
-      const [oldest] = prepared.keys();
-      if (prepared.size > MAX_PREPARED && oldest !== undefined) prepared.delete(oldest);
+      dropOldest(prepared, MAX_PREPARED);
       const fresh = await count({ key, ...ready.counted });
       prepared.delete(key);
       // A full session area costs the view after a restart; the batch is durable, and must not come again for it.

@@ -3,6 +3,7 @@
 // Lives in the service worker's memory only: an entry is made when a request ends and lives until it is claimed,
 // or SETTLE_MS later, when it is handed out as missed.
 import type { KnownProtocol } from '@photofinish/shared/protocol';
+import { dropOldest } from '../drop-oldest.ts';
 import { MAX_URL_CHARS } from './timing.ts';
 
 export interface EndedRequest {
@@ -134,8 +135,7 @@ export function createRequestTable(): RequestTable {
 
   const markUnheard = (key: string, answeredAtMs: number): void => {
     unheard.set(key, [...(unheard.get(key) ?? []), answeredAtMs]);
-    const [oldest] = unheard.keys();
-    if (unheard.size > MAX_UNHEARD && oldest !== undefined) unheard.delete(oldest);
+    dropOldest(unheard, MAX_UNHEARD);
   };
 
   /** Whether its entry was here before it: a busy Firefox tells of a request long after its page. */
@@ -152,8 +152,7 @@ export function createRequestTable(): RequestTable {
   const markCounted = (request: EndedRequest): void => {
     const key = requestKey(request);
     counted.set(key, (counted.get(key) ?? 0) + 1);
-    const [oldest] = counted.keys();
-    if (counted.size > MAX_COUNTED && oldest !== undefined) counted.delete(oldest);
+    dropOldest(counted, MAX_COUNTED);
   };
 
   return {
@@ -182,10 +181,10 @@ export function createRequestTable(): RequestTable {
       if (found !== null) return found;
       const times = counted.get(key) ?? 0;
       if (times === 0) {
-        if (unfinished) early.add(key);
-        else markUnheard(key, answeredAtMs);
-        const [oldest] = early;
-        if (early.size > MAX_EARLY && oldest !== undefined) early.delete(oldest);
+        if (unfinished) {
+          early.add(key);
+          dropOldest(early, MAX_EARLY);
+        } else markUnheard(key, answeredAtMs);
         return null;
       }
       if (times === 1) counted.delete(key);

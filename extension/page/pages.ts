@@ -2,6 +2,7 @@
 // Keyed by documentId, because a tab's frame 0 may be three documents at once (shown, rendered ahead, and kept for
 // going back). Frames' documents point to their outermost one.
 import { originOfUrl } from '@photofinish/shared/origin';
+import { dropOldest } from '../drop-oldest.ts';
 import type { Arrival } from '../messages.ts';
 import { siteOfHost } from '../site.ts';
 import { newPage, type Page } from './model.ts';
@@ -84,8 +85,7 @@ export function createPages(
     },
     commitFrame(documentId, parentDocumentId) {
       frames.set(documentId, frames.get(parentDocumentId) ?? parentDocumentId);
-      const [oldest] = frames.keys();
-      if (frames.size > MAX_FRAMES && oldest !== undefined) frames.delete(oldest);
+      dropOldest(frames, MAX_FRAMES);
     },
     show,
     update,

@@ -4,6 +4,7 @@
 import type { Forecast } from '@photofinish/shared/forecast';
 import { type Origin, originSchema } from '@photofinish/shared/origin';
 import * as v from 'valibot';
+import { dropOldest } from '../drop-oldest.ts';
 import type { SteerView } from '../messages.ts';
 import {
   allUndone,
@@ -153,8 +154,7 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
   const keep = (forecast: Forecast): void => {
     newest.delete(forecast.origin);
     newest.set(forecast.origin, forecast);
-    const [oldest] = newest.keys();
-    if (newest.size > MAX_FORECASTS && oldest !== undefined) newest.delete(oldest);
+    dropOldest(newest, MAX_FORECASTS);
   };
 
   await inStep();
