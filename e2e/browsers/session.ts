@@ -113,7 +113,6 @@ function launch(options: SessionOptions, files: SessionFiles): Promise<RunningBr
   if (browser === 'chromium')
     return launchChromium({ extensionDir, userDataDir: profile, headless, local, proxy });
   const downloads = join(dir, 'downloads');
-  const preferences = QUIET_FIREFOX;
   return launchFirefox({
     extensionDir,
     profile,
@@ -123,7 +122,7 @@ function launch(options: SessionOptions, files: SessionFiles): Promise<RunningBr
     headless,
     local,
     proxy,
-    preferences,
+    preferences: QUIET_FIREFOX,
   });
 }
 

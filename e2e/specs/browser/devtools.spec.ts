@@ -3,13 +3,12 @@
 import type { Session } from '../../browsers/session.ts';
 import { type Tab, until } from '../../browsers/tab.ts';
 import { violations } from '../axe.ts';
+import { COUNTED } from '../counts.ts';
 import { expect, exportedReport, type Local, test } from '../fixtures.ts';
 import { SIGHTS } from './sights.ts';
 
 /** The tools of a new tab, and the extension's page in them, take seconds on a busy machine. */
 const TOOLS_TIMEOUT_MS = 60_000;
-/** An answer that its page's timings did not tell of is counted 20 s later. */
-const COUNTED = { timeout: 60_000 };
 
 /** The panel that shows `shown`, in a tab of its own, once the developer tools of that tab tell of it. */
 async function openPanel(session: Session, shown: Tab): Promise<Tab> {

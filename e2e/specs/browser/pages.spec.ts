@@ -1,10 +1,8 @@
 // Pages that make statistics lie: hidden protocols, caches, service workers, HTTP/1.1, and pages that are no sites.
 
+import { COUNTED } from '../counts.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
 import { SIGHTS } from './sights.ts';
-
-/** An answer that its page's timings did not tell of is counted 20 s later. */
-const COUNTED = { timeout: 60_000 };
 
 const originsOf = (report: Awaited<ReturnType<typeof exportedReport>>) =>
   new Map(report.sites.flatMap((site) => site.origins).map((o) => [o.origin as string, o]));

@@ -1,8 +1,7 @@
 // Both paths dead: a race ends at its deadline.
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import type { CommandLine } from '../../photofinish.ts';
-import { recordIn } from '../../photofinish.ts';
+import { type CommandLine, recordIn } from '../../photofinish.ts';
 import { atLeast, atMost, type Figure, figureOf } from '../figure.ts';
 import { LOST_TCP, LOST_UDP } from '../obstacles.ts';
 import { CLEAN, type Row } from '../row.ts';
