@@ -77,6 +77,17 @@ test('a timing whose webRequest event was lost while the worker booted still cou
   ]);
 });
 
+test('what took no time came over no network, though nobody saw it given up', () => {
+  const given = { ...hidden, endMs: hidden.startMs };
+  assert.equal(joined(given, null, { witnessSinceMs: 2000 }), null);
+  assert.deepEqual(joined({ ...given, alpn: 'h2' }, null, { witnessSinceMs: 2000 }), ['h2', null, 'network']);
+  assert.deepEqual(joined(given, request, { witnessSinceMs: 2000 }), [
+    'unknown',
+    'no-timing-allow-origin',
+    'network',
+  ]);
+});
+
 test('hidden by the site is unknown, never HTTP/1.1', () => {
   assert.deepEqual(joined(hidden, request), ['unknown', 'no-timing-allow-origin', 'network']);
 });

@@ -52,6 +52,16 @@ function deliveryOf(timing: Timing, request: EndedRequest | null, context: JoinC
   return timing.opaque && !timing.navigation ? 'http-cache' : 'network';
 }
 
+/**
+ * Firefox lists, without any time taken, what it gave up before it asked anyone (the icon of a page left at once), and
+ * the event that says so is lost where the background was not there. The network takes time.
+ */
+function wasNeverAsked(timing: Timing, { witnessSinceMs }: JoinContext): boolean {
+  const { navigation, alpn, worker, deliveryType, startMs, endMs } = timing;
+  if (navigation || worker || deliveryType !== '' || protocolFromAlpn(alpn) !== null) return false;
+  return endMs <= startMs && startMs < witnessSinceMs;
+}
+
 function reasonOf(timing: Timing, delivery: Delivery, revalidated: boolean): UnknownReason {
   if (delivery === 'service-worker') return 'service-worker';
   if (revalidated) return 'revalidated';
@@ -83,7 +93,7 @@ function networkFacts(request: EndedRequest | null): Pick<Observation, 'address'
 }
 
 /**
- * What the browser did for one timing entry; null when it is not worth a record: not https, or failed before any
+ * What the browser did for one timing entry; null when it is not worth a record: not https, or ended before any
  * answer. Of a redirect chain the protocol is the last answer's, and so is the origin.
  */
 export function observationOf(
@@ -91,7 +101,7 @@ export function observationOf(
   request: EndedRequest | null,
   context: JoinContext,
 ): Observation | null {
-  if (request !== null && !request.answered) return null;
+  if (request === null ? wasNeverAsked(timing, context) : !request.answered) return null;
   const parts = originOfUrl(request?.url ?? timing.url);
   if (parts === null) return null;
   const delivery = deliveryOf(timing, request, context);

@@ -76,7 +76,11 @@ function reportedCounts({ sites }: Report): Counts {
 
 const loaded = (tab: Tab) => expect(tab.find('#summary[data-done]')).toBeSeen();
 
-/** Every request that the servers saw is in the report, once, as what it was. Both sides may still be on their way. */
+/**
+ * Every request that the servers saw is in the report, once, as what it was. Both sides may still be on their way. Firefox
+ * asks for the icon of a page that came back from its memory, and may give that up when another tab opens: of no answer
+ * nothing is reported.
+ */
 async function expectAllCounted(
   popup: Popup,
   dir: string,
@@ -85,7 +89,10 @@ async function expectAllCounted(
 ): Promise<void> {
   await expect(async () => {
     const reported = reportedCounts(await exportedReport(popup, dir));
-    expect(reported).toEqual(servedCounts(seen.slice(from)));
+    const served = seen.slice(from);
+    const pages = served.filter(({ path }) => path !== '/favicon.ico');
+    const possible = [servedCounts(served), servedCounts(pages)];
+    expect(possible).toContainEqual(reported);
   }).toPass(SETTLED);
 }
 
