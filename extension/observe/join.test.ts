@@ -77,15 +77,15 @@ test('a timing whose webRequest event was lost while the worker booted still cou
   ]);
 });
 
-test('what took no time came over no network, though nobody saw it given up', () => {
-  const given = { ...hidden, endMs: hidden.startMs };
-  assert.equal(joined(given, null, { witnessSinceMs: 2000 }), null);
-  assert.deepEqual(joined({ ...given, alpn: 'h2' }, null, { witnessSinceMs: 2000 }), ['h2', null, 'network']);
-  assert.deepEqual(joined(given, request, { witnessSinceMs: 2000 }), [
-    'unknown',
-    'no-timing-allow-origin',
-    'network',
-  ]);
+test('what was given up is nothing, though nobody saw it given up', () => {
+  const unseen = { witnessSinceMs: 2000 };
+  const atOnce = { ...hidden, endMs: hidden.startMs };
+  assert.equal(joined(atOnce, null, unseen), null);
+  assert.deepEqual(joined(atOnce, request, unseen), ['unknown', 'no-timing-allow-origin', 'network']);
+  const onConnection = { ...visible, transferBytes: 0, bodyBytes: 0 };
+  assert.equal(joined(onConnection, null, unseen), null);
+  assert.deepEqual(joined({ ...onConnection, bodyBytes: 9 }, null, unseen), ['h3', null, 'http-cache']);
+  assert.deepEqual(joined({ ...onConnection, navigation: true }, null, unseen), ['h3', null, 'network']);
 });
 
 test('hidden by the site is unknown, never HTTP/1.1', () => {

@@ -53,13 +53,13 @@ function deliveryOf(timing: Timing, request: EndedRequest | null, context: JoinC
 }
 
 /**
- * Firefox lists, without any time taken, what it gave up before it asked anyone (the icon of a page left at once), and
- * the event that says so is lost where the background was not there. The network takes time.
+ * Firefox also lists what it gave up (the icon of a page left at once): without any time taken, or with the protocol of
+ * the connection that it was meant for and not a byte. The event that says so is lost where the background was not there.
  */
-function wasNeverAsked(timing: Timing, { witnessSinceMs }: JoinContext): boolean {
-  const { navigation, alpn, worker, deliveryType, startMs, endMs } = timing;
-  if (navigation || worker || deliveryType !== '' || protocolFromAlpn(alpn) !== null) return false;
-  return endMs <= startMs && startMs < witnessSinceMs;
+function wasGivenUp(timing: Timing, { witnessSinceMs }: JoinContext): boolean {
+  const { navigation, alpn, worker, deliveryType, startMs, endMs, transferBytes, bodyBytes } = timing;
+  if (navigation || worker || deliveryType !== '' || startMs >= witnessSinceMs) return false;
+  return protocolFromAlpn(alpn) === null ? endMs <= startMs : transferBytes === 0 && bodyBytes === 0;
 }
 
 function reasonOf(timing: Timing, delivery: Delivery, revalidated: boolean): UnknownReason {
@@ -101,7 +101,7 @@ export function observationOf(
   request: EndedRequest | null,
   context: JoinContext,
 ): Observation | null {
-  if (request === null ? wasNeverAsked(timing, context) : !request.answered) return null;
+  if (request === null ? wasGivenUp(timing, context) : !request.answered) return null;
   const parts = originOfUrl(request?.url ?? timing.url);
   if (parts === null) return null;
   const delivery = deliveryOf(timing, request, context);
