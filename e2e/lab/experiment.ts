@@ -10,13 +10,18 @@ export async function laboratoryOpens(): Promise<boolean> {
   return why === null;
 }
 
-/** Gives the experiment the words of the command line, and the process its exit code; for BadUsage that is 2. */
+/**
+ * Gives the experiment the words of the command line, and the process its exit code; for BadUsage that is 2. `--help`
+ * only says what the words are.
+ */
 export async function runExperiment(
   usage: string,
   experiment: (args: readonly string[]) => Promise<number>,
 ): Promise<void> {
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) return say(usage);
   try {
-    process.exitCode = await experiment(process.argv.slice(2));
+    process.exitCode = await experiment(args);
   } catch (error) {
     if (!(error instanceof BadUsage)) throw error;
     process.stderr.write(`${error.message}\n${usage}\n`);
