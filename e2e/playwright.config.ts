@@ -8,6 +8,7 @@ const IN_FIREFOX = 'firefox/*.spec.ts';
 
 export default defineConfig({
   testDir: 'specs',
+  globalSetup: './run/playwright-setup.ts',
   outputDir: 'test-results/artifacts',
   // Each worker drives a browser and servers of its own.
   workers: 2,

@@ -19,6 +19,7 @@ import { openKeptLedger } from './ledger/keeping.ts';
 import { pruneHourly } from './ledger/pruning.ts';
 import { troubleWords } from './ledger/trouble.ts';
 import { POPUP_PORT } from './messages.ts';
+import { forgetNames } from './network-names.ts';
 import { openInbox } from './observe/inbox.ts';
 import { takeLeftBatches } from './observe/left.ts';
 import { observeNavigations } from './observe/navigations.ts';
@@ -33,6 +34,7 @@ import { createPopupServer } from './page/popup-port.ts';
 import { createPresenter } from './page/presenter.ts';
 import { loadSavedMap } from './page/saved-map.ts';
 import { createTabs } from './page/tabs.ts';
+import type { FailedNavigation } from './page/view.ts';
 import { DEFAULT_SETTINGS, loadSettings, onSettings, type Settings } from './settings.ts';
 import { siteOfHost } from './site.ts';
 import { STEER_ALARM } from './steer/browser.ts';
@@ -79,6 +81,8 @@ const races = createRaces({
       onRaceFailed(race.origin, 'not-saved', say('popupRaceNotKept', { why: troubleWords(error) }));
     }),
   onFailed: onRaceFailed,
+  onAsked: (asked) => popups.broadcast({ type: 'races', races: asked }),
+  clock: { nowMs: Date.now, ...timers },
 });
 
 const inspection = createInspection({
@@ -98,11 +102,16 @@ const popups = createPopupServer({
     const end = ready.then(({ presenter }) => presenter.watch(tabId, watcher));
     return () => void end.then((unwatch) => unwatch());
   },
-  race(origin) {
-    if (settings.raceWhen !== 'never') races.start(comparison(origin));
-    else onRaceFailed(origin, 'not-allowed', say('pageRacesOff'));
+  race(origins) {
+    const [first, ...others] = origins.map(comparison);
+    if (settings.raceWhen === 'never')
+      for (const origin of origins) onRaceFailed(origin, 'not-allowed', say('pageRacesOff'));
+    else if (first !== undefined && others.length === 0) races.start(first);
+    else if (first !== undefined) races.startAll([first, ...others]);
   },
+  racesAsked: () => races.asked,
   cancelRace: races.cancel,
+  stopRaces: races.stop,
   reconnectHelper: link.reconnect,
   steer: async (origin, on) => (await ready).steering?.choose(origin, on, link.network),
 });
@@ -119,7 +128,7 @@ async function start() {
   const [savedPages, savedShown, failures] = await Promise.all([
     loadSavedMap<Page>(chrome.storage.session, 'page:'),
     loadSavedMap<string>(chrome.storage.session, 'shown:'),
-    loadSavedMap<string>(chrome.storage.session, 'failed:'),
+    loadSavedMap<FailedNavigation>(chrome.storage.session, 'failed:'),
     link.recallNetwork(),
     loadSettings(chrome.storage.local).then(beginRecording),
   ]);
@@ -253,8 +262,8 @@ const onVisited = createVisits({
 observeNavigations({
   begun: foretell,
   committed: (document) => whenReady((started) => tabs.committed(document, started)),
-  failed: (tabId, errorPage) =>
-    void ready.then((started) => tabs.failed(tabId, errorPage, started)).catch(logged),
+  failed: (tabId, failure) =>
+    void ready.then((started) => tabs.failed(tabId, failure, started)).catch(logged),
 });
 
 /** Asks the helper about a page that is about to come. */
@@ -307,7 +316,10 @@ async function wipe(): Promise<number | null> {
   await steering?.wipe();
   // What is on its way to the helper comes before its own wipe: later messages of it would bring it back.
   await upload().catch(() => {});
-  return helper.wipe().catch(() => null);
+  const wiped = await helper.wipe().catch(() => null);
+  // Last, for the helper's names would be taken over anew until they are gone.
+  await forgetNames(chrome.storage.local);
+  return wiped;
 }
 
 welcomeOnInstall();

@@ -50,7 +50,7 @@ const EDITIONS = {
 type Edition = keyof typeof EDITIONS;
 
 /** Pages are folders with a page of their name: `NAME/NAME.html`, its styles and its script. */
-const PAGES = ['popup', 'dashboard', 'devtools', 'panel', 'options', 'welcome'].filter((name) =>
+const PAGES = ['popup', 'dashboard', 'devtools', 'panel', 'options', 'welcome', 'verdicts'].filter((name) =>
   existsSync(join(here, name, `${name}.html`)),
 );
 /** What all pages wear, what those wear that are read from top to bottom, and the parts of the dashboard's. */
@@ -126,6 +126,7 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
       entryPoints: [
         { in: join(here, 'site.ts'), out: 'site' },
         { in: join(here, `popup/${LATER}.ts`), out: `popup/${LATER}` },
+        { in: join(here, 'report/worker.ts'), out: 'report/worker' },
         ...PAGES.filter((page) => page !== 'popup').map((page) => ({
           in: join(here, page, `${page}.ts`),
           out: `${page}/${page}`,

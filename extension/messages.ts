@@ -18,17 +18,28 @@ export type HelperState =
   | { readonly state: 'connecting' }
   /** The browser wants the user's word first before it lets the extension speak to a program of the system. */
   | { readonly state: 'not-asked' }
-  | { readonly state: 'ready'; readonly program: string; readonly network: string }
+  | {
+      readonly state: 'ready';
+      readonly program: string;
+      readonly network: string;
+      /** What the user calls the network; null: nothing. */
+      readonly networkName: string | null;
+    }
   /** The browser found no native messaging manifest, or the launcher is gone. */
   | { readonly state: 'missing' }
   /** It started and went away; it is tried again after a pause. */
   | { readonly state: 'crashed'; readonly message: string }
-  /** It answers in a version of the wire that this extension does not speak, or refuses ours. */
-  | { readonly state: 'incompatible'; readonly message: string };
+  /**
+   * It answers in a version of the wire that this extension does not speak, or refuses ours; `foreign`: it is installed
+   * for another extension, whatever its version.
+   */
+  | { readonly state: 'incompatible'; readonly message: string; readonly foreign?: true };
 
 /** What one origin did on the page in view. */
 export interface OriginView {
   readonly origin: Origin;
+  /** Its own registrable domain, whatever the site of the page. */
+  readonly site: string;
   /** The newest protocol known for it on this page; `unknown` comes with its reason. */
   readonly protocol: Protocol;
   readonly reason: UnknownReason | null;
@@ -116,6 +127,8 @@ export interface PageView {
   readonly origins: readonly OriginView[];
   /** Of the page's own origin; null where the browser cannot be steered. */
   readonly steer: SteerView | null;
+  /** Why the page failed to load, by the browser's own name for it; null where it did not fail or the browser is silent. */
+  readonly error: string | null;
   readonly helper: HelperState;
   /** Why nothing can be recorded or looked up now (the storage cannot be opened); null when all is well. */
   readonly trouble: string | null;
@@ -129,6 +142,13 @@ export interface PageDelta {
   readonly removed: readonly Origin[];
 }
 
+/** A race that somebody asked for. */
+export interface RaceAsked {
+  readonly origin: Origin;
+  /** It waits while as many run, or began within the minute, as the helper allows. */
+  readonly state: 'waiting' | 'racing' | 'over';
+}
+
 /** From a page of the extension to the background. */
 export type PopupRequest =
   | { readonly type: 'watch'; readonly tabId: number }
@@ -137,6 +157,10 @@ export type PopupRequest =
   /** `compare` is what the photo finish is drawn from. */
   | { readonly type: 'race'; readonly origin: Origin }
   | { readonly type: 'cancel-race'; readonly origin: Origin }
+  /** Races one after the other, as the helper's budget allows. */
+  | { readonly type: 'race-all'; readonly origins: readonly Origin[] }
+  /** Cancels every race that was asked for by a press, running or waiting. */
+  | { readonly type: 'stop-races' }
   | { readonly type: 'reconnect-helper' }
   /** Lets an origin be steered, or no more. */
   | { readonly type: 'steer'; readonly origin: Origin; readonly on: boolean }
@@ -155,6 +179,8 @@ export type PopupEvent =
   | ({ readonly type: 'requests' } & InspectedEvent)
   | { readonly type: 'race-progress'; readonly origin: Origin; readonly progress: Progress }
   | { readonly type: 'race-failed'; readonly origin: Origin; readonly code: string; readonly message: string }
+  /** The races asked for by a press since none was under way: at `watch`, and whenever one begins to wait, begins or is over. */
+  | { readonly type: 'races'; readonly races: readonly RaceAsked[] }
   | { readonly type: 'steer-failed'; readonly message: string }
   | { readonly type: 'helper'; readonly helper: HelperState }
   /** `null`: the helper could not be asked, and its state says why. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import {
   type Change,
@@ -84,6 +85,15 @@ test('settings of a newer program are read as far as they are understood, and ne
   assert.deepEqual(items.settings, { version: SETTINGS_VERSION + 1, settings });
 });
 
+test('the start delay that version 1 stored by default is the helper’s to decide; one that was chosen stays', () => {
+  const startDelay = (version: number, startDelayMs: number | null) =>
+    readSettings({ version, settings: { startDelayMs } }).startDelayMs;
+  assert.deepEqual(
+    [startDelay(1, 10), startDelay(1, 25), startDelay(2, 10), startDelay(2, null)],
+    [null, 25, 10, null],
+  );
+});
+
 test('settings of an older version go through every migration that is younger', () => {
   const halved = (s: Readonly<Record<string, unknown>>) => ({ ...s, retentionDays: Number(s.days) / 2 });
   const renamed = ({ quiet, ...s }: Readonly<Record<string, unknown>>) => ({
@@ -128,4 +138,18 @@ test('settings from a file hold as a whole or not at all', () => {
   assert.equal(settingsFromFile({ version, settings: { retentionDays: 0 } }), 'unreadable');
   assert.equal(settingsFromFile({ version: version + 1, settings: {} }), 'newer');
   assert.equal(settingsFromFile({ version: 0, settings: {} }), 'unreadable');
+});
+
+test('docs/settings.md names every option as it is stored, with its default, and none that does not exist', () => {
+  const page = readFileSync(new URL('../docs/settings.md', import.meta.url), 'utf8');
+  const section = page.split(/^(?=## )/m).find((part) => part.startsWith('## The extension\n')) ?? '';
+  const rows = [...section.matchAll(/\| `(\w+)` \| `([^`]+)` \|$/gm)].map(([, name, value = '']) => [
+    name,
+    value,
+  ]);
+  const stored = Object.entries(DEFAULT_SETTINGS).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(stored));
 });

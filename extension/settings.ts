@@ -12,9 +12,10 @@ export const MAX_RETENTION_DAYS = 400;
 
 export const settingsSchema = v.object({
   raceWhen: v.picklist(RACE_TIMES),
-  /** Mode and start delay of races that visits start. */
+  /** Mode of races that visits start. */
   raceMode: v.picklist(VISIT_MODES),
-  startDelayMs: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_START_DELAY_MS)),
+  /** Their start delay; null: the helper's, which knows the path to a known host. */
+  startDelayMs: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_START_DELAY_MS))),
   retentionDays: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_RETENTION_DAYS)),
   /** Whether private windows are recorded, where the browser lets the extension into them at all. */
   privateWindows: v.boolean(),
@@ -30,7 +31,7 @@ export type Settings = v.InferOutput<typeof settingsSchema>;
 export const DEFAULT_SETTINGS: Settings = {
   raceWhen: 'click',
   raceMode: 'race',
-  startDelayMs: 10,
+  startDelayMs: null,
   retentionDays: MAX_RETENTION_DAYS,
   privateWindows: false,
   neverRecord: [],
@@ -43,7 +44,10 @@ const KEY = 'settings';
 /** What settings of an older version become in the next; each gets whatever was stored. */
 type Migration = (older: Readonly<Record<string, unknown>>) => Record<string, unknown>;
 /** `MIGRATIONS[n]` leads from version n + 1 to n + 2. Never edited once released; a change is a further one. */
-const MIGRATIONS: readonly Migration[] = [];
+const MIGRATIONS: readonly Migration[] = [
+  // 2026-11: the default of 10 ms was stored with the first change of anything, and kept the helper's own away.
+  (older) => (older['startDelayMs'] === 10 ? { ...older, startDelayMs: null } : older),
+];
 export const SETTINGS_VERSION = MIGRATIONS.length + 1;
 
 const storedSchema = v.object({

@@ -28,13 +28,13 @@ test('without a race the browser speaks for itself', () => {
   assert.equal(first.code, 'h3-first-visit');
   const plain = verdict({ protocol: 'h2' });
   assert.equal(plain.code, 'unknown');
-  assert.match(plain.text, /^Reached over HTTP\/2\. No advertisement/);
+  assert.match(plain.text, /^Reached over HTTP\/2\. No HTTP\/3 advertisement/);
 });
 
 test('a race adds its evidence and the gain', () => {
   const used = verdict({ protocol: 'h3', race: aRace() });
   assert.deepEqual([used.code, used.findings.map((f) => f.code)], ['h3-used', ['h3-available']]);
-  assert.match(used.text, /HTTP\/3 saves 21 ms of the 31 ms/);
+  assert.match(used.text, /HTTP\/3 connects in 10 ms, HTTP\/2 in 31 ms \(21 ms faster\)/);
 });
 
 test('a browser that stays on HTTP/2 visit after visit avoids HTTP/3', () => {
@@ -44,14 +44,14 @@ test('a browser that stays on HTTP/2 visit after visit avoids HTTP/3', () => {
 
 test('hidden says who hides it, and what was known before', () => {
   const hidden = verdict({ reason: 'no-timing-allow-origin' });
-  assert.match(hidden.text, /^It sends no Timing-Allow-Origin/);
+  assert.match(hidden.text, /^The protocol is hidden: the response has no Timing-Allow-Origin/);
   const before = verdict({ reason: 'missed', record: { ...record, protocol: 'h3', protocolAtMs: 1 } });
-  assert.match(before.text, /^The browser did not tell .* Before: Reached over HTTP\/3\./);
+  assert.match(before.text, /^The browser did not report .* Earlier: Reached over HTTP\/3\./);
 });
 
 test('a cached page says so before anything else', () => {
-  assert.match(verdict({ elsewhere: 'http-cache' }).text, /^Answered from the browser's cache/);
-  assert.match(verdict({ elsewhere: 'service-worker' }).text, /^Answered by a service worker/);
+  assert.match(verdict({ elsewhere: 'http-cache' }).text, /^Served from the browser’s cache/);
+  assert.match(verdict({ elsewhere: 'service-worker' }).text, /^Served by a service worker/);
 });
 
 test('a race that could not be run is no evidence', () => {
@@ -62,5 +62,5 @@ test('a race that could not be run is no evidence', () => {
 test('a confirmed copy says that its protocol is not told, and what it was before', () => {
   const seen = { ...record, protocol: 'h2', protocolAtMs: 1 } as const;
   const { text } = verdict({ reason: 'revalidated', record: seen });
-  assert.match(text, /304 Not Modified.* Before: Reached over HTTP\/2\. No advertisement/);
+  assert.match(text, /304 Not Modified.* Earlier: Reached over HTTP\/2\. No HTTP\/3 advertisement/);
 });

@@ -81,6 +81,12 @@ export function verdictOfOrigin(known: Known): Verdict {
   return { ...verdict, text };
 }
 
+/** The verdict on an origin that the browser did not reach: by the race, and what the server advertised before. */
+export function verdictOfRace(origin: Origin, race: OriginRace, record: OriginRecord | undefined): Verdict {
+  const known = { origin, protocol: null, reason: null, elsewhere: null, record, race };
+  return verdictOf(evidenceOf(known, undefined));
+}
+
 /** The verdict on an origin from all that is kept of it, apart from any page that shows it. */
 export function verdictOfRecord(record: OriginRecord, race: OriginRace | undefined): Verdict {
   const { origin, protocol, reason } = record;

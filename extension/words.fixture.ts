@@ -19,5 +19,10 @@ export function catalogFiles(language: string): ReadonlyMap<string, Catalog> {
   return new Map(files);
 }
 
-const english: Catalog = Object.assign({}, ...catalogFiles('en').values());
-useWords((key) => english[key]?.message ?? '', 'en');
+/** Says everything from now on in another language. */
+export function speak(language: (typeof LANGUAGES)[number]): void {
+  const catalog: Catalog = Object.assign({}, ...catalogFiles(language).values());
+  useWords((key) => catalog[key]?.message ?? '', language);
+}
+
+speak('en');

@@ -3,7 +3,8 @@
 // chooses its catalog by `words.fixture`.
 import { type KeysOf, speaker, useWords } from '@photofinish/shared/words';
 
-type SharedCatalog = typeof import('@photofinish/shared/_locales/en/shared.json', { with: { type: 'json' }});
+type SharedCatalog = typeof import('@photofinish/shared/_locales/en/shared.json', { with: { type: 'json' }}) &
+  typeof import('@photofinish/shared/_locales/en/codes.json', { with: { type: 'json' }});
 type Catalogs = typeof import('./_locales/en/extension.json', { with: { type: 'json' }}) &
   typeof import('./_locales/en/helper.json', { with: { type: 'json' }}) &
   typeof import('./_locales/en/popup.json', { with: { type: 'json' }}) &

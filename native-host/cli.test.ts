@@ -20,10 +20,13 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { raceDocumentSchema } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
-import { COMMANDS } from './cli/help.ts';
+import { COMMANDS, TABLE } from './cli/options.ts';
 import { VERSION } from './version.ts';
 
 const CLI = join(import.meta.dirname, 'cli.ts');
+/** Of all that is set here the command gets only what spares it stripping types anew each time it starts. */
+const { NODE_COMPILE_CACHE } = process.env;
+const COMPILE_CACHE = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 
 interface Ended {
   readonly code: number | null;
@@ -37,9 +40,18 @@ function newHome(t: TestContext): string {
   return home;
 }
 
-function start(args: readonly string[], home: string, stdin: 'ignore' | 'pipe' = 'ignore'): ChildProcess {
+interface Start {
+  readonly stdin?: 'ignore' | 'pipe';
+  readonly path?: string;
+}
+
+function start(
+  args: readonly string[],
+  home: string,
+  { stdin = 'ignore', path = '/usr/bin:/bin' }: Start = {},
+): ChildProcess {
   return spawn(process.execPath, [CLI, ...args], {
-    env: { HOME: home, PATH: '/usr/bin:/bin' },
+    env: { HOME: home, PATH: path, ...COMPILE_CACHE },
     stdio: [stdin, 'pipe', 'pipe'],
   });
 }
@@ -82,13 +94,20 @@ test('help and version go to stdout', async (t) => {
     assert.equal(page.code, 0);
     for (const line of page.stdout.split('\n')) assert.ok(line.length <= 80, line);
     assert.match(page.stdout, new RegExp(`^Usage: photofinish ${command}`));
+    for (const option of Object.keys(TABLE[command].options)) assert.ok(page.stdout.includes(`--${option}`));
+    assert.ok(overview.stdout.includes(`  ${command}`));
   }
-  assert.equal((await photofinish(['--version'], home)).stdout, `photofinish ${VERSION}\n`);
+  for (const flag of ['-V', '--version'])
+    assert.equal((await photofinish([flag], home)).stdout, `photofinish ${VERSION}\n`);
+  // Who types nothing gets the same.
+  const bare = await photofinish([], home);
+  assert.deepEqual([bare.code, bare.stdout, bare.stderr], [0, overview.stdout, '']);
+  for (const alias of [['help'], ['-h'], ['help', 'race'], ['race', '-h']])
+    assert.match((await photofinish(alias, home)).stdout, /^Usage: photofinish/);
   assert.deepEqual(readdirSync(home), [], 'help writes nothing');
 });
 
 const MISTAKES: readonly (readonly [readonly string[], string])[] = [
-  [[], 'bad-usage'],
   [['fly'], 'unknown-command'],
   [['--fly'], 'bad-usage'],
   [['race'], 'bad-usage'],
@@ -100,10 +119,27 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
   [['cache', 'show'], 'bad-usage'],
   [['cache', 'show', 'http://a.test'], 'bad-origin'],
   [['cache', 'list', 'a.test'], 'bad-usage'],
+  [['cache', 'forget'], 'bad-usage'],
+  [['cache', 'forget', 'a.test', 'example..org'], 'bad-origin'],
+  [['cache', 'list', '--yes'], 'bad-usage'],
+  [['network'], 'bad-usage'],
+  [['network', 'rename'], 'bad-usage'],
+  [['network', 'list', 'a'], 'bad-usage'],
+  [['network', 'name'], 'bad-usage'],
+  [['network', 'name', 'a', 'b', 'c'], 'bad-usage'],
+  [['network', 'name', 'net-1d44ea1a8671e8f3', 'x'.repeat(41)], 'bad-network'],
+  [['completion'], 'bad-usage'],
+  [['completion', 'tcsh'], 'bad-usage'],
+  [['race', 'example..org'], 'bad-origin'],
+  [['race', `${'a'.repeat(64)}.example`], 'bad-origin'],
+  [['explain', 'exa+mple.org'], 'bad-origin'],
   [['install', '--browser', 'netscape'], 'bad-browser'],
   [['install', '--extension-id', 'x'], 'bad-extension-id'],
   [['install', '--config', '/no/such/config.json'], 'bad-file'],
+  [['install', '--config', CLI], 'bad-config'],
   [['install', '--user-data-dir', CLI], 'bad-directory'],
+  [['install', '--user-data-dir', '/no/such/profile'], 'bad-directory'],
+  [['doctor', '--user-data-dir', '/no/such/profile'], 'bad-directory'],
   [['install', '--user-data-dir', '/tmp', '--browser', 'firefox'], 'bad-usage'],
   [['doctor', 'now'], 'bad-usage'],
   [['report'], 'bad-usage'],
@@ -121,6 +157,25 @@ for (const [args, code] of MISTAKES)
     assert.equal(result.stdout, '');
     assert.match(result.stderr, new RegExp(`^photofinish: ${code}: [^\\n]+\\n$`));
     assert.equal(result.code, 2);
+  });
+
+const SLIPS: readonly (readonly [readonly string[], string])[] = [
+  [['rcae', 'a.test'], 'race'],
+  [['--hepl'], '--help'],
+  [['race', 'a.test', '--tirals', '3'], '--trials'],
+  [['race', 'a.test', '--mode', 'comapre'], 'compare'],
+  [['race', 'a.test', '--memory', 'ful'], 'full'],
+  [['install', '--browser', 'chromum'], 'chromium'],
+  [['cache', 'lsit'], 'list'],
+  [['network', 'nmae'], 'name'],
+  [['completion', 'bsah'], 'bash'],
+];
+
+for (const [args, meant] of SLIPS)
+  test(`photofinish ${args.join(' ')}: did you mean "${meant}"?`, async (t) => {
+    const result = await photofinish(args, newHome(t));
+    assert.deepEqual([result.code, result.stdout], [2, '']);
+    assert.match(result.stderr, new RegExp(`; did you mean "${meant}"\\?\\n$`));
   });
 
 test('a refused port: exit 1, and a document that fits the schema', async (t) => {
@@ -168,7 +223,7 @@ for (const memory of ['none', 'hints'])
 test('requests from standard input: a document a line, a bad line told, the mode of each line its own', async (t) => {
   const home = newHome(t);
   const port = await refusedPort();
-  const child = start(['race', '-', '--allow-private', '--memory', 'none'], home, 'pipe');
+  const child = start(['race', '-', '--allow-private', '--memory', 'none'], home, { stdin: 'pipe' });
   const over = ended(child);
   child.stdin?.end(`127.0.0.1:${port}\nhttp://a.test\n{"origin":"127.0.0.1:${port}","mode":"h2"}\n`);
   const { code, stdout, stderr } = await over;
@@ -187,7 +242,7 @@ test('requests from standard input: a document a line, a bad line told, the mode
 
 test('a line of standard input without an end is told while it is arriving, and stops nothing', async (t) => {
   const port = await refusedPort();
-  const child = start(['race', '-', '--allow-private', '--memory', 'none'], newHome(t), 'pipe');
+  const child = start(['race', '-', '--allow-private', '--memory', 'none'], newHome(t), { stdin: 'pipe' });
   const over = ended(child);
   child.stdin?.write(' '.repeat(100_000));
   const told = await new Promise<string>((resolve) => {
@@ -233,7 +288,7 @@ test('the text for people goes to stdout without colour when that is a pipe', as
   const port = await refusedPort();
   const { stdout, stderr } = await photofinish(['race', `127.0.0.1:${port}`, '--allow-private'], newHome(t));
   assert.match(stdout, /^ORIGIN +ADOPTED +ESTABLISHED +FIRST BYTE\n/);
-  assert.match(stdout, /UDP refused/);
+  assert.match(stdout, /UDP port closed/);
   assert.equal(stdout.includes('\u001b'), false);
   assert.equal(stderr, '');
 });
@@ -297,12 +352,89 @@ test('the host cache is listed, shown and cleared', async (t) => {
     [[origin, 'lab']],
   );
   const shown = await photofinish(['cache', 'show', origin, '--cache', file], home);
-  assert.match(shown.stdout, /TCP refused/);
+  assert.match(shown.stdout, /TCP port closed/);
+  const other = 'https://127.0.0.1:9';
+  const forgotten = await photofinish(['cache', 'forget', other, origin, '--cache', file], home);
+  assert.deepEqual([forgotten.code, forgotten.stdout], [1, `Forgot ${origin}.\n`]);
+  assert.equal(forgotten.stderr, `photofinish: no-record: nothing is known about ${other}\n`);
+  assert.match((await photofinish(['cache', 'list', '--cache', file], home)).stdout, /is empty/);
+  await photofinish(['race', origin, '--allow-private', '--cache', file, '--network', 'lab'], home);
   const cleared = await photofinish(['cache', 'clear', '--cache', file], home);
   assert.match(cleared.stdout, /^Cleared 1 origin from /);
   const gone = await photofinish(['cache', 'show', origin, '--cache', file], home);
   assert.equal(gone.code, 1);
   assert.match(gone.stderr, /^photofinish: no-record: /);
+});
+
+/** Runs on a terminal of its own, made by script(1), and types the answer. */
+async function answering(args: readonly string[], home: string, answer: string): Promise<Ended> {
+  const command = [process.execPath, CLI, ...args].map((word) => `'${word}'`).join(' ');
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    env: { HOME: home, PATH: '/usr/bin:/bin' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const over = ended(child);
+  child.stdout?.on('data', (text: string) => {
+    if (text.includes('[y/N]')) child.stdin?.write(`${answer}\n`);
+  });
+  return over;
+}
+
+test('on a terminal clearing the host cache is asked about, unless --yes says so already', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  const home = newHome(t);
+  const file = join(home, 'cache.db');
+  const port = await refusedPort();
+  const fill = () =>
+    photofinish(['race', `127.0.0.1:${port}`, '--allow-private', '--cache', file, '--network', 'lab'], home);
+  const known = async () =>
+    JSON.parse((await photofinish(['cache', 'list', '--json', '--cache', file], home)).stdout).hosts.length;
+  await fill();
+  const no = await answering(['cache', 'clear', '--cache', file], home, '');
+  assert.equal(no.code, 1);
+  assert.match(no.stdout, /Delete all that is known about 1 origin, in .*\? \[y\/N\]/);
+  assert.match(no.stdout, /photofinish: cancelled: nothing was deleted/);
+  assert.equal(await known(), 1);
+  assert.equal((await answering(['cache', 'clear', '--cache', file], home, 'y')).code, 0);
+  assert.equal(await known(), 0);
+  await fill();
+  const yes = await answering(['cache', 'clear', '--yes', '--cache', file], home, 'n');
+  assert.equal(yes.code, 0);
+  assert.equal(yes.stdout.includes('[y/N]'), false);
+  assert.equal(await known(), 0);
+});
+
+test('a network is named, goes by that name everywhere, and loses it again', async (t) => {
+  const home = newHome(t);
+  const cache = ['--cache', join(home, 'cache.db')];
+  const run = (...args: string[]) => photofinish([...args, ...cache], home);
+  assert.match((await run('network', 'list')).stdout, /No network is known yet/);
+  assert.deepEqual(readdirSync(home), [], 'looking makes no file');
+  const key = 'net-1d44ea1a8671e8f3';
+  const origin = `https://127.0.0.1:${await refusedPort()}`;
+  const race = ['race', origin, '--allow-private', '--network'];
+  await run(...race, key);
+  assert.equal((await run('network', 'name', key, ' Home ')).stdout, `${key} is "Home" now.\n`);
+  const listed = JSON.parse((await run('network', 'list', '--json')).stdout);
+  assert.equal(listed.schema, 'photofinish.networks/1');
+  const [home0] = listed.networks.filter(({ network }: { network: string }) => network === key);
+  assert.deepEqual([home0.name, home0.origins], ['Home', 1]);
+  assert.match((await run('cache', 'list')).stdout, /^https:\S+ +Home /m);
+  assert.match((await run('cache', 'show', origin)).stdout, / Home /);
+  assert.match((await run(...race, key)).stdout, /On network Home\.\n$/);
+  // The name stands for the key.
+  const named = JSON.parse((await run(...race, 'Home', '--json')).stdout);
+  assert.equal(named.races[0].network, key);
+  assert.match(
+    (await run('explain', origin, '--allow-private', '--network', 'Home')).stdout,
+    /on network Home/,
+  );
+  const nowhere = await run('network', 'unname', 'Hotel');
+  assert.equal(nowhere.code, 1);
+  assert.match(nowhere.stderr, /^photofinish: bad-network: there is no network "Hotel"/);
+  assert.equal((await run('network', 'unname', 'Home')).code, 0);
+  assert.match((await run('cache', 'list')).stdout, new RegExp(`${key}`));
 });
 
 test('a cache path that cannot be one is named', async (t) => {
@@ -340,18 +472,64 @@ test('what install wrote, doctor finds, with the settings it was given, and unin
   if (!existsSync(main)) return t.skip('the helper is not built');
   const home = newHome(t);
   const profile = join(home, 'a profile');
+  mkdirSync(profile);
   const config = join(home, 'settings.json');
   writeFileSync(config, JSON.stringify({ cache: 'here.db' }), { mode: 0o600 });
   const where = ['--user-data-dir', profile];
   const installed = await photofinish(['install', ...where, '--config', config], home);
   assert.equal(installed.code, 0, installed.stderr);
-  assert.match(installed.stdout, /photofinish doctor --user-data-dir '.*a profile'/);
+  assert.match(installed.stdout, /photofinish'? doctor --user-data-dir '.*a profile'/);
   const doctor = await photofinish(['doctor', ...where, '--json'], home);
   assert.equal(doctor.code, 0, doctor.stdout);
   assert.match(doctor.stdout, /here\.db/, 'the cache of the launcher’s own settings is looked at');
   const removed = await photofinish(['uninstall', ...where, '--json'], home);
   assert.equal(JSON.parse(removed.stdout).browsers[0].state, 'removed');
   assert.deepEqual(readdirSync(join(profile, 'NativeMessagingHosts')), []);
+  return undefined;
+});
+
+test('install looks at everything before it writes anything', async (t) => {
+  const home = newHome(t);
+  const config = join(home, 'settings.json');
+  const mistakes = [
+    ['{"misspelt":1}', /bad-config: .*settings\.json: misspelt is no setting/],
+    ['{"ca":["no.pem"]}', /bad-config: .*settings\.json: ca: there is no file .*no\.pem/],
+  ] as const;
+  for (const [text, words] of mistakes) {
+    writeFileSync(config, text, { mode: 0o600 });
+    const result = await photofinish(['install', '--browser', 'chromium', '--config', config], home);
+    assert.equal(result.code, 2);
+    assert.match(result.stderr, words);
+  }
+  const mistyped = await photofinish(['install', '--user-data-dir', join(home, 'profle')], home);
+  assert.equal(mistyped.code, 2);
+  assert.deepEqual(readdirSync(home), ['settings.json']);
+});
+
+test('install finds a browser by its program; without any its code is no-browser', async (t) => {
+  const main = join(import.meta.dirname, 'dist/main.cjs');
+  if (!existsSync(main)) return t.skip('the helper is not built');
+  const home = newHome(t);
+  const none = await ended(start(['install', '--json'], home, { path: join(home, 'bin') }));
+  assert.equal(none.code, 1);
+  assert.match(none.stderr, /^photofinish: no-browser: [^\n]+chromium-browser[^\n]+\n$/);
+  assert.equal(existsSync(join(home, '.local')), false);
+  mkdirSync(join(home, 'bin'));
+  writeFileSync(join(home, 'bin/chromium'), '', { mode: 0o755 });
+  const found = await ended(start(['install', '--json'], home, { path: join(home, 'bin') }));
+  assert.equal(found.code, 0, found.stderr);
+  assert.deepEqual(
+    JSON.parse(found.stdout).browsers.flatMap(({ browser, state }: { browser: string; state: string }) =>
+      state === 'written' ? [browser] : [],
+    ),
+    ['chromium'],
+  );
+  // What cannot be written is told on stderr, too.
+  rmSync(join(home, '.config'), { recursive: true });
+  writeFileSync(join(home, '.config'), '');
+  const failed = await ended(start(['install'], home, { path: join(home, 'bin') }));
+  assert.equal(failed.code, 1);
+  assert.match(failed.stderr, /^photofinish: cannot-write: Chromium, .*a file is in the way/);
   return undefined;
 });
 
@@ -412,8 +590,8 @@ test('report reads, checks and converts what the extension exports', async (t) =
   writeFileSync(later, JSON.stringify({ ...report, network: 'work', sites: [{ ...site, origins }] }));
   const diff = await photofinish(['report', '--diff', file, later], home);
   assert.equal(diff.code, 0, diff.stderr);
-  assert.match(diff.stdout, /^unfair: Another network: home, then work\.$/m);
-  assert.match(diff.stdout, /^https:\/\/a\.test on a\.test: HTTP\/3 ended, another verdict$/m);
+  assert.match(diff.stdout, /^unfair: Different network: home, then work\.$/m);
+  assert.match(diff.stdout, /^https:\/\/a\.test on a\.test: HTTP\/3 stopped, verdict changed$/m);
   assert.match(diff.stdout, /after +0 % \(0 of 4, 0 hidden\)\. Does not offer HTTP\/3\./);
   const json = JSON.parse((await photofinish(['report', '--diff', file, later, '--json'], home)).stdout);
   assert.equal(json.schema, 'photofinish.report-diff/1');

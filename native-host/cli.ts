@@ -1,7 +1,7 @@
 // The command `photofinish`: finds the command, runs it, and turns what it gives into exit codes. Each command loads
 // only when it is called, so that help and mistakes answer at once.
 import '@photofinish/shared/english';
-import { COMMANDS, type Command, helpText } from './cli/help.ts';
+import type { Command } from './cli/options.ts';
 import { processTerminal, type Terminal } from './cli/terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, listed } from './cli/usage.ts';
 import { VERSION } from './version.ts';
@@ -14,6 +14,8 @@ async function runCommand(command: Command, args: readonly string[], terminal: T
       return (await import('./cli/explain.ts')).runExplain(args, terminal);
     case 'cache':
       return (await import('./cli/caching.ts')).runCache(args, terminal);
+    case 'network':
+      return (await import('./cli/networking.ts')).runNetwork(args, terminal);
     case 'install':
       return (await import('./cli/installing.ts')).runInstall(args, terminal);
     case 'uninstall':
@@ -22,35 +24,53 @@ async function runCommand(command: Command, args: readonly string[], terminal: T
       return (await import('./cli/examining.ts')).runDoctor(args, terminal);
     case 'report':
       return (await import('./cli/reporting.ts')).runReport(args, terminal);
+    case 'codes':
+      return (await import('./cli/codes.ts')).runCodes(args, terminal);
+    case 'completion':
+      return (await import('./cli/completion.ts')).runCompletion(args, terminal);
   }
 }
 
-function asksForHelp(args: readonly string[]): boolean {
+function asksFor(args: readonly string[], ...names: readonly string[]): boolean {
   const end = args.indexOf('--');
   const options = end === -1 ? args : args.slice(0, end);
-  return options.includes('--help') || options.includes('-h');
+  return options.some((option) => names.includes(option));
+}
+
+async function showHelp(command: Command | null, terminal: Terminal): Promise<number> {
+  const { helpText } = await import('./cli/help.ts');
+  terminal.result(helpText(command));
+  return EXIT_OK;
+}
+
+async function commandNamed(name: string): Promise<Command> {
+  const { COMMANDS } = await import('./cli/options.ts');
+  const command = COMMANDS.find((each) => each === name);
+  if (command !== undefined) return command;
+  const { didYouMean } = await import('./cli/suggest.ts');
+  if (name.startsWith('-')) {
+    const near = didYouMean(name.replace(/^-+/, ''), ['help', 'version'], '--');
+    throw new Complaint('bad-usage', `unknown option "${name}"${near || '; see "photofinish --help"'}`);
+  }
+  const near = didYouMean(name, [...COMMANDS, 'help']);
+  throw new Complaint(
+    'unknown-command',
+    `"${name}" is not a command${near || `; there are ${listed(COMMANDS)}`}`,
+  );
 }
 
 /** Runs one command line; gives the exit code. */
 async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
   const [first, ...rest] = argv;
-  if (first === undefined) throw new Complaint('bad-usage', 'a command is missing; see "photofinish --help"');
-  if (first === '--version') {
+  if (first === '-V' || first === '--version') {
     terminal.result(`photofinish ${VERSION}`);
     return EXIT_OK;
   }
-  const named = first === 'help' ? rest[0] : first;
-  const command = COMMANDS.find((name) => name === named) ?? null;
-  const overview = first === '--help' || first === '-h' || (first === 'help' && named === undefined);
-  if (command === null && !overview)
-    throw first.startsWith('-')
-      ? new Complaint('bad-usage', `unknown option "${first}"; see "photofinish --help"`)
-      : new Complaint('unknown-command', `"${named}" is not a command; take ${listed(COMMANDS)}`);
-  if (command === null || first === 'help' || asksForHelp(rest)) {
-    terminal.result(helpText(command).trimEnd());
-    return EXIT_OK;
-  }
-  return runCommand(command, rest, terminal);
+  // Who types nothing wants to know what there is.
+  if (first === undefined || first === '-h' || first === '--help') return showHelp(null, terminal);
+  if (first === 'help') return showHelp(rest[0] === undefined ? null : await commandNamed(rest[0]), terminal);
+  const command = await commandNamed(first);
+  return asksFor(rest, '-h', '--help') ? showHelp(command, terminal) : runCommand(command, rest, terminal);
 }
 
 const terminal = processTerminal();

@@ -80,6 +80,9 @@ const fileSchema = v.strictObject({
   logs: v.optional(path),
 });
 
+/** Every setting that a file may hold. */
+export const SETTING_NAMES = Object.keys(fileSchema.entries);
+
 /** The variables that say where files live (XDG Base Directory Specification). */
 export interface Environment {
   readonly XDG_CONFIG_HOME?: string | undefined;
@@ -155,9 +158,7 @@ function parseFile(file: string, text: string): v.InferOutput<typeof fileSchema>
   const [issue] = result.issues;
   const name = v.getDotPath(issue) ?? 'settings';
   const unknown = issue.type === 'strict_object' && issue.expected === 'never';
-  const wrong = unknown
-    ? `is no setting; there are ${Object.keys(fileSchema.entries).join(', ')}`
-    : issue.message;
+  const wrong = unknown ? `is no setting; there are ${SETTING_NAMES.join(', ')}` : issue.message;
   throw new SettingsError('config-invalid', `${file}: ${name}${unknown ? ' ' : ': '}${wrong}`);
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -456,5 +456,45 @@ test('the doctor over the wire examines the settings and the cache that this hel
   assert.deepEqual([found('config')?.state, found('config')?.text], ['ok', place.config]);
   assert.ok(found('cache')?.text.startsWith(join(place.directory, 'state/cache.db')));
   assert.equal(found('addon')?.state, 'ok');
-  assert.ok(findings.every(({ state, remedy }) => (state === 'problem') === (remedy !== null)));
+  assert.ok(findings.every(({ state, remedy }) => state !== 'problem' || remedy !== null));
+});
+
+test('the browser that asks the doctor is the proof that its own way to the helper works', async (t) => {
+  const place = await home(t);
+  // A profile at the usual place, of which the asking browser may know nothing, and no manifest in it.
+  mkdirSync(join(place.directory, '.config/chromium'), { recursive: true });
+  const helper = await place.greet({ env: { HOME: place.directory } });
+  helper.send({ type: 'doctor', id: 2 });
+  const { findings } = await helper.next('doctor', 2);
+  assert.deepEqual(
+    findings
+      .filter(({ subject }) => subject === 'This browser')
+      .map(({ check, state }) => `${check} ${state}`),
+    ['extension ok', 'hello ok'],
+  );
+  const elsewhere = findings.find(({ subject, check }) => subject === 'Chromium' && check === 'manifest');
+  assert.equal(elsewhere?.state, 'note');
+  assert.match(elsewhere?.text ?? '', /no manifest at/);
+  assert.deepEqual(
+    findings.filter(({ state, check }) => state === 'problem' && check !== 'network'),
+    [],
+  );
+});
+
+test('the doctor finds what a race would fail for, or warn of', async (t) => {
+  const place = await home(t, {
+    ca: ['no-such.pem'],
+    cache: 'config.json/cache.db',
+    logs: 'config.json/log',
+  });
+  const helper = await place.greet();
+  helper.send({ type: 'doctor', id: 2 });
+  const { findings } = await helper.next('doctor', 2);
+  const problems = findings.filter(({ state, check }) => state === 'problem' && check !== 'network');
+  assert.deepEqual(
+    problems.map(({ check }) => check),
+    ['config', 'config', 'cache'],
+  );
+  assert.match(problems[0]?.text ?? '', /cannot read the CA file .*no-such\.pem/);
+  for (const problem of problems.slice(1)) assert.match(problem.text, /config\.json is not a directory/);
 });

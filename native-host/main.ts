@@ -14,7 +14,7 @@ import { watchNetwork } from './network/watch.ts';
 import { systemClock } from './race/clock.ts';
 import { raceBudget } from './race-budget.ts';
 import { PROGRAM } from './version.ts';
-import { helperArguments, isKnownCaller } from './wire/caller.ts';
+import { type Caller, callerOf, helperArguments, isKnownCaller } from './wire/caller.ts';
 import { createDeframer, framesOf } from './wire/framing.ts';
 import { openSession, type RaceRunner } from './wire/session.ts';
 import { readFromBrowser } from './wire/stdin.ts';
@@ -51,7 +51,7 @@ function settingsOf(config: string | undefined): Settings {
   }
 }
 
-function serve(settings: Settings): void {
+function serve(settings: Settings, caller: Caller): void {
   const clock = systemClock;
   const salt = readSalt(saltPath(settings.cachePath));
   const log = openLog({ path: settings.logsPath, salt, clock });
@@ -87,7 +87,7 @@ function serve(settings: Settings): void {
     },
     doctor: async () => {
       const { allFindings } = await import('./install/examination.ts');
-      return allFindings({ userDataDirectory: null, extensionIds: [], config: settings.source });
+      return allFindings({ userDataDirectory: null, extensionIds: [], config: settings.source, caller });
     },
     send,
     log,
@@ -124,4 +124,4 @@ function serve(settings: Settings): void {
 
 const { config, caller } = helperArguments(process.argv.slice(2));
 if (!isKnownCaller(caller)) refuse('unknown-caller', WIRE_ERRORS['unknown-caller']);
-serve(settingsOf(config));
+serve(settingsOf(config), callerOf(caller));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makePrivateDirectory } from './private-directory.ts';
+import { makePrivateDirectory, whyNotWritable } from './private-directory.ts';
 
 test('every missing level is made for the user alone, what exists keeps its mode', (t) => {
   const top = mkdtempSync(join(tmpdir(), 'photofinish-'));
@@ -17,4 +17,18 @@ test('every missing level is made for the user alone, what exists keeps its mode
 
 test('a directory that takes no entries is an error at once', { skip: process.platform !== 'linux' }, () => {
   assert.throws(() => makePrivateDirectory('/proc/photofinish/state'), { code: 'ENOENT' });
+});
+
+test('whether something could be written is told without writing, and why not', (t) => {
+  const top = mkdtempSync(join(tmpdir(), 'photofinish-'));
+  t.after(() => rmSync(top, { recursive: true, force: true }));
+  assert.equal(whyNotWritable(join(top, 'a/b')), null);
+  assert.deepEqual(readdirSync(top), []);
+  writeFileSync(join(top, 'file'), '');
+  assert.equal(whyNotWritable(join(top, 'file/below')), `${join(top, 'file')} is not a directory`);
+  // Root may write everywhere that is not mounted read-only.
+  if (process.getuid?.() === 0) return;
+  mkdirSync(join(top, 'locked'));
+  chmodSync(join(top, 'locked'), 0o500);
+  assert.equal(whyNotWritable(join(top, 'locked/a')), `you may not write to ${join(top, 'locked')} (EACCES)`);
 });

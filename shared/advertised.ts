@@ -2,6 +2,7 @@
 // there, and what is wrong with the saying itself.
 
 import { type AltSvc, h3Alternatives, parseAltSvc } from './alt-svc.ts';
+import { attemptErrorWords, certificateReasonWords } from './attempt-words.ts';
 import type { ServiceRecord } from './discovered.ts';
 import { type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
 import { hostPort } from './origin.ts';
@@ -146,7 +147,8 @@ function portFault(evidence: Evidence, place: PlaceReached): string[] {
   if (place.host !== host || place.port === port) return [];
   if (!isFailed(place.reach) || !isUnanswered(place.reach)) return [];
   const { code } = place.reach;
-  const params = { other: String(place.port), port: String(port), code, where: whereWords(place) };
+  const failure = attemptErrorWords(code);
+  const params = { other: String(place.port), port: String(port), failure, where: whereWords(place) };
   if (reachAt(evidence, { host, port }) === 'established') return [say('faultPortSpeaksOwn', params)];
   // Silence may be a firewall's; only a refusal says that nothing listens.
   return code === 'udp-refused' ? [say('faultPortSilent', params)] : [];
@@ -162,7 +164,7 @@ function hostFault(evidence: Evidence, place: PlaceReached): string[] {
       return [say('faultHostNoAddress', params)];
     case 'certificate-invalid':
       // RFC 7838 section 2.1: an alternative must prove that it may answer for the origin.
-      return [say('faultHostCertificate', { ...params, reason: place.reach.reason ?? 'other' })];
+      return [say('faultHostCertificate', { ...params, reason: certificateReasonWords(place.reach.reason) })];
     case 'misdirected':
       return [say('faultHostMisdirected', params)];
     default:

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { h3Alternatives, parseAltSvc } from './alt-svc.ts';
+import { character } from './web-text.fixture.ts';
 
 const one = (value: string, age = 0) => parseAltSvc(value, age).alternatives[0];
 
@@ -39,6 +40,7 @@ test('clear empties, also with the semicolon some servers add; it is case-sensit
   assert.equal(parseAltSvc('clear').clear, true);
   assert.equal(parseAltSvc(' clear; ').clear, true);
   assert.equal(parseAltSvc('Clear').clear, false);
+  assert.equal(parseAltSvc('clear,').clear, true);
 });
 
 test('section 3.1: unknown parameters and other values of persist are ignored', () => {
@@ -102,7 +104,11 @@ const FIELD_FORMS: readonly [string, string, readonly string[], number][] = [
   ['a stray last semicolon', 'h3=":443"; ma=60;', ['h3  443 60'], 0],
   ['a quoted pair', 'h3="\\:443"', ['h3  443 86400'], 0],
   ['a lifetime over 2^31', 'h3=":443"; ma=99999999999', ['h3  443 2147483648'], 0],
-  ['clear beside an alternative', 'clear, h3=":443"', ['h3  443 86400'], 1],
+  ['clear in quotes', 'h3=":443"; x="a, clear"', ['h3  443 86400'], 0],
+  ['a protocol named clear', 'clear=":443"', ['clear  443 86400'], 0],
+  ['clear with something behind it', 'clear now, h3=":443"', ['h3  443 86400'], 1],
+  ['clear in capitals', 'Clear, h3=":443"', ['h3  443 86400'], 1],
+  ['clear in an alternative that is cut off', 'h3=":443, clear', [], 1],
 ];
 
 for (const [form, value, said, skipped] of FIELD_FORMS)
@@ -117,6 +123,21 @@ for (const [form, value, said, skipped] of FIELD_FORMS)
     assert.equal(parsed.skipped, skipped);
     assert.equal(parsed.clear, value.startsWith('clear;'));
   });
+
+test('RFC 7838 section 3: beside clear every alternative is void, whatever the order and the lines', () => {
+  const mixed = [
+    'h3=":443", clear',
+    'clear, h3=":443"',
+    'h3=":443"; ma=60 , clear;, h2="a.test:1"',
+    'clear,clear',
+    `${Array.from({ length: 40 }, (_, i) => `h3=":${i + 1}"`).join(', ')}, clear`,
+  ];
+  for (const value of mixed) {
+    const { clear, alternatives } = parseAltSvc(value);
+    assert.deepEqual([clear, alternatives], [true, []], value);
+  }
+  assert.equal(parseAltSvc('h3=443, clear').skipped, 1);
+});
 
 test('a host that no resolver and no certificate can name is malformed', () => {
   for (const host of ['a b', 'a\u0000b', 'ü.test', 'a@b', '[::1', '[zz]', 'a/b', 'x'.repeat(254)])
@@ -183,7 +204,7 @@ test('whatever comes in, parsing ends, never throws, and keeps its bounds', () =
   const long = fc.array(hostilePiece, { maxLength: 2500 }).map((pieces) => pieces.join(''));
   const short = fc.array(hostilePiece, { maxLength: 60 }).map((pieces) => pieces.join(''));
   fc.assert(
-    fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), short, long), (text) => {
+    fc.property(fc.oneof(fc.string(), fc.string({ unit: character }), short, long), (text) => {
       const { alternatives, clear } = parseAltSvc(text);
       assert.ok(alternatives.length <= 32 && !(clear && alternatives.length > 0));
       for (const { port, maxAgeSeconds, host } of alternatives) {

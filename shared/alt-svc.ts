@@ -16,7 +16,7 @@ export interface Alternative {
 }
 
 export interface AltSvc {
-  /** The header was `clear`: forget every alternative of this origin. */
+  /** It holds `clear`: forget every alternative of this origin, those named beside it included (section 3). */
   readonly clear: boolean;
   readonly alternatives: readonly Alternative[];
   /** How many alternatives were malformed and skipped. */
@@ -131,16 +131,27 @@ function readAlternative(c: Cursor): Alternative | null {
   return { alpn, ...authority, ...parameters };
 }
 
+/** Whether `clear` (case-sensitive, section 3) is this whole member of the list; some servers end it with a semicolon. */
+function readClear(c: Cursor): boolean {
+  const start = c.at;
+  if (readToken(c) === 'clear') {
+    for (skipSpace(c); c.text[c.at] === ';'; skipSpace(c)) c.at += 1;
+    if (c.at >= c.text.length || c.text[c.at] === ',') return true;
+  }
+  c.at = start;
+  return false;
+}
+
 /**
  * Parses an Alt-Svc field value (several header lines joined by a comma, RFC 9110 section 5.3).
  * `ageSeconds` is the response's `Age`, taken off each lifetime (RFC 7838 section 3.1). Never throws.
  */
 export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
   const text = value.trim();
-  if (/^clear[;\s]*$/.test(text)) return { clear: true, alternatives: [], skipped: 0 };
   if (text.length > MAX_ALT_SVC_CHARS) return { clear: false, alternatives: [], skipped: 1 };
   const alternatives: Alternative[] = [];
   let skipped = 0;
+  let clear = false;
   const c: Cursor = { text, at: 0 };
   while (c.at < text.length) {
     skipSpace(c);
@@ -149,6 +160,10 @@ export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
       continue;
     }
     if (c.at >= text.length) break;
+    if (readClear(c)) {
+      clear = true;
+      continue;
+    }
     const start = c.at;
     const alternative = readAlternative(c);
     if (alternative === null || alternatives.length >= MAX_ALTERNATIVES) {
@@ -160,7 +175,7 @@ export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
       alternatives.push({ ...alternative, maxAgeSeconds: left });
     }
   }
-  return { clear: false, alternatives, skipped };
+  return { clear, alternatives: clear ? [] : alternatives, skipped };
 }
 
 /** The alternatives that speak final HTTP/3 (ALPN `h3`, RFC 9114 section 3.1), in the server's order. */

@@ -1,5 +1,5 @@
 // What each way of failing is called where there is room for a few words only; the long form is the verdict's.
-import type { AttemptErrorCode } from './outcome.ts';
+import type { AttemptErrorCode, CertificateReason } from './outcome.ts';
 import { type SharedWordKey, say } from './words.ts';
 
 /** One entry for every code, so that no drawing ever shows a bare one. */
@@ -23,9 +23,25 @@ const FAILURES: Record<AttemptErrorCode, SharedWordKey> = {
   'response-timeout': 'failureResponseTimeout',
   blocked: 'failureBlocked',
   cancelled: 'failureCancelled',
+  internal: 'failureInternal',
+};
+
+const REASONS: Record<CertificateReason, SharedWordKey> = {
+  expired: 'reasonExpired',
+  'not-yet-valid': 'reasonNotYetValid',
+  'wrong-name': 'reasonWrongName',
+  'unknown-issuer': 'reasonUnknownIssuer',
+  revoked: 'reasonRevoked',
+  'bad-signature': 'reasonBadSignature',
+  other: 'reasonOther',
 };
 
 /** An attempt's failure in a few words, for example `UDP refused`. */
 export function attemptErrorWords(code: AttemptErrorCode): string {
   return say(FAILURES[code]);
+}
+
+/** What is wrong with a certificate in a few words, for example `wrong name`. */
+export function certificateReasonWords(reason: CertificateReason = 'other'): string {
+  return say(REASONS[reason]);
 }

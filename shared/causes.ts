@@ -32,6 +32,7 @@ const CAUSES: Record<Exclude<AttemptErrorCode, 'certificate-invalid'>, SharedWor
   'response-timeout': 'causeResponseTimeout',
   blocked: 'causeBlocked',
   cancelled: 'causeCancelled',
+  internal: 'causeInternal',
 };
 
 /** What names the place that failed, and so what could be taken back. */

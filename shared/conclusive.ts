@@ -1,6 +1,6 @@
-// Which attempts of a trial say something about a protocol, and not only about one address: the one rule for memory,
-// verdicts and series.
-import type { Attempt, Trial } from './outcome.ts';
+// Which attempts of a trial say something about a protocol, and not only about one address or about ourselves: the one
+// rule for memory, verdicts and series.
+import type { Attempt, AttemptErrorCode, Trial } from './outcome.ts';
 
 /**
  * The attempts that prove something. HTTP/3 that failed at some places while others were left, because another protocol
@@ -9,4 +9,12 @@ import type { Attempt, Trial } from './outcome.ts';
 export function conclusiveAttempts(trial: Trial): readonly Attempt[] {
   if (trial.h3Undecided !== true) return trial.attempts;
   return trial.attempts.filter((a) => a.protocol !== 'h3' || a.outcome !== 'failed');
+}
+
+/** Codes that tell what this side did: they prove nothing about a peer, nor about the way to it. */
+const OURS: ReadonlySet<AttemptErrorCode | undefined> = new Set(['cancelled', 'internal']);
+
+/** Whether the attempt failed by our own doing. */
+export function isOurDoing({ error }: Pick<Attempt, 'error'>): boolean {
+  return OURS.has(error?.code);
 }

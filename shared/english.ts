@@ -1,7 +1,8 @@
 // English for programs that run outside a browser: importing this file chooses it. A browser brings its own catalogs.
+import codes from './_locales/en/codes.json' with { type: 'json' };
 import catalog from './_locales/en/shared.json' with { type: 'json' };
 import { useWords } from './words.ts';
 
-const messages: Readonly<Record<string, { readonly message: string }>> = catalog;
+const messages: Readonly<Record<string, { readonly message: string }>> = { ...catalog, ...codes };
 
 useWords((key) => messages[key]?.message ?? '', 'en');

@@ -1,5 +1,5 @@
 // What a verdict is reached from: attempts, what was discovered, the browser's own side, and other hosts on the network.
-import { conclusiveAttempts } from './conclusive.ts';
+import { conclusiveAttempts, isOurDoing } from './conclusive.ts';
 import { type Gain, gainOf } from './gain.ts';
 import { type OriginParts, originParts } from './origin.ts';
 import type { Attempt, AttemptError, Discovered, NetworkEvidence, OriginRace } from './outcome.ts';
@@ -55,8 +55,8 @@ export function isH3(attempt: Attempt): boolean {
 export function reachOf(attempts: readonly Attempt[]): Reach {
   if (attempts.some((a) => a.establishedMs !== null && a.outcome !== 'failed')) return 'established';
   const errors = attempts
-    .filter((a) => a.outcome === 'failed')
-    .flatMap(({ error }) => (error === undefined || error.code === 'cancelled' ? [] : [error]));
+    .filter((a) => a.outcome === 'failed' && !isOurDoing(a))
+    .flatMap(({ error }) => (error === undefined ? [] : [error]));
   return errors.findLast((error) => !isUnanswered(error)) ?? errors.at(-1) ?? 'not-tried';
 }
 

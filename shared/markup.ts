@@ -17,9 +17,19 @@ export function escapeMarkup(text: string): string {
   return text.replace(NOT_XML, '').replace(/[&<>"']/g, (c) => ESCAPES[c] ?? c);
 }
 
+/** Milliseconds as far as they are shown: at most three significant figures. */
+export function shownMs(ms: number): number {
+  return Number(ms.toPrecision(3));
+}
+
+/** The place value of the last figure shown of a number of milliseconds; of 0 the finest there is. */
+export function shownStepMs(ms: number): number {
+  return ms === 0 ? 1e-9 : 10 ** (Math.floor(Math.log10(Math.abs(shownMs(ms)))) - 2);
+}
+
 /** Milliseconds with their unit and at most three significant figures; from one second on, seconds. */
 export function formatMs(ms: number): string {
-  const figures = Number(ms.toPrecision(3));
+  const figures = shownMs(ms);
   return Math.abs(figures) >= 1000
     ? say('seconds', { value: Number((ms / 1000).toPrecision(3)) })
     : say('milliseconds', { value: figures });

@@ -19,6 +19,7 @@ export type OriginError =
   | 'not-https'
   | 'has-credentials'
   | 'bad-port'
+  | 'bad-name'
   | 'too-long'
   | 'has-path';
 
@@ -29,6 +30,32 @@ export type OriginResult =
 /** A DNS name has at most 253 characters (RFC 1035 section 2.3.4); scheme, brackets and port on top of it. */
 const MAX_ORIGIN_CHARS = 272;
 export const DEFAULT_HTTPS_PORT = 443;
+
+const MAX_NAME_CHARS = 253;
+const MAX_LABEL_CHARS = 63;
+/** Letters, digits and hyphens, and the underscore that some names in use have (RFC 1123 section 2.1, RFC 8552). */
+const LABEL = /^[a-z0-9_-]+$/;
+
+/** Why a host cannot be in DNS (RFC 1035 section 2.3.4); null: it can, or it is an address. A dot may end it. */
+function whyNoName(host: string): string | null {
+  if (host.startsWith('[') || /^\d+(\.\d+){3}$/.test(host)) return null;
+  const name = host.endsWith('.') ? host.slice(0, -1) : host;
+  if (name.length > MAX_NAME_CHARS) return `the host name is longer than ${MAX_NAME_CHARS} characters`;
+  for (const label of name.split('.')) {
+    if (label === '') return `"${host}" is no host name: there is nothing between two dots`;
+    if (label.length > MAX_LABEL_CHARS)
+      return `"${label}" is longer than the ${MAX_LABEL_CHARS} characters that fit between two dots`;
+    if (!LABEL.test(label)) return `"${host}" is no host name: it has characters that DNS names have not`;
+  }
+  return null;
+}
+
+/** The parts of an address that nobody has checked yet. */
+function checkedPartsOf(url: URL): OriginResult {
+  const parts = partsOf(url);
+  const why = parts.ok ? whyNoName(url.hostname) : null;
+  return why === null ? parts : refuse('bad-name', why);
+}
 
 function refuse(code: OriginError, message: string): OriginResult {
   return { ok: false, code, message };
@@ -58,7 +85,7 @@ export function parseOrigin(input: string): OriginResult {
   const url = new URL(withScheme);
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
     return refuse('has-path', `"${text}" has a path; an origin is scheme, host and port only`);
-  return partsOf(url);
+  return checkedPartsOf(url);
 }
 
 /**
@@ -70,7 +97,7 @@ export function originOfUrl(url: string): OriginParts | null {
   const loaded = new URL(url);
   loaded.username = '';
   loaded.password = '';
-  const result = partsOf(loaded);
+  const result = checkedPartsOf(loaded);
   return result.ok ? result.value : null;
 }
 

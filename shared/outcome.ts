@@ -27,6 +27,7 @@ export const ATTEMPT_ERROR_CODES = [
   'response-timeout',
   'blocked',
   'cancelled',
+  'internal',
 ] as const;
 export type AttemptErrorCode = (typeof ATTEMPT_ERROR_CODES)[number];
 

@@ -15,7 +15,7 @@ test('compare: both lanes begin at 0 although they ran one after the other; the 
   assert.ok(Math.abs((h2.establishedMs ?? 0) - 112.3) < 1e-9);
   assert.equal(finish.margin?.winner, 'h3');
   assert.ok(Math.abs((finish.margin?.ms ?? 0) - 60.5) < 1e-9);
-  assert.equal(marginWords(finish), 'HTTP/3 connects 60.5 ms sooner');
+  assert.equal(marginWords(finish), 'HTTP/3 connects 60.5 ms faster');
   assert.equal(finish.caption, 'median of 3 pairs');
   assert.deepEqual(h3.trialsMs, [49, 51.8, 54]);
 });
@@ -23,7 +23,7 @@ test('compare: both lanes begin at 0 although they ran one after the other; the 
 test('compare: HTTP/2 can win', () => {
   const finish = photoFinish(comparison([90, 91, 92], [40, 41, 42]));
   assert.deepEqual(finish.margin, { winner: 'h2', ms: 50 });
-  assert.equal(finish.title, 'HTTP/2 connects 50 ms sooner');
+  assert.equal(finish.title, 'HTTP/2 connects 50 ms faster');
 });
 
 test('compare: fewer than three pairs give flags but no margin, and the caption says so', () => {

@@ -41,7 +41,7 @@ export function originRace(trials: Trial[], over: Partial<OriginRace> = {}): Ori
       establishedMs: statistics(trials.flatMap((t) => (t.establishedMs === null ? [] : [t.establishedMs]))),
     },
     discovered: { altSvc: 'h3=":443"', knownRoot: true },
-    verdict: { code: 'h3-available', text: 'Speaks HTTP/3 on this network.', findings: [] },
+    verdict: { code: 'h3-available', text: 'Supports HTTP/3 on this network.', findings: [] },
     ...over,
   };
 }

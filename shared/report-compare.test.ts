@@ -80,7 +80,11 @@ test('each change has its name', () => {
   assert.deepEqual(changesBetween({ protocols: at(50, 50) }, { protocols: at(60, 40) }), ['share']);
   assert.deepEqual(changesBetween({ protocols: at(0, 0, 9) }, { protocols: at(0, 9) }), ['protocols']);
   assert.deepEqual(changesBetween({ protocols: at(0, 0, 0, 4) }, { protocols: at(3, 0) }), ['visibility']);
-  const refused = { code: 'h3-advertised-unreachable' as const, text: 'UDP there is refused.', findings: [] };
+  const refused = {
+    code: 'h3-advertised-unreachable' as const,
+    text: 'The UDP port is closed.',
+    findings: [],
+  };
   assert.deepEqual(changesBetween({}, { verdict: refused }), ['verdict']);
 });
 

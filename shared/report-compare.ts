@@ -150,7 +150,7 @@ function siteDiff(site: string, pair: Sides<ReportSite | undefined>): SiteDiff {
 }
 
 /** Adoption by request, origin and navigation over all sites of a report. */
-export function totalAdoption({ sites }: Pick<Report, 'sites'>): ReportSite['adoption'] {
+export function totalAdoption({ sites }: { readonly sites: readonly ReportSite[] }): ReportSite['adoption'] {
   const sum = (of: keyof ReportSite['adoption']) =>
     sites.map(({ adoption }) => adoption[of]).reduce(addAdoption, NO_ADOPTION);
   return { byRequest: sum('byRequest'), byOrigin: sum('byOrigin'), byNavigation: sum('byNavigation') };
@@ -193,10 +193,11 @@ function conditionsOf(pair: Sides<DiffSide>): DiffCondition[] {
   ];
 }
 
-function sideOf({ createdAt, period, browser, network, networks, language }: Report): DiffSide {
+function sideOf({ createdAt, period, browser, network, networks, networkNames, language }: Report): DiffSide {
   return {
     ...{ createdAt, period, browser, network },
     ...(networks && { networks }),
+    ...(networkNames && { networkNames }),
     ...(language && { language }),
   };
 }

@@ -26,6 +26,7 @@ const COLUMNS = [
   'period_from',
   'period_to',
   'created_at',
+  'network_name',
 ] as const;
 
 /**
@@ -33,8 +34,10 @@ const COLUMNS = [
  * was measured, negative where HTTP/2 connects sooner.
  */
 export function reportToCsv(report: Report): string {
-  const { browser, network, period, createdAt } = report;
-  const conditions = [browser.name, browser.version, network, period.from, period.to, createdAt];
+  const { browser, network, networkNames, period, createdAt } = report;
+  const name =
+    networkNames !== undefined && Object.hasOwn(networkNames, network) ? networkNames[network] : '';
+  const conditions = [browser.name, browser.version, network, period.from, period.to, createdAt, name ?? ''];
   const rows = report.sites.flatMap(({ site, origins }) =>
     origins.map((origin) => {
       const { h3, h2, 'http/1.1': h1, unknown } = origin.protocols;

@@ -99,6 +99,7 @@ const sideSchema = v.pick(reportSchema, [
   'browser',
   'network',
   'networks',
+  'networkNames',
   'language',
 ]);
 export type DiffSide = v.InferOutput<typeof sideSchema>;

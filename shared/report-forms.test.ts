@@ -9,9 +9,11 @@ import type { Origin } from './origin.ts';
 import { comparison, report, reportOrigin } from './race-samples.fixture.ts';
 import type { Report } from './report.ts';
 import { compareReports } from './report-compare.ts';
+import { reportToCsv } from './report-csv.ts';
 import { reportDiffToCsv } from './report-diff-csv.ts';
 import { reportDiffToHtml } from './report-diff-html.ts';
 import { reportDiffToMarkdown } from './report-diff-markdown.ts';
+import { reportToHtml } from './report-html.ts';
 import { reportToMarkdown } from './report-markdown.ts';
 import { anyReport } from './reports.fixture.ts';
 
@@ -77,7 +79,7 @@ test('a summary fits a ticket: at most 40 lines, whatever it is of', () => {
   const lines = (text: string) => text.trimEnd().split('\n').length;
   const markdown = reportToMarkdown(report(many));
   assert.ok(lines(markdown) <= 40);
-  assert.match(markdown, /\*\*The 10 origins with most requests not over HTTP\/3, of 299\*\*/);
+  assert.match(markdown, /\*\*The 10 origins with the most requests not over HTTP\/3, of 299\*\*/);
   assert.ok(markdown.indexOf('o299.test') < markdown.indexOf('o298.test'));
   fc.assert(
     fc.property(anyReport, anyReport, (a, b) => {
@@ -102,24 +104,28 @@ test('conditions, sums with their counts, and the reason for each origin are in 
 });
 
 test('a comparison names which origins changed, how, and why, with both sides’ counts', () => {
-  const refused = { code: 'h3-advertised-unreachable' as const, text: 'UDP there is refused.', findings: [] };
+  const refused = {
+    code: 'h3-advertised-unreachable' as const,
+    text: 'The UDP port is closed.',
+    findings: [],
+  };
   const after = report([
     reportOrigin({ protocols: { h3: 0, h2: 40, 'http/1.1': 0, unknown: 0 }, verdict: refused, races: [] }),
   ]);
   const changed = compareReports(report(), { ...after, browser: { name: 'firefox', version: '153' } });
   const markdown = reportDiffToMarkdown(changed);
   for (const part of [
-    'HTTP/3 ended, another verdict',
+    'HTTP/3 stopped, verdict changed',
     '75 % (3 of 4, 2 hidden). Reached over HTTP/3.',
-    '0 % (0 of 40, 0 hidden). UDP there is refused.',
+    '0 % (0 of 40, 0 hidden). The UDP port is closed.',
     '−75 points',
-    'Another browser: Chromium 156.0, then Firefox 153.',
+    'Different browser: Chromium 156.0, then Firefox 153.',
   ])
     assert.ok(markdown.includes(part), `${part}\n${markdown}`);
   const html = reportDiffToHtml(changed);
   for (const part of [
-    'HTTP/3 ended, another verdict',
-    'UDP there is refused.',
+    'HTTP/3 stopped, verdict changed',
+    'The UDP port is closed.',
     'role="note"',
     '<title>HTTP/2 40</title>',
   ])
@@ -127,4 +133,18 @@ test('a comparison names which origins changed, how, and why, with both sides’
   const same = reportDiffToHtml(compareReports(report(), report()));
   assert.match(same, /No origin changed/);
   assert.doesNotMatch(same, /class="diff"/);
+});
+
+test('names of networks stand in every form of a report that has them, as text, and their keys where it has none', () => {
+  const race = { ...comparison([1, 2, 3], [2, 3, 4]), network: 'net' };
+  const plain = report([reportOrigin({ races: [race] })]);
+  const named = { ...plain, networkNames: { net: `Café <b>` } };
+  const html = reportToHtml(named);
+  assert.equal(html.split('Café &lt;b&gt;').length - 1, 3, 'conditions, the race and the gains');
+  assert.doesNotMatch(html, /<dd>net<|<b>\s*<|Café <b>/);
+  assert.match(reportToMarkdown(named), /Café/);
+  assert.match(reportToCsv(named), /,Café <b>\r\n$/);
+  assert.match(reportDiffToMarkdown(compareReports(plain, named)), /Café/);
+  assert.match(reportToHtml(plain), /<dd>net<\/dd>/);
+  assert.match(reportToHtml({ ...plain, network: 'constructor', networkNames: {} }), /<dd>constructor<\/dd>/);
 });

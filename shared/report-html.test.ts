@@ -92,7 +92,7 @@ test('many sites have a list of contents, fold on screen, and are drawn within b
   assert.equal(html.match(/<li><a href="#site-\d+">/g)?.length, 200);
   assert.equal(html.match(/<details open>/g), null);
   assert.equal(html.match(/class="photo-finish"/g)?.length, 120);
-  assert.match(html, /Races are drawn for the first origins only/);
+  assert.match(html, /Races are drawn for the origins with the most requests only/);
   assert.ok(html.length < 4_000_000, `${html.length} characters for 2,000 origins`);
   assert.match(reportToHtml(report()), /<details open>/);
 });
@@ -100,15 +100,29 @@ test('many sites have a list of contents, fold on screen, and are drawn within b
 test('gains stand pair by pair on an axis that holds 0, with what lies beyond it counted', () => {
   const spread = comparison([10, 10, 10, 10], [12, 14, 5, 13]);
   const html = reportToHtml(report([reportOrigin({ races: [spread] })]));
-  assert.match(html, /<title>Gain of each pair: 2 ms, 4 ms, −5 ms, 3 ms<\/title>/);
+  assert.match(html, /<title>Gain per pair: 2 ms, 4 ms, −5 ms, 3 ms<\/title>/);
   const zero = /class="zero-line" x1="([\d.]+)%"/.exec(html)?.[1];
   assert.ok(Number(zero) > 4 && Number(zero) < 96, zero);
   const fast = Array.from({ length: 40 }, () => 10);
   const outlier = comparison([...fast, 10], [...fast.map(() => 20), 9000]);
-  assert.match(reportToHtml(report([reportOrigin({ races: [outlier] })])), /1 pair lies beyond the axis/);
+  assert.match(reportToHtml(report([reportOrigin({ races: [outlier] })])), /1 pair is off the scale/);
 });
 
 test('verdicts in another language than the page say which', () => {
   assert.match(reportToHtml(report(undefined, { language: 'de' })), /<td class="verdict" lang="de">/);
   assert.match(reportToHtml(report()), /<td class="verdict">/);
+});
+
+test('every verdict leads to what it means, and every code that occurs is explained once, no other', () => {
+  const verdict = {
+    code: 'h3-not-advertised' as const,
+    text: 'It answers.',
+    findings: [{ code: 'h3-private-root' as const, text: 'Private.' }],
+  };
+  const failed = originRace([], { error: { code: 'blocked', message: 'loopback' } });
+  const html = reportToHtml(report([reportOrigin({ verdict, races: [failed] })]));
+  const explained = [...html.matchAll(/<dt id="means-([^"]+)"/g)].map(([, code]) => code);
+  assert.deepEqual(explained, ['h3-not-advertised', 'h3-private-root', 'blocked']);
+  const links = [...html.matchAll(/href="#(means-[^"]+)"/g)].map(([, id]) => id);
+  assert.deepEqual(links, ['means-h3-not-advertised', 'means-h3-not-advertised']);
 });

@@ -23,7 +23,10 @@ export function languageOf({ language = FIRST_LANGUAGE }: Pick<Report, 'language
   return language === wordsLanguage() ? '' : ` lang="${esc(language)}"`;
 }
 
-export type ConditionSource = Pick<Report, 'browser' | 'network' | 'networks' | 'period' | 'createdAt'>;
+export type ConditionSource = Pick<
+  Report,
+  'browser' | 'network' | 'networks' | 'networkNames' | 'period' | 'createdAt'
+>;
 
 /** Names and values of the conditions a report was made under, as markup. */
 export function conditionEntries(source: ConditionSource): (readonly [string, string])[] {

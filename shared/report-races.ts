@@ -7,7 +7,7 @@ import { PROTOCOL_NAMES } from './protocol.ts';
 import type { Report } from './report.ts';
 import { newestGain, pairGains } from './report-compare.ts';
 import { hostMarkup, instant } from './report-page.ts';
-import { networkWords } from './report-words.ts';
+import { type NetworkNames, networkWords } from './report-words.ts';
 import { percentile } from './statistics.ts';
 import { say, sayNumber } from './words.ts';
 
@@ -37,10 +37,10 @@ const LANE_COLUMNS = [
 ] as const;
 
 /** One race; `id` must be unique on the page. */
-export function raceFigure(race: OriginRace, id: string): string {
+export function raceFigure(race: OriginRace, id: string, names: NetworkNames): string {
   const head = say('reportRaceHead', {
     at: instant(race.atMs),
-    network: esc(networkWords(race.network)),
+    network: esc(networkWords(race.network, names)),
     mode: race.mode,
   });
   const message = race.error ? esc(race.error.message) : '';
@@ -124,7 +124,7 @@ export function gainsSection(report: Report): string {
   const beyond = drawn.flatMap(({ gains }) => gains).filter((ms) => ms > axis.toMs || ms < axis.fromMs);
   const rows = drawn.map(({ race, gains }) => {
     const gainMs = race.summary.gainMs ?? 0;
-    return `<tr><th scope="row">${hostMarkup(race.origin)}</th><td>${esc(networkWords(race.network))}</td><td class="plot">${stripSvg(gains, gainMs, axis)}</td><td class="n"><b>${formatMs(gainMs)}</b></td><td class="n">${sayNumber(gains.length)}</td></tr>`;
+    return `<tr><th scope="row">${hostMarkup(race.origin)}</th><td>${esc(networkWords(race.network, report.networkNames))}</td><td class="plot">${stripSvg(gains, gainMs, axis)}</td><td class="n"><b>${formatMs(gainMs)}</b></td><td class="n">${sayNumber(gains.length)}</td></tr>`;
   });
   const notes = [
     ...(beyond.length > 0 ? [say('reportGainsBeyond', { count: beyond.length })] : []),

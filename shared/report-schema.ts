@@ -14,7 +14,7 @@ export const DOCUMENTS = [
   },
   {
     file: new URL('./report-diff.schema.json', import.meta.url),
-    head: { $id: REPORT_DIFF_SCHEMA, title: 'Two Photofinish reports compared' },
+    head: { $id: REPORT_DIFF_SCHEMA, title: 'Comparison of two Photofinish reports' },
     schema: reportDiffSchema,
   },
 ] as const;

@@ -17,6 +17,7 @@ section, nav { margin-top: 48px; } ul { margin: 0 0 8px; padding-inline-start: 2
 summary { cursor: pointer; } summary h2 { display: inline; } summary .what { margin-inline-start: 8px; } details[open] > summary { margin-bottom: 8px; }
 summary:focus-visible, a:focus-visible { outline: 2px solid var(--pf-h2); outline-offset: 2px; border-radius: 4px; }
 .warning { margin: 16px 0 0; padding: 12px 16px; border-radius: 8px; border: 1px solid var(--pf-h1); border-inline-start-width: 4px; } .warning p { margin: 0 0 4px; font-weight: 600; } .warning ul { margin: 0; }
+.note { margin: 16px 0 0; padding: 12px 16px; border-radius: 8px; background: var(--pf-wash); }
 footer { margin-top: 56px; padding-top: 12px; border-top: 1px solid var(--pf-line); font-size: 12px; }`;
 
 const PLOTS = `
@@ -37,11 +38,12 @@ const TABLES = `
 .scroll { overflow-x: auto; } table { width: 100%; border-collapse: collapse; font-size: 13px; } caption { caption-side: bottom; padding-top: 8px; text-align: start; font-size: 12px; }
 th, td { padding: 7px 0; padding-inline-end: 10px; text-align: start; vertical-align: top; border-bottom: 1px solid var(--pf-line); } th:last-child, td:last-child { padding-inline-end: 0; }
 thead th { font-size: 12px; font-weight: 500; color: var(--pf-muted); vertical-align: bottom; } thead .mark { vertical-align: -2px; } tbody th { font-weight: 600; overflow-wrap: anywhere; min-width: 104px; } .origins tbody th { min-width: 224px; max-width: 320px; }
-.n { text-align: end; } td.n { white-space: nowrap; } td small { display: block; white-space: nowrap; } .zero { color: var(--pf-muted); } td.verdict { min-width: 240px; } td.verdict ul { margin: 4px 0 0; color: var(--pf-muted); } .trials { min-width: 160px; color: var(--pf-muted); }
+tr.rest > * { background: var(--pf-wash); } tr.rest th { font-weight: 500; padding-inline-start: 8px; } .n { text-align: end; } td.n { white-space: nowrap; } td small { display: block; white-space: nowrap; } .zero { color: var(--pf-muted); } td.verdict { min-width: 240px; } td.verdict ul { margin: 4px 0 0; color: var(--pf-muted); } .trials { min-width: 160px; color: var(--pf-muted); }
 .plot { min-width: 160px; width: 45%; vertical-align: middle; } .verdicts th { white-space: nowrap; } .verdicts td { vertical-align: middle; } .gains tbody th { max-width: 280px; } .gains tbody th, .gains td { vertical-align: middle; }
 .diff { table-layout: fixed; min-width: 720px; } .diff th:nth-child(1) { width: 24%; } .diff th:nth-child(2) { width: 16%; } .notes { margin-top: 12px; } .side .bar { margin-bottom: 4px; } .side p { margin: 4px 0 0; } .changes { min-width: 120px; font-weight: 600; }
 .origin { display: flex; gap: 8px; align-items: flex-start; overflow-wrap: anywhere; } .origin span { min-width: 0; } .origin .mark { flex: none; margin-top: 2px; }
 article { margin-top: 32px; } figure { margin: 16px 0 0; padding: 16px; border-radius: 8px; background: var(--pf-wash); } figcaption { margin: 4px 0 12px; } figcaption b { color: var(--pf-ink); } .small { font-size: 12px; }
+a.means { color: inherit; } td a.means { color: var(--pf-muted); font-size: 12px; white-space: nowrap; } .meanings dt { margin-top: 12px; font-weight: 600; } .meanings dt small { font-weight: 400; color: var(--pf-muted); } .meanings dd { margin: 0; } .meanings dd b { font-weight: 600; } .meanings dt:target, .meanings dt:target + dd { padding-inline-start: 10px; border-inline-start: 3px solid var(--pf-h2); }
 @media (max-width: 640px) { body { padding: 24px 16px; } .verdicts th { white-space: normal; } .verdicts .plot { min-width: 48px; width: 20%; } .site-row { grid-template-columns: 1fr auto; gap: 4px 16px; } .site-row .bar { grid-column: 1 / -1; grid-row: 2; } }`;
 
 /** Folded sites are unfolded on paper; head and foot of the sheets are the browser's to draw. */

@@ -13,14 +13,23 @@ export function browserWords({ name, version }: Report['browser']): string {
   return `${BROWSER_NAMES[name]} ${version}`;
 }
 
-export function networkWords(network: string): string {
+/** Names of networks by their labels, where a report has them. */
+export type NetworkNames = Report['networkNames'];
+
+/** A network by its name, or else its label. */
+export function networkWords(network: string, names: NetworkNames): string {
+  if (names !== undefined && Object.hasOwn(names, network)) return names[network] ?? network;
   return network === NETWORK_UNKNOWN ? say('reportNetworkUnknown') : network;
 }
 
 /** Every network that what is counted came over; the helper's own where that was not kept. */
-export function networksWords({ network, networks }: Pick<Report, 'network' | 'networks'>): string {
+export function networksWords({
+  network,
+  networks,
+  networkNames,
+}: Pick<Report, 'network' | 'networks' | 'networkNames'>): string {
   const all = networks === undefined || networks.length === 0 ? [network] : networks;
-  return all.map(networkWords).join(', ');
+  return all.map((label) => networkWords(label, networkNames)).join(', ');
 }
 
 /** To the minute, in UTC: `2026-11-21 15:33 UTC`. */

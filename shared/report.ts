@@ -56,6 +56,8 @@ export const reportSchema = v.object({
   network: v.string(),
   /** Every network that what is counted here came over; absent in reports from before it was kept. */
   networks: v.optional(v.array(v.string())),
+  /** What the user calls networks, by their labels; only in reports that were asked to have it. */
+  networkNames: v.optional(v.record(v.string(), v.string())),
   /** The language of the verdicts (a BCP 47 tag); absent: English. */
   language: v.optional(v.pipe(v.string(), v.regex(LANGUAGE_TAG))),
   sites: v.array(reportSiteSchema),

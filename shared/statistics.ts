@@ -2,7 +2,7 @@
 import type { Statistics } from './outcome.ts';
 
 /** Nearest-rank percentile of values sorted ascending; `share` in (0, 1]. */
-export function percentile(sorted: readonly number[], share: number): number {
+export function percentile(sorted: ArrayLike<number>, share: number): number {
   const rank = Math.max(1, Math.ceil(share * sorted.length));
   const value = sorted[Math.min(rank, sorted.length) - 1];
   if (value === undefined) throw new RangeError('percentile of nothing');
@@ -11,12 +11,7 @@ export function percentile(sorted: readonly number[], share: number): number {
 
 /** Median by nearest rank, so that it is a value that really occurred; `null` for no values. */
 export function median(values: readonly number[]): number | null {
-  return values.length === 0
-    ? null
-    : percentile(
-        values.toSorted((a, b) => a - b),
-        0.5,
-      );
+  return values.length === 0 ? null : percentile(Float64Array.from(values).sort(), 0.5);
 }
 
 /** Mean, sample deviation, percentiles and maximum in the unit of the values; `null` for no values. */

@@ -7,26 +7,26 @@ import { ATTEMPT_ERROR_CODES, type Attempt, type AttemptError, CERTIFICATE_REASO
 import { attempt, originRace, trial } from './race-samples.fixture.ts';
 import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 
-const FAILURES = ATTEMPT_ERROR_CODES.filter((code) => code !== 'cancelled');
+const FAILURES = ATTEMPT_ERROR_CODES.filter((code) => code !== 'cancelled' && code !== 'internal');
 /** What an operator can do, by the code that HTTP/3 fails with where it is advertised. */
 const ACTIONS: Record<(typeof FAILURES)[number], RegExp> = {
-  'dns-failed': /Correct the name or its DNS/,
+  'dns-failed': /Check the name and its DNS/,
   'no-address': /Add A and AAAA records/,
   'udp-refused': /Open UDP 443 on the server/,
-  'udp-timeout': /Open UDP 443 or withdraw/,
+  'udp-timeout': /Open UDP 443 or remove/,
   'handshake-timeout': /path that drops large UDP datagrams/,
   'tcp-refused': /open TCP 443/,
-  'tcp-timeout': /firewall on the way drops TCP 443/,
+  'tcp-timeout': /firewall on the path drops TCP 443/,
   'version-mismatch': /Enable QUIC version 1/,
-  'alpn-mismatch': /Enable it in its configuration/,
+  'alpn-mismatch': /Enable the missing protocol in its configuration/,
   'certificate-invalid': /Serve the same certificate as on TCP/,
   'tls-alert': /Compare the TLS settings/,
-  'connection-closed': /Look at the server log/,
+  'connection-closed': /Check the server log/,
   'stateless-reset': /one connection to one backend/,
   'h3-error': /server log for HTTP\/3 errors/,
   goaway: /restarts and limits/,
   misdirected: /Configure this host there/,
-  'response-timeout': /path MTU.*lower the MTU/,
+  'response-timeout': /path MTU.*lower the tunnel’s MTU/,
   blocked: /Allow private addresses/,
 };
 
@@ -52,6 +52,18 @@ test('an attempt that was told to stop proves nothing', () => {
   const cancelled: AttemptError = { code: 'cancelled', message: 'beaten' };
   const verdict = verdictOf({ ...base, attempts: [h3(cancelled, { outcome: 'cancelled' }), h2()] });
   assert.equal(verdict.code, 'unknown');
+});
+
+test('a fault of ours is told as one, and is neither the server’s nor the network’s', () => {
+  const fault: AttemptError = { code: 'internal', message: 'a panic' };
+  const verdict = verdictOf({ ...base, attempts: [h3(fault), h2()] });
+  assert.equal(verdict.code, 'unknown');
+  assert.match(verdict.text, /\(a panic\).*bug in Photofinish; please report it/);
+  assert.doesNotMatch(verdict.text, /server log|Advertises/);
+  const also: AttemptError = { code: 'udp-timeout', message: 'silence' };
+  const both = verdictOf({ ...base, attempts: [h3(also), h3(fault), h2()] });
+  assert.equal(both.code, 'h3-advertised-unreachable');
+  assert.equal(verdictOf({ ...base, attempts: [h3(fault), h3(), h2()] }).code, 'h3-available');
 });
 
 test('what the peer said fills the words and is never read as one of their places', () => {
@@ -82,7 +94,7 @@ test('your network blocks UDP: only with two other hosts that fail and none that
 test('a host that fails where others are reached is told that it is this host', () => {
   const network = { failedHosts: 5, reachedHosts: 1 };
   const { text } = verdictOf({ ...base, network, attempts: [h3(silent), h2()] });
-  assert.match(text, /Open UDP 443.* it is this host\.$/);
+  assert.match(text, /Open UDP 443.* so the problem is this host\.$/);
 });
 
 test('where the network blocks UDP nobody is told to enable HTTP/3', () => {
@@ -93,7 +105,7 @@ test('where the network blocks UDP nobody is told to enable HTTP/3', () => {
     attempts: [h3(silent), h2()],
   });
   assert.equal(verdict.code, 'h3-not-offered');
-  assert.match(verdict.text, /cannot be told: your network blocks UDP/);
+  assert.match(verdict.text, /is unknown, because your network blocks UDP/);
   assert.doesNotMatch(verdict.text, /Enable HTTP\/3/);
 });
 
@@ -107,14 +119,14 @@ test('one family only: which one fails, how, and whether TCP shares its fate', (
   const quicOnly = familyOf([h3(silent, v6), h3(), h2(null, v6)]);
   assert.match(
     quicOnly,
-    /fails over IPv6 \(no answer over UDP\) and works over IPv4\. Let QUIC listen on the IPv6/,
+    /fails over IPv6 \(no reply over UDP\) but works over IPv4\. Have QUIC listen on the IPv6/,
   );
   assert.match(
     familyOf([h3(refused), h3(null, v6), h2()]),
-    /fails over IPv4 \(UDP refused\) and works over IPv6/,
+    /fails over IPv4 \(UDP port closed\) but works over IPv6/,
   );
-  assert.match(familyOf([h3(silent, v6), h3(), h2(dead, v6), h2()]), /IPv6 as a whole is broken/);
-  assert.match(familyOf([h3(silent, v6), h3(), h2()], quiet), /Before you do: HTTP\/3 fails over IPv6/);
+  assert.match(familyOf([h3(silent, v6), h3(), h2(dead, v6), h2()]), /the whole IPv6 path is broken/);
+  assert.match(familyOf([h3(silent, v6), h3(), h2()], quiet), /Fix this first: HTTP\/3 fails over IPv6/);
   assert.doesNotMatch(
     familyOf([h3(null, v6), h3(silent), h3(), h2()]),
     /fails over/,
@@ -122,18 +134,18 @@ test('one family only: which one fails, how, and whether TCP shares its fate', (
   );
 });
 
-test('the gain is told in milliseconds with three significant figures, whoever is quicker', () => {
-  const text = (gainMs: number, more: Partial<Evidence> = {}) =>
-    verdictOf({ ...base, gain: { gainMs, ofMs: 101.99 }, ...more }).text;
+test('the gain is told with both times, in milliseconds of three significant figures, whoever is quicker', () => {
+  const text = (gainMs: number, ofMs = 101.99) => verdictOf({ ...base, gain: { gainMs, ofMs } }).text;
+  assert.match(text(41.234), / HTTP\/3 connects in 60\.8 ms, HTTP\/2 in 102 ms \(41 ms faster\)\.$/);
   assert.match(
-    text(41.234),
-    /HTTP\/3 would save 41\.2 ms of the 102 ms that HTTP\/2 takes to connect here\.$/,
+    text(-0.551, 3.54),
+    / HTTP\/3 connects in 4\.09 ms, HTTP\/2 in 3\.54 ms \(0\.55 ms slower\)\.$/,
+    'no figure of the difference is finer than the times beside it',
   );
-  assert.match(
-    text(41.234, { browser: { lastProtocol: 'h3', visitsSinceAdvertised: 0 } }),
-    /HTTP\/3 saves 41\.2 ms of/,
-  );
-  assert.match(text(-0.5), /HTTP\/3 takes 0\.5 ms longer than the 102 ms/);
+  assert.match(text(-2.56, 2.4), / HTTP\/3 connects in 4\.96 ms, HTTP\/2 in 2\.4 ms \(2\.56 ms slower\)\.$/);
+  assert.match(text(8.37, 16.92), / in 8\.55 ms, HTTP\/2 in 16\.9 ms \(8\.4 ms faster\)\.$/);
+  assert.match(text(0.02, 16.92), / HTTP\/3 and HTTP\/2 both connect in 16\.9 ms\.$/);
+  assert.match(text(0), / HTTP\/3 and HTTP\/2 both connect in 102 ms\.$/);
   assert.doesNotMatch(verdictOf(base).text, /102 ms/);
   const discovered = { ...own, knownRoot: false };
   const { findings } = verdictOf({ ...base, gain: { gainMs: 3, ofMs: 102 }, discovered });
@@ -150,9 +162,9 @@ test('the evidence of a race is its attempts, and why there are none', () => {
   const left = evidenceOfRace(originRace([{ ...trial([refused, h2()], 'h2'), h3Undecided: true }]));
   assert.deepEqual(left.attempts, [h2()], 'failed at one address, left at others: not lost');
   const unraced = originRace([], { error: { code: 'no-address', message: 'none' } });
-  assert.match(verdictOf(evidenceOfRace(unraced)).text, /^Could not be tried: example\.org has no address/);
+  assert.match(verdictOf(evidenceOfRace(unraced)).text, /^Could not be raced: example\.org has no address/);
   const cut = originRace([], { error: { code: 'cancelled', message: 'cut' } });
-  assert.doesNotMatch(verdictOf(evidenceOfRace(cut)).text, /Could not be tried/);
+  assert.doesNotMatch(verdictOf(evidenceOfRace(cut)).text, /Could not be raced/);
 });
 
 test('a race in which memory kept HTTP/3 out says that it was left out', () => {

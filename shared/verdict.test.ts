@@ -24,7 +24,7 @@ import type { VerdictCode } from './verdict-schema.ts';
 type Row = readonly [string, Partial<Evidence>, VerdictCode, VerdictCode[], RegExp?];
 
 const REACHED: readonly Row[] = [
-  ['advertised and reachable', {}, 'h3-available', []],
+  ['advertised and works', {}, 'h3-available', []],
   ['reachable, unadvertised', { discovered: quiet }, 'h3-not-advertised', ['h3-available'], /Send: Alt-Svc/],
   [
     'reachable, advertised by its HTTPS record alone',
@@ -69,7 +69,7 @@ const REACHED: readonly Row[] = [
     { discovered: { altSvc: 'clear', knownRoot: true } },
     'h3-not-advertised',
     ['h3-available'],
-    /withdraws its advertisement \(Alt-Svc: clear\)/,
+    /withdraws the advertisement \(Alt-Svc: clear\)/,
   ],
   ['private root', { discovered: { ...own, knownRoot: false } }, 'h3-private-root', ['h3-available']],
   [
@@ -78,7 +78,7 @@ const REACHED: readonly Row[] = [
     'h3-not-advertised',
     ['h3-private-root', 'h3-available'],
   ],
-  ['HTTP/2 dead', { attempts: [h3(), h2(dead)] }, 'h3-available', [], /HTTP\/2 fails \(TCP refused\)/],
+  ['HTTP/2 dead', { attempts: [h3(), h2(dead)] }, 'h3-available', [], /HTTP\/2 fails \(TCP port closed\)/],
   [
     'advertised elsewhere, where it works',
     { discovered: atB, attempts: [h3(refused), h3(null, onB), h2()] },
@@ -102,21 +102,21 @@ const UNREACHABLE: readonly Row[] = [
     { attempts: [h3(refused), h2()] },
     'h3-advertised-unreachable',
     [],
-    /UDP there is refused/,
+    /the UDP port is closed/,
   ],
   [
     'advertised, UDP silent',
     { attempts: [h3(silent), h2()] },
     'h3-advertised-unreachable',
     [],
-    /Open UDP 443 or withdraw the Alt-Svc header/,
+    /Open UDP 443 or remove the Alt-Svc header/,
   ],
   [
     'advertised by an HTTPS record, UDP silent',
     { discovered: { ...quiet, names: names([{}]) }, attempts: [h3(silent), h2()] },
     'h3-advertised-unreachable',
     [],
-    /in its HTTPS record, but nothing comes back.* withdraw h3 from the HTTPS record/,
+    /in its HTTPS record, but there is no reply over UDP.* remove h3 from the HTTPS record/,
   ],
   [
     'the place of an HTTPS record: its port, its target',
@@ -136,14 +136,14 @@ const UNREACHABLE: readonly Row[] = [
     },
     'h3-advertised-unreachable',
     [],
-    /at b\.test:444, but .* It fails as well on port 443 \(UDP refused\)/,
+    /at b\.test:444, but .* HTTP\/3 also fails on port 443 \(UDP port closed\)/,
   ],
   [
     'advertised on another host, which no attempt went to',
     { discovered: atB, attempts: [h3(refused), h2()] },
     'unknown',
     [],
-    /at b\.test:444, which was not tried; on its own port 443 QUIC fails \(udp-refused\)/,
+    /at b\.test:444, which was not tried; on its own port 443, QUIC fails \(UDP port closed\)/,
   ],
   ['no advertisement, no QUIC', { attempts: [h3(silent), h2()], discovered: quiet }, 'h3-not-offered', []],
   [
@@ -151,7 +151,7 @@ const UNREACHABLE: readonly Row[] = [
     { attempts: [h3(wrongName), h2()], discovered: quiet },
     'h3-not-offered',
     [],
-    /nothing advertises it, and on port 443 the certificate there is for another name.* Then send/,
+    /it is not advertised, and on port 443 the certificate is for a different name.* Then send/,
   ],
   [
     'withdrawn, no QUIC',
@@ -180,14 +180,14 @@ const WRONG: readonly Row[] = [
     { discovered: at444, attempts: [h3(refused, { port: 444 }), h2()] },
     'h3-advertisement-wrong',
     ['h3-advertised-unreachable'],
-    /on port 444, where nothing listens, while the site itself is on port 443/,
+    /on port 444, where nothing is listening; the site itself is on port 443/,
   ],
   [
     'a port that does not answer, while the own port speaks HTTP/3',
     { discovered: at444, attempts: [h3(), h3(silent, { port: 444 }), h2()] },
     'h3-advertisement-wrong',
     ['h3-advertised-unreachable', 'h3-available'],
-    /nothing answers \(udp-timeout\), while it speaks HTTP\/3 on port 443\. Correct the port/,
+    /does not respond \(no reply over UDP\), but supports HTTP\/3 on port 443\. Fix the port/,
   ],
   [
     'a port behind silence may be a firewall’s',
@@ -200,7 +200,7 @@ const WRONG: readonly Row[] = [
     { discovered: { ...atB, names: names([], { lookups: unresolved }) }, attempts: [h3(refused), h2()] },
     'h3-advertisement-wrong',
     ['h3-advertised-unreachable'],
-    /at b\.test:444, a name that leads to no address/,
+    /at b\.test:444, a name without an address/,
   ],
   [
     'a host that cannot be looked up now may well exist',
@@ -215,7 +215,7 @@ const WRONG: readonly Row[] = [
     },
     'h3-advertised-unreachable',
     [],
-    /b\.test cannot be looked up \(SERVFAIL\)/,
+    /the DNS lookup of b\.test failed \(SERVFAIL\)/,
   ],
   [
     'a host whose look-up outlasted the race may well exist',
@@ -243,7 +243,7 @@ const WRONG: readonly Row[] = [
     },
     'h3-advertised-unreachable',
     [],
-    /b\.test cannot be looked up/,
+    /the DNS lookup of b\.test failed/,
   ],
   [
     'a host whose addresses the guard took',
@@ -256,21 +256,21 @@ const WRONG: readonly Row[] = [
     },
     'h3-advertised-unreachable',
     [],
-    /the address policy refuses/,
+    /the address policy blocks/,
   ],
   [
     'a host without the certificate',
     { discovered: atB, attempts: [h3(refused), h3(wrongName, onB), h2()] },
     'h3-advertisement-wrong',
     ['h3-advertised-unreachable'],
-    /no valid certificate for a\.test \(wrong-name\)/,
+    /no valid certificate for a\.test \(wrong name\)/,
   ],
   [
     'a host that answers 421',
     { discovered: atB, attempts: [h3(refused), h3(misdirected, onB), h2()] },
     'h3-advertisement-wrong',
     ['h3-advertised-unreachable'],
-    /refuses to answer for a\.test \(421\)/,
+    /does not serve a\.test \(421\)/,
   ],
   [
     'the target of an HTTPS record without an address',
@@ -280,7 +280,7 @@ const WRONG: readonly Row[] = [
     },
     'h3-advertisement-wrong',
     ['h3-advertised-unreachable'],
-    /Correct the host in the HTTPS record/,
+    /Fix the host in the HTTPS record/,
   ],
   [
     'a header that cannot be parsed',
@@ -294,7 +294,7 @@ const WRONG: readonly Row[] = [
     { discovered: { altSvc: 'h3=":443", h3=444', knownRoot: true } },
     'h3-advertisement-wrong',
     ['h3-available'],
-    /1 of the 2 entries/,
+    /1 of 2 entries/,
   ],
   [
     'a lifetime of nothing',
@@ -308,7 +308,7 @@ const WRONG: readonly Row[] = [
     { discovered: { altSvc: 'h3-29=":443", quic=":443"', knownRoot: true } },
     'h3-advertisement-wrong',
     ['h3-not-advertised', 'h3-available'],
-    /drafts of HTTP\/3 only \(h3-29, quic\)/,
+    /only drafts of HTTP\/3 \(h3-29, quic\)/,
   ],
   [
     'an HTTPS record that clients must ignore, and nothing else',
@@ -370,7 +370,7 @@ const UNKNOWN: readonly Row[] = [
     { attempts: [h3(silent), h2(dead)], discovered: { altSvc: null, knownRoot: null } },
     'unknown',
     [],
-    /Neither HTTP\/3 \(udp-timeout\) nor HTTP\/2 \(tcp-refused\).* Start the server/,
+    /Neither HTTP\/3 \(no reply over UDP\) nor HTTP\/2 \(TCP port closed\).* Start the server/,
   ],
   [
     'both dead although memory has an advertisement for another port',
@@ -384,14 +384,14 @@ const UNKNOWN: readonly Row[] = [
     { attempts: [h3(silent)], discovered: { altSvc: null, knownRoot: null } },
     'unknown',
     [],
-    /QUIC on port 443 fails \(udp-timeout\), and not enough was seen/,
+    /QUIC on port 443 fails \(no reply over UDP\), but there is not enough data/,
   ],
   [
     'only HTTP/2 tried, in vain',
     { attempts: [h2(dead)], discovered: quiet },
     'unknown',
     [],
-    /^HTTP\/2 could not be established \(tcp-refused\), and HTTP\/3 was not tried: .* Start the server/,
+    /^HTTP\/2 does not connect \(TCP port closed\), and HTTP\/3 was not tried: .* Start the server/,
   ],
   [
     'only HTTP/2 tried, with nothing that names HTTP/3',
@@ -405,7 +405,7 @@ const UNKNOWN: readonly Row[] = [
     { attempts: [h2()] },
     'unknown',
     [],
-    /on port 443, which was not tried\. Race it again in mode race/,
+    /on port 443, which was not tried\. Race it again in race mode/,
   ],
   [
     'a name that cannot be resolved',
@@ -416,7 +416,7 @@ const UNKNOWN: readonly Row[] = [
     },
     'unknown',
     [],
-    /a\.test cannot be looked up \(NXDOMAIN\)/,
+    /the DNS lookup of a\.test failed \(NXDOMAIN\)/,
   ],
   [
     'HTTP/3 left out by memory',

@@ -19,7 +19,7 @@ import {
   type Reach,
   reachOf,
 } from './evidence.ts';
-import { formatMs } from './markup.ts';
+import { gainSentence } from './gain.ts';
 import type { Attempt, AttemptError } from './outcome.ts';
 import type { Verdict } from './verdict-schema.ts';
 import { say } from './words.ts';
@@ -61,12 +61,12 @@ function sentences(...said: readonly (string | null)[]): string {
   return said.filter((sentence) => sentence !== null).join(' ');
 }
 
-/** What HTTP/3 gains here, or would; told once, with the verdict itself. */
-function gainWords({ gain, browser }: Evidence): string | null {
+/** What HTTP/3 gains here; told once, with the verdict itself. */
+function gainWords({ gain }: Evidence): string | null {
   if (gain === null) return null;
-  const params = { time: formatMs(Math.abs(gain.gainMs)), of: formatMs(gain.ofMs) };
-  if (gain.gainMs < 0) return say('verdictLoses', params);
-  return say(browser?.lastProtocol === 'h3' ? 'verdictSaves' : 'verdictWouldSave', params);
+  return gainSentence(gain)
+    .map(({ text }) => text)
+    .join('');
 }
 
 /** Whether no host at all is reached over UDP here, by the evidence of others. */
@@ -110,7 +110,7 @@ function unreachableFinding({ evidence, places }: Facts): Finding[] {
 
 function notOfferedWords({ evidence, withdrawn }: Facts, error: AttemptError): string {
   const { host, port } = evidence.origin;
-  const there = { port: String(port), code: error.code };
+  const there = { port: String(port), failure: attemptErrorWords(error.code) };
   if (networkBlocksUdp(evidence, error))
     return say(withdrawn ? 'verdictNotOfferedWithdrawnBlocked' : 'verdictNotOfferedBlocked', {
       ...there,
@@ -133,7 +133,11 @@ function elsewhereFinding({ evidence, h3, h2, places }: Facts): Finding[] {
   const { origin, leftOut } = evidence;
   const place = placeWords(first, origin.host);
   if (isFailed(h3)) {
-    const text = say('verdictElsewhereFails', { place, port: String(origin.port), code: h3.code });
+    const text = say('verdictElsewhereFails', {
+      place,
+      port: String(origin.port),
+      failure: attemptErrorWords(h3.code),
+    });
     return [{ code: 'unknown', text }];
   }
   if (h3 === 'established' || h2 !== 'established' || leftOut) return [];
@@ -192,8 +196,19 @@ function deadFinding({ evidence, h3, h2 }: Facts): Finding | null {
   if (evidence.error !== undefined)
     return { code: 'unknown', text: say('verdictUntried', { cause: causeWords(evidence.error, place) }) };
   if (!isFailed(h3) || !isFailed(h2)) return null;
-  const text = say('verdictDead', { h3: h3.code, h2: h2.code, cause: causeWords(h2, place) });
+  const text = say('verdictDead', {
+    h3: attemptErrorWords(h3.code),
+    h2: attemptErrorWords(h2.code),
+    cause: causeWords(h2, place),
+  });
   return { code: 'unknown', text };
+}
+
+/** HTTP/3 was tried, and all that was learnt of it is a fault of ours. */
+function ownFaultFinding({ evidence, h3 }: Facts): Finding | null {
+  const fault = evidence.attempts.findLast((a) => isH3(a) && a.error?.code === 'internal')?.error;
+  if (h3 !== 'not-tried' || fault === undefined) return null;
+  return { code: 'unknown', text: say('verdictInternal', { message: fault.message }) };
 }
 
 function unexplainedWords({ evidence, h3, h2 }: Facts): string {
@@ -201,12 +216,12 @@ function unexplainedWords({ evidence, h3, h2 }: Facts): string {
   const { host, port } = evidence.origin;
   if (h3 === 'not-tried' && isFailed(h2))
     return say('verdictH2Failed', {
-      code: h2.code,
+      failure: attemptErrorWords(h2.code),
       cause: causeWords(h2, { host, port, advertiser: 'nothing' }),
     });
   if (h3 === 'not-tried' && h2 === 'established') return say('verdictH3Untried');
   return isFailed(h3)
-    ? say('verdictUnexplainedFails', { port: String(port), code: h3.code })
+    ? say('verdictUnexplainedFails', { port: String(port), failure: attemptErrorWords(h3.code) })
     : say('verdictUnexplained');
 }
 
@@ -221,6 +236,8 @@ function raceFindings(facts: Facts): Finding[] {
     facts.faults
       .filter((fault) => fault.leads === leads)
       .map(({ text }) => ({ code: 'h3-advertisement-wrong', text }));
+  const ownFault = ownFaultFinding(facts);
+  if (ownFault !== null) return [...wrong(true), ownFault, ...wrong(false)];
   const findings = [
     ...wrong(true),
     ...unreachableFinding(facts),

@@ -30,6 +30,10 @@ test('every request of the language is accepted', () => {
     { type: 'cancel', id: 4, target: 3 },
     { type: 'stats', id: 5 },
     { type: 'wipe', id: 6 },
+    { type: 'doctor', id: 7 },
+    { type: 'networks', id: 8 },
+    { type: 'name-network', id: 9, network: 'net-1d44ea1a8671e8f3', name: 'Home' },
+    { type: 'name-network', id: 9, network: 'net-1d44ea1a8671e8f3', name: null },
   ])
     assert.equal(v.is(requestSchema, request), true, JSON.stringify(request));
 });
@@ -52,6 +56,10 @@ test('what does not fit is refused', () => {
     { type: 'race', id: 1.5, origin: 'https://a.test', mode: 'race', reason: 'click' },
     { type: 'race', id: 1, origin: 'https://a.test', mode: 'fast', reason: 'click' },
     { type: 'quit', id: 1 },
+    { type: 'name-network', id: 1, network: 'net-1d44ea1a8671e8f3', name: '' },
+    { type: 'name-network', id: 1, network: 'net-1d44ea1a8671e8f3', name: 'a\u202eb' },
+    { type: 'name-network', id: 1, network: '', name: 'Home' },
+    { type: 'name-network', id: 1, network: 'net-1d44ea1a8671e8f3' },
     observed({ protocol: 'unknown' }),
     observed({ reason: 'missed' }),
     observed({ bytes: -1 }),

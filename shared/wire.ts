@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { findingSchema } from './doctor.ts';
 import { forecastSchema } from './forecast.ts';
+import { namedNetworkSchema, networkNameSchema } from './network-name.ts';
 import { browserSchema, observationSchema } from './observation.ts';
 import { originSchema, siteSchema } from './origin.ts';
 import { CONTENDERS, MODES, originRaceSchema } from './outcome.ts';
@@ -35,6 +36,7 @@ export const WIRE_ERRORS = {
   cancelled: 'the request was cancelled',
   'cache-unavailable': 'the host cache cannot be used',
   internal: 'the helper failed; its log says where',
+  'bad-network': 'that network cannot be named',
 } as const;
 export type WireErrorCode = keyof typeof WIRE_ERRORS;
 
@@ -70,6 +72,15 @@ export const requestSchema = v.variant('type', [
   v.object({ type: v.literal('wipe'), id: idSchema }),
   /** Asks the helper to examine its own installation. */
   v.object({ type: v.literal('doctor'), id: idSchema }),
+  /** Asks for the networks that have names, and the one the machine is on. */
+  v.object({ type: v.literal('networks'), id: idSchema }),
+  /** Names a network, or takes its name away; answered with `networks`. */
+  v.object({
+    type: v.literal('name-network'),
+    id: idSchema,
+    network: namedNetworkSchema.entries.network,
+    name: v.nullable(networkNameSchema),
+  }),
 ]);
 /** What the extension may send. */
 export type Request = v.InferOutput<typeof requestSchema>;
@@ -129,6 +140,8 @@ export const replySchema = v.variant('type', [
   statsSchema,
   v.object({ id: idSchema, type: v.literal('wipe'), wiped: count }),
   v.object({ id: idSchema, type: v.literal('doctor'), findings: v.array(findingSchema) }),
+  /** Every network with a name, and the current one where it could be told from others, named or not. */
+  v.object({ id: idSchema, type: v.literal('networks'), networks: v.array(namedNetworkSchema) }),
   v.object({
     /** 0 when the request could not be read. */
     id: idSchema,

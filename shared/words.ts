@@ -16,7 +16,8 @@ export type KeysOf<Catalog> = keyof Catalog extends infer Key
     : Key & string
   : never;
 
-type SharedCatalog = typeof import('./_locales/en/shared.json', { with: { type: 'json' }});
+type SharedCatalog = typeof import('./_locales/en/shared.json', { with: { type: 'json' }}) &
+  typeof import('./_locales/en/codes.json', { with: { type: 'json' }});
 
 /** The keys of what both ends of the port say. */
 export type SharedWordKey = KeysOf<SharedCatalog>;
@@ -62,14 +63,29 @@ function messageOf(key: string, count: string | number | undefined): string {
   return lookup(`${key}_${said.plurals.select(count)}`) || lookup(`${key}_other`) || lookup(key);
 }
 
+/** A piece of what is said: the catalog's own words, or what stands for one of its parameters. */
+export interface Said {
+  readonly text: string;
+  readonly param: string | null;
+}
+
+/** `sayKey` in pieces, for whoever sets a parameter apart from the words around it. */
+export function sayParts(key: string, params: Params = {}): Said[] {
+  const message = messageOf(key, params['count']) || key;
+  const parts = message.split(/\{(\w+)\}/).map((text, i): Said => {
+    if (i % 2 === 0) return { text, param: null };
+    const value = params[text];
+    if (value === undefined) return { text: `{${text}}`, param: null };
+    return { text: typeof value === 'number' ? sayNumber(value) : value, param: text };
+  });
+  return parts.filter(({ text }) => text !== '');
+}
+
 /** The message of `key` with `{name}` replaced by its parameters; a key without a message stands for itself. */
 export function sayKey(key: string, params: Params = {}): string {
-  const message = messageOf(key, params['count']) || key;
-  return message.replace(/\{(\w+)\}/g, (hole, name: string) => {
-    const value = params[name];
-    if (value === undefined) return hole;
-    return typeof value === 'number' ? sayNumber(value) : value;
-  });
+  return sayParts(key, params)
+    .map(({ text }) => text)
+    .join('');
 }
 
 /** A typed `sayKey` for the catalogs whose keys are given. */

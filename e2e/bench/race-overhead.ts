@@ -8,7 +8,7 @@ import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { DEADLINE_MS, parseTrials, timesOf } from '../lab/trial.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
-import { buildBareQuinn } from './bare-quinn.ts';
+import { rustProgram } from '../rust-programs.ts';
 import { measure, type Side } from './measure.ts';
 import { publish } from './result.ts';
 
@@ -70,9 +70,7 @@ async function compared(name: 'both' | 'h2only', winner: Winner, peers: readonly
   return measurement;
 }
 
-const step = beginStep('Building a bare quinn client');
-const bareQuinnPath = await buildBareQuinn();
-step.end(true);
+const bareQuinnPath = rustProgram('bare-quinn');
 try {
   const measurements = [
     await compared('both', 'h3', [{ name: 'bare quinn', run: bareQuinn }]),

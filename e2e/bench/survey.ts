@@ -4,17 +4,15 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import type { RaceDocument } from '@photofinish/shared/outcome';
 import { median } from '@photofinish/shared/statistics';
-import { buildGoModule } from '../go-module.ts';
+import { goProgram } from '../go-programs.ts';
 import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
 import { measure } from './measure.ts';
 import { type Fact, publish } from './result.ts';
 
-const PEER = { name: 'go-peer', directory: fileURLToPath(new URL('peers/go', import.meta.url)) };
 const ORIGINS = 1000;
 const CONCURRENCY = 32;
 const START_DELAY_MS = 10;
@@ -128,7 +126,7 @@ async function breakdown(): Promise<Fact[]> {
   ];
 }
 
-const peer = await buildGoModule(PEER);
+const peer = goProgram('go-peer');
 try {
   const step = beginStep(`${ORIGINS} cold races, ${CONCURRENCY} at a time`);
   const measurement = await measure({

@@ -72,6 +72,7 @@ export function chromiumTab(page: Page): Tab {
       const [download] = await Promise.all([page.waitForEvent('download'), action()]);
       return { file: await download.path(), name: download.suggestedFilename() };
     },
+    extensionTabId: null,
     bringToFront: () => page.bringToFront(),
     openDeveloperTools: () => openDeveloperTools(page),
     close: () => page.close(),

@@ -6,7 +6,7 @@ import { type BrowserContext, chromium, type Request, type Worker } from '@playw
 import { findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory } from '../scratch.ts';
 import { chromiumTab } from './chromium-tab.ts';
-import type { LocalOrigins, ProxyChoice, RunningBrowser, SeenRequest } from './running.ts';
+import type { Installer, LocalOrigins, ProxyChoice, RunningBrowser, SeenRequest } from './running.ts';
 import { until } from './tab.ts';
 
 /**
@@ -19,6 +19,8 @@ const RELOAD_TIMEOUT_MS = 15_000;
 export interface ChromiumOptions {
   /** The built extension; none loads if absent. */
   extensionDir?: string;
+  /** Whether it is installed later, by `installer`. */
+  installsLater?: boolean;
   /** Kept if given; otherwise a fresh one that `close` removes. */
   userDataDir?: string;
   /** Local origins to find and to trust. Without them names and certificates are as everywhere else. */
@@ -57,10 +59,22 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
     await context.close();
     if (options.userDataDir === undefined) await rm(userDataDir, { recursive: true, force: true });
   };
-  const extensionId = extensionDir ? new URL((await extensionWorker(context)).url()).host : '';
+  const later = extensionDir !== undefined && options.installsLater === true;
+  let extensionId = extensionDir && !later ? new URL((await extensionWorker(context)).url()).host : '';
+  const installer: Installer = {
+    async install() {
+      seen.length = 0;
+      extensionId = await loadUnpacked(context, extensionDir ?? '');
+    },
+    async uninstall() {
+      await closeTabs(context);
+      await uninstall(context, extensionId);
+    },
+  };
 
   return {
     context,
+    installer: later ? installer : null,
     version: context.browser()?.version() ?? 'unknown',
     newTab: async () => chromiumTab(await context.newPage()),
     newContainerTab: null,
@@ -73,6 +87,41 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
     // It ends in a moment anyway.
     abandon: close,
   };
+}
+
+/** Commands for the browser as a whole that Playwright has no types of. */
+interface ExtensionCommands {
+  send(method: 'Extensions.loadUnpacked', options: { path: string }): Promise<{ id: string }>;
+  send(method: 'Extensions.uninstall', options: { id: string }): Promise<void>;
+  detach(): Promise<void>;
+}
+
+async function command<Result>(
+  context: BrowserContext,
+  run: (session: ExtensionCommands) => Promise<Result>,
+): Promise<Result> {
+  const session = await context.browser()?.newBrowserCDPSession();
+  if (session === undefined) throw new Error('the browser takes no commands');
+  try {
+    return await run(session as unknown as ExtensionCommands);
+  } finally {
+    await session.detach();
+  }
+}
+
+async function loadUnpacked(context: BrowserContext, path: string): Promise<string> {
+  return (await command(context, (session) => session.send('Extensions.loadUnpacked', { path }))).id;
+}
+
+async function closeTabs(context: BrowserContext): Promise<void> {
+  const tabs = context.pages();
+  await context.newPage();
+  for (const tab of tabs) await tab.close();
+}
+
+/** It answers once all that the extension stored is gone. */
+async function uninstall(context: BrowserContext, id: string): Promise<void> {
+  await command(context, (session) => session.send('Extensions.uninstall', { id }));
 }
 
 async function stopWorkers(context: BrowserContext): Promise<void> {
@@ -120,9 +169,7 @@ function chromiumArguments(options: ChromiumOptions): string[] {
   const { extensionDir, local, proxy } = options;
   return [
     ...(options.headless === false ? [] : ['--headless=new']),
-    ...(extensionDir
-      ? [`--load-extension=${extensionDir}`, `--disable-extensions-except=${extensionDir}`]
-      : []),
+    ...(extensionDir ? extensionArguments(extensionDir, options.installsLater === true) : []),
     ...(local ? localArguments(local) : []),
     ...(proxy === undefined ? [] : [proxyArgument(proxy)]),
     '--disable-background-networking',
@@ -135,14 +182,27 @@ function chromiumArguments(options: ChromiumOptions): string[] {
   ];
 }
 
+function extensionArguments(dir: string, later: boolean): string[] {
+  if (later) return ['--enable-unsafe-extension-debugging'];
+  return [`--load-extension=${dir}`, `--disable-extensions-except=${dir}`];
+}
+
 function proxyArgument(proxy: ProxyChoice): string {
   return proxy === 'none' ? '--no-proxy-server' : `--proxy-server=http://127.0.0.1:${proxy}`;
 }
 
 function localArguments({ origins, spki, address = '127.0.0.1' }: Omit<LocalOrigins, 'caPath'>): string[] {
-  const hosts = Object.values(origins).map(({ host }) => `${host}:${UNUSED_PORT}`);
+  const all = Object.values(origins);
+  const hosts = all.map(({ host }) => `${host}:${UNUSED_PORT}`);
+  // The first rule that fits counts.
+  const rules = [
+    ...all
+      .filter((origin) => origin.address !== undefined || !origin.host.endsWith('.test'))
+      .map((origin) => `MAP ${origin.host} ${origin.address ?? address}`),
+    `MAP *.test ${address}`,
+  ];
   return [
-    `--host-resolver-rules=MAP *.test ${address}`,
+    `--host-resolver-rules=${rules.join(',')}`,
     `--ignore-certificate-errors-spki-list=${spki.join(',')}`,
     `--origin-to-force-quic-on=${hosts.join(',')}`,
   ];

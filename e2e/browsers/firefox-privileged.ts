@@ -25,6 +25,8 @@ export interface Privileged {
   navigate(context: string, url: string): Promise<void>;
   emulateMedia(context: string, media: Media): Promise<void>;
   openDeveloperTools(context: string): Promise<void>;
+  /** The number that extensions know a tab by. */
+  tabIdOf(context: string): Promise<number>;
   /** Trusts a certificate authority, given in PEM, for websites. */
   trust(pem: string): Promise<void>;
   /** From now on that host is at this address, whatever DNS says. */
@@ -39,10 +41,22 @@ export interface Privileged {
   stopBackground(addOn: string): Promise<void>;
   /** Lets the add-on run in private windows, and starts it anew, as its page in about:addons does. */
   allowPrivateWindows(addOn: string): Promise<void>;
+  /** Installs an add-on from its package. */
+  install(file: string): Promise<void>;
+  /** Uninstalls an add-on, and with it all that it has stored and was allowed. */
+  uninstall(addOn: string): Promise<void>;
+  /** Closes every tab and window of the user, but for one empty tab. */
+  closeTabs(): Promise<void>;
   /** The host that this profile gave to the add-on's pages, once it is installed. */
   hostOf(addOn: string): Promise<string>;
-  /** Every request over HTTP since this place was taken. */
+  /** Every request over HTTP since this place was taken, or since they were forgotten. */
   requests(): Promise<readonly SeenRequest[]>;
+  forgetRequests(): Promise<void>;
+}
+
+interface AddOn {
+  reload(): Promise<void>;
+  uninstall(): Promise<void>;
 }
 
 interface FirefoxDownload {
@@ -56,16 +70,24 @@ declare const ChromeUtils: {
     readonly NavigableManager: {
       getBrowsingContextById(id: string): {
         prefersColorSchemeOverride: string;
-        /** What shows it in the browser's window. */
-        readonly embedderElement: unknown;
+        /** What shows it in a window of the browser's. */
+        readonly embedderElement: {
+          readonly ownerDocument: { readonly defaultView: { readonly gBrowser: TabBrowser } };
+        };
       };
     };
     require(module: 'devtools/client/framework/devtools'): {
       readonly gDevTools: { showToolboxForTab(tab: unknown, options: { toolId: string }): Promise<unknown> };
     };
-    readonly AddonManager: { getAddonByID(id: string): Promise<{ reload(): Promise<void> }> };
+    readonly AddonManager: {
+      getAddonByID(id: string): Promise<AddOn>;
+      getInstallForFile(file: unknown): Promise<{ install(): Promise<unknown> }>;
+    };
     readonly ExtensionPermissions: {
       add(id: string, granted: { permissions: string[]; origins: string[] }): Promise<void>;
+    };
+    readonly ExtensionParent: {
+      readonly apiManager: { readonly global: { readonly tabTracker: { getId(tab: unknown): number } } };
     };
     readonly Downloads: {
       readonly ALL: string;
@@ -73,8 +95,17 @@ declare const ChromeUtils: {
     };
   };
 };
-declare const gBrowser: { getTabForBrowser(browser: unknown): unknown };
+interface TabBrowser {
+  selectedTab: unknown;
+  getTabForBrowser(browser: unknown): unknown;
+  addTrustedTab(url: string): unknown;
+  removeAllTabsBut(tab: unknown, options: { animate: boolean; skipWarnAboutClosingTabs: boolean }): void;
+}
+declare const gBrowser: TabBrowser;
 declare const Cc: {
+  readonly '@mozilla.org/file/local;1': {
+    createInstance(type: unknown): { initWithPath(path: string): void };
+  };
   readonly '@mozilla.org/security/x509certdb;1': {
     getService(type: unknown): { addCertFromBase64(base64: string, trust: string): void };
   };
@@ -89,11 +120,13 @@ declare const Cc: {
 };
 declare const Ci: {
   readonly nsIDashboard: unknown;
+  readonly nsIFile: unknown;
   readonly nsIHttpChannel: unknown;
   readonly nsINativeDNSResolverOverride: unknown;
   readonly nsIX509CertDB: unknown;
 };
 declare const Services: {
+  readonly wm: { getEnumerator(type: string): Iterable<Window> };
   readonly obs: {
     addObserver(observer: { observe(subject: HttpChannel): void }, topic: string): void;
     notifyObservers(subject: null, topic: string): void;
@@ -210,6 +243,18 @@ export async function becomePrivileged(browser: Browser): Promise<Privileged> {
           toolId: 'netmonitor',
         });
       }, context),
+    tabIdOf: (context) =>
+      run((id) => {
+        const { importESModule } = ChromeUtils;
+        const { NavigableManager } = importESModule(
+          'chrome://remote/content/shared/NavigableManager.sys.mjs',
+        );
+        const { ExtensionParent } = importESModule('resource://gre/modules/ExtensionParent.sys.mjs');
+        const { embedderElement } = NavigableManager.getBrowsingContextById(id);
+        const { gBrowser } = embedderElement.ownerDocument.defaultView;
+        const { tabTracker } = ExtensionParent.apiManager.global;
+        return tabTracker.getId(gBrowser.getTabForBrowser(embedderElement));
+      }, context),
     trust: (pem) =>
       run(
         (base64) => {
@@ -254,6 +299,26 @@ export async function becomePrivileged(browser: Browser): Promise<Privileged> {
         await ExtensionPermissions.add(id, allowed);
         await (await AddonManager.getAddonByID(id)).reload();
       }, addOn),
+    install: (file) =>
+      run(async (path) => {
+        const { AddonManager } = ChromeUtils.importESModule('resource://gre/modules/AddonManager.sys.mjs');
+        const place = Cc['@mozilla.org/file/local;1'].createInstance(Ci.nsIFile);
+        place.initWithPath(path);
+        await (await AddonManager.getInstallForFile(place)).install();
+      }, file),
+    uninstall: (addOn) =>
+      run(async (id) => {
+        const { AddonManager } = ChromeUtils.importESModule('resource://gre/modules/AddonManager.sys.mjs');
+        await (await AddonManager.getAddonByID(id)).uninstall();
+      }, addOn),
+    closeTabs: () =>
+      run(() => {
+        for (const other of Services.wm.getEnumerator('navigator:browser'))
+          if (other !== window) other.close();
+        const empty = gBrowser.addTrustedTab('about:blank');
+        gBrowser.selectedTab = empty;
+        gBrowser.removeAllTabsBut(empty, { animate: false, skipWarnAboutClosingTabs: true });
+      }),
     async hostOf(addOn) {
       const host = () => run((id) => WebExtensionPolicy.getByID(id)?.mozExtensionHostname, addOn);
       const found = await until(host, INSTALL_TIMEOUT_MS);
@@ -261,5 +326,9 @@ export async function becomePrivileged(browser: Browser): Promise<Privileged> {
       return found;
     },
     requests: () => run(() => window.seenRequests ?? []),
+    forgetRequests: () =>
+      run(() => {
+        window.seenRequests?.splice(0);
+      }),
   };
 }

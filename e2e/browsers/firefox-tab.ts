@@ -110,6 +110,7 @@ export function firefoxTab(page: Page, privileged: Privileged): Tab {
       await action();
       return privileged.downloadAfter(before);
     },
+    extensionTabId: () => privileged.tabIdOf(context),
     bringToFront: () => page.bringToFront(),
     openDeveloperTools: () => privileged.openDeveloperTools(context),
     close: () => page.close(),

@@ -4,15 +4,18 @@ import { once } from 'node:events';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import puppeteer, { type Browser } from 'puppeteer-core';
+import { entriesBelow, zipOf } from '../packaging/archive.ts';
 import { findBrowser } from '../run/find-browser.mjs';
 import { becomePrivileged, type Privileged } from './firefox-privileged.ts';
 import { firefoxTab } from './firefox-tab.ts';
-import type { LocalOrigins, ProxyChoice, RunningBrowser } from './running.ts';
+import type { Installer, LocalOrigins, ProxyChoice, RunningBrowser } from './running.ts';
 import type { Tab } from './tab.ts';
 
 export interface FirefoxOptions {
   /** The built extension; none is installed if absent. */
   readonly extensionDir?: string;
+  /** Whether it is installed later, by `installer`. */
+  readonly installsLater?: boolean;
   readonly profile: string;
   /** From `compileFirefox`; without it a fresh profile takes longer to start. */
   readonly compiled?: string | undefined;
@@ -57,8 +60,8 @@ function localPreferences({ address }: LocalOrigins): Record<string, unknown> {
 
 async function meet(privileged: Privileged, { origins, caPath, address }: LocalOrigins): Promise<void> {
   await privileged.trust(await readFile(caPath, 'utf8'));
-  if (address === undefined) return;
-  for (const { host } of Object.values(origins)) await privileged.resolve(host, address);
+  for (const { host, address: own = address } of Object.values(origins))
+    if (own !== undefined) await privileged.resolve(host, own);
 }
 
 function downloadsTo(dir: string): Record<string, unknown> {
@@ -82,14 +85,22 @@ export function homeEnvironment(home: string): NodeJS.ProcessEnv {
   return { ...environment, HOME: home };
 }
 
-/** Installs an extension, if there is one, by a file of its id that says where its directory is. Gives the id. */
-async function installExtension({ profile, extensionDir }: FirefoxOptions): Promise<string | null> {
-  await mkdir(join(profile, 'extensions'), { recursive: true, mode: 0o700 });
-  if (extensionDir === undefined) return null;
+async function addOnIn(extensionDir: string): Promise<string> {
   const manifest = JSON.parse(await readFile(join(extensionDir, 'manifest.json'), 'utf8'));
-  const { id } = manifest.browser_specific_settings.gecko;
-  await writeFile(join(profile, 'extensions', id), extensionDir);
-  return id;
+  return manifest.browser_specific_settings.gecko.id;
+}
+
+/** Lets Firefox find an extension when it starts, by a file of its id that says where its directory is. */
+async function placeExtension(profile: string, addOn: string, extensionDir: string): Promise<void> {
+  await mkdir(join(profile, 'extensions'), { recursive: true, mode: 0o700 });
+  await writeFile(join(profile, 'extensions', addOn), extensionDir);
+}
+
+/** The package that a user would install; gives its file. */
+async function packExtension(profile: string, extensionDir: string): Promise<string> {
+  const file = join(profile, 'extension.xpi');
+  await writeFile(file, zipOf(await entriesBelow(extensionDir)));
+  return file;
 }
 
 /** Without the second or so in which it stores what it knows. */
@@ -106,8 +117,11 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
   const executablePath = findBrowser('firefox');
   if (executablePath === null)
     throw new Error('No Firefox was found. Install it or set PHOTOFINISH_FIREFOX.');
-  const { profile, local } = options;
-  const addOn = await installExtension(options);
+  const { profile, local, extensionDir, installsLater = false } = options;
+  await mkdir(profile, { recursive: true, mode: 0o700 });
+  const addOn = extensionDir === undefined ? '' : await addOnIn(extensionDir);
+  const archive = extensionDir && installsLater ? await packExtension(profile, extensionDir) : null;
+  if (extensionDir !== undefined && archive === null) await placeExtension(profile, addOn, extensionDir);
   // A profile that was used has its own.
   if (options.compiled !== undefined) await cp(options.compiled, profile, { recursive: true, force: false });
   const browser = await puppeteer.launch({
@@ -129,8 +143,20 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
   try {
     const privileged = await becomePrivileged(browser);
     if (local) await meet(privileged, local);
-    const host = addOn === null ? '' : await privileged.hostOf(addOn);
+    let host = addOn === '' || archive !== null ? '' : await privileged.hostOf(addOn);
+    const installerOf = (file: string): Installer => ({
+      async install() {
+        await privileged.forgetRequests();
+        await privileged.install(file);
+        host = await privileged.hostOf(addOn);
+      },
+      async uninstall() {
+        await privileged.closeTabs();
+        await privileged.uninstall(addOn);
+      },
+    });
     return {
+      installer: archive === null ? null : installerOf(archive),
       privileged,
       version: (await browser.version()).replace('firefox/', ''),
       newTab: async () => firefoxTab(await browser.newPage(), privileged),
@@ -139,8 +165,8 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
         firefoxTab(await (await browser.createBrowserContext()).newPage(), privileged),
       extensionUrl: (page) => `moz-extension://${host}/${page}`,
       requests: privileged.requests,
-      stopBackground: () => privileged.stopBackground(addOn ?? ''),
-      allowPrivateWindows: () => privileged.allowPrivateWindows(addOn ?? ''),
+      stopBackground: () => privileged.stopBackground(addOn),
+      allowPrivateWindows: () => privileged.allowPrivateWindows(addOn),
       closed: new Promise((resolve) => browser.once('disconnected', () => resolve())),
       close: () => browser.close(),
       abandon: () => abandon(browser),

@@ -38,17 +38,16 @@ export class Popup {
   async origins(): Promise<OriginRow[]> {
     return this.tab.evaluate(() =>
       [...document.querySelectorAll('#origin-table tbody[data-origin]')].map((body) => {
-        const cells = Array.from(body.querySelectorAll('tr.main td'));
-        const [protocol, requests, forecast, race] = cells;
-        const sign = forecast?.querySelector('.sign');
+        const text = (selector: string) => body.querySelector(`tr.main ${selector}`)?.textContent ?? '';
+        const sign = body.querySelector('tr.main .sign');
         return {
           origin: body.getAttribute('data-origin') ?? '',
-          protocol: protocol?.textContent ?? '',
-          requests: Number(requests?.textContent),
-          // The sign comes first; its words are for screen readers.
-          forecast: forecast?.lastChild?.textContent ?? '',
+          protocol: text('.protocol .name'),
+          requests: Number(text('.requests .value')),
+          // Its sign is all there is to see; the protocol is for screen readers.
+          forecast: text('.foretold') || text('.forecast .value'),
           scored: sign?.matches('.right') ? 'right' : sign?.matches('.wrong') ? 'wrong' : null,
-          race: race?.textContent ?? '',
+          race: text('.race .value'),
         };
       }),
     );

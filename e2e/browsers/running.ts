@@ -10,7 +10,7 @@ export interface SeenRequest {
 
 /** What a browser must know of local origins; whatever `startOrigins` gives fits. */
 export interface LocalOrigins {
-  readonly origins: Readonly<Record<string, { readonly host: string }>>;
+  readonly origins: Readonly<Record<string, { readonly host: string; readonly address?: string }>>;
   /** Digests of the public keys in use, by which Chromium trusts them. */
   readonly spki: readonly string[];
   /** The authority that signed them, by which Firefox trusts them. */
@@ -25,14 +25,24 @@ export interface LocalOrigins {
  */
 export type ProxyChoice = 'none' | number;
 
+/** The extension, put into a browser that runs and taken out of it again, by the browser's own means. */
+export interface Installer {
+  /** As a user installs it: it knows nothing, is allowed nothing that was not granted before, and greets. */
+  install(): Promise<void>;
+  /** Closes every tab and window, but for one empty tab, and uninstalls the extension with all that it has stored. */
+  uninstall(): Promise<void>;
+}
+
 export interface RunningBrowser {
   readonly version: string;
+  /** Null where the extension was there from the start. */
+  readonly installer: Installer | null;
   newTab(): Promise<Tab>;
   /** A tab of a container, which keeps an identity of its own; null where the browser has none. */
   readonly newContainerTab: (() => Promise<Tab>) | null;
   /** The address of a page of the extension: `popup/popup.html`. */
   extensionUrl(page: string): string;
-  /** Every request to a host since the browser started, as far as the browser tells of it. */
+  /** Every request to a host since the browser started or the extension was last installed, as far as the browser tells of it. */
   requests(): Promise<readonly SeenRequest[]>;
   /** Ends the extension's background at once, as the browser does when it is idle or the memory is needed. */
   stopBackground(): Promise<void>;

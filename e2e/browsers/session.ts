@@ -10,12 +10,12 @@ import { TOP } from '../scratch.ts';
 import { launchChromium } from './chromium.ts';
 import { homeEnvironment, launchFirefox } from './firefox.ts';
 import { Popup } from './popup.ts';
-import type { ProxyChoice, RunningBrowser } from './running.ts';
+import type { ProxyChoice, RunningBrowser, LocalOrigins as TrustedOrigins } from './running.ts';
 import type { Tab } from './tab.ts';
 import { settleIn } from './welcome.ts';
 
 const HELPER_COMMAND = join(TOP, 'native-host/bin/photofinish');
-const POPUP_SIZE = { width: 400, height: 600 };
+const POPUP_SIZE = { width: 520, height: 600 };
 
 /** Work that Firefox does for its makers and for tabs that may come; its answers to pages do not depend on it. */
 const QUIET_FIREFOX = {
@@ -43,9 +43,14 @@ export interface SessionOptions {
   readonly helper?: boolean;
   /** Whether the user lets the extension speak to the helper, where the browser wants that asked; as `helper` unless said. */
   readonly consent?: boolean;
-  readonly proxy?: ProxyChoice;
+  readonly proxy?: ProxyChoice | undefined;
   /** What Firefox begins with, from `compileFirefox`. */
   readonly compiled?: string | undefined;
+}
+
+/** What of it the browser is started with. */
+export interface LaunchOptions extends Omit<SessionOptions, 'helper' | 'consent' | 'local'> {
+  readonly local?: TrustedOrigins | undefined;
 }
 
 export interface SessionFiles {
@@ -57,7 +62,7 @@ export interface SessionFiles {
   readonly cache: string;
 }
 
-export interface Session extends Omit<RunningBrowser, 'closed'> {
+export interface Session extends Omit<RunningBrowser, 'closed' | 'installer'> {
   readonly kind: BrowserKind;
   readonly files: SessionFiles;
   /** Opens a page of the extension in a tab of its own: `dashboard/dashboard.html`. */
@@ -91,7 +96,10 @@ export function hostDirectory({ browser, home, profile }: SessionFiles): string 
 /** The helper's settings for these origins: where they are, whom to trust, and that loopback is allowed. */
 function helperSettings(cache: string, local: LocalOrigins | undefined): object {
   if (local === undefined) return { cache };
-  const resolve = Object.values(local.origins).map(({ host, port }) => [`${host}:${port}`, '127.0.0.1']);
+  const resolve = Object.values(local.origins).map(({ host, port, address = '127.0.0.1' }) => [
+    `${host}:${port}`,
+    address,
+  ]);
   return { cache, allowPrivate: ['127.0.0.0/8'], ca: [local.caPath], resolve: Object.fromEntries(resolve) };
 }
 
@@ -101,20 +109,35 @@ export async function installHelper(files: SessionFiles, local?: LocalOrigins): 
   const settings = JSON.stringify(helperSettings(files.cache, local), null, 2);
   await writeFile(config, `${settings}\n`, { mode: 0o600 });
   const args = ['install', '--browser', browser, '--config', config];
-  if (browser === 'chromium') args.push('--user-data-dir', profile);
+  if (browser === 'chromium') {
+    await mkdir(profile, { recursive: true });
+    args.push('--user-data-dir', profile);
+  }
   const env = browser === 'chromium' ? process.env : homeEnvironment(home);
   await promisify(execFile)(HELPER_COMMAND, args, { env });
 }
 
-function launch(options: SessionOptions, files: SessionFiles): Promise<RunningBrowser> {
-  const { browser, headless, local, proxy, dir, compiled } = options;
+/** Starts the browser of an installation, with the extension unless that `installsLater`. */
+export function launch(
+  options: LaunchOptions & { readonly installsLater?: boolean },
+  files: SessionFiles,
+): Promise<RunningBrowser> {
+  const { browser, headless, local, proxy, dir, compiled, installsLater = false } = options;
   const extensionDir = join(TOP, 'extension', 'dist', browser);
   const { profile, home } = files;
   if (browser === 'chromium')
-    return launchChromium({ extensionDir, userDataDir: profile, headless, local, proxy });
+    return launchChromium({
+      extensionDir,
+      installsLater,
+      userDataDir: profile,
+      headless,
+      local,
+      proxy,
+    });
   const downloads = join(dir, 'downloads');
   return launchFirefox({
     extensionDir,
+    installsLater,
     profile,
     home,
     downloads,
@@ -146,49 +169,67 @@ async function tabIdOf(tab: Tab, extensionPage: Tab): Promise<number> {
   return id;
 }
 
+/** Makes the directories of an installation; whether its profile is new. */
+export async function makeDirectories({ home, profile }: SessionFiles): Promise<boolean> {
+  const made = { recursive: true, mode: 0o700 } as const;
+  await mkdir(home, made);
+  return (await mkdir(profile, made)) !== undefined;
+}
+
 /** Makes the installation in `dir` and opens the browser. */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const files = sessionFiles(options.browser, options.dir);
-  const made = { recursive: true, mode: 0o700 } as const;
-  await mkdir(files.home, made);
-  const fresh = (await mkdir(files.profile, made)) !== undefined;
+  const fresh = await makeDirectories(files);
   const { helper = true, consent = helper } = options;
   if (helper) await installHelper(files, options.local);
   let running = await launch(options, files);
-
-  const openPage = async (page: string): Promise<Tab> => {
-    const tab = await running.newTab();
-    await tab.goto(running.extensionUrl(page));
-    return tab;
-  };
-  await settleIn(await openPage('options/options.html'), { fresh, consent });
-  return {
-    kind: options.browser,
-    files,
-    version: running.version,
-    newTab: () => running.newTab(),
-    get newContainerTab() {
-      return running.newContainerTab;
-    },
-    extensionUrl: (page) => running.extensionUrl(page),
-    openPage,
-    async openPopup(shown) {
-      const page = 'popup/popup.html';
-      const tab = await openPage(page);
-      await tab.setViewport(POPUP_SIZE);
-      if (shown !== null) await tab.goto(running.extensionUrl(`${page}?tab=${await tabIdOf(shown, tab)}`));
-      await tab.bringToFront();
-      return new Popup(tab);
-    },
-    requests: () => running.requests(),
-    stopBackground: () => running.stopBackground(),
-    allowPrivateWindows: () => running.allowPrivateWindows(),
-    closed: () => running.closed,
+  const session = sessionWith(files, () => running, {
     async restart() {
       await running.close();
       running = await launch(options, files);
     },
+    allowPrivateWindows: () => running.allowPrivateWindows(),
     close: () => running.close(),
     abandon: () => running.abandon(),
+  });
+  await settleIn(await session.openPage('options/options.html'), { fresh, consent });
+  return session;
+}
+
+/** A session with the browser that runs at each moment; who started it says how it ends. */
+export function sessionWith(
+  files: SessionFiles,
+  running: () => RunningBrowser,
+  ends: Pick<Session, 'restart' | 'allowPrivateWindows' | 'close' | 'abandon'>,
+): Session {
+  const openPage = async (page: string): Promise<Tab> => {
+    const tab = await running().newTab();
+    await tab.goto(running().extensionUrl(page));
+    return tab;
+  };
+  return {
+    ...ends,
+    kind: files.browser,
+    files,
+    version: running().version,
+    newTab: () => running().newTab(),
+    get newContainerTab() {
+      return running().newContainerTab;
+    },
+    extensionUrl: (page) => running().extensionUrl(page),
+    openPage,
+    async openPopup(shown) {
+      const page = 'popup/popup.html';
+      const known = await shown?.extensionTabId?.();
+      const tab = await openPage(known === undefined ? page : `${page}?tab=${known}`);
+      await tab.setViewport(POPUP_SIZE);
+      if (shown !== null && known === undefined)
+        await tab.goto(running().extensionUrl(`${page}?tab=${await tabIdOf(shown, tab)}`));
+      await tab.bringToFront();
+      return new Popup(tab);
+    },
+    requests: () => running().requests(),
+    stopBackground: () => running().stopBackground(),
+    closed: () => running().closed,
   };
 }

@@ -65,6 +65,8 @@ export interface Driver {
   /** Does something that starts a download, and gives its file once it is whole. */
   download(action: () => Promise<void>): Promise<Download>;
   bringToFront(): Promise<void>;
+  /** The number that extensions know the tab by; null where only they can tell. */
+  readonly extensionTabId: (() => Promise<number>) | null;
   /** Opens the browser's developer tools on the tab. */
   openDeveloperTools(): Promise<void>;
   close(): Promise<void>;

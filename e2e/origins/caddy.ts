@@ -1,4 +1,4 @@
-// Builds and starts Caddy, so that what holds against our own server is also proven against one by other hands.
+// Starts Caddy, so that what holds against our own server is also proven against one by other hands.
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -9,13 +9,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { buildGoModule, type GoModule } from '../go-module.ts';
+import { goProgram } from '../go-programs.ts';
 import { scratchDirectory } from '../scratch.ts';
 import type { Certificate, RunningOrigin } from './start.ts';
-
-const MODULE: GoModule = { name: 'Caddy', directory: fileURLToPath(new URL('caddy', import.meta.url)) };
 
 const START_TIMEOUT_MS = 20_000;
 /** What Caddy puts the protocol's name in the place of. */
@@ -37,6 +34,10 @@ export interface CaddyOptions {
   alsoHosts?: readonly { host: string; certificate: Certificate }[];
   /** Blanks make its page this long; as long as it is unless said. */
   bodyBytes?: number;
+  /** Routes as Caddy's own configuration has them, in place of its page. */
+  routes?: readonly object[];
+  /** The file of its access log, a JSON object a line; nothing is logged unless said. */
+  accessLog?: string;
   /** A network namespace, where it listens on this port of every address; a free port of loopback unless said. */
   inside?: {
     spawn(file: string, args: readonly string[], options: SpawnOptions): ChildProcess;
@@ -54,10 +55,10 @@ export interface RunningCaddy extends RunningOrigin {
 
 /**
  * Starts Caddy with HTTP/1.1, HTTP/2 and HTTP/3 on one port, everything else at its defaults, and resolves once it
- * speaks all of them. Throws as `buildGoModule` does, or with Caddy's own words if it ends before that.
+ * speaks all of them. Throws as `goProgram` does, or with Caddy's own words if it ends before that.
  */
 export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
-  const binary = await buildGoModule(MODULE);
+  const binary = goProgram('caddy');
   const dir = await scratchDirectory('caddy');
   const { inside } = options;
   const port = inside?.port ?? (await freePort());
@@ -68,7 +69,14 @@ export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
   const start = inside?.spawn ?? spawn;
   const child = start(binary, ['run', '--config', configPath], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, HOME: dir, XDG_CONFIG_HOME: dir, XDG_DATA_HOME: dir },
+    env: {
+      ...process.env,
+      HOME: dir,
+      XDG_CONFIG_HOME: dir,
+      XDG_DATA_HOME: dir,
+      // Go has WebSockets over HTTP/2 (RFC 8441) switched off unless asked.
+      GODEBUG: 'http2xconnect=1',
+    },
   });
   if (child.stderr === null || child.pid === undefined) throw new Error('Caddy cannot be started');
   const { pid } = child;
@@ -90,9 +98,8 @@ export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
   return { origin: `https://${options.host}:${port}`, host: options.host, port, pid, version, stop };
 }
 
-function configuration(options: CaddyOptions, listen: string, dir: string): object {
-  const { host, alsoHosts = [], bodyBytes = 0 } = options;
-  const certificates = [options, ...alsoHosts].map(({ certificate }) => certificate);
+/** Its page, for any address. */
+function pageRoute({ host, bodyBytes = 0 }: CaddyOptions): object {
   const page =
     `<!doctype html><html lang="en"><title>${host}</title>` +
     '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">' +
@@ -103,10 +110,28 @@ function configuration(options: CaddyOptions, listen: string, dir: string): obje
     'timing-allow-origin': ['*'],
     'access-control-allow-origin': ['*'],
   };
+  const body = page.padEnd(bodyBytes + PLACEHOLDER.length - PROTOCOL_CHARS);
+  return { handle: [{ handler: 'static_response', headers, body }] };
+}
+
+function logging(accessLog: string | undefined): object {
+  const complaints = { level: 'WARN', exclude: ['http.log.access'] };
+  if (accessLog === undefined) return { logs: { default: complaints } };
+  const access = {
+    writer: { output: 'file', filename: accessLog, roll: false },
+    encoder: { format: 'json' },
+    include: ['http.log.access'],
+  };
+  return { logs: { default: complaints, access } };
+}
+
+function configuration(options: CaddyOptions, listen: string, dir: string): object {
+  const { alsoHosts = [], accessLog } = options;
+  const certificates = [options, ...alsoHosts].map(({ certificate }) => certificate);
   return {
     admin: { disabled: true, config: { persist: false } },
     storage: { module: 'file_system', root: dir },
-    logging: { logs: { default: { level: 'WARN' } } },
+    logging: logging(accessLog),
     apps: {
       http: {
         grace_period: GRACE_PERIOD,
@@ -116,17 +141,8 @@ function configuration(options: CaddyOptions, listen: string, dir: string): obje
             protocols: ['h1', 'h2', 'h3'],
             automatic_https: { disable: true },
             tls_connection_policies: [{}],
-            routes: [
-              {
-                handle: [
-                  {
-                    handler: 'static_response',
-                    headers,
-                    body: page.padEnd(bodyBytes + PLACEHOLDER.length - PROTOCOL_CHARS),
-                  },
-                ],
-              },
-            ],
+            routes: options.routes ?? [pageRoute(options)],
+            ...(accessLog !== undefined && { logs: {} }),
           },
         },
       },

@@ -21,10 +21,15 @@ export type Answer<Data> =
   | 'lost'
   | 'SERVFAIL';
 
+/** An HTTPS record as its octets, in hexadecimal. */
+export interface RawRecord {
+  readonly rdata: string;
+}
+
 export interface HostScript {
   readonly A?: Answer<string>;
   readonly AAAA?: Answer<string>;
-  readonly HTTPS?: Answer<HttpsRecord>;
+  readonly HTTPS?: Answer<HttpsRecord | RawRecord>;
 }
 
 export interface RunningDns {
@@ -80,10 +85,11 @@ function httpsData({ priority, target, alpn = [], port, hints = [] }: HttpsRecor
   ]);
 }
 
-function packetOf(name: string, kind: keyof HostScript, record: string | HttpsRecord): Packet {
+function packetOf(name: string, kind: keyof HostScript, record: string | HttpsRecord | RawRecord): Packet {
   const packet = { name, ttl: TTL_SECONDS };
   if (typeof record === 'string') return { ...packet, type: kind === 'AAAA' ? 'AAAA' : 'A', data: record };
-  return { ...packet, type: HTTPS, data: httpsData(record) } as unknown as Packet;
+  const data = 'rdata' in record ? Buffer.from(record.rdata, 'hex') : httpsData(record);
+  return { ...packet, type: HTTPS, data } as unknown as Packet;
 }
 
 /** Starts a server for these names, on loopback unless said; every other name does not exist. */
@@ -101,7 +107,7 @@ export async function startDns(
     const kind = ((question.type as string) === HTTPS ? 'HTTPS' : question.type) as keyof HostScript;
     asked.push(`${kind} ${question.name}`);
     const script = names[question.name.toLowerCase()];
-    const answer: Answer<string | HttpsRecord> = script?.[kind] ?? [];
+    const answer: Answer<string | HttpsRecord | RawRecord> = script?.[kind] ?? [];
     if (answer === 'lost') return;
     const code = script === undefined ? NXDOMAIN : answer === 'SERVFAIL' ? SERVFAIL : 0;
     const { records, afterMs } =

@@ -3,6 +3,7 @@ import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'n
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { rustProgram } from '../rust-programs.ts';
 import { scratchDirectory } from '../scratch.ts';
@@ -11,7 +12,7 @@ const BINARY = rustProgram('photofinish-origin');
 
 /** What one origin speaks, advertises and hides. */
 export interface OriginSettings {
-  /** A name under `.test`; browsers are told to find those on loopback. */
+  /** Any name; browsers are told to find it here. */
   host: string;
   /** For UDP and TCP alike; 0, the default, takes a free one. */
   port?: number;
@@ -61,6 +62,8 @@ export interface OriginsOptions<Name extends string> {
   origins: Record<Name, OriginSettings>;
   /** Where certificates are written and kept; a directory that `stop` removes unless said. */
   dir?: string;
+  /** Origins that still run and whose certificates, for all these hosts, serve here too: nobody need trust others. */
+  certifiedBy?: Pick<RunningOrigins<string>, 'caPath'> | undefined;
   /** Further hosts that get a certificate, for other servers. */
   certificateHosts?: readonly string[];
   /** Told of every request. */
@@ -74,6 +77,8 @@ export interface RunningOrigin {
   origin: string;
   host: string;
   port: number;
+  /** Where it listens, unless that is 127.0.0.1 alone. */
+  address?: string;
 }
 
 export interface Certificate {
@@ -111,9 +116,12 @@ export async function startOrigins<Name extends string>(
   if (!existsSync(BINARY)) {
     throw new Error('The origin server is not built. Run: npm run build');
   }
-  const dir = options.dir ?? (await scratchDirectory('origins'));
+  const { certifiedBy } = options;
+  const issued = certifiedBy && dirname(certifiedBy.caPath);
+  const dir = issued ?? options.dir ?? (await scratchDirectory('origins'));
   const settings = {
     dir,
+    issued: issued !== undefined,
     origins: Object.values(options.origins),
     certificateHosts: options.certificateHosts ?? [],
     log: options.onRequest !== undefined,
@@ -130,7 +138,7 @@ export async function startOrigins<Name extends string>(
   const stop = async () => {
     child.stdin.end();
     await exited;
-    if (options.dir === undefined) await rm(dir, { recursive: true, force: true });
+    if (options.dir === undefined && issued === undefined) await rm(dir, { recursive: true, force: true });
   };
   const line = await Promise.race([firstLine(child), exited.then(() => null)]);
   if (line === null) {
@@ -138,7 +146,10 @@ export async function startOrigins<Name extends string>(
     throw new Error(`The origin server did not start: ${complaints.join('\n')}`);
   }
   const ready = JSON.parse(line) as ReadyLine;
-  const named = Object.keys(options.origins).map((name, index) => [name, ready.origins[index]]);
+  const named = Object.entries<OriginSettings>(options.origins).map(([name, { address }], index) => [
+    name,
+    { ...ready.origins[index], ...(address !== undefined && address !== '::' && { address }) },
+  ]);
   return {
     origins: Object.fromEntries(named) as Record<Name, RunningOrigin>,
     caPath: ready.caPath,

@@ -36,6 +36,11 @@ function helperCommand(): readonly [file: string, ...args: string[]] {
   }
 }
 
+/** What is read here of the document `photofinish.install/1`. */
+interface Installed {
+  readonly addon: { readonly state: string; readonly text: string; readonly remedy: string | null };
+}
+
 /** Installs the helper into a profile, its settings and its host cache in the same directory. */
 export async function installHelper(dir: string, settings: Readonly<Record<string, unknown>>): Promise<void> {
   const profile = join(dir, 'profile');
@@ -45,5 +50,11 @@ export async function installHelper(dir: string, settings: Readonly<Record<strin
   await writeFile(config, `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 });
   const [file, ...args] = helperCommand();
   const where = ['--browser', 'chromium', '--user-data-dir', profile, '--config', config];
-  await promisify(execFile)(file, [...args, 'install', ...where]);
+  const { stdout } = await promisify(execFile)(file, [...args, 'install', '--json', ...where]);
+  const { addon } = JSON.parse(stdout) as Installed;
+  // A helper that cannot race would let every test of races pass or fail for the wrong reason.
+  if (addon.state === 'problem')
+    throw new Error(
+      `Photofinish's helper cannot race: ${addon.text}. ${addon.remedy} Or set photofinishOptions.helper to false.`,
+    );
 }

@@ -1,38 +1,27 @@
-// What every npm script enters first: plain JavaScript for whatever Node is installed. It makes the checkout ready
-// (packages, Rust, browsers, peers), saying what it does, and then hands over to the TypeScript command under the pinned
-// Node.
-import { spawn } from 'node:child_process';
+// What every npm script enters first: plain JavaScript for whatever Node is installed. It understands the command line,
+// looks for what the machine must have, installs the npm packages, and then hands over to the TypeScript command under the
+// pinned Node.
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
-  MissingPrerequisite,
-  needChromium,
-  needRust,
-  run,
-  version,
-  wantChromium,
-  wantFirefox,
-  wantNetworkTools,
-} from './prerequisites.mjs';
-import { needPython } from './python.mjs';
+  aboutProgram,
+  artefactsFor,
+  BadUsage,
+  COMMANDS,
+  listOf,
+  programFile,
+  readCommandLine,
+  scriptFile,
+  usageOf,
+} from './command-lines.mjs';
+import { insistOnPrerequisites, MissingPrerequisite, prerequisitesOf, run } from './prerequisites.mjs';
 
 const TOP = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const BIN = join(TOP, 'node_modules', '.bin');
 const RUNTIME = join(BIN, 'node');
-
-/** Which commands exist, and what each needs beside the packages. */
-const NEEDS = {
-  build: [needRust],
-  check: [needRust],
-  package: [needRust],
-  test: [needRust, needChromium, wantFirefox, needPython, wantNetworkTools],
-  start: [needRust, needChromium],
-  bench: [needRust, needChromium, wantNetworkTools],
-  lab: [needRust, wantChromium, wantFirefox, needPython, wantNetworkTools],
-  pictures: [needRust, needChromium],
-};
 
 function readLock(path) {
   try {
@@ -58,8 +47,9 @@ function packagesInstalled() {
 }
 
 function runtimeWorks() {
+  if (!existsSync(RUNTIME)) return false;
   const wanted = readLock(join(TOP, 'package-lock.json'))?.['node_modules/node']?.version;
-  return existsSync(RUNTIME) && version(RUNTIME) === `v${wanted}`;
+  return spawnSync(RUNTIME, ['--version'], { encoding: 'utf8' }).stdout?.trim() === `v${wanted}`;
 }
 
 async function needPackages() {
@@ -77,10 +67,10 @@ async function needPackages() {
     );
 }
 
-/** Runs the command under the pinned Node; gives the code to exit with. */
-function handOver(command, args) {
+/** Runs a file under the pinned Node; gives the code to exit with. */
+function handOver(file, args) {
   const path = [BIN, process.env.PATH ?? ''].join(delimiter);
-  const child = spawn(RUNTIME, [join(TOP, 'e2e', 'run', `${command}.ts`), ...args], {
+  const child = spawn(RUNTIME, [file, ...args], {
     cwd: TOP,
     stdio: 'inherit',
     env: { ...process.env, PATH: path },
@@ -93,23 +83,48 @@ function handOver(command, args) {
   });
 }
 
+/** Help for a program: what it measures, and its own words where it can be run for them. */
+async function helpWith({ command, program }) {
+  if (program === undefined || program === 'all') return void process.stdout.write(`${usageOf(command)}\n`);
+  process.stdout.write(`${aboutProgram(command, program)}\n\n`);
+  if (command === 'lab' && runtimeWorks()) return handOver(programFile(command, program), ['--help']);
+  process.stdout.write(
+    `usage: npm run ${command} -- ${program}${command === 'lab' ? ' [ARGUMENT...]' : ''}\n`,
+  );
+}
+
+/** Build servers set this variable; nobody is there to be asked. */
+const { CI = '' } = process.env;
+
 async function main() {
-  const [command, ...args] = process.argv.slice(2);
-  if (!Object.hasOwn(NEEDS, command ?? '')) {
-    process.stderr.write(`usage: npm run ${Object.keys(NEEDS).join('|')} [-- ARGUMENT...]\n`);
+  const [command = '', ...args] = process.argv.slice(2);
+  if (!COMMANDS.includes(command)) {
+    process.stderr.write(`usage: npm run ${COMMANDS.join('|')} [-- ARGUMENT...]\n`);
     return 2;
   }
+  const asked = readCommandLine(command, args);
+  if (asked.help) return (await helpWith(asked)) ?? 0;
+  if (asked.list) {
+    process.stdout.write(
+      `${['bench', 'lab'].includes(command) ? `${usageOf(command).split('\n')[0]}\n\n` : ''}${listOf(command)}\n`,
+    );
+    return 0;
+  }
+  await insistOnPrerequisites(prerequisitesOf(asked, artefactsFor(asked)), { yes: asked.yes || CI !== '' });
   await needPackages();
-  for (const need of NEEDS[command]) await need();
   // Profiles, caches and results of whatever runs; browsing history, so nobody else's to read.
   mkdirSync(join(TOP, '.photofinish'), { recursive: true, mode: 0o700 });
-  return handOver(command, args);
+  return handOver(scriptFile(command), args);
 }
 
 try {
   process.exitCode = await main();
 } catch (error) {
-  if (!(error instanceof MissingPrerequisite)) throw error;
-  process.stderr.write(`\n${error.message}\n`);
-  process.exitCode = 1;
+  if (error instanceof BadUsage) {
+    process.stderr.write(`${error.message}\n\n${usageOf(process.argv[2])}\n`);
+    process.exitCode = 2;
+  } else if (error instanceof MissingPrerequisite) {
+    process.stderr.write(`\n${error.message}\n`);
+    process.exitCode = 1;
+  } else throw error;
 }

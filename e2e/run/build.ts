@@ -1,36 +1,21 @@
-// `npm run build`: everything that is loaded or started by somebody else (addon, helper, extension, local origins), in
-// the order in which one needs the other. cargo knows what is up to date, and esbuild is faster than asking.
-
-import { placeRustPrograms } from '../rust-programs.ts';
-import { type Command, endCommandsOnSignals, runStep } from './command.ts';
+// `npm run build [-- NAME...]`: everything that is loaded or started by somebody else (addon, helper, extension, local
+// origins), or what is named.
+import { makeAll } from './artefacts.ts';
+import { endCommandsOnSignals } from './command.ts';
+import { type ArtefactName, artefactsFor, PRODUCT, readCommandLine } from './command-lines.mjs';
 import { heading, say } from './display.ts';
 
-const STEPS: readonly (readonly [title: string, command: Command])[] = [
-  // With the whole workspace, whose members then share what they depend on.
-  [
-    'QUIC addon, local origins and links',
-    { file: 'npm', args: ['run', '--silent', 'build:quic', '-w', 'native-host'] },
-  ],
-  ['helper', { file: process.execPath, args: ['native-host/build.ts'] }],
-  ['extension', { file: process.execPath, args: ['extension/build.ts'] }],
-  ['fixtures for Playwright', { file: process.execPath, args: ['e2e/playwright/build.ts'] }],
-];
-
-/** Builds everything; stops at the first failure, after printing what the failed step said. */
-export async function build(): Promise<boolean> {
+/** Makes these, the product unless said; says what went wrong. Gives whether it went well: only
+ * peers may be missing, where what they are made with is. */
+export async function build(names: readonly ArtefactName[] = PRODUCT): Promise<boolean> {
   heading('Build');
-  for (const [title, command] of STEPS) {
-    const ended = await runStep(title, command);
-    if (!ended.ok) {
-      say(ended.output);
-      return false;
-    }
-  }
-  await placeRustPrograms();
-  return true;
+  const { failed, skipped } = await makeAll(names);
+  for (const { title, output } of failed) say(`\n✗ ${title}\n${output.trimEnd()}`);
+  return failed.length === 0 && skipped.every(({ name }) => !PRODUCT.includes(name));
 }
 
 if (import.meta.main) {
   endCommandsOnSignals();
-  process.exitCode = (await build()) ? 0 : 1;
+  const wanted = artefactsFor(readCommandLine('build', process.argv.slice(2)));
+  process.exitCode = (await build(wanted)) ? 0 : 1;
 }

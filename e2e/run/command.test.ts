@@ -1,5 +1,6 @@
 // Commands that hang, leave children behind or cannot be started must not take the test run with them.
 import assert from 'node:assert/strict';
+import { getPriority } from 'node:os';
 import test from 'node:test';
 import { runStep } from './command.ts';
 
@@ -28,7 +29,13 @@ test('the exit code is handed on, a death by signal and a missing program have o
 });
 
 test('a command that hangs is ended together with its children', async () => {
-  const ended = await runStep('hangs', { ...shell('echo begun; sleep 600 & wait'), silenceLimitMs: 200 });
+  const ended = await runStep('hangs', { ...shell('echo begun; sleep 600 & wait'), silenceLimitMs: 2000 });
   assert.equal(ended.ok, false);
-  assert.match(ended.output, /begun[\s\S]*ended after 0\.2 s without a word/);
+  assert.match(ended.output, /begun[\s\S]*ended after 2\.0 s without a word/);
+});
+
+test('a command that stands back does so with all that it starts', async () => {
+  const { output } = await runStep('stands back', { ...shell('sleep 0.2; nice; sh -c nice'), nice: 7 });
+  const own = getPriority();
+  assert.deepEqual(output.trim().split('\n'), [String(Math.max(own, 7)), String(Math.max(own, 7))]);
 });

@@ -2,11 +2,12 @@
 // and never leaves it behind when we are interrupted.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { constants } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { TOP } from '../scratch.ts';
-import { beginStep, formatElapsed } from './display.ts';
+import { beginStep, formatElapsed, type Step } from './display.ts';
 
-/** Building Caddy for the first time takes up to ten minutes without a word; nothing else is silent for so long. */
+/** A crate that is compiled on a slow machine takes minutes without a word; nothing is silent for so long. */
 const SILENCE_LIMIT_MS = 12 * 60_000;
 /** From the request to end until the end. */
 const GRACE_MS = 10_000;
@@ -15,6 +16,8 @@ export interface Command {
   readonly file: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The checkout unless said. */
+  readonly cwd?: string;
   /**
    * Sees every line as it comes. What it returns is shown as the step's detail; `null` keeps the last one.
    * Without it the line itself is shown.
@@ -22,6 +25,8 @@ export interface Command {
   readonly onLine?: (line: string) => string | null;
   /** What to say behind the title once the command has ended well. */
   readonly note?: () => string;
+  /** How far it stands back for what runs beside it: 0, not at all, to 19; 0 unless said. */
+  readonly nice?: number;
   /** After that long without a line the command has hung, and is ended; twelve minutes unless said. */
   readonly silenceLimitMs?: number;
 }
@@ -56,6 +61,18 @@ function signalAll(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
+/** Lets a command and its children work with what others leave. Nothing depends on it, so nothing is said if it fails. */
+function standBack({ pid }: ChildProcess, nice: number): void {
+  if (pid === undefined || nice === 0) return;
+  try {
+    setPriority(pid, nice);
+    // Linux shares processors out among sessions first, where it is built so, and every command here has its own.
+    writeFileSync(`/proc/${pid}/autogroup`, String(nice));
+  } catch {
+    // It has ended already, or this system knows no such groups.
+  }
+}
+
 /** Ends a command that has said nothing for too long; `heard` is to be called whenever it speaks. */
 function watchSilence(child: ChildProcess, limitMs: number, onTooLong: () => void) {
   let last: NodeJS.Timeout | undefined;
@@ -73,9 +90,17 @@ function watchSilence(child: ChildProcess, limitMs: number, onTooLong: () => voi
   };
 }
 
-/** From here on SIGINT, SIGTERM and SIGHUP end the running command first, then this process. */
-export function endCommandsOnSignals(): void {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(signal));
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * From here on SIGINT, SIGTERM and SIGHUP end the running commands first, then this process; until what it gives is
+ * called.
+ */
+export function endCommandsOnSignals(): () => void {
+  for (const signal of SIGNALS) process.on(signal, interrupt);
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, interrupt);
+  };
 }
 
 function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): number {
@@ -95,19 +120,31 @@ export async function runInView({ file, args }: Pick<Command, 'file' | 'args'>):
   return code;
 }
 
-/** Runs the command to its end. Never throws: a command that cannot be started has failed with code 127. */
-export async function runStep(title: string, command: Command): Promise<Ended> {
+/**
+ * Runs the command to its end, or several as one step until one of them fails. Never throws: a command that cannot be
+ * started has failed with code 127.
+ */
+export async function runStep(title: string, command: Command | readonly Command[]): Promise<Ended> {
+  const commands = 'file' in command ? [command] : command;
   const step = beginStep(title);
   const startedMs = performance.now();
+  const output: string[] = [];
+  let code = 0;
+  for (const each of commands) if (code === 0) code = await runToEnd(each, step, output);
+  step.end(code === 0, code === 0 ? commands.at(-1)?.note?.() : `exit code ${code}`);
+  if (interruptedBy !== null) process.exit(128 + constants.signals[interruptedBy]);
+  return { ok: code === 0, code, output: output.join(''), elapsedMs: performance.now() - startedMs };
+}
+
+async function runToEnd(command: Command, step: Step, output: string[]): Promise<number> {
   const child = spawn(command.file, command.args, {
-    cwd: TOP,
+    cwd: command.cwd ?? TOP,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...command.env },
     detached: true,
   });
+  standBack(child, command.nice ?? 0);
   running.set(child, (signal) => signalAll(child, signal));
-
-  const output: string[] = [];
   const limitMs = command.silenceLimitMs ?? SILENCE_LIMIT_MS;
   const silence = watchSilence(child, limitMs, () => {
     output.push(`\nended after ${formatElapsed(limitMs)} without a word\n`);
@@ -138,7 +175,5 @@ export async function runStep(title: string, command: Command): Promise<Ended> {
   });
   silence.stop();
   running.delete(child);
-  step.end(code === 0, code === 0 ? command.note?.() : `exit code ${code}`);
-  if (interruptedBy !== null) process.exit(128 + constants.signals[interruptedBy]);
-  return { ok: code === 0, code, output: output.join(''), elapsedMs: performance.now() - startedMs };
+  return code;
 }

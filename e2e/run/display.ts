@@ -1,5 +1,6 @@
-// One visible step at a time on standard output: what is being done, for how long already, and how it ended. On a
-// terminal the line is rewritten in place; in a log a line is added now and then, so that nobody wonders.
+// Visible steps on standard output: what is being done, for how long already, and how it ended; several at a time where
+// several are. On a terminal the open ones stand below everything else and are rewritten in place; in a log a line is
+// added now and then, so that nobody wonders.
 
 /** In a log, a step that takes longer says so this often. */
 const HEARTBEAT_MS = 15_000;
@@ -9,16 +10,11 @@ export interface Step {
   /** What the step is busy with now; shown beside its elapsed time. */
   detail(text: string): void;
   /** Ends the step with its mark; `note` is put behind the title. */
-  end(ok: boolean, note?: string): void;
+  end(outcome: boolean | 'skipped', note?: string): void;
 }
 
-export function say(line = ''): void {
-  process.stdout.write(`${line}\n`);
-}
-
-export function heading(title: string): void {
-  say(`\n${title}`);
-}
+/** As much of a terminal or a log as is written to. */
+type Out = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'>;
 
 /** Seconds with one decimal, minutes from 100 s on. */
 export function formatElapsed(ms: number): string {
@@ -27,30 +23,67 @@ export function formatElapsed(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
 }
 
-/** Begins a step; exactly one is open at a time. */
-export function beginStep(title: string): Step {
-  const startedMs = performance.now();
-  const elapsed = () => formatElapsed(performance.now() - startedMs);
-  const isTerminal = process.stdout.isTTY === true;
-  let detail = '';
+export class Display {
+  readonly #out: Out;
+  /** A line for each open step, in the order in which they began. */
+  readonly #open = new Set<() => string>();
+  #drawn = 0;
+  #redraw: NodeJS.Timeout | undefined;
 
-  const draw = () => {
-    const line = `  … ${title}  ${elapsed()}  ${detail}`;
-    process.stdout.write(`\r\x1b[2K${line.slice(0, process.stdout.columns - 1)}`);
-  };
-  const remark = () => say(`  … ${title}  ${elapsed()}  ${detail}`);
-  const timer = setInterval(isTerminal ? draw : remark, isTerminal ? REDRAW_MS : HEARTBEAT_MS);
-  timer.unref();
-  if (isTerminal) draw();
+  constructor(out: Out) {
+    this.#out = out;
+  }
 
-  return {
-    detail(text) {
-      detail = text;
-    },
-    end(ok, note = '') {
-      clearInterval(timer);
-      if (isTerminal) process.stdout.write('\r\x1b[2K');
-      say(`  ${ok ? '✓' : '✗'} ${title}  ${elapsed()}${note === '' ? '' : `  ${note}`}`);
-    },
-  };
+  /** Writes a line above the open steps. */
+  say(line = ''): void {
+    this.#erase();
+    this.#out.write(`${line}\n`);
+    this.#draw();
+  }
+
+  /** Begins a step; others may be open. */
+  beginStep(title: string): Step {
+    const startedMs = performance.now();
+    const elapsed = () => formatElapsed(performance.now() - startedMs);
+    let detail = '';
+    const line = () => `  … ${title}  ${elapsed()}  ${detail}`;
+    const heartbeat = this.#out.isTTY ? undefined : setInterval(() => this.say(line()), HEARTBEAT_MS).unref();
+    this.#open.add(line);
+    this.#redraw ??= this.#out.isTTY ? setInterval(() => this.#draw(), REDRAW_MS).unref() : undefined;
+    this.#draw();
+    return {
+      detail(text) {
+        detail = text;
+      },
+      end: (outcome, note = '') => {
+        clearInterval(heartbeat);
+        this.#open.delete(line);
+        const mark = outcome === 'skipped' ? '–' : outcome ? '✓' : '✗';
+        this.say(`  ${mark} ${title}  ${elapsed()}${note === '' ? '' : `  ${note}`}`);
+        if (this.#open.size > 0) return;
+        clearInterval(this.#redraw);
+        this.#redraw = undefined;
+      },
+    };
+  }
+
+  #erase(): void {
+    if (this.#drawn > 0) this.#out.write(`\x1b[${this.#drawn}A\r\x1b[J`);
+    this.#drawn = 0;
+  }
+
+  #draw(): void {
+    if (!this.#out.isTTY) return;
+    this.#erase();
+    // A line that the terminal broke in two could not be taken back.
+    for (const line of this.#open) this.#out.write(`${line().slice(0, this.#out.columns - 1)}\n`);
+    this.#drawn = this.#open.size;
+  }
 }
+
+const display = new Display(process.stdout);
+
+export const say = (line?: string): void => display.say(line);
+export const heading = (title: string): void => say(`\n${title}`);
+/** Begins a step on standard output. */
+export const beginStep = (title: string): Step => display.beginStep(title);

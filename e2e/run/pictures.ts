@@ -30,7 +30,7 @@ const MIXED_VISITS = 4;
 /** Short and always the same, so that a new picture differs only where the product does. */
 const FIRST_PORT = 4433;
 /** Higher than its contents, so that no scroll bar takes of its width. */
-const POPUP = { width: 400, height: 1200 };
+const POPUP = { width: 520, height: 1200 };
 const POPUP_SCALE = 2;
 const REPORT = { width: 1100, height: 900 };
 const DASHBOARD = { width: 1280, height: 900 };

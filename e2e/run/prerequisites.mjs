@@ -1,83 +1,249 @@
-// What must be on the machine before anything of ours can be built or shown, how it is found, and what is said when it
-// is not there. Plain JavaScript without dependencies, because it runs before the packages are installed.
-import { spawn, spawnSync } from 'node:child_process';
+// What must be on the machine before anything of ours can be built or shown: looked for at once, told at once, and
+// installed by one call of apt-get where that is possible. Plain JavaScript without dependencies, because it runs before
+// the packages are installed.
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { BROWSERS, findBrowser, onPath } from './find-browser.mjs';
+import { findPython, PYTHON_NEEDED } from './python.mjs';
 
 /** Something that only the user can put right; its message says how. */
 export class MissingPrerequisite extends Error {}
 
+const OLDEST_NODE = '20.0.0';
 /** Edition 2024 came with this release. */
 const OLDEST_RUST = '1.85.0';
-/** Commands that make and shape networks, by the Debian package that has them. */
-const NETWORK_TOOLS = { ip: 'iproute2', nft: 'nftables' };
+/** What the modules that are built ask for, and the first Go that fetches a newer one of itself if it may. */
+const OLDEST_GO = '1.26.0';
+const OLDEST_GO_THAT_UPDATES = '1.21.0';
 
 /** Runs a command in view of the user, its duration named at the end; throws MissingPrerequisite when it fails. */
 export async function run(what, file, args, options) {
   process.stdout.write(`${what}: ${[file, ...args].join(' ')}\n`);
-  const began = Date.now();
+  const began = performance.now();
   const child = spawn(file, args, { stdio: 'inherit', ...options });
   const code = await new Promise((resolve) => {
     child.once('error', () => resolve(null));
     child.once('exit', resolve);
   });
-  const elapsed = `${((Date.now() - began) / 1000).toFixed(1)} s`;
+  const elapsed = `${((performance.now() - began) / 1000).toFixed(1)} s`;
   if (code !== 0) throw new MissingPrerequisite(`${what} failed after ${elapsed}; see above.`);
   process.stdout.write(`${what}: done in ${elapsed}\n`);
 }
 
-/** What `FILE --version` prints, null when it cannot be run. */
-export function version(file) {
-  const result = spawnSync(file, ['--version'], { encoding: 'utf8' });
-  return result.status === 0 ? result.stdout.trim() : null;
+/** What a command prints, null when it cannot be run or fails. */
+function outputOf(file, args) {
+  return new Promise((resolve) => {
+    execFile(file, args, { encoding: 'utf8' }, (error, stdout) =>
+      resolve(error === null ? stdout.trim() : null),
+    );
+  });
 }
 
-function older(found, wanted) {
+/** The numbers in what a command says of its version. */
+const numbersIn = (text) => text?.match(/\d+\.\d+(?:\.\d+)?/)?.[0] ?? null;
+
+export function older(found, wanted) {
   return found.localeCompare(wanted, 'en', { numeric: true }) < 0;
 }
 
-/** Makes sure that cargo can be called by its name; looks where rustup puts it, too. */
-export async function needRust() {
+/** Null: it is there. Else what was found instead. */
+async function rustProblem() {
   const rustup = join(homedir(), '.cargo', 'bin');
   if (onPath('cargo') === null && existsSync(join(rustup, 'cargo')))
     process.env.PATH = [process.env.PATH ?? '', rustup].join(delimiter);
-  const how = 'Get it from https://rustup.rs and run the command again.';
-  const found = version('cargo')?.match(/\d+\.\d+\.\d+/)?.[0];
-  if (found === undefined)
-    throw new MissingPrerequisite(`Rust is needed to build the QUIC addon, and cargo was not found.\n${how}`);
-  if (older(found, OLDEST_RUST))
-    throw new MissingPrerequisite(`Rust ${OLDEST_RUST} or newer is needed; cargo is ${found}.\n${how}`);
-  // The addon's builder names its target outright, and cargo shares nothing with a build that names none.
-  const host = spawnSync('rustc', ['--print', 'host-tuple'], { encoding: 'utf8' });
-  if (host.status === 0) process.env.CARGO_BUILD_TARGET ??= host.stdout.trim();
+  const found = numbersIn(await outputOf('cargo', ['--version']));
+  if (found === null) return 'cargo was not found';
+  return older(found, OLDEST_RUST) ? `cargo is ${found}` : null;
 }
 
-/** Finds the browser and names it to everything that is started from here; throws if the user names one that is not. */
-function haveBrowser(kind) {
-  const { variable } = BROWSERS[kind];
+async function goProblem() {
+  const said = await outputOf('go', ['env', 'GOVERSION', 'GOTOOLCHAIN']);
+  if (said === null) return 'go was not found';
+  const [version, toolchain] = said.split('\n');
+  const found = numbersIn(version) ?? '0';
+  const oldest = toolchain?.startsWith('local') ? OLDEST_GO : OLDEST_GO_THAT_UPDATES;
+  return older(found, oldest) ? `go is ${found}` : null;
+}
+
+/** Finds the browser and names it to everything that is started from here. */
+function browserProblem(kind) {
+  const { variable, names } = BROWSERS[kind];
   const found = findBrowser(kind);
+  if (found !== null) {
+    process.env[variable] = found;
+    return null;
+  }
   const chosen = process.env[variable];
-  if (found === null && chosen)
-    throw new MissingPrerequisite(`${variable} names ${chosen}, which does not exist.`);
-  if (found !== null) process.env[variable] = found;
-  return found !== null;
+  if (chosen) return `${variable} names ${chosen}, which does not exist`;
+  return `no ${names[0]} on the path; a snap does not count, it cannot start the helper`;
 }
 
-/** How this user may call apt-get without being asked anything; null: not at all. */
-function aptGet() {
-  if (onPath('apt-get') === null) return null;
-  if (process.getuid?.() === 0) return ['apt-get'];
-  const passwordless = onPath('sudo') !== null && spawnSync('sudo', ['-n', 'true']).status === 0;
-  return passwordless ? ['sudo', '-n', 'apt-get'] : null;
+const missingCommand = (name) => (onPath(name) === null ? `${name} was not found` : null);
+
+/**
+ * `problem` says what is wrong, null nothing; `packages` has it by package manager, `atLeast` being the version that a
+ * distribution must have for that; `link` is for everybody else.
+ */
+const PREREQUISITES = {
+  node: {
+    title: `Node.js ${OLDEST_NODE.split('.')[0]} or newer`,
+    problem: () => (older(process.versions.node, OLDEST_NODE) ? `this is ${process.versions.node}` : null),
+    link: 'https://nodejs.org',
+  },
+  npm: {
+    title: 'npm',
+    problem: () => missingCommand('npm'),
+    packages: { apt: ['npm'], dnf: ['nodejs-npm'], pacman: ['npm'], brew: ['node'] },
+  },
+  rust: {
+    title: `Rust ${OLDEST_RUST} or newer`,
+    problem: rustProblem,
+    packages: {
+      apt: ['cargo', 'rust-clippy', 'rustfmt'],
+      dnf: ['cargo', 'clippy', 'rustfmt'],
+      pacman: ['rust'],
+      brew: ['rust'],
+    },
+    atLeast: OLDEST_RUST,
+    link: 'https://rustup.rs',
+  },
+  cc: {
+    title: 'a C compiler',
+    problem: () => missingCommand('cc'),
+    packages: { apt: ['build-essential'], dnf: ['gcc'], pacman: ['gcc'] },
+    link: 'on macOS: xcode-select --install',
+  },
+  python: {
+    title: PYTHON_NEEDED,
+    problem: async () => ((await findPython()) === null ? 'none was found' : null),
+    packages: { apt: ['python3', 'python3-venv'], dnf: ['python3'], pacman: ['python'], brew: ['python'] },
+    link: 'https://www.python.org/downloads/',
+  },
+  go: {
+    title: `Go ${OLDEST_GO.slice(0, -2)} or newer`,
+    problem: goProblem,
+    packages: { apt: ['golang-go'], dnf: ['golang'], pacman: ['go'], brew: ['go'] },
+    atLeast: OLDEST_GO,
+    link: 'https://go.dev/dl/',
+  },
+  chromium: {
+    title: 'Chromium',
+    problem: () => browserProblem('chromium'),
+    packages: { apt: ['chromium'], dnf: ['chromium'], pacman: ['chromium'], brew: ['--cask', 'chromium'] },
+    link: `or set ${BROWSERS.chromium.variable} to an executable`,
+  },
+  firefox: {
+    title: 'Firefox ESR or Developer Edition',
+    problem: () => browserProblem('firefox'),
+    packages: {
+      apt: ['firefox-esr'],
+      pacman: ['firefox-developer-edition'],
+      brew: ['--cask', 'firefox@developer-edition'],
+    },
+    link: `or set ${BROWSERS.firefox.variable} to an executable`,
+  },
+  iproute2: {
+    title: 'iproute2',
+    problem: () => (networksPossible() ? missingCommand('ip') : null),
+    packages: { apt: ['iproute2'], dnf: ['iproute'], pacman: ['iproute2'] },
+  },
+  nftables: {
+    title: 'nftables',
+    problem: () => (networksPossible() ? missingCommand('nft') : null),
+    packages: { apt: ['nftables'], dnf: ['nftables'], pacman: ['nftables'] },
+  },
+  zsh: {
+    title: 'zsh',
+    problem: () => missingCommand('zsh'),
+    packages: { apt: ['zsh'], dnf: ['zsh'], pacman: ['zsh'], brew: ['zsh'] },
+  },
+  fish: {
+    title: 'fish',
+    problem: () => missingCommand('fish'),
+    packages: { apt: ['fish'], dnf: ['fish'], pacman: ['fish'], brew: ['fish'] },
+  },
+  root: {
+    title: 'root on Linux',
+    problem: () => (networksPossible() ? null : 'network namespaces need it'),
+  },
+};
+
+/** Where networks of our own can be made at all. */
+const networksPossible = () => process.platform === 'linux' && process.getuid() === 0;
+
+/** What is lost without what can be done without; the rest is needed. */
+const LOST = {
+  python: 'failures that aioquic provokes, and curl',
+  go: 'what runs against Caddy, and the laboratory',
+  firefox: 'everything in Firefox',
+  iproute2: 'networks with obstacles',
+  nftables: 'networks with obstacles',
+  root: 'networks with obstacles',
+  zsh: 'completion in zsh',
+  fish: 'completion in fish',
+};
+const ALWAYS = ['node', 'npm'];
+const RUST = ['rust', 'cc'];
+const NETWORK = ['iproute2', 'nftables', 'root'];
+/** Completion is tested in the shells that it is for; bash is there. */
+const SHELLS = ['zsh', 'fish'];
+
+/** By name what a command needs, and what it wants but goes on without, for what it was asked. */
+export function prerequisitesOf({ command, selection }, artefacts) {
+  const need = [...ALWAYS];
+  const want = [];
+  if (artefacts.includes('rust')) need.push(...RUST);
+  const drives = selection?.specs.length > 0;
+  if (['start', 'bench', 'pictures'].includes(command) || drives) need.push('chromium');
+  if (command === 'lab') want.push('chromium');
+  if (drives || command === 'lab') {
+    need.push('python');
+    want.push('firefox', 'go', ...NETWORK);
+  }
+  if (command === 'bench') want.push(...NETWORK);
+  if (command === 'test' && selection?.units.some(([workspace]) => workspace === 'native-host'))
+    want.push(...SHELLS);
+  if (command === 'build')
+    for (const [artefact, name] of [
+      ['python', 'python'],
+      ['caddy', 'go'],
+      ['go-peer', 'go'],
+    ])
+      if (artefacts.includes(artefact)) need.push(name);
+  if (command === 'bench' && artefacts.includes('go-peer')) want.push('go');
+  return { need, want };
 }
 
-/** Whether apt knows a package of this name that is not a mere pointer to the snap. */
-function aptHas(name) {
+const MANAGERS = {
+  apt: { program: 'apt-get', install: 'apt-get install -y', root: true },
+  dnf: { program: 'dnf', install: 'dnf install', root: true },
+  pacman: { program: 'pacman', install: 'pacman -S', root: true },
+  brew: { program: 'brew', install: 'brew install', root: false },
+};
+
+const managerHere = () =>
+  Object.keys(MANAGERS).find((name) => onPath(MANAGERS[name].program) !== null) ?? null;
+
+const isRoot = () => process.getuid?.() === 0;
+
+/** Whether apt has what was asked, new enough and not a mere pointer to a snap. */
+function aptHas(name, atLeast) {
   const policy = spawnSync('apt-cache', ['policy', name], { encoding: 'utf8' }).stdout ?? '';
-  const candidate = policy.match(/Candidate: (\S+)/)?.[1];
-  return candidate !== undefined && candidate !== '(none)' && !candidate.includes('snap');
+  const candidate = policy.match(/Candidate: (?:\d+:)?(\S+)/)?.[1];
+  if (candidate === undefined || candidate === '(none)' || candidate.includes('snap')) return false;
+  return atLeast === undefined || !older(numbersIn(candidate) ?? '0', atLeast);
+}
+
+/** The packages that would bring it here; null: none are known that would. */
+function packagesFor(name, manager) {
+  const { packages = {}, atLeast } = PREREQUISITES[name];
+  const found = manager === null ? undefined : packages[manager];
+  if (found === undefined) return null;
+  if (manager === 'apt' && !aptListsEmpty() && !aptHas(found[0], atLeast)) return null;
+  return found;
 }
 
 function aptListsEmpty() {
@@ -85,64 +251,88 @@ function aptListsEmpty() {
   return !existsSync(lists) || !readdirSync(lists).some((name) => name.includes('_Packages'));
 }
 
-/** Lets apt-get install a package where it can without a question; `offered` is asked once its lists are there. */
-export async function aptInstall(name, offered = () => true) {
-  const apt = aptGet();
+async function problemsOf({ need, want }) {
+  const names = [...new Set([...need, ...want])];
+  const found = await Promise.all(
+    names.map(async (name) => ({
+      name,
+      problem: await PREREQUISITES[name].problem(),
+      needed: need.includes(name),
+    })),
+  );
+  return found.filter(({ problem }) => problem !== null);
+}
+
+const commandFor = (manager, packages) =>
+  `${MANAGERS[manager].root && !isRoot() ? 'sudo ' : ''}${MANAGERS[manager].install} ${packages.join(' ')}`;
+
+function describe({ name, problem, needed }, manager) {
+  const { title, link } = PREREQUISITES[name];
+  const packages = packagesFor(name, manager);
+  const how = packages === null ? link : commandFor(manager, packages);
+  const lost = needed ? '' : `, without which is skipped: ${LOST[name] ?? 'what is measured with it'}`;
+  const lines = [`  ${needed ? '✗' : '–'} ${title}${lost}`, `      ${problem}`];
+  return [...lines, ...(how === undefined ? [] : [`      ${how}`])].map((line) => `${line}\n`).join('');
+}
+
+/** How apt-get is called here; null: not without a question that nobody would answer. */
+function aptGet(asks) {
+  if (onPath('apt-get') === null) return null;
+  if (isRoot()) return ['apt-get'];
+  if (onPath('sudo') === null) return null;
+  if (spawnSync('sudo', ['-n', 'true']).status === 0) return ['sudo', '-n', 'apt-get'];
+  return asks ? ['sudo', 'apt-get'] : null;
+}
+
+async function agreed(question) {
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await lines.question(question);
+  lines.close();
+  return /^(?:y|yes|)$/i.test(answer.trim());
+}
+
+/** Installs what apt-get has of that, if it may be called and, on a terminal, the user agrees. */
+async function installAll(problems, yes) {
+  const asks = !yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const apt = aptGet(asks);
   if (apt === null) return;
   const [file, ...args] = apt;
+  const wanted = () => [...new Set(problems.flatMap(({ name }) => packagesFor(name, 'apt') ?? []))];
+  if (wanted().length === 0) return;
+  if (asks && !(await agreed(`\nInstall ${wanted().join(' ')} by apt-get now? [Y/n] `))) return;
   const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
-  process.stdout.write(`The package ${name} is missing.\n`);
-  if (aptListsEmpty())
-    await run("reading the distribution's list of packages", file, [...args, 'update'], options);
-  if (offered()) await run(`installing ${name}`, file, [...args, 'install', '-y', name], options);
-}
-
-/** Makes sure that there is a Chromium, installing Debian's when that needs no question. */
-export async function needChromium() {
-  if (haveBrowser('chromium')) return;
-  await aptInstall('chromium', () => aptHas('chromium'));
-  if (haveBrowser('chromium')) return;
-  throw new MissingPrerequisite(
-    'Chromium is needed and was not found (a snap cannot load the extension or start the helper).\n' +
-      "Install your distribution's package `chromium`, or set PHOTOFINISH_CHROMIUM to an executable.",
-  );
-}
-
-/** Installs Chromium where that needs no question. Without one it is missing from the tables, which say so. */
-export async function wantChromium() {
-  if (haveBrowser('chromium')) return;
-  await installOrGoOn('chromium', 'Chromium is not measured', () => aptHas('chromium'));
-  haveBrowser('chromium');
-}
-
-/**
- * Makes sure of a Firefox that takes unsigned extensions for good, where that needs no question. Without one its tests
- * are skipped, each by name.
- */
-export async function wantFirefox() {
-  if (haveBrowser('firefox')) return;
-  await installOrGoOn('firefox-esr', 'tests in Firefox are skipped', () => aptHas('firefox-esr'));
-  haveBrowser('firefox');
-}
-
-/** Installs a package that is good to have; says what is lost without it. */
-async function installOrGoOn(name, lost, offered) {
   try {
-    await aptInstall(name, offered);
+    if (aptListsEmpty())
+      await run("reading the distribution's list of packages", file, [...args, 'update'], options);
+    const packages = wanted();
+    if (packages.length > 0)
+      await run('installing what is missing', file, [...args, 'install', '-y', ...packages], options);
   } catch (error) {
+    // Whether what came suffices is looked at next.
     if (!(error instanceof MissingPrerequisite)) throw error;
-    process.stdout.write(`${error.message}\nGoing on without: ${lost}.\n`);
+    process.stdout.write(`${error.message}\n`);
   }
 }
 
 /**
- * Installs what networks of our own are made with, where they can be made at all: by root on Linux. Without it what
- * needs one is skipped and says so, and therefore nothing here is an error.
+ * Makes sure of what is needed: tells all that is missing, and how it is come by, in one list, and installs what it may.
+ * Throws MissingPrerequisite if something needed is missing after that.
  */
-export async function wantNetworkTools() {
-  if (process.platform !== 'linux' || process.getuid() !== 0) return;
-  for (const [command, name] of Object.entries(NETWORK_TOOLS)) {
-    if (onPath(command) !== null) continue;
-    await installOrGoOn(name, 'tests in network namespaces are skipped');
-  }
+export async function insistOnPrerequisites(wanted, { yes = false } = {}) {
+  const manager = managerHere();
+  const tell = (problems, out) => {
+    out.write(`Not found on this machine:\n${problems.map((each) => describe(each, manager)).join('')}`);
+  };
+  let problems = await problemsOf(wanted);
+  if (problems.length === 0) return;
+  tell(problems, process.stdout);
+  const before = problems.length;
+  await installAll(problems, yes);
+  problems = await problemsOf(wanted);
+  if (problems.length > 0 && problems.length < before) tell(problems, process.stdout);
+  const needed = problems.filter((each) => each.needed);
+  if (needed.length > 0)
+    throw new MissingPrerequisite(
+      `Install what is needed and run the command again: ${needed.map(({ name }) => PREREQUISITES[name].title).join(', ')}.`,
+    );
 }

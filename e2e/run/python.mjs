@@ -1,15 +1,14 @@
-// The Python environment of tests and benchmarks: HTTP/3 stacks by other hands, in a directory of the checkout's own.
-// Plain JavaScript without dependencies, because it runs before the packages are installed.
-import { spawnSync } from 'node:child_process';
+// The Python environment of tests and benchmarks: HTTP/3 stacks by other hands, in a directory of the checkout's own;
+// with which Python it is made, and how. Plain JavaScript without dependencies, because the prerequisites are looked for
+// before the packages are installed.
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { aptInstall, MissingPrerequisite, run } from './prerequisites.mjs';
 
 const E2E = dirname(dirname(fileURLToPath(import.meta.url)));
-const SCRATCH = join(dirname(E2E), '.photofinish');
-const ENVIRONMENT = join(SCRATCH, 'python');
+const ENVIRONMENT = join(dirname(E2E), '.photofinish', 'python');
 const REQUIREMENTS = join(E2E, 'requirements.txt');
 /** Digest of the requirements that the environment was made from. */
 const MADE_FROM = join(ENVIRONMENT, 'made-from');
@@ -21,37 +20,47 @@ const NAMES = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11'
 /** Debian splits the last two from Python itself. */
 const SUFFICES = `import sys, ensurepip, venv; sys.exit(sys.version_info < (3, ${OLDEST_MINOR}))`;
 
-function findPython() {
-  return NAMES.find((name) => spawnSync(name, ['-c', SUFFICES]).status === 0) ?? null;
+/** What is needed, as it is told to whoever has none. */
+export const PYTHON_NEEDED = `Python 3.${OLDEST_MINOR} or newer with its modules venv and ensurepip`;
+
+function suffices(name) {
+  return new Promise((resolve) => {
+    const child = spawn(name, ['-c', SUFFICES], { stdio: 'ignore' });
+    child.once('error', () => resolve(false));
+    child.once('exit', (code) => resolve(code === 0));
+  });
 }
 
-function isCurrent(digest) {
+/** The name of a Python that the environment can be made with; null when there is none. */
+export async function findPython() {
+  const sufficient = await Promise.all(NAMES.map(suffices));
+  return NAMES.find((_, index) => sufficient[index]) ?? null;
+}
+
+const digest = () => createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex');
+
+/** Whether the environment is there and holds exactly what is pinned. */
+export function isPythonCurrent() {
   try {
-    return readFileSync(MADE_FROM, 'utf8') === digest;
+    return readFileSync(MADE_FROM, 'utf8') === digest();
   } catch {
     return false;
   }
 }
 
-/** Makes sure that the environment is there and holds exactly what is pinned, downloading it from PyPI if not. */
-export async function needPython() {
-  const digest = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex');
-  if (isCurrent(digest)) return;
-  if (findPython() === null) await aptInstall('python3-venv');
-  const python = findPython();
-  if (python === null)
-    throw new MissingPrerequisite(
-      `Python 3.${OLDEST_MINOR} or newer is needed for HTTP/3 peers, with its modules venv and ensurepip.\n` +
-        "Install it with your distribution's packages (Debian's are `python3` and `python3-venv`).",
-    );
-  mkdirSync(SCRATCH, { recursive: true, mode: 0o700 });
-  await run('making a Python environment for the tests', python, ['-m', 'venv', '--clear', ENVIRONMENT]);
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-input'];
-  await run('installing aioquic and libcurl from PyPI', join(ENVIRONMENT, 'bin', 'python'), [
-    ...pip,
-    '--require-hashes',
-    '--requirement',
-    REQUIREMENTS,
-  ]);
-  writeFileSync(MADE_FROM, digest);
+/** The commands that make the environment, in their order; the packages come from PyPI. */
+export function pythonCommands(python) {
+  const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', '--progress-bar=off'];
+  return [
+    { file: python, args: ['-m', 'venv', '--clear', ENVIRONMENT] },
+    {
+      file: join(ENVIRONMENT, 'bin', 'python'),
+      args: [...pip, '--require-hashes', '--requirement', REQUIREMENTS],
+    },
+  ];
+}
+
+/** Notes what the environment holds, once it is made. */
+export function recordPython() {
+  writeFileSync(MADE_FROM, digest());
 }

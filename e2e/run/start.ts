@@ -2,7 +2,6 @@
 // with extension and helper, visits, races, prints what was adopted, and exports the report.
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { parseArgs } from 'node:util';
 import { type Origin, parseOrigin } from '@photofinish/shared/origin';
 import { reportSchema } from '@photofinish/shared/report';
 import * as v from 'valibot';
@@ -12,12 +11,12 @@ import { TOP } from '../scratch.ts';
 import { formatAdoption } from './adoption-table.ts';
 import { build } from './build.ts';
 import { endCommandsOnSignals } from './command.ts';
+import { BadUsage, readCommandLine, usageOf } from './command-lines.mjs';
 import { beginStep, heading, say } from './display.ts';
 import { exportReports, raceAll, visitAll, visitMixedPage } from './tour.ts';
 
 const DIR = join(TOP, '.photofinish', 'start');
 const REPORT_DIR = join(DIR, 'report');
-const USAGE = 'usage: npm start [-- [--headed|--headless] ORIGIN...]';
 
 /** Loopback answers before anything could be forecast; a server nearby takes about this long. */
 const ANSWER_DELAY_MS = 20;
@@ -26,8 +25,6 @@ function localOrigins(): Record<string, OriginSettings> {
   const kinds = Object.entries(ORIGIN_KINDS);
   return Object.fromEntries(kinds.map(([name, kind]) => [name, { ...kind, answerDelayMs: ANSWER_DELAY_MS }]));
 }
-
-class BadUsage extends Error {}
 
 interface Wish {
   /** None: local origins of our own. */
@@ -42,13 +39,12 @@ function readOrigin(text: string): Origin {
 }
 
 function readArguments(args: string[]): Wish {
-  const options = { headed: { type: 'boolean' }, headless: { type: 'boolean' } } as const;
-  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+  const { names, ...values } = readCommandLine('start', args);
   const { DISPLAY, WAYLAND_DISPLAY } = process.env;
   const display = Boolean(DISPLAY || WAYLAND_DISPLAY);
   if (values.headed && values.headless) throw new BadUsage('choose one of --headed and --headless');
   if (values.headed && !display) throw new BadUsage('--headed needs a display; DISPLAY is not set');
-  return { origins: positionals.map(readOrigin), headless: values.headless ?? !display };
+  return { origins: names.map(readOrigin), headless: values.headless ?? !display };
 }
 
 /** Shows what was recorded and writes the report; gives whether every origin was visited and raced. */
@@ -114,8 +110,7 @@ endCommandsOnSignals();
 try {
   process.exitCode = (await run(readArguments(process.argv.slice(2)))) ? 0 : 1;
 } catch (error) {
-  const code = (error as NodeJS.ErrnoException).code ?? '';
-  if (!(error instanceof BadUsage) && !code.startsWith('ERR_PARSE_ARGS')) throw error;
-  process.stderr.write(`${(error as Error).message}\n${USAGE}\n`);
+  if (!(error instanceof BadUsage)) throw error;
+  process.stderr.write(`${error.message}\n\n${usageOf('start')}\n`);
   process.exitCode = 2;
 }

@@ -1,7 +1,7 @@
 // The rules that decide whether `npm test` may say that all is well.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { anyFailed, formatSummary, formatTotal, judge, type SuiteResult } from './tally.ts';
+import { anyFailed, formatSummary, formatTotal, judge, merge, type SuiteResult } from './tally.ts';
 
 const result = (parts: Partial<SuiteResult>): SuiteResult => ({
   suite: 'unit shared',
@@ -34,4 +34,16 @@ test('totals are sums over suites, and every failure is shown in full', () => {
   const results = [result({ passed: 2 }), result({ suite: 'rust', passed: 5, failures })];
   assert.equal(formatTotal(results), '7 passed, 1 failed');
   assert.match(formatSummary(results), /✗ rust: adds\nexpected 1\nfound 2/);
+});
+
+test('parts of one suite are one line, and nothing of either is lost', () => {
+  const failures = [{ name: 'lint', detail: 'unused' }];
+  const [checks, rust, ...others] = merge([
+    result({ suite: 'checks', passed: 2 }),
+    result({ suite: 'rust', passed: 1 }),
+    result({ suite: 'checks', passed: 3, failures, skipped }),
+  ]);
+  assert.deepEqual(others, []);
+  assert.deepEqual(checks, { suite: 'checks', passed: 5, failures, skipped, elapsedMs: 3000 });
+  assert.equal(rust?.passed, 1);
 });

@@ -35,6 +35,27 @@ export function judge(result: SuiteResult, skipsFail: boolean): SuiteResult {
   return { ...result, failures, skipped: skipsFail ? [] : result.skipped };
 }
 
+/** Adds up what parts of one suite gave that ran side by side; suites come in the order of their first part. */
+export function merge(results: readonly SuiteResult[]): SuiteResult[] {
+  const merged = new Map<string, SuiteResult>();
+  for (const result of results) {
+    const { passed, failures, skipped, elapsedMs } = merged.get(result.suite) ?? {
+      passed: 0,
+      failures: [],
+      skipped: [],
+      elapsedMs: 0,
+    };
+    merged.set(result.suite, {
+      suite: result.suite,
+      passed: passed + result.passed,
+      failures: [...failures, ...result.failures],
+      skipped: [...skipped, ...result.skipped],
+      elapsedMs: elapsedMs + result.elapsedMs,
+    });
+  }
+  return [...merged.values()];
+}
+
 function sums(results: readonly SuiteResult[]): { passed: number; failed: number; skipped: number } {
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const result of results) {

@@ -1,40 +1,76 @@
-// `npm test`: builds, then runs every suite there is, whatever failed before it, and ends with one plain line of totals.
-import { build } from './build.ts';
+// `npm test [-- NAME...]`: makes what the tests need and runs every suite there is, or what is named, whatever failed
+// before; ends with one plain line of totals. What needs nothing of what is being built runs meanwhile.
+import { make, makeAll } from './artefacts.ts';
 import { endCommandsOnSignals } from './command.ts';
-import { heading, say } from './display.ts';
+import {
+  type ArtefactName,
+  artefactsFor,
+  readCommandLine,
+  type Selection,
+  type Workspace,
+} from './command-lines.mjs';
+import { say } from './display.ts';
 import { runBrowserTests } from './suites/browser.ts';
 import { runCargoTests } from './suites/cargo.ts';
-import { runChecks } from './suites/checks.ts';
+import { runQuickChecks, runRustChecks } from './suites/checks.ts';
 import { runNodeTests } from './suites/node.ts';
-import { anyFailed, formatSummary, formatTotal, judge, type SuiteResult } from './tally.ts';
-
-const WORKSPACES_WITH_UNIT_TESTS = ['shared', 'extension', 'native-host', 'e2e'];
+import { anyFailed, formatSummary, formatTotal, judge, merge, type SuiteResult } from './tally.ts';
 
 /** Build servers set this variable; there everything needed is meant to be present, so that nothing is skipped. */
 const { CI = '' } = process.env;
 const skipsFail = !['', '0', 'false'].includes(CI);
 
-async function runSuites(): Promise<SuiteResult[]> {
-  const results: SuiteResult[] = [];
-  heading('Checks');
-  results.push(await runChecks());
-  heading('Unit tests');
-  for (const workspace of WORKSPACES_WITH_UNIT_TESTS) results.push(await runNodeTests(workspace));
-  heading('Rust tests');
-  results.push(await runCargoTests());
-  heading('Browser tests');
-  results.push(await runBrowserTests());
-  return results.map((result) => judge(result, skipsFail));
+/** What could not be made counts as a failure of its own; what is missing skips the tests that want it. */
+async function makeArtefacts(names: readonly ArtefactName[]): Promise<SuiteResult[]> {
+  const { failed } = await makeAll(names);
+  const failures = failed.map(({ title, output }) => ({ name: title, detail: output }));
+  return failed.length === 0 ? [] : [{ suite: 'build', passed: 0, failures, skipped: [], elapsedMs: 0 }];
 }
 
-endCommandsOnSignals();
-if (await build()) {
-  const results = await runSuites();
+/** With Node alone. The helper's own tests load the addon, and start the helper. */
+async function nodeSide(
+  { checks, units, grep }: Selection,
+  made: readonly ArtefactName[],
+): Promise<SuiteResult[]> {
+  const results: SuiteResult[] = [];
+  if (checks) results.push(await runQuickChecks());
+  const native = ([workspace]: readonly [Workspace, unknown]) => workspace === 'native-host';
+  for (const [workspace, files] of units.toSorted((a, b) => Number(native(a)) - Number(native(b)))) {
+    if (workspace === 'native-host' && made.includes('helper')) await make('helper');
+    results.push(await runNodeTests(workspace, files, grep));
+  }
+  return results;
+}
+
+/** cargo works at one thing at a time, beside whatever else runs: mostly it compiles, and then it stands back. */
+async function rustSide({ checks, rust }: Selection): Promise<SuiteResult[]> {
+  const results: SuiteResult[] = [];
+  if (rust) results.push(await runCargoTests());
+  if (checks) results.push(await runRustChecks());
+  return results;
+}
+
+async function runSuites(selection: Selection, wanted: readonly ArtefactName[]): Promise<SuiteResult[]> {
+  say();
+  const rust = rustSide(selection);
+  const results = (await Promise.all([makeArtefacts(wanted), nodeSide(selection, wanted)])).flat();
+  const browser = selection.specs.length > 0 ? [runBrowserTests(selection)] : [];
+  results.push(...(await rust), ...(await Promise.all(browser)));
+  return merge(results).map((result) => judge(result, skipsFail));
+}
+
+/** Runs what the words behind `npm run COMMAND --` mean; gives the code to exit with. */
+export async function runTests(
+  command: 'test' | 'unit' | 'check',
+  words: readonly string[],
+): Promise<number> {
+  endCommandsOnSignals();
+  const asked = readCommandLine(command, words);
+  if (asked.selection === undefined) throw new Error(`${command} runs no tests`);
+  const results = await runSuites(asked.selection, artefactsFor(asked));
   say(`\n${formatSummary(results)}\n`);
   say(formatTotal(results));
-  process.exitCode = anyFailed(results) ? 1 : 0;
-} else {
-  // Whoever reads only the last line must not take silence for success.
-  say('\n0 passed, 1 failed');
-  process.exitCode = 1;
+  return anyFailed(results) ? 1 : 0;
 }
+
+if (import.meta.main) process.exitCode = await runTests('test', process.argv.slice(2));

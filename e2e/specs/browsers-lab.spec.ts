@@ -2,6 +2,7 @@
 // The round trip makes QUIC, with one less, the first to be ready; of times only what no browser can undercut is asserted.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
+import { GO_MISSING } from '../go-programs.ts';
 import { isAbsent, type Opener } from '../lab/contestant.ts';
 import { chromiumFirst, chromiumSecond } from '../lab/contestants/chromium.ts';
 import { firefoxFirst, firefoxSecond } from '../lab/contestants/firefox.ts';
@@ -19,7 +20,10 @@ let scene: Scene | undefined;
 test.beforeAll(async () => {
   const why = await networkUnavailable('tun');
   test.skip(why !== null, why ?? '');
-  scene = await openScene();
+  scene = await openScene().catch((error: Error) => {
+    test.skip(error.message === GO_MISSING, GO_MISSING);
+    throw error;
+  });
   await scene.server.shape({ up: { delayMs: ONE_WAY_MS }, down: { delayMs: ONE_WAY_MS } });
 });
 test.afterAll(async () => scene?.close());

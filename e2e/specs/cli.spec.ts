@@ -1,7 +1,7 @@
 // The command line's contract against real servers: documents, exit codes, modes, memory.
 import { raceDocumentSchema } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
-import { GO_MISSING } from '../go-module.ts';
+import { GO_MISSING } from '../go-programs.ts';
 import { expect, reachLocal, runPhotofinish, test } from './fixtures.ts';
 
 const documentOf = (stdout: string) => v.parse(raceDocumentSchema, JSON.parse(stdout));
@@ -151,6 +151,7 @@ test('an unknown root is certificate-invalid on both transports', async ({ local
     origin,
     '--mode',
     'race',
+    ONE_QUIC,
     '--allow-private',
     '--resolve',
     `${host}:${port}:127.0.0.1`,

@@ -104,6 +104,42 @@ test('an HTTPS record leads to HTTP/3 on the first visit, though no answer ever 
   expect(found.asked).toContain(`HTTPS ${serviceName({ host, port })}`);
 });
 
+test('an ALPN identifier that is no text does not hide the others of its record (RFC 9460 section 7.1.1)', async ({
+  local,
+  race,
+}) => {
+  const { origin, host, port } = local.origins.silent;
+  // The record's target is ".", the name that it stands under (section 2.5.2).
+  const record = { rdata: '00010000010006028a8a026833' };
+  const script = {
+    [host]: { A: last(LOOPBACK) },
+    [serviceName({ host, port })]: { HTTPS: [record], A: [LOOPBACK] },
+  };
+  const to = { origin, ca: local.caPath };
+  const found = await race(to, script, ALLOWED);
+  expect(found.race.trials[0]?.attempts[0]).toMatchObject({ protocol: 'h3', outcome: 'adopted' });
+  expect(found.race.discovered.names?.services[0]?.alpn).toContain('h3');
+});
+
+test('a port of three octets spoils its set: neither it nor its port is used (RFC 9460 section 2.2)', async ({
+  local,
+  race,
+}) => {
+  const { origin, host, port } = local.origins.silent;
+  const HTTPS = [{ ...H3, target: host }, { rdata: '0010000001000302683200030003123400' }];
+  const to = { origin, ca: local.caPath };
+  const found = await race(
+    to,
+    { [host]: { A: last(LOOPBACK) }, [serviceName({ host, port })]: { HTTPS } },
+    ALLOWED,
+  );
+  expect(found.race.trials[0]?.adopted).toBe('h2');
+  expect(found.race.trials[0]?.attempts.map((attempt) => [attempt.protocol, attempt.port])).toEqual([
+    ['h2', port],
+  ]);
+  expect(found.race.discovered.names?.services.every((service) => service.incompatible)).toBe(true);
+});
+
 test('without an HTTPS record HTTP/2 is all that is tried', async ({ local, race }) => {
   const { origin, host } = local.origins.silent;
   const found = await race({ origin, ca: local.caPath }, { [host]: { A: [LOOPBACK] } }, ALLOWED);

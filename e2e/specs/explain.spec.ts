@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type Explanation, explanationSchema } from '@photofinish/shared/explanation';
 import type { RaceDocument } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
-import { GO_MISSING } from '../go-module.ts';
+import { GO_MISSING } from '../go-programs.ts';
 import { type HostScript, type RunningDns, startDns } from '../origins/dns.ts';
 import {
   type OriginSettings,
@@ -89,6 +89,9 @@ function textsOf({ verdict }: Explanation): string {
   return [verdict, ...verdict.findings].map(({ text }) => text).join('\n');
 }
 
+const GAIN =
+  / HTTP\/3 (connects in [\d.]+ ms, HTTP\/2 in [\d.]+ ms \([\d.]+ ms (faster|slower)\)|and HTTP\/2 both connect in [\d.]+ ms)\.$/;
+
 const KINDS: readonly [Kind, Explanation['verdict']['code'], (port: number) => string, boolean][] = [
   ['both', 'h3-private-root', () => 'browsers refuse QUIC under private roots', true],
   ['silent', 'h3-not-advertised', (port) => `Send: Alt-Svc: h3=":${port}"; ma=86400.`, true],
@@ -110,7 +113,7 @@ for (const [kind, code, words, h3Works] of KINDS)
     // Without an HTTPS record a first visit knows of TCP alone.
     expect(v3?.trials[0]?.adopted).toBe(kind === 'h1only' ? 'http/1.1' : 'h2');
     expect(compare?.trials.length ?? 0).toBe(h3Works ? 6 : 0);
-    if (h3Works) expect(verdict.text).toMatch(/HTTP\/2 takes to connect here\.$/);
+    if (h3Works) expect(verdict.text).toMatch(GAIN);
   });
 
 test('Caddy, the independent server, is explained like any other', async ({ local, caddy, explain }) => {
@@ -128,7 +131,7 @@ test('a wrong port is found although the own port speaks HTTP/3', async ({ serve
   const { explanation } = await explain(origin, ...reach(running));
   expect(explanation.verdict.code).toBe('h3-advertisement-wrong');
   expect(explanation.verdict.text).toContain(
-    `on port 9, where nothing answers (udp-refused), while it speaks HTTP/3 on port ${port}. Correct the port`,
+    `on port 9, which does not respond (UDP port closed), but supports HTTP/3 on port ${port}. Fix the port`,
   );
   expect(explanation.altSvc?.mode).toBe('alt-svc');
 });
@@ -140,9 +143,9 @@ test('bad syntax is found, whole and in part', async ({ serve, explain }) => {
   });
   const all = await explain(running.origins.all.origin, ...reach(running));
   expect(all.explanation.verdict.code).toBe('h3-advertisement-wrong');
-  expect(all.explanation.verdict.text).toMatch(/cannot be parsed.* Send for example: Alt-Svc/);
+  expect(all.explanation.verdict.text).toMatch(/cannot be parsed.* For example, send: Alt-Svc/);
   const some = await explain(running.origins.some.origin, ...reach(running));
-  expect(some.explanation.verdict.text).toContain('1 of the 2 entries of its Alt-Svc header');
+  expect(some.explanation.verdict.text).toContain('1 of 2 entries in the Alt-Svc header');
 });
 
 test('a host without an address and one without the certificate are wrong advertisements', async ({
@@ -159,19 +162,17 @@ test('a host without an address and one without the certificate are wrong advert
   const { nowhere, other } = running.origins;
   const unresolved = await explain(nowhere.origin, ...reach(running), ...(await resolver({})));
   expect(unresolved.explanation.verdict.code).toBe('h3-advertisement-wrong');
-  expect(unresolved.explanation.verdict.text).toContain(
-    'at nowhere.test:444, a name that leads to no address',
-  );
+  expect(unresolved.explanation.verdict.text).toContain('at nowhere.test:444, a name without an address');
 
   // A resolver that is dead proves nothing about the name.
   const unknown = await explain(nowhere.origin, ...reach(running));
   expect(unknown.explanation.verdict.code).toBe('h3-advertised-unreachable');
-  expect(unknown.explanation.verdict.text).toContain('nowhere.test cannot be looked up');
+  expect(unknown.explanation.verdict.text).toContain('the DNS lookup of nowhere.test failed');
 
   const misplaced = await explain(other.origin, ...reach(running));
   expect(misplaced.explanation.verdict.code).toBe('h3-advertisement-wrong');
   expect(misplaced.explanation.verdict.text).toContain(
-    'has no valid certificate for names-other.test (wrong-name)',
+    'has no valid certificate for names-other.test (wrong name)',
   );
 });
 
@@ -204,13 +205,13 @@ test('an HTTPS record advertises too, alone or against Alt-Svc', async ({ serve,
   const fails = await ask(promised);
   expect(fails.verdict.code).toBe('h3-advertised-unreachable');
   expect(fails.verdict.text).toContain(
-    `on port ${promised.port} in its HTTPS record, but UDP there is refused`,
+    `on port ${promised.port} in its HTTPS record, but the UDP port is closed`,
   );
-  expect(fails.verdict.text).toContain('or withdraw h3 from the HTTPS record');
+  expect(fails.verdict.text).toContain('or remove h3 from the HTTPS record');
 
   const differs = await ask(half);
   expect(differs.verdict.findings.map(({ code }) => code)).toContain('h3-advertisement-wrong');
-  expect(textsOf(differs)).toContain('Add h3 to the alpn of the record');
+  expect(textsOf(differs)).toContain('Add h3 to the record’s alpn');
 });
 
 test('the network is blamed only with the evidence of other hosts, and cleared by one that is reached', async ({
@@ -229,7 +230,7 @@ test('the network is blamed only with the evidence of other hosts, and cleared b
 
   const first = await ask(a);
   expect(first.verdict.code).toBe('h3-advertised-unreachable');
-  expect(first.verdict.text).toContain(`Open UDP ${port} or withdraw the Alt-Svc header`);
+  expect(first.verdict.text).toContain(`Open UDP ${port} or remove the Alt-Svc header`);
   expect(textsOf(await ask(b))).not.toContain('blocks UDP');
   const third = await ask(c);
   expect(third.evidence).toEqual({ failedHosts: 2, reachedHosts: 0 });
@@ -244,7 +245,7 @@ test('the network is blamed only with the evidence of other hosts, and cleared b
   await explain(local.origins.both.origin);
   const cleared = await ask(c);
   expect(textsOf(cleared)).not.toContain('blocks UDP');
-  expect(cleared.verdict.text).toContain('so it is this host');
+  expect(cleared.verdict.text).toContain('so the problem is this host');
   expect(cleared.remembered?.h3?.failure).toMatch(/^udp-/);
   expect(cleared.remembered?.h3?.untilMs).toBeGreaterThan(cleared.atMs);
 });
@@ -271,7 +272,7 @@ test('a dead host, a name without an address and a forbidden one: unknown, why, 
   const nameless = await explain('https://never-seen.test');
   expect([nameless.code, nameless.explanation.verdict.code]).toEqual([1, 'unknown']);
   expect(nameless.explanation.verdict.text).toMatch(
-    /never-seen\.test cannot be looked up.* Correct the name/,
+    /the DNS lookup of never-seen\.test failed.* Check the name/,
   );
 
   const { origin, host, port } = local.origins.both;
@@ -291,11 +292,10 @@ test('for people: the verdict first, 80 columns, no escapes into a pipe', async 
   expect(code).toBe(0);
   const lines = stdout.trimEnd().split('\n');
   expect(lines[0]).toBe(origin);
-  expect(lines[1]).toContain('Speaks HTTP/3, but does not advertise it');
+  expect(lines[1]).toContain('Supports HTTP/3 but does not advertise it');
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
   expect(stdout).not.toContain('\u001b');
-  for (const title of ['What DNS says', 'Both compared', 'What the host cache remembers'])
-    expect(stdout).toContain(`\n${title}\n`);
+  for (const title of ['What DNS says', 'Comparison', 'Host cache']) expect(stdout).toContain(`\n${title}\n`);
 });
 
 test('bad usage is exit 2 with one line and nothing else', async ({ local, dir }) => {

@@ -16,14 +16,18 @@ import type { BadChain, Behaviour, Ground } from './peers.ts';
 
 interface Place {
   readonly port: number;
+  /** Whether an attempt there goes on until its time is over, whatever its code. */
+  readonly endless?: boolean;
   stop?(): void;
 }
 
 export type Where = (ground: Ground) => Promise<Place>;
 
+/** What these leave undone is only known at the end. */
+const ENDLESS: readonly (Behaviour | BadChain)[] = ['settings-never', 'goaway'];
 const ofAioquic =
   (name: Behaviour | BadChain): Where =>
-  async ({ aioquic }) => ({ port: aioquic.ports[name] });
+  async ({ aioquic }) => ({ port: aioquic.ports[name], endless: ENDLESS.includes(name) });
 const http2 =
   (act: keyof typeof HTTP2_ACTS): Where =>
   ({ identity }) =>
@@ -78,7 +82,7 @@ export const CASES: readonly Case[] = [
   ['alpn-mismatch', 'hq-interop alone', 'aioquic', 'h3', ofAioquic('other-alpn'), /./],
   ['certificate-invalid', 'expired', 'aioquic', 'h3', ofAioquic('expired'), 'expired'],
   ['certificate-invalid', 'not yet valid', 'aioquic', 'h3', ofAioquic('not-yet-valid'), 'not-yet-valid'],
-  ['certificate-invalid', 'for another name', 'aioquic', 'h3', ofAioquic('wrong-name'), 'wrong-name'],
+  ['certificate-invalid', 'for a different name', 'aioquic', 'h3', ofAioquic('wrong-name'), 'wrong-name'],
   [
     'certificate-invalid',
     'under an unknown root',
@@ -161,7 +165,7 @@ export const CASES: readonly Case[] = [
   ],
   ['certificate-invalid', 'expired', 'node:tls', 'h2', tlsWith('expired'), 'expired'],
   ['certificate-invalid', 'not yet valid', 'node:tls', 'h2', tlsWith('not-yet-valid'), 'not-yet-valid'],
-  ['certificate-invalid', 'for another name', 'node:tls', 'h2', tlsWith('wrong-name'), 'wrong-name'],
+  ['certificate-invalid', 'for a different name', 'node:tls', 'h2', tlsWith('wrong-name'), 'wrong-name'],
   [
     'certificate-invalid',
     'under an unknown root',

@@ -9,7 +9,7 @@ export async function choose(session: Session, when: 'never' | 'click' | 'first-
   const options = await session.openPage('options/options.html');
   await options.find(`input[value=${when}]`).click();
   await expectStored(options, { raceWhen: when });
-  await expect(options.part('helper')).toSay(/^The helper answers/);
+  await expect(options.part('helper')).toSay(/^Helper running/);
   if (when === 'first-visit') await expect(options.part('proxy')).toSay(/./);
   return options;
 }

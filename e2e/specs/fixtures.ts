@@ -1,5 +1,6 @@
-// What every spec stands on: one origin of each kind per worker, Caddy beside them, and installations of the product
-// that start with nothing learnt and end with their test.
+// What every spec stands on: an origin of each kind, Caddy beside them, and installations of the product, all of which
+// start with nothing learnt and end with their test. What a browser keeps of sites it keeps by their ports, and each test
+// has ports of its own; so one browser serves all tests of a worker but those that change or restart it.
 import { execFile } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,10 +8,12 @@ import { type Report, reportSchema } from '@photofinish/shared/report';
 import { test as base } from '@playwright/test';
 import * as v from 'valibot';
 import { compileFirefox } from '../browsers/firefox-start.ts';
+import { type KeptBrowser, keepBrowser } from '../browsers/kept.ts';
 import type { Popup } from '../browsers/popup.ts';
+import { realHosts } from '../browsers/real-names.ts';
 import { openSession, type Session, type SessionOptions } from '../browsers/session.ts';
 import type { Tab } from '../browsers/tab.ts';
-import { GO_MISSING } from '../go-module.ts';
+import { GO_MISSING } from '../go-programs.ts';
 import { type RunningCaddy, startCaddy } from '../origins/caddy.ts';
 import { ORIGIN_KINDS, type RunningOrigin, type RunningOrigins, startOrigins } from '../origins/start.ts';
 import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs';
@@ -19,6 +22,14 @@ import { scratchDirectory, TOP } from '../scratch.ts';
 /** The command of this checkout. */
 export const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
 const CADDY_HOST = 'caddy.test';
+/** All that any spec serves in a browser that is kept: whom to trust it is told when it starts. */
+const HOSTS = [
+  ...Object.values(ORIGIN_KINDS).map(({ host }) => host),
+  'slow.test',
+  'udp-only.test',
+  CADDY_HOST,
+  ...realHosts(65),
+];
 
 export type Kind = keyof typeof ORIGIN_KINDS;
 export type Local = RunningOrigins<Kind>;
@@ -29,8 +40,20 @@ export interface CliResult {
   readonly stderr: string;
 }
 
+/** Certificates for every host; their origins come and go. */
+export type Authority = Pick<Local, 'caPath' | 'certificates' | 'spki'> & {
+  readonly origins: Readonly<Record<string, { readonly host: string }>>;
+};
+
+export interface OpenOptions extends Partial<SessionOptions> {
+  /** A browser of the test's own with a fresh profile, which it may restart or change. */
+  readonly own?: boolean;
+}
+
 interface WorkerFixtures {
-  readonly local: Local;
+  readonly authority: Authority;
+  /** The browser that is kept, started with this proxy. */
+  readonly keep: (proxy: SessionOptions['proxy']) => Promise<KeptBrowser>;
   /** The independent server; a spec that needs it is skipped where Go is missing. */
   readonly caddy: RunningCaddy | null;
   /** What every Firefox of the worker begins with; undefined for other browsers. */
@@ -38,14 +61,20 @@ interface WorkerFixtures {
 }
 
 interface TestFixtures {
+  readonly local: Local;
   /** The browser of this project. */
   readonly kind: BrowserKind;
   /** A directory of the test's own, removed with it. */
   readonly dir: string;
-  /** A fresh profile of the project's browser with extension and helper. */
-  readonly open: (options?: Partial<SessionOptions>) => Promise<Session>;
+  /** A fresh installation of extension and helper in the project's browser; the one before it ends. */
+  readonly open: (options?: OpenOptions) => Promise<Session>;
   /** The command line, allowed to reach the local origins. */
   readonly photofinish: (...args: string[]) => Promise<CliResult>;
+}
+
+function kindOf(name: BrowserKind | 'webkit'): BrowserKind {
+  if (name === 'webkit') throw new Error('there is no edition for WebKit');
+  return name;
 }
 
 /** Runs the command line as a user does; never rejects for an exit code. */
@@ -65,20 +94,20 @@ export function reachLocal(caPath: string, origins: readonly RunningOrigin[]): s
 }
 
 export const test = base.extend<TestFixtures, WorkerFixtures>({
-  local: [
+  authority: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
     async ({}, use) => {
-      const running = await startOrigins({ origins: ORIGIN_KINDS, certificateHosts: [CADDY_HOST] });
-      await use(running);
+      const running = await startOrigins({ origins: {}, certificateHosts: HOSTS });
+      await use({ ...running, origins: Object.fromEntries(HOSTS.map((host) => [host, { host }])) });
       await running.stop();
     },
     { scope: 'worker' },
   ],
   caddy: [
-    async ({ local }, use) => {
-      const certificate = local.certificates[CADDY_HOST];
+    async ({ authority }, use) => {
+      const certificate = authority.certificates[CADDY_HOST];
       if (certificate === undefined) throw new Error(`no certificate for ${CADDY_HOST}`);
-      const caddy = await startCaddy({ host: CADDY_HOST, certificate, caPath: local.caPath }).catch(
+      const caddy = await startCaddy({ host: CADDY_HOST, certificate, caPath: authority.caPath }).catch(
         (error) => {
           if (error.message === GO_MISSING) return null;
           throw error;
@@ -87,18 +116,17 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
       await use(caddy);
       await caddy?.stop();
     },
-    // The first build of Caddy takes minutes.
-    { scope: 'worker', timeout: 600_000 },
+    { scope: 'worker' },
   ],
   compiled: [
-    async ({ browserName, local }, use) => {
+    async ({ browserName, authority }, use) => {
       if (browserName !== 'firefox' || findBrowser('firefox') === null) {
         await use(undefined);
         return;
       }
       const dir = await scratchDirectory('firefox');
       const extensionDir = join(TOP, 'extension', 'dist', 'firefox');
-      await use(await compileFirefox(dir, { extensionDir, local, headless: true }));
+      await use(await compileFirefox(dir, { extensionDir, local: authority, headless: true }));
       await rm(dir, { recursive: true, force: true, maxRetries: 5 });
     },
     { scope: 'worker' },
@@ -109,20 +137,54 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await use(dir);
     await rm(dir, { recursive: true, force: true, maxRetries: 5 });
   },
-  kind: async ({ browserName }, use) => {
-    if (browserName === 'webkit') throw new Error('there is no edition for WebKit');
-    await use(browserName);
+  kind: async ({ browserName }, use) => use(kindOf(browserName)),
+  keep: [
+    async ({ authority, browserName, compiled }, use) => {
+      const kept = new Map<SessionOptions['proxy'], { browser: KeptBrowser; dir: string }>();
+      await use(async (proxy) => {
+        const running = kept.get(proxy)?.browser;
+        if (running !== undefined) return running;
+        const dir = await scratchDirectory('kept');
+        const browser = await keepBrowser({
+          browser: kindOf(browserName),
+          dir,
+          local: authority,
+          compiled,
+          proxy,
+          headless: true,
+        });
+        kept.set(proxy, { browser, dir });
+        return browser;
+      });
+      for (const { browser, dir } of kept.values()) {
+        await browser.end();
+        await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+      }
+    },
+    { scope: 'worker' },
+  ],
+  local: async ({ authority }, use) => {
+    const running = await startOrigins({ origins: ORIGIN_KINDS, certifiedBy: authority });
+    await use(running);
+    await running.stop();
   },
-  open: async ({ compiled, dir, kind, local }, use, { skip }) => {
+  open: async ({ compiled, dir, keep, kind, local }, use, { skip }) => {
     const { names, variable } = BROWSERS[kind];
     skip(findBrowser(kind) === null, `no ${names[0]} on the path, and ${variable} names none`);
-    const sessions: Session[] = [];
-    await use(async (options) => {
-      const session = await openSession({ browser: kind, dir, local, compiled, headless: true, ...options });
-      sessions.push(session);
-      return session;
+    const ends: (() => Promise<void>)[] = [];
+    await use(async ({ own = false, ...options } = {}) => {
+      await ends.pop()?.();
+      const asked = { browser: kind, dir, local, compiled, headless: true, ...options };
+      if (own) {
+        const session = await openSession(asked);
+        ends.push(session.abandon);
+        return session;
+      }
+      const kept = await keep(asked.proxy);
+      ends.push(kept.clear);
+      return kept.open(asked);
     });
-    for (const session of sessions) await session.abandon();
+    await ends.pop()?.();
   },
   photofinish: async ({ local }, use) => {
     await use((...args) =>

@@ -1,9 +1,9 @@
 // What each test origin promises, as a browser finds it: all other specs stand on this.
 import type { Page } from '@playwright/test';
-import { type ChromiumOptions, launchChromium, type RunningChromium } from '../browsers/chromium.ts';
+import { launchChromium, type RunningChromium } from '../browsers/chromium.ts';
 import { chromiumTab } from '../browsers/chromium-tab.ts';
 import { navigationProtocol, visitUntil } from '../browsers/tab.ts';
-import { GO_MISSING } from '../go-module.ts';
+import { GO_MISSING } from '../go-programs.ts';
 import { startOrigins } from '../origins/start.ts';
 import { test as base, expect, type Kind } from './fixtures.ts';
 
@@ -11,19 +11,28 @@ import { test as base, expect, type Kind } from './fixtures.ts';
 const VISITS = 5;
 
 interface BrowseFixture {
-  /** Starts a browser without the extension and with nothing learnt; it ends with the test. */
-  browse: (options?: Pick<ChromiumOptions, 'local' | 'extraArgs'>) => Promise<Page>;
+  /** A page of a browser without the extension that has learnt nothing of the test's origins; with `extraArgs` its own. */
+  browse: (extraArgs?: readonly string[]) => Promise<Page>;
 }
 
-const test = base.extend<BrowseFixture>({
-  browse: async ({ local }, use) => {
-    const browsers: RunningChromium[] = [];
-    await use(async (options) => {
-      const browser = await launchChromium({ local, ...options });
-      browsers.push(browser);
-      return browser.context.newPage();
+const test = base.extend<BrowseFixture, { plain: RunningChromium }>({
+  plain: [
+    async ({ authority }, use) => {
+      const browser = await launchChromium({ local: authority });
+      await use(browser);
+      await browser.close();
+    },
+    { scope: 'worker' },
+  ],
+  browse: async ({ authority, plain }, use) => {
+    const closing: (() => Promise<void>)[] = [];
+    await use(async (extraArgs) => {
+      const own = extraArgs && (await launchChromium({ local: authority, extraArgs }));
+      const page = await (own ?? plain).context.newPage();
+      closing.push(() => (own ?? page).close());
+      return page;
     });
-    for (const browser of browsers) await browser.close();
+    for (const close of closing) await close();
   },
 });
 
@@ -67,7 +76,7 @@ test('silent speaks HTTP/3 to those who ask, advertiseOnly and h2only refuse it'
 }) => {
   const { silent, advertiseOnly, h2only } = local.origins;
   const forced = [silent, advertiseOnly, h2only].map(({ host, port }) => `${host}:${port}`);
-  const page = await browse({ extraArgs: [`--origin-to-force-quic-on=${forced.join(',')}`] });
+  const page = await browse([`--origin-to-force-quic-on=${forced.join(',')}`]);
   await page.goto(silent.origin);
   expect(await serversWord(page)).toBe('HTTP/3');
   for (const { origin } of [advertiseOnly, h2only]) {
@@ -158,10 +167,10 @@ test('an origin that cannot listen says which', async ({ local }) => {
   );
 });
 
-test('Caddy: HTTP/2 first, HTTP/3 once Alt-Svc is learnt', async ({ local, caddy, browse }) => {
+test('Caddy: HTTP/2 first, HTTP/3 once Alt-Svc is learnt', async ({ caddy, browse }) => {
   test.skip(caddy === null, GO_MISSING);
   if (caddy === null) return;
-  const page = await browse({ local: { origins: { caddy }, spki: local.spki } });
+  const page = await browse();
   await page.goto(caddy.origin);
   expect(await serversWord(page)).toBe('HTTP/2.0');
   await visitUntil(chromiumTab(page), caddy.origin, 'h3', { tries: VISITS });

@@ -165,14 +165,42 @@ test('npm installs the helper offline; it races HTTP/3, installs itself and is f
   expect(trial?.adopted).toBe('h3');
 });
 
-test('without its addon the helper says what is missing', async ({ release, dir }) => {
+test('without its addon everything says what is missing: install, doctor, race and the fixtures', async ({
+  release,
+  dir,
+}) => {
   const app = join(dir, 'app');
   await npmInstall(app, [named(release, /^photofinish-\d/)]);
+  const missing = /the package @photofinish\/quic-\S+ is not installed/;
   const doctor = await run(app, dir, ['doctor', '--json']);
   const findings: { check: string; text: string; remedy: string }[] = JSON.parse(doctor.stdout).findings;
   const addon = findings.find(({ check }) => check === 'addon');
-  expect(addon?.text).toMatch(/only HTTP\/2 can be tried: .*@photofinish\/quic-/);
-  expect(addon?.remedy).toMatch(/without --omit=optional/);
+  expect(addon?.text).toMatch(/nothing can be raced: /);
+  expect(addon?.text).toMatch(missing);
+  expect(addon?.remedy).toMatch(/photofinish-quic-\S+\.tgz from the release/);
+  const installed = await run(app, dir, ['install', '--browser', 'chromium']);
+  expect(installed.stderr).toMatch(/^photofinish: no-addon: /);
+  for (const mode of ['race', 'h2']) {
+    const raced = await run(app, dir, ['race', '127.0.0.1:9', '--allow-private', '--mode', mode]);
+    expect([raced.code, raced.stdout]).toEqual([1, '']);
+    expect(raced.stderr).toMatch(/^photofinish: cannot-race: .*photofinish doctor/);
+    expect(raced.stderr).toMatch(missing);
+  }
+
+  const project = join(dir, 'project');
+  await projectWithFixtures(project, [
+    named(release, /^photofinish-playwright-/),
+    named(release, /^photofinish-\d/),
+  ]);
+  await writeFile(join(project, 'site.spec.ts'), SOMEBODYS_SPEC);
+  await writeFile(join(project, 'playwright.config.mjs'), 'export default {};\n');
+  const tested = await promisify(execFile)('npx', ['playwright', 'test', '--reporter=line'], {
+    cwd: project,
+    env: { PATH: process.env.PATH, HOME: dir },
+  }).catch(({ stdout }) => ({ stdout }));
+  expect(tested.stdout).toContain("Photofinish's helper cannot race: ");
+  expect(tested.stdout).toMatch(missing);
+  expect(tested.stdout).toContain('1 failed');
 });
 
 test("the store's edition of Chromium has another id, which install admits; the helper outlives npx's cache", async ({
@@ -185,6 +213,7 @@ test("the store's edition of Chromium has another id, which install admits; the 
   const id = await idOfDirectory(extensionDir);
   expect(id).not.toBe(CHROMIUM_EXTENSION_ID);
   const userDataDir = join(dir, 'profile');
+  await mkdir(userDataDir);
   const cache = join(dir, '_npx', '0123456789abcdef');
   await npmInstall(cache, helperFiles(release));
   const profile = ['--browser', 'chromium', '--user-data-dir', userDataDir];
@@ -215,9 +244,8 @@ test("the store's edition of Chromium has another id, which install admits; the 
 });
 
 /** A project of somebody's that has the fixtures, the helper and Playwright, which its own install would have fetched. */
-async function projectWithFixtures(directory: string, release: Release): Promise<void> {
-  const fixtures = named(release, /^photofinish-playwright-/);
-  await npmInstall(directory, [fixtures, ...helperFiles(release)], ['--legacy-peer-deps']);
+async function projectWithFixtures(directory: string, packages: readonly string[]): Promise<void> {
+  await npmInstall(directory, packages, ['--legacy-peer-deps']);
   const modules = join(directory, 'node_modules');
   await mkdir(join(modules, '@playwright'), { recursive: true });
   await symlink(join(TOP, 'node_modules/@playwright/test'), join(modules, '@playwright/test'));
@@ -284,7 +312,13 @@ test('somebody’s Playwright finds the fixtures with extension and helper, and 
 }) => {
   test.skip(findBrowser('chromium') === null, 'chromium is not installed');
   const project = join(dir, 'project');
-  await projectWithFixtures(project, release);
+  // As a shell writes out the one line of the instructions: photofinish-*.tgz.
+  const packages = (await readdir(release.directory)).filter((name) => /^photofinish-.*\.tgz$/.test(name));
+  expect(packages).toHaveLength(3);
+  await projectWithFixtures(
+    project,
+    packages.map((name) => join(release.directory, name)),
+  );
   await writeFile(join(project, 'site.spec.ts'), SOMEBODYS_SPEC);
   await writeFile(join(project, 'playwright.config.mjs'), somebodysConfig(local));
 

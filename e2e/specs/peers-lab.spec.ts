@@ -1,7 +1,7 @@
 // The laboratory's peers: each makes cold connections and adopts what it must on a path that leaves it no choice, or
 // that is as long as to decide every race. Of time only what no busy machine can undercut is asserted.
 import { expect, test } from '@playwright/test';
-import { GO_MISSING } from '../go-module.ts';
+import { GO_MISSING } from '../go-programs.ts';
 import { type Contestant, isAbsent, type Opener } from '../lab/contestant.ts';
 import { curl } from '../lab/contestants/curl.ts';
 import { goAltSvc, goH3, goRace } from '../lab/contestants/go.ts';
@@ -30,14 +30,10 @@ const EXPECTED: readonly (readonly [Adopted, readonly Opener[]])[] = [
   ['h2', [goAltSvc, undici]],
 ];
 
-/** The first time it builds Caddy and the Go peer. */
-const BUILDING_TIMEOUT_MS = 10 * 60_000;
-
 let scene: Scene | null = null;
 let why: string | null = null;
 
 test.beforeAll(async () => {
-  test.setTimeout(BUILDING_TIMEOUT_MS);
   why = await networkUnavailable('tun');
   if (why !== null) return;
   scene = await openScene().catch((error: Error) => {

@@ -96,14 +96,22 @@ export const test = base.extend<object, { ground: Ground; path: Path }>({
   ],
 });
 
-/** One cold race of the host at this place, by one protocol alone; `code` is how it is to fail, if it is. */
+interface RaceExpected {
+  readonly address?: string;
+  /** How it is to fail, if it is. */
+  readonly code?: AttemptErrorCode;
+  /** Whether it goes on until its time is over, as it does where the code is that of a time-out. */
+  readonly endless?: boolean | undefined;
+}
+
+/** One cold race of the host at this place, by one protocol alone. */
 export function raceArguments(
   port: number,
   mode: 'h3' | 'h2',
   caPath: string,
-  { address = '127.0.0.1', code }: { readonly address?: string; readonly code?: AttemptErrorCode } = {},
+  { address = '127.0.0.1', code, endless = false }: RaceExpected = {},
 ): string[] {
-  const timeoutMs = code?.endsWith('-timeout') ? ENDLESS_MS : PATIENCE_MS;
+  const timeoutMs = endless || code?.endsWith('-timeout') ? ENDLESS_MS : PATIENCE_MS;
   const place = ['--resolve', `${HOST}:${port}:${address}`, '--allow-private', '--ca', caPath];
   const limits = ['--memory', 'none', '--no-fresh-quic', '--timeout', String(timeoutMs), '--json'];
   return ['race', `https://${HOST}:${port}`, '--mode', mode, ...limits, ...place];

@@ -17,13 +17,13 @@ export interface ServedBy<Name extends string> extends RunningOrigins<Name> {
   readonly seen: readonly SeenRequest[];
 }
 
-/** The specs' `test` with `served`, origins of these kinds. */
+/** The specs' `test` with `served`, origins of these kinds; their hosts are among those in `fixtures.ts`. */
 export function servedTest<Name extends string>(origins: Record<Name, OriginSettings>) {
   return test.extend<{ served: ServedBy<Name> }>({
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
-    served: async ({}, use) => {
+    served: async ({ authority }, use) => {
       const seen: SeenRequest[] = [];
-      const running = await startOrigins({ origins, onRequest: (request) => seen.push(request) });
+      const onRequest = (request: SeenRequest) => seen.push(request);
+      const running = await startOrigins({ origins, certifiedBy: authority, onRequest });
       await use({ ...running, seen });
       await running.stop();
     },

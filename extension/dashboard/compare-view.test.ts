@@ -18,7 +18,7 @@ test('a report is read, and what is none is refused with the place that says so'
   assert.deepEqual(readReport('{'), { ok: false, why: 'it is not JSON' });
   assert.deepEqual(readReport(JSON.stringify({ ...REPORT, browser: { name: 'lynx', version: '2' } })), {
     ok: false,
-    why: 'it is not a report of this kind (see browser.name)',
+    why: 'it is not a Photofinish report (see browser.name)',
   });
   assert.equal(readReport('null').ok, false);
 });

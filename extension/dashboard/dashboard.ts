@@ -4,6 +4,7 @@ import '../words.ts';
 import { DAY_MS, dayStartMs, utcDay } from '../charts/days.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { troubleWords } from '../ledger/trouble.ts';
+import { loadNames, onNames } from '../network-names.ts';
 import { byId, setText } from '../ui/elements.ts';
 import { writeWords } from '../ui/page-words.ts';
 import { say } from '../words.ts';
@@ -20,6 +21,7 @@ import { createRacesView } from './races-view.ts';
 import { periodOf, readState, type State, writeState } from './state.ts';
 import { countVerdicts, type Filter, filterRows } from './table.ts';
 import { renderVerdicts } from './verdicts-view.ts';
+import { useNames } from './words.ts';
 
 writeWords();
 
@@ -161,7 +163,16 @@ async function loadEverything(): Promise<void> {
 }
 
 async function open(): Promise<void> {
-  const [first] = await Promise.all([loadFirst(ledger, state.site, PAGE_ROWS), readTotals()]);
+  const [first, names] = await Promise.all([
+    loadFirst(ledger, state.site, PAGE_ROWS),
+    loadNames(chrome.storage.local),
+    readTotals(),
+  ]);
+  useNames(names);
+  onNames(chrome.storage.local, (next) => {
+    useNames(next);
+    drawAll();
+  });
   columns = first;
   drawAll();
   watchConditions(() => renderConditions(state, periodOf(state, Date.now()), totals));
@@ -176,7 +187,6 @@ async function openReports(): Promise<void> {
     import('./compare-view.ts'),
   ]);
   createReportView({
-    ledger,
     period: () => periodOf(state, Date.now()),
     siteNames: () => columns.siteNames,
   });

@@ -8,6 +8,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { DayRow, OriginRecord } from '../ledger/schema.ts';
 import { troubleWords } from '../ledger/trouble.ts';
 import { make } from '../ui/elements.ts';
+import { meansLink, pointToCode } from '../ui/means-link.ts';
 import { verdictOfRecord } from '../verdict.ts';
 import { say } from '../words.ts';
 import { createFigure } from './figure.ts';
@@ -24,9 +25,11 @@ let opened = 0;
 type Reads = Pick<Ledger, 'recordsOf' | 'races' | 'daysOf'>;
 
 function verdictSection(record: OriginRecord, race: OriginRace | undefined): HTMLElement {
-  const { text, findings } = verdictOfRecord(record, race);
+  const { code, text, findings } = verdictOfRecord(record, race);
   const section = make('div', 'said');
-  section.append(make('p', 'verdict-text', text));
+  const means = meansLink();
+  pointToCode(means, code);
+  section.append(make('p', 'verdict-text', text), means);
   if (findings.length > 0) {
     const list = make('ul');
     list.append(...findings.map((finding) => make('li', '', finding.text)));

@@ -42,7 +42,7 @@ test('a distribution says how many trials were done by a time, and how many it d
   const distributions = distributionsOf([summariseRace(aRace())]);
   const drawing = ecdfDrawing(distributions, ESTABLISHED, 20);
   assert.equal(drawing.readout(100), 'After 20 ms: HTTP/3 100 %, HTTP/2 0 %');
-  assert.equal(drawing.legend.at(-1)?.words, '1 trial took longer than 20 ms and is not drawn');
+  assert.equal(drawing.legend.at(-1)?.words, '1 trial took longer than 20 ms and is not shown');
   const median = drawing.table().rows.find(([name]) => name?.includes('median'));
   assert.deepEqual(median?.slice(1), ['10 ms', '31 ms']);
 });
@@ -50,8 +50,8 @@ test('a distribution says how many trials were done by a time, and how many it d
 test('a race is told by what it measured: a comparison by its margin, another by what it settled on', () => {
   const words = (more: Parameters<typeof aRace>[0]) => resultWords(summariseRace(aRace(more)));
   const { summary } = aRace();
-  assert.equal(words({}), 'HTTP/3 connects 21 ms sooner');
-  assert.equal(words({ summary: { ...summary, gainMs: -4 } }), 'HTTP/2 connects 4 ms sooner');
+  assert.equal(words({}), 'HTTP/3 connects 21 ms faster');
+  assert.equal(words({ summary: { ...summary, gainMs: -4 } }), 'HTTP/2 connects 4 ms faster');
   assert.equal(
     words({ summary: { ...summary, gainMs: null } }),
     '1 of 1 pairs complete, too few for a margin',

@@ -3,6 +3,7 @@
 import { MARKS, type Mark } from '@photofinish/shared/marks';
 import type { Origin } from '@photofinish/shared/origin';
 import { protocolName } from '@photofinish/shared/protocol';
+import { verdictName } from '@photofinish/shared/verdict-names';
 import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/verdict-schema';
 import { sayNumber } from '@photofinish/shared/words';
 import { byId, make, setText } from '../ui/elements.ts';
@@ -13,7 +14,6 @@ import { replaceLines } from './lines.ts';
 import { headingRow, markSorted, nextDirection, originRow, rowKey, siteRow } from './rows.ts';
 import type { State } from './state.ts';
 import { type Filter, filterRows, groupBySite, type SortKey, sortRows, sortSites } from './table.ts';
-import { verdictName } from './words.ts';
 
 export const PAGE_ROWS = 50;
 const SEARCH_PAUSE_MS = 80;

@@ -1,10 +1,8 @@
-// Reports: which sites, in which format, over the period above; made here from the ledger and given to the browser to
-// save. Loaded after the first paint, which needs none of it.
-
-import { download } from '../popup/export-file.ts';
-import { EXPORT_FORMATS, type ExportFormat, exportName, FORMAT_NAMES } from '../popup/export-names.ts';
-import type { ReportedLedger } from '../report/collect.ts';
-import { makeReport } from '../report/make.ts';
+// Reports: which sites, in which format, over the period above; made from the ledger by a worker and given to the
+// browser to save. Loaded after the first paint, which needs none of it.
+import { saveReport } from '../popup/export-file.ts';
+import { EXPORT_FORMATS, type ExportFormat, FORMAT_NAMES } from '../popup/export-names.ts';
+import type { MadeReport } from '../report/order.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { say } from '../words.ts';
 import type { Period } from './state.ts';
@@ -13,14 +11,19 @@ import type { Period } from './state.ts';
 const OFFERED_SITES = 50;
 
 interface Needs {
-  readonly ledger: ReportedLedger;
   readonly period: () => Period;
   /** Every site there is. */
   readonly siteNames: () => readonly string[];
 }
 
+function savedWords(made: MadeReport | null): string {
+  if (made === null) return say('reportCancelled');
+  if (made.sites === 0) return say('dashboardReportEmpty');
+  return say('dashboardReportSaved', { count: made.sites });
+}
+
 /** Makes the export; sites are chosen one by one, none chosen means all. */
-export function createReportView({ ledger, period, siteNames }: Needs): void {
+export function createReportView({ period, siteNames }: Needs): void {
   const input = byId<HTMLInputElement>('report-site');
   const list = byId('report-chosen');
   const words = byId('report-words');
@@ -66,32 +69,34 @@ export function createReportView({ ledger, period, siteNames }: Needs): void {
       .slice(0, OFFERED_SITES);
     byId('report-site-list').replaceChildren(...found.map((name) => new Option(name, name)));
   };
+  let making = false;
   const save = async (format: ExportFormat): Promise<void> => {
+    if (making) return;
+    making = true;
     setText(words, say('dashboardReportBuilding'));
-    const sites = chosen.size === 0 ? null : [...chosen];
-    const report = await makeReport(ledger, { sites, ...period() });
-    const [first] = chosen;
-    download(
-      exportName(chosen.size === 1 && first !== undefined ? first : null, report.createdAt, format),
-      report,
-      format,
-    );
-    const count = report.sites.length;
-    setText(words, count === 0 ? say('dashboardReportEmpty') : say('dashboardReportSaved', { count }));
+    // Off for those who look, but not for the keyboard, which would lose its place.
+    for (const button of buttons) button.ariaDisabled = 'true';
+    try {
+      const made = await saveReport({
+        selection: { sites: chosen.size === 0 ? null : [...chosen], ...period() },
+        format,
+        networkNames: byId<HTMLInputElement>('report-names').checked,
+      });
+      setText(words, savedWords(made));
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      setText(words, say('dashboardReportFailed', { why }));
+    } finally {
+      making = false;
+      for (const button of buttons) button.ariaDisabled = null;
+    }
   };
 
   const buttons = EXPORT_FORMATS.map((format) => {
     const button = make('button', 'button', FORMAT_NAMES[format]);
     button.type = 'button';
     button.ariaLabel = say('dashboardSaveAs', { format: FORMAT_NAMES[format] });
-    button.addEventListener('click', () => {
-      save(format).catch((error) => {
-        setText(
-          words,
-          say('dashboardReportFailed', { why: error instanceof Error ? error.message : String(error) }),
-        );
-      });
-    });
+    button.addEventListener('click', () => void save(format));
     return button;
   });
   byId('report-formats').replaceChildren(...buttons);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MARKS } from '@photofinish/shared/marks';
 import { VERDICT_CODES } from '@photofinish/shared/verdict-schema';
+import { queryOrFragment } from '@photofinish/shared/web-text.fixture';
 import fc from 'fast-check';
 import { BASES, FIRST_STATE, PERIODS, periodOf, readState, type State, writeState } from './state.ts';
 import { ORIGIN_KEYS, SITE_KEYS } from './table.ts';
@@ -44,7 +45,7 @@ test('the link of the popup chooses its site', () => {
 
 test('whatever stands in an address, there is a state', () => {
   fc.assert(
-    fc.property(fc.webQueryParameters(), fc.webFragments(), (search, hash) => {
+    fc.property(queryOrFragment, queryOrFragment, (search, hash) => {
       const state = readState(`?${search}`, `#${hash}`);
       assert.ok(state.page >= 1);
     }),

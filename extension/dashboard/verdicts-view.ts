@@ -1,8 +1,10 @@
 // Verdicts counted: a bar for each, in the words of what it means; a click shows its origins in the table.
+
+import { verdictName } from '@photofinish/shared/verdict-names';
 import type { VerdictCode } from '@photofinish/shared/verdict-schema';
 import { byId, make, setText } from '../ui/elements.ts';
 import { say } from '../words.ts';
-import { percentWords, verdictMeaning, verdictName } from './words.ts';
+import { percentWords, verdictMeaning } from './words.ts';
 
 function bar(
   code: VerdictCode,

@@ -2,8 +2,9 @@
 import '../words.fixture.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { verdictName } from '@photofinish/shared/verdict-names';
 import { VERDICT_CODES } from '@photofinish/shared/verdict-schema';
-import { adoptionWords, agoWords, percentWords, verdictMeaning, verdictName } from './words.ts';
+import { adoptionWords, agoWords, percentWords, verdictMeaning } from './words.ts';
 
 test('shares are whole percents, finer where they are small or nearly all', () => {
   assert.equal(percentWords(1, 3), '33 %');

@@ -4,6 +4,7 @@ import type { Mode } from '@photofinish/shared/outcome';
 import type { VerdictCode } from '@photofinish/shared/verdict-schema';
 import { wordsLanguage } from '@photofinish/shared/words';
 import { NETWORK_UNKNOWN } from '../ledger/schema.ts';
+import { type NetworkNames, nameOrKey } from '../network-names.ts';
 import { say, type WordKey } from '../words.ts';
 
 const FINE_PERCENT = 10;
@@ -62,32 +63,34 @@ export function agoWords(atMs: number, nowMs: number): string {
   return unit === 'second' ? say('dashboardJustNow') : formats().ages.format(-Math.floor(age / sizeMs), unit);
 }
 
-/** The label of a network; without a helper there is none. */
+let names: NetworkNames = new Map();
+
+/** Takes what the user calls networks, for everything that is written from now on. */
+export function useNames(next: NetworkNames): void {
+  names = next;
+}
+
+/** A network by its name, or else its label; without a helper there is none. */
 export function networkWords(network: string): string {
-  return network === NETWORK_UNKNOWN ? say('dashboardNetworkUnknown') : network;
+  return network === NETWORK_UNKNOWN ? say('dashboardNetworkUnknown') : nameOrKey(names, network);
 }
 
-const VERDICTS: Record<VerdictCode, { readonly name: WordKey; readonly what: WordKey }> = {
-  'h3-used': { name: 'dashboardUsed', what: 'dashboardUsedWhat' },
-  'h3-first-visit': { name: 'dashboardFirstVisit', what: 'dashboardFirstVisitWhat' },
-  'h3-not-advertised': { name: 'dashboardNotAdvertised', what: 'dashboardNotAdvertisedWhat' },
-  'h3-advertised-unreachable': { name: 'dashboardUnreachable', what: 'dashboardUnreachableWhat' },
-  'h3-private-root': { name: 'dashboardPrivateRoot', what: 'dashboardPrivateRootWhat' },
-  'h3-browser-avoids': { name: 'dashboardAvoids', what: 'dashboardAvoidsWhat' },
-  'h3-advertisement-wrong': { name: 'dashboardWrong', what: 'dashboardWrongWhat' },
-  'h3-not-offered': { name: 'dashboardNotOffered', what: 'dashboardNotOfferedWhat' },
-  'h3-available': { name: 'dashboardAvailable', what: 'dashboardAvailableWhat' },
-  unknown: { name: 'dashboardUnknown', what: 'dashboardUnknownWhat' },
+const MEANINGS: Record<VerdictCode, WordKey> = {
+  'h3-used': 'dashboardUsedWhat',
+  'h3-first-visit': 'dashboardFirstVisitWhat',
+  'h3-not-advertised': 'dashboardNotAdvertisedWhat',
+  'h3-advertised-unreachable': 'dashboardUnreachableWhat',
+  'h3-private-root': 'dashboardPrivateRootWhat',
+  'h3-browser-avoids': 'dashboardAvoidsWhat',
+  'h3-advertisement-wrong': 'dashboardWrongWhat',
+  'h3-not-offered': 'dashboardNotOfferedWhat',
+  'h3-available': 'dashboardAvailableWhat',
+  unknown: 'dashboardUnknownWhat',
 };
-
-/** A verdict's short name, as it stands in tables. */
-export function verdictName(code: VerdictCode): string {
-  return say(VERDICTS[code].name);
-}
 
 /** What a verdict means, in one sentence. */
 export function verdictMeaning(code: VerdictCode): string {
-  return say(VERDICTS[code].what);
+  return say(MEANINGS[code]);
 }
 
 /** A race's mode as the tables name it. */

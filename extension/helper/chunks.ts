@@ -17,7 +17,7 @@ export function createReassembly(): (chunk: Chunk) => Reassembled {
   let chars = 0;
   return ({ seq, last, data }) => {
     if (seq !== parts.length)
-      return { state: 'broken', why: `chunk ${seq} came where ${parts.length} was due` };
+      return { state: 'broken', why: `received chunk ${seq} instead of ${parts.length}` };
     chars += data.length;
     if (chars > MAX_REASSEMBLED_CHARS) return { state: 'broken', why: 'the reply is too long' };
     parts.push(data);

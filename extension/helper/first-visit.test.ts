@@ -33,6 +33,15 @@ test('a first visit is raced once, in the chosen mode and with the chosen start 
   assert.deepEqual(orders, [{ origin: VISIT.origin, mode: 'v3', reason: 'navigation', startDelayMs: 40 }]);
 });
 
+test('unless a start delay was chosen, the helper decides by what it knows of the host', async () => {
+  const { visited, orders } = bench();
+  await visited(VISIT);
+  assert.deepEqual(
+    orders.map(({ startDelayMs }) => startDelayMs),
+    [null],
+  );
+});
+
 test('by default, and when only clicks may race, nothing does by itself', async () => {
   for (const raceWhen of ['never', 'click'] as const) {
     const { visited, orders } = bench({ raceWhen });

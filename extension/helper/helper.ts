@@ -2,6 +2,7 @@
 // patience. Everything here rejects with a HelperError; nobody else in the extension knows the wire.
 import type { DoctorFinding } from '@photofinish/shared/doctor';
 import type { Forecast } from '@photofinish/shared/forecast';
+import type { NamedNetwork } from '@photofinish/shared/network-name';
 import type { Browser, Observation } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
 import type { Mode, OriginRace } from '@photofinish/shared/outcome';
@@ -45,6 +46,10 @@ export interface Helper {
   observed(observations: readonly Observation[]): Promise<void>;
   /** The label of the network the helper sees. */
   network(): Promise<string>;
+  /** Networks with names, and the one the machine is on. */
+  networks(): Promise<readonly NamedNetwork[]>;
+  /** Names a network, or takes its name away. */
+  nameNetwork(network: string, name: string | null): Promise<readonly NamedNetwork[]>;
   /** What the helper's doctor finds in its own installation. */
   doctor(): Promise<readonly DoctorFinding[]>;
   /** Empties the host cache; the number of records that were in it. */
@@ -53,7 +58,7 @@ export interface Helper {
 
 function expected<Type extends Answer['type']>(answer: Answer, type: Type): Extract<Answer, { type: Type }> {
   if (answer.type === type) return answer as Extract<Answer, { type: Type }>;
-  throw new HelperError('helper-bad-reply', `the helper answered ${answer.type} where ${type} was due`);
+  throw new HelperError('helper-bad-reply', `the helper replied ${answer.type} instead of ${type}`);
 }
 
 /** `onNetwork` is told the label of the network that each forecast holds on. */
@@ -94,6 +99,16 @@ export function createHelper(
     async network() {
       const answer = await port.ask({ type: 'stats' }, { timeoutMs: STORE_TIMEOUT_MS }).reply;
       return expected(answer, 'stats').network;
+    },
+
+    async networks() {
+      const answer = await port.ask({ type: 'networks' }, { timeoutMs: STORE_TIMEOUT_MS }).reply;
+      return expected(answer, 'networks').networks;
+    },
+
+    async nameNetwork(network, name) {
+      const question: Question = { type: 'name-network', network, name };
+      return expected(await port.ask(question, { timeoutMs: STORE_TIMEOUT_MS }).reply, 'networks').networks;
     },
 
     async doctor() {

@@ -6,6 +6,7 @@ import { BROWSER } from '../edition.ts';
 import { NETWORK_UNKNOWN } from '../ledger/schema.ts';
 import type { HelperState } from '../messages.ts';
 import { rememberedNetwork, rememberNetwork } from '../network.ts';
+import { agreeOnNames, loadNames, type NetworkNames, nameOrKey, onNames } from '../network-names.ts';
 import { hasConsent, onConsent } from './consent.ts';
 import { createHelper, type Helper } from './helper.ts';
 import { createHelperPort } from './port.ts';
@@ -54,10 +55,15 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
   /** Null until the user's answer is known. */
   let consent: boolean | null = null;
   let network = NETWORK_UNKNOWN;
+  let names: NetworkNames = new Map();
   let uploading = false;
+  let agreeing: Promise<void> | null = null;
+  let agreeAgain = false;
 
   const stateNow = (): HelperState =>
-    port.state.state === 'ready' ? { ...port.state, network } : port.state;
+    port.state.state === 'ready'
+      ? { ...port.state, network, networkName: names.has(network) ? nameOrKey(names, network) : null }
+      : port.state;
 
   const tell = (): void => {
     for (const told of watchers) told(stateNow());
@@ -84,6 +90,23 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
     });
   };
 
+  /** An older helper knows no names, one that went away is told when it is back. */
+  const agree = (): void => {
+    agreeAgain = agreeing !== null;
+    if (agreeing !== null || port.state.state !== 'ready') return;
+    agreeing = agreeOnNames(chrome.storage.local, helper)
+      .catch(() => {})
+      .then(() => {
+        agreeing = null;
+        if (agreeAgain) agree();
+      });
+  };
+
+  const follow = (next: NetworkNames): void => {
+    names = next;
+    tell();
+  };
+
   const port = createHelperPort({
     connect: connectHelper,
     clock: timers,
@@ -92,6 +115,7 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
       tell();
       if (state !== 'ready') return;
       uploadSoon();
+      agree();
       helper.network().then(setNetwork, console.error);
     },
   });
@@ -115,6 +139,11 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
   };
   onConsent(look);
   look();
+  onNames(chrome.storage.local, (next) => {
+    follow(next);
+    agree();
+  });
+  loadNames(chrome.storage.local).then(follow, console.error);
 
   return {
     helper,
@@ -140,6 +169,8 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
     watch(told) {
       watchers.add(told);
       told(stateNow());
+      // Who looks wants to see what another browser, or the command line, named meanwhile.
+      agree();
       return () => watchers.delete(told);
     },
     settled: () =>

@@ -33,7 +33,9 @@ export function createPendingReplies(
     clock.later(timeoutMs, () => {
       const waiter = waiters.get(id);
       waiters.delete(id);
-      waiter?.reject(new HelperError('helper-timeout', `the helper did not answer in ${timeoutMs / 1000} s`));
+      waiter?.reject(
+        new HelperError('helper-timeout', `the helper did not respond within ${timeoutMs / 1000} s`),
+      );
     });
 
   const finish = (id: number): void => {

@@ -94,7 +94,12 @@ test('requests go out behind hello without waiting for its answer', async () => 
     ['hello', 'stats'],
   );
   await b.receive(HELLO);
-  assert.deepEqual(b.port.state, { state: 'ready', program: 'photofinish 1.0.0', network: 'unknown' });
+  assert.deepEqual(b.port.state, {
+    state: 'ready',
+    program: 'photofinish 1.0.0',
+    network: 'unknown',
+    networkName: null,
+  });
   await b.receive({ ...STATS, id });
   assert.equal((await reply).type, 'stats');
 });

@@ -105,7 +105,7 @@ export function createHelperPort({ connect, clock, program, onState }: PortDeps)
       return;
     }
     reconnectMs = FIRST_RECONNECT_MS;
-    setState({ state: 'ready', program: answer.program, network: 'unknown' });
+    setState({ state: 'ready', program: answer.program, network: 'unknown', networkName: null });
   };
 
   const refused = (error: unknown): void => {
@@ -119,9 +119,7 @@ export function createHelperPort({ connect, clock, program, onState }: PortDeps)
   const receive = (from: Connection, message: unknown): void => {
     if (from !== connection) return;
     const parsed = v.safeParse(replySchema, message);
-    const broken = parsed.success
-      ? from.pending.take(parsed.output)
-      : 'the helper sent a message that does not fit the wire';
+    const broken = parsed.success ? from.pending.take(parsed.output) : 'the helper sent an invalid message';
     if (broken !== null) hangUp(broken);
   };
 
@@ -138,7 +136,7 @@ export function createHelperPort({ connect, clock, program, onState }: PortDeps)
       if (opened !== connection) return;
       const next = stateAfterDisconnect(why);
       const code = next.state === 'missing' ? 'helper-missing' : 'helper-disconnected';
-      lose(next, new HelperError(code, why ?? 'the helper went away'));
+      lose(next, new HelperError(code, why ?? 'the helper stopped'));
     });
     opened.pending.expect(HELLO_ID, { timeoutMs: HELLO_TIMEOUT_MS }).then(greeted, (error) => {
       if (opened === connection) refused(error);
@@ -163,9 +161,7 @@ export function createHelperPort({ connect, clock, program, onState }: PortDeps)
       cancelReconnect = null;
       closed?.port.disconnect();
       setState({ state: 'not-asked' });
-      closed?.pending.rejectAll(
-        new HelperError('helper-disconnected', 'the user has not agreed to the helper'),
-      );
+      closed?.pending.rejectAll(new HelperError('helper-disconnected', 'the helper is not enabled'));
     },
 
     ask(question, options) {
@@ -181,7 +177,7 @@ export function createHelperPort({ connect, clock, program, onState }: PortDeps)
         port.postMessage({ ...question, id });
       } catch (error) {
         // The port closed a moment ago, and the browser has not told us yet.
-        pending.take({ id, type: 'error', code: 'internal', message: `the helper is gone (${error})` });
+        pending.take({ id, type: 'error', code: 'internal', message: `the helper stopped (${error})` });
       }
       return { id, reply };
     },

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
+import type { RaceAsked } from '../messages.ts';
 import { aRace } from '../report/race.fixture.ts';
 import { HelperError } from './failure.ts';
 import { comparison } from './helper.ts';
-import { createRaces, RACES_AT_ONCE } from './races.ts';
+import { createRaces, RACES_AT_ONCE, RACES_PER_MINUTE } from './races.ts';
 
 const origins = Array.from({ length: RACES_AT_ONCE + 2 }, (_, i) => `https://o${i}.test` as Origin);
 
@@ -15,6 +16,9 @@ function bench() {
   const done: Origin[] = [];
   const failed: string[] = [];
   const words: string[] = [];
+  const alarms: (() => void)[] = [];
+  let nowMs = 0;
+  let asked: readonly RaceAsked[] = [];
   const races = createRaces({
     race: ({ origin }) => ({
       result: new Promise((resolve, reject) => running.set(origin, { resolve, reject })),
@@ -26,12 +30,26 @@ function bench() {
       failed.push(`${origin} ${code}`);
       words.push(message);
     },
+    onAsked: (now) => {
+      asked = now;
+    },
+    clock: {
+      nowMs: () => nowMs,
+      later(delayMs, run) {
+        const dueMs = nowMs + delayMs;
+        alarms.push(() => {
+          nowMs = Math.max(nowMs, dueMs);
+          run();
+        });
+        return () => {};
+      },
+    },
   });
   const finish = async (origin: Origin) => {
     running.get(origin)?.resolve(aRace({ origin }));
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { races, running, done, failed, words, finish };
+  return { races, running, done, failed, words, alarms, asked: () => asked, finish };
 }
 
 test('no more race at once than the helper’s budget allows; the next follows when one ends', async () => {
@@ -41,6 +59,41 @@ test('no more race at once than the helper’s budget allows; the next follows w
   await finish(origins[0] as Origin);
   assert.deepEqual(done, [origins[0]]);
   assert.equal(running.size, RACES_AT_ONCE + 1);
+});
+
+test('of many races no more begin in a minute than the helper takes, and the others follow by themselves', async () => {
+  const { races, running, failed, alarms, asked, finish } = bench();
+  const many = Array.from({ length: RACES_PER_MINUTE + 3 }, (_, i) => `https://many${i}.test` as Origin);
+  races.startAll(many.map(comparison));
+  for (const origin of many.slice(0, RACES_PER_MINUTE)) await finish(origin);
+  assert.equal(running.size, RACES_PER_MINUTE);
+  assert.equal(asked().filter(({ state }) => state === 'over').length, RACES_PER_MINUTE);
+  assert.equal(asked().length, many.length);
+  assert.equal(alarms.length, 1);
+  alarms[0]?.();
+  assert.equal(running.size, many.length);
+  assert.deepEqual(failed, []);
+});
+
+test('a race asked for alone goes before the many that wait', async () => {
+  const { races, running, finish } = bench();
+  races.startAll(origins.map(comparison));
+  const alone = 'https://alone.test' as Origin;
+  races.start(comparison(alone));
+  await finish(origins[0] as Origin);
+  assert.ok(running.has(alone));
+});
+
+test('stopping ends what runs and what waits, and what is asked for afterwards is counted anew', async () => {
+  const { races, running, failed, asked } = bench();
+  races.startAll(origins.map(comparison));
+  races.stop();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(running.size, RACES_AT_ONCE);
+  assert.equal(failed.length, origins.length);
+  assert.ok(asked().every(({ state }) => state === 'over'));
+  races.start(comparison(origins[0] as Origin));
+  assert.deepEqual(asked(), [{ origin: origins[0], state: 'racing' }]);
 });
 
 test('an origin does not race itself', () => {
@@ -77,7 +130,7 @@ test('a used-up budget is said in words that tell when to try again', async () =
     .get(origins[0] as Origin)
     ?.reject(new HelperError('too-many-races', 'the budget of races is used up'));
   await new Promise((resolve) => setImmediate(resolve));
-  assert.match(words[0] ?? '', /30 races a minute.*Try again/);
+  assert.match(words[0] ?? '', /30 races per minute.*Try again/);
 });
 
 test('a race beyond what can wait is refused, not forgotten', () => {

@@ -7,7 +7,12 @@ import { shownState, stateWords } from './state-words.ts';
 
 const MISSING: HelperState = { state: 'missing' };
 const CONNECTING: HelperState = { state: 'connecting' };
-const READY: HelperState = { state: 'ready', program: 'photofinish 1.0.0', network: 'net-1' };
+const READY: HelperState = {
+  state: 'ready',
+  program: 'photofinish 1.0.0',
+  network: 'net-1',
+  networkName: null,
+};
 
 test('every state has a sentence of its own and says its particulars', () => {
   const states: HelperState[] = [

@@ -10,11 +10,10 @@ export interface StateWords {
 /** The words for a state of the helper. */
 export function stateWords(helper: HelperState): StateWords {
   switch (helper.state) {
-    case 'ready':
-      return {
-        dot: 'on',
-        text: say('helperReady', { program: helper.program, network: helper.network }),
-      };
+    case 'ready': {
+      const { program, network, networkName } = helper;
+      return { dot: 'on', text: say('helperReady', { program, network: networkName ?? network }) };
+    }
     case 'connecting':
       return { dot: 'waiting', text: say('helperConnecting') };
     case 'not-asked':

@@ -13,7 +13,11 @@ test('no manifest, or a launcher that is gone: missing, in either browser’s wo
 });
 
 test('installed for another extension', () => {
-  assert.equal(stateOf('Access to the specified native messaging host is forbidden.'), 'incompatible');
+  assert.deepEqual(stateAfterDisconnect('Access to the specified native messaging host is forbidden.'), {
+    state: 'incompatible',
+    message: 'The helper is installed for another extension.',
+    foreign: true,
+  });
 });
 
 test('a helper that ended or garbled crashed, and why is kept', () => {

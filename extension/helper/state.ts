@@ -20,12 +20,13 @@ export function stateAfterDisconnect(why: string | null): HelperState {
   if (why === null) return { state: 'crashed', message: say('popupHelperClosed') };
   if (MISSING.some((words) => why.includes(words))) return { state: 'missing' };
   if (NOT_FOR_US.some((words) => why.includes(words)))
-    return { state: 'incompatible', message: say('popupHelperForAnother') };
+    return { state: 'incompatible', message: say('popupHelperForAnother'), foreign: true };
   return { state: 'crashed', message: why };
 }
 
 /** The state after the helper refused our hello, or never answered it. */
 export function stateAfterRefusal(code: HelperErrorCode, message: string): HelperState {
-  if (code === 'bad-protocol' || code === 'unknown-caller') return { state: 'incompatible', message };
+  if (code === 'bad-protocol') return { state: 'incompatible', message };
+  if (code === 'unknown-caller') return { state: 'incompatible', message, foreign: true };
   return { state: 'crashed', message };
 }

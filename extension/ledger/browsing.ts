@@ -1,7 +1,7 @@
 // What pages read of the ledger: all of it, in steps where it may be much.
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
-import { CHUNK_ROWS, chunksOf } from './chunks.ts';
+import { chunksOf, eachChunk } from './chunks.ts';
 import type { Database } from './database.ts';
 import { SECTIONS, type Section, type Sections } from './merge.ts';
 import { AFTER_ALL, racesOf } from './ranges.ts';
@@ -14,6 +14,14 @@ export interface RowCounts {
   readonly totals: number;
   readonly races: number;
 }
+
+/** UTC days, both included; without `toDay` there is no end. */
+export interface DaySpan {
+  readonly fromDay: string;
+  readonly toDay?: string | undefined;
+}
+
+type Take<Row> = (rows: readonly Row[]) => void | Promise<void>;
 
 /** Every day from the first to the last, both included. */
 function daysBetween(first: string, last: string): string[] {
@@ -42,25 +50,37 @@ export function browsesOn(database: Database) {
       return newest;
     },
 
-    /**
-     * Hands over every record, by origin and site, in chunks; the next chunk is read while the last is being taken.
-     * Rejects when `take` does. What is recorded meanwhile may or may not be among them.
-     */
-    async eachRecord(
-      take: (rows: readonly OriginRecord[]) => void | Promise<void>,
-      chunkRows: number = CHUNK_ROWS,
+    /** Hands over every record, by origin and site, in chunks: see `eachChunk`. */
+    async eachRecord(take: Take<OriginRecord>, chunkRows?: number): Promise<void> {
+      const db = await database();
+      const after = ({ origin, site }: OriginRecord) => IDBKeyRange.lowerBound([origin, site], true);
+      await eachChunk((last, most) => db.getAll('records', last && after(last), most), take, chunkRows);
+    },
+
+    /** Hands over the days' rows of every site from a UTC day up to and with another, in chunks: see `eachChunk`. */
+    async eachDay(
+      { fromDay, toDay = AFTER_ALL }: DaySpan,
+      take: Take<DayRow>,
+      chunkRows?: number,
     ): Promise<void> {
       const db = await database();
-      let rows = await db.getAll('records', null, chunkRows);
-      while (rows.length > 0) {
-        const last = rows.at(-1) as OriginRecord;
-        const after = IDBKeyRange.lowerBound([last.origin, last.site], true);
-        const [next] = await Promise.all([
-          rows.length < chunkRows ? [] : db.getAll('records', after, chunkRows),
-          take(rows),
-        ]);
-        rows = next;
-      }
+      const end = [toDay, AFTER_ALL];
+      const after = ({ day, site, origin, network }: DayRow) =>
+        IDBKeyRange.bound([day, site, origin, network], end, true);
+      const first = IDBKeyRange.bound([fromDay], end);
+      await eachChunk((last, most) => db.getAll('days', last ? after(last) : first, most), take, chunkRows);
+    },
+
+    /** Hands over every race, by origin and oldest first, in chunks: see `eachChunk`. */
+    async eachRace(take: Take<OriginRace>, chunkRows?: number): Promise<void> {
+      const db = await database();
+      const after = ({ origin, atMs }: OriginRace) => IDBKeyRange.lowerBound([origin, atMs], true);
+      await eachChunk((last, most) => db.getAll('races', last && after(last), most), take, chunkRows);
+    },
+
+    /** How many rows the days' store has from a UTC day up to and with another. */
+    async countDays({ fromDay, toDay = AFTER_ALL }: DaySpan): Promise<number> {
+      return (await database()).count('days', IDBKeyRange.bound([fromDay], [toDay, AFTER_ALL]));
     },
 
     /** The days' rows from a UTC day on, up to and with `toDay`, of a site or of every site. */

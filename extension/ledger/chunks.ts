@@ -25,3 +25,20 @@ export async function* chunksOf<Row extends object>(
     rows = await store.getAll(IDBKeyRange.lowerBound(key, true), chunkRows);
   }
 }
+
+/**
+ * Hands over rows chunk by chunk, each in a transaction of its own; the next is read while the last is being taken.
+ * `read` gives those after a row, or the first. Rejects when `take` does. What is written meanwhile may or may not be
+ * among them.
+ */
+export async function eachChunk<Row>(
+  read: (after: Row | null, chunkRows: number) => Promise<Row[]>,
+  take: (rows: readonly Row[]) => void | Promise<void>,
+  chunkRows: number = CHUNK_ROWS,
+): Promise<void> {
+  let rows = await read(null, chunkRows);
+  for (let last = rows.at(-1); last !== undefined; last = rows.at(-1)) {
+    const [next] = await Promise.all([rows.length < chunkRows ? [] : read(last, chunkRows), take(rows)]);
+    rows = next;
+  }
+}

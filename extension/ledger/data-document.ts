@@ -34,10 +34,10 @@ export class DataError extends Error {
 /** The version that a document's `schema` names. Throws a DataError for another's document and for a newer one. */
 export function versionOf(schema: unknown): number {
   const found = typeof schema === 'string' ? /^photofinish\.data\/([1-9]\d{0,8})$/.exec(schema) : null;
-  if (found === null) throw new DataError('not-data', `the file is no ${NAME} document`);
+  if (found === null) throw new DataError('not-data', `the file is not a ${NAME} document`);
   const version = Number(found[1]);
   if (version > NEWEST)
-    throw new DataError('newer', `the file is of version ${version}, and this program knows ${NEWEST}`);
+    throw new DataError('newer', `the file has version ${version}; this program supports up to ${NEWEST}`);
   return version;
 }
 

@@ -2,6 +2,7 @@
 import { originRaceSchema } from '@photofinish/shared/outcome';
 import { JSONParser, TokenType } from '@streamparser/json';
 import * as v from 'valibot';
+import { namesSchema } from '../network-names.ts';
 import { type Settings, settingsFromFile } from '../settings.ts';
 import { siteOfHost } from '../site.ts';
 import { DataError, upgraded, versionOf } from './data-document.ts';
@@ -12,10 +13,20 @@ import { daySchema, recordSchema, totalSchema } from './row-schemas.ts';
 export type RowPiece = {
   readonly [S in Section]: { readonly section: S; readonly row: Sections[S] };
 }[Section];
-export type Piece = RowPiece | { readonly section: 'settings'; readonly row: Settings };
+export type Piece =
+  | RowPiece
+  | { readonly section: 'settings'; readonly row: Settings }
+  /** Not in files from before networks had names. */
+  | { readonly section: 'networkNames'; readonly row: Readonly<Record<string, string>> };
 
 const SCHEMAS = { races: originRaceSchema, days: daySchema, totals: totalSchema, records: recordSchema };
-const PATHS = ['$.schema', '$.settings', ...SECTIONS.map((section) => `$.${section}.*`), '$.rows'];
+const PATHS = [
+  '$.schema',
+  '$.settings',
+  '$.networkNames',
+  ...SECTIONS.map((section) => `$.${section}.*`),
+  '$.rows',
+];
 
 /** Several times what a race needs. A file of nothing but brackets would keep the parser busy for minutes. */
 const MAX_DEPTH = 64;
@@ -26,7 +37,7 @@ function createDepthGuard(): (token: { readonly token: TokenType }) => void {
   return ({ token }) => {
     if (token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET) depth += 1;
     else if (token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET) depth -= 1;
-    if (depth > MAX_DEPTH) throw new Error(`it is nested deeper than ${MAX_DEPTH} levels`);
+    if (depth > MAX_DEPTH) throw new Error(`nested deeper than ${MAX_DEPTH} levels`);
   };
 }
 
@@ -43,7 +54,7 @@ async function* valuesOf(file: Blob): AsyncGenerator<(readonly [name: string, va
     try {
       parser.write(read.value);
     } catch (error) {
-      throw new DataError('damaged', `the file is no JSON of ours: ${(error as Error).message}`);
+      throw new DataError('damaged', `the file is not valid JSON: ${(error as Error).message}`);
     }
     yield found;
     found = [];
@@ -53,9 +64,15 @@ async function* valuesOf(file: Blob): AsyncGenerator<(readonly [name: string, va
 
 function checkedSettings(value: unknown): Settings {
   const read = settingsFromFile(value);
-  if (read === 'newer') throw new DataError('newer', 'a newer program wrote the settings');
+  if (read === 'newer') throw new DataError('newer', 'the settings are from a newer version');
   if (read === 'unreadable') throw new DataError('bad-row', 'the settings cannot be read');
   return { ...read, neverRecord: [...new Set(read.neverRecord.map(siteOfHost))] };
+}
+
+function checkedNames(value: unknown): Record<string, string> {
+  const parsed = v.safeParse(namesSchema, value);
+  if (parsed.success) return parsed.output;
+  throw new DataError('bad-row', `the names of networks: ${parsed.issues[0].message}`);
 }
 
 /** Checks the values of one document in their order. */
@@ -67,7 +84,7 @@ function createDoor() {
 
   const checkedRow = (section: Section, value: unknown, version: number): Piece => {
     const at = SECTIONS.indexOf(section);
-    if (at < place || counted) throw new DataError('damaged', `the section ${section} is out of its order`);
+    if (at < place || counted) throw new DataError('damaged', `the section ${section} is out of order`);
     place = at;
     rows[section] += 1;
     const parsed = v.safeParse(SCHEMAS[section], upgraded(section, version, value));
@@ -83,16 +100,17 @@ function createDoor() {
         version = versionOf(value);
         return null;
       }
-      if (version === null) throw new DataError('not-data', 'the file does not begin with its schema');
+      if (version === null) throw new DataError('not-data', 'the file does not begin with a schema');
       if (name === 'settings') return { section: 'settings', row: checkedSettings(value) };
+      if (name === 'networkNames') return { section: 'networkNames', row: checkedNames(value) };
       if (name !== 'rows') return checkedRow(name as Section, value, version);
       const told = v.safeParse(v.record(v.picklist(SECTIONS), v.number()), value);
       counted = told.success && SECTIONS.every((section) => told.output[section] === rows[section]);
-      if (!counted) throw new DataError('damaged', 'the file has not the rows it says it has');
+      if (!counted) throw new DataError('damaged', 'the file has a different number of rows than it states');
       return null;
     },
     end(): void {
-      if (!counted) throw new DataError('damaged', 'the file does not say what rows it has');
+      if (!counted) throw new DataError('damaged', 'the file does not state its row counts');
     },
   };
 }

@@ -172,7 +172,7 @@ function raceOf(origin: Origin, atMs: number, random: () => number): OriginRace 
       },
     },
     discovered: { altSvc: H3_ADVERT, knownRoot: true },
-    verdict: { code: 'h3-available', text: 'Speaks HTTP/3 on this network.', findings: [] },
+    verdict: { code: 'h3-available', text: 'Supports HTTP/3 on this network.', findings: [] },
   };
 }
 

@@ -55,17 +55,14 @@ test('HTTP/3 used starts the count anew, an answer without a protocol leaves it'
   );
 });
 
-test('an advertisement withdrawn is forgotten with its visits', () => {
-  const record = folded(
-    [seen(110, { altSvc: H3 }), 100],
-    [seen(210), 200],
-    [seen(310, { altSvc: 'clear' }), 300],
-  );
-  assert.deepEqual(
-    [record.advertisedSinceMs, record.visitsSinceAdvertised, record.altSvc],
-    [null, 0, 'clear'],
-  );
-});
+for (const altSvc of ['clear', `clear, ${H3}`, `${H3}, clear`])
+  test(`an advertisement withdrawn by ${altSvc} is forgotten with its visits`, () => {
+    const record = folded([seen(110, { altSvc: H3 }), 100], [seen(210), 200], [seen(310, { altSvc }), 300]);
+    assert.deepEqual(
+      [record.advertisedSinceMs, record.visitsSinceAdvertised, record.altSvc],
+      [null, 0, altSvc],
+    );
+  });
 
 test('an older answer that reports late does not replace a newer protocol', () => {
   const record = folded([seen(200, { protocol: 'h3' }), 0], [seen(100), 0]);

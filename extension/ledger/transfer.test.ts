@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { IDBFactory } from 'fake-indexeddb';
 import fc from 'fast-check';
+import { loadNames, nameNetwork } from '../network-names.ts';
 import { loadSettings, type SettingsArea } from '../settings.ts';
 import { DATA_VERSION, type DataErrorCode } from './data-document.ts';
 import { failAt } from './failing.fixture.ts';
@@ -215,4 +216,22 @@ test('the document names its version and when it was made', async () => {
   const document = await documentOf(await small());
   assert.deepEqual([document.schema, document.createdAt], [DATA_VERSION, '2026-11-21T12:00:00.000Z']);
   assert.deepEqual(document.rows.records, document.records.length);
+});
+
+test('names of networks travel with the data; a network that has one keeps it, and an unreadable one refuses the file', async () => {
+  const theirs = area();
+  await nameNetwork(theirs, 'net-1', 'Home');
+  await nameNetwork(theirs, 'net-2', 'Work');
+  const file = await exportData(await small(), theirs, NOW_MS);
+  const mine = area();
+  await nameNetwork(mine, 'net-2', 'Office');
+  await importData(fresh(), mine, file);
+  assert.deepEqual(Object.fromEntries(await loadNames(mine)), { 'net-1': 'Home', 'net-2': 'Office' });
+
+  const text = await file.text();
+  const bad = new Blob([text.replace('"Home"', '"a\\u202eb"')]);
+  await assert.rejects(importData(fresh(), area(), bad), { code: 'bad-row' });
+  const older = new Blob([text.replace(/,"networkNames":\{[^}]*\}/, '')]);
+  assert.ok(older.size < file.size);
+  await importData(fresh(), area(), older);
 });

@@ -1,5 +1,7 @@
-// All data out to a file and in from one: `photofinish.data/1`, a JSON document of settings and rows, written and read
-// piece by piece so that a heavy user's year fits through a page. The helper's cache is the helper's, and no part of it.
+// All data out to a file and in from one: `photofinish.data/1`, a JSON document of settings, names of networks and rows,
+// written and read piece by piece so that a heavy user's year fits through a page. The helper's cache is the helper's,
+// and no part of it.
+import { addNames, loadNames } from '../network-names.ts';
 import type { Settings, SettingsArea } from '../settings.ts';
 import { changeSettings, loadSettings, SETTINGS_VERSION } from '../settings.ts';
 import { DATA_VERSION, DataError } from './data-document.ts';
@@ -19,6 +21,7 @@ export async function exportData(
   const bodies: Record<Section, Blob[]> = { races: [], days: [], totals: [], records: [] };
   const rows: Record<Section, number> = { races: 0, days: 0, totals: 0, records: 0 };
   const settings = { version: SETTINGS_VERSION, settings: await loadSettings(area) };
+  const networkNames = Object.fromEntries(await loadNames(area));
   await ledger.snapshot((section, some) => {
     const before = rows[section] === 0 ? '\n' : ',\n';
     // A blob lies with the browser, not in the page's heap.
@@ -26,7 +29,7 @@ export async function exportData(
     rows[section] += some.length;
   });
   const createdAt = new Date(nowMs).toISOString();
-  const head = JSON.stringify({ schema: DATA_VERSION, createdAt, settings }).slice(0, -1);
+  const head = JSON.stringify({ schema: DATA_VERSION, createdAt, settings, networkNames }).slice(0, -1);
   const body = SECTIONS.flatMap((section) => [`,\n"${section}":[`, ...bodies[section], ']']);
   const end = `,\n"rows":${JSON.stringify(rows)}}\n`;
   return new Blob([head, ...body, end], { type: 'application/json' });
@@ -34,8 +37,9 @@ export async function exportData(
 
 /**
  * Brings a file's data in. The whole file is checked first; a DataError says why it is refused, and then nothing has
- * changed. Settings become the file's, but what was never to be recorded stays so. Rows are merged: of two rows with one key the one that counted more stays (see
- * `merge.ts`), so a file that is brought in again changes nothing, and one that was interrupted is finished by it.
+ * changed. Settings become the file's, but what was never to be recorded stays so, and networks that have a name here
+ * keep it. Rows are merged: of two rows with one key the one that counted more stays (see `merge.ts`), so a file that is
+ * brought in again changes nothing, and one that was interrupted is finished by it.
  * Gives the number of rows in the file; `onRows` is told how many of them are in.
  */
 export async function importData(
@@ -45,15 +49,18 @@ export async function importData(
   onRows: (done: number, of: number) => void = () => {},
 ): Promise<RowCounts> {
   let settings: Settings | null = null;
+  let networkNames: Readonly<Record<string, string>> = {};
   const rows: Record<Section, number> = { races: 0, days: 0, totals: 0, records: 0 };
   for await (const pieces of piecesOf(file))
     for (const piece of pieces)
       if (piece.section === 'settings') settings = piece.row;
+      else if (piece.section === 'networkNames') networkNames = piece.row;
       else rows[piece.section] += 1;
   if (settings === null) throw new DataError('damaged', 'the file has no settings');
   const { neverRecord } = await loadSettings(area);
   const excluded = new Set([...neverRecord, ...settings.neverRecord]);
   await changeSettings(area, { ...settings, neverRecord: [...excluded].toSorted() });
+  await addNames(area, networkNames);
 
   const of = SECTIONS.reduce((sum, section) => sum + rows[section], 0);
   let done = 0;
@@ -70,7 +77,7 @@ export async function importData(
   };
   for await (const pieces of piecesOf(file))
     for (const piece of pieces) {
-      if (piece.section !== 'settings') waiting.push(piece);
+      if (piece.section !== 'settings' && piece.section !== 'networkNames') waiting.push(piece);
       if (waiting.length >= WRITE_ROWS) await write();
     }
   await write();

@@ -5,7 +5,7 @@ import { troubleWords } from './trouble.ts';
 
 test('a failing storage is named with what to do about it', () => {
   assert.match(troubleWords(new DOMException('', 'VersionError')), /\(VersionError\).*update the extension/);
-  assert.match(troubleWords(new DOMException('', 'QuotaExceededError')), /free some space/);
+  assert.match(troubleWords(new DOMException('', 'QuotaExceededError')), /free up some space/);
   assert.match(troubleWords(new DOMException('', 'UnknownError')), /Restart the browser/);
   assert.match(troubleWords('text'), /nothing is being recorded/);
 });

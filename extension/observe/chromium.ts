@@ -6,21 +6,18 @@ import { comparableUrl, type EndedRequest } from './requests.ts';
 type Ended = chrome.webRequest.OnCompletedDetails | chrome.webRequest.OnErrorOccurredDetails;
 type Hop = chrome.webRequest.OnBeforeRedirectDetails;
 
+const NOT_MODIFIED = 304;
+
 /** The extension's own traffic, and other extensions', is nobody's page. */
 function isExtension(initiator: string | undefined): boolean {
   return initiator?.startsWith('chrome-extension:') === true;
 }
 
-/** Starts listening; must be called synchronously when the service worker starts, or events are lost. */
-export function observeChromium(sink: RequestSink): void {
+/** What becomes of Chromium's events; `observeChromium` puts it on the browser's own. */
+export function createChromiumObserver(sink: RequestSink) {
   const chains = createChains();
 
-  const requestOf = (
-    details: Ended | Hop,
-    hop: boolean,
-    answered: boolean,
-    headers?: chrome.webRequest.HttpHeader[],
-  ): EndedRequest => ({
+  const requestOf = (details: Ended | Hop, hop: boolean, answered: boolean): EndedRequest => ({
     id: details.requestId,
     tabId: details.tabId,
     documentId: details.documentId ?? null,
@@ -31,17 +28,18 @@ export function observeChromium(sink: RequestSink): void {
     atMs: details.timeStamp,
     answered,
     protocol: null,
-    revalidated: false,
+    // Of a copy that the page keeps itself; one that the HTTP cache has confirmed is told of as cached, with its own 200.
+    revalidated: 'statusCode' in details && details.statusCode === NOT_MODIFIED,
     fromCache: details.fromCache,
     address: details.ip ?? null,
-    altSvc: altSvcOf(headers),
+    altSvc: altSvcOf('responseHeaders' in details ? details.responseHeaders : undefined),
     prerender: details.documentLifecycle === 'prerender',
     initiator: details.initiator ?? null,
     incognito: null,
   });
 
-  const finish = (details: Ended, answered: boolean, headers?: chrome.webRequest.HttpHeader[]): void => {
-    if (!isExtension(details.initiator)) sink.ended(requestOf(details, false, answered, headers));
+  const finish = (details: Ended, answered: boolean): void => {
+    if (!isExtension(details.initiator)) sink.ended(requestOf(details, false, answered));
     chains.end(details.requestId);
     if (details.type !== 'main_frame' || !answered || details.fromCache) return;
     if (details.documentLifecycle === 'prerender') return;
@@ -49,20 +47,26 @@ export function observeChromium(sink: RequestSink): void {
     sink.visited({ tabId, url, atMs, privateWindow: null, container: false, proxied: null });
   };
 
-  chrome.webRequest.onCompleted.addListener((d) => finish(d, true, d.responseHeaders), EVERY_PAGE, [
-    'responseHeaders',
-  ]);
-  // Cut off after the answer began, the address is known; before, there was no answer to record.
-  chrome.webRequest.onErrorOccurred.addListener((d) => finish(d, d.ip !== undefined), EVERY_PAGE);
-  chrome.webRequest.onBeforeRedirect.addListener(
-    (d) => {
-      if (isExtension(d.initiator)) return;
-      chains.hop(d.requestId, d.url);
+  return {
+    completed: (details: chrome.webRequest.OnCompletedDetails): void => finish(details, true),
+    // Cut off after the answer began, the address is known; before, there was no answer to record.
+    failed: (details: chrome.webRequest.OnErrorOccurredDetails): void =>
+      finish(details, details.ip !== undefined),
+    redirected(details: Hop): void {
+      if (isExtension(details.initiator)) return;
+      chains.hop(details.requestId, details.url);
       // Without an address no server answered: the browser redirected by itself (HSTS, an extension).
-      if (d.ip !== undefined) sink.ended(requestOf(d, true, true, d.responseHeaders));
-      if (d.type === 'main_frame') sink.navigationRedirected(d.tabId, d.frameId, d.redirectUrl);
+      if (details.ip !== undefined) sink.ended(requestOf(details, true, true));
+      if (details.type === 'main_frame')
+        sink.navigationRedirected(details.tabId, details.frameId, details.redirectUrl);
     },
-    EVERY_PAGE,
-    ['responseHeaders'],
-  );
+  };
+}
+
+/** Starts listening; must be called synchronously when the service worker starts, or events are lost. */
+export function observeChromium(sink: RequestSink): void {
+  const { completed, failed, redirected } = createChromiumObserver(sink);
+  chrome.webRequest.onCompleted.addListener(completed, EVERY_PAGE, ['responseHeaders']);
+  chrome.webRequest.onErrorOccurred.addListener(failed, EVERY_PAGE);
+  chrome.webRequest.onBeforeRedirect.addListener(redirected, EVERY_PAGE, ['responseHeaders']);
 }

@@ -76,11 +76,13 @@ export function openInbox({ recorder, recordable, table, onTrouble, onArrived }:
     if (table.size > 0) sweepSoon();
   });
 
-  const takeLeftSoon = soon(LEFT_DELAY_MS, () => {
-    recorder()
-      .then(() => takeLeftBatches(chrome.storage.local, recordLeft))
-      .catch(console.error);
-  });
+  const takeLeft = (keys: string[] | null): void => {
+    timers.later(LEFT_DELAY_MS, () => {
+      recorder()
+        .then(() => takeLeftBatches(chrome.storage.local, recordLeft, keys))
+        .catch(console.error);
+    });
+  };
 
   chrome.runtime.onMessage.addListener((message, sender, respond: (ack: TimingAck | null) => void) => {
     if (message?.type !== 'timings' || sender.id !== chrome.runtime.id) return false;
@@ -115,9 +117,12 @@ export function openInbox({ recorder, recordable, table, onTrouble, onArrived }:
   });
 
   chrome.storage.local.onChanged.addListener((changes) => {
-    const entries = Object.entries(changes);
-    if (entries.some(([key, { newValue }]) => key.startsWith(LEFT_PREFIX) && newValue)) takeLeftSoon();
+    const left = Object.entries(changes).filter(
+      ([key, { newValue }]) => key.startsWith(LEFT_PREFIX) && newValue,
+    );
+    // Each has its own time: what a page left a moment ago would else be taken with what another left before it.
+    if (left.length > 0) takeLeft(left.map(([key]) => key));
   });
 
-  return { sweepSoon, takeLeftSoon };
+  return { sweepSoon, takeLeftSoon: () => takeLeft(null) };
 }

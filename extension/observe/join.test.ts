@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { observationSchema } from '@photofinish/shared/observation';
+import { webUrl } from '@photofinish/shared/web-text.fixture';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { type JoinContext, missedObservation, observationOf } from './join.ts';
@@ -114,6 +115,17 @@ test('a revalidated answer crossed the network, but its protocol is that of the 
   assert.deepEqual(joined(timing, null), ['unknown', 'revalidated', 'network']);
 });
 
+test('a 304 that the page asked for itself is unknown, by its status or by its shape alone', () => {
+  const timing = { ...visible, alpn: 'h2', transferBytes: 300, bodyBytes: 0 };
+  const confirmed = { ...request, revalidated: true };
+  assert.deepEqual(joined(timing, confirmed), ['unknown', 'revalidated', 'network']);
+  assert.deepEqual(joined(timing, null), ['unknown', 'revalidated', 'network']);
+  assert.deepEqual(joined(timing, null, { witnessSinceMs: 2000 }), ['unknown', 'revalidated', 'network']);
+  assert.deepEqual(joined(timing, request), ['h2', null, 'network'], 'an answer without content');
+  assert.deepEqual(joined({ ...timing, navigation: true }, null), ['h2', null, 'network']);
+  assert.deepEqual(joined({ ...timing, transferBytes: 301, bodyBytes: 1 }, null), ['h2', null, 'network']);
+});
+
 test('what a service worker made up did not come over the network, although Chromium calls it cached', () => {
   const made = { ...visible, alpn: '', worker: true, deliveryType: 'cache', transferBytes: 0 };
   assert.deepEqual(joined(made, null), ['unknown', 'service-worker', 'service-worker']);
@@ -186,7 +198,7 @@ test('whatever a page says, an observation fits its schema', () => {
   const ms = fc.double({ min: 0, max: 4e12, noNaN: true });
   const timing: fc.Arbitrary<Timing> = fc.record({
     navigation: fc.boolean(),
-    url: fc.oneof(fc.webUrl({ validSchemes: ['https'] }), fc.string()),
+    url: fc.oneof(webUrl('https'), fc.string()),
     alpn: fc.oneof(fc.constantFrom('', 'h3', 'h2', 'http/1.1', 'h3-29'), fc.string()),
     deliveryType: fc.oneof(fc.constantFrom('', 'cache', 'navigational-prefetch'), fc.string()),
     startMs: ms,
@@ -201,7 +213,7 @@ test('whatever a page says, an observation fits its schema', () => {
     fc.record({
       fromCache: fc.boolean(),
       answered: fc.boolean(),
-      url: fc.webUrl({ validSchemes: ['https'] }),
+      url: webUrl('https'),
     }),
   );
   fc.assert(

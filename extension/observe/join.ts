@@ -8,6 +8,7 @@ import {
   protocolFromAlpn,
   type UnknownReason,
 } from '@photofinish/shared/protocol';
+import { BROWSER } from '../edition.ts';
 import type { EndedRequest } from './requests.ts';
 import type { Timing } from './timing.ts';
 
@@ -30,9 +31,21 @@ export function isUnfinished({ navigation, startMs, endMs, alpn, worker, deliver
   return navigation && endMs <= startMs && alpn !== '' && !worker && deliveryType === '';
 }
 
+/** `transferSize` of an answer without content: browsers tell of no head how long it was (Resource Timing, section 4.3). */
+const HEAD_BYTES = 300;
+
+/**
+ * What Chromium tells of a copy in its page's memory that the server confirmed (304): nothing but a head came, which it
+ * calls neither cached nor a 304, with the old answer's protocol. An answer without content looks the same, so without
+ * an event of the request nobody knows. Firefox tells as much of every answer whose size it hides.
+ */
+function maybeConfirmed({ navigation, deliveryType, transferBytes }: Timing): boolean {
+  return BROWSER === 'chromium' && !navigation && deliveryType === '' && transferBytes === HEAD_BYTES;
+}
+
 /** A 304 crossed the network, although the browser calls it a cache hit and repeats the old answer's protocol. */
 function isRevalidated(timing: Timing, request: EndedRequest | null): boolean {
-  if (request?.revalidated === true) return true;
+  if (request === null ? maybeConfirmed(timing) : request.revalidated) return true;
   return timing.transferBytes > 0 && (timing.deliveryType === 'cache' || request?.fromCache === true);
 }
 

@@ -32,7 +32,8 @@ function areaOf(items: Record<string, unknown>) {
   const left = new Map(Object.entries(items));
   return {
     left,
-    get: async () => Object.fromEntries(left),
+    get: async (keys: string[] | null) =>
+      Object.fromEntries([...left].filter(([key]) => keys === null || keys.includes(key))),
     remove: async (key: string) => void left.delete(key),
   };
 }
@@ -59,4 +60,11 @@ test('what does not fit is forgotten and never recorded', async () => {
   });
   await takeLeftBatches(area, () => assert.fail('recorded'));
   assert.equal(area.left.size, 0);
+});
+
+test('of what has just been left nothing is taken but what is asked for', async () => {
+  const area = areaOf({ 'left:x:2': batch, 'left:x:3': { ...batch, seq: 3 } });
+  const recorded: number[] = [];
+  await takeLeftBatches(area, async ({ seq }) => void recorded.push(seq), ['left:x:2', 'left:gone:1']);
+  assert.deepEqual([recorded, [...area.left.keys()]], [[2], ['left:x:3']]);
 });

@@ -5,7 +5,7 @@ import { leftBatchSchema } from './timing-schema.ts';
 
 /** The part of `storage.local` that this needs. */
 export interface LeftArea {
-  get(keys: null): Promise<Record<string, unknown>>;
+  get(keys: string[] | null): Promise<Record<string, unknown>>;
   remove(key: string): Promise<void>;
 }
 
@@ -19,12 +19,16 @@ function read(value: unknown): unknown {
   }
 }
 
-/** Hands every left batch to `record` and forgets it once that has resolved; what does not fit is forgotten at once. */
+/**
+ * Hands left batches, all or those of the keys, to `record` and forgets each once that has resolved; what does not fit is
+ * forgotten at once.
+ */
 export async function takeLeftBatches(
   area: LeftArea,
   record: (batch: LeftBatch) => Promise<void>,
+  keys: string[] | null = null,
 ): Promise<void> {
-  const stored = await area.get(null);
+  const stored = await area.get(keys);
   for (const [key, value] of Object.entries(stored)) {
     if (!key.startsWith(LEFT_PREFIX)) continue;
     const batch = v.safeParse(leftBatchSchema, read(value));

@@ -14,12 +14,22 @@ export interface CommittedDocument {
   readonly prerender: boolean;
 }
 
+/** A navigation that failed. */
+export interface Failure {
+  /** The document of the browser's error page; null where the browser does not name it. */
+  readonly errorPage: string | null;
+  /** The browser's own name for what went wrong; null where it tells none. */
+  readonly error: string | null;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
 export interface NavigationSink {
   /** A tab's own page is about to be asked for, over https. */
   begun(tabId: number, frameId: number, url: string): void;
   committed(document: CommittedDocument): void;
-  /** A tab's navigation failed, or was called off; `errorPage` names the page put in its place where that is known. */
-  failed(tabId: number, errorPage: string | null): void;
+  /** A tab's navigation failed, or was called off. */
+  failed(tabId: number, failure: Failure): void;
 }
 
 interface FrameDetails {
@@ -59,12 +69,17 @@ export function observeNavigations(sink: NavigationSink): void {
     onDOMContentLoaded.addListener(
       (details) => {
         if (isOutermost(details) && ERROR_PAGE.test(details.url))
-          sink.failed(details.tabId, details.documentId);
+          sink.failed(details.tabId, {
+            errorPage: details.documentId,
+            error: new URL(details.url).searchParams.get('e'),
+            atMs: details.timeStamp,
+          });
       },
       { url: [{ schemes: ['about'] }] },
     );
   else
     onErrorOccurred.addListener((details) => {
-      if (isOutermost(details)) sink.failed(details.tabId, null);
+      if (isOutermost(details))
+        sink.failed(details.tabId, { errorPage: null, error: details.error, atMs: details.timeStamp });
     });
 }

@@ -185,6 +185,13 @@ test('a request that is heard of after its page told of it is counted by that al
   assert.deepEqual(table.expire(990 + SETTLE_MS), [third], 'two were told of, and there were three');
 });
 
+test('a Firefox that is busy stamps a request later than its page, and it is the same', () => {
+  const table = createRequestTable();
+  table.claim({ ...claim, answeredAtMs: 1000 });
+  table.add({ ...base, protocol: 'h2', atMs: 1273 });
+  assert.deepEqual(table.expire(1273 + SETTLE_MS), []);
+});
+
 test('what is asked for again after an entry that had no request is a request of its own', () => {
   const table = createRequestTable();
   assert.equal(table.claim({ ...claim, answeredAtMs: 1000 }), null);
@@ -200,4 +207,26 @@ test('what was told of is not waited for longer than a request may take to be to
   table.expire(1000 + SETTLE_MS);
   table.add({ ...base, atMs: 1000 });
   assert.equal(table.size, 1);
+});
+
+test('a request of which the tab alone is told is claimed by a document of that tab', () => {
+  const keepalive: EndedRequest = { ...base, documentId: null, atMs: 1000, protocol: 'h3' };
+  const told = { ...claim, answeredAtMs: 1000 };
+  const table = createRequestTable();
+  table.add(keepalive);
+  assert.equal(table.claim({ ...told, navigation: true }), null, 'a document is none');
+  assert.equal(table.claim({ ...told, tabId: 8 }), null);
+  assert.equal(table.claim(told), keepalive);
+  assert.deepEqual(table.expire(1000 + SETTLE_MS), []);
+
+  const late = createRequestTable();
+  assert.equal(late.claim(told), null);
+  late.add(keepalive);
+  late.add({ ...base, id: '2', atMs: 1000 });
+  assert.equal(late.size, 1, 'one was told of, and there were two');
+
+  const missed = createRequestTable();
+  missed.add(keepalive);
+  assert.deepEqual(missed.expire(1000 + SETTLE_MS), [keepalive]);
+  assert.equal(missed.claim(told), 'counted');
 });

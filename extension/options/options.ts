@@ -14,6 +14,7 @@ import { byId, make, setText } from '../ui/elements.ts';
 import { createHelperPanel, type HelperPanel } from '../ui/helper-panel.ts';
 import { writeWords } from '../ui/page-words.ts';
 import { say, type WordKey } from '../words.ts';
+import { showNetworkNow, wireNetworks } from './networks.ts';
 import { showNeverRecord, wireNeverRecord } from './never-record.ts';
 import { type NumberField, showNumber, wireNumber } from './number-field.ts';
 import { showPrivateWindows, wirePrivateWindows } from './private-windows.ts';
@@ -33,6 +34,7 @@ const START_DELAY: NumberField = {
   setting: 'startDelayMs',
   least: 0,
   most: MAX_START_DELAY_MS,
+  optional: true,
 };
 const RETENTION: NumberField = {
   id: 'retention',
@@ -85,6 +87,7 @@ function wireSettings(): void {
 
 function wireHelper(): void {
   const showHelp = async (state: HelperState): Promise<void> => {
+    showNetworkNow(state.state === 'ready' ? state.network : null);
     const absent = ['missing', 'crashed', 'incompatible'].includes(state.state);
     byId('consent').hidden = state.state !== 'not-asked';
     byId('helper-help').hidden = !absent;
@@ -127,4 +130,5 @@ writeWords();
 wireSettings();
 wireHelper();
 wireTransfer();
+wireNetworks();
 void begin();

@@ -9,7 +9,7 @@ test('of Chromium’s modes only direct lets races run, and the others say why n
   for (const mode of PROXY_MODES) {
     const { text, clear } = proxyWords(mode);
     assert.equal(clear, mode === 'direct', mode);
-    if (!clear) assert.match(text, /^No race starts by itself now/);
+    if (!clear) assert.match(text, /^Automatic races are off for now/);
   }
 });
 

@@ -6,8 +6,11 @@ import { wipedWords } from './wipe.ts';
 
 test('the helper’s entries are counted, its absence is said, and so is a failure', () => {
   const wiped = { type: 'wiped', helperRecords: 1, trouble: null } as const;
-  assert.match(wipedWords(wiped), /1 entry of the helper/);
+  assert.match(wipedWords(wiped), /1 entry in the helper/);
   assert.match(wipedWords({ ...wiped, helperRecords: 0 }), /0 entries/);
-  assert.match(wipedWords({ ...wiped, helperRecords: null }), /not reached and keeps its host cache/);
+  assert.match(
+    wipedWords({ ...wiped, helperRecords: null }),
+    /could not be reached, so its host cache remains/,
+  );
   assert.match(wipedWords({ ...wiped, helperRecords: null, trouble: 'No space.' }), /No space\./);
 });

@@ -15,6 +15,7 @@ const B = 'https://b.test' as Origin;
 function origin(name: Origin, requests = 1, text = ''): OriginView {
   return {
     origin: name,
+    site: 'test',
     protocol: 'h2',
     reason: null,
     counts: { ...NO_REQUESTS, h2: requests },

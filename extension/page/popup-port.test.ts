@@ -55,7 +55,9 @@ function server(more: Partial<PopupActions> = {}) {
       told({ requests: [], anew: true, inspected: false });
       return () => void calls.push(`unwatch requests of ${tabId}`);
     },
-    race: (origin) => void calls.push(`race ${origin}`),
+    race: (origins) => void calls.push(`race ${origins}`),
+    racesAsked: () => [],
+    stopRaces: () => void calls.push('stop races'),
     cancelRace: (origin) => void calls.push(`cancel ${origin}`),
     reconnectHelper: () => void calls.push('reconnect'),
     steer: async (origin, on) => void calls.push(`steer ${origin} ${on}`),

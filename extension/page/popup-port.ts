@@ -4,7 +4,8 @@ import type { DoctorFinding } from '@photofinish/shared/doctor';
 import { type Origin, originSchema } from '@photofinish/shared/origin';
 import * as v from 'valibot';
 import type { InspectedListener } from '../devtools/inspection.ts';
-import type { HelperState, PopupEvent, PopupRequest } from '../messages.ts';
+import type { HelperState, PopupEvent, PopupRequest, RaceAsked } from '../messages.ts';
+import { MAX_PAGE_ORIGINS } from './model.ts';
 import type { Watcher } from './presenter.ts';
 
 const requestSchema = v.variant('type', [
@@ -13,6 +14,11 @@ const requestSchema = v.variant('type', [
   v.object({ type: v.literal('watch-requests'), tabId: v.pipe(v.number(), v.integer(), v.minValue(-1)) }),
   v.object({ type: v.literal('race'), origin: originSchema }),
   v.object({ type: v.literal('cancel-race'), origin: originSchema }),
+  v.object({
+    type: v.literal('race-all'),
+    origins: v.pipe(v.array(originSchema), v.maxLength(MAX_PAGE_ORIGINS)),
+  }),
+  v.object({ type: v.literal('stop-races') }),
   v.object({ type: v.literal('reconnect-helper') }),
   v.object({ type: v.literal('steer'), origin: originSchema, on: v.boolean() }),
   v.object({ type: v.literal('watch-helper') }),
@@ -24,8 +30,11 @@ export interface PopupActions {
   readonly watch: (tabId: number, watcher: Watcher) => () => void;
   /** Tells what the developer tools tell of a tab; gives the function that ends it. */
   readonly watchRequests: (tabId: number, told: InspectedListener) => () => void;
-  readonly race: (origin: Origin) => void;
+  readonly race: (origins: readonly Origin[]) => void;
   readonly cancelRace: (origin: Origin) => void;
+  readonly stopRaces: () => void;
+  /** What was raced by a press and what still is to be. */
+  readonly racesAsked: () => readonly RaceAsked[];
   readonly reconnectHelper: () => void;
   /** Rejects with words when the browser refuses. */
   readonly steer: (origin: Origin, on: boolean) => Promise<void>;
@@ -67,6 +76,7 @@ export function createPopupServer(actions: PopupActions): PopupServer {
   const handle = (port: PopupPort, request: PopupRequest): (() => void) | null => {
     switch (request.type) {
       case 'watch':
+        if (actions.racesAsked().length > 0) tell(port, { type: 'races', races: actions.racesAsked() });
         return actions.watch(request.tabId, (event) => tell(port, event));
       case 'watch-requests':
         return actions.watchRequests(request.tabId, (event) => tell(port, { type: 'requests', ...event }));
@@ -84,7 +94,13 @@ export function createPopupServer(actions: PopupActions): PopupServer {
         void wipe(port);
         return null;
       case 'race':
-        actions.race(request.origin);
+        actions.race([request.origin]);
+        return null;
+      case 'race-all':
+        actions.race(request.origins);
+        return null;
+      case 'stop-races':
+        actions.stopRaces();
         return null;
       case 'cancel-race':
         actions.cancelRace(request.origin);

@@ -212,6 +212,7 @@ test('a page that nobody may record says so instead of loading for ever', async 
       documentId: 'd',
       url: 'https://a.test/',
       failed: false,
+      failure: null,
       withheld: 'no-access',
     }),
   });
@@ -229,6 +230,7 @@ test('the source of a page, whose request alone was seen, is told from the page'
       documentId: 'd',
       url: 'view-source:https://a.test/',
       failed: false,
+      failure: null,
       withheld: null,
     }),
   });

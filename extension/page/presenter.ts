@@ -10,6 +10,8 @@ import type { Page } from './model.ts';
 import {
   type Background,
   emptyView,
+  failedOrigin,
+  failedView,
   type History,
   pageView,
   stateOf,
@@ -131,6 +133,25 @@ export function createPresenter(deps: PresenterDeps): Presenter {
     return told === 'not-recorded' ? view : { ...view, state: told, origins: [], verdict: null };
   };
 
+  /** The view of a tab that shows no page of ours: it says why, and of a page that failed what a race found. */
+  const viewWithoutPage = async (tabId: number): Promise<PageView> => {
+    const shown = await deps.documentOf(tabId);
+    const failed = failedOrigin(shown);
+    if (shown === null || failed === null) return emptyView(tabId, shown, deps.helperState());
+    let trouble = deps.trouble();
+    let history: History | null = null;
+    try {
+      const [records, races] = await Promise.all([
+        deps.ledger.recordsOf([failed.origin], failed.site),
+        deps.ledger.newestRaces([failed.origin]),
+      ]);
+      history = { records, races };
+    } catch (error) {
+      trouble = troubleWords(error);
+    }
+    return failedView(tabId, shown, failed, { history, helper: deps.helperState(), trouble });
+  };
+
   const drawToolbar = async (page: Page, view: PageView): Promise<void> => {
     const verdict = view.verdict?.text ?? null;
     // The browser clears a tab's button with each document, so the document is part of what was drawn.
@@ -146,7 +167,7 @@ export function createPresenter(deps: PresenterDeps): Presenter {
       drawn.delete(tabId);
       recalled.delete(tabId);
       if (!watchers.has(tabId)) return;
-      const view = emptyView(tabId, await deps.documentOf(tabId), deps.helperState());
+      const view = await viewWithoutPage(tabId);
       if (deps.shown(tabId) !== undefined) return;
       for (const watching of watchers.get(tabId) ?? []) send(watching, view);
       return;

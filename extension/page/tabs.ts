@@ -3,18 +3,18 @@
 import { documentOfTab, hasAccess } from '../browser.ts';
 import type { Forecaster } from '../forecast/forecaster.ts';
 import { attachForecasts } from '../forecast/use.ts';
-import type { CommittedDocument } from '../observe/navigations.ts';
+import type { CommittedDocument, Failure } from '../observe/navigations.ts';
 import type { Recordable } from '../observe/recordable.ts';
 import type { Pages } from './pages.ts';
 import type { Presenter } from './presenter.ts';
 import type { SavedMap } from './saved-map.ts';
-import type { TabDocument } from './view.ts';
+import type { FailedNavigation, TabDocument } from './view.ts';
 
 export interface TabRooms {
   readonly pages: Pages;
   readonly presenter: Pick<Presenter, 'refresh'>;
-  /** The error page that each tab shows in place of what failed. */
-  readonly failures: SavedMap<string>;
+  /** What failed in each tab, by its number. */
+  readonly failures: SavedMap<FailedNavigation>;
 }
 
 export interface TabDeps {
@@ -25,10 +25,9 @@ export interface TabDeps {
 export interface Tabs {
   committed(document: CommittedDocument, rooms: TabRooms): void;
   /**
-   * An error page (null: not named) is no page of any site. A navigation that was only called off leaves the page
-   * before it in view.
+   * An error page is no page of any site. A navigation that was only called off leaves the page before it in view.
    */
-  failed(tabId: number, errorPage: string | null, rooms: TabRooms): Promise<void>;
+  failed(tabId: number, failure: Failure, rooms: TabRooms): Promise<void>;
   removed(tabId: number, rooms: TabRooms): void;
   /** What a tab shows and, where that is so, why none of it is recorded. */
   shownDocument(tabId: number, failures: TabRooms['failures']): Promise<TabDocument | null>;
@@ -52,14 +51,14 @@ export function createTabs({ recordable, forecaster }: TabDeps): Tabs {
       presenter.refresh(tabId);
     },
 
-    async failed(tabId, errorPage, { pages, presenter, failures }) {
-      if (errorPage === null) {
+    async failed(tabId, { errorPage, error, atMs }, { pages, presenter, failures }) {
+      let documentId = errorPage;
+      if (documentId === null) {
         const shown = await documentOfTab(tabId);
         if (shown === null || !shown.failed || pages.get(shown.documentId) !== undefined) return;
-      } else {
-        failures.set(String(tabId), errorPage);
-        pages.forget(({ documentId }) => documentId === errorPage);
-      }
+        documentId = shown.documentId;
+      } else pages.forget((page) => page.documentId === errorPage);
+      failures.set(String(tabId), { documentId, error, atMs });
       pages.show(tabId, null);
       presenter.refresh(tabId);
     },
@@ -76,7 +75,9 @@ export function createTabs({ recordable, forecaster }: TabDeps): Tabs {
       const { documentId, url, failed } = shown;
       const refusal = recordable.ofPage(tabId, url);
       const withheld = refusal ?? ((await hasAccess(url)) ? null : 'no-access');
-      return { documentId, url, failed: failed || failures.get(String(tabId)) === documentId, withheld };
+      const known = failures.get(String(tabId));
+      const failure = known?.documentId === documentId ? known : null;
+      return { documentId, url, failed: failed || failure !== null, failure, withheld };
     },
   };
 }

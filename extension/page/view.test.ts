@@ -107,8 +107,11 @@ test('a page that the browser keeps extensions away from is not loading', () => 
 
 test('tabs without a record say why', () => {
   const stateOf = (url: string, more: Partial<TabDocument> = {}) =>
-    emptyView(1, { documentId: 'd', url, failed: false, withheld: null, ...more }, { state: 'missing' })
-      .state;
+    emptyView(
+      1,
+      { documentId: 'd', url, failed: false, failure: null, withheld: null, ...more },
+      { state: 'missing' },
+    ).state;
   assert.equal(stateOf('http://a.test/'), 'not-https');
   assert.equal(stateOf('http://a.test/', { failed: true }), 'failed');
   assert.equal(stateOf('chrome://version/'), 'browser-page');

@@ -1,11 +1,12 @@
 // Builds what the popup shows from a page, the ledger's records and the newest races. Pure.
 import { adoptionByRequest, NO_REQUESTS } from '@photofinish/shared/adoption';
-import { type Origin, originParts } from '@photofinish/shared/origin';
+import { type Origin, originOfUrl, originParts } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import { DELIVERIES, type Delivery, type Protocol, type UnknownReason } from '@photofinish/shared/protocol';
-import type { OriginRecord } from '../ledger/schema.ts';
+import { NOTHING_DELIVERED, type OriginRecord } from '../ledger/schema.ts';
 import type { HelperState, OriginView, PageState, PageView, SteerView, Visits } from '../messages.ts';
-import { verdictOfOrigin } from '../verdict.ts';
+import { siteOfHost } from '../site.ts';
+import { verdictOfOrigin, verdictOfRace } from '../verdict.ts';
 import type { Page, PageOrigin } from './model.ts';
 import { byUse } from './order.ts';
 
@@ -24,12 +25,22 @@ export interface Background {
   readonly steer: ((origin: Origin, advertised: boolean) => SteerView) | null;
 }
 
+/** A navigation of a tab that failed, and the error page that the tab shows for it. */
+export interface FailedNavigation {
+  readonly documentId: string;
+  /** The browser's own name for what went wrong: `net::ERR_CONNECTION_REFUSED`, `connectionFailure`. */
+  readonly error: string | null;
+  readonly atMs: number;
+}
+
 /** The document in a tab, as the browser names it. */
 export interface TabDocument {
   readonly documentId: string;
   readonly url: string;
   /** Its navigation failed: it is the browser's error page, or the page before, which then stayed. */
   readonly failed: boolean;
+  /** What is known of the failure. */
+  readonly failure: FailedNavigation | null;
   /** Why an https page in this tab is not recorded; null: it is. */
   readonly withheld: Extract<PageState, 'private' | 'excluded' | 'no-access'> | null;
 }
@@ -94,6 +105,7 @@ function originView(row: PageOrigin, { records, races }: History): OriginView {
   const { protocol, reason } = shownProtocol(row);
   const view: OriginView = {
     origin: row.origin,
+    site: siteOfHost(originParts(row.origin).host),
     protocol,
     reason,
     counts: row.counts,
@@ -152,6 +164,7 @@ export function pageView(page: Page, { history, helper, trouble, steer }: Backgr
     complete: history !== null,
     origins,
     steer: steer?.(page.origin, known.records.get(page.origin)?.advertisedSinceMs != null) ?? null,
+    error: null,
     helper,
     trouble,
   };
@@ -164,7 +177,8 @@ export function stateOf(shown: TabDocument | null): PageState {
   if (url.startsWith('view-source:')) return 'source';
   if (url.startsWith('file:')) return 'file';
   if (!/^https?:/.test(url)) return 'browser-page';
-  if (failed) return 'failed';
+  // Of a private window's pages nothing is told, failed or not, and nothing raced; so it is with excluded sites.
+  if (failed) return withheld === 'private' || withheld === 'excluded' ? withheld : 'failed';
   if (url.startsWith('http:')) return 'not-https';
   const { host, pathname } = new URL(url);
   // Chromium's older store shares its host with pages that are recorded.
@@ -190,7 +204,54 @@ export function emptyView(tabId: number, shown: TabDocument | null, helper: Help
     complete: true,
     origins: [],
     steer: null,
+    error: shown?.failure?.error ?? null,
     helper,
     trouble: null,
+  };
+}
+
+/** The origin whose page failed to load in a tab, with its site; null where there is none to race. */
+export function failedOrigin(shown: TabDocument | null): { origin: Origin; site: string } | null {
+  if (shown === null || stateOf(shown) !== 'failed') return null;
+  const parts = originOfUrl(shown.url);
+  return parts === null ? null : { origin: parts.origin, site: siteOfHost(parts.host) };
+}
+
+/**
+ * The view of a tab whose page failed to load. It has no protocol, whatever earlier visits had; only a race since then
+ * tells what answers there.
+ */
+export function failedView(
+  tabId: number,
+  shown: TabDocument,
+  { origin, site }: { origin: Origin; site: string },
+  { history, helper, trouble }: Pick<Background, 'history' | 'helper' | 'trouble'>,
+): PageView {
+  const { records, races } = history ?? NO_HISTORY;
+  const newest = races.get(origin);
+  const race = newest !== undefined && newest.atMs >= (shown.failure?.atMs ?? 0) ? newest : null;
+  const record = records.get(origin);
+  const verdict = race === null ? null : verdictOfRace(origin, race, record);
+  const view: OriginView = {
+    origin,
+    site,
+    protocol: 'unknown',
+    reason: null,
+    counts: NO_REQUESTS,
+    delivered: NOTHING_DELIVERED,
+    forecast: null,
+    forecastRight: null,
+    race,
+    verdict: verdict ?? { code: 'unknown', text: '', findings: [] },
+  };
+  return {
+    ...emptyView(tabId, shown, helper),
+    origin,
+    site,
+    verdict,
+    visits: visitsOf(record),
+    complete: history !== null,
+    origins: [view],
+    trouble,
   };
 }

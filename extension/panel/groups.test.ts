@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/origin';
 import fc from 'fast-check';
 import type { InspectedRequest } from '../devtools/har.ts';
-import { groupsOf, nextSorting, passes, SORT_KEYS, sortGroups, sumOf } from './groups.ts';
+import { groupsOf, nextSorting, passes, SORT_KEYS, sortGroups, sortRequests, sumOf } from './groups.ts';
 
 const request: InspectedRequest = {
   url: 'https://a.test/x?from=b.test',
@@ -66,6 +66,28 @@ test('without an order the page’s own origin is first, then what is used most'
     sortGroups(groups, null, own as Origin | null).map(({ origin }) => origin);
   assert.deepEqual(order(null), ['https://a.test', 'https://b.test:4433']);
   assert.deepEqual(order('https://b.test:4433'), ['https://b.test:4433', 'https://a.test']);
+});
+
+test('requests come in order of time, whenever the browser told of them, and each column sorts them too', () => {
+  const path = (url: string, more: Partial<InspectedRequest>) => ({
+    ...request,
+    url: `https://a.test/${url}`,
+    ...more,
+  });
+  const late = path('c', { startMs: 30, tookMs: 1, bytes: 5, status: 304, protocol: null });
+  const first = path('b', { startMs: 10, tookMs: 50, bytes: 9, protocol: 'h2' });
+  const second = path('a', { startMs: 20, tookMs: 9, bytes: null });
+  const [group] = groupsOf([late, second, first]);
+  const order = (key: (typeof SORT_KEYS)[number] | null) =>
+    sortRequests(group?.requests ?? [], key === null ? null : nextSorting(null, key))
+      .map(({ url }) => url.at(-1))
+      .join('');
+  assert.equal(order(null), 'bac');
+  assert.equal(order('origin'), 'abc');
+  assert.equal(order('protocols'), 'abc');
+  assert.equal(order('requests'), 'cba');
+  assert.equal(order('bytes'), 'bca');
+  assert.equal(order('time'), 'bac');
 });
 
 test('every column sorts both ways', () => {

@@ -92,10 +92,13 @@ function groupOf(origin: Origin, requests: readonly InspectedRequest[]): Group {
   };
 }
 
-/** The requests by origin, in the order in which the page first used each. */
+/**
+ * The requests by origin, in the order in which the page first used each, and each origin's by when they began: browsers
+ * tell of them as they end.
+ */
 export function groupsOf(requests: readonly InspectedRequest[]): Group[] {
   const lists = new Map<Origin, InspectedRequest[]>();
-  for (const request of requests) {
+  for (const request of requests.toSorted((a, b) => a.startMs - b.startMs)) {
     const origin = originOfUrl(request.url)?.origin;
     if (origin === undefined) continue;
     const list = lists.get(origin);
@@ -123,19 +126,53 @@ function rank(group: Group, key: SortKey): number | string {
   }
 }
 
+function sorted<Item>(
+  items: readonly Item[],
+  { key, direction }: Sorting,
+  rankOf: (item: Item, key: SortKey) => number | string,
+): Item[] {
+  const { compare } = new Intl.Collator(wordsLanguage());
+  const sign = direction === 'ascending' ? 1 : -1;
+  const ranked = items.map((item) => ({ item, by: rankOf(item, key) }));
+  ranked.sort(
+    (a, b) => sign * (typeof a.by === 'string' ? compare(a.by, String(b.by)) : a.by - Number(b.by)),
+  );
+  return ranked.map(({ item }) => item);
+}
+
 /** Groups in the order asked for; without one the page's own first, then by number of requests. */
 export function sortGroups(groups: readonly Group[], sorting: Sorting | null, own: Origin | null): Group[] {
   if (sorting === null)
     return groups.toSorted(
       (a, b) => Number(b.origin === own) - Number(a.origin === own) || b.requests.length - a.requests.length,
     );
-  const { compare } = new Intl.Collator(wordsLanguage());
-  const sign = sorting.direction === 'ascending' ? 1 : -1;
-  const ranked = groups.map((group) => ({ group, by: rank(group, sorting.key) }));
-  ranked.sort(
-    (a, b) => sign * (typeof a.by === 'string' ? compare(a.by, String(b.by)) : a.by - Number(b.by)),
-  );
-  return ranked.map(({ group }) => group);
+  return sorted(groups, sorting, rank);
+}
+
+function requestRank(request: InspectedRequest, key: SortKey): number | string {
+  switch (key) {
+    case 'origin':
+      return request.url;
+    case 'protocols': {
+      const protocol = protocolOf(request);
+      return protocol === null ? PROTOCOLS.length : PROTOCOLS.indexOf(protocol);
+    }
+    case 'requests':
+      // What stands in this column of a request: its method and status.
+      return request.status;
+    case 'bytes':
+      return request.bytes ?? -1;
+    case 'time':
+      return request.tookMs;
+  }
+}
+
+/** An origin's requests in the order asked for; without one, and where they are equal, by when they began. */
+export function sortRequests(
+  requests: readonly InspectedRequest[],
+  sorting: Sorting | null,
+): readonly InspectedRequest[] {
+  return sorting === null ? requests : sorted(requests, sorting, requestRank);
 }
 
 /** What a press of a column's header asks for: numbers start with the largest, words with the first. */

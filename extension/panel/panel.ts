@@ -8,7 +8,9 @@ import { MAX_REQUESTS } from '../devtools/log.ts';
 import { BROWSER } from '../edition.ts';
 import type { PageView } from '../messages.ts';
 import { withDelta } from '../page/delta.ts';
-import { connectBackground } from '../ui/background-port.ts';
+import type { RaceFailure } from '../popup/finish.ts';
+import { capitalSentence } from '../popup/format.ts';
+import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { writeWords } from '../ui/page-words.ts';
 import { say } from '../words.ts';
@@ -38,6 +40,10 @@ const opened = new Set<Origin>();
 let requests: InspectedRequest[] = [];
 let inspected = tools !== undefined;
 let page: PageView | null = null;
+/** Origins whose race is under way, and why the last one of others came to nothing. */
+let racing: ReadonlySet<Origin> = new Set();
+const failures = new Map<Origin, RaceFailure>();
+let background: BackgroundPort | null = null;
 let browser = BROWSER === 'firefox' ? 'Firefox' : 'Chromium';
 let sorting: Sorting | null = null;
 let due = false;
@@ -47,6 +53,8 @@ function inspectedTab(): number | null {
   const asked = new URLSearchParams(location.search).get('tab');
   return asked === null || !/^\d+$/.test(asked) ? null : Number(asked);
 }
+
+const openOptions = (): void => void chrome.runtime.openOptionsPage();
 
 const filter = () => ({
   query: byId<HTMLInputElement>('filter').value.trim().toLowerCase(),
@@ -65,9 +73,13 @@ function drawSoon(): void {
 function rowOf(origin: Origin): GroupRow {
   const known = rows.get(origin);
   if (known !== undefined) return known;
-  const row = makeGroupRow(origin, (open) => {
-    if (open) opened.add(origin);
-    else opened.delete(origin);
+  const row = makeGroupRow(origin, {
+    onToggle(open) {
+      if (open) opened.add(origin);
+      else opened.delete(origin);
+    },
+    onRace: () => race(origin),
+    onOptions: openOptions,
   });
   rows.set(origin, row);
   return row;
@@ -85,12 +97,21 @@ function drawRows(groups: readonly Group[]): void {
   let before = table.querySelector('thead') as Element;
   for (const group of groups) {
     const row = rowOf(group.origin);
-    row.update(group, views.get(group.origin) ?? null);
+    const { origin } = group;
+    const state = racing.has(origin) ? 'racing' : 'idle';
+    const helper = page?.helper ?? { state: 'connecting' };
+    const failure = failures.get(origin) ?? null;
+    row.update({ group, view: views.get(origin) ?? null, sorting, race: { state, failure, helper } });
     row.setOpen(opened.has(group.origin));
     // Moved only where it stands elsewhere: what has the focus would lose it.
     if (before.nextElementSibling !== row.body) before.after(row.body);
     before = row.body;
   }
+}
+
+function race(origin: Origin): void {
+  failures.delete(origin);
+  background?.send({ type: racing.has(origin) ? 'cancel-race' : 'race', origin });
 }
 
 function drawSummary(shown: number): void {
@@ -105,9 +126,10 @@ function drawSummary(shown: number): void {
 }
 
 function drawEmpty(): void {
-  const { text, reload } = emptyWords(inspected, tabId, page);
+  const { text, reload, options } = emptyWords(inspected, tabId, page);
   setText(byId('empty-words'), text);
   byId('reload').hidden = !reload || tools === undefined;
+  byId('options').hidden = !options;
 }
 
 function draw(): void {
@@ -149,6 +171,7 @@ function wire(): void {
   byId('not-h3').addEventListener('change', drawSoon);
   byId('table').addEventListener('keydown', onKey);
   byId('reload').addEventListener('click', () => tools?.inspectedWindow.reload({}));
+  byId('options').addEventListener('click', openOptions);
   for (const header of document.querySelectorAll<HTMLElement>('th[data-sort]'))
     header.addEventListener('click', () => {
       sorting = nextSorting(sorting, header.dataset['sort'] as SortKey);
@@ -157,11 +180,22 @@ function wire(): void {
 }
 
 function watch(tab: number): void {
-  connectBackground({
+  background = connectBackground({
     onOpen: (port) => void port.send({ type: 'watch', tabId: tab }),
+    onLost() {
+      racing = new Set();
+      drawSoon();
+    },
     onEvent(event) {
       if (event.type === 'page') page = event.page;
       else if (event.type === 'page-delta' && page !== null) page = withDelta(page, event.delta);
+      else if (event.type === 'races')
+        racing = new Set(event.races.filter(({ state }) => state !== 'over').map(({ origin }) => origin));
+      else if (event.type === 'race-failed')
+        failures.set(event.origin, {
+          message: capitalSentence(event.message),
+          byOptions: event.code === 'not-allowed',
+        });
       else return;
       drawSoon();
     },

@@ -2,18 +2,21 @@
 // open is in the document, and of that a few hundred at first.
 import { markOf } from '@photofinish/shared/marks';
 import { formatBytes, formatMs } from '@photofinish/shared/markup';
-import type { Origin } from '@photofinish/shared/origin';
+import { type Origin, originParts } from '@photofinish/shared/origin';
+import { verdictName } from '@photofinish/shared/verdict-names';
 import { sayNumber } from '@photofinish/shared/words';
-import { verdictName } from '../dashboard/words.ts';
 import type { InspectedRequest } from '../devtools/har.ts';
-import type { OriginView } from '../messages.ts';
+import type { OriginView, PageView } from '../messages.ts';
 import { writeVerdict } from '../popup/answer.ts';
-import { originLabel, verdictWords } from '../popup/format.ts';
+import { type RaceFailure, raceButton } from '../popup/finish.ts';
+import { originLabel, unmeasuredWords } from '../popup/format.ts';
 import { writeHost } from '../popup/host.ts';
 import { setMark } from '../popup/mark.ts';
+import { siteOfHost } from '../site.ts';
 import { copyOf, make, part, setAttribute, setText } from '../ui/elements.ts';
+import { meansLink, pointToCode } from '../ui/means-link.ts';
 import { say } from '../words.ts';
-import { type Group, protocolOf } from './groups.ts';
+import { type Group, protocolOf, type Sorting, sortRequests } from './groups.ts';
 import { deliveryWords, protocolsWords, protocolWords } from './words.ts';
 
 const MARK_PX = 14;
@@ -21,11 +24,36 @@ const COLUMNS = 6;
 /** Requests of an open origin that are shown at first, and more at each press. */
 const ROWS_AT_ONCE = 200;
 
+/** What a row is drawn from. */
+export interface Shown {
+  readonly group: Group;
+  /** What the background says of the origin. */
+  readonly view: OriginView | null;
+  readonly sorting: Sorting | null;
+  readonly race: RaceButton;
+}
+
+/** What the button in an open row says and does now. */
+export interface RaceButton {
+  readonly state: 'racing' | 'idle';
+  /** Why the last race came to nothing; empty: it did not. */
+  readonly failure: RaceFailure | null;
+  readonly helper: PageView['helper'];
+}
+
+/** What a row's buttons do. */
+export interface GroupActions {
+  /** The user opened or closed the row. */
+  readonly onToggle: (open: boolean) => void;
+  readonly onRace: () => void;
+  readonly onOptions: () => void;
+}
+
 export interface GroupRow {
   readonly body: HTMLTableSectionElement;
   readonly opener: HTMLButtonElement;
-  /** Shows the origin as it is now; `view` is what the background says of it. */
-  update(group: Group, view: OriginView | null): void;
+  /** Shows the origin as it is now. */
+  update(shown: Shown): void;
   setOpen(open: boolean): void;
   readonly isOpen: boolean;
 }
@@ -50,6 +78,13 @@ function requestLine(request: InspectedRequest): HTMLElement {
   return line;
 }
 
+function makeButton(className: string, onPress: () => void): HTMLButtonElement {
+  const button = make('button', className);
+  button.type = 'button';
+  button.addEventListener('click', onPress);
+  return button;
+}
+
 /** A line across the whole table. */
 function wideLine(className: string): { line: HTMLElement; cell: HTMLElement } {
   const line = make('tr', className);
@@ -60,26 +95,37 @@ function wideLine(className: string): { line: HTMLElement; cell: HTMLElement } {
 }
 
 /** The lines of an open origin, brought up to date with as little change as can be. */
-function makeDetail(body: HTMLElement, onMore: () => void) {
+function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMore: () => void) {
   const verdict = wideLine('detail');
   const words = make('p', 'verdict-words');
-  verdict.cell.append(words);
+  const means = meansLink();
+  const race = makeButton('button', onRace);
+  race.dataset['testid'] = 'race';
+  const why = make('span', 'caption');
+  why.setAttribute('role', 'status');
+  const options = makeButton('button', onOptions);
+  setText(options, say('popupOpenOptions'));
+  const actions = make('div', 'actions');
+  actions.append(race, why, options);
+  verdict.cell.append(words, means, actions);
   const more = wideLine('more');
-  const button = make('button', 'link');
-  button.type = 'button';
+  const button = makeButton('link', () => {
+    limit += ROWS_AT_ONCE;
+    onMore();
+  });
   more.cell.append(button);
   let shown: readonly InspectedRequest[] = [];
   let lines: HTMLElement[] = [];
   let limit = ROWS_AT_ONCE;
-  button.addEventListener('click', () => {
-    limit += ROWS_AT_ONCE;
-    onMore();
-  });
   return {
-    show({ requests }: Group, view: OriginView | null): void {
-      writeVerdict(words, view === null ? '' : verdictWords(view), view?.race ?? null);
+    show({ group: { requests }, view, sorting, race: { state, failure, helper } }: Shown): void {
+      writeVerdict(words, view === null ? '' : view.verdict.text, view?.race ?? null);
+      if (view !== null) pointToCode(means, view.verdict.code);
       verdict.line.hidden = view === null;
-      const wanted = requests.slice(0, limit);
+      raceButton(race, view?.race != null, state === 'racing', helper);
+      setText(why, failure?.message ?? (view === null || state === 'racing' ? '' : unmeasuredWords(view)));
+      options.hidden = failure?.byOptions !== true;
+      const wanted = sortRequests(requests, sorting).slice(0, limit);
       const grows = shown.every((request, i) => request === wanted[i]);
       if (!grows) for (const line of lines) line.remove();
       const added = wanted.slice(grows ? shown.length : 0).map(requestLine);
@@ -100,14 +146,14 @@ function makeDetail(body: HTMLElement, onMore: () => void) {
   };
 }
 
-/** A row for an origin; `onToggle` is told when its user opens or closes it. */
-export function makeGroupRow(origin: Origin, onToggle: (open: boolean) => void): GroupRow {
+/** A row for an origin. */
+export function makeGroupRow(origin: Origin, actions: GroupActions): GroupRow {
   const body = copyOf<HTMLTableSectionElement>('group');
   body.dataset['origin'] = origin;
   const opener = part(body, '.opener') as HTMLButtonElement;
   const label = originLabel(origin);
   opener.setAttribute('aria-label', label);
-  writeHost(part(body, '.host'), label);
+  writeHost(part(body, '.host'), label, siteOfHost(originParts(origin).host));
   const [mark, protocols, requests, bytes, time, verdict] = [
     part(body, '.mark-box'),
     part(body, '.protocols'),
@@ -117,10 +163,10 @@ export function makeGroupRow(origin: Origin, onToggle: (open: boolean) => void):
     part(body, '.verdict'),
   ];
   let open = false;
-  let known: { readonly group: Group; readonly view: OriginView | null } | null = null;
-  const detail = makeDetail(body, () => showDetail());
+  let known: Shown | null = null;
+  const detail = makeDetail(body, actions, () => showDetail());
   const showDetail = (): void => {
-    if (open && known !== null) detail.show(known.group, known.view);
+    if (open && known !== null) detail.show(known);
   };
   const setOpen = (wanted: boolean): void => {
     if (open === wanted) return;
@@ -133,20 +179,21 @@ export function makeGroupRow(origin: Origin, onToggle: (open: boolean) => void):
   // The button is for keyboards and readers; with a pointer the whole line opens.
   part(body, '.main').addEventListener('click', () => {
     setOpen(!open);
-    onToggle(open);
+    actions.onToggle(open);
   });
   return {
     body,
     opener,
-    update(group, view) {
-      known = { group, view };
+    update(shown) {
+      const { group, view } = shown;
+      known = shown;
       setMark(mark, group.mark, MARK_PX);
       setText(protocols, protocolsWords(group));
       setText(requests, sayNumber(group.requests.length));
       setText(bytes, bytesWords(group.medianMs === null ? null : group.bytes));
       setText(time, group.medianMs === null ? say('devtoolsNone') : formatMs(group.medianMs));
       setText(verdict, view === null ? say('devtoolsNone') : verdictName(view.verdict.code));
-      setAttribute(verdict, 'title', view === null ? '' : verdictWords(view));
+      setAttribute(verdict, 'title', view === null ? '' : view.verdict.text);
       showDetail();
     },
     setOpen,

@@ -37,7 +37,7 @@ test('the summary says what is known, what is not, and what never crossed the ne
   });
   assert.deepEqual(summaryWords({ h3: 0, known: 1, unknown: 2, elsewhere: 5 }), {
     share: '0 of 1 request over HTTP/3',
-    rest: ['2 without a protocol', '5 not over the network'],
+    rest: ['2 unknown', '5 not from the network'],
   });
 });
 
@@ -51,7 +51,7 @@ test('an origin of one protocol names it, one of several counts each', () => {
 test('a request says what carried it, or where it came from instead', () => {
   const words = (each: InspectedRequest) => [protocolWords(each), deliveryWords(each)];
   assert.deepEqual(words(request), ['h3', 'network']);
-  assert.deepEqual(words(confirmed), ['unknown', 'confirmed copy']);
+  assert.deepEqual(words(confirmed), ['unknown', 'revalidated copy']);
   assert.deepEqual(words(cached), ['–', 'HTTP cache']);
   assert.deepEqual(words({ ...cached, delivery: 'service-worker' }), ['–', 'service worker']);
 });
@@ -59,7 +59,10 @@ test('a request says what carried it, or where it came from instead', () => {
 test('the conditions name site, browser and network as far as they are known', () => {
   assert.deepEqual(conditionsWords(null, 'Chromium 156'), ['Chromium 156']);
   assert.deepEqual(conditionsWords(page, 'Chromium 156'), ['a.test', 'Chromium 156', 'no helper']);
-  const ready: PageView = { ...page, helper: { state: 'ready', program: 'p', network: 'net-1' } };
+  const ready: PageView = {
+    ...page,
+    helper: { state: 'ready', program: 'p', network: 'net-1', networkName: null },
+  };
   assert.deepEqual(conditionsWords(ready, 'Firefox 153'), ['a.test', 'Firefox 153', 'network net-1']);
 });
 
@@ -68,12 +71,12 @@ test('nothing to show has a reason, and a reload is offered where it helps', () 
     const { text, reload } = emptyWords(inspected, tabId, view);
     return [text.split(/[.:]/)[0], reload];
   };
-  assert.deepEqual(words(false, null, null), ['This panel belongs to the developer tools', false]);
-  assert.deepEqual(words(false, 3, page), ['The developer tools of this tab are closed', false]);
+  assert.deepEqual(words(false, null, null), ['This panel is part of the developer tools', false]);
+  assert.deepEqual(words(false, 3, page), ['The developer tools for this tab are closed', false]);
   assert.deepEqual(words(true, 3, page), ['Reload the page to see its requests', true]);
   assert.deepEqual(words(true, 3, { ...page, state: 'not-recorded' })[1], true);
   assert.deepEqual(words(true, 3, { ...page, state: 'private' }), [
-    'Nothing of private windows is recorded or raced',
+    'Private windows are neither recorded nor raced',
     false,
   ]);
 });

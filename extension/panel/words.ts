@@ -55,21 +55,26 @@ export function deliveryWords({ delivery, status }: InspectedRequest): string {
 /** Site, browser and network, as far as each is known. */
 export function conditionsWords(page: PageView | null, browser: string): string[] {
   if (page === null) return [browser];
-  const network = page.helper.state === 'ready' ? page.helper.network : NETWORK_UNKNOWN;
-  const where = network === NETWORK_UNKNOWN ? say('devtoolsNoHelper') : say('devtoolsNetwork', { network });
+  const { helper } = page;
+  const where =
+    helper.state !== 'ready' || helper.network === NETWORK_UNKNOWN
+      ? say('devtoolsNoHelper')
+      : say('devtoolsNetwork', { network: helper.networkName ?? helper.network });
   return [...(page.site === null ? [] : [page.site]), browser, where];
 }
 
-/** What to say while there is no request, and whether loading the page again would help. */
+/** What to say while there is no request, and whether loading the page again would help, or the options. */
 export function emptyWords(
   inspected: boolean,
   tabId: number | null,
   page: PageView | null,
-): { text: string; reload: boolean } {
-  if (tabId === null) return { text: say('devtoolsNoTab'), reload: false };
-  if (!inspected) return { text: say('devtoolsClosed'), reload: false };
+): { text: string; reload: boolean; options: boolean } {
+  const neither = { reload: false, options: false };
+  if (tabId === null) return { text: say('devtoolsNoTab'), ...neither };
+  if (!inspected) return { text: say('devtoolsClosed'), ...neither };
   const state = page === null ? null : stateWords(page.state);
   const reload = page === null || ['recorded', 'loading', 'not-recorded'].includes(page.state);
-  if (state !== null && !reload) return { text: state.text, reload: false };
-  return { text: say('devtoolsReload'), reload: true };
+  if (state !== null && !reload)
+    return { text: state.text, reload: false, options: state.remedy?.action === 'options' };
+  return { text: say('devtoolsReload'), reload: true, options: false };
 }

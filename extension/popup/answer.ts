@@ -4,7 +4,10 @@ import type { OriginRace } from '@photofinish/shared/outcome';
 import { protocolName } from '@photofinish/shared/protocol';
 import type { OriginView, PageView } from '../messages.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
-import { adoptionWords, emphasise, originLabel, reasonWords, verdictWords, visitsWords } from './format.ts';
+import { pointToCode } from '../ui/means-link.ts';
+import { say } from '../words.ts';
+import { writeFindings } from './findings.ts';
+import { adoptionWords, emphasise, originLabel, reasonWords, visitsWords } from './format.ts';
 import { writeHost, writeInPlaceOfHost } from './host.ts';
 import { setMark } from './mark.ts';
 import { asideWords, type Remedy, type StateWords, stateWords } from './state-words.ts';
@@ -15,7 +18,7 @@ const MARK_PX = 24;
 export function writeVerdict(element: HTMLElement, text: string, race: OriginRace | null): void {
   if (element.textContent === text) return;
   const pieces = emphasise(text, race).map((p) =>
-    p.strong ? make('strong', '', p.text) : document.createTextNode(p.text),
+    p.whole ? make(p.strong ? 'strong' : 'span', 'measured', p.text) : document.createTextNode(p.text),
   );
   element.replaceChildren(...pieces);
 }
@@ -50,7 +53,7 @@ function renderWho(page: PageView, plain: StateWords | null): void {
   const host = byId('page-host');
   setAttribute(host, 'dir', origin === null ? 'auto' : 'ltr');
   if (origin === null) writeInPlaceOfHost(host, plain?.title ?? '');
-  else writeHost(host, originLabel(origin));
+  else writeHost(host, originLabel(origin), page.site ?? '');
   const mark = origin === null || plain !== null ? 'unknown' : markOf(protocol);
   setMark(byId('page-mark'), mark, MARK_PX);
   const beside = byId('page-protocol');
@@ -67,8 +70,24 @@ function renderRemedy(remedy: StateWords['remedy']): void {
 }
 
 function verdictOf(page: PageView, main: OriginView | undefined): string {
-  if (main === undefined) return reasonWords(page.protocol, page.reason);
-  return page.complete ? verdictWords(main) : main.verdict.text;
+  return main === undefined ? reasonWords(page.protocol, page.reason) : main.verdict.text;
+}
+
+/** What to say of a host whose page failed to load: what a race found since, or that one would tell. */
+function failedWords({ race, verdict }: OriginView): string {
+  return race === null || race.error !== undefined ? say('popupFailedHost') : verdict.text;
+}
+
+function asideOf(page: PageView, plain: StateWords | null): string {
+  if (page.error !== null) return say('popupFailedError', { error: page.error });
+  return plain !== null || page.verdict === null ? '' : asideWords(page);
+}
+
+/** Where the verdict's words are explained. */
+function renderMeans(main: OriginView | undefined): void {
+  const link = byId<HTMLAnchorElement>('verdict-means');
+  link.hidden = main === undefined;
+  if (main !== undefined) pointToCode(link, main.verdict.code);
 }
 
 /** Everything above the photo finish. */
@@ -79,9 +98,13 @@ export function renderAnswer(page: PageView): void {
   const main = page.origins.find((view) => view.origin === page.origin);
   renderWho(page, plain);
   renderRemedy(plain?.remedy ?? null);
-  writeVerdict(byId('verdict'), plain?.text ?? verdictOf(page, main), main?.race ?? null);
-  writeLine(byId('aside'), plain !== null || page.verdict === null ? '' : asideWords(page));
-  writeLine(byId('visits'), plain === null ? visitsWords(page.visits) : '');
+  const text = page.state === 'failed' && main !== undefined ? failedWords(main) : plain?.text;
+  writeVerdict(byId('verdict'), text ?? verdictOf(page, main), main?.race ?? null);
+  renderMeans(plain === null || (page.state === 'failed' && page.verdict !== null) ? main : undefined);
+  writeLine(byId('aside'), asideOf(page, plain));
+  // A failed page has no table of origins, in which findings stand otherwise.
+  writeFindings(byId('findings'), page.state === 'failed' ? (main ?? null) : null);
+  writeLine(byId('visits'), plain === null || page.state === 'failed' ? visitsWords(page.visits) : '');
   byId('adoption').hidden = plain !== null;
   if (plain === null) renderAdoption(page);
 }

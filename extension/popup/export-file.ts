@@ -2,50 +2,28 @@
 // Whoever loads it may be another program, whose words it does not share.
 import '../words.ts';
 import type { Report } from '@photofinish/shared/report';
-import { reportToCsv } from '@photofinish/shared/report-csv';
-import { reportToHtml } from '@photofinish/shared/report-html';
-import { reportToMarkdown } from '@photofinish/shared/report-markdown';
-import { browsesOn } from '../ledger/browsing.ts';
-import { openDatabase } from '../ledger/database.ts';
 import type { ReportSelection } from '../report/collect.ts';
-import { makeReport } from '../report/make.ts';
+import { makeShown } from '../report/making.ts';
+import { type MadeReport, orderReport, type ReportWishes } from '../report/order.ts';
 import { saveFile } from '../ui/save-file.ts';
-import type { ExportFormat } from './export-names.ts';
+import { exportName } from './export-names.ts';
 
-const TYPES: Record<ExportFormat, string> = {
-  html: 'text/html;charset=utf-8',
-  json: 'application/json',
-  csv: 'text/csv;charset=utf-8',
-  markdown: 'text/markdown;charset=utf-8',
-};
-
-function contents(report: Report, format: ExportFormat): string {
-  switch (format) {
-    case 'html':
-      return reportToHtml(report);
-    case 'json':
-      return `${JSON.stringify(report, null, 2)}\n`;
-    case 'csv':
-      return reportToCsv(report);
-    case 'markdown':
-      return reportToMarkdown(report);
-  }
-}
-
-/** The report of what was selected, by a page that has no ledger open. Rejects in words for the user. */
+/** The report of what was selected, as a program reads it. Rejects in words for the user. */
 export async function reportOf(selection: ReportSelection): Promise<Report> {
-  const database = openDatabase();
-  try {
-    return await makeReport(browsesOn(database), selection);
-  } finally {
-    database().then(
-      (opened) => opened.close(),
-      () => {},
-    );
-  }
+  const wishes = { selection, format: 'json', networkNames: false } as const;
+  const { file } = await orderReport(wishes, new AbortController().signal);
+  return JSON.parse(await file.text());
 }
 
-/** Gives the report to the browser to save under `name`. */
-export function download(name: string, report: Report, format: ExportFormat): void {
-  saveFile(new Blob([contents(report, format)], { type: TYPES[format] }), name);
+/**
+ * Makes a report, with its progress in view, and gives it to the browser to save; null when the user cancelled it.
+ * Rejects in words for the user.
+ */
+export async function saveReport(wishes: ReportWishes): Promise<MadeReport | null> {
+  const made = await makeShown(wishes);
+  if (made === null) return null;
+  const [site, another] = wishes.selection.sites ?? [];
+  const named = site === undefined || another !== undefined ? null : site;
+  saveFile(made.file, exportName(named, made.createdAt, wishes.format));
+  return made;
 }

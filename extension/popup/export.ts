@@ -1,7 +1,7 @@
 // *Export report*: a small menu (what, in which format), and the file that the page makes itself.
 import { byId, make, setText } from '../ui/elements.ts';
 import { say } from '../words.ts';
-import { EXPORT_FORMATS, type ExportFormat, exportName, FORMAT_NAMES } from './export-names.ts';
+import { EXPORT_FORMATS, type ExportFormat, FORMAT_NAMES } from './export-names.ts';
 
 let shownSite: string | null | undefined;
 
@@ -18,10 +18,14 @@ async function save(site: string | null, format: ExportFormat): Promise<void> {
   try {
     // Firefox gives pages in private windows a storage of their own, which is empty.
     if (chrome.extension.inIncognitoContext) throw new Error(say('popupExportPrivate'));
-    const { download, reportOf } = await import('./export-file.ts');
-    const report = await reportOf({ sites: site === null ? null : [site] });
-    download(exportName(site, report.createdAt, format), report, format);
-    setText(words, say(report.sites.length === 0 ? 'popupExportEmpty' : 'popupExportSaved'));
+    const { saveReport } = await import('./export-file.ts');
+    const made = await saveReport({
+      selection: { sites: site === null ? null : [site] },
+      format,
+      networkNames: false,
+    });
+    if (made === null) setText(words, say('popupExportCancelled'));
+    else setText(words, say(made.sites === 0 ? 'popupExportEmpty' : 'popupExportSaved'));
   } catch (error) {
     setText(words, '');
     showFailure(say('popupExportFailed', { why: error instanceof Error ? error.message : String(error) }));

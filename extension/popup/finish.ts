@@ -6,9 +6,8 @@ import { photoFinish } from '@photofinish/shared/photo-finish';
 import { photoFinishSvg } from '@photofinish/shared/photo-finish-svg';
 import type { OriginView, PageView } from '../messages.ts';
 import { byId, make, setAttribute, setSvg, setText } from '../ui/elements.ts';
-import { say } from '../words.ts';
-import { writeLine } from './answer.ts';
-import { capitalSentence, forecastWords } from './format.ts';
+import { say, type WordKey } from '../words.ts';
+import { capitalSentence, forecastWords, unmeasuredWords } from './format.ts';
 import { type LiveRace, liveFinish } from './live.ts';
 
 /** A race that the user sees running, with what was known when it began. */
@@ -19,53 +18,102 @@ export interface Running {
   readonly cancelling: boolean;
 }
 
-/** Races under way, and the last failure, by origin. */
+/** Why there was no race. */
+export interface RaceFailure {
+  readonly message: string;
+  /** Whether the options are what forbids it. */
+  readonly byOptions: boolean;
+}
+
+/** Races under way, those that wait for their turn, and the last failure, by origin. */
 export interface RaceBoard {
   readonly running: ReadonlyMap<Origin, Running>;
-  readonly failures: ReadonlyMap<Origin, string>;
+  readonly waiting: ReadonlySet<Origin>;
+  readonly failures: ReadonlyMap<Origin, RaceFailure>;
 }
 
 /** Where there is room for a drawing: the popup's width less its margins. */
-const DRAWING_PX = 368;
+const DRAWING_PX = 488;
+const MARGINS_PX = 32;
+
+/** The width of a drawing that is inset by so much: in a tab of its own the popup may be narrower than it is made for. */
+export function widthOf(insetPx = 0): number {
+  const inTab = document.documentElement.classList.contains('in-tab');
+  const widthPx = inTab
+    ? Math.min(DRAWING_PX, document.documentElement.clientWidth - MARGINS_PX)
+    : DRAWING_PX;
+  return widthPx - insetPx;
+}
+
+/** What becomes of an origin's race; null: none was asked for. */
+export function raceState({ running, waiting }: RaceBoard, origin: Origin): 'racing' | 'waiting' | null {
+  if (waiting.has(origin)) return 'waiting';
+  return running.has(origin) ? 'racing' : null;
+}
 
 /** The drawing of a race that runs or has run; empty without one, or when there was nothing to time. */
 export function drawing(
   race: OriginRace | null,
   running: Running | undefined,
   id: string,
-  widthPx = DRAWING_PX,
+  widthPx: number,
 ): string {
   if (running) return photoFinishSvg(liveFinish(running.live), id, widthPx);
   if (race === null || race.trials.length === 0) return '';
   return photoFinishSvg(photoFinish(race), id, widthPx);
 }
 
-/** What stands beside a drawing: what its numbers are, or why there is none. */
-export function captionWords(race: OriginRace | null, running: Running | undefined): string {
+/** What stands beside the race button: what a drawing's numbers are, or what a race would tell. */
+export function captionWords(view: OriginView, running: Running | undefined, waits: boolean): string {
+  const { race } = view;
+  if (waits) return say('popupRaceWaits');
   if (running) return running.cancelling ? say('popupCancelling') : liveFinish(running.live).caption;
-  if (race === null) return say('popupNotRacedYet');
+  const unmeasured = unmeasuredWords(view);
+  if (race === null) return unmeasured || say('popupNotRacedYet');
   if (race.trials.length === 0) return say('popupNotRaced');
-  return photoFinish(race).caption;
+  const { caption } = photoFinish(race);
+  return unmeasured === '' ? caption : `${unmeasured} (${caption})`;
+}
+
+/** Why an origin's last race came to nothing; undefined: it did not, or another one runs. */
+function failureOf(view: OriginView, { running, failures }: RaceBoard): RaceFailure | undefined {
+  if (running.has(view.origin)) return undefined;
+  const message = view.race?.error?.message;
+  return failures.get(view.origin) ?? (message === undefined ? undefined : { message, byOptions: false });
+}
+
+/** Writes why there was no race, with a button to the options where they forbid it; whether there is anything to write. */
+export function writeFailure(
+  words: HTMLElement,
+  options: HTMLElement,
+  view: OriginView,
+  board: RaceBoard,
+): boolean {
+  const failure = failureOf(view, board);
+  options.hidden = failure?.byOptions !== true;
+  if (failure !== undefined) setText(words, capitalSentence(failure.message));
+  return failure !== undefined;
 }
 
 /** The race button's words and whether it can be pressed. While a race runs it can: what is switched off loses the focus. */
 export function raceButton(
   button: HTMLButtonElement,
   raced: boolean,
-  running: Running | undefined,
+  running: boolean,
   helper: PageView['helper'],
+  first: WordKey = 'popupRaceNow',
 ): void {
-  setText(button, say(running ? 'popupCancel' : raced ? 'popupRaceAgain' : 'popupRaceNow'));
-  const disabled = running === undefined && helper.state !== 'ready';
+  setText(button, say(running ? 'popupCancel' : raced ? 'popupRaceAgain' : first));
+  const disabled = !running && helper.state !== 'ready';
   if (button.disabled !== disabled) button.disabled = disabled;
   setAttribute(button, 'title', disabled ? say('popupNeedsHelper') : '');
 }
 
-function writeCaption(view: OriginView, running: Running | undefined): void {
+function writeCaption(page: PageView, view: OriginView, board: RaceBoard): void {
   const caption = byId('finish-caption');
   const forecast = forecastWords(view);
-  const words = captionWords(view.race, running);
-  const key = `${words}|${forecast.result}|${forecast.text}`;
+  const words = captionWords(view, board.running.get(view.origin), board.waiting.has(view.origin));
+  const key = `${page.state}|${words}|${forecast.result}|${forecast.text}`;
   if (caption.dataset['key'] === key) return;
   caption.dataset['key'] = key;
   const scored = make('span', `forecast ${forecast.result}`);
@@ -74,26 +122,28 @@ function writeCaption(view: OriginView, running: Running | undefined): void {
   else
     scored.append(
       `${say('popupForecast')} `,
-      verdictSign(forecast.result),
+      verdictSign(forecast.result, ''),
       make('strong', '', forecast.text),
     );
-  caption.replaceChildren(`${words} · `, scored);
+  caption.replaceChildren(...(page.state === 'failed' ? [words] : [`${words} · `, scored]));
 }
 
 const SIGNS = {
   right: ['popupRight', '✓ '],
   wrong: ['popupWrong', '✗ '],
-  open: ['popupOpen', ''],
+  open: ['popupOpen', '○ '],
 } as const;
 
-/** Tick or cross with its word for those who do not see it; only the word while it is open. */
-export function verdictSign(result: 'right' | 'wrong' | 'open' | 'none'): HTMLElement {
-  const sign = make('span', `sign ${result}`);
+/** Tick, cross or ring; what it means and the protocol that was forecast are for those who do not see it. */
+export function verdictSign(result: 'right' | 'wrong' | 'open' | 'none', protocol: string): HTMLElement {
+  const sign = make('span', `sign ${result}`, result === 'none' ? protocol : '');
   if (result === 'none') return sign;
   const [word, mark] = SIGNS[result];
-  const glyph = make('span', '', mark);
+  const glyph = make('span', 'glyph', mark);
   glyph.setAttribute('aria-hidden', 'true');
-  sign.append(make('span', 'unseen', `${say(word)} `), glyph);
+  const unseen = make('span', 'unseen', `${say(word)} `);
+  unseen.append(make('span', 'foretold', protocol));
+  sign.append(unseen, glyph);
   return sign;
 }
 
@@ -104,11 +154,12 @@ export function renderFinish(page: PageView, board: RaceBoard): void {
   section.hidden = view === undefined;
   if (view === undefined) return;
   const running = board.running.get(view.origin);
-  section.classList.toggle('racing', running !== undefined);
+  section.classList.toggle('racing', raceState(board, view.origin) === 'racing');
   section.classList.toggle('asking', !page.complete && view.race === null);
-  setSvg(byId('finish-drawing'), drawing(view.race, running, 'finish-svg'));
-  const failure = running ? undefined : (board.failures.get(view.origin) ?? view.race?.error?.message);
-  writeLine(byId('finish-words'), failure === undefined ? '' : capitalSentence(failure));
-  raceButton(byId<HTMLButtonElement>('race'), view.race !== null, running, page.helper);
-  writeCaption(view, running);
+  const live = board.waiting.has(view.origin) ? undefined : running;
+  setSvg(byId('finish-drawing'), drawing(view.race, live, 'finish-svg', widthOf()));
+  byId('finish-failure').hidden = !writeFailure(byId('finish-words'), byId('finish-options'), view, board);
+  const first = page.state === 'failed' ? 'popupRaceHost' : 'popupRaceNow';
+  raceButton(byId<HTMLButtonElement>('race'), view.race !== null, running !== undefined, page.helper, first);
+  writeCaption(page, view, board);
 }

@@ -1,4 +1,3 @@
-import '../words.fixture.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/adoption';
@@ -6,6 +5,7 @@ import type { Origin } from '@photofinish/shared/origin';
 import type { Protocol } from '@photofinish/shared/protocol';
 import { attempt, comparison, originRace, trial } from '@photofinish/shared/race-samples.fixture';
 import type { OriginView } from '../messages.ts';
+import { speak } from '../words.fixture.ts';
 import {
   adoptionWords,
   capitalSentence,
@@ -13,9 +13,10 @@ import {
   forecastWords,
   originLabel,
   protocolCell,
+  protocolTag,
   raceWords,
   reasonWords,
-  verdictWords,
+  unmeasuredWords,
   visitsWords,
 } from './format.ts';
 
@@ -24,6 +25,7 @@ const counts = (over: Partial<ProtocolCounts>): ProtocolCounts => ({ ...NO_REQUE
 function view(host: string, over: Partial<OriginView> = {}): OriginView {
   return {
     origin: `https://${host}` as Origin,
+    site: host,
     protocol: 'h2',
     reason: null,
     counts: counts({ h2: 1 }),
@@ -65,25 +67,44 @@ test('what a race measured is set apart in the verdict, in any language, and not
     assert.equal(pieces.map((p) => p.text).join(''), text);
     return pieces.filter((p) => p.strong).map((p) => p.text);
   };
-  const english =
-    'Reached over HTTP/3. HTTP/3 saves 60.5 ms of the 112 ms that HTTP/2 takes to connect here.';
-  assert.deepEqual(strong(english), ['60.5 ms of the 112 ms']);
-  assert.deepEqual(strong('Of 112 ms it saves 60.5 ms'), ['112 ms it saves 60.5 ms']);
-  assert.deepEqual(strong('Speaks HTTP/3.'), []);
-  assert.deepEqual(emphasise(english, null), [{ text: english, strong: false }]);
+  const told = 'HTTP/3 connects in 51.5 ms, HTTP/2 in 112 ms (61 ms faster).';
+  assert.deepEqual(strong(`Reached over HTTP/3. ${told}`), ['61 ms']);
+  assert.deepEqual(strong('A server log said 61 ms. Supports HTTP/3.'), [], 'a number that is no gain');
+  assert.deepEqual(strong('Supports HTTP/3.'), []);
+  assert.deepEqual(emphasise(told, null), [{ text: told, strong: false, whole: false }]);
+  assert.deepEqual(
+    emphasise(told, race).flatMap((p) => (p.whole ? [p.text] : [])),
+    ['51.5 ms', '112 ms', '61 ms'],
+  );
+  speak('de');
+  assert.deepEqual(
+    strong('Über HTTP/3 erreicht. HTTP/3 verbindet in 51,5 ms, HTTP/2 in 112 ms (61 ms schneller).'),
+    ['61 ms'],
+  );
+  speak('en');
 });
 
-test('where no gain is measured the verdict says so, unless a race showed that there is none to measure', () => {
+test('where no gain is measured it is said, unless a race showed that there is none to measure', () => {
   const said = (race: OriginView['race']) =>
-    verdictWords(view('a.test', { race, verdict: { code: 'h3-used', text: 'Used.', findings: [] } }));
-  assert.match(said(null), /is not measured; race it\.$/);
-  assert.equal(verdictWords(view('a.test')), '', 'a verdict that knows nothing asks for a race itself');
-  assert.match(said(comparison([10, 11], [20, 21])), /is not measured/);
-  assert.match(said(raced), /is not measured/);
-  assert.doesNotMatch(said(compared(20)), /not measured/);
+    unmeasuredWords(view('a.test', { race, verdict: { code: 'h3-used', text: 'Used.', findings: [] } }));
+  assert.match(said(null), /^HTTP\/3 gain not measured; race it to find out\.$/);
+  assert.equal(unmeasuredWords(view('a.test')), '', 'a verdict that knows nothing asks for a race itself');
+  assert.match(said(comparison([10, 11], [20, 21])), /gain not measured/);
+  assert.match(said(raced), /gain not measured/);
+  assert.doesNotMatch(said(compared(20)), /gain not measured/);
   const failed = trial([attempt({ protocol: 'h3', outcome: 'failed' })], null);
   const old = trial([attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9 })], 'h2');
   assert.doesNotMatch(said(originRace([failed, old], { mode: 'compare' })), /not measured/);
+});
+
+test('what the mark does not say has a word of its own', () => {
+  const tag = (over: Partial<ProtocolCounts>, protocol: Protocol, reason: OriginView['reason']) =>
+    protocolTag(counts(over), protocol, reason).text;
+  assert.equal(tag({ h3: 4 }, 'h3', null), '');
+  assert.equal(tag({ h3: 4, unknown: 1 }, 'h3', 'no-timing-allow-origin'), '');
+  assert.equal(tag({ h3: 4, h2: 1 }, 'h3', null), 'mixed');
+  assert.equal(tag({ unknown: 1 }, 'unknown', 'no-timing-allow-origin'), 'hidden');
+  assert.equal(tag({}, 'unknown', 'missed'), '');
 });
 
 test('earlier visits are told once there are any', () => {
@@ -145,7 +166,7 @@ test('unknown comes with its reason', () => {
   assert.equal(protocolCell('unknown', 'no-timing-allow-origin'), 'hidden');
   assert.equal(protocolCell('unknown', 'missed'), 'unknown');
   assert.equal(protocolCell('h3', null), 'h3');
-  assert.match(reasonWords('unknown', 'service-worker'), /service worker answered/);
+  assert.match(reasonWords('unknown', 'service-worker'), /service worker responded/);
   assert.equal(reasonWords('h3', null), '');
 });
 

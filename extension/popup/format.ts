@@ -5,13 +5,19 @@ import {
   adoptionPercent,
   type ProtocolCounts,
 } from '@photofinish/shared/adoption';
-import { gainOf } from '@photofinish/shared/gain';
+import { gainOf, gainSentence } from '@photofinish/shared/gain';
 import { MARK_LABELS, type Mark, markOf } from '@photofinish/shared/marks';
 import { formatMs } from '@photofinish/shared/markup';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import { photoFinish } from '@photofinish/shared/photo-finish';
-import { PROTOCOLS, type Protocol, protocolName, type UnknownReason } from '@photofinish/shared/protocol';
+import {
+  KNOWN_PROTOCOLS,
+  PROTOCOLS,
+  type Protocol,
+  protocolName,
+  type UnknownReason,
+} from '@photofinish/shared/protocol';
 import { sayNumber, wordsLanguage } from '@photofinish/shared/words';
 import type { OriginView, PageView, Visits } from '../messages.ts';
 import { say, type WordKey } from '../words.ts';
@@ -24,21 +30,23 @@ export function originLabel(origin: Origin): string {
 export interface Piece {
   readonly text: string;
   readonly strong: boolean;
+  /** A number with its unit, which no line break may part. */
+  readonly whole: boolean;
 }
 
-/** A verdict's sentences with what HTTP/3 gains, or loses, set apart: from the first of its two times to the other. */
+/** A verdict's sentences with what HTTP/3 gains, or loses, set apart; a verdict that tells it ends in it. */
 export function emphasise(text: string, race: OriginRace | null): Piece[] {
   const gain = race === null ? null : gainOf(race);
-  if (gain === null) return [{ text, strong: false }];
-  const spans = [formatMs(Math.abs(gain.gainMs)), formatMs(gain.ofMs)].flatMap((time) => {
-    const at = text.lastIndexOf(time);
-    return at < 0 ? [] : [[at, at + time.length] as const];
-  });
-  if (spans.length === 0) return [{ text, strong: false }];
-  const start = Math.min(...spans.map(([from]) => from));
-  const end = Math.max(...spans.map(([, to]) => to));
-  const pieces = [text.slice(0, start), text.slice(start, end), text.slice(end)];
-  return pieces.map((piece, i) => ({ text: piece, strong: i === 1 })).filter((piece) => piece.text !== '');
+  const told = gain === null ? [] : gainSentence(gain);
+  const sentence = told.map((part) => part.text).join('');
+  if (sentence === '' || !text.endsWith(sentence)) return [{ text, strong: false, whole: false }];
+  const before = { text: text.slice(0, -sentence.length), strong: false, whole: false };
+  const parts = told.map(({ text: words, param }) => ({
+    text: words,
+    strong: param === 'difference',
+    whole: param !== null,
+  }));
+  return [before, ...parts].filter((piece) => piece.text !== '');
 }
 
 /** Whether a race would tell what HTTP/3 gains at an origin and none has: it failed nowhere, and no pairs were run. */
@@ -48,11 +56,10 @@ function isUnmeasured({ race }: OriginView): boolean {
   return photoFinish(race).lanes.every((lane) => lane.state !== 'failed');
 }
 
-/** The verdict on an origin, with what HTTP/3 gains there or that nobody knows. */
-export function verdictWords(view: OriginView): string {
-  const { code, text } = view.verdict;
+/** That nobody knows what HTTP/3 gains at an origin, and that a race would tell; it stands beside the button for one. */
+export function unmeasuredWords(view: OriginView): string {
   // Of an origin nothing is known of, the verdict itself asks for a race.
-  return code !== 'unknown' && isUnmeasured(view) ? `${text} ${say('popupGainUnmeasured')}` : text;
+  return view.verdict.code !== 'unknown' && isUnmeasured(view) ? say('popupGainUnmeasured') : '';
 }
 
 const REASONS: Record<UnknownReason, WordKey> = {
@@ -72,6 +79,23 @@ export function reasonWords(protocol: Protocol, reason: UnknownReason | null): s
 export function protocolCell(protocol: Protocol, reason: UnknownReason | null): string {
   if (protocol !== 'unknown') return protocol;
   return reason === 'no-timing-allow-origin' ? say('popupHidden') : say('protocolUnknown');
+}
+
+/** What the mark alone does not say of the protocols in these counts: that there were several, or that they are hidden. */
+export function protocolTag(
+  counts: ProtocolCounts,
+  protocol: Protocol,
+  reason: UnknownReason | null,
+): { text: string; title: string } {
+  const several = KNOWN_PROTOCOLS.filter((each) => counts[each] > 0).length > 1;
+  if (several) return { text: say('popupMixed'), title: say('popupBar', { list: countsWords(counts) }) };
+  if (protocol === 'unknown' && reason === 'no-timing-allow-origin')
+    return { text: say('popupHidden'), title: reasonWords(protocol, reason) };
+  return { text: '', title: '' };
+}
+
+function countsWords(counts: ProtocolCounts): string {
+  return listOf(PROTOCOLS.map((protocol) => ({ protocol, count: counts[protocol] })));
 }
 
 /** Requests by protocol as a list in words: "21 × HTTP/3, 12 × HTTP/2". */
@@ -128,7 +152,7 @@ function hiddenWords({ known, hidden }: Adoption, origins: readonly OriginView[]
 export function adoptionWords(page: Pick<PageView, 'counts' | 'origins'>): AdoptionWords {
   const { counts, origins } = page;
   const adoption = adoptionByRequest(counts);
-  const list = listOf(PROTOCOLS.map((protocol) => ({ protocol, count: counts[protocol] })));
+  const list = countsWords(counts);
   return {
     ...shareWords(adoption),
     hidden: hiddenWords(adoption, origins),
@@ -144,7 +168,7 @@ export function visitsWords(visits: Visits | null): string {
   const { known, hidden } = adoptionByRequest(navigations);
   if (known + hidden < 2) return '';
   const date = new Intl.DateTimeFormat(wordsLanguage(), { dateStyle: 'medium' }).format(sinceMs);
-  const list = listOf(PROTOCOLS.map((protocol) => ({ protocol, count: navigations[protocol] })));
+  const list = countsWords(navigations);
   return say('popupVisits', { date, list });
 }
 

@@ -1,23 +1,31 @@
-// A host where room may be short: it gives way in its middle, because its end says most and hosts of one domain differ
-// at the beginning.
-import { setAttribute, setText } from '../ui/elements.ts';
+// A host where room may be short: it gives way at its beginning, among the subdomains, and never within its registrable
+// domain, which says whose it is.
+import { part, setAttribute, setText } from '../ui/elements.ts';
 
-/** What of a host's end always stays: most registrable domains fit. */
-const END_CHARS = 11;
+/** Subdomains that take no more room than the sign for their absence. */
+const SHORT_CHARS = 2;
 
-/** Writes a host into an element that holds a `.beginning` and an `.end`; the whole of it is in the title. */
-export function writeHost(element: Element, label: string): void {
-  const [beginning, end] = element.children;
-  if (beginning === undefined || end === undefined) throw new Error('a host has a beginning and an end');
-  setText(beginning, label.slice(0, -END_CHARS));
-  setText(end, label.slice(-END_CHARS));
-  setAttribute(element, 'title', label);
+/** A host as written, taken apart before its registrable domain; the port stays with the domain. */
+export function hostParts(label: string, site: string): readonly [subdomains: string, domain: string] {
+  const host = label.replace(/:\d+$/, '');
+  const at = host.endsWith(`.${site}`) ? host.length - site.length : 0;
+  return at > SHORT_CHARS ? [label.slice(0, at), label.slice(at)] : ['', label];
 }
 
-/** Writes words in a host's place: they give way at their end. */
+function write(element: Element, beginning: string, end: string, title: string): void {
+  setText(part(element, '.beginning bdi'), beginning);
+  part(element, '.beginning').hidden = beginning === '';
+  setText(part(element, '.end'), end);
+  setAttribute(element, 'title', title);
+}
+
+/** Writes a host of this registrable domain into an element made for one; the whole of it is in the title. */
+export function writeHost(element: Element, label: string, site: string): void {
+  const [subdomains, domain] = hostParts(label, site);
+  write(element, subdomains, domain, label);
+}
+
+/** Writes words in a host's place. */
 export function writeInPlaceOfHost(element: Element, words: string): void {
-  const [beginning, end] = element.children;
-  if (beginning !== undefined) setText(beginning, words);
-  if (end !== undefined) setText(end, '');
-  setAttribute(element, 'title', words);
+  write(element, '', words, words);
 }

@@ -26,7 +26,18 @@ test('the page has no inline script, style or handler, and loads only its own fi
 });
 
 test('every id that a script asks for is in the page', async () => {
-  for (const file of ['answer', 'finish', 'origins', 'row', 'tip', 'helper', 'export', 'popup']) {
+  for (const file of [
+    'answer',
+    'finish',
+    'origins',
+    'row',
+    'tip',
+    'helper',
+    'export',
+    'steer',
+    'tools',
+    'popup',
+  ]) {
     const source = await readFile(new URL(`./${file}.ts`, import.meta.url), 'utf8');
     for (const [, id] of source.matchAll(/byId(?:<\w+>)?\('([^']+)'\)/g))
       assert.ok(html.includes(`id="${id}"`), `${file}.ts asks for #${id}`);

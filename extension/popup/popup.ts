@@ -2,7 +2,7 @@
 // that id instead of the active one, so that the popup can also live in a tab of its own.
 import '../words.ts';
 import type { Origin } from '@photofinish/shared/origin';
-import type { PageView, PopupEvent } from '../messages.ts';
+import type { PageView, PopupEvent, RaceAsked } from '../messages.ts';
 import { withDelta } from '../page/delta.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
 import { byId, setAttribute, setText } from '../ui/elements.ts';
@@ -10,13 +10,14 @@ import { writeWords } from '../ui/page-words.ts';
 import { say } from '../words.ts';
 import { renderAnswer, wireRemedy, writeLine } from './answer.ts';
 import { renderExport, wireExport } from './export.ts';
-import { type Running, renderFinish } from './finish.ts';
+import { type RaceBoard, type RaceFailure, type Running, renderFinish } from './finish.ts';
 import { renderHelper, wireHelper } from './helper.ts';
 import { NO_PROGRESS, progressed } from './live.ts';
-import { redrawRows, renderOrigins, wireOrigins } from './origins.ts';
+import { filterOrigins, redrawRows, renderOrigins, wireOrigins } from './origins.ts';
 import type { Surroundings } from './row.ts';
 import type { Remedy } from './state-words.ts';
 import { renderSteer, wireSteer } from './steer.ts';
+import { renderTools, wireTools } from './tools.ts';
 
 /** A background starts in well under a second; one that says nothing for so long is not going to. */
 const SILENCE_MS = 5000;
@@ -24,7 +25,10 @@ const SILENCE_MS = 5000;
 const ALL_SITES = { origins: ['https://*/*'] };
 
 const running = new Map<Origin, Running>();
-const failures = new Map<Origin, string>();
+const failures = new Map<Origin, RaceFailure>();
+/** Races that somebody asked for, in this popup or one before it. */
+let asked: readonly RaceAsked[] = [];
+let waiting: ReadonlySet<Origin> = new Set();
 let page: PageView | null = null;
 /** What the browser said to the last press of the steering button. */
 let steerFailure: string | null = null;
@@ -60,8 +64,17 @@ function settle(): Origin[] {
   return settled.map(([origin]) => origin);
 }
 
-function around(port: BackgroundPort, shown: PageView): Surroundings {
-  return { page: shown, board: { running, failures }, onRace: (origin) => race(port, origin) };
+const board = (): RaceBoard => ({ running, waiting, failures });
+const openOptions = (): void => void chrome.runtime.openOptionsPage();
+
+/** What rows are drawn from, as it is when they are. */
+function around(port: BackgroundPort): () => Surroundings {
+  return () => ({
+    page: page ?? { origin: null, helper: { state: 'connecting' } },
+    board: board(),
+    onRace: (origin) => race(port, origin),
+    onOptions: openOptions,
+  });
 }
 
 /** A new view, or one that changed. */
@@ -70,27 +83,28 @@ function drawPage(port: BackgroundPort, shown: PageView, before: PageView | null
   setAttribute(byId('view'), 'aria-busy', String(shown.state === 'loading'));
   renderAnswer(shown);
   writeLine(byId('trouble'), shown.trouble ?? '');
-  renderFinish(shown, { running, failures });
+  renderFinish(shown, board());
   renderSteer(shown, steerFailure);
-  renderOrigins(shown, () => around(port, shown));
+  renderOrigins(shown, around(port));
+  renderTools(shown, asked);
   renderExport(shown.site);
   if (before?.helper === shown.helper) return;
   renderHelper(shown.helper);
-  if (before !== null) redrawRows(null, around(port, shown));
+  if (before !== null) redrawRows(null, around(port));
 }
 
 /** Races began, went on or ended: the page did not change. */
-function drawRaces(port: BackgroundPort, origins: Iterable<Origin>): void {
+function drawRaces(port: BackgroundPort, origins: Iterable<Origin> | null): void {
   if (page === null) return;
-  renderFinish(page, { running, failures });
-  redrawRows(origins, around(port, page));
+  renderFinish(page, board());
+  redrawRows(origins, around(port));
 }
 
 /** Races whose end nobody will tell of. */
 function lose(origins: readonly Origin[]): void {
   for (const origin of origins) {
     running.delete(origin);
-    failures.set(origin, say('popupRaceLost'));
+    failures.set(origin, { message: say('popupRaceLost'), byOptions: false });
   }
 }
 
@@ -131,9 +145,23 @@ function onEvent(port: BackgroundPort, event: PopupEvent): void {
     }
     case 'race-failed': {
       const cancelled = running.get(event.origin)?.cancelling || event.code === 'cancelled';
-      running.delete(event.origin);
-      failures.set(event.origin, cancelled ? say('popupRaceCancelled') : event.message);
+      const message = cancelled ? say('popupRaceCancelled') : event.message;
+      // Of the many that were asked for at once, those that never began are not worth a word.
+      if (running.delete(event.origin) || !cancelled)
+        failures.set(event.origin, { message, byOptions: event.code === 'not-allowed' });
       drawRaces(port, [event.origin]);
+      break;
+    }
+    case 'races': {
+      asked = event.races;
+      waiting = new Set(asked.filter(({ state }) => state === 'waiting').map(({ origin }) => origin));
+      for (const { origin, state } of asked)
+        if (state === 'racing' && page !== null && !running.has(origin)) start(origin);
+      drawRaces(
+        port,
+        asked.map(({ origin }) => origin),
+      );
+      if (page !== null) renderTools(page, asked);
       break;
     }
     case 'steer-failed':
@@ -144,9 +172,13 @@ function onEvent(port: BackgroundPort, event: PopupEvent): void {
 }
 
 function onLost(port: BackgroundPort): void {
+  // Nobody is left who would begin them; a background that still lives says so when the port opens again.
+  asked = [];
+  waiting = new Set();
+  if (page !== null) renderTools(page, asked);
   const lost = [...running.keys()];
   lose(lost);
-  drawRaces(port, lost);
+  drawRaces(port, null);
 }
 
 function openTab(path: string): void {
@@ -156,28 +188,26 @@ function openTab(path: string): void {
 async function runRemedy(remedy: Remedy, tabId: number): Promise<void> {
   // Asking must come first: browsers take it only in the turn of the click.
   if (remedy === 'access' && !(await chrome.permissions.request(ALL_SITES))) return;
-  if (remedy === 'options') await chrome.runtime.openOptionsPage();
+  if (remedy === 'options') openOptions();
   else await chrome.tabs.reload(tabId);
 }
 
 function wireFoot(): void {
   wireExport();
-  byId('options').addEventListener('click', () => void chrome.runtime.openOptionsPage());
+  byId('options').addEventListener('click', openOptions);
   byId('dashboard').addEventListener('click', (event) => {
     event.preventDefault();
     const site = page?.site ?? null;
     openTab(`dashboard/dashboard.html${site === null ? '' : `?site=${encodeURIComponent(site)}`}`);
   });
-  // Only Firefox lets an extension steer; its pages have another scheme.
-  byId('inform').hidden = location.protocol === 'moz-extension:';
 }
 
 async function open(): Promise<void> {
   const watched = tabToWatch();
   writeWords();
+  writeWords(byId<HTMLTemplateElement>('row').content);
   // What needs no tab can be used at once.
   wireFoot();
-  wireOrigins();
   renderExport(null);
   const tabId = await watched;
   const port = connectBackground({
@@ -198,7 +228,19 @@ async function open(): Promise<void> {
   wireSteer((on) => {
     steerFailure = null;
     if (page?.origin) port.send({ type: 'steer', origin: page.origin, on });
+  }, openOptions);
+  wireOrigins(around(port));
+  wireTools({
+    onFilter(text) {
+      filterOrigins(text, around(port));
+      if (page !== null) renderTools(page, asked);
+    },
+    onRaceAll: (origins) => void port.send({ type: 'race-all', origins }),
+    onStop: () => void port.send({ type: 'stop-races' }),
   });
+  byId('finish-options').addEventListener('click', openOptions);
+  // In a tab of its own the popup is as wide as the tab lets it be, and its drawings with it.
+  addEventListener('resize', () => drawRaces(port, null));
   byId('race').addEventListener('click', () => {
     if (page?.origin) race(port, page.origin);
   });

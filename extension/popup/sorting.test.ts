@@ -5,7 +5,7 @@ import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/adoption';
 import type { Origin } from '@photofinish/shared/origin';
 import { comparison } from '@photofinish/shared/race-samples.fixture';
 import type { OriginView } from '../messages.ts';
-import { nextSorting, type Sorting, sortOrigins } from './sorting.ts';
+import { nextSorting, originRank, type Sorting, sortBy } from './sorting.ts';
 
 const counts = (over: Partial<ProtocolCounts>): ProtocolCounts => ({ ...NO_REQUESTS, ...over });
 const compared = (gainMs: number) => comparison([100, 100, 100], [100 + gainMs, 100 + gainMs, 100 + gainMs]);
@@ -13,6 +13,7 @@ const compared = (gainMs: number) => comparison([100, 100, 100], [100 + gainMs, 
 function view(host: string, over: Partial<OriginView> = {}): OriginView {
   return {
     origin: `https://${host}` as Origin,
+    site: host,
     protocol: 'h2',
     reason: null,
     counts: counts({ h2: 1 }),
@@ -29,11 +30,10 @@ test('origins sort by every column, in both directions, and equal ones keep thei
   const a = view('a.test', { counts: counts({ h2: 5 }), race: compared(3) });
   const b = view('b.test', { protocol: 'h3', counts: counts({ h3: 9 }) });
   const c = view('c.test', { counts: counts({ h2: 5 }), race: compared(-4) });
-  const sorted = (sorting: Sorting | null) =>
-    sortOrigins([b, c, a], sorting)
+  const sorted = (sorting: Sorting) =>
+    sortBy([b, c, a], sorting, originRank)
       .map((o) => o.origin.slice(8, 9))
       .join('');
-  assert.equal(sorted(null), 'bca');
   assert.equal(sorted({ key: 'origin', direction: 'ascending' }), 'abc');
   assert.equal(sorted({ key: 'origin', direction: 'descending' }), 'cba');
   assert.equal(sorted({ key: 'protocol', direction: 'ascending' }), 'bca');

@@ -1,22 +1,25 @@
-// The order of the popup's table of origins: as the background gave it, or by the column that was asked for. Pure.
+// The order of the popup's table by the column that was asked for. Pure.
 import { originParts } from '@photofinish/shared/origin';
 import { PROTOCOLS } from '@photofinish/shared/protocol';
 import { wordsLanguage } from '@photofinish/shared/words';
 import type { OriginView } from '../messages.ts';
 import { requestsOf } from '../page/order.ts';
-import { forecastWords } from './format.ts';
+import { forecastWords, type Scored } from './format.ts';
+import type { SiteSummary } from './site-summary.ts';
 
-export const SORT_KEYS = ['origin', 'protocol', 'requests', 'forecast', 'race'] as const;
+export const SORT_KEYS = ['protocol', 'origin', 'requests', 'forecast', 'race'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 export interface Sorting {
   readonly key: SortKey;
   readonly direction: 'ascending' | 'descending';
 }
+/** What a line sorts by; null: nothing, which comes last in either direction. */
+export type Rank = number | string | null;
 
-const FORECAST_ORDER = ['wrong', 'open', 'none', 'right'];
+const FORECAST_ORDER: readonly Scored['result'][] = ['wrong', 'open', 'none', 'right'];
 
-/** What a column sorts by; null: nothing, which comes last in either direction. */
-function rank(view: OriginView, key: SortKey): number | string | null {
+/** What an origin sorts by. */
+export function originRank(view: OriginView, key: SortKey): Rank {
   switch (key) {
     case 'origin':
       return originParts(view.origin).host;
@@ -31,18 +34,37 @@ function rank(view: OriginView, key: SortKey): number | string | null {
   }
 }
 
-/** Origins in the order asked for; without one as the background gave them. Equal ones keep their order. */
-export function sortOrigins(origins: readonly OriginView[], sorting: Sorting | null): readonly OriginView[] {
-  if (sorting === null) return origins;
-  const sign = sorting.direction === 'ascending' ? 1 : -1;
+/** What the line of a folded site sorts by: what it shows. */
+export function siteRank(summary: SiteSummary, key: SortKey): Rank {
+  switch (key) {
+    case 'origin':
+      return summary.site;
+    case 'protocol':
+      return PROTOCOLS.indexOf(summary.protocol);
+    case 'requests':
+      return summary.requests;
+    case 'forecast':
+      return FORECAST_ORDER.indexOf(summary.forecast);
+    case 'race':
+      return null;
+  }
+}
+
+/** Items in the order asked for. Equal ones keep their order. */
+export function sortBy<Item>(
+  items: readonly Item[],
+  { key, direction }: Sorting,
+  rankOf: (item: Item, key: SortKey) => Rank,
+): Item[] {
+  const sign = direction === 'ascending' ? 1 : -1;
   const { compare } = new Intl.Collator(wordsLanguage());
-  return origins
-    .map((view) => ({ view, by: rank(view, sorting.key) }))
+  return items
+    .map((item) => ({ item, by: rankOf(item, key) }))
     .sort((a, b) => {
       if (a.by === null || b.by === null) return Number(a.by === null) - Number(b.by === null);
       return sign * (typeof a.by === 'string' ? compare(a.by, String(b.by)) : a.by - Number(b.by));
     })
-    .map(({ view }) => view);
+    .map(({ item }) => item);
 }
 
 /** What a click on a column's header asks for: numbers start with the largest, words with the first. */

@@ -36,20 +36,21 @@ test('a page that was not loaded for this visit says so first', () => {
     asideWords({ arrival: 'loaded', delivery: 'network', protocol: 'h3', ...more });
   assert.equal(aside({}), '');
   assert.match(aside({ delivery: 'http-cache' }), /HTTP cache/);
-  assert.match(aside({ arrival: 'bfcache', delivery: 'http-cache' }), /from the browser’s memory/);
-  assert.match(aside({ arrival: 'prerendered' }), /ahead of time/);
-  assert.match(aside({ arrival: 'bfcache', protocol: 'unknown' }), /from the browser’s memory/);
+  assert.match(aside({ arrival: 'bfcache', delivery: 'http-cache' }), /from the back\/forward cache/);
+  assert.match(aside({ arrival: 'prerendered' }), /prerendered/);
+  assert.match(aside({ arrival: 'bfcache', protocol: 'unknown' }), /from the back\/forward cache/);
   assert.equal(aside({ delivery: 'http-cache', protocol: 'unknown' }), '', 'the verdict says it');
 });
 
 test('every state of the helper has words, and the broken ones what mends them', () => {
   const states: HelperState[] = [
     { state: 'connecting' },
-    { state: 'ready', program: 'photofinish 1.0.0', network: 'net' },
+    { state: 'ready', program: 'photofinish 1.0.0', network: 'net', networkName: null },
     { state: 'not-asked' },
     { state: 'missing' },
     { state: 'crashed', message: 'it ended with code 1' },
     { state: 'incompatible', message: 'speaks version 2.' },
+    { state: 'incompatible', message: 'refused', foreign: true },
   ];
   const words = states.map(helperWords);
   assert.deepEqual(
@@ -57,15 +58,16 @@ test('every state of the helper has words, and the broken ones what mends them',
     [
       'helper starting',
       'helper 1.0.0',
-      'helper not allowed',
+      'helper not enabled',
       'no helper',
       'helper stopped',
-      'helper does not fit',
+      'helper version mismatch',
+      'helper for another extension',
     ],
   );
   assert.deepEqual(
     words.map((w) => w.help?.command),
-    [undefined, undefined, null, 'install', 'npx photofinish doctor', 'install'],
+    [undefined, undefined, null, 'install', 'npx photofinish doctor', 'install', 'install'],
   );
-  assert.match(words[5]?.help?.what ?? '', /speaks version 2\. Recording goes on/);
+  assert.match(words[5]?.help?.what ?? '', /speaks version 2\. Recording continues/);
 });

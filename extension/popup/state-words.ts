@@ -76,12 +76,12 @@ export interface HelperWords {
 export function helperWords(helper: HelperState): HelperWords {
   switch (helper.state) {
     case 'ready': {
-      const { program, network } = helper;
+      const { program, network, networkName } = helper;
       const version = /\d+(\.\d+)*/.exec(program)?.[0];
       return {
         dot: 'on',
         label: version ? say('popupHelperReady', { version }) : program,
-        title: say('popupHelperReadyTitle', { program, network }),
+        title: say('popupHelperReadyTitle', { program, network: networkName ?? network }),
         help: null,
       };
     }
@@ -101,6 +101,7 @@ export function helperWords(helper: HelperState): HelperWords {
       return off(say('popupHelperCrashed'), say('popupHelperCrashedWhat', { why }), 'npx photofinish doctor');
     }
     case 'incompatible': {
+      if (helper.foreign) return off(say('popupHelperForeign'), say('popupHelperForeignWhat'), 'install');
       const why = sentence(helper.message);
       return off(say('popupHelperIncompatible'), say('popupHelperIncompatibleWhat', { why }), 'install');
     }

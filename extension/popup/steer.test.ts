@@ -22,7 +22,7 @@ test('an offer says what would be done, and only the switch in the options can f
     words: 'Stay on HTTP/2',
     on: true,
   });
-  assert.equal(steerWords({ ...NOTHING, possible: 'to-h3', enabled: false })?.press, null);
+  assert.equal(steerWords({ ...NOTHING, possible: 'to-h3', enabled: false })?.press?.on, 'options');
 });
 
 test('what is in force can be undone, and what is being undone says so', () => {
@@ -39,5 +39,5 @@ test('an end that the user did not ask for says why', () => {
     (undone) => steerWords({ ...NOTHING, chosen: true, undone })?.text,
   );
   assert.equal(new Set(texts).size, 4);
-  assert.match(steerWords({ ...NOTHING, chosen: true })?.text ?? '', /Chosen/);
+  assert.match(steerWords({ ...NOTHING, chosen: true })?.text ?? '', /Selected/);
 });

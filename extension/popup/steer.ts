@@ -9,7 +9,7 @@ import { say, type WordKey } from '../words.ts';
 export interface SteerWords {
   readonly text: string;
   /** The button's words, and what a press asks for; null: there is nothing to press. */
-  readonly press: { readonly words: string; readonly on: boolean } | null;
+  readonly press: { readonly words: string; readonly on: boolean | 'options' } | null;
 }
 
 const UNDONE: Readonly<Record<NonNullable<SteerView['undone']>, WordKey>> = {
@@ -28,7 +28,10 @@ export function steerWords(steer: SteerView | null): SteerWords | null {
   if (steer === null) return null;
   const { enabled, chosen, active, possible, undone } = steer;
   if (active?.undoing && !chosen) return { text: say('steerUndoing'), press: null };
-  if (!enabled) return possible === null ? null : { text: say('steerOff'), press: null };
+  if (!enabled)
+    return possible === null
+      ? null
+      : { text: say('steerOff'), press: { words: say('popupOpenOptions'), on: 'options' } };
   const stop = { words: say('steerStop'), on: false };
   if (active !== null && !active.undoing) {
     const time = timeOfDay(active.untilMs);
@@ -55,8 +58,11 @@ export function renderSteer({ steer }: Pick<PageView, 'steer'>, failure: string 
   setText(button, words.press?.words ?? '');
 }
 
-/** Calls `press` with what the button asks for. */
-export function wireSteer(press: (on: boolean) => void): void {
+/** Calls `press` with what the button asks for, or `openOptions` where only they can switch steering on. */
+export function wireSteer(press: (on: boolean) => void, openOptions: () => void): void {
   const button = byId<HTMLButtonElement>('steer-press');
-  button.addEventListener('click', () => press(button.value === 'true'));
+  button.addEventListener('click', () => {
+    if (button.value === 'options') openOptions();
+    else press(button.value === 'true');
+  });
 }

@@ -7,6 +7,7 @@ import { emptyDay, emptyRecord } from '../ledger/fold.ts';
 import type { DayRow } from '../ledger/schema.ts';
 import { buildReport, type ReportInput } from './build.ts';
 import { aRace } from './race.fixture.ts';
+import { noDays, sumsOf } from './sums.ts';
 
 const A = 'https://a.test' as Origin;
 const B = 'https://b.test' as Origin;
@@ -16,7 +17,7 @@ function day(name: string, origin: Origin, more: Partial<DayRow>): DayRow {
 }
 
 const input: ReportInput = {
-  days: [
+  sums: sumsOf([
     day('2026-11-20', A, {
       counts: { ...NO_REQUESTS, h2: 3, 'http/1.0': 1, 'http/1.1': 1 },
       navigations: { ...NO_REQUESTS, h2: 1 },
@@ -32,16 +33,22 @@ const input: ReportInput = {
       right: 1,
     }),
     day('2026-11-21', B, { counts: { ...NO_REQUESTS, unknown: 2 } }),
-  ],
-  records: [
-    { ...emptyRecord(A, 'a.test', 0), protocol: 'h3', protocolAtMs: 1 },
-    { ...emptyRecord(B, 'a.test', 0), reason: 'no-timing-allow-origin' },
-  ],
+  ]),
+  records: new Map([
+    [
+      'a.test',
+      new Map([
+        [A, { ...emptyRecord(A, 'a.test', 0), protocol: 'h3', protocolAtMs: 1 }],
+        [B, { ...emptyRecord(B, 'a.test', 0), reason: 'no-timing-allow-origin' }],
+      ]),
+    ],
+  ]),
   races: new Map([
     [A, [aRace({ origin: A, atMs: 1 }), aRace({ origin: A, atMs: Date.UTC(2026, 10, 20, 9) })]],
   ]),
   browser: { name: 'chromium', version: '156.0.1.2' },
   network: 'home',
+  networkNames: null,
   fromMs: Date.UTC(2026, 10, 20),
   toMs: Date.UTC(2026, 10, 21, 12),
 };
@@ -77,10 +84,19 @@ test('the conditions are part of it, and verdicts say why', () => {
 });
 
 test('nothing recorded is a report without sites', () => {
-  assert.deepEqual(buildReport({ ...input, days: [] }).sites, []);
+  assert.deepEqual(buildReport({ ...input, sums: noDays() }).sites, []);
 });
 
 test('a row that breaks the schema never leaves as a report', () => {
   const broken = day('2026-11-21', A, { bytes: -1 });
-  assert.throws(() => buildReport({ ...input, days: [broken] }));
+  assert.throws(() => buildReport({ ...input, sums: sumsOf([broken]) }));
+});
+
+test('names of networks are in it only when asked for, and only those of its own networks', () => {
+  assert.equal(buildReport(input).networkNames, undefined);
+  const networkNames = new Map([
+    ['home', 'Flat'],
+    ['work', 'Office'],
+  ]);
+  assert.deepEqual(buildReport({ ...input, networkNames }).networkNames, { home: 'Flat' });
 });

@@ -1,5 +1,5 @@
-// Builds `photofinish.report/1` from the ledger's rows. Pure: rows and conditions in, the document out, checked by
-// the schema that readers check it by.
+// Builds `photofinish.report/1` from the ledger's sums. Pure: sums and conditions in, the document out, checked by the
+// schema that readers check it by.
 import { addCounts, adoptionByOrigin, adoptionByRequest, NO_REQUESTS } from '@photofinish/shared/adoption';
 import type { Browser } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
@@ -10,36 +10,39 @@ import {
   type ReportOrigin,
   type ReportSite,
   reportSchema,
+  reportSiteSchema,
 } from '@photofinish/shared/report';
 import { wordsLanguage } from '@photofinish/shared/words';
 import * as v from 'valibot';
-import type { DayRow, OriginRecord } from '../ledger/schema.ts';
+import type { OriginRecord } from '../ledger/schema.ts';
+import type { NetworkNames } from '../network-names.ts';
 import { verdictOfOrigin } from '../verdict.ts';
+import type { DaySums, OriginSum, SiteSum } from './sums.ts';
+
+/** Records by site and origin. */
+export type RecordsBySite = ReadonlyMap<string, ReadonlyMap<Origin, OriginRecord>>;
 
 export interface ReportInput {
-  readonly days: readonly DayRow[];
-  readonly records: readonly OriginRecord[];
+  readonly sums: DaySums;
+  readonly records: RecordsBySite;
   /** All of each origin, oldest first: verdicts heed the newest, and those of the period are listed. */
   readonly races: ReadonlyMap<Origin, readonly OriginRace[]>;
   readonly browser: { readonly name: Browser; readonly version: string };
   /** The helper's label of the network, `unknown` without a helper. */
   readonly network: string;
+  /** What the user calls networks, for the report to have; null: it has none. */
+  readonly networkNames: NetworkNames | null;
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-function sum(rows: readonly DayRow[], field: 'bytes' | 'lookups' | 'hits' | 'scored' | 'right'): number {
-  return rows.reduce((total, row) => total + row[field], 0);
-}
-
 function reportOrigin(
   origin: Origin,
-  rows: readonly DayRow[],
+  { counts, bytes }: OriginSum,
   record: OriginRecord | undefined,
   { races: all, fromMs, toMs }: ReportInput,
 ): ReportOrigin {
   const races = all.get(origin) ?? [];
-  const counts = rows.map((row) => row.counts).reduce(addCounts, NO_REQUESTS);
   const race = races.at(-1);
   return {
     origin,
@@ -49,7 +52,7 @@ function reportOrigin(
       'http/1.1': counts['http/1.1'] + counts['http/1.0'],
       unknown: counts.unknown,
     },
-    bytes: sum(rows, 'bytes'),
+    bytes,
     hidden: counts.unknown,
     verdict: verdictOfOrigin({
       origin,
@@ -63,43 +66,60 @@ function reportOrigin(
   };
 }
 
-function reportSite(site: string, rows: readonly DayRow[], input: ReportInput): ReportSite {
-  const records = new Map(input.records.filter((r) => r.site === site).map((r) => [r.origin, r]));
-  const byOrigin = Map.groupBy(rows, (row) => row.origin);
-  const total = rows.map((row) => row.counts).reduce(addCounts, NO_REQUESTS);
-  const navigations = rows.map((row) => row.navigations).reduce(addCounts, NO_REQUESTS);
-  const ofOrigins = [...byOrigin.values()].map((own) =>
-    own.map((r) => r.counts).reduce(addCounts, NO_REQUESTS),
-  );
+function reportSite(site: string, sum: SiteSum, input: ReportInput): ReportSite {
+  const records = input.records.get(site);
+  const counts = [...sum.origins.values()].map((own) => own.counts);
+  const total = counts.reduce(addCounts, NO_REQUESTS);
   return {
     site,
-    origins: [...byOrigin]
-      .map(([origin, own]) => reportOrigin(origin, own, records.get(origin), input))
+    origins: [...sum.origins]
+      .map(([origin, own]) => reportOrigin(origin, own, records?.get(origin), input))
       .sort((a, b) => (a.origin < b.origin ? -1 : 1)),
     adoption: {
       byRequest: adoptionByRequest(total),
-      byOrigin: adoptionByOrigin(ofOrigins),
-      byNavigation: adoptionByRequest(navigations),
+      byOrigin: adoptionByOrigin(counts),
+      byNavigation: adoptionByRequest(sum.navigations),
     },
     hidden: total.unknown,
-    hitRatio: { hits: sum(rows, 'hits'), of: sum(rows, 'lookups') },
-    accuracy: { hits: sum(rows, 'right'), of: sum(rows, 'scored') },
+    hitRatio: { hits: sum.hits, of: sum.lookups },
+    accuracy: { hits: sum.right, of: sum.scored },
   };
 }
 
-/** The report over the given rows, sites and origins in alphabetical order. Throws when it breaks its own schema. */
-export function buildReport(input: ReportInput): Report {
-  const bySite = Map.groupBy(input.days, (row) => row.site);
-  return v.parse(reportSchema, {
+/** Names of the networks that the report has, and of no other. */
+function namesOf(
+  { networkNames, sums, network }: ReportInput,
+  sites: readonly ReportSite[],
+): Record<string, string> | null {
+  if (networkNames === null) return null;
+  const races = sites.flatMap((site) => site.origins.flatMap((origin) => origin.races));
+  const there = new Set([network, ...sums.networks, ...races.map((race) => race.network)]);
+  return Object.fromEntries([...networkNames].filter(([key]) => there.has(key)));
+}
+
+/**
+ * The report over the given sums, sites and origins in alphabetical order; `onSite` hears how many sites are built.
+ * Throws when it breaks its own schema.
+ */
+export function buildReport(
+  input: ReportInput,
+  onSite: (built: number, of: number) => void = () => {},
+): Report {
+  const sites = [...input.sums.sites].sort(([a], [b]) => (a < b ? -1 : 1));
+  const conditions = v.parse(reportSchema, {
     schema: REPORT_SCHEMA,
     createdAt: new Date(input.toMs).toISOString(),
     period: { from: new Date(input.fromMs).toISOString(), to: new Date(input.toMs).toISOString() },
     browser: input.browser,
     network: input.network,
-    networks: [...new Set(input.days.map((row) => row.network))].sort(),
+    networks: [...input.sums.networks].sort(),
     language: wordsLanguage(),
-    sites: [...bySite]
-      .map(([site, rows]) => reportSite(site, rows, input))
-      .sort((a, b) => (a.site < b.site ? -1 : 1)),
+    sites: [],
   });
+  const built = sites.map(([site, sum], index) => {
+    onSite(index, sites.length);
+    return v.parse(reportSiteSchema, reportSite(site, sum, input));
+  });
+  const names = namesOf(input, built);
+  return { ...conditions, ...(names !== null && { networkNames: names }), sites: built };
 }

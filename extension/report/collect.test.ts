@@ -1,12 +1,15 @@
 // What of the ledger a report is made of: the sites and days that were selected, and no claim beyond them.
+import 'fake-indexeddb/auto';
 import '../words.fixture.ts';
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/adoption';
 import type { Origin } from '@photofinish/shared/origin';
+import { fillLedger } from '../ledger/fill.fixture.ts';
 import { emptyDay, emptyRecord } from '../ledger/fold.ts';
+import { openLedger } from '../ledger/ledger.ts';
 import type { DayRow } from '../ledger/schema.ts';
-import { collectReport, type ReportSelection } from './collect.ts';
+import { collectReport, type Progress, type ReportSelection } from './collect.ts';
 import { aRace } from './race.fixture.ts';
 
 const ORIGIN = 'https://cdn.test' as Origin;
@@ -22,17 +25,29 @@ const rows: DayRow[] = SITES.flatMap((site) =>
   })),
 );
 
-const ledger = {
-  days: async (site: string | null, fromDay: string, toDay = '9') =>
-    rows.filter((row) => (site === null || row.site === site) && row.day >= fromDay && row.day <= toDay),
-  records: async (site: string | null) =>
-    SITES.filter((own) => site === null || own === site).map((own) => emptyRecord(ORIGIN, own, FIRST_MS)),
-  races: async (origin: Origin) => DAYS.map((day) => aRace({ origin, atMs: Date.parse(day) + 1000 })),
-};
+const ledger = openLedger('collect');
+
+before(async () => {
+  await ledger.merge(
+    'races',
+    DAYS.map((day) => aRace({ origin: ORIGIN, atMs: Date.parse(day) + 1000 })),
+  );
+  await ledger.merge('days', rows);
+  await ledger.merge(
+    'records',
+    SITES.map((site) => emptyRecord(ORIGIN, site, FIRST_MS)),
+  );
+});
+
+const conditions = {
+  browser: { name: 'firefox', version: '153' },
+  network: 'home',
+  networkNames: null,
+  nowMs: NOW_MS,
+} as const;
 
 async function report(selection: ReportSelection) {
-  const browser = { name: 'firefox', version: '153' } as const;
-  const made = await collectReport(ledger, selection, { browser, network: 'home', nowMs: NOW_MS });
+  const made = await collectReport(ledger, selection, conditions);
   return {
     made,
     counted: made.sites.map(({ site, adoption }) => [site, adoption.byRequest.h3]),
@@ -75,4 +90,31 @@ test('the period claims nothing before the first thing known and nothing after n
   const before = await report({ sites: null, fromDay: '2020-01-01', toDay: '2020-02-01' });
   assert.deepEqual(before.made.sites, []);
   assert.ok(before.made.period.from <= before.made.period.to);
+});
+
+test('a large ledger, read in chunks, gives each site as it is alone, and tells how far it is', async () => {
+  const filling = { seed: 5, origins: 900, sites: 100, days: 30, daysPerOrigin: 6, raced: 60, nowMs: NOW_MS };
+  await fillLedger(filling, 'large');
+  const large = openLedger('large');
+  const told: Progress[] = [];
+  const whole = await collectReport(large, { sites: null }, conditions, (progress) => told.push(progress));
+  assert.equal(whole.sites.length, 100);
+  assert.ok(whole.sites.some((site) => site.origins.some(({ races }) => races.length > 0)));
+  for (const site of whole.sites) {
+    const alone = await collectReport(large, { sites: [site.site] }, conditions);
+    assert.deepEqual(alone.sites, [site]);
+  }
+  const counts = await large.countRows();
+  const rows = counts.days + counts.records;
+  const reading = told.filter(({ stage }) => stage === 'reading');
+  assert.deepEqual(
+    [reading[0]?.done, reading.at(-1)?.done, new Set(reading.map(({ of }) => of))],
+    [0, rows, new Set([rows])],
+  );
+  assert.ok(reading.length > 3, 'more than beginning and end');
+  const building = told.filter(({ stage }) => stage === 'building');
+  assert.deepEqual(
+    building.map(({ done, of }) => [done, of]),
+    Array.from({ length: 100 }, (_, i) => [i, 100]),
+  );
 });

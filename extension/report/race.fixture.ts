@@ -54,7 +54,7 @@ export function aRace(more: Partial<OriginRace> = {}): OriginRace {
       establishedMs: { mean: 20.5, stdev: 14.8, median: 10, p90: 31, p95: 31, max: 31 },
     },
     discovered: { altSvc: 'h3=":443"; ma=86400', knownRoot: true },
-    verdict: { code: 'h3-available', text: 'Speaks HTTP/3 on this network.', findings: [] },
+    verdict: { code: 'h3-available', text: 'Supports HTTP/3 on this network.', findings: [] },
     ...more,
   };
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The photofinish command of the npm package: checks that the Node it was started with will do, which an old Node must be
 // able to read, and runs the built command line.
-const { engines, name } = require('../package.json');
+const { engines, name, version } = require('../package.json');
 
 /** Which alternatives of `engines.node` there are: `^A.B.C` stays within a major, `>=A` has no end. */
 const ALTERNATIVE = /^(\^|>=)(\d+)(?:\.(\d+))?(?:\.(\d+))?$/;
@@ -30,13 +30,26 @@ function hideExperiments() {
   });
 }
 
-if (satisfies(process.versions.node, engines.node)) {
+/** `22.22.3 or a later 22, 24.15.0 or a later 24, 26 or later`, for people who do not write ranges. */
+function inWords(range) {
+  const words = range.split('||').map((alternative) => {
+    const [, kind, ...digits] = ALTERNATIVE.exec(alternative.trim());
+    const version = digits.filter((digit) => digit !== undefined).join('.');
+    return kind === '^' ? `${version} or a later ${digits[0]}` : `${version} or later`;
+  });
+  return words.join(', ');
+}
+
+const [first] = process.argv.slice(2);
+if (first === '-V' || first === '--version') {
+  process.stdout.write(`${name} ${version}\n`);
+} else if (satisfies(process.versions.node, engines.node)) {
   hideExperiments();
   import('../dist/cli.js');
 } else {
   process.stderr.write(
-    `${name}: old-node: this is Node ${process.versions.node} and ${engines.node} is needed, ` +
-      'whose SQLite may be shared by several helpers; install a newer Node.js and run the command again\n',
+    `${name}: old-node: this is Node ${process.versions.node}; ${name} needs Node ${inWords(engines.node)}, ` +
+      'whose SQLite several processes can safely share\n',
   );
   process.exitCode = 2;
 }

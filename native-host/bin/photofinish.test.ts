@@ -5,6 +5,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { VERSION } from '../version.ts';
 
 /** A checkout with nothing in it but the script; the path has a blank, as homes may. */
 function newCheckout(t: TestContext): { readonly top: string; readonly script: string } {
@@ -24,6 +25,11 @@ function run(command: string, args: readonly string[] = []) {
 
 test('it says what to do until Node and the build are there, then passes everything on', (t) => {
   const { top, script } = newCheckout(t);
+  copyFileSync(join(import.meta.dirname, '../version.ts'), join(top, 'native-host/version.ts'));
+  for (const flag of ['-V', '--version']) {
+    const told = run(script, [flag]);
+    assert.deepEqual([told.status, told.stdout], [0, `photofinish ${VERSION}\n`]);
+  }
   const noNode = run(script);
   assert.deepEqual([noNode.status, noNode.stdout], [2, '']);
   assert.match(noNode.stderr, /^photofinish: not-built: .*npm install/);
@@ -45,5 +51,37 @@ test('it says what to do until Node and the build are there, then passes everyth
     const result = run(command, args);
     assert.equal(result.status, 7);
     assert.deepEqual(JSON.parse(result.stdout), args);
+  }
+});
+
+/** A package as npm installs it, with nothing behind its command, and a Node that says it is of that version. */
+function newPackage(t: TestContext, nodeVersion: string) {
+  const top = mkdtempSync(join(tmpdir(), 'pf package '));
+  t.after(() => rmSync(top, { recursive: true }));
+  mkdirSync(join(top, 'bin'));
+  copyFileSync(join(import.meta.dirname, 'photofinish.cjs'), join(top, 'bin/photofinish.cjs'));
+  const manifest = {
+    name: 'photofinish',
+    version: VERSION,
+    engines: { node: '^22.22.3 || ^24.15.0 || >=26' },
+  };
+  writeFileSync(join(top, 'package.json'), JSON.stringify(manifest));
+  const disguise = `Object.defineProperty(process.versions, 'node', { value: '${nodeVersion}' });`;
+  writeFileSync(join(top, 'disguise.cjs'), disguise);
+  return (...args: string[]) =>
+    run(process.execPath, ['-r', join(top, 'disguise.cjs'), join(top, 'bin/photofinish.cjs'), ...args]);
+}
+
+test('under an old Node the package still tells its version, and refuses everything else in one sentence', (t) => {
+  for (const old of ['20.20.2', '22.11.0', '25.1.0']) {
+    const photofinish = newPackage(t, old);
+    for (const flag of ['-V', '--version'])
+      assert.deepEqual([photofinish(flag).status, photofinish(flag).stdout], [0, `photofinish ${VERSION}\n`]);
+    const refused = photofinish('race', 'a.test');
+    assert.deepEqual([refused.status, refused.stdout], [2, '']);
+    assert.equal(
+      refused.stderr,
+      `photofinish: old-node: this is Node ${old}; photofinish needs Node 22.22.3 or a later 22, 24.15.0 or a later 24, 26 or later, whose SQLite several processes can safely share\n`,
+    );
   }
 });

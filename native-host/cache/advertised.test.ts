@@ -26,7 +26,8 @@ const heard = (host: HostRecord, altSvc: string, atMs = NOW) =>
 test('RFC 7838: a header replaces the list, clear forgets it, a broken or older one changes nothing', () => {
   const known = heard(HOST, 'h3=":443"; ma=10');
   assert.equal(heard(known, 'h2=":444"', NOW + 1).altSvcUntilMs, null);
-  assert.equal(heard(known, 'clear', NOW + 1).altSvc, null);
+  for (const clear of ['clear', 'clear, h3=":443"', 'h3=":443", clear'])
+    assert.equal(heard(known, clear, NOW + 1).altSvc, null);
   assert.equal(heard(known, '!!', NOW + 1), known);
   assert.equal(heard(known, 'clear', NOW - 1), known);
 });

@@ -35,6 +35,7 @@ test('every cause has its first delay, with and without loss', () => {
     'response-timeout': [300_000, 60_000],
     blocked: [0, 0],
     cancelled: [0, 0],
+    internal: [0, 0],
   };
   for (const cause of ATTEMPT_ERROR_CODES) assert.deepEqual(first(cause), table[cause], cause);
 });

@@ -34,7 +34,7 @@ interface Cause {
  * | `connection-closed` | 60 s | the server is there and chose to close: overload (CONNECTION_REFUSED), restart |
  * | `stateless-reset`, `goaway` | 30 s | the server restarts or leaves (RFC 9000 section 10.3, RFC 9114 section 5.2) |
  * | `dns-failed`, `no-address`, `tcp-refused`, `tcp-timeout` | none | no word about QUIC |
- * | `blocked`, `cancelled` | none | our own doing |
+ * | `blocked`, `cancelled`, `internal` | none | our own doing |
  *
  * The order is that of how far an attempt came: of several that failed at once the one that came farthest decides, for
  * its place is the likeliest to work again.
@@ -42,6 +42,7 @@ interface Cause {
 const H3_BACK_OFF: Readonly<Record<AttemptErrorCode, Cause>> = {
   blocked: { firstMs: null },
   cancelled: { firstMs: null },
+  internal: { firstMs: null },
   'dns-failed': { firstMs: null },
   'no-address': { firstMs: null },
   'tcp-refused': { firstMs: null },

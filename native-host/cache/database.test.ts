@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -46,11 +46,14 @@ interface Writer {
   readonly lines: string[];
   readonly errors: string[];
   readonly ended: Promise<unknown>;
+  /** Resolves once what it has said is enough; rejects when it ends before. */
+  until(isEnough: () => boolean): Promise<void>;
 }
 
 function write(path: string, name: string, batches: number, prefix: readonly string[] = []): Writer {
   const [command = '', ...args] = [...prefix, process.execPath, WRITER, path, name, String(batches)];
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const news = new EventEmitter();
   const collect = (stream: ChildProcess['stdout']): string[] => {
     const lines: string[] = [];
     let rest = '';
@@ -58,10 +61,25 @@ function write(path: string, name: string, batches: number, prefix: readonly str
       const parts = (rest + text).split('\n');
       rest = parts.pop() ?? '';
       lines.push(...parts);
+      news.emit('news');
     });
     return lines;
   };
-  return { child, lines: collect(child.stdout), errors: collect(child.stderr), ended: once(child, 'close') };
+  const [lines, errors] = [collect(child.stdout), collect(child.stderr)];
+  const ended = once(child, 'close');
+  child.once('close', () => news.emit('news'));
+  return {
+    child,
+    lines,
+    errors,
+    ended,
+    async until(isEnough) {
+      while (!isEnough()) {
+        assert.ok(child.exitCode === null && child.signalCode === null, `it ended: ${errors.join()}`);
+        await once(news, 'news');
+      }
+    },
+  };
 }
 
 function sitesIn(cache: HostCache): Set<string> {
@@ -162,7 +180,7 @@ test('an empty file, as a crash at the first start leaves it, is used', async (t
 test('a journal cut short loses at most what was never acknowledged', async (t) => {
   const path = join(await folder(t), 'cache.db');
   const writer = write(path, 'w', 100_000);
-  while (writer.lines.length < 50) await new Promise((resolve) => setTimeout(resolve, 5));
+  await writer.until(() => writer.lines.length >= 50);
   writer.child.kill('SIGKILL');
   await writer.ended;
   // Bytes after the last commit, as a write that was under way leaves them.
@@ -186,8 +204,7 @@ test('four processes killed in mid-write lose nothing that was acknowledged, and
   const path = join(await folder(t), 'cache.db');
   for (const round of [1, 2]) {
     const writers = ['a', 'b', 'c', 'd'].map((name) => write(path, `${name}${round}`, 100_000));
-    while (writers.some((writer) => writer.lines.length < 10))
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await Promise.all(writers.map((writer) => writer.until(() => writer.lines.length >= 10)));
     for (const { child } of writers) child.kill('SIGKILL');
     await Promise.all(writers.map((writer) => writer.ended));
     const cache = open(path);
@@ -207,12 +224,7 @@ test('with the disk full forecasts go on, and nothing is acknowledged that was n
   seed.close();
   // 256 blocks of 512 bytes: enough to open the file, not to go on writing. A limit stands in for a full disk.
   const writer = write(path, 'w', 5000, ['sh', '-c', 'ulimit -f 256; exec "$@"', 'sh']);
-  while (
-    !writer.errors.some((line) => line.includes('could not be written')) &&
-    writer.child.exitCode === null
-  )
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.equal(writer.child.exitCode, null, 'it ended instead of waiting for room');
+  await writer.until(() => writer.errors.some((line) => line.includes('could not be written')));
   writer.child.kill('SIGKILL');
   await writer.ended;
   const cache = open(path);

@@ -67,6 +67,12 @@ test('a cancelled HTTP/3 attempt proves nothing', () => {
   assert.deepEqual([host.h3AtMs, host.h3Failures, host.tcpProtocol], [null, 0, 'h2']);
 });
 
+test('a fault of ours is not filed against the host', () => {
+  const host = fold(HOST, [trial(down('h3', 'internal'), up('h2'))], NOW);
+  assert.deepEqual([host.h3FailedAtMs, host.h3Failures, host.h3BackOffUntilMs], [null, 0, null]);
+  assert.equal(fold(HOST, [trial(down('h2', 'internal'))], NOW).tcpFailure, null);
+});
+
 test('HTTP/3 that failed at one address and was left at the others is not backed off from', () => {
   const left = { ...trial(down('h3', 'udp-refused'), up('h2')), h3Undecided: true };
   assert.equal(fold(HOST, [left], NOW).h3BackOffUntilMs, null);

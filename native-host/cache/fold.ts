@@ -1,6 +1,6 @@
 // How a race's outcome and a browser's observation change a host's record, pure: the one way in which evidence becomes
 // memory, and the one place where the two are reconciled.
-import { conclusiveAttempts } from '@photofinish/shared/conclusive';
+import { conclusiveAttempts, isOurDoing } from '@photofinish/shared/conclusive';
 import type { Observation } from '@photofinish/shared/observation';
 import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
 import { foldAltSvc, foldMisdirected, foldServices, type Hearing } from './advertised.ts';
@@ -27,11 +27,10 @@ function established(attempts: readonly Attempt[]): Attempt | undefined {
   return attempts.findLast((a) => a.establishedMs !== null && a.outcome !== 'failed');
 }
 
-/** Losing an address race or being told to stop says nothing about the host. */
+/** Losing an address race, being told to stop or failing ourselves says nothing about the host. */
 function tcpFailureOf(attempts: readonly Attempt[]): Attempt['error'] {
-  return attempts.findLast(
-    (a) => a.outcome === 'failed' && a.error?.code !== 'cancelled' && a.error?.code !== 'blocked',
-  )?.error;
+  return attempts.findLast((a) => a.outcome === 'failed' && !isOurDoing(a) && a.error?.code !== 'blocked')
+    ?.error;
 }
 
 /** Fresh for as long as somebody advertises it, within bounds: `ma`, or a record's TTL. */

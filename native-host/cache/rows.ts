@@ -94,6 +94,15 @@ function isKnown(s: Statements, origin: Origin): boolean {
   return s.anyOf.get({ ...idsOf(origin), origin }) !== undefined;
 }
 
+/** Deletes everything about an origin; whether there was anything. */
+export function forgetOrigin(s: Statements, origin: Origin): boolean {
+  const counted = isKnown(s, origin);
+  const { changes } = s.forgetOrigin.run({ ...idsOf(origin), origin });
+  s.forgetAddresses.run(origin);
+  if (counted) s.count.run('origins', -1);
+  return Number(changes) > 0;
+}
+
 /** Keeps a record; `old`: the one that it replaces, null when there is none. Origins are counted here. */
 export function keepHost(s: Statements, host: HostRecord, old: HostRecord | null): void {
   if (old === null && !isKnown(s, host.origin)) s.count.run('origins', 1);

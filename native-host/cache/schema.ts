@@ -87,6 +87,8 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX addressAge ON address (usedAtMs);
   INSERT INTO counter (name, value) SELECT 'origins', count(DISTINCT origin) FROM known WHERE browser = '';
   `,
+  // What the user calls a network.
+  'CREATE TABLE networkName (network TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;',
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

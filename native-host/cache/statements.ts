@@ -1,7 +1,7 @@
 // The host cache's SQL, prepared once for each connection when it is first needed.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Origin } from '@photofinish/shared/origin';
-import { HOST_OUTLOOK, newHost, newUse, USE_OUTLOOK } from './record.ts';
+import { ANY_NETWORK, HOST_OUTLOOK, newHost, newUse, USE_OUTLOOK } from './record.ts';
 import { UDP_FAILED, UDP_REACHED } from './schema.ts';
 
 /** Deleting is spread over the writes in pieces of this many rows, so that none of them takes long. */
@@ -40,6 +40,9 @@ function evidence(condition: string, age: string): string {
     AND origin <> :except AND ${condition} LIMIT ${MAX_EVIDENCE_HOSTS})`;
 }
 
+/** A network's name says where the user was. */
+const WIPED = ['known', 'address', 'folded', 'counter', 'networkName'];
+
 const ADDRESS_KEY = 'origin = :origin AND network = :network';
 
 type Name = keyof typeof SQL;
@@ -68,6 +71,13 @@ const SQL = {
   hostsOf: `SELECT ${HOST_COLUMNS} ${ABOUT} AND browser = '' ORDER BY network`,
   usesOf: `SELECT ${USE_COLUMNS} ${ABOUT} AND browser <> '' ORDER BY site, browser, network`,
   addressesOf: `SELECT ${ADDRESS_COLUMNS} FROM address WHERE origin = ? ORDER BY network, usedAtMs DESC`,
+  forgetOrigin: `DELETE ${ABOUT}`,
+  forgetAddresses: 'DELETE FROM address WHERE origin = ?',
+  networks: `SELECT network, count(*) AS origins, max(updatedAtMs) AS updatedAtMs FROM known
+    WHERE browser = '' AND network <> '${ANY_NETWORK}' GROUP BY network`,
+  networkNames: 'SELECT network, name FROM networkName ORDER BY name, network',
+  putNetworkName: 'INSERT OR REPLACE INTO networkName (network, name) VALUES (?, ?)',
+  dropNetworkName: 'DELETE FROM networkName WHERE network = ?',
   expireHosts: `${expire('known', 'id', 'updatedAtMs')} RETURNING origin`,
   expireUses: expire('known', 'id', 'seenAtMs'),
   expireAddresses: expire('address', 'origin, network, address', 'usedAtMs'),
@@ -79,7 +89,7 @@ export function prepareStatements(db: DatabaseSync): Statements {
   const prepared = new Map<Name, StatementSync>();
   const statements = {
     get wipe() {
-      return ['known', 'address', 'folded', 'counter'].map((table) => db.prepare(`DELETE FROM ${table}`));
+      return WIPED.map((table) => db.prepare(`DELETE FROM ${table}`));
     },
   };
   for (const name of Object.keys(SQL) as Name[])

@@ -381,6 +381,62 @@ test('a wipe leaves no host in any file', async (t) => {
   assert.equal(statSync(`${path}.corrupt-1`, { throwIfNoEntry: false }), undefined);
 });
 
+test('one origin is forgotten on every network and in every file, and the others stay', async (t) => {
+  const { cache, path } = await fixture(t);
+  const [gone, stays] = ['https://secret-host.test', 'https://kept-host.test'] as Origin[];
+  assert.ok(gone !== undefined && stays !== undefined);
+  for (const network of ['home', 'work'])
+    for (const origin of [gone, stays]) {
+      cache.observe(network, 'chromium', [
+        observation({
+          id: `${network}-${origin.length}`,
+          origin,
+          atMs: START,
+          altSvc: 'h3=":443"; persist=1',
+        }),
+      ]);
+      cache.recordRace({ ...race([trial(up('h3'))], { network }), origin });
+    }
+  assert.equal(cache.stats().origins, 2);
+  assert.equal(cache.forget(gone), true);
+  assert.deepEqual(cache.show(gone), { hosts: [], uses: [], addresses: [] });
+  assert.equal(cache.forget(gone), false);
+  assert.equal(cache.stats().origins, 1);
+  assert.ok(cache.show(stays).hosts.length > 0 && cache.show(stays).uses.length > 0);
+  for (const file of [path, `${path}-wal`])
+    assert.equal(readFileSync(file).includes('secret-host'), false, file);
+  assert.deepEqual(
+    cache
+      .networks()
+      .map(({ network, origins }) => [network, origins])
+      .toSorted(),
+    [
+      ['home', 1],
+      ['work', 1],
+    ],
+  );
+});
+
+test('a network keeps its name over lives, until it is taken away or all is wiped', async (t) => {
+  const { cache, reopen } = await fixture(t);
+  cache.nameNetwork('net-1', 'Home');
+  cache.nameNetwork('net-2', 'Work');
+  cache.nameNetwork('net-2', 'Office');
+  cache.close();
+  const again = reopen();
+  assert.deepEqual(
+    [...again.networkNames()],
+    [
+      ['net-1', 'Home'],
+      ['net-2', 'Office'],
+    ],
+  );
+  again.nameNetwork('net-1', null);
+  assert.deepEqual([...again.networkNames().keys()], ['net-2']);
+  again.wipe();
+  assert.equal(again.networkNames().size, 0);
+});
+
 test('a wipe that leaves a file alone says so', async (t) => {
   const { cache, path, reopen } = await fixture(t);
   cache.observe('home', 'chromium', [observation({ atMs: START })]);

@@ -18,6 +18,7 @@ import {
   addressesOf,
   countersOf,
   expire,
+  forgetOrigin,
   keepAddresses,
   keepHost,
   keepPersistent,
@@ -60,6 +61,12 @@ export interface OriginRecords {
   readonly addresses: readonly AddressRecord[];
 }
 
+export interface NetworkRecord {
+  readonly network: string;
+  readonly origins: number;
+  readonly updatedAtMs: number;
+}
+
 /** How other hosts fared over UDP on a network within the last day, each counted up to 100. */
 export interface UdpEvidence {
   /** They advertise HTTP/3, and it failed by silence or refusal of UDP while TCP worked. */
@@ -86,9 +93,17 @@ export interface HostCache {
   list(): HostRecord[];
   /** Everything about one origin. */
   show(origin: Origin): OriginRecords;
+  /** Deletes everything about one origin; the bytes are overwritten. Whether there was anything. Throws `CacheUnavailable`. */
+  forget(origin: Origin): boolean;
+  /** The networks that anything is known on, the one used last first. */
+  networks(): NetworkRecord[];
+  /** What the user calls networks, by their keys, in the names' order. */
+  networkNames(): ReadonlyMap<string, string>;
+  /** Names a network; null takes its name away. Throws `CacheUnavailable`. */
+  nameNetwork(network: string, name: string | null): void;
   stats(): CacheStats;
   /**
-   * Deletes every record, counters and files set aside; the bytes are overwritten. Gives how many origins went. Throws
+   * Deletes every record, names of networks, counters and files set aside; the bytes are overwritten. Gives how many origins went. Throws
    * `CacheUnavailable` when something of them may be left.
    */
   wipe(): number;
@@ -180,6 +195,11 @@ export function openHostCache(options: HostCacheOptions): HostCache {
     keepPersistent(s, { origin: o.origin, altSvc: o.altSvc, known: anywhere }, { atMs, by: 'browser' });
   }
 
+  /** It still holds what was deleted. */
+  function emptyJournal(): void {
+    database.maintain((db) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+  }
+
   function wipeRows(): number {
     try {
       return database.write((s) => {
@@ -259,6 +279,24 @@ export function openHostCache(options: HostCacheOptions): HostCache {
           addresses: s.addressesOf.all(origin) as unknown as AddressRecord[],
         };
       }),
+    forget(origin) {
+      const known = write((s) => forgetOrigin(s, origin));
+      if (known) emptyJournal();
+      return known;
+    },
+    networks: () =>
+      database
+        .read((s) => s.networks.all() as unknown as NetworkRecord[])
+        .toSorted((a, b) => b.updatedAtMs - a.updatedAtMs),
+    networkNames: () =>
+      database.read(
+        (s) => new Map(s.networkNames.all().map((row) => [String(row.network), String(row.name)])),
+      ),
+    nameNetwork: (network, name) =>
+      write((s) => {
+        if (name === null) s.dropNetworkName.run(network);
+        else s.putNetworkName.run(network, name);
+      }),
     stats() {
       return database.read((s) => {
         const kept = countersOf(s);
@@ -273,8 +311,7 @@ export function openHostCache(options: HostCacheOptions): HostCache {
     },
     wipe() {
       const wiped = wipeRows();
-      // The journal still holds what was deleted.
-      database.maintain((db) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+      emptyJournal();
       Object.assign(pending, NOTHING_COUNTED);
       removeAside(path);
       const { store, reason } = database.store();

@@ -4,13 +4,14 @@ import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/origin';
 import { ANY_NETWORK, type HostRecord, newHost } from '../cache/record.ts';
 import { originText } from './cache-text.ts';
+import { NO_NAMES } from './network-names.ts';
 import { plain } from './text.ts';
 
 const NOW = 1_700_000_000_000;
 const A = 'https://a.test' as Origin;
 const host = (facts: Partial<HostRecord>): HostRecord => ({ ...newHost(A, 'home', NOW), ...facts });
 const text = (hosts: HostRecord[], addresses: Parameters<typeof originText>[0]['addresses'] = []) =>
-  originText({ hosts, uses: [], addresses }, NOW, plain);
+  originText({ hosts, uses: [], addresses }, { nowMs: NOW, names: NO_NAMES }, plain);
 
 test('an alternative is shown with who said it, when, and until when; one for every network once', () => {
   const altSvc = 'h3="b.test:8443"; ma=3600; persist=1';
@@ -20,7 +21,7 @@ test('an alternative is shown with who said it, when, and until when; one for ev
     host({ ...said, altSvcBy: 'browser', network: ANY_NETWORK }),
     host({ ...said, ...record, altSvcBy: 'browser' }),
   ]);
-  const from = lines.indexOf('What is advertised:');
+  const from = lines.indexOf('Advertised alternatives:');
   assert.deepEqual(lines.slice(from + 1), [
     '  h3 at b.test:8443 on any network: a header that a browser received, 1 min ago,',
     '    good for 59 min',
@@ -31,7 +32,7 @@ test('an alternative is shown with who said it, when, and until when; one for ev
 test('an alternative that answered 421 is named for as long as it is left out', () => {
   const wrong = { misdirected: 'a.test:8443', misdirectedUntilMs: NOW + 7_200_000 };
   assert.ok(
-    text([host(wrong)]).includes('  not h3 at a.test:8443 on home: it answered 421, left out for 2 h'),
+    text([host(wrong)]).includes('  not h3 at a.test:8443 on home: it answered 421, skipped for another 2 h'),
   );
   assert.ok(!text([host({ ...wrong, misdirectedUntilMs: NOW })]).some((line) => line.includes('421')));
 });
@@ -42,7 +43,7 @@ test('measured times are shown with their variance, loss, and the round trip of 
     [{ origin: A, network: 'home', address: '2001:db8::1', srttMs: 12.5, usedAtMs: NOW - 5000 }],
   );
   assert.ok(
-    lines.includes('  on home: QUIC round trip 12.5 ms ± 2 ms, TCP round trip 20 ms, QUIC loss 1.5 %'),
+    lines.includes('  on home: QUIC RTT 12.5 ms ± 2 ms, TCP RTT 20 ms, QUIC loss 1.5 %'),
     lines.join('\n'),
   );
   assert.ok(lines.includes('  2001:db8::1 on home: 12.5 ms, 5 s ago'));

@@ -6,26 +6,25 @@ import { alternativesOf, type KnownAlternative } from '../cache/advertised.ts';
 import { advertisedUntilMs } from '../cache/policy.ts';
 import { type AddressRecord, ANY_NETWORK, type HostRecord, type UseRecord } from '../cache/record.ts';
 import type { OriginRecords } from '../cache/store.ts';
-import { type Cell, duration, type Paint, printable, table, wrapped } from './text.ts';
+import { type NetworkNames, networkLabel } from './network-names.ts';
+import { ago, type Cell, duration, type Paint, printable, table, wrapped } from './text.ts';
 
 function h3Words(host: HostRecord, nowMs: number): string {
   const { h3AtMs, h3FailedAtMs, h3Failure, h3UntilMs, h3BackOffUntilMs } = host;
   if (h3FailedAtMs !== null && (h3AtMs === null || h3FailedAtMs > h3AtMs)) {
     const why = h3Failure === null ? 'failed' : attemptErrorWords(h3Failure);
     const leftMs = (h3BackOffUntilMs ?? 0) - nowMs;
-    return leftMs > 0
-      ? `${why}, next try in ${duration(leftMs)}`
-      : `${why} ${duration(nowMs - h3FailedAtMs)} ago`;
+    return leftMs > 0 ? `${why}, next try in ${duration(leftMs)}` : `${why} ${ago(h3FailedAtMs, nowMs)}`;
   }
   if (h3AtMs === null) return '–';
   const leftMs = (h3UntilMs ?? 0) - nowMs;
-  return leftMs > 0 ? `works, fresh for ${duration(leftMs)}` : `worked ${duration(nowMs - h3AtMs)} ago`;
+  return leftMs > 0 ? `works, fresh for ${duration(leftMs)}` : `worked ${ago(h3AtMs, nowMs)}`;
 }
 
 function tcpWords(host: HostRecord, nowMs: number): string {
   const { tcpProtocol, tcpAtMs, tcpFailedAtMs, tcpFailure } = host;
   if (tcpFailedAtMs !== null && tcpFailure !== null && tcpFailedAtMs > (tcpAtMs ?? 0))
-    return `${attemptErrorWords(tcpFailure)} ${duration(nowMs - tcpFailedAtMs)} ago`;
+    return `${attemptErrorWords(tcpFailure)} ${ago(tcpFailedAtMs, nowMs)}`;
   return tcpProtocol === null ? '–' : PROTOCOL_NAMES[tcpProtocol];
 }
 
@@ -35,12 +34,19 @@ function advertisedWords(host: HostRecord, nowMs: number): string {
   return host.altSvcUntilMs === null && host.serviceUntilMs === null ? '–' : 'expired';
 }
 
-function networkWords(network: string): string {
-  return network === ANY_NETWORK ? 'any' : printable(network);
+/** What the text is written by: the time now, since the epoch, and what the user calls networks. */
+export interface Reading {
+  readonly nowMs: number;
+  readonly names: NetworkNames;
 }
 
-/** The records of hosts, one line each; `nowMs` since the epoch. */
-export function hostsTable(hosts: readonly HostRecord[], nowMs: number, paint: Paint): string[] {
+function networkWords(network: string, { names }: Reading): string {
+  return network === ANY_NETWORK ? 'any' : networkLabel(network, names);
+}
+
+/** The records of hosts, one line each. */
+export function hostsTable(hosts: readonly HostRecord[], reading: Reading, paint: Paint): string[] {
+  const { nowMs } = reading;
   const titles = ['ORIGIN', 'NETWORK', 'HTTP/3', 'OVER TCP', 'ADVERTISES H3', 'RACES', 'UPDATED'];
   const columns = titles.map((title) => ({
     title,
@@ -48,12 +54,12 @@ export function hostsTable(hosts: readonly HostRecord[], nowMs: number, paint: P
   }));
   const rows = hosts.map((host): Cell[] => [
     { text: host.origin },
-    { text: networkWords(host.network) },
+    { text: networkWords(host.network, reading) },
     { text: h3Words(host, nowMs) },
     { text: tcpWords(host, nowMs) },
     { text: advertisedWords(host, nowMs) },
     { text: String(host.races) },
-    { text: `${duration(Math.max(0, nowMs - host.updatedAtMs))} ago` },
+    { text: ago(host.updatedAtMs, nowMs) },
   ]);
   return table(columns, rows, paint);
 }
@@ -64,15 +70,15 @@ function rttWords(name: string, srttMs: number | null, rttvarMs: number | null):
   return `${name} ${formatMs(srttMs)}${rttvarMs === null ? '' : ` ± ${formatMs(rttvarMs)}`}`;
 }
 
-function timesWords(host: HostRecord): string | null {
+function timesWords(host: HostRecord, reading: Reading): string | null {
   const times = [
     host.h3HandshakeMs === null ? null : `HTTP/3 handshake ${formatMs(host.h3HandshakeMs)}`,
     host.tcpHandshakeMs === null ? null : `TCP and TLS ${formatMs(host.tcpHandshakeMs)}`,
-    rttWords('QUIC round trip', host.h3RttMs, host.h3RttVarMs),
-    rttWords('TCP round trip', host.tcpRttMs, host.tcpRttVarMs),
+    rttWords('QUIC RTT', host.h3RttMs, host.h3RttVarMs),
+    rttWords('TCP RTT', host.tcpRttMs, host.tcpRttVarMs),
     host.h3LossRate === null ? null : `QUIC loss ${(100 * host.h3LossRate).toFixed(1)} %`,
   ].filter((words) => words !== null);
-  return times.length === 0 ? null : `on ${networkWords(host.network)}: ${times.join(', ')}`;
+  return times.length === 0 ? null : `on ${networkWords(host.network, reading)}: ${times.join(', ')}`;
 }
 
 const TELLERS: Record<NonNullable<KnownAlternative['said']>, string> = {
@@ -81,58 +87,64 @@ const TELLERS: Record<NonNullable<KnownAlternative['said']>, string> = {
   'https-record': 'an HTTPS record',
 };
 
-function alternativeWords(alternative: KnownAlternative, network: string, nowMs: number): string {
+function alternativeWords(alternative: KnownAlternative, network: string, reading: Reading): string {
+  const { nowMs } = reading;
   const { alpn, host, port, said, saidAtMs, untilMs, persist } = alternative;
   const place = host === '' ? `port ${port}` : `${host}:${port}`;
   const teller = said === null ? 'a header' : TELLERS[said];
   const left = untilMs > nowMs ? `good for ${duration(untilMs - nowMs)}` : 'expired';
-  const where = persist ? 'any network' : networkWords(network);
-  const age = duration(Math.max(0, nowMs - saidAtMs));
-  return `${printable(alpn)} at ${printable(place)} on ${where}: ${teller}, ${age} ago, ${left}`;
+  const where = persist ? 'any network' : networkWords(network, reading);
+  return `${printable(alpn)} at ${printable(place)} on ${where}: ${teller}, ${ago(saidAtMs, nowMs)}, ${left}`;
 }
 
 /** Every alternative once: one that outlives networks is known a second time, under none. */
-function alternativesWords(hosts: readonly HostRecord[], nowMs: number): string[] {
+function alternativesWords(hosts: readonly HostRecord[], reading: Reading): string[] {
+  const { nowMs } = reading;
   const lines = hosts.flatMap((host) =>
-    alternativesOf(host).map((alternative) => alternativeWords(alternative, host.network, nowMs)),
+    alternativesOf(host).map((alternative) => alternativeWords(alternative, host.network, reading)),
   );
   const refused = hosts.flatMap((host) => {
     if (host.misdirected === null || (host.misdirectedUntilMs ?? 0) <= nowMs) return [];
     const left = duration((host.misdirectedUntilMs ?? 0) - nowMs);
     return [
-      `not h3 at ${printable(host.misdirected)} on ${networkWords(host.network)}: it answered 421, left out for ${left}`,
+      `not h3 at ${printable(host.misdirected)} on ${networkWords(host.network, reading)}: it answered 421, skipped for another ${left}`,
     ];
   });
   return [...new Set([...lines, ...refused])];
 }
 
-function addressWords(address: AddressRecord, nowMs: number): string {
-  const age = duration(Math.max(0, nowMs - address.usedAtMs));
-  return `${printable(address.address)} on ${networkWords(address.network)}: ${formatMs(address.srttMs)}, ${age} ago`;
+function addressWords(address: AddressRecord, reading: Reading): string {
+  const network = networkWords(address.network, reading);
+  const age = ago(address.usedAtMs, reading.nowMs);
+  return `${printable(address.address)} on ${network}: ${formatMs(address.srttMs)}, ${age}`;
 }
 
-function useWords(use: UseRecord, nowMs: number): string {
+function useWords(use: UseRecord, reading: Reading): string {
   const protocol = use.protocol === null ? 'an unknown protocol' : PROTOCOL_NAMES[use.protocol];
-  const age = duration(Math.max(0, nowMs - use.seenAtMs));
-  return `${use.browser} under ${printable(use.site)} on ${networkWords(use.network)}: ${protocol}, ${age} ago`;
+  const network = networkWords(use.network, reading);
+  return `${use.browser} under ${printable(use.site)} on ${network}: ${protocol}, ${ago(use.seenAtMs, reading.nowMs)}`;
 }
 
-/** Everything known of one origin, as lines; `nowMs` since the epoch. */
-export function originText({ hosts, uses, addresses }: OriginRecords, nowMs: number, paint: Paint): string[] {
+/** Everything known of one origin, as lines. */
+export function originText(
+  { hosts, uses, addresses }: OriginRecords,
+  reading: Reading,
+  paint: Paint,
+): string[] {
   const indented = (lines: readonly string[]) => lines.flatMap((line) => wrapped(line, '  ', '    '));
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ['', title, ...indented(lines)];
   return [
-    ...hostsTable(hosts, nowMs, paint),
-    ...indented(hosts.map(timesWords).filter((line) => line !== null)),
-    ...section('What is advertised:', alternativesWords(hosts, nowMs)),
+    ...hostsTable(hosts, reading, paint),
+    ...indented(hosts.map((host) => timesWords(host, reading)).filter((line) => line !== null)),
+    ...section('Advertised alternatives:', alternativesWords(hosts, reading)),
     ...section(
-      'Addresses, by their round trip:',
-      addresses.map((address) => addressWords(address, nowMs)),
+      'Addresses, with their round-trip times:',
+      addresses.map((address) => addressWords(address, reading)),
     ),
     ...section(
       'What browsers used:',
-      uses.map((use) => useWords(use, nowMs)),
+      uses.map((use) => useWords(use, reading)),
     ),
   ];
 }

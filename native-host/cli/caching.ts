@@ -1,20 +1,20 @@
-// `photofinish cache`: shows what the host cache holds, and clears it.
+// `photofinish cache`: shows what the host cache holds, and deletes from it.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseOrigin } from '@photofinish/shared/origin';
+import { type Origin, parseOrigin } from '@photofinish/shared/origin';
 import { alternativesOf } from '../cache/advertised.ts';
 import { CacheUnavailable } from '../cache/database.ts';
 import { type HostCache, type OriginRecords, openHostCache } from '../cache/store.ts';
 import { loadSettings, SettingsError } from '../config.ts';
 import { systemClock } from '../race/clock.ts';
 import { hostsTable, originText } from './cache-text.ts';
+import { NO_NAMES } from './network-names.ts';
+import { CACHE_ACTIONS, CACHE_OPTIONS } from './options.ts';
 import type { Terminal } from './terminal.ts';
 import { plural } from './text.ts';
-import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
+import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand } from './usage.ts';
 
 export const CACHE_SCHEMA = 'photofinish.cache/1';
-
-const OPTIONS = { cache: { type: 'string' }, json: { type: 'boolean' } } as const;
 
 /** The file asked for, else the one the helper's settings name. */
 export function cachePath(asked: string | null): string {
@@ -28,7 +28,8 @@ export function cachePath(asked: string | null): string {
   }
 }
 
-function open(path: string): HostCache {
+/** The cache in that file. Throws a Complaint where it cannot be used. */
+export function openCache(path: string): HostCache {
   const cache = openHostCache({ path, clock: systemClock, say: () => {} });
   const { store, storeReason } = cache.stats();
   if (store === 'sqlite') return cache;
@@ -38,12 +39,13 @@ function open(path: string): HostCache {
 
 function list(path: string, json: boolean, terminal: Terminal): number {
   // Looking must not make a file.
-  const cache = existsSync(path) ? open(path) : null;
+  const cache = existsSync(path) ? openCache(path) : null;
   const hosts = cache?.list() ?? [];
+  const names = cache?.networkNames() ?? NO_NAMES;
   cache?.close();
   if (json) terminal.result(JSON.stringify({ schema: CACHE_SCHEMA, file: path, hosts }));
   else if (hosts.length === 0) terminal.result(`The host cache ${path} is empty.`);
-  else terminal.result(hostsTable(hosts, systemClock.epochMs(), terminal.paint).join('\n'));
+  else terminal.result(hostsTable(hosts, { nowMs: systemClock.epochMs(), names }, terminal.paint).join('\n'));
   return EXIT_OK;
 }
 
@@ -52,59 +54,88 @@ function originDocument(path: string, origin: string, records: OriginRecords): o
   return { schema: CACHE_SCHEMA, file: path, origin, ...records, hosts };
 }
 
-function show(path: string, text: string, json: boolean, terminal: Terminal): number {
+function readOrigin(text: string): Origin {
   const parsed = parseOrigin(text);
   if (!parsed.ok) throw new Complaint('bad-origin', parsed.message);
-  const { origin } = parsed.value;
-  const cache = existsSync(path) ? open(path) : null;
+  return parsed.value.origin;
+}
+
+function show(path: string, origin: Origin, json: boolean, terminal: Terminal): number {
+  const cache = existsSync(path) ? openCache(path) : null;
   const records: OriginRecords = cache?.show(origin) ?? { hosts: [], uses: [], addresses: [] };
+  const names = cache?.networkNames() ?? NO_NAMES;
   cache?.close();
   if (records.hosts.length + records.uses.length === 0) {
     terminal.error('no-record', `nothing is known about ${origin}; race it with: photofinish race ${origin}`);
     return EXIT_FAILED;
   }
   if (json) terminal.result(JSON.stringify(originDocument(path, origin, records)));
-  else terminal.result(originText(records, systemClock.epochMs(), terminal.paint).join('\n'));
+  else
+    terminal.result(originText(records, { nowMs: systemClock.epochMs(), names }, terminal.paint).join('\n'));
   return EXIT_OK;
 }
 
-function clear(path: string, json: boolean, terminal: Terminal): number {
+/** Runs what deletes; a file that cannot be written is a Complaint. */
+function deleting<T>(path: string, run: (cache: HostCache) => T): T {
+  const cache = openCache(path);
+  try {
+    return run(cache);
+  } catch (error) {
+    if (!(error instanceof CacheUnavailable)) throw error;
+    throw new Complaint('cache-unavailable', `${path}: ${error.message}`, EXIT_FAILED);
+  } finally {
+    cache.close();
+  }
+}
+
+function forget(path: string, origins: readonly Origin[], json: boolean, terminal: Terminal): number {
+  const forgotten = existsSync(path)
+    ? deleting(path, (cache) => origins.filter((origin) => cache.forget(origin)))
+    : [];
+  const unknown = origins.filter((origin) => !forgotten.includes(origin));
+  if (json) terminal.result(JSON.stringify({ schema: CACHE_SCHEMA, file: path, forgotten }));
+  else for (const origin of forgotten) terminal.result(`Forgot ${origin}.`);
+  for (const origin of unknown) terminal.error('no-record', `nothing is known about ${origin}`);
+  return unknown.length === 0 ? EXIT_OK : EXIT_FAILED;
+}
+
+async function clear(
+  path: string,
+  { json, yes }: { readonly json: boolean; readonly yes: boolean },
+  terminal: Terminal,
+): Promise<number> {
   let cleared = 0;
   if (existsSync(path)) {
-    const cache = open(path);
-    try {
-      cleared = cache.wipe();
-    } catch (error) {
-      if (!(error instanceof CacheUnavailable)) throw error;
-      throw new Complaint('cache-unavailable', `${path}: ${error.message}`, EXIT_FAILED);
-    } finally {
-      cache.close();
+    const { origins } = deleting(path, (cache) => cache.stats());
+    const question = `Delete all that is known about ${plural(origins, 'origin')}, in ${path}?`;
+    if (!yes && !(await terminal.confirm(question))) {
+      terminal.error('cancelled', 'nothing was deleted');
+      return EXIT_FAILED;
     }
+    cleared = deleting(path, (cache) => cache.wipe());
   }
   if (json) terminal.result(JSON.stringify({ schema: CACHE_SCHEMA, file: path, cleared }));
   else terminal.result(`Cleared ${plural(cleared, 'origin')} from ${path}.`);
   return EXIT_OK;
 }
 
-/** Runs `cache list`, `cache show ORIGIN` and `cache clear`. */
-export function runCache(args: readonly string[], terminal: Terminal): number {
-  const { values, positionals } = parseCommand('cache', args, OPTIONS);
-  const [action, origin, ...more] = positionals;
-  if (action !== 'list' && action !== 'show' && action !== 'clear')
-    throw new Complaint(
-      'bad-usage',
-      action === undefined
-        ? 'cache takes list, show ORIGIN or clear'
-        : `cache has no "${action}"; it takes list, show ORIGIN or clear`,
-    );
-  if ((action === 'show') !== (origin !== undefined) || more.length > 0)
-    throw new Complaint(
-      'bad-usage',
-      action === 'show' ? 'cache show takes one ORIGIN' : `cache ${action} takes no argument`,
-    );
+/** Runs `cache list`, `cache show ORIGIN`, `cache forget ORIGIN...` and `cache clear`. */
+export async function runCache(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseCommand('cache', args, CACHE_OPTIONS);
+  const [word, ...texts] = positionals;
+  if (word === undefined) throw new Complaint('bad-usage', `cache takes ${listed(CACHE_ACTIONS)}`);
+  const action = CACHE_ACTIONS.find((each) => each === word);
+  if (action === undefined) throw notOneOf('bad-usage', 'cache', word, CACHE_ACTIONS);
+  if ((action === 'list' || action === 'clear') && texts.length > 0)
+    throw new Complaint('bad-usage', `cache ${action} takes no argument`);
+  if (values.yes && action !== 'clear') throw new Complaint('bad-usage', '--yes is for cache clear only');
+  const [origin, ...others] = texts.map(readOrigin);
   const path = cachePath(values.cache ?? null);
-  const json = values.json ?? false;
+  const { json = false, yes = false } = values;
   if (action === 'list') return list(path, json, terminal);
-  if (action === 'clear') return clear(path, json, terminal);
-  return show(path, origin ?? '', json, terminal);
+  if (action === 'clear') return clear(path, { json, yes }, terminal);
+  if (origin === undefined) throw new Complaint('bad-usage', `cache ${action} takes an ORIGIN`);
+  if (action === 'forget') return forget(path, [origin, ...others], json, terminal);
+  if (others.length > 0) throw new Complaint('bad-usage', 'cache show takes one ORIGIN');
+  return show(path, origin, json, terminal);
 }

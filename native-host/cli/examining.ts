@@ -2,17 +2,12 @@
 import type { DoctorFinding as Finding } from '@photofinish/shared/doctor';
 import { allFindings } from '../install/examination.ts';
 import { readExtensionIds, readUserDataDirectory } from './installing.ts';
+import { DOCTOR_OPTIONS } from './options.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, printable, wrapped } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
 
 export const DOCTOR_SCHEMA = 'photofinish.doctor/1';
-
-const OPTIONS = {
-  'user-data-dir': { type: 'string' },
-  'extension-id': { type: 'string', multiple: true },
-  json: { type: 'boolean' },
-} as const;
 
 const MARKS = { ok: ['ok', 'green'], problem: ['!!', 'red'], note: ['--', 'dim'] } as const;
 
@@ -36,13 +31,14 @@ function findingsText(findings: readonly Finding[], paint: Paint): string {
 
 /** Runs `doctor`; 0 when nothing is wrong. */
 export async function runDoctor(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseCommand('doctor', args, OPTIONS);
+  const { values, positionals } = parseCommand('doctor', args, DOCTOR_OPTIONS);
   if (positionals[0] !== undefined)
     throw new Complaint('bad-usage', `doctor takes no argument "${positionals[0]}"`);
   const findings = await allFindings({
     userDataDirectory: readUserDataDirectory(values['user-data-dir']),
     extensionIds: readExtensionIds(values['extension-id']),
     config: null,
+    caller: null,
   });
   const healthy = findings.every(({ state }) => state !== 'problem');
   if (values.json) terminal.result(JSON.stringify({ schema: DOCTOR_SCHEMA, healthy, findings }));

@@ -1,6 +1,7 @@
 // `photofinish explain`: its options. Those that it shares with `race` are read by the same rules.
 import type { OriginParts } from '@photofinish/shared/origin';
-import { FINDING_OPTIONS, parseRaceCommand, type RaceCommand } from './race-options.ts';
+import { EXPLAIN_OPTIONS } from './options.ts';
+import { parseRaceCommand, type RaceCommand } from './race-options.ts';
 import { Complaint, parseCommand } from './usage.ts';
 
 export interface ExplainCommand
@@ -15,7 +16,7 @@ export interface ExplainCommand
 
 /** The command, every value checked. Throws a Complaint for the first mistake. */
 export function parseExplainCommand(args: readonly string[]): ExplainCommand {
-  const { positionals } = parseCommand('explain', args, FINDING_OPTIONS);
+  const { positionals } = parseCommand('explain', args, EXPLAIN_OPTIONS);
   if (positionals.length !== 1)
     throw new Complaint(
       'bad-usage',

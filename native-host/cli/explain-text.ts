@@ -10,8 +10,11 @@ import { discoveredIn, type Explanation, type Remembered } from '@photofinish/sh
 import { hostPort, type OriginParts, originParts } from '@photofinish/shared/origin';
 import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
+import { codeHint } from './codes.ts';
+import { type NetworkNames, NO_NAMES, networkLabel } from './network-names.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
+  ago,
   type Cell,
   duration,
   LINE_COLUMNS,
@@ -46,10 +49,10 @@ function rows(head: readonly string[], body: readonly (readonly Cell[])[], paint
 const ADDRESS_SOURCES: Record<DiscoveredAddress['source'], string> = {
   a: 'A',
   aaaa: 'AAAA',
-  hint: 'hint of an HTTPS record',
-  pin: 'given, DNS was not asked',
-  literal: 'given, DNS was not asked',
-  nat64: 'made from IPv4 for NAT64',
+  hint: 'HTTPS record hint',
+  pin: 'given, not looked up',
+  literal: 'given, not looked up',
+  nat64: 'synthesized for NAT64',
 };
 
 function ttl(seconds: number | null): string {
@@ -58,17 +61,17 @@ function ttl(seconds: number | null): string {
 
 function serviceWords({ owner, priority, target, ...record }: ServiceRecord): string {
   const head = `HTTPS ${priority} ${owner}`;
-  const life = `for ${ttl(record.ttlSeconds)}`;
-  if (priority === 0) return `${head}: an alias of ${target}, ${life}`;
+  const life = `TTL ${ttl(record.ttlSeconds)}`;
+  if (priority === 0) return `${head}: alias of ${target}, ${life}`;
   const hints = [...record.ipv4Hints, ...record.ipv6Hints];
   const parts = [
     target === owner ? null : `at ${target}`,
     record.port === null ? null : `port ${record.port}`,
     `alpn ${record.alpn.length === 0 ? 'none' : record.alpn.join(', ')}`,
-    record.noDefaultAlpn ? 'not http/1.1' : null,
+    record.noDefaultAlpn ? 'no-default-alpn' : null,
     hints.length === 0 ? null : `hints ${hints.join(', ')}`,
     record.ech ? 'ECH' : null,
-    record.incompatible ? 'ignored, for a mandatory key is not known' : null,
+    record.incompatible ? 'ignored: unknown mandatory key' : null,
     life,
   ];
   return `${head}: ${parts.filter((part) => part !== null).join('; ')}`;
@@ -84,7 +87,7 @@ function lookupWords({ name, kind, tookMs, outcome, records, message }: Names['l
 }
 
 function namesSection({ names, race }: Explanation, paint: Paint): string[] {
-  if (names === null) return lines('DNS was not asked.');
+  if (names === null) return lines('DNS was not queried.');
   const none =
     race.error?.code === 'blocked' ? 'No address that may be connected to.' : 'No address was found.';
   const { addresses, services, lookups } = names;
@@ -110,23 +113,23 @@ function alternativeWords({
   source,
 }: DiscoveredAlternative): string {
   const place = host === '' ? `on port ${port}` : `at ${host}:${port}`;
-  const life = expiresInSeconds > 0 ? `for ${ttl(expiresInSeconds)}` : 'expired';
+  const life = expiresInSeconds > 0 ? `valid for ${ttl(expiresInSeconds)}` : 'expired';
   const lasting = persist ? ', on every network' : '';
-  const from = source === 'answer' ? 'by an answer of these races' : 'by the host cache';
-  return `${alpn} ${place}, ${life}${lasting}, named ${from}`;
+  const from = source === 'answer' ? 'from a response in these races' : 'from the host cache';
+  return `${alpn} ${place}, ${life}${lasting}, ${from}`;
 }
 
 function advertisementSection(explanation: Explanation): string[] {
   const { altSvc } = discoveredIn(explanation);
   return lines(
-    altSvc === null ? 'No answer carried an Alt-Svc header.' : `Alt-Svc: ${altSvc}`,
+    altSvc === null ? 'No response carried an Alt-Svc header.' : `Alt-Svc: ${altSvc}`,
     ...explanation.alternatives.map(alternativeWords),
   );
 }
 
 function outcomeWords({ outcome, error, establishedMs }: Attempt): string {
   if (outcome === 'adopted') return 'adopted';
-  if (outcome === 'established-late') return 'late, still learnt';
+  if (outcome === 'established-late') return 'late, remembered';
   if (outcome === 'cancelled') return establishedMs === null ? 'cancelled' : 'established, not needed';
   return error === undefined ? 'failed' : attemptErrorWords(error.code);
 }
@@ -143,7 +146,7 @@ function attemptLines(race: OriginRace, { host: ownHost }: OriginParts, paint: P
     { text: outcomeWords({ protocol, address, port, startedMs, establishedMs, ...attempt }) },
   ]);
   const elsewhere = attempts.flatMap(({ address, port, host = ownHost, source }) =>
-    source === undefined ? [] : [`${hostPort(address, port)} is ${host}, named by ${NAMED_BY[source]}.`],
+    source === undefined ? [] : [`${hostPort(address, port)} is ${host}, from ${NAMED_BY[source]}.`],
   );
   const messages = attempts.flatMap(({ protocol, address, port, error }) =>
     error === undefined || error.code === 'cancelled'
@@ -151,7 +154,7 @@ function attemptLines(race: OriginRace, { host: ownHost }: OriginParts, paint: P
       : [`${PROTOCOL_NAMES[protocol]} to ${hostPort(address, port)} failed, ${error.code}: ${error.message}`],
   );
   const afresh = attempts.flatMap(({ address, port, fresh }) =>
-    fresh ? [`${hostPort(address, port)} was tried afresh: the first handshake over QUIC was overdue.`] : [],
+    fresh ? [`${hostPort(address, port)} was tried again: the first QUIC handshake was overdue.`] : [],
   );
   return [
     ...rows(['PROTOCOL', 'ADDRESS', 'STARTED', 'ESTABLISHED', 'OUTCOME'], body, paint),
@@ -168,65 +171,70 @@ function raceSection(race: OriginRace, origin: OriginParts, paint: Paint): strin
 }
 
 function firstVisitSection({ v3, names }: Explanation, origin: OriginParts, paint: Paint): string[] {
-  if (v3 === null) return lines('Not raced: nothing was reached before.');
+  if (v3 === null) return lines('Not raced: the race above reached nothing.');
   const adopted = v3.trials[0]?.adopted ?? null;
   const recorded = names?.services.some((s) => !s.incompatible && s.priority > 0 && s.alpn.includes('h3'));
   const why =
     adopted === 'h3'
-      ? 'its HTTPS record says so'
+      ? 'its HTTPS record advertises it'
       : recorded
-        ? 'HTTP/3 did not come first, though an HTTPS record names it'
-        : 'no HTTPS record names HTTP/3, and Alt-Svc is learnt only from an answer';
+        ? 'an HTTPS record advertises HTTP/3, but it was not established first'
+        : 'no HTTPS record advertises HTTP/3, and Alt-Svc is only known after a response';
   const said =
     adopted === null
-      ? 'A client of Happy Eyeballs v3 reaches nothing on its first visit.'
-      : `A client of Happy Eyeballs v3 uses ${PROTOCOL_NAMES[adopted]} on its first visit: ${why}.`;
+      ? 'A Happy Eyeballs v3 client reaches nothing on its first visit.'
+      : `A Happy Eyeballs v3 client uses ${PROTOCOL_NAMES[adopted]} on its first visit: ${why}.`;
   return [...lines(said), ...attemptLines(v3, origin, paint)];
 }
 
 function advertisedSection({ altSvc }: Explanation, origin: OriginParts, paint: Paint): string[] {
   if (altSvc === null) return [];
-  return ['', paint('bold', 'A race that goes by Alt-Svc'), ...attemptLines(altSvc, origin, paint)];
+  return ['', paint('bold', 'Race to the advertised alternative'), ...attemptLines(altSvc, origin, paint)];
 }
 
 function compareSection({ compare, race }: Explanation, paint: Paint): string[] {
   if (compare !== null) return drawPhotoFinish(compare, paint);
   const reached = race.trials.some((trial) => trial.adopted !== null);
-  return lines(`Not compared: ${reached ? 'only one of the two works' : 'nothing was reached'}.`);
+  return lines(`Not compared: ${reached ? 'only one of the two protocols works' : 'nothing was reached'}.`);
 }
 
 function rememberedWords(remembered: Remembered, nowMs: number): string[] {
   const { h3, tcp, altSvc, races } = remembered;
-  const ago = (atMs: number): string => `${duration(Math.max(0, nowMs - atMs))} ago`;
   const left = (untilMs: number | null): string | null =>
     untilMs !== null && untilMs > nowMs ? duration(untilMs - nowMs) : null;
-  const said: string[] = [`${plural(races, 'race')} on this network before these.`];
+  const said: string[] = [`${plural(races, 'earlier race')} on this network.`];
   if (h3 !== null && h3.failure !== null) {
     const more = h3.failures > 1 ? `, ${h3.failures} times in a row` : '';
     const until = left(h3.untilMs);
-    const alone = until === null ? 'It may be tried again.' : `It is left alone for another ${until}.`;
-    said.push(`HTTP/3 failed ${ago(h3.atMs)} (${attemptErrorWords(h3.failure)})${more}. ${alone}`);
+    const alone =
+      until === null ? 'It may be tried again now.' : `It is not tried again for another ${until}.`;
+    said.push(`HTTP/3 failed ${ago(h3.atMs, nowMs)} (${attemptErrorWords(h3.failure)})${more}. ${alone}`);
   } else if (h3 !== null) {
     const fresh = left(h3.untilMs);
     said.push(
-      `HTTP/3 worked ${ago(h3.atMs)}, ${fresh === null ? 'too long ago to count' : `fresh for ${fresh}`}.`,
+      `HTTP/3 worked ${ago(h3.atMs, nowMs)}, ${fresh === null ? 'too long ago to rely on' : `fresh for ${fresh}`}.`,
     );
   }
-  if (tcp !== null) said.push(`${PROTOCOL_NAMES[tcp.protocol]} worked ${ago(tcp.atMs)}.`);
-  if (altSvc !== null) said.push(`Alt-Svc ${ago(altSvc.atMs)}: ${altSvc.value}`);
+  if (tcp !== null) said.push(`${PROTOCOL_NAMES[tcp.protocol]} worked ${ago(tcp.atMs, nowMs)}.`);
+  if (altSvc !== null) said.push(`Alt-Svc, received ${ago(altSvc.atMs, nowMs)}: ${altSvc.value}`);
   return said;
 }
 
 function evidenceWords({ failedHosts, reachedHosts }: Explanation['evidence']): string {
-  if (failedHosts + reachedHosts === 0) return 'In the last day no other host was tried over HTTP/3 here.';
-  const reached = `In the last day HTTP/3 reached ${plural(reachedHosts, 'other host')} here`;
+  if (failedHosts + reachedHosts === 0)
+    return 'No other host was tried over HTTP/3 here in the last 24 hours.';
+  const reached = `In the last 24 hours HTTP/3 reached ${plural(reachedHosts, 'other host')} here`;
   return failedHosts === 0
     ? `${reached} and failed for none.`
-    : `${reached} and failed for ${failedHosts} that TCP reached.`;
+    : `${reached}, and failed for ${failedHosts} that TCP reached.`;
 }
 
 /** The whole page, without a final line break. */
-export function explanationText(explanation: Explanation, paint: Paint = plain): string {
+export function explanationText(
+  explanation: Explanation,
+  paint: Paint = plain,
+  names: NetworkNames = NO_NAMES,
+): string {
   const { verdict, remembered, atMs, network } = explanation;
   const origin = originParts(explanation.origin);
   const section = (title: string, body: readonly string[]): string[] => ['', paint('bold', title), ...body];
@@ -235,18 +243,21 @@ export function explanationText(explanation: Explanation, paint: Paint = plain):
     ...[verdict.text, ...verdict.findings.map(({ text }) => `Also: ${text}`)].flatMap((text) =>
       wrapped(printable(text), INDENT),
     ),
-    ...lines(`(verdict ${verdict.code}, on network ${network})`).map((line) => paint('dim', line)),
+    ...lines(
+      `(verdict ${verdict.code}, on network ${networkLabel(network, names)})`,
+      `What this means: ${codeHint(verdict.code)}`,
+    ).map((line) => paint('dim', line)),
     ...section('What DNS says', namesSection(explanation, paint)),
     ...section('What the server advertises', advertisementSection(explanation)),
-    ...section('A race, nothing remembered', raceSection(explanation.race, origin, paint)),
-    ...section('A first visit', firstVisitSection(explanation, origin, paint)),
+    ...section('Race, ignoring the host cache', raceSection(explanation.race, origin, paint)),
+    ...section('First visit', firstVisitSection(explanation, origin, paint)),
     ...advertisedSection(explanation, origin, paint),
-    ...section('Both compared', compareSection(explanation, paint)),
+    ...section('Comparison', compareSection(explanation, paint)),
     ...section(
-      'What the host cache remembers',
+      'Host cache',
       lines(
         ...(remembered === null
-          ? ['Nothing of this host on this network.']
+          ? ['Nothing about this origin on this network.']
           : rememberedWords(remembered, atMs)),
       ),
     ),

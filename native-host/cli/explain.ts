@@ -115,7 +115,11 @@ async function explain(
   cache: HostCache,
   signal: AbortSignal,
 ): Promise<Explanation> {
-  const where = networkOf({ network: command.network, memory: 'full' }, cachePath(command.cacheFile));
+  const where = networkOf(
+    { network: command.network, memory: 'full' },
+    cachePath(command.cacheFile),
+    cache.networkNames(),
+  );
   const racing = await openRacingFor(command, cache, where);
   const network = await where.settled();
   const atMs = systemClock.epochMs();
@@ -143,7 +147,9 @@ export async function runExplain(args: readonly string[], terminal: Terminal): P
     const explanation = await explain(command, terminal, cache, stop.signal);
     if (stop.signal.aborted) throw new Complaint('cancelled', 'interrupted', EXIT_INTERRUPTED);
     terminal.result(
-      command.json ? JSON.stringify(explanation) : explanationText(explanation, terminal.paint),
+      command.json
+        ? JSON.stringify(explanation)
+        : explanationText(explanation, terminal.paint, cache.networkNames()),
     );
     const reached = explanation.race.trials.some((trial) => trial.adopted !== null);
     return reached ? EXIT_OK : EXIT_FAILED;

@@ -1,6 +1,9 @@
 // `photofinish install` and `uninstall`: options in, results out; what is written is decided in install/.
 import { existsSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import type { DoctorFinding as Finding } from '@photofinish/shared/doctor';
+import { loadSettings, SettingsError } from '../config.ts';
+import { addonFinding } from '../install/addon-finding.ts';
 import {
   BROWSER_NAMES,
   type BrowserName,
@@ -24,40 +27,32 @@ import { type InstallRequest, planInstall } from '../install/plan.ts';
 import { lastingRuntime } from '../install/runtime.ts';
 import { ADDON_FILE, addonFile } from '../quic/addon.ts';
 import { userHome } from '../user-home.ts';
+import { INSTALL_OPTIONS, UNINSTALL_OPTIONS } from './options.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, table } from './text.ts';
-import { Complaint, EXIT_FAILED, EXIT_OK, listed, parseCommand } from './usage.ts';
+import { Complaint, EXIT_FAILED, EXIT_OK, notOneOf, parseCommand } from './usage.ts';
 
 export const INSTALL_SCHEMA = 'photofinish.install/1';
-
-const OPTIONS = {
-  browser: { type: 'string', multiple: true },
-  'user-data-dir': { type: 'string' },
-  json: { type: 'boolean' },
-} as const;
-const INSTALL_OPTIONS = {
-  ...OPTIONS,
-  config: { type: 'string' },
-  'extension-id': { type: 'string', multiple: true },
-} as const;
 
 function readBrowsers(names: readonly string[]): readonly BrowserName[] {
   return names.map((name) => {
     const known = BROWSER_NAMES.find((browser) => browser === name);
-    if (known === undefined)
-      throw new Complaint('bad-browser', `--browser takes ${listed(BROWSER_NAMES)}, not "${name}"`);
+    if (known === undefined) throw notOneOf('bad-browser', '--browser', name, BROWSER_NAMES);
     return known;
   });
 }
 
-/** An absolute profile directory; refused where a file is in the way, and where browsers would not look there. */
+/** An absolute profile directory; it must exist, for a mistyped one would be made and never be looked into. */
 export function readUserDataDirectory(text: string | undefined): string | null {
   if (text === undefined) return null;
   if (process.platform === 'win32')
-    throw new Complaint('bad-usage', '--user-data-dir is of no use on Windows: browsers read the registry');
+    throw new Complaint('bad-usage', '--user-data-dir has no effect on Windows: browsers read the registry');
   const path = resolve(text);
-  if (text === '' || (existsSync(path) && !statSync(path).isDirectory()))
-    throw new Complaint('bad-directory', `--user-data-dir takes a directory, not "${text}"`);
+  const stat = text === '' ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined)
+    throw new Complaint('bad-directory', `--user-data-dir: there is no directory "${text}"`);
+  if (!stat.isDirectory())
+    throw new Complaint('bad-directory', `--user-data-dir takes a directory, not the file "${text}"`);
   return path;
 }
 
@@ -89,8 +84,16 @@ function readRequest(
 function readConfig(text: string | undefined): string | null {
   if (text === undefined) return null;
   const path = resolve(text);
-  if (!existsSync(path) || !statSync(path).isFile())
+  if (text === '' || !statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new Complaint('bad-file', `--config takes an existing file, not "${text}"`);
+  try {
+    const { ca } = loadSettings({ path });
+    const missing = ca.find((file) => !existsSync(file));
+    if (missing !== undefined) throw new Complaint('bad-config', `${path}: ca: there is no file ${missing}`);
+  } catch (error) {
+    if (error instanceof SettingsError) throw new Complaint('bad-config', error.message);
+    throw error;
+  }
   return path;
 }
 
@@ -123,15 +126,28 @@ interface Outcome {
   readonly json: boolean;
   /** What to do now, line by line. */
   readonly next: readonly string[];
+  /** Whether what is installed can race; not asked of an uninstallation. */
+  readonly addon?: Finding;
 }
 
-function report({ command, result, json, next }: Outcome, terminal: Terminal): void {
-  if (json) terminal.result(JSON.stringify({ schema: INSTALL_SCHEMA, command, ...result }));
+function report({ command, result, json, next, addon }: Outcome, terminal: Terminal): void {
+  if (json)
+    terminal.result(JSON.stringify({ schema: INSTALL_SCHEMA, command, ...result, ...(addon && { addon }) }));
   else terminal.result(resultText(result, next, terminal.paint));
+  // The browser does find the helper; that it cannot race must not come out only at the first click.
+  if (addon?.state === 'problem') terminal.error('no-addon', `${addon.text}. ${addon.remedy}`);
 }
 
-function anyFailed(result: InstallResult): boolean {
-  return result.launcher.state === 'failed' || result.browsers.some(({ state }) => state === 'failed');
+/** Says on stderr what failed; gives whether anything did. */
+function complain({ launcher, launcherReason, browsers }: InstallResult, terminal: Terminal): boolean {
+  const failures =
+    launcher.state === 'failed'
+      ? [`the launcher ${launcher.path}: ${launcherReason}`]
+      : browsers
+          .filter(({ state }) => state === 'failed')
+          .map(({ title, path, reason }) => `${title}, ${path}: ${reason}`);
+  for (const failure of failures) terminal.error('cannot-write', failure);
+  return failures.length > 0;
 }
 
 function readMachine(): { machine: Machine; directories: UserDirectories } {
@@ -167,6 +183,14 @@ function partsToCopy({ platform }: Machine): readonly Part[] | null {
   return [{ from: ROOT, at: '' }, ...(addon === null ? [] : [{ from: addon, at: join('dist', ADDON_FILE) }])];
 }
 
+function noBrowserWords(directories: UserDirectories): string {
+  const known = browsersOf(directories);
+  const profiles = known.map(({ profileDirectories }) => profileDirectories[0] ?? '').join(', ');
+  const programs = known.flatMap((browser) => browser.programs);
+  const onPath = programs.length === 0 ? '' : `, and for the programs ${programs.join(', ')}`;
+  return `no browser was found (looked for profiles in ${profiles}${onPath}); name one with --browser`;
+}
+
 /** Runs `install`. The helper must have been built. */
 export function runInstall(args: readonly string[], terminal: Terminal): number {
   const { values, positionals } = parseCommand('install', args, INSTALL_OPTIONS);
@@ -175,7 +199,7 @@ export function runInstall(args: readonly string[], terminal: Terminal): number 
   const config = readConfig(values.config);
   if (!existsSync(MAIN))
     throw new Complaint(
-      'bad-file',
+      'not-built',
       `the helper is not built: ${basename(MAIN)} is missing; run "npm run build"`,
     );
   const { machine, directories } = readMachine();
@@ -185,25 +209,22 @@ export function runInstall(args: readonly string[], terminal: Terminal): number 
   const plan = planInstall(request, helper, directories, exists);
   const result = install(plan, machine);
   const next = stepsAfter(request, result, machine);
-  report({ command: 'install', result, json: values.json ?? false, next }, terminal);
+  const addon = addonFinding(checkoutOf(surroundings(machine.platform)) !== null);
+  report({ command: 'install', result, json: values.json ?? false, next, addon }, terminal);
   if (plan.manifests.length === 0) {
-    const places = browsersOf(directories).map(({ profileDirectories }) => profileDirectories[0] ?? '');
-    terminal.error(
-      'cannot-write',
-      `no browser was found for this user (looked for ${places.join(', ')}); name one with --browser`,
-    );
+    terminal.error('no-browser', noBrowserWords(directories));
     return EXIT_FAILED;
   }
-  return anyFailed(result) ? EXIT_FAILED : EXIT_OK;
+  return complain(result, terminal) ? EXIT_FAILED : EXIT_OK;
 }
 
 /** Runs `uninstall`; nothing to remove is no failure. */
 export function runUninstall(args: readonly string[], terminal: Terminal): number {
-  const { values, positionals } = parseCommand('uninstall', args, OPTIONS);
+  const { values, positionals } = parseCommand('uninstall', args, UNINSTALL_OPTIONS);
   noArguments('uninstall', positionals);
   const request = readRequest(values.browser ?? [], values['user-data-dir'], undefined);
   const { machine, directories } = readMachine();
   const result = uninstall(request, directories, machine);
   report({ command: 'uninstall', result, json: values.json ?? false, next: [] }, terminal);
-  return anyFailed(result) ? EXIT_FAILED : EXIT_OK;
+  return complain(result, terminal) ? EXIT_FAILED : EXIT_OK;
 }

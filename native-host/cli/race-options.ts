@@ -4,7 +4,8 @@ import { type OriginParts, parseOrigin } from '@photofinish/shared/origin';
 import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/outcome';
 import { pinName } from '../discover/pins.ts';
 import { LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS } from '../race/known-path.ts';
-import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
+import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
+import { DEFAULT_LINES_AT_A_TIME, MAX_LINES_AT_A_TIME, RACE_OPTIONS } from './options.ts';
 import { Complaint, oneOf, parseCommand, wholeNumber } from './usage.ts';
 
 export interface RaceCommand {
@@ -49,36 +50,6 @@ const MAX_NETWORK_CHARS = 64;
 const MAX_INITIAL_RTT_MS = 10_000;
 /** Stands for standard input in place of origins. */
 const INPUT = '-';
-/** Each takes a socket or two: common limits of open files allow no more than this by itself. */
-export const DEFAULT_LINES_AT_A_TIME = 256;
-export const MAX_LINES_AT_A_TIME = 4096;
-
-/** How often, how long, and how hosts are found and trusted: what every command that races can be told. */
-export const FINDING_OPTIONS = {
-  trials: { type: 'string' },
-  timeout: { type: 'string' },
-  ca: { type: 'string', multiple: true },
-  resolve: { type: 'string', multiple: true },
-  resolver: { type: 'string' },
-  cache: { type: 'string' },
-  network: { type: 'string' },
-  'allow-private': { type: 'boolean' },
-  json: { type: 'boolean' },
-} as const;
-
-const OPTIONS = {
-  mode: { type: 'string' },
-  memory: { type: 'string' },
-  concurrency: { type: 'string' },
-  'start-delay': { type: 'string' },
-  'attempt-delay': { type: 'string' },
-  'fresh-quic': { type: 'boolean' },
-  'no-fresh-quic': { type: 'boolean' },
-  'initial-rtt': { type: 'string' },
-  'no-post-quantum': { type: 'boolean' },
-  ...FINDING_OPTIONS,
-} as const;
-
 function readOrigins(texts: readonly string[]): readonly OriginParts[] {
   if (texts.length === 0)
     throw new Complaint(
@@ -156,7 +127,7 @@ export function trialsIn(mode: Mode, asked: number | null): number {
 
 /** The command, every value checked. Throws a Complaint for the first mistake. */
 export function parseRaceCommand(args: readonly string[]): RaceCommand {
-  const { values, positionals } = parseCommand('race', args, OPTIONS);
+  const { values, positionals } = parseCommand('race', args, RACE_OPTIONS);
   const mode = oneOf('bad-mode', 'mode', values.mode, MODES, 'race');
   const trialsAsked = wholeNumber('trials', values.trials, 1, 100_000, null);
   const trials = trialsIn(mode, trialsAsked);

@@ -1,6 +1,8 @@
 // A race document for people: one table over all origins, then each origin's photo finish and verdict.
 import type { AttemptError, CacheUse, OriginRace, RaceDocument, Trial } from '@photofinish/shared/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
+import { codeHint } from './codes.ts';
+import { type NetworkNames, NO_NAMES, networkLabel } from './network-names.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
   type Cell,
@@ -37,7 +39,7 @@ const MANY_TRIALS: readonly Column[] = [
 
 function remarkOf(trial: Trial): string {
   if (trial.cacheHit) return 'from the host cache';
-  if (trial.lateH3) return 'HTTP/3 came late';
+  if (trial.lateH3) return 'HTTP/3 was late';
   return '';
 }
 
@@ -79,8 +81,10 @@ function share(part: number, whole: number): string {
 /** Hit ratio and accuracy, which are different things; nothing for a single trial, whose row says it. */
 function cacheWords({ lookups, hits, scored, right }: CacheUse): string | null {
   if (lookups < 2) return null;
-  const hit = `Host cache: ${hits} of ${lookups} look-ups hit${share(hits, lookups)}`;
-  return scored === 0 ? `${hit}.` : `${hit}, ${right} of ${scored} remembered right${share(right, scored)}.`;
+  const hit = `Host cache: ${hits} of ${lookups} lookups hit${share(hits, lookups)}`;
+  return scored === 0
+    ? `${hit}.`
+    : `${hit}; the remembered protocol was adopted in ${right} of ${scored}${share(right, scored)}.`;
 }
 
 function unracedWords({ code, message }: AttemptError): string {
@@ -102,19 +106,33 @@ function details(race: OriginRace, paint: Paint): string[] {
   return [
     ...head,
     ...drawPhotoFinish(race, paint),
-    ...(cache === null ? [] : [`${INDENT}${cache}`]),
+    ...(cache === null ? [] : wrapped(cache, INDENT)),
     ...wrapped(printable(verdict.text), INDENT),
     ...verdict.findings.flatMap((finding) => wrapped(`Also: ${printable(finding.text)}`, INDENT)),
-    ...(leavesUntried(race) ? wrapped(`To try everything: photofinish explain ${race.origin}`, INDENT) : []),
+    ...wrapped(`What this means: ${codeHint(verdict.code)}`, INDENT).map((line) => paint('dim', line)),
+    ...(leavesUntried(race)
+      ? wrapped(`For the whole picture: photofinish explain ${race.origin}`, INDENT)
+      : []),
   ];
 }
 
+/** Where outcomes were filed, for whoever looks for them in the host cache. */
+function networkLines({ memory, races }: RaceDocument, paint: Paint, names: NetworkNames): string[] {
+  const networks = [
+    ...new Set(races.filter(({ trials }) => trials.length > 0).map(({ network }) => network)),
+  ];
+  if (memory !== 'full' || networks.length === 0) return [];
+  const labels = networks.map((network) => networkLabel(network, names)).join(', ');
+  return ['', paint('dim', `On network ${labels}.`)];
+}
+
 /** The whole text, without a final line break. */
-export function raceText(document: RaceDocument, paint: Paint): string {
+export function raceText(document: RaceDocument, paint: Paint, names: NetworkNames = NO_NAMES): string {
   const many = document.races.some((race) => race.trials.length > 1);
   const rows = document.races.map((race) => (many ? manyTrialsRow(race, paint) : oneTrialRow(race, paint)));
   return [
     ...table(many ? MANY_TRIALS : ONE_TRIAL, rows, paint),
     ...document.races.flatMap((race) => details(race, paint)),
+    ...networkLines(document, paint, names),
   ].join('\n');
 }

@@ -15,6 +15,7 @@ import { openRacing, type RaceSpec, type Racing, type RacingParts } from '../rac
 import { cachePath } from './caching.ts';
 import { linesOf } from './input-lines.ts';
 import { stoppedByInterrupt } from './interrupt.ts';
+import { type NetworkNames, NO_NAMES, networkMeant } from './network-names.ts';
 import { MAX_LINE_CHARS } from './race-line.ts';
 import { parseRaceCommand, type RaceCommand, trialsIn } from './race-options.ts';
 import { allAdopted, inParallel, joinRuns, splitTrials } from './race-series.ts';
@@ -51,8 +52,12 @@ function trialCounter(command: RaceCommand, terminal: Terminal): () => void {
 }
 
 /** Only memory `full` writes; the others leave not even the salt behind that names networks. */
-export function networkOf(command: Pick<RaceCommand, 'network' | 'memory'>, path: string): Network {
-  if (command.network !== null) return namedNetwork(command.network);
+export function networkOf(
+  command: Pick<RaceCommand, 'network' | 'memory'>,
+  path: string,
+  names: NetworkNames,
+): Network {
+  if (command.network !== null) return namedNetwork(networkMeant(command.network, names));
   const salt = saltPath(path);
   if (command.memory !== 'full' && !existsSync(salt)) return namedNetwork(UNNAMED_NETWORK);
   const source = systemSource(process.platform, systemClock);
@@ -116,7 +121,8 @@ async function runOnce(running: Running, run: Run): Promise<OriginRace> {
 
 /** Races report failure as data; what is left is a transport that cannot be loaded. */
 function cannotRace(error: unknown): Complaint {
-  return new Complaint('cannot-race', error instanceof Error ? error.message : String(error), EXIT_FAILED);
+  const [why] = (error instanceof Error ? error.message : String(error)).split('\n');
+  return new Complaint('cannot-race', `${why}; "photofinish doctor" says what to do`, EXIT_FAILED);
 }
 
 /** One record for each origin, in the order of the command line. */
@@ -167,6 +173,7 @@ interface Session {
   readonly command: RaceCommand;
   readonly race: Racing;
   readonly network: string;
+  readonly names: NetworkNames;
   readonly stop: AbortController;
   /** Whether the network changed on the way, which stops everything. */
   readonly moved: () => boolean;
@@ -183,12 +190,12 @@ function exitCode({ moved, stop }: Session, allWell: boolean, terminal: Terminal
 }
 
 async function raceCommandLine(session: Session, terminal: Terminal): Promise<number> {
-  const { command, race, network, stop, moved } = session;
+  const { command, race, network, names, stop, moved } = session;
   const trialOver = trialCounter(command, terminal);
   const raced = await raceAll({ command, race, network, signal: stop.signal, trialOver });
   const races = moved() ? raced.map(cutShort) : raced;
   const document = documentOf(command, races);
-  terminal.result(command.json ? JSON.stringify(document) : raceText(document, terminal.paint));
+  terminal.result(command.json ? JSON.stringify(document) : raceText(document, terminal.paint, names));
   return exitCode(session, allAdopted(races), terminal);
 }
 
@@ -242,7 +249,8 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
   const say = (message: string): void => terminal.error('cache-unavailable', message);
   const remembers = command.memory === 'full' || (command.memory === 'hints' && existsSync(path));
   const cache = remembers ? openHostCache({ path, clock: systemClock, say }) : null;
-  const network = networkOf(command, path);
+  const names = cache?.networkNames() ?? NO_NAMES;
+  const network = networkOf(command, path, names);
   let moved = false;
   let stopWatching: (() => void) | null = null;
   try {
@@ -253,7 +261,7 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
         moved = true;
         stop.abort();
       });
-    const session: Session = { command, race, network: key, stop, moved: () => moved };
+    const session: Session = { command, race, network: key, names, stop, moved: () => moved };
     return await (command.fromInput ? raceInput(session, terminal) : raceCommandLine(session, terminal));
   } finally {
     stopWatching?.();

@@ -34,8 +34,11 @@ function columns(titles: readonly string[]) {
 export function reportText(report: Report, paint: Paint): string {
   const { browser, period } = report;
   const head = [
-    paint('bold', `${browser.name} ${printable(browser.version)}, network ${printable(report.network)}`),
-    `${period.from} to ${period.to}`,
+    paint(
+      'bold',
+      `${browser.name} ${printable(browser.version)}, network ${printable(networksWords(report))}`,
+    ),
+    periodWords(period),
     '',
   ];
   if (report.sites.length === 0) return [...head, 'No site was recorded.'].join('\n');

@@ -8,19 +8,11 @@ import { reportDiffToHtml } from '@photofinish/shared/report-diff-html';
 import { reportDiffToMarkdown } from '@photofinish/shared/report-diff-markdown';
 import { reportToHtml } from '@photofinish/shared/report-html';
 import { reportToMarkdown } from '@photofinish/shared/report-markdown';
+import { REPORT_OPTIONS } from './options.ts';
 import { onlySites, readReport } from './report-file.ts';
 import { reportDiffText, reportText } from './report-text.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
-
-const OPTIONS = {
-  diff: { type: 'boolean' },
-  site: { type: 'string', multiple: true },
-  html: { type: 'string' },
-  csv: { type: 'string' },
-  markdown: { type: 'boolean' },
-  json: { type: 'boolean' },
-} as const;
 
 const FORMS = '--html, --csv, --markdown and --json';
 
@@ -87,7 +79,7 @@ function compare(before: Report, after: Report, asked: Asked, terminal: Terminal
 
 /** Runs `report`; every file is checked before anything is printed. */
 export function runReport(args: readonly string[], terminal: Terminal): number {
-  const { values, positionals } = parseCommand('report', args, OPTIONS);
+  const { values, positionals } = parseCommand('report', args, REPORT_OPTIONS);
   const { html, csv, markdown, json } = values;
   const forms = [html, csv, markdown, json].filter((form) => form !== undefined).length;
   if (positionals.length === 0) throw new Complaint('bad-usage', 'report needs at least one FILE');

@@ -9,6 +9,8 @@ export interface Terminal {
   result(text: string): void;
   /** Writes `photofinish: CODE: message` to stderr. */
   error(code: ComplaintCode, message: string): void;
+  /** Asks on a terminal, no unless the answer is yes; where nobody can be asked it is yes, for a script's sake. */
+  confirm(question: string): Promise<boolean>;
   /** Shows a line that the next one replaces; nothing unless stderr is a terminal. */
   progress(text: string): void;
 }
@@ -42,6 +44,17 @@ export function processTerminal(): Terminal {
     error(code, message) {
       clear();
       stderr.write(`photofinish: ${code}: ${printable(message)}\n`);
+    },
+    async confirm(question) {
+      clear();
+      if (!process.stdin.isTTY || !stderr.isTTY) return true;
+      const { createInterface } = await import('node:readline/promises');
+      const lines = createInterface({ input: process.stdin, output: stderr });
+      // An end of input is no answer, and so is an interrupt.
+      const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+      const answer = await Promise.race([lines.question(`${question} [y/N] `), ended]);
+      lines.close();
+      return /^y(es)?$/i.test(answer.trim());
     },
     progress(text) {
       if (!stderr.isTTY) return;

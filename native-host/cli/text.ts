@@ -49,6 +49,11 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / size)} ${unit}`;
 }
 
+/** How long ago something was; what lies ahead, for a clock that was set back, is now. */
+export function ago(atMs: number, nowMs: number): string {
+  return `${duration(Math.max(0, nowMs - atMs))} ago`;
+}
+
 /** What a server or a file said, made safe for a terminal: control characters cannot move the cursor. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, '?');

@@ -1,6 +1,7 @@
 // What a command line may look like: parsing with one clear complaint per mistake. Nothing here touches the network,
 // so a mistake is always found before anything is raced.
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { didYouMean } from './suggest.ts';
 
 /** Every code that stands between `photofinish:` and the message on stderr; append-only. */
 export type ComplaintCode =
@@ -20,6 +21,7 @@ export type ComplaintCode =
   | 'bad-extension-id'
   | 'bad-directory'
   | 'bad-report'
+  | 'bad-code'
   | 'cannot-race'
   | 'races-wait'
   | 'cache-unavailable'
@@ -27,7 +29,10 @@ export type ComplaintCode =
   | 'cannot-write'
   | 'cancelled'
   | 'network-changed'
-  | 'internal';
+  | 'internal'
+  | 'no-browser'
+  | 'not-built'
+  | 'no-addon';
 
 export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
@@ -58,6 +63,13 @@ export function parseCommand<const T extends Options>(
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: true });
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
+    const unknown = /^Unknown option '(-+)([^']*)'/.exec(text);
+    if (unknown !== null) {
+      const [, dashes = '', name = ''] = unknown;
+      const near = didYouMean(name, [...Object.keys(options), 'help'], '--');
+      const hint = near || `; see "photofinish ${command} --help"`;
+      throw new Complaint('bad-usage', `${command} has no option "${dashes}${name}"${hint}`);
+    }
     const [first = text] = text.split(/\.\s|\n/);
     const said = first.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
     throw new Complaint('bad-usage', `${said}; see "photofinish ${command} --help"`);
@@ -82,6 +94,16 @@ export function wholeNumber<Fallback extends number | null>(
   return value;
 }
 
+/** The complaint about a value that is none of a closed list. */
+export function notOneOf(
+  code: ComplaintCode,
+  what: string,
+  text: string,
+  values: readonly string[],
+): Complaint {
+  return new Complaint(code, `${what} takes ${listed(values)}, not "${text}"${didYouMean(text, values)}`);
+}
+
 /** One of a closed list, or the fallback when the option is absent. */
 export function oneOf<T extends string>(
   code: ComplaintCode,
@@ -92,7 +114,7 @@ export function oneOf<T extends string>(
 ): T {
   if (text === undefined) return fallback;
   const found = values.find((value) => value === text);
-  if (found === undefined) throw new Complaint(code, `--${option} takes ${listed(values)}, not "${text}"`);
+  if (found === undefined) throw notOneOf(code, `--${option}`, text, values);
   return found;
 }
 

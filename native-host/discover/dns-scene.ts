@@ -1,6 +1,6 @@
 // A DNS server on loopback for tests of discovery: the real client asks it over UDP, and a test says what it answers.
 import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { isIPv4 } from 'node:net';
 import type { TestContext } from 'node:test';
 import { decode, encode, type Answer as Packet } from 'dns-packet';
@@ -22,7 +22,12 @@ export interface HttpsScript {
 
 /** Records (addresses, or HTTPS records), a code instead of them, or silence. */
 export type Reply =
-  | { readonly records: readonly (string | HttpsScript)[]; readonly afterMs?: number; readonly ttl?: number }
+  | {
+      readonly records: readonly (string | HttpsScript)[];
+      readonly ttl?: number;
+      /** The answer is held back until then. */
+      readonly after?: Promise<unknown>;
+    }
   | keyof typeof CODES
   | 'silence';
 
@@ -33,6 +38,10 @@ export interface DnsScene {
   readonly server: string;
   /** Every question so far, as `A a.test`. */
   readonly asked: readonly string[];
+  /** Those of them that meet silence, or whose answer is held back. */
+  readonly held: ReadonlySet<string>;
+  /** Resolves once that question has been asked. */
+  heard(question: string): Promise<void>;
 }
 
 function parameter(key: number, value: Buffer): Buffer {
@@ -76,30 +85,46 @@ function packetOf(name: string, kind: QueryKind, record: string | HttpsScript, t
 export async function dnsScene(t: TestContext, script: Script): Promise<DnsScene> {
   const socket = createSocket('udp4');
   const asked: string[] = [];
-  const timers = new Set<NodeJS.Timeout>();
-  socket.on('message', (bytes, peer) => {
+  const held = new Set<string>();
+  const questions = new EventEmitter();
+  let open = true;
+  socket.on('message', async (bytes, peer) => {
     const query = decode(bytes);
     const [question] = query.questions ?? [];
     if (question === undefined) return;
     const kind = ((question.type as string) === HTTPS ? 'HTTPS' : question.type) as QueryKind;
-    asked.push(`${kind} ${question.name}`);
-    const nth = asked.filter((one) => one === `${kind} ${question.name}`).length;
-    const reply = script(question.name, kind, nth);
+    const name = `${kind} ${question.name}`;
+    asked.push(name);
+    const reply = script(question.name, kind, asked.filter((one) => one === name).length);
+    const code = typeof reply === 'string' && reply !== 'silence' ? CODES[reply] : 0;
+    const { records = [], after = null, ttl = 300 } = typeof reply === 'string' ? {} : reply;
+    if (reply === 'silence' || after !== null) held.add(name);
+    questions.emit('question');
     if (reply === 'silence') return;
-    const code = typeof reply === 'string' ? CODES[reply] : 0;
-    const { records = [], afterMs = 0, ttl = 300 } = typeof reply === 'string' ? {} : reply;
+    if (after !== null) {
+      await after;
+      held.delete(name);
+    }
+    if (!open) return;
     const answers = records.map((record) => packetOf(question.name, kind, record, ttl));
     const flags = 0x0180 | code;
     const answer = encode({ type: 'response', id: query.id ?? 0, flags, questions: [question], answers });
-    timers.add(setTimeout(() => socket.send(answer, peer.port, peer.address), afterMs));
+    socket.send(answer, peer.port, peer.address);
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
   t.after(() => {
-    for (const timer of timers) clearTimeout(timer);
+    open = false;
     socket.close();
   });
-  return { server: `127.0.0.1:${socket.address().port}`, asked };
+  return {
+    server: `127.0.0.1:${socket.address().port}`,
+    asked,
+    held,
+    async heard(question) {
+      while (!asked.includes(question)) await once(questions, 'question');
+    },
+  };
 }
 
 /** Records of a few names; every other name does not exist. */

@@ -23,6 +23,8 @@ export interface UserDirectories {
   readonly configHome: string;
   /** Below which they keep what they make: `$XDG_DATA_HOME`, `~/Library/Application Support`, `%LOCALAPPDATA%`. */
   readonly dataHome: string;
+  /** The directories of `PATH`, relative ones left out. */
+  readonly searchPath: readonly string[];
 }
 
 export interface Browser {
@@ -31,6 +33,8 @@ export interface Browser {
   readonly family: BrowserFamily;
   /** One of these exists once the browser has run for this user. */
   readonly profileDirectories: readonly string[];
+  /** Its programs: a name is looked for on the `PATH`, a path stands for itself. */
+  readonly programs: readonly string[];
   /** The native messaging manifest that is for this browser. */
   readonly manifest: string;
   /** The registry key that names the manifest; null where the browser finds it by its place. */
@@ -41,7 +45,10 @@ export interface Browser {
 
 export interface Sandbox {
   readonly kind: 'Snap' | 'Flatpak';
+  /** Where the package keeps this user's data. */
   readonly directory: string;
+  /** What the shell starts it by. Distributions put a script of the browser's own name before it. */
+  readonly program: string;
 }
 
 /** Chromium's spelling of an id: 128 bits, each hex digit written as a letter from a to p. */

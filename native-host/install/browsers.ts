@@ -10,27 +10,30 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The user's directories from the environment; relative paths there are ignored, as the XDG specification asks. */
 export function userDirectories(platform: Platform, environment: Environment, home: string): UserDirectories {
-  const { isAbsolute, join } = pathsOf(platform);
+  const { delimiter, isAbsolute, join } = pathsOf(platform);
   const pick = (name: string, fallback: string): string => {
     const value = environment[name];
     return value !== undefined && isAbsolute(value) ? value : join(home, fallback);
   };
+  const searchPath = (environment.PATH ?? '').split(delimiter).filter((directory) => isAbsolute(directory));
   switch (platform) {
     case 'linux':
       return {
         platform,
         home,
+        searchPath,
         configHome: pick('XDG_CONFIG_HOME', '.config'),
         dataHome: pick('XDG_DATA_HOME', '.local/share'),
       };
     case 'darwin': {
       const support = join(home, 'Library/Application Support');
-      return { platform, home, configHome: support, dataHome: support };
+      return { platform, home, searchPath, configHome: support, dataHome: support };
     }
     case 'win32':
       return {
         platform,
         home,
+        searchPath,
         configHome: pick('APPDATA', 'AppData\\Roaming'),
         dataHome: pick('LOCALAPPDATA', 'AppData\\Local'),
       };
@@ -59,6 +62,7 @@ export function browserAt(browser: Browser, userDataDirectory: string, platform:
   return {
     ...browser,
     profileDirectories: [userDataDirectory],
+    programs: [],
     manifest: pathsOf(platform).join(hostDirectoryIn(userDataDirectory, platform), MANIFEST_FILE),
     registryKey: null,
     sandboxes: [],

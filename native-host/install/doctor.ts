@@ -7,7 +7,7 @@ import type { HelloResult } from './hello.ts';
 import { type Launcher, parseLauncher } from './launcher.ts';
 import { type Machine, pathsOf } from './machine.ts';
 import { allowedBy, chromiumCaller, type HostManifest, parseManifest } from './manifest.ts';
-import type { Target } from './plan.ts';
+import { NOT_FOUND, type Target } from './plan.ts';
 
 /** What an installation was made with and the next one should be, too. */
 export interface Kept {
@@ -103,7 +103,8 @@ function manifestPath(target: Target, machine: Machine, add: Add, again: string)
   if (named !== null && disk.kindOf(named) !== 'nothing') return named;
   if (named !== null && registryKey !== null)
     add('manifest', 'problem', `the registry key ${registryKey} names ${named}, which does not exist`, again);
-  else if (target.state === 'absent') add('manifest', 'note', 'not found for this user');
+  else if (target.state === 'absent') add('manifest', 'note', NOT_FOUND);
+  else if (target.state === 'installed') add('manifest', 'note', 'the helper is not installed for it', again);
   else if (target.state === 'sandboxed') add('manifest', 'note', target.note ?? 'sandboxed');
   else if (registryKey === null) add('manifest', 'problem', `no manifest at ${manifest}`, again);
   else add('manifest', 'problem', `no registry key ${registryKey}`, again);

@@ -1,6 +1,7 @@
 // Everything the doctor looks at: each browser's way to the helper, then what all of them share: settings, host cache,
 // network and addon. The command prints it, and a helper that runs tells it over the wire.
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { DoctorFinding as Finding } from '@photofinish/shared/doctor';
 import { openHostCache } from '../cache/store.ts';
 import { defaultConfigPath, loadSettings, type Settings, SettingsError } from '../config.ts';
@@ -8,9 +9,13 @@ import { networkKey, networkWords, UNIDENTIFIED } from '../network/key.ts';
 import { keptSalt, saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
-import { loadQuicAddon } from '../quic/addon.ts';
+import { whyNotWritable } from '../private-directory.ts';
 import { systemClock } from '../race/clock.ts';
+import { readTrust } from '../trust.ts';
 import { userHome } from '../user-home.ts';
+import { PROGRAM } from '../version.ts';
+import type { Caller } from '../wire/caller.ts';
+import { addonFinding, HELPER as SUBJECT } from './addon-finding.ts';
 import { userDirectories } from './browsers.ts';
 import { examineBrowser, type Kept } from './doctor.ts';
 import { launchOf, sayHello } from './hello.ts';
@@ -22,42 +27,86 @@ import { type InstallRequest, type Target, targetsOf } from './plan.ts';
 const HELLO_TIMEOUT_MS = 2000;
 /** Where there is no salt yet no key is shown, so any will do. */
 const SALT_STAND_IN_BYTES = 16;
-const SUBJECT = 'Helper';
 const BROWSERS = 'Browsers';
+const THIS_BROWSER = 'This browser';
 
 function configFinding(path: string | null): { finding: Finding; settings: Settings | null } {
   const base = { subject: SUBJECT, check: 'config' } as const;
   try {
     const settings = loadSettings(path === null ? {} : { path });
-    const text = settings.source ?? `no settings file at ${defaultConfigPath()}: the defaults hold`;
+    const text = settings.source ?? `no settings file at ${defaultConfigPath()}; using the defaults`;
     return { finding: { ...base, state: 'ok', text, remedy: null }, settings };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    const remedy = 'Mend or remove the settings file.';
+    const remedy = 'Correct the settings file, or remove it.';
     return { finding: { ...base, state: 'problem', text: error.message, remedy }, settings: null };
   }
 }
 
+/** What a race over the port would fail for, although the settings themselves are well-formed. */
+async function settingsProblems({ ca, logsPath }: Settings): Promise<Finding[]> {
+  const base = { subject: SUBJECT, check: 'config', state: 'problem' } as const;
+  const trust = await readTrust(ca);
+  const unwritable = logsPath === null ? null : whyNotWritable(dirname(logsPath));
+  return [
+    ...(trust.ok ? [] : [{ ...base, text: trust.message, remedy: 'Correct "ca" in the settings file.' }]),
+    ...(unwritable === null
+      ? []
+      : [
+          {
+            ...base,
+            text: `the log ${logsPath} cannot be written: ${unwritable}`,
+            remedy: 'Make its directory writable, or change "logs" in the settings file.',
+          },
+        ]),
+  ];
+}
+
 function cacheFinding(path: string): Finding {
   const base = { subject: SUBJECT, check: 'cache' } as const;
-  if (!existsSync(path))
-    return { ...base, state: 'ok', text: `${path} will be made when it is needed`, remedy: null };
+  const unusable = (reason: string | null): Finding => ({
+    ...base,
+    state: 'problem',
+    text: `${path} cannot be used, so nothing will be remembered: ${reason}`,
+    remedy:
+      'Make the file and its directory writable, free disk space, or, if the file is newer, update the helper.',
+  });
+  // Looking must not create it.
+  if (!existsSync(path)) {
+    const reason = whyNotWritable(dirname(path));
+    return reason === null
+      ? { ...base, state: 'ok', text: `${path} will be created when it is needed`, remedy: null }
+      : unusable(reason);
+  }
   const cache = openHostCache({ path, clock: systemClock });
   const { store, storeReason, origins } = cache.stats();
   cache.close();
-  if (store === 'sqlite') return { ...base, state: 'ok', text: `${path}, ${origins} origins`, remedy: null };
-  return {
-    ...base,
-    state: 'problem',
-    text: `${path} cannot be used, so nothing is remembered: ${storeReason}`,
-    remedy: 'Make the file writable for you, free disk space, or update the helper if the file is newer.',
-  };
+  if (store !== 'sqlite') return unusable(storeReason);
+  const counted = `${origins} ${origins === 1 ? 'origin' : 'origins'}`;
+  return { ...base, state: 'ok', text: `${path}, ${counted}`, remedy: null };
+}
+
+/** A network's key, behind the name that the user gave it. */
+function nameBeside(key: string, cachePath: string): string {
+  if (!existsSync(cachePath)) return key;
+  const cache = openHostCache({ path: cachePath, clock: systemClock });
+  const name = cache.networkNames().get(key);
+  cache.close();
+  return name === undefined ? key : `${name} (${key})`;
 }
 
 async function networkFinding(cachePath: string): Promise<Finding> {
   const base = { subject: SUBJECT, check: 'network' } as const;
-  // To look must not make the salt.
-  const salt = keptSalt(saltPath(cachePath));
+  // Looking must not create the salt.
+  const saltFile = saltPath(cachePath);
+  const salt = keptSalt(saltFile);
+  if (salt === null && existsSync(saltFile))
+    return {
+      ...base,
+      state: 'problem',
+      text: `${saltFile} cannot be used, so every start of the helper takes this network for another one`,
+      remedy: 'Make the file readable for you, or remove it: a new one is made.',
+    };
   const source = systemSource(process.platform, systemClock);
   const network = watchNetwork({
     source,
@@ -69,28 +118,15 @@ async function networkFinding(cachePath: string): Promise<Finding> {
     return {
       ...base,
       state: 'problem',
-      text: 'networks cannot be told apart here, so nothing is remembered',
-      remedy: 'Check that the commands which show routes and neighbours of this system can be run.',
+      text: 'this network cannot be told from others, so nothing will be remembered',
+      remedy: "Check that this system's commands for routes and neighbours can be run.",
     };
   const facts = network.facts();
-  if (facts === null) return { ...base, state: 'note', text: 'no route leads out', remedy: null };
-  const named = salt === null ? 'its key is made with the cache' : networkKey(facts, salt);
+  if (facts === null)
+    return { ...base, state: 'note', text: 'offline: there is no default route', remedy: null };
+  const named =
+    salt === null ? 'its key will be made with the cache' : nameBeside(networkKey(facts, salt), cachePath);
   return { ...base, state: 'ok', text: `${networkWords(facts)}: ${named}`, remedy: null };
-}
-
-function addonFinding(isCheckout: boolean): Finding {
-  const base = { subject: SUBJECT, check: 'addon' } as const;
-  try {
-    loadQuicAddon();
-    return { ...base, state: 'ok', text: 'the HTTP/3 addon loads', remedy: null };
-  } catch (error) {
-    const [why] = (error instanceof Error ? error.message : String(error)).split('\n');
-    const text = `the HTTP/3 addon does not load, so only HTTP/2 can be tried: ${why}`;
-    const remedy = isCheckout
-      ? 'Run "npm run build" at the top of the checkout.'
-      : 'Install photofinish anew without --omit=optional, under the Node that the launcher names.';
-    return { ...base, state: 'problem', text, remedy };
-  }
 }
 
 /** The command that installs for one browser what was asked, with what was there kept. */
@@ -139,14 +175,36 @@ async function browserFindings(
       subject: BROWSERS,
       check: 'manifest',
       state: 'problem',
-      text: 'no browser can start the helper: none was found for this user',
-      remedy: `Run: ${photofinish} install --browser NAME`,
+      text: 'the helper is not installed for any browser',
+      remedy: `Run: ${photofinish} install, with --browser NAME if yours is not found`,
     });
   return { findings, config };
 }
 
+/**
+ * A browser that asks is the proof that its own way to the helper works, wherever its profile is; what is wrong with
+ * others is worth knowing, and no problem of its user's.
+ */
+function askedBy({ extension, manifest }: Caller, others: readonly Finding[]): Finding[] {
+  const ok = (check: Finding['check'], text: string): Finding => ({
+    subject: THIS_BROWSER,
+    check,
+    state: 'ok',
+    text,
+    remedy: null,
+  });
+  return [
+    ...(manifest === null ? [] : [ok('manifest', manifest)]),
+    ok('extension', `${extension} may start the helper`),
+    ok('hello', `${PROGRAM} answered`),
+    ...others
+      .filter(({ subject }) => subject !== BROWSERS)
+      .map((finding): Finding => (finding.state === 'problem' ? { ...finding, state: 'note' } : finding)),
+  ];
+}
+
 function withoutBrowsers(): { findings: Finding[]; config: null } {
-  const text = `browsers on this system (${process.platform}) are not known`;
+  const text = `Photofinish does not know the browsers of this system (${process.platform})`;
   const finding: Finding = { subject: BROWSERS, check: 'manifest', state: 'note', text, remedy: null };
   return { findings: [finding], config: null };
 }
@@ -158,6 +216,8 @@ export interface ExaminationRequest {
   readonly extensionIds: readonly string[];
   /** The settings file in use; null: the one that launchers name, or the default one. */
   readonly config: string | null;
+  /** Who asks over the port; null: the command line. */
+  readonly caller: Caller | null;
 }
 
 /** All findings, browsers first. */
@@ -168,11 +228,15 @@ export async function allFindings(request: ExaminationRequest): Promise<Finding[
     machine === null ? withoutBrowsers() : await browserFindings(machine, userDataDirectory, extensionIds);
   const { finding, settings } = configFinding(request.config ?? browsers.config);
   return [
-    ...browsers.findings,
+    ...(request.caller === null ? browsers.findings : askedBy(request.caller, browsers.findings)),
     finding,
     ...(settings === null
       ? []
-      : [cacheFinding(settings.cachePath), await networkFinding(settings.cachePath)]),
+      : [
+          ...(await settingsProblems(settings)),
+          cacheFinding(settings.cachePath),
+          await networkFinding(settings.cachePath),
+        ]),
     addonFinding(machine !== null && checkoutOf(surroundings(machine.platform)) !== null),
   ];
 }

@@ -154,14 +154,15 @@ test('Firefox with its profile in the XDG place still gets its manifest below .m
   assert.ok(existsSync(join(directories.home, MANIFESTS.firefox)));
 });
 
-test('XDG directories are followed, relative ones ignored', (t) => {
+test('XDG directories and the PATH are followed, relative ones ignored', (t) => {
   const { home } = newHome(t, []);
-  const environment = { XDG_CONFIG_HOME: join(home, 'c'), XDG_DATA_HOME: 'relative' };
+  const environment = { XDG_CONFIG_HOME: join(home, 'c'), XDG_DATA_HOME: 'relative', PATH: '/a:b::/c' };
   assert.deepEqual(userDirectories('linux', environment, home), {
     platform: 'linux',
     home,
     configHome: join(home, 'c'),
     dataHome: join(home, '.local/share'),
+    searchPath: ['/a', '/c'],
   });
 });
 

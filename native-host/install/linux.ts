@@ -8,18 +8,40 @@ const { join } = posix;
 interface ChromiumPlace {
   readonly name: BrowserName;
   readonly directory: string;
+  readonly programs: readonly string[];
   readonly snap?: string;
   readonly flatpak: string;
 }
 
+/** Where Snap and a Flatpak for all users put what starts their programs. */
+const SNAP_PROGRAMS = '/snap/bin';
+const FLATPAK_PROGRAMS = '/var/lib/flatpak/exports/bin';
+
 /** Below `$XDG_CONFIG_HOME` (Chromium's docs/user_data_dir.md); package names as Snapcraft and Flathub list them. */
 const CHROMIUM_FAMILY: readonly ChromiumPlace[] = [
-  { name: 'chromium', directory: 'chromium', snap: 'chromium', flatpak: 'org.chromium.Chromium' },
-  { name: 'chrome', directory: 'google-chrome', flatpak: 'com.google.Chrome' },
-  { name: 'edge', directory: 'microsoft-edge', flatpak: 'com.microsoft.Edge' },
+  {
+    name: 'chromium',
+    directory: 'chromium',
+    programs: ['chromium', 'chromium-browser'],
+    snap: 'chromium',
+    flatpak: 'org.chromium.Chromium',
+  },
+  {
+    name: 'chrome',
+    directory: 'google-chrome',
+    programs: ['google-chrome', 'google-chrome-stable'],
+    flatpak: 'com.google.Chrome',
+  },
+  {
+    name: 'edge',
+    directory: 'microsoft-edge',
+    programs: ['microsoft-edge', 'microsoft-edge-stable'],
+    flatpak: 'com.microsoft.Edge',
+  },
   {
     name: 'brave',
     directory: 'BraveSoftware/Brave-Browser',
+    programs: ['brave-browser', 'brave-browser-stable', 'brave'],
     snap: 'brave',
     flatpak: 'com.brave.Browser',
   },
@@ -27,8 +49,16 @@ const CHROMIUM_FAMILY: readonly ChromiumPlace[] = [
 
 /** The browsers of a user of Linux. */
 export function linuxBrowsers({ home, configHome }: UserDirectories): readonly Browser[] {
-  const snap = (name: string): Sandbox => ({ kind: 'Snap', directory: join(home, 'snap', name) });
-  const flatpak = (app: string): Sandbox => ({ kind: 'Flatpak', directory: join(home, '.var/app', app) });
+  const snap = (name: string): Sandbox => ({
+    kind: 'Snap',
+    directory: join(home, 'snap', name),
+    program: join(SNAP_PROGRAMS, name),
+  });
+  const flatpak = (app: string): Sandbox => ({
+    kind: 'Flatpak',
+    directory: join(home, '.var/app', app),
+    program: join(FLATPAK_PROGRAMS, app),
+  });
   const chromiums = CHROMIUM_FAMILY.map((place): Browser => {
     const profile = join(configHome, place.directory);
     return {
@@ -36,6 +66,7 @@ export function linuxBrowsers({ home, configHome }: UserDirectories): readonly B
       title: TITLES[place.name],
       family: 'chromium',
       profileDirectories: [profile],
+      programs: place.programs,
       manifest: join(profile, 'NativeMessagingHosts', MANIFEST_FILE),
       registryKey: null,
       sandboxes: [...(place.snap === undefined ? [] : [snap(place.snap)]), flatpak(place.flatpak)],
@@ -49,6 +80,7 @@ export function linuxBrowsers({ home, configHome }: UserDirectories): readonly B
     title: TITLES.firefox,
     family: 'firefox',
     profileDirectories: [join(home, '.mozilla/firefox'), join(configHome, 'mozilla/firefox')],
+    programs: ['firefox', 'firefox-esr'],
     manifest: join(home, '.mozilla/native-messaging-hosts', MANIFEST_FILE),
     registryKey: null,
     sandboxes: [snap('firefox'), flatpak('org.mozilla.firefox')],

@@ -19,7 +19,8 @@ export interface InstallRequest {
 /** A browser, and whether a manifest would do anything for it. */
 export interface Target {
   readonly browser: Browser;
-  readonly state: 'present' | 'asked' | 'sandboxed' | 'absent';
+  /** `present`: this user has a profile of it; `installed`: its program is here, and this user never started it. */
+  readonly state: 'present' | 'installed' | 'asked' | 'sandboxed' | 'absent';
   /** What the user should know besides; null for nothing. */
   readonly note: string | null;
 }
@@ -60,15 +61,32 @@ export function copyDirectory(request: InstallRequest, directories: UserDirector
   return join(dirname(launcherPath(request, directories)), name);
 }
 
+/** Why a browser is passed over. */
+export const NOT_FOUND = 'not found: this user has no profile of it, and its program is not here';
+
 function sandboxNote(browser: Browser, kind: string): string {
-  return `${browser.title} from ${kind} cannot start programs outside its sandbox; install the distribution's or the vendor's own package.`;
+  return `${browser.title} from ${kind} cannot start programs outside its sandbox; install the distribution's or the vendor's own package`;
 }
 
-function targetOf(browser: Browser, asked: boolean, exists: (path: string) => boolean): Target {
-  const sandbox = browser.sandboxes.find((place) => exists(place.directory));
+type Exists = (path: string) => boolean;
+
+/** Whether a program of the browser can be started; a script that only starts the sandboxed package is none. */
+function hasProgram({ programs, sandboxes }: Browser, directories: UserDirectories, exists: Exists): boolean {
+  if (sandboxes.some(({ program }) => exists(program))) return false;
+  const { isAbsolute, join } = pathsOf(directories.platform);
+  return programs.some((program) =>
+    isAbsolute(program)
+      ? exists(program)
+      : directories.searchPath.some((directory) => exists(join(directory, program))),
+  );
+}
+
+function targetOf(browser: Browser, asked: boolean, directories: UserDirectories, exists: Exists): Target {
+  const sandbox = browser.sandboxes.find((place) => exists(place.directory) || exists(place.program));
   const note = sandbox === undefined ? null : sandboxNote(browser, sandbox.kind);
   if (browser.profileDirectories.some(exists)) return { browser, state: 'present', note };
   if (asked) return { browser, state: 'asked', note };
+  if (hasProgram(browser, directories, exists)) return { browser, state: 'installed', note };
   return { browser, state: sandbox ? 'sandboxed' : 'absent', note };
 }
 
@@ -76,7 +94,7 @@ function targetOf(browser: Browser, asked: boolean, exists: (path: string) => bo
 export function targetsOf(
   request: InstallRequest,
   directories: UserDirectories,
-  exists: (path: string) => boolean,
+  exists: Exists,
 ): readonly Target[] {
   const known = browsersOf(directories);
   const { userDataDirectory } = request;
@@ -84,12 +102,14 @@ export function targetsOf(
     const name = request.browsers[0] ?? 'chromium';
     return known
       .filter((browser) => browser.name === name)
-      .map((browser) => targetOf(browserAt(browser, userDataDirectory, directories.platform), true, exists));
+      .map((browser) =>
+        targetOf(browserAt(browser, userDataDirectory, directories.platform), true, directories, exists),
+      );
   }
   const wanted = new Set(request.browsers);
   return known
     .filter((browser) => wanted.size === 0 || wanted.has(browser.name))
-    .map((browser) => targetOf(browser, wanted.has(browser.name), exists));
+    .map((browser) => targetOf(browser, wanted.has(browser.name), directories, exists));
 }
 
 /** The whole plan for `install`. */
@@ -97,7 +117,7 @@ export function planInstall(
   request: InstallRequest,
   { copy: parts, ...helper }: Helper,
   directories: UserDirectories,
-  exists: (path: string) => boolean,
+  exists: Exists,
 ): InstallPlan {
   const { basename, join } = pathsOf(directories.platform);
   const path = launcherPath(request, directories);
@@ -106,7 +126,7 @@ export function planInstall(
   const manifests: PlannedManifest[] = [];
   const skipped: { browser: Browser; reason: string }[] = [];
   for (const { browser, state, note } of targetsOf(request, directories, exists)) {
-    if (state === 'absent') skipped.push({ browser, reason: 'not found for this user' });
+    if (state === 'absent') skipped.push({ browser, reason: NOT_FOUND });
     else if (state === 'sandboxed') skipped.push({ browser, reason: note ?? 'sandboxed' });
     else {
       const ids = allowedExtensions(browser.family, request.extensionIds);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
 import type { BrowserName } from './browser.ts';
 import { BROWSER_NAMES } from './browser.ts';
-import { browsersOf } from './browsers.ts';
+import { browsersOf, userDirectories } from './browsers.ts';
 import { examineBrowser, type Kept } from './doctor.ts';
 import { install, uninstall } from './install.ts';
 import { parseLauncher } from './launcher.ts';
@@ -351,3 +351,53 @@ for (const [directory, name, kind] of [
     assert.deepEqual(states, ['manifest note']);
     assert.match(findings[0]?.text ?? '', words);
   });
+
+const CHROMIUM_MANIFEST = PLACES.linux.chromium.manifest;
+
+/** A home without any profile, and programs at these places. */
+function programsAt(paths: readonly string[], searchPath: string): MachineScene {
+  const scene = homeWith('linux', []);
+  for (const path of paths) scene.machine.disk.write(path, '', 0o755);
+  return { ...scene, directories: userDirectories('linux', { PATH: searchPath }, HOMES.linux) };
+}
+
+test('linux: a browser that was never started is found by its program on the PATH', async () => {
+  const scene = programsAt(['/usr/bin/chromium-browser', '/opt/b/firefox-esr'], 'relative:/opt/b:/usr/bin');
+  const before = await examine(scene, 'chromium');
+  assert.deepEqual(before.states, ['manifest note'], 'nobody has to install for every browser there is');
+  assert.match(before.findings[0]?.remedy ?? '', /install --browser chromium/);
+  const states = run(scene).browsers.map(({ browser, state }) => `${browser} ${state}`);
+  assert.deepEqual(states.toSorted(), [
+    'brave skipped',
+    'chrome skipped',
+    'chromium written',
+    'edge skipped',
+    'firefox written',
+  ]);
+  assert.ok(scene.files.has(CHROMIUM_MANIFEST));
+  assert.equal((await examine(scene, 'chromium')).states.at(-1), 'hello ok');
+});
+
+test('linux: a script on the PATH that starts the Snap is no browser that could start the helper', () => {
+  const scene = programsAt(['/usr/bin/chromium-browser', '/snap/bin/chromium'], '/usr/bin:/snap/bin');
+  const chromium = run(scene).browsers.find(({ browser }) => browser === 'chromium');
+  assert.equal(chromium?.state, 'skipped');
+  assert.match(chromium?.reason ?? '', /from Snap cannot start programs outside its sandbox/);
+  assert.equal(scene.files.has(CHROMIUM_MANIFEST), false);
+});
+
+test('linux: a distribution’s browser beside what a Snap left behind is written, with a note', () => {
+  const scene = programsAt(['/usr/bin/chromium'], '/usr/bin');
+  scene.makeDirectory(`${HOMES.linux}/snap/chromium`);
+  const chromium = run(scene).browsers.find(({ browser }) => browser === 'chromium');
+  assert.equal(chromium?.state, 'written');
+  assert.match(chromium?.reason ?? '', /Snap/);
+});
+
+test('darwin: a browser is found by its bundle, for all users or for one', () => {
+  const scene = homeWith('darwin', []);
+  scene.makeDirectory('/Applications/Google Chrome.app');
+  scene.makeDirectory(`${HOMES.darwin}/Applications/Firefox.app`);
+  const states = run(scene).browsers.flatMap(({ browser, state }) => (state === 'written' ? [browser] : []));
+  assert.deepEqual(states.toSorted(), ['chrome', 'firefox']);
+});

@@ -38,6 +38,8 @@ export function windowsBrowsers(directories: UserDirectories): readonly Browser[
   const known = (vendor: string) => ({
     manifest: join(manifestDirectory(directories), `${vendor.replace('\\', '-').toLowerCase()}.json`),
     registryKey: `HKCU\\Software\\${vendor}\\NativeMessagingHosts\\${HOST_NAME}`,
+    // Installers put no browser on the PATH; a first start makes the profile.
+    programs: [],
     sandboxes: [],
   });
   const chromiums = CHROMIUM_FAMILY.map(

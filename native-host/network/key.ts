@@ -7,6 +7,11 @@ export const NO_NETWORK = 'offline';
 /** Stands for a network that cannot be told from others; nothing is ever recorded under it. */
 export const UNIDENTIFIED = 'unidentified';
 
+/** Whether it is a network that can be met again: having none is nowhere, and `unidentified` may be anywhere. */
+export function mayBeNamed(key: string): boolean {
+  return key !== NO_NETWORK && key !== UNIDENTIFIED;
+}
+
 /** `other`: a route out of which nothing but a tunnel is seen, or a modem that looks like one. */
 export type InterfaceKind = 'wired' | 'wireless' | 'other';
 

@@ -127,19 +127,21 @@ test('misuse rejects: a second connect, a request without a connection, a bad re
 });
 
 test('a cancelled attempt does not keep the process alive', async () => {
-  const { socket, port } = await silence();
   const script = `
     const { loadQuicAddon } = await import(${JSON.stringify(new URL('./addon.ts', import.meta.url).href)});
     const { getCACertificates } = await import('node:tls');
+    const { createSocket } = await import('node:dgram');
+    const { once } = await import('node:events');
+    const silence = createSocket('udp4').bind(0, '${LOOPBACK}');
+    await once(silence, 'listening');
+    const options = { ...${JSON.stringify(options({ handshakeTimeoutMs: 600_000 }))}, port: silence.address().port };
     const { QuicAttempt, TrustStore } = loadQuicAddon();
-    const BUNDLED = getCACertificates('bundled');
-const trust = new TrustStore(BUNDLED, []);
-    const attempt = new QuicAttempt(trust, ${JSON.stringify(options({ port, handshakeTimeoutMs: 600_000 }))});
-    setTimeout(() => attempt.cancel(), 20);
+    const attempt = new QuicAttempt(new TrustStore(getCACertificates('bundled'), []), options);
+    silence.once('message', () => attempt.cancel());
     console.log((await attempt.connect()).failure.code);
+    silence.close();
   `;
   const cwd = fileURLToPath(new URL('.', import.meta.url));
   const child = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { cwd });
-  socket.close();
   assert.equal(child.stdout.trim(), 'cancelled');
 });

@@ -38,11 +38,24 @@ export function loadQuicAddon(): QuicAddon {
   return loaded;
 }
 
-/** The packages, by napi's names, of which npm installs the one whose system and C library fit. */
-function addonPackages(): readonly string[] {
+/** There is no addon here at all, as opposed to one that does not load. */
+export class AddonMissing extends Error {
+  override readonly name = 'AddonMissing';
+}
+
+/** Told by the C library that runs this process, so that nobody is sent to a package for the other one. */
+function cLibrary(): 'gnu' | 'musl' {
+  const report = process.report.getReport() as {
+    readonly header?: { readonly glibcVersionRuntime?: string };
+  };
+  return report.header?.glibcVersionRuntime === undefined ? 'musl' : 'gnu';
+}
+
+/** The package with the addon for this system, by napi's names. */
+export function addonPackage(): string {
   const base = `@photofinish/quic-${process.platform}-${process.arch}`;
-  if (process.platform === 'linux') return [`${base}-gnu`, `${base}-musl`];
-  return [process.platform === 'win32' ? `${base}-msvc` : base];
+  if (process.platform === 'linux') return `${base}-${cLibrary()}`;
+  return process.platform === 'win32' ? `${base}-msvc` : base;
 }
 
 /** The addon's file beside us or in its package; null where there is none. */
@@ -50,20 +63,16 @@ export function addonFile(): string | null {
   const beside = CANDIDATES.map((candidate) => join(import.meta.dirname, candidate)).find(existsSync);
   if (beside !== undefined) return beside;
   const { resolve } = createRequire(import.meta.filename);
-  for (const name of addonPackages())
-    try {
-      return resolve(name);
-    } catch {
-      // Not for this system, or npm was told to leave it out.
-    }
-  return null;
+  try {
+    return resolve(addonPackage());
+  } catch {
+    // npm leaves an optional package out without a word when it cannot be had.
+    return null;
+  }
 }
 
 function requireAddon(): QuicAddon {
   const file = addonFile();
-  if (file === null) {
-    const packages = addonPackages().join(' or ');
-    throw new Error(`neither a build of the QUIC addon nor a package ${packages} is there`);
-  }
+  if (file === null) throw new AddonMissing(`the package ${addonPackage()} is not installed`);
   return createRequire(import.meta.filename)(file) as QuicAddon;
 }

@@ -1,14 +1,50 @@
 // The old-HTTP contender against real peers on loopback: what works, and how it is ended.
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import { createServer as createHttpsServer } from 'node:https';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
-import { createServer as createTlsServer } from 'node:tls';
+import { setImmediate } from 'node:timers/promises';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import type { RunningAttempt } from './contender.ts';
 import { HOST, PLENTY_MS, target } from './contender-scene.ts';
 import { failureOf, h2Scene, serving } from './h2-scene.ts';
 
 const { ca, pair, contender, http2, get } = await h2Scene();
 after(() => ca.stop());
+
+/** An attempt and the socket that it opens: what has reached it is otherwise seen only by asking it something. */
+function startWatched(port: number): { readonly attempt: RunningAttempt; readonly socket: Socket } {
+  const opened: Socket[] = [];
+  const onSocket = (message: unknown): void => void opened.push((message as { socket: Socket }).socket);
+  subscribe('net.client.socket', onSocket);
+  const attempt = contender.start(target(port));
+  unsubscribe('net.client.socket', onSocket);
+  const [socket, ...others] = opened;
+  assert.ok(socket !== undefined && others.length === 0);
+  return { attempt, socket };
+}
+
+const FRAME_HEAD_BYTES = 9;
+const TYPE_HEADERS = 1;
+const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+const EMPTY_SETTINGS = Buffer.from('000000040000000000', 'hex');
+/** HEADERS on stream 1, its end, with the eighth static entry: 204 (RFC 7541 appendix A). */
+const NO_CONTENT = Buffer.from('00000101050000000189', 'hex');
+
+/** Resolves when the client has sent the header of a request. */
+async function requestOn(socket: TLSSocket): Promise<void> {
+  let seen = Buffer.alloc(0);
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    seen = Buffer.concat([seen, chunk]);
+    for (let at = PREFACE.length; at + FRAME_HEAD_BYTES <= seen.length; ) {
+      if (seen[at + 3] === TYPE_HEADERS) return;
+      at += FRAME_HEAD_BYTES + seen.readUIntBE(at, 3);
+    }
+  }
+  assert.fail('the client has ended without a request');
+}
 
 test('HTTP/2: stamps in order, private root told, request and answer as agreed', async () => {
   const seen: Record<string, unknown>[] = [];
@@ -35,6 +71,21 @@ test('HTTP/2: stamps in order, private root told, request and answer as agreed',
     assert.match(String(seen[0]?.['user-agent']), /^photofinish\/\d/);
     assert.ok(!('cookie' in (seen[0] ?? {})));
   });
+});
+
+test('several lines of Alt-Svc are one list (RFC 9110 section 5.3), over both versions', async () => {
+  const lines = ['h3=":443"', 'clear'];
+  const server = http2();
+  server.on('stream', (stream) => stream.respond({ ':status': 204, 'alt-svc': lines }, { endStream: true }));
+  const old = createHttpsServer({ ...pair }, (_request, response) =>
+    response.writeHead(204, { 'alt-svc': lines }).end(),
+  );
+  for (const one of [server, old])
+    await serving(one, async (port) => {
+      const { answer } = await get(port);
+      assert.ok(answer.ok);
+      assert.equal(answer.altSvc, 'h3=":443", clear');
+    });
 });
 
 test('HTTP/1.1 when ALPN gives that, and when the server has no ALPN at all', async () => {
@@ -95,8 +146,9 @@ test('cancel while connecting, shaking hands, or waiting for the answer resolves
     const connecting = contender.start(target(port));
     connecting.cancel();
     assert.equal((await failureOf(connecting)).error.code, 'cancelled');
-    const shaking = contender.start(target(port));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const connected = Promise.withResolvers<void>();
+    const shaking = contender.start(target(port, { onTransport: connected.resolve }));
+    await connected.promise;
     shaking.cancel();
     const failure = await failureOf(shaking);
     assert.equal(failure.error.code, 'cancelled');
@@ -113,13 +165,23 @@ test('cancel while connecting, shaking hands, or waiting for the answer resolves
 });
 
 test('a server that speaks before the request is asked loses nothing of it', async () => {
-  const server = http2();
-  server.on('stream', (stream) => stream.respond({ ':status': 204 }, { endStream: true }));
+  const said = Promise.withResolvers<Socket>();
+  // By hand: when a server of Node's has sent its SETTINGS cannot be known without asking the client.
+  const server = createTlsServer({ ...pair, ALPNProtocols: ['h2'] }, async (socket) => {
+    socket.on('error', () => {});
+    socket.write(EMPTY_SETTINGS, () => said.resolve(accepted));
+    await requestOn(socket);
+    socket.write(NO_CONTENT);
+  });
+  let accepted: Socket;
+  server.once('connection', (socket: Socket) => {
+    accepted = socket;
+  });
   await serving(server, async (port) => {
-    const attempt = contender.start(target(port));
+    const { attempt, socket } = startWatched(port);
     assert.ok((await attempt.established).ok);
-    // The server's SETTINGS arrive meanwhile.
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const { bytesWritten } = await said.promise;
+    while (socket.bytesRead < bytesWritten) await setImmediate();
     const answer = await attempt.request('GET', PLENTY_MS);
     attempt.cancel();
     assert.ok(answer.ok && answer.status === 204);
@@ -135,9 +197,10 @@ test('a connection that ends between handshake and request is told by its reason
     [closing, 'connection-closed'],
   ] as const)
     await serving(server, async (port) => {
-      const attempt = contender.start(target(port));
+      const { attempt, socket } = startWatched(port);
+      const closed = once(socket, 'close');
       assert.ok((await attempt.established).ok);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await closed;
       const answer = await attempt.request('GET', PLENTY_MS);
       attempt.cancel();
       assert.ok(!answer.ok);

@@ -51,10 +51,10 @@ function failureOf(failure: AddonFailure): AttemptFailure {
   };
 }
 
-/** The addon rejects only for misuse; it costs this attempt, not the race. */
-function broken(error: unknown): AttemptFailure {
+/** The addon rejects only for misuse, which is our fault and not the server's; it costs this attempt, not the race. */
+function misused(error: unknown): AttemptFailure {
   const message = error instanceof Error ? error.message : String(error);
-  return { ok: false, error: { code: 'h3-error', message }, atMs: 0, transportMs: null };
+  return { ok: false, error: { code: 'internal', message }, atMs: 0, transportMs: null };
 }
 
 /** Calls `listener` at most once; `withhold` makes that never. */
@@ -132,9 +132,17 @@ async function ask(
   };
 }
 
-/** The addon takes no argument that it cannot use, such as a host that may stand in a URL and in no certificate. */
+/** How the addon says that a host cannot be one of a certificate's names; a URL may hold it all the same. */
+const NO_SERVER_NAME = /^serverName /;
+
+/** The addon takes no argument that it cannot use. */
 function refused(error: unknown): RunningAttempt {
-  const failure = broken(error);
+  const fault = misused(error);
+  const reason = 'wrong-name';
+  const message = `${reason}: no certificate can name this host`;
+  const failure: AttemptFailure = NO_SERVER_NAME.test(fault.error.message)
+    ? { ...fault, error: { code: 'certificate-invalid', reason, message } }
+    : fault;
   return {
     established: Promise.resolve(failure),
     request: () => Promise.resolve(failure),
@@ -156,8 +164,8 @@ function startAttempt(target: AttemptTarget, { addon, store }: Loaded): RunningA
     return refused(error);
   }
   return {
-    established: connect(attempt, target.onTransport).catch(broken),
-    request: (method, timeoutMs) => ask(attempt, target.authority, method, timeoutMs).catch(broken),
+    established: connect(attempt, target.onTransport).catch(misused),
+    request: (method, timeoutMs) => ask(attempt, target.authority, method, timeoutMs).catch(misused),
     cancel: () => attempt.cancel(),
   };
 }

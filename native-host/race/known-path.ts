@@ -11,7 +11,10 @@ const UNKNOWN_HOST_RTT_MS = 67;
 export const ATTEMPT_DELAY_MS = 250;
 const MIN_ATTEMPT_DELAY_MS = 100;
 export const MAX_ATTEMPT_DELAY_MS = 2000;
-/** "A subsequent connection MUST NOT be started within 10 milliseconds of the previous attempt" (section 6). */
+/**
+ * "A subsequent connection MUST NOT be started within 10 milliseconds of the previous attempt" (section 6): kept between
+ * attempts under way; after one that has failed the next starts at once (docs/departures.md).
+ */
 export const LEAST_ATTEMPT_DELAY_MS = 10;
 
 /** quinn's first probe time-out before it has a sample is this many initial round-trip times. */

@@ -49,6 +49,10 @@ test('nothing adopted, or the user gave up: nothing learnt', () => {
   assert.equal(decisionOf([]), null);
 });
 
+test('a fault of ours teaches nothing about HTTP/3', () => {
+  assert.equal(decisionOf([trial(false, ['h3', 'failed', 'internal'], H2_ADOPTED)]), null);
+});
+
 test('a compare series is read as a whole; the last proof counts', () => {
   assert.equal(decisionOf([trial(false, ['h3', 'adopted']), trial(false, H2_ADOPTED)]), 'h3');
   assert.equal(decisionOf([trial(false, H3_FAILED), trial(false, H2_ADOPTED)]), 'h2');

@@ -1,5 +1,5 @@
 // What trials teach: the protocol to use from then on. One owner of that rule, for the series and for the host cache.
-import { conclusiveAttempts } from '@photofinish/shared/conclusive';
+import { conclusiveAttempts, isOurDoing } from '@photofinish/shared/conclusive';
 import type { Trial } from '@photofinish/shared/outcome';
 import { isMisdirectedAlternative } from '../cache/back-off.ts';
 import type { Decision } from './plan.ts';
@@ -7,7 +7,7 @@ import type { Decision } from './plan.ts';
 /** True: HTTP/3 works. False: it was tried and failed. Null: nobody knows, for a beaten attempt proves nothing. */
 function h3Proof(trial: Trial): boolean | null {
   const h3 = conclusiveAttempts(trial).filter(
-    (a) => a.protocol === 'h3' && a.error?.code !== 'cancelled' && !isMisdirectedAlternative(a),
+    (a) => a.protocol === 'h3' && !isOurDoing(a) && !isMisdirectedAlternative(a),
   );
   if (h3.some((a) => a.outcome === 'adopted' || a.outcome === 'established-late')) return true;
   return h3.some((a) => a.outcome === 'failed') ? false : null;

@@ -106,6 +106,11 @@ function withoutH3(lanes: readonly PlannedLane[]): readonly PlannedLane[] {
   }));
 }
 
+/** Whether HTTP/3 is left out of races in this mode, for it is known to be broken. */
+export function leavesH3Out(mode: Mode, hints: Hints, epochMs: number): boolean {
+  return raceRulesOf(mode).avoidsBroken && h3IsBroken(hints, epochMs);
+}
+
 type Pacing = Pick<PlanInput, 'mode' | 'hints' | 'startDelayMs' | 'initialRttMs' | 'freshQuic'>;
 
 function freshOf({ mode, hints, freshQuic: wanted, initialRttMs: askedMs }: Pacing): FreshRule | null {
@@ -129,7 +134,7 @@ export function planTrial(input: PlanInput): TrialPlan {
   const rules = raceRulesOf(mode);
   const lanes = plannedLanes(rules, input.endpoints);
   const remembered = rules.usesDecision && decision !== null ? rememberedLanes(lanes, decision) : null;
-  const broken = rules.avoidsBroken && h3IsBroken(hints, input.epochMs);
+  const broken = leavesH3Out(mode, hints, input.epochMs);
   return {
     host: input.host,
     // Behind a decision for old HTTP, HTTP/3 is only tried once old HTTP has failed: then nothing is known to be broken.

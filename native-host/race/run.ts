@@ -10,14 +10,10 @@ import type { Clock } from './clock.ts';
 import { type Contenders, type DrivenTrial, driveTrial } from './drive.ts';
 import { lookUp } from './look-up.ts';
 import { MODE_RULES } from './modes.ts';
-import { type Decision, planTrial, raceRulesOf } from './plan.ts';
+import { type Decision, leavesH3Out, planTrial, raceRulesOf } from './plan.ts';
 import { type Raced, recordOf } from './race-record.ts';
 import { type Known, type Remembered, remember } from './remembered.ts';
-
-/** The budget of a race that a message asks for; the command line is bound by its flag instead. */
-export const DEFAULT_TIMEOUT_MS = 3000;
-/** Pairs of `compare` behind a click: the fewest that yield a gain. */
-export const DEFAULT_PAIRS = 3;
+import { DEFAULT_PAIRS } from './series-defaults.ts';
 
 export interface RaceOptions {
   readonly origin: OriginParts;
@@ -75,10 +71,14 @@ interface Places {
 type Unfound = Extract<Discovery, { readonly ok: false }>;
 
 function queryOf(options: RaceOptions, mode: Mode, memory: Remembered): DiscoveryQuery {
+  const { clock, origin } = options;
+  const { discovers, h3Places } = raceRulesOf(mode);
+  // Within a trial their questions would hold up the origin's own answers, and nothing would come of them.
+  const idle = discovers === 'during' && leavesH3Out(mode, memory.hints, clock.epochMs());
   return {
-    origin: options.origin,
-    alternatives: memory.alternatives(options.clock.nowMs()),
-    assumeH3: raceRulesOf(mode).h3Places === 'assumed',
+    origin,
+    alternatives: idle ? [] : memory.alternatives(clock.nowMs()),
+    assumeH3: h3Places === 'assumed',
     history: memory.hints.addresses,
   };
 }

@@ -1,11 +1,9 @@
 // One summary per series of trials: counts, statistics over adopted trials, and the gain, which only `compare` yields.
 import type { CacheUse, Mode, Summary, Trial } from '@photofinish/shared/outcome';
+import { LEAST_PAIRS } from '@photofinish/shared/paired-comparison';
 import { median, statistics } from '@photofinish/shared/statistics';
 import { MODE_RULES } from './modes.ts';
 import type { Decision } from './plan.ts';
-
-/** Fewer pairs say nothing about a median. */
-const MIN_PAIRS = 3;
 
 /**
  * median(h2 established) - median(h3 established) in milliseconds over the pairs of a `compare` series in which both
@@ -25,7 +23,7 @@ function gainOf(mode: Mode, trials: readonly Trial[]): number | null {
     h2.push(old);
   }
   const [fast, old] = [median(h3), median(h2)];
-  if (h3.length < MIN_PAIRS || fast === null || old === null) return null;
+  if (h3.length < LEAST_PAIRS || fast === null || old === null) return null;
   return Math.round((old - fast) * 1000) / 1000;
 }
 

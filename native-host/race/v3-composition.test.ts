@@ -6,10 +6,12 @@ import { test } from 'node:test';
 import type { ServiceRecord } from '@photofinish/shared/discovered';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import { serviceRecord } from '@photofinish/shared/service-record.fixture';
+import { type Hints, NO_HINTS } from '../cache/hints.ts';
 import type { Answer, QueryKind } from '../discover/answer.ts';
 import { openDiscovering } from '../discover/discovery.ts';
 import { addressPolicy } from '../guard.ts';
 import { arrange } from './race-scene.ts';
+import type { Known } from './remembered.ts';
 import { raceOrigin } from './run.ts';
 import type { Script } from './virtual-time.ts';
 
@@ -29,6 +31,7 @@ interface Scene {
   /** In the order of the attempts, the last one repeating. */
   readonly h3?: readonly Script[];
   readonly h2?: readonly Script[];
+  readonly known?: Known;
 }
 
 function answerOf(name: string, kind: QueryKind, { addresses = [], services = [] }: Reply): Answer {
@@ -38,8 +41,9 @@ function answerOf(name: string, kind: QueryKind, { addresses = [], services = []
   return { ok: true, kind, services: services.map((own) => serviceRecord(name, { ...offer, ...own })) };
 }
 
-async function play({ dns, h3 = [NEVER], h2 = [NEVER] }: Scene) {
-  const { time, options } = arrange([...h3], [...h2], { mode: 'v3' });
+async function play({ dns, h3 = [NEVER], h2 = [NEVER], known }: Scene) {
+  const memory = known === undefined ? 'none' : 'hints';
+  const { time, options } = arrange([...h3], [...h2], { mode: 'v3', memory, ...(known && { known }) });
   const { clock } = time;
   const cancelled: string[] = [];
   const discovery = openDiscovering({
@@ -142,6 +146,35 @@ test('a service on another port and host is tried there and nowhere else with it
   const [first] = race.trials[0]?.attempts ?? [];
   assert.deepEqual([first?.host, first?.source], ['svc.test', 'https-record']);
 });
+
+for (const alternative of ['elsewhere.test:443', ':4433'])
+  test(`HTTP/3 known to be broken at ${alternative} costs the origin's own addresses nothing`, async () => {
+    const startsAt = async (h3Broken: Hints['h3Broken']): Promise<string | undefined> => {
+      const { race } = await play({
+        dns: {
+          [HTTPS]: { atMs: 5 },
+          'AAAA a.test': { atMs: 10, addresses: [V6] },
+          'AAAA elsewhere.test': { atMs: 900, addresses: [V6_MORE] },
+          'HTTPS elsewhere.test': { atMs: 900 },
+          'HTTPS _4433._https.a.test': { atMs: 900 },
+        },
+        h2: [{ handshakeMs: 20 }],
+        known: {
+          decision: null,
+          altSvc: `h3="${alternative}"`,
+          ageSeconds: 0,
+          hints: { ...NO_HINTS, h3Broken },
+        },
+      });
+      return attempts(race).find((one) => one.startsWith('h2'));
+    };
+    assert.equal(
+      await startsAt({ untilMs: Number.MAX_SAFE_INTEGER, code: 'udp-timeout' }),
+      `h2 ${V6} 8443 10 adopted`,
+    );
+    // Where it may work, the draft's resolution delay is spent on it.
+    assert.match((await startsAt(null)) ?? '', /^h2 \S+ 8443 (60|310) /);
+  });
 
 test('a race that is over no longer waits for names', async () => {
   const { race, cancelled } = await play({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
-import { helperArguments, isKnownCaller } from './caller.ts';
+import { callerOf, helperArguments, isKnownCaller } from './caller.ts';
 
 const CHROMIUM = `chrome-extension://${'abcdefghijklmnop'.repeat(2)}/`;
 
@@ -17,6 +17,17 @@ test('the launcher names the settings before the two dashes, the browser speaks 
 test('what a browser passes cannot name the settings', () => {
   assert.equal(helperArguments(['--', '--config', '/evil.json', CHROMIUM]).config, undefined);
   assert.equal(helperArguments(['--config', '/evil.json', CHROMIUM]).config, undefined);
+});
+
+test('Firefox says by which manifest it came, Chromium only for which extension', () => {
+  assert.deepEqual(callerOf([CHROMIUM, '--parent-window=0']), {
+    extension: 'abcdefghijklmnop'.repeat(2),
+    manifest: null,
+  });
+  assert.deepEqual(callerOf(['/m.json', FIREFOX_EXTENSION_ID]), {
+    extension: FIREFOX_EXTENSION_ID,
+    manifest: '/m.json',
+  });
 });
 
 test('only an extension is known', () => {

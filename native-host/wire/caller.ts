@@ -19,6 +19,21 @@ export function helperArguments(argv: readonly string[]): HelperArguments {
   };
 }
 
+/** The browser's extension that talks to this helper. */
+export interface Caller {
+  readonly extension: string;
+  /** The manifest that led the browser here; null where it does not say. */
+  readonly manifest: string | null;
+}
+
+/** Who a known caller is, by what the browser passed. */
+export function callerOf([first = '', second = '']: readonly string[]): Caller {
+  const chromium = /^chrome-extension:\/\/([a-p]{32})\/$/.exec(first)?.[1];
+  return chromium === undefined
+    ? { extension: second, manifest: first }
+    : { extension: chromium, manifest: null };
+}
+
 /** Chromium passes the extension's origin first; Firefox the manifest's path and the add-on id. */
 export function isKnownCaller([first = '', second]: readonly string[]): boolean {
   if (/^chrome-extension:\/\/[a-p]{32}\/$/.test(first)) return true;

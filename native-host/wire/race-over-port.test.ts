@@ -8,7 +8,7 @@ import { after, type TestContext, test } from 'node:test';
 import { dnsScene } from '../discover/dns-scene.ts';
 import { HOST, LOOPBACK } from '../race/contender-scene.ts';
 import { h2Scene, serving } from '../race/h2-scene.ts';
-import { DEFAULT_TIMEOUT_MS } from '../race/run.ts';
+import { DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
 import { MAX_RACES_PER_MINUTE } from '../race-budget.ts';
 import { type Helper, home } from './spawned-helper.ts';
 

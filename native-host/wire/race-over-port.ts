@@ -8,7 +8,7 @@ import type { HostCache } from '../cache/store.ts';
 import type { Settings } from '../config.ts';
 import { addressPolicy } from '../guard.ts';
 import type { Clock } from '../race/clock.ts';
-import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/run.ts';
+import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
 import { openRacing } from '../racing.ts';
 import type { RaceRunner } from './session.ts';
 

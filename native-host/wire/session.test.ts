@@ -185,3 +185,44 @@ test('an observation told of late is written under the network on which it was m
   const atHome = reply(7);
   assert.equal(atHome?.type === 'forecast' && atHome.forecasts[0]?.expected.protocol, 'h3');
 });
+
+test('a network is named, and its name is found again from elsewhere, until it is taken away or wiped', async (t) => {
+  const { session, pass, reply, forecast, carryTo } = await conversation(t);
+  const networksIn = (id: number) => {
+    const answer = reply(id);
+    assert.equal(answer?.type, 'networks');
+    return answer.networks;
+  };
+  session.receive({ type: 'networks', id: 2 });
+  await pass(EXAMINING_MS + 1);
+  const [home] = networksIn(2);
+  assert.deepEqual(networksIn(2), [{ network: home?.network, name: null, current: true }]);
+
+  session.receive({ type: 'name-network', id: 3, network: home?.network, name: ' Home ' });
+  assert.deepEqual(networksIn(3), [{ network: home?.network, name: 'Home', current: true }]);
+
+  carryTo(CAFE);
+  await pass(1000);
+  forecast(4);
+  await pass(EXAMINING_MS + 1);
+  session.receive({ type: 'networks', id: 5 });
+  const inCafe = networksIn(5);
+  assert.deepEqual(inCafe[0], { network: home?.network, name: 'Home', current: false });
+  assert.deepEqual([inCafe[1]?.name, inCafe[1]?.current], [null, true]);
+
+  session.receive({ type: 'name-network', id: 6, network: inCafe[1]?.network, name: 'Cafe' });
+  session.receive({ type: 'name-network', id: 7, network: home?.network, name: null });
+  assert.deepEqual(networksIn(7), [{ network: inCafe[1]?.network, name: 'Cafe', current: true }]);
+  session.receive({ type: 'wipe', id: 8 });
+  session.receive({ type: 'networks', id: 9 });
+  assert.deepEqual(networksIn(9), [{ network: inCafe[1]?.network, name: null, current: true }]);
+});
+
+test('no network, and one that cannot be told from others, have no name', async (t) => {
+  const { session, reply } = await conversation(t);
+  for (const [index, network] of ['offline', 'unidentified'].entries()) {
+    session.receive({ type: 'name-network', id: 2 + index, network, name: 'Home' });
+    const answer = reply(2 + index);
+    assert.equal(answer?.type === 'error' && answer.code, 'bad-network');
+  }
+});

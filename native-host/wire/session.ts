@@ -16,7 +16,7 @@ import * as v from 'valibot';
 import { CacheUnavailable } from '../cache/database.ts';
 import type { HostCache } from '../cache/store.ts';
 import type { Log } from '../log.ts';
-import { UNIDENTIFIED } from '../network/key.ts';
+import { mayBeNamed, UNIDENTIFIED } from '../network/key.ts';
 import { NETWORK_CHANGED, type Network } from '../network/watch.ts';
 import type { RaceBudget } from '../race-budget.ts';
 
@@ -243,6 +243,26 @@ export function openSession(parts: SessionParts): Session {
     send({ id, type: 'wipe', wiped });
   }
 
+  function sendNetworks(id: number, current: string): void {
+    const names = cache.networkNames();
+    const known = new Set([...names.keys(), ...(mayBeNamed(current) ? [current] : [])]);
+    const networks = [...known].map((key) => ({
+      network: key,
+      name: names.get(key) ?? null,
+      current: key === current,
+    }));
+    send({ id, type: 'networks', networks });
+  }
+
+  function nameNetwork(request: RequestOf<'name-network'>): void {
+    if (!mayBeNamed(request.network)) {
+      fail(request.id, 'bad-network');
+      return;
+    }
+    cache.nameNetwork(request.network, request.name);
+    certain(request, (key) => sendNetworks(request.id, key));
+  }
+
   const handlers: { readonly [T in Request['type']]: (request: RequestOf<T>) => void } = {
     hello,
     forecast,
@@ -257,6 +277,8 @@ export function openSession(parts: SessionParts): Session {
         (findings) => send({ id, type, findings: [...findings] }),
         (error) => failed(id, type, error),
       ),
+    networks: (request) => certain(request, (key) => sendNetworks(request.id, key)),
+    'name-network': nameNetwork,
   };
 
   return {

@@ -35,6 +35,8 @@ export interface HelperOptions {
   readonly pipes?: boolean;
   readonly caller?: readonly string[];
   readonly nodeOptions?: string;
+  /** Added to this process's own. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Home {
@@ -132,7 +134,7 @@ export async function home(
   function start(options: HelperOptions = {}): Helper {
     const helper = [process.execPath, MAIN, '--config', config, '--', ...(options.caller ?? [CALLER])];
     const [command = '', ...args] = options.pipes ? ['sh', '-c', PIPES, 'sh', ...helper] : helper;
-    const env = { ...process.env, NODE_OPTIONS: options.nodeOptions ?? '' };
+    const env = { ...process.env, ...options.env, NODE_OPTIONS: options.nodeOptions ?? '' };
     const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
     started.push(child);
     return helperOf(child);

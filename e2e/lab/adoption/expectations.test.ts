@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { LabTrial } from '../trial.ts';
-import { adopts, linkLoses, neverFails, nobodyBrokeOff } from './expectations.ts';
+import { adopts, linkLoses, neverFails, nobodyBrokeOff, takesRoundTrips } from './expectations.ts';
 import type { CellResult } from './run.ts';
 
 const LOSSLESS = { id: 'delay-50', delayMs: 50, loss: 0 };
@@ -66,4 +66,17 @@ test('whoever broke off is named', () => {
   const { holds, found } = nobodyBrokeOff({ ...run, cells: [{ ...cell, crashed: { race: 'killed' } }] });
   assert.equal(holds, false);
   assert.equal(found, 'race: killed');
+});
+
+test('times: one that undercuts the link, half of them late, and none told', () => {
+  const holds = (times: readonly (number | null)[], roundTrips = 1) => {
+    const trials = times.map((establishedMs) => ({ ...trial('h3'), establishedMs }));
+    return takesRoundTrips({ ...result(LOSSLESS, []), trials: { race: trials } }, 'race', roundTrips).holds;
+  };
+  assert.equal(holds([50, 51, 5000]), true);
+  assert.equal(holds([48, 51, 52]), false);
+  assert.equal(holds([50, 1051, 1052]), false);
+  assert.equal(holds([50, 51, 52], 2), false);
+  assert.equal(holds([null]), false);
+  assert.equal(holds([]), false);
 });

@@ -1,9 +1,13 @@
 // What a run must show for the laboratory itself to be trusted: adoption and losses within bounds that chance passes
-// less than once in a million. Nothing here is about time.
+// less than once in a million; of times what no client can undercut, and what no busy machine adds to half of them.
 import type { DirectionReport } from '../../network/shape.ts';
 import { PAPER_RACE } from '../results/paper.ts';
 import { countBounds } from './chance.ts';
 import type { AdoptionRun, CellResult } from './run.ts';
+
+/** Clocks are read a little before and after what they measure. */
+const ROUNDING_MS = 1;
+const BUSY_MS = 1000;
 
 export interface Expectation {
   readonly title: string;
@@ -38,6 +42,23 @@ export function neverFails({ cell, trials }: CellResult, contestant: string): Ex
     title: `${cell.id}: ${contestant} fails in none of ${own.length}`,
     holds: own.length > 0 && failed.length === 0,
     found: [failed.length, ...failed.flatMap(({ error }) => error ?? [])].join(', '),
+  };
+}
+
+/** A handshake takes so many round trips of the link, and half of the handshakes hardly more. For links without loss. */
+export function takesRoundTrips(
+  { cell, trials }: CellResult,
+  contestant: string,
+  roundTrips: number,
+): Expectation {
+  const times = (trials[contestant] ?? []).flatMap(({ establishedMs }) => establishedMs ?? []);
+  const sorted = times.toSorted((a, b) => a - b);
+  const [shortest = Number.NaN, median = Number.NaN] = [sorted[0], sorted[Math.floor(sorted.length / 2)]];
+  const leastMs = roundTrips * cell.delayMs;
+  return {
+    title: `${cell.id}: ${contestant} connects in ${leastMs} ms or more, and half the time within ${leastMs + BUSY_MS} ms`,
+    holds: shortest >= leastMs - ROUNDING_MS && median <= leastMs + BUSY_MS,
+    found: `${shortest.toFixed(1)} and ${median.toFixed(1)} ms`,
   };
 }
 

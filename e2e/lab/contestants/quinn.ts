@@ -2,7 +2,7 @@
 // initial round-trip time that makes its first probe as early as quic-go's.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildBareQuinn } from '../../bench/bare-quinn.ts';
+import { rustProgram } from '../../rust-programs.ts';
 import { TOP } from '../../scratch.ts';
 import { DEADLINE_MS, parseTrials } from '../trial.ts';
 import { insistInside, peer } from './peer.ts';
@@ -20,7 +20,7 @@ async function lockedVersion(crate: string): Promise<string> {
 
 function bareQuinn(name: string, title: string, initialRtt: readonly string[]) {
   return peer(name, title, async ({ client, caddy: { host, port, address }, caPath }) => {
-    const program = await buildBareQuinn();
+    const program = rustProgram('bare-quinn');
     const versions = { quinn: await lockedVersion('quinn'), rustls: await lockedVersion('rustls') };
     return {
       versions,

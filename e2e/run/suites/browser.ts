@@ -5,6 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { JSONReport, JSONReportSpec, JSONReportSuite, JSONReportTest } from '@playwright/test/reporter';
 import { TOP } from '../../scratch.ts';
 import { runStep } from '../command.ts';
+import { type Selection, specFiles } from '../command-lines.mjs';
 import type { Failure, Skip, SuiteResult } from '../tally.ts';
 
 const CLI = join(TOP, 'node_modules', '@playwright', 'test', 'cli.js');
@@ -55,15 +56,30 @@ export function readPlaywrightReport(report: JSONReport): BrowserCounts {
   return { passed, failures, skipped };
 }
 
-/** Runs every spec. */
-export async function runBrowserTests(): Promise<SuiteResult> {
+/** Playwright reads words as regular expressions, and none as every spec. */
+function wordsOf({ specs, grep, project }: Selection): string[] {
+  const all = specs.length === specFiles().length;
+  return [
+    ...(all ? [] : specs.map((file) => `${RegExp.escape(`/${file}`)}$`)),
+    ...(grep === undefined ? [] : [`--grep=${RegExp.escape(grep)}`]),
+    ...(project === undefined ? [] : [`--project=${project}`]),
+  ];
+}
+
+/** Runs the specs; what they need has been made. */
+export async function runBrowserTests(selection: Selection): Promise<SuiteResult> {
   // A report of an earlier run must not speak for one that did not come to its end.
   await rm(REPORT, { force: true });
   await mkdir(join(REPORT, '..'), { recursive: true });
-  const ended = await runStep('Playwright', {
+  const ended = await runStep('browser tests (Playwright)', {
     file: process.execPath,
-    args: [CLI, 'test', '-c', 'e2e/playwright.config.ts', '--reporter=list,json'],
-    env: { PLAYWRIGHT_JSON_OUTPUT_FILE: REPORT, FORCE_COLOR: '0', PLAYWRIGHT_FORCE_TTY: '0' },
+    args: [CLI, 'test', '-c', 'e2e/playwright.config.ts', '--reporter=list,json', ...wordsOf(selection)],
+    env: {
+      PLAYWRIGHT_JSON_OUTPUT_FILE: REPORT,
+      FORCE_COLOR: '0',
+      PLAYWRIGHT_FORCE_TTY: '0',
+      PHOTOFINISH_ARTEFACTS: 'made',
+    },
   });
   const suite = 'browser';
   let report: JSONReport;

@@ -1,5 +1,8 @@
 // Rust tests: cargo's own text is what stable Rust offers, so it is read line by line.
-import { runStep } from '../command.ts';
+import { cargoEnvironment } from '../../rust-programs.ts';
+import { make } from '../artefacts.ts';
+import { type Command, runStep } from '../command.ts';
+import { beginStep } from '../display.ts';
 import type { Failure, Skip, SuiteResult } from '../tally.ts';
 
 export interface CargoCounts {
@@ -80,14 +83,38 @@ export function readCargoOutput(output: string): CargoCounts {
   };
 }
 
-/** Runs the tests of every crate, in the profile that the build has already compiled. */
+/** What only has to be compiled leaves the processors to tests. */
+const LOWEST = 19;
+
+/** cargo names the test binary on standard error, which must stay in order with its results. */
+const cargoTest = (options: string): Command => ({
+  file: 'sh',
+  args: ['-c', `exec cargo test --release --workspace --no-fail-fast ${options} 2>&1`],
+  env: { ...cargoEnvironment(), CARGO_TERM_COLOR: 'never' },
+});
+
+/** Runs the tests of every crate, in the profile that the build has compiled. */
 export async function runCargoTests(): Promise<SuiteResult> {
+  const startedMs = performance.now();
+  const result = (counts: CargoCounts): SuiteResult => ({
+    ...counts,
+    suite: 'rust',
+    elapsedMs: performance.now() - startedMs,
+  });
+  const failed = (name: string, detail: string) =>
+    result({ passed: 0, failures: [{ name, detail }], skipped: [] });
+  const built = await make('rust');
+  if (built.state === 'skipped') {
+    beginStep('Rust tests').end('skipped', built.reason);
+    return result({ passed: 0, failures: [], skipped: [{ name: 'Rust tests', reason: built.reason }] });
+  }
+  if (built.state === 'failed') return failed('Rust tests', 'what they test could not be built');
+  const compiled = await runStep('Rust tests are compiled', { ...cargoTest('--no-run'), nice: LOWEST });
+  if (!compiled.ok) return failed('Rust tests are compiled', compiled.output);
+
   let passed = 0;
-  const ended = await runStep('cargo test', {
-    // cargo names the test binary on standard error, which must stay in order with its results.
-    file: 'sh',
-    args: ['-c', 'exec cargo test --release --workspace --no-fail-fast 2>&1'],
-    env: { CARGO_TERM_COLOR: 'never' },
+  const ended = await runStep('Rust tests', {
+    ...cargoTest(''),
     onLine(line) {
       if (readTestLine(line)?.state === 'ok') passed += 1;
       return passed > 0 ? `${passed} passed` : line.trim();
@@ -98,5 +125,5 @@ export async function runCargoTests(): Promise<SuiteResult> {
   const failures = [...counts.failures];
   if (!ended.ok && failures.length === 0)
     failures.push({ name: `cargo test, exit code ${ended.code}`, detail: ended.output });
-  return { ...counts, suite: 'rust', failures, elapsedMs: ended.elapsedMs };
+  return result({ ...counts, failures });
 }

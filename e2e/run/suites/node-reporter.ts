@@ -4,6 +4,9 @@ import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
+/** Why a file without a test has failed. */
+export const NO_TEST = 'the file declares no test';
+
 export interface NodeTestLine {
   readonly kind: 'passed' | 'failed' | 'skipped';
   /** `file > suite > test`. */
@@ -50,7 +53,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       yield line({ kind: 'skipped', name, detail: reason === true ? 'no reason given' : String(reason) });
     } else if (data.details.type !== 'suite') {
       yield isFile
-        ? line({ kind: 'failed', name, detail: 'the file declares no test' })
+        ? line({ kind: 'failed', name, detail: NO_TEST })
         : line({ kind: 'passed', name, detail: '' });
     }
   }

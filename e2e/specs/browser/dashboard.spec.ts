@@ -82,6 +82,8 @@ test('the link of the popup shows one site, and the address keeps every choice',
   await expect.poll(() => rowNames(tab)).toEqual(['s1.site3.test']);
   await tab.reload();
   await expect.poll(() => rowNames(tab)).toEqual(['s1.site3.test']);
+  // Until all of it is there the page grows, and a click may meet what stood there before.
+  await expect(tab.find('main[aria-busy=false]')).toBeSeen();
   await tab.part('site-filter').click();
   await expect.poll(async () => (await rowNames(tab)).length).toBeGreaterThan(20);
   expect(await tab.url()).toMatch(/[#&]site=(&|$)/);
@@ -187,14 +189,14 @@ test('a report of one site is saved, and compared with a later one it names what
   const changed = after.sites[0]?.origins.find(({ protocols }) => protocols.h2 > 0 && protocols.h3 === 0);
   if (changed === undefined) throw new Error('the filling has no origin without HTTP/3');
   changed.protocols = { ...changed.protocols, h3: 7 };
-  changed.verdict = { code: 'h3-used', text: 'The browser reaches it over HTTP/3.', findings: [] };
+  changed.verdict = { code: 'h3-used', text: 'The browser uses HTTP/3 with this origin.', findings: [] };
   await chooseReport(tab, 'before', before);
-  await expect(tab.part('compare-words')).toMention('choose the other report');
+  await expect(tab.part('compare-words')).toMention('choose the second report');
   await chooseReport(tab, 'after', after);
   const comparison = tab.find('#comparison tbody');
   await expect(comparison).toMention(new URL(changed.origin).host);
-  await expect(comparison).toMention('HTTP/3 began, another verdict');
-  await expect(comparison).toMention('Now: The browser reaches it over HTTP/3.');
+  await expect(comparison).toMention('HTTP/3 started, verdict changed');
+  await expect(comparison).toMention('Now: The browser uses HTTP/3 with this origin.');
   expect(await tab.find('#comparison tbody tr').count()).toBe(1);
   const page = await tab.download(() => tab.find('#comparison .button', 'HTML').click());
   expect(await readFile(page.file, 'utf8')).toContain(changed.origin);
@@ -208,7 +210,9 @@ test('a report of one site is saved, and compared with a later one it names what
     input.files = chosen.files;
     input.dispatchEvent(new Event('change'));
   });
-  await expect(tab.part('compare-words')).toMention('other.json cannot be read: it is not a report');
+  await expect(tab.part('compare-words')).toMention(
+    'other.json cannot be read: it is not a Photofinish report',
+  );
 });
 
 test('an empty ledger has words of its own', async ({ open }) => {

@@ -26,7 +26,7 @@ async function inspectedTab(session: Session, { origins }: Local): Promise<{ tab
   const tab = await session.newTab();
   await tab.goto(origins.h2only.origin);
   const panel = await openPanel(session, tab);
-  await expect(panel.part('empty')).toMention('The developer tools of this tab are closed');
+  await expect(panel.part('empty')).toMention('The developer tools for this tab are closed');
   await tab.bringToFront();
   await tab.openDeveloperTools();
   await panel.bringToFront();
@@ -204,4 +204,35 @@ test('of an origin with many requests those beyond the first come when they are 
   await expect.poll(() => panel.find('.request').count()).toBe(200);
   await panel.find('.more .link').click();
   await expect.poll(() => panel.find('.request').count()).toBe(300);
+});
+
+test('an open origin is raced where its verdict asks for it, and its requests come in order of time', async ({
+  local,
+  open,
+}) => {
+  const session = await open();
+  const { tab, panel } = await inspectedTab(session, local);
+  const { silent } = local.origins;
+  await tab.goto(`${silent.origin}/page?resources=6&from=${silent.origin}`);
+  await expect.poll(() => lines(panel)).toMatchObject({ [silent.origin]: { requests: '7' } });
+  await panel.bringToFront();
+  const row = `tbody[data-origin="${silent.origin}"]`;
+  await panel.find(`${row} .opener`).click();
+  const paths = () =>
+    panel.evaluate(
+      (selector) =>
+        [...document.querySelectorAll(`${selector} .request .path`)].map((path) => path.textContent),
+      row,
+    );
+  // The document was asked for before anything in it.
+  await expect.poll(async () => (await paths())[0]).toMatch(/^\/page/);
+  await panel.find('th[data-sort=origin] .sort').click();
+  await expect.poll(async () => await paths()).toEqual((await paths()).toSorted());
+  await expect.poll(async () => (await paths()).at(-1)).toMatch(/^\/r\//);
+
+  const race = panel.find(`${row} .detail .button`);
+  await expect(race).toSay('Race now');
+  await race.click();
+  await expect(race).toSay('Race again', { timeoutMs: 60_000 });
+  await expect(panel.find(`${row} .verdict-words`)).toMention('HTTP/3');
 });

@@ -55,7 +55,7 @@ test('once chosen, each page’s own origin is raced at its first visit, without
     [silent.origin]: ['compare'],
   });
   const options = await choose(session, 'first-visit');
-  await expect(options.part('proxy')).toSay(kind === 'firefox' ? /tells with each request/ : /use no proxy/);
+  await expect(options.part('proxy')).toSay(kind === 'firefox' ? /reports for each request/ : /use no proxy/);
 
   const url = `${both.origin}/page?resources=2&from=${h2only.origin}`;
   const tab = await session.newTab();
@@ -83,7 +83,7 @@ test('where races are switched off, not even a click starts one, and the popup s
   const tab = await session.newTab();
   await tab.goto(`${served.origins.both.origin}/page?resources=1`);
   const popup = await session.openPopup(tab);
-  const words = 'Races are switched off in the options.';
+  const words = 'Racing is turned off in the options.';
   expect(await popup.race()).toEqual({ ok: false, words });
   expect(served.seen.filter(({ path }) => path === '/')).toEqual([]);
 });
@@ -91,7 +91,7 @@ test('where races are switched off, not even a click starts one, and the popup s
 test('behind a proxy no visit starts a race', async ({ open, served, dir, kind }) => {
   const proxy = await startProxy();
   try {
-    const session = await open({ local: served, proxy: proxy.port });
+    const session = await open({ own: true, local: served, proxy: proxy.port });
     const options = await choose(session, 'first-visit');
     if (kind === 'chromium')
       await expect(options.part('proxy')).toSay(/set to use a proxy \(fixed_servers\)/);
@@ -125,7 +125,7 @@ test('where the computer’s setting decides, only a browser that tells of each 
 });
 
 test('no private window starts a race, recorded or not', async ({ open, served, dir }) => {
-  const session = await open({ local: served, proxy: 'none' });
+  const session = await open({ own: true, local: served, proxy: 'none' });
   await session.allowPrivateWindows();
   const options = await choose(session, 'first-visit');
   await options.find('#private').click();

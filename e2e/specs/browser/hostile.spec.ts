@@ -98,7 +98,7 @@ test('an error page is not taken for the page before it', async ({ local, open }
   const popup = await session.openPopup(tab);
   await expect(popup.part('page-protocol')).toSay('HTTP/2');
   await tab.goto('https://h2only.test:2/', { timeoutMs: 10_000 }).catch(() => {});
-  await expect(popup.part('verdict')).toMention('could not be loaded');
+  await expect(popup.part('verdict')).toMention('did not load');
   await tab.goto(`${origin}/page`);
   await expect(popup.part('page-protocol')).toSay('HTTP/2');
   await expect.poll(() => badgeText(popup, tab)).toBe('H2');
@@ -113,7 +113,7 @@ test('a tab that is gone, and no tab at all, have words', async ({ local, open }
   await tab.close();
   for (const gone of [tabId, 999_999]) {
     await showTab(popup, gone);
-    await expect(popup.part('page-host')).toSay('A page of the browser');
+    await expect(popup.part('page-host')).toSay('Browser page');
   }
 });
 
@@ -140,5 +140,5 @@ test('a storage that a newer version wrote: the page is shown, and popup and exp
   await expect(shown.part('helper')).toMention('helper 1.');
   await shown.part('export').click();
   await shown.tab.find('[role=menuitem]', 'All sites as JSON').click();
-  await expect(shown.part('export-failure')).toMention('No report was made');
+  await expect(shown.part('export-failure')).toMention('Report failed');
 });

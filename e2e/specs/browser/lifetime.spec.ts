@@ -192,7 +192,7 @@ test('what was chosen, recorded and raced is there when the browser is opened ag
   served,
   dir,
 }) => {
-  const session = await open({ local: served });
+  const session = await open({ own: true, local: served });
   const { both, h2only } = served.origins;
   const chosen = () =>
     ({
@@ -239,7 +239,7 @@ test('of a private window nothing is recorded until the user chooses it, and the
   served,
   dir,
 }) => {
-  const session = await open({ local: served });
+  const session = await open({ own: true, local: served });
   await session.allowPrivateWindows();
   const { both, h2only } = served.origins;
   const url = `${both.origin}/page?resources=4&from=${h2only.origin}`;
@@ -251,7 +251,7 @@ test('of a private window nothing is recorded until the user chooses it, and the
 
   const privately = await visitPrivately(options, served.seen, url, 5);
   await shown.goto(session.extensionUrl(`popup/popup.html?tab=${privately}`));
-  await expect(shown.part('verdict')).toSay(/^Nothing of private windows is recorded/);
+  await expect(shown.part('verdict')).toSay(/^Private windows are neither recorded nor raced/);
   await expect(shown.part('race')).not.toBeSeen();
   // A visit that is recorded, later than the private one, shows that that one had its turn.
   await tab.goto(`${h2only.origin}/page?resources=2`);

@@ -54,7 +54,7 @@ test('data of the first version is led to this one when the browser starts', asy
   const { stores } = JSON.parse(
     await readFile(join(TOP, 'extension/ledger/version-1.fixture.json'), 'utf8'),
   ) as { stores: Stores };
-  const session = await open({ helper: false });
+  const session = await open({ own: true, helper: false });
   await (await session.openPopup(null)).tab.evaluate(replaceDatabase, stores);
   await session.restart();
 

@@ -72,12 +72,12 @@ test('what is no site, or on the list already, is said and not added', async ({ 
   const site = options.find('#never-site');
   await site.fill('not a host');
   await options.press('Enter');
-  await expect(options.find('#never-error')).toSay(/neither a host nor an https address/);
+  await expect(options.find('#never-error')).toSay(/Not a host or an https address/);
   await site.fill('www.example.org');
   await options.press('Enter');
   await site.fill('https://example.org');
   await options.press('Enter');
-  await expect(options.find('#never-error')).toSay(/example\.org is on the list already/);
+  await expect(options.find('#never-error')).toSay(/example\.org is already listed/);
   expect(await options.find('#never-list li').count()).toBe(1);
 });
 
@@ -111,7 +111,7 @@ test('forgetting everything asks first, and then empties records and the helperâ
   await expect.poll(() => leave().then(left)).toHaveLength(1);
   await options.find('#wipe').click();
   await options.find('#wipe-confirm').click();
-  await expect(options.part('wipe-result')).toSay(/^Everything is forgotten: .*[1-9]\d* entr(y|ies)/);
+  await expect(options.part('wipe-result')).toSay(/^All data deleted: .*[1-9]\d* entr(y|ies)/);
   expect(await left()).toEqual([]);
   expect(await recordedSites(session, dir)).toEqual([]);
   expect(await cached(session)).not.toContain(both.host);
@@ -122,7 +122,7 @@ test('without a helper forgetting says that the helper was not reached', async (
   const options = await session.openPage(OPTIONS);
   await options.find('#wipe').click();
   await options.find('#wipe-confirm').click();
-  await expect(options.part('wipe-result')).toSay(/helper was not reached/);
+  await expect(options.part('wipe-result')).toSay(/helper could not be reached/);
 });
 
 test('an export brings records and options back after everything is forgotten', async ({
@@ -152,7 +152,7 @@ test('an export brings records and options back after everything is forgotten', 
 
   await options.find('#wipe').click();
   await options.find('#wipe-confirm').click();
-  await expect(options.part('wipe-result')).toSay(/forgotten/);
+  await expect(options.part('wipe-result')).toSay(/deleted/);
   await options.find('#retention').fill('60');
   await options.press('Tab');
   await popup.tab.bringToFront();
@@ -160,16 +160,16 @@ test('an export brings records and options back after everything is forgotten', 
 
   await options.bringToFront();
   await importFile(options, data);
-  await expect(options.part('transfer-result')).toSay(/^Imported: [1-9]/);
+  await expect(options.part('transfer-result')).toSay(/^Imported [1-9]/);
   await expect.poll(() => retentionOf(options)).toBe('30');
   await popup.tab.bringToFront();
   expect(await sitesOf()).toEqual(before);
 
   await options.bringToFront();
   await importFile(options, data.slice(0, -20));
-  await expect(options.part('transfer-result')).toSay(/damaged or cut off\. Nothing was imported/);
+  await expect(options.part('transfer-result')).toSay(/damaged or truncated\. Nothing was imported/);
   await importFile(options, '{"schema":"something/1"}');
-  await expect(options.part('transfer-result')).toSay(/no file that Photofinish exported/);
+  await expect(options.part('transfer-result')).toSay(/not a Photofinish export/);
 });
 
 function retentionOf(options: Tab): Promise<string | undefined> {
@@ -181,9 +181,12 @@ test('choices are saved at once and are there when the page is opened again', as
   const options = await session.openPage(OPTIONS);
   await options.find('input[value=first-visit]').click();
   await expect(options.find('#race-when ~ #proxy')).toSay(
-    kind === 'firefox' ? /tells with each request/ : /a proxy cannot be ruled out/,
+    kind === 'firefox' ? /reports for each request/ : /a proxy cannot be ruled out/,
   );
   await options.find('#race-mode').choose('v3');
+  const startDelay = () =>
+    options.evaluate(() => document.querySelector<HTMLInputElement>('#start-delay')?.value);
+  expect(await startDelay()).toBe('');
   await options.find('#start-delay').fill('25');
   await options.press('Tab');
   await options.find('#retention').fill('0');

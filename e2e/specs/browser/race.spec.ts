@@ -3,7 +3,7 @@ import { expect, exportedReport, test } from '../fixtures.ts';
 
 const CASES = [
   ['silent', 'h2', /does not advertise/],
-  ['advertiseOnly', 'h2', /UDP there is refused/],
+  ['advertiseOnly', 'h2', /the UDP port is closed/],
   ['h2only', 'h2', /Does not offer HTTP\/3/],
   ['h1only', 'http/1.1', /Does not offer HTTP\/3/],
 ] as const;

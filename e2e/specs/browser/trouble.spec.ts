@@ -126,7 +126,7 @@ test('the background is ended again and again, and every request is counted once
 });
 
 test('what was recorded outlasts the browser, and recording goes on', async ({ local, open, dir }) => {
-  const session = await open();
+  const session = await open({ own: true });
   const { h2only } = local.origins;
   for (const visits of [1, 2]) {
     await (await session.newTab()).goto(h2only.origin);

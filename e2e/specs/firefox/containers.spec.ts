@@ -8,7 +8,7 @@ const { both, h2only } = ORIGIN_KINDS;
 const test = servedTest({ both, h2only });
 
 test('no container starts a race', async ({ open, served, dir }) => {
-  const session = await open({ local: served, proxy: 'none' });
+  const session = await open({ own: true, local: served, proxy: 'none' });
   if (session.newContainerTab === null) throw new Error('this browser has containers');
   await choose(session, 'first-visit');
   const { both, h2only } = served.origins;

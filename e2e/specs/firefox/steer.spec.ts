@@ -28,7 +28,7 @@ test('a page already used over h3 returns to h2 where the helper finds HTTP/3 br
   const { both } = local.origins;
   const forwarder = await forwardTcp(both);
   try {
-    const session = await open();
+    const session = await open({ own: true });
     const { config } = session.files;
     const settings = JSON.parse(await readFile(config, 'utf8'));
     settings.resolve[`${both.host}:${both.port}`] = NO_UDP_ADDRESS;
@@ -60,7 +60,7 @@ test('the one switch undoes everything, also what an earlier run of the browser 
   local,
   open,
 }) => {
-  const session = await open();
+  const session = await open({ own: true });
   const { origin } = local.origins.silent;
   await turnSteering(session);
   let tab = await session.newTab();
@@ -79,7 +79,7 @@ test('the one switch undoes everything, also what an earlier run of the browser 
   await turnSteering(session);
   await tab.goto(origin);
   await expect.poll(() => protocolOfVisit(tab, origin)).toBe('h2');
-  await expect(popup.part('steer')).toMention('Steering is off');
+  await expect(popup.part('steer')).toMention('steering is off');
 });
 
 test('our header is no word of the server, also on answers that wake the background up', async ({

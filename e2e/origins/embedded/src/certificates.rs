@@ -13,6 +13,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType,
     ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose, PublicKeyData,
 };
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde::Serialize;
 use time::{Duration, OffsetDateTime};
@@ -21,6 +22,9 @@ use crate::Failure;
 
 /// Long enough for a day of work on a suspended laptop, short enough not to be worth stealing.
 const LIFETIME: Duration = Duration::days(30);
+
+const CA_FILE: &str = "ca.pem";
+const CA_SPKI_FILE: &str = "ca.spki";
 
 pub struct Authority {
     pub ca_path: PathBuf,
@@ -54,7 +58,7 @@ pub fn issue<'a>(dir: &Path, hosts: impl Iterator<Item = &'a str>) -> Result<Aut
         .mode(0o700)
         .create(dir)?;
     let authority = CertifiedIssuer::self_signed(authority_params(), KeyPair::generate()?)?;
-    let ca_path = dir.join("ca.pem");
+    let ca_path = dir.join(CA_FILE);
     fs::write(&ca_path, authority.pem())?;
 
     let mut leaves = BTreeMap::new();
@@ -64,11 +68,34 @@ pub fn issue<'a>(dir: &Path, hosts: impl Iterator<Item = &'a str>) -> Result<Aut
         }
     }
     let ca_spki = spki_digest(authority.key());
+    fs::write(dir.join(CA_SPKI_FILE), &ca_spki)?;
     Ok(Authority {
         ca_path,
         ca_spki,
         leaves,
     })
+}
+
+/// Reads what `issue` wrote to `dir`, for hosts that it was given.
+pub fn read<'a>(dir: &Path, hosts: impl Iterator<Item = &'a str>) -> Result<Authority, Failure> {
+    let mut leaves = BTreeMap::new();
+    for host in hosts {
+        let leaf = read_leaf(dir, host)
+            .map_err(|error| format!("no certificate for {host} in {}: {error}", dir.display()))?;
+        leaves.insert(host.to_owned(), leaf);
+    }
+    Ok(Authority {
+        ca_path: dir.join(CA_FILE),
+        ca_spki: fs::read_to_string(dir.join(CA_SPKI_FILE))?,
+        leaves,
+    })
+}
+
+fn read_leaf(dir: &Path, host: &str) -> Result<Leaf, Failure> {
+    let (cert_path, key_path) = leaf_paths(dir, host);
+    let key = KeyPair::from_pem(&fs::read_to_string(&key_path)?)?;
+    let certificate = CertificateDer::from_pem_file(&cert_path)?;
+    Ok(leaf(certificate, &key, cert_path, key_path))
 }
 
 fn issue_leaf(
@@ -78,19 +105,34 @@ fn issue_leaf(
 ) -> Result<Leaf, Failure> {
     let key = KeyPair::generate()?;
     let certificate = leaf_params(host)?.signed_by(&key, authority)?;
-    let cert_path = dir.join(format!("{host}.pem"));
-    let key_path = dir.join(format!("{host}.key"));
+    let (cert_path, key_path) = leaf_paths(dir, host);
     fs::write(&cert_path, certificate.pem())?;
     write_private(&key_path, &key.serialize_pem())?;
-    Ok(Leaf {
-        chain: vec![certificate.der().clone()],
+    Ok(leaf(certificate.der().clone(), &key, cert_path, key_path))
+}
+
+fn leaf_paths(dir: &Path, host: &str) -> (PathBuf, PathBuf) {
+    (
+        dir.join(format!("{host}.pem")),
+        dir.join(format!("{host}.key")),
+    )
+}
+
+fn leaf(
+    certificate: CertificateDer<'static>,
+    key: &KeyPair,
+    cert_path: PathBuf,
+    key_path: PathBuf,
+) -> Leaf {
+    Leaf {
+        chain: vec![certificate],
         files: LeafFiles {
             cert_path,
             key_path,
-            spki: spki_digest(&key),
+            spki: spki_digest(key),
         },
         key: PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der())),
-    })
+    }
 }
 
 fn authority_params() -> CertificateParams {

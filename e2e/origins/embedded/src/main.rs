@@ -73,7 +73,12 @@ fn run() -> Result<(), Failure> {
     let settings: Settings = serde_json::from_str(&json)?;
     let hosts = settings.origins.iter().map(|origin| origin.host.as_str());
     let hosts = hosts.chain(settings.certificate_hosts.iter().map(String::as_str));
-    let authority = certificates::issue(&settings.dir, hosts)?;
+    let certify = if settings.issued {
+        certificates::read
+    } else {
+        certificates::issue
+    };
+    let authority = certify(&settings.dir, hosts)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;

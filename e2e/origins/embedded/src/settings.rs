@@ -15,6 +15,9 @@ pub struct Settings {
     /// Further hosts that get a certificate but no listener here (for other servers).
     #[serde(default)]
     pub certificate_hosts: Vec<String>,
+    /// An earlier run put certificates of all these hosts into `dir`; they serve again.
+    #[serde(default)]
+    pub issued: bool,
     /// One JSON line on stderr for every request.
     #[serde(default)]
     pub log: bool,

@@ -30,6 +30,7 @@ pub enum FailureCode {
     Goaway,
     ResponseTimeout,
     Cancelled,
+    Internal,
 }
 
 impl FailureCode {
@@ -49,6 +50,7 @@ impl FailureCode {
             Self::Goaway => "goaway",
             Self::ResponseTimeout => "response-timeout",
             Self::Cancelled => "cancelled",
+            Self::Internal => "internal",
         }
     }
 }
@@ -138,9 +140,10 @@ impl Failure {
         }
     }
 
-    /// A bug of ours or of a library, kept from the process: the attempt alone fails.
+    /// A bug of ours or of a library, kept from the process: the attempt alone fails, and says nothing
+    /// about the peer.
     pub fn internal(problem: impl fmt::Display) -> Self {
-        Self::new(FailureCode::H3Error, format!("internal error: {problem}"))
+        Self::new(FailureCode::Internal, problem.to_string())
     }
 
     /// The owner's own wish.
@@ -257,4 +260,18 @@ fn with_reason(words: &str, reason: &[u8]) -> String {
 
 fn alert(code: TransportErrorCode) -> Option<u8> {
     u8::try_from(u64::from(code).checked_sub(CRYPTO_ERROR)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_of_ours_has_a_code_of_its_own() {
+        let fault = Failure::internal("a panic");
+        assert_eq!(
+            (fault.code.as_str(), fault.message.as_str()),
+            ("internal", "a panic")
+        );
+    }
 }

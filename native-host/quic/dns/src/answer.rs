@@ -7,6 +7,7 @@ use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::{Name, RData, Record};
 
+use crate::disguise::DISGUISED;
 use crate::question::{Kind, Question};
 use crate::service::{self, ServiceRecord};
 
@@ -41,12 +42,19 @@ impl Answer {
         let records = owned(lookup);
         match kind {
             Kind::Https => {
-                Self::Services(service::services(records.filter_map(|(record, ttl)| {
-                    match &record.data {
-                        RData::HTTPS(https) => Some((&record.name, ttl, &https.0)),
-                        _ => None,
-                    }
-                })))
+                let services = service::services(records.filter_map(|(record, ttl)| {
+                    let data: &[u8] = match &record.data {
+                        RData::Unknown { code, rdata } if *code == DISGUISED => &rdata.anything,
+                        // What hickory makes of a record without data.
+                        RData::Update0(code) if *code == DISGUISED => &[],
+                        _ => return None,
+                    };
+                    Some((&record.name, ttl, data))
+                }));
+                services.map_or_else(
+                    |service::Malformed| Self::Failed("the HTTPS record is malformed".to_owned()),
+                    Self::Services,
+                )
             }
             Kind::A | Kind::Aaaa => Self::Addresses(
                 records

@@ -3,6 +3,7 @@
 
 mod answer;
 mod client;
+mod disguise;
 mod question;
 mod route;
 mod service;

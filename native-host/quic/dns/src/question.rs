@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use hickory_resolver::proto::rr::{Name, RecordType};
 
+use crate::disguise::DISGUISED;
+
 /// Longest wait an owner can ask for: ten minutes, far beyond any race.
 const LONGEST_WAIT_MS: f64 = 600_000.0;
 
@@ -21,7 +23,7 @@ impl Kind {
         match self {
             Self::A => RecordType::A,
             Self::Aaaa => RecordType::AAAA,
-            Self::Https => RecordType::HTTPS,
+            Self::Https => DISGUISED,
         }
     }
 }

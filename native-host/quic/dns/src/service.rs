@@ -1,9 +1,9 @@
-//! HTTPS records (RFC 9460) as far as a race has a use for them, and which of them must be ignored.
+//! HTTPS records (RFC 9460) as far as a race has a use for them, read from their own octets, and which of them must be
+//! ignored.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use hickory_resolver::proto::rr::Name;
-use hickory_resolver::proto::rr::rdata::svcb::{Mandatory, SVCB, SvcParamKey, SvcParamValue};
 
 use crate::answer::host_of;
 
@@ -15,6 +15,7 @@ pub struct ServiceRecord {
     pub priority: u16,
     /// The TargetName; `.` is written out as the owner (section 2.5.2).
     pub target: String,
+    /// Identifiers are any octets (section 7.1.1); one that is not UTF-8 is escaped, and is none of those that we speak.
     pub alpn: Vec<String>,
     pub no_default_alpn: bool,
     pub port: Option<u16>,
@@ -28,46 +29,57 @@ pub struct ServiceRecord {
     pub ttl_seconds: u32,
 }
 
-/// What becomes of a record beside its fields.
-#[derive(Default, Clone, Copy)]
-struct Faults {
-    /// It cannot be used.
-    incompatible: bool,
-    /// Its whole set cannot be used.
-    malformed: bool,
+/// The data are not of the form that section 2.2 gives them, or a value not of its key's.
+pub(crate) struct Malformed;
+
+/// Parameters (section 14.3.2).
+mod key {
+    pub(super) const MANDATORY: u16 = 0;
+    pub(super) const ALPN: u16 = 1;
+    pub(super) const NO_DEFAULT_ALPN: u16 = 2;
+    pub(super) const PORT: u16 = 3;
+    pub(super) const IPV4_HINT: u16 = 4;
+    pub(super) const ECH: u16 = 5;
+    pub(super) const IPV6_HINT: u16 = 6;
+    /// What a record may demand of us; ECH is beyond us.
+    pub(super) const UNDERSTOOD: [u16; 6] =
+        [MANDATORY, ALPN, NO_DEFAULT_ALPN, PORT, IPV4_HINT, IPV6_HINT];
 }
 
-/// The HTTPS records of one answer. One malformed record makes the client reject its whole set
-/// (section 2.2): then all are incompatible.
+/// The HTTPS records of one answer. One malformed record makes the client reject its whole set (section 2.2): then all
+/// that can be read are incompatible, and with none that can there is no answer.
 pub(crate) fn services<'a>(
-    records: impl Iterator<Item = (&'a Name, u32, &'a SVCB)>,
-) -> Vec<ServiceRecord> {
+    records: impl Iterator<Item = (&'a Name, u32, &'a [u8])>,
+) -> Result<Vec<ServiceRecord>, Malformed> {
     let mut malformed = false;
     let mut services: Vec<_> = records
-        .map(|(owner, ttl, svcb)| {
-            let (service, faults) = service(owner, ttl, svcb);
-            malformed |= faults.malformed;
-            service
+        .filter_map(|(owner, ttl, data)| {
+            let service = service(owner, ttl, data);
+            malformed |= service.is_err();
+            service.ok()
         })
         .collect();
-    if malformed {
-        for service in &mut services {
-            service.incompatible = true;
-        }
+    if malformed && services.is_empty() {
+        return Err(Malformed);
     }
-    services
+    for service in &mut services {
+        service.incompatible |= malformed;
+    }
+    Ok(services)
 }
 
-fn service(owner: &Name, ttl_seconds: u32, svcb: &SVCB) -> (ServiceRecord, Faults) {
+fn service(owner: &Name, ttl_seconds: u32, data: &[u8]) -> Result<ServiceRecord, Malformed> {
+    let mut rest = data;
+    let priority = take_u16(&mut rest)?;
+    let target = take_name(&mut rest)?;
     let owner = host_of(owner);
-    let target = match svcb.target_name.is_root() {
-        true => owner.clone(),
-        false => host_of(&svcb.target_name),
-    };
     let mut service = ServiceRecord {
+        target: match target.is_root() {
+            true => owner.clone(),
+            false => host_of(&target),
+        },
         owner,
-        priority: svcb.svc_priority,
-        target,
+        priority,
         alpn: Vec::new(),
         no_default_alpn: false,
         port: None,
@@ -78,79 +90,111 @@ fn service(owner: &Name, ttl_seconds: u32, svcb: &SVCB) -> (ServiceRecord, Fault
         ttl_seconds,
     };
     // In AliasMode recipients ignore any parameters (section 2.4.2).
-    if svcb.svc_priority == 0 {
-        return (service, Faults::default());
+    if priority == 0 {
+        return Ok(service);
     }
-    let mut faults = Faults::default();
-    for (_, value) in &svcb.svc_params {
-        faults = faults.and(take(&mut service, value, svcb));
+    let mut keys = Vec::new();
+    let mut mandatory = Vec::new();
+    while !rest.is_empty() {
+        let key = take_u16(&mut rest)?;
+        if keys.last().is_some_and(|last| *last >= key) {
+            return Err(Malformed);
+        }
+        keys.push(key);
+        let length = take_u16(&mut rest)?;
+        let value = take(&mut rest, length.into())?;
+        match key {
+            key::MANDATORY => mandatory = mandatory_keys(value)?,
+            _ => read(&mut service, key, value)?,
+        }
     }
-    // Without a default there must be something instead (section 7.1.1).
-    faults.incompatible |= service.no_default_alpn && service.alpn.is_empty();
-    service.incompatible = faults.incompatible;
-    (service, faults)
+    let beyond_us = |key: &u16| !key::UNDERSTOOD.contains(key) || !keys.contains(key);
+    // Nothing can be reached on port 0, and without a default protocol there must be another (section 7.1.1).
+    service.incompatible = mandatory.iter().any(beyond_us)
+        || service.port == Some(0)
+        || (service.no_default_alpn && service.alpn.is_empty());
+    Ok(service)
 }
 
-fn take(service: &mut ServiceRecord, value: &SvcParamValue, svcb: &SVCB) -> Faults {
-    let mut faults = Faults::default();
-    match value {
-        SvcParamValue::Mandatory(mandatory) => faults = faults_of(mandatory, svcb),
-        SvcParamValue::Alpn(alpn) => {
-            service.alpn.clone_from(&alpn.0);
-            faults.malformed = alpn.0.iter().any(String::is_empty);
+/// One parameter's value into its field; a key that is not known is ignored.
+fn read(service: &mut ServiceRecord, key: u16, value: &[u8]) -> Result<(), Malformed> {
+    match key {
+        key::ALPN => service.alpn = identifiers(value)?,
+        key::NO_DEFAULT_ALPN if value.is_empty() => service.no_default_alpn = true,
+        key::PORT => {
+            let port: [u8; 2] = value.try_into().map_err(|_| Malformed)?;
+            service.port = Some(u16::from_be_bytes(port));
         }
-        SvcParamValue::NoDefaultAlpn => service.no_default_alpn = true,
-        // Nothing can be reached there.
-        SvcParamValue::Port(0) => faults.incompatible = true,
-        SvcParamValue::Port(port) => service.port = Some(*port),
-        SvcParamValue::Ipv4Hint(hint) => {
-            service.ipv4_hints = hint.0.iter().map(|address| address.0).collect();
-            faults.malformed = hint.0.is_empty();
-        }
-        SvcParamValue::Ipv6Hint(hint) => {
-            service.ipv6_hints = hint.0.iter().map(|address| address.0).collect();
-            faults.malformed = hint.0.is_empty();
-        }
-        SvcParamValue::EchConfigList(list) => {
-            service.ech = true;
-            faults.malformed = list.0.is_empty();
-        }
-        SvcParamValue::Unknown(_) => {}
+        key::IPV4_HINT => service.ipv4_hints = addresses::<4, _>(value)?,
+        key::IPV6_HINT => service.ipv6_hints = addresses::<16, _>(value)?,
+        key::ECH if !value.is_empty() => service.ech = true,
+        key::NO_DEFAULT_ALPN | key::ECH => return Err(Malformed),
+        _ => {}
     }
-    faults
+    Ok(())
 }
 
-/// The list's form (section 8), and whether we can do what it demands; ECH we cannot.
-fn faults_of(mandatory: &Mandatory, svcb: &SVCB) -> Faults {
-    let numbers: Vec<u16> = mandatory.0.iter().map(|key| u16::from(*key)).collect();
-    let present = |key: &SvcParamKey| svcb.svc_params.iter().any(|(other, _)| other == key);
-    Faults {
-        malformed: !numbers.is_sorted_by(|a, b| a < b)
-            || mandatory.0.contains(&SvcParamKey::Mandatory),
-        incompatible: mandatory
-            .0
-            .iter()
-            .any(|key| !understood(key) || !present(key)),
+fn identifiers(mut value: &[u8]) -> Result<Vec<String>, Malformed> {
+    let mut identifiers = Vec::new();
+    while let [length, rest @ ..] = value {
+        value = rest;
+        let identifier = take(&mut value, (*length).into())?;
+        if identifier.is_empty() {
+            return Err(Malformed);
+        }
+        identifiers.push(match str::from_utf8(identifier) {
+            Ok(text) => text.to_owned(),
+            Err(_) => identifier.escape_ascii().to_string(),
+        });
+    }
+    match identifiers.is_empty() {
+        true => Err(Malformed),
+        false => Ok(identifiers),
     }
 }
 
-fn understood(key: &SvcParamKey) -> bool {
-    matches!(
-        key,
-        SvcParamKey::Mandatory
-            | SvcParamKey::Alpn
-            | SvcParamKey::NoDefaultAlpn
-            | SvcParamKey::Port
-            | SvcParamKey::Ipv4Hint
-            | SvcParamKey::Ipv6Hint
-    )
+fn addresses<const OCTETS: usize, A: From<[u8; OCTETS]>>(
+    value: &[u8],
+) -> Result<Vec<A>, Malformed> {
+    let (octets, []) = value.as_chunks::<OCTETS>() else {
+        return Err(Malformed);
+    };
+    match octets {
+        [] => Err(Malformed),
+        octets => Ok(octets.iter().map(|octets| A::from(*octets)).collect()),
+    }
 }
 
-impl Faults {
-    fn and(self, other: Self) -> Self {
-        Self {
-            incompatible: self.incompatible || other.incompatible,
-            malformed: self.malformed || other.malformed,
-        }
+/// The list of section 8: not empty, in order, and without itself.
+fn mandatory_keys(mut value: &[u8]) -> Result<Vec<u16>, Malformed> {
+    let mut keys = Vec::new();
+    while !value.is_empty() {
+        keys.push(take_u16(&mut value)?);
     }
+    let sound =
+        !keys.is_empty() && keys.is_sorted_by(|a, b| a < b) && !keys.contains(&key::MANDATORY);
+    if sound { Ok(keys) } else { Err(Malformed) }
+}
+
+/// A name without compression (section 2.2).
+fn take_name(rest: &mut &[u8]) -> Result<Name, Malformed> {
+    let mut labels = Vec::new();
+    loop {
+        let length = take(rest, 1)?[0];
+        if length == 0 {
+            break;
+        }
+        // More than a label may hold: a pointer, or nonsense, which the name refuses.
+        labels.push(take(rest, length.into())?);
+    }
+    Name::from_labels(labels).map_err(|_| Malformed)
+}
+
+fn take_u16(rest: &mut &[u8]) -> Result<u16, Malformed> {
+    let octets = take(rest, 2)?;
+    Ok(u16::from_be_bytes([octets[0], octets[1]]))
+}
+
+fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], Malformed> {
+    rest.split_off(..count).ok_or(Malformed)
 }

@@ -1,5 +1,5 @@
 //! Datagram sockets that are connected to the server they ask: an ICMP refusal then ends the wait at
-//! once, and the kernel drops what others send to the port.
+//! once, and the kernel drops what others send to the port. HTTPS records pass them in disguise.
 
 use std::future::Future;
 use std::io;
@@ -14,6 +14,8 @@ use hickory_resolver::net::runtime::{
 };
 use tokio::io::{Interest, ReadBuf};
 use tokio::net::UdpSocket;
+
+use crate::disguise::{DisguisedStream, swap_types};
 
 type Pending<T> = Pin<Box<dyn Send + Future<Output = io::Result<T>>>>;
 
@@ -57,13 +59,18 @@ impl DnsUdpSocket for ConnectedSocket {
     ) -> Poll<io::Result<(usize, SocketAddr)>> {
         let mut buf = ReadBuf::new(buf);
         ready!(self.socket.poll_recv(cx, &mut buf))?;
+        swap_types(buf.filled_mut());
         Poll::Ready(Ok((buf.filled().len(), self.peer)))
     }
 
     async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         tokio::select! {
             biased;
-            received = self.socket.recv(buf) => Ok((received?, self.peer)),
+            received = self.socket.recv(buf) => {
+                let length = received?;
+                swap_types(&mut buf[..length]);
+                Ok((length, self.peer))
+            }
             error = self.pending_error() => Err(error),
         }
     }
@@ -74,7 +81,9 @@ impl DnsUdpSocket for ConnectedSocket {
         buf: &[u8],
         _target: SocketAddr,
     ) -> Poll<io::Result<usize>> {
-        self.socket.poll_send(cx, buf)
+        let mut message = buf.to_vec();
+        swap_types(&mut message);
+        self.socket.poll_send(cx, &message)
     }
 }
 
@@ -82,7 +91,7 @@ impl RuntimeProvider for ConnectedRuntime {
     type Handle = TokioHandle;
     type Timer = TokioTime;
     type Udp = ConnectedSocket;
-    type Tcp = <TokioRuntimeProvider as RuntimeProvider>::Tcp;
+    type Tcp = DisguisedStream<<TokioRuntimeProvider as RuntimeProvider>::Tcp>;
 
     fn create_handle(&self) -> Self::Handle {
         self.0.create_handle()
@@ -94,7 +103,8 @@ impl RuntimeProvider for ConnectedRuntime {
         bind: Option<SocketAddr>,
         timeout: Option<Duration>,
     ) -> Pending<Self::Tcp> {
-        self.0.connect_tcp(server, bind, timeout)
+        let connecting = self.0.connect_tcp(server, bind, timeout);
+        Box::pin(async move { Ok(DisguisedStream::new(connecting.await?)) })
     }
 
     fn bind_udp(&self, local: SocketAddr, server: SocketAddr) -> Pending<Self::Udp> {

@@ -1,15 +1,16 @@
 //! HTTPS records (RFC 9460) as real servers send them: every field, aliases, and what must be ignored.
 
-use hickory_resolver::proto::rr::RData;
+use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::rdata::svcb::{
     Alpn, EchConfigList, IpHint, Mandatory, SVCB, SvcParamKey, SvcParamValue,
 };
 use hickory_resolver::proto::rr::rdata::{A, AAAA, CNAME, HTTPS};
+use hickory_resolver::proto::rr::{RData, RecordType};
 use photofinish_dns::{Answer, Kind, ServiceRecord};
 
 mod support;
 
-use support::{Server, ask_within, https_reply, name, record};
+use support::{Server, Transport, ask_within, encode, https_reply, name, record, reply};
 
 fn https(priority: u16, target: &str, params: Vec<(SvcParamKey, SvcParamValue)>) -> RData {
     RData::HTTPS(HTTPS(SVCB::new(priority, name(target), params)))
@@ -188,7 +189,7 @@ async fn records_that_contradict_themselves_are_incompatible() {
 async fn one_malformed_record_spoils_its_set() {
     // Section 2.2: the client MUST reject the entire RRSet. The first of each pair is sound.
     const SOUND: &[u8] = &[0, 1, 0, 0, 1, 0, 3, 2, b'h', b'3'];
-    const MALFORMED: [&[&[u8]]; 9] = [
+    const MALFORMED: [&[&[u8]]; 17] = [
         // Keys out of order, and a key twice.
         &[
             SOUND,
@@ -210,6 +211,20 @@ async fn one_malformed_record_spoils_its_set() {
             ],
         ],
         &[SOUND, &[0, 1, 0, 0, 0, 0, 2, 0, 0]],
+        // No mandatory key at all, and half of one.
+        &[SOUND, &[0, 1, 0, 0, 0, 0, 0]],
+        &[
+            SOUND,
+            &[0, 1, 0, 0, 0, 0, 3, 0, 1, 0, 0, 1, 0, 3, 2, b'h', b'3'],
+        ],
+        // no-default-alpn with a value, no ECH configuration, an identifier that ends behind the value, no identifier.
+        &[SOUND, &[0, 1, 0, 0, 1, 0, 3, 2, b'h', b'3', 0, 2, 0, 1, 1]],
+        &[SOUND, &[0, 1, 0, 0, 5, 0, 0]],
+        &[SOUND, &[0, 1, 0, 0, 1, 0, 3, 3, b'h', b'3']],
+        &[SOUND, &[0, 1, 0, 0, 1, 0, 0]],
+        // A compressed target, and nothing at all.
+        &[SOUND, &[0, 1, 0xc0, 12, 0, 1, 0, 3, 2, b'h', b'3']],
+        &[SOUND, &[]],
     ];
     for (index, rdatas) in MALFORMED.into_iter().enumerate() {
         let services = raw(rdatas).await;
@@ -222,6 +237,55 @@ async fn one_malformed_record_spoils_its_set() {
     }
     let sound = raw(&[SOUND, SOUND]).await.expect("services");
     assert!(sound.iter().all(|s| !s.incompatible && s.alpn == ["h3"]));
+}
+
+#[tokio::test]
+async fn an_identifier_is_any_octets() {
+    // Section 7.1.1; half of the GREASE identifiers (RFC 8701) are no UTF-8.
+    let services = raw(&[&[0, 1, 0, 0, 1, 0, 6, 2, 0x8a, 0x8a, 2, b'h', b'3']])
+        .await
+        .expect("services");
+    assert_eq!(services[0].alpn, ["\\x8a\\x8a", "h3"]);
+    assert!(!services[0].incompatible);
+}
+
+#[tokio::test]
+async fn a_port_is_two_octets() {
+    // Sections 2.2 and 7.2: otherwise the set is rejected.
+    const THREE: &[u8] = &[
+        0, 1, 0, 0, 1, 0, 3, 2, b'h', b'3', 0, 3, 0, 3, 0x12, 0x34, 0,
+    ];
+    const SOUND: &[u8] = &[0, 1, 0, 0, 1, 0, 3, 2, b'h', b'3'];
+    assert_eq!(raw(&[THREE]).await, None);
+    let set = raw(&[SOUND, THREE]).await.expect("services");
+    assert!(set.iter().all(|service| service.incompatible), "{set:?}");
+}
+
+#[tokio::test]
+async fn a_large_set_comes_over_tcp_as_it_is() {
+    const GREASE: &[u8] = &[0, 1, 0, 0, 1, 0, 6, 2, 0x8a, 0x8a, 2, b'h', b'3'];
+    let server = Server::start(|query, transport| match transport {
+        Transport::Udp => {
+            let mut message = reply(query, ResponseCode::NoError);
+            message.metadata.truncation = true;
+            Some(encode(&message))
+        }
+        Transport::Tcp => Some(https_reply(query, &[GREASE; 200])),
+    })
+    .await;
+    let services = services(server.ask("a.test", Kind::Https).await);
+    assert_eq!(services.len(), 200);
+    assert!(
+        services
+            .iter()
+            .all(|service| service.alpn.contains(&"h3".to_owned()))
+    );
+    assert!(
+        server
+            .seen()
+            .iter()
+            .all(|seen| seen.kind == RecordType::HTTPS)
+    );
 }
 
 #[tokio::test]

@@ -1,0 +1,351 @@
+// What each npm script can be told, and what that means: read before anything is installed, so that help and lists come at
+// once and a mistake costs nobody a build. Plain JavaScript without dependencies, for whatever Node is installed.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const TOP = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+/** What a terminal, a note and a mail all show without breaking. */
+const WIDTH = 100;
+
+/** A mistake on the command line; its message says which. */
+export class BadUsage extends Error {}
+
+/** What is built or downloaded before something else can run, in the order in which one needs the other. */
+export const ARTEFACTS = {
+  rust: 'the QUIC addon, local origins, links and a bare quinn client, by cargo',
+  helper: 'the helper and its command line',
+  extension: 'both editions of the extension',
+  fixtures: 'the fixtures for Playwright',
+  python: 'a Python environment with aioquic and libcurl',
+  caddy: 'Caddy, by Go',
+  'go-peer': "the paper's code, by Go",
+};
+/** What is loaded or started by somebody else: what `npm run build` makes unless it is told names. */
+export const PRODUCT = ['rust', 'helper', 'extension', 'fixtures'];
+
+export const WORKSPACES = ['shared', 'extension', 'native-host', 'e2e'];
+
+export const SUITES = {
+  checks: 'types, format, lint, generated files',
+  unit: `unit tests of ${WORKSPACES.join(', ')}, which are suites of their own, too`,
+  rust: 'tests of the Rust crates',
+  browser: 'whatever drives browsers, servers, networks or the built command line (Playwright)',
+};
+/** Playwright's: specs that drive no browser of their own, and the others in each. */
+export const PROJECTS = ['once', 'chromium', 'firefox'];
+
+const YES = '  --yes, -y        install what is missing by apt-get without asking';
+const HELP = '  --help, -h       this text';
+const option = (name, text) => `  ${name.padEnd(15)}  ${text}`;
+
+const NAMED = {
+  bench: {
+    noun: 'benchmark',
+    folder: 'e2e/bench',
+    // A benchmark is what publishes a result under its own name; the folder's other files are its parts.
+    isProgram: (source, name) => source.includes(`publish('${name}'`),
+  },
+  lab: {
+    noun: 'experiment',
+    folder: 'e2e/lab',
+    // An experiment is what runs one; the folder's other files are parts of such.
+    isProgram: (source) => source.includes('await runExperiment('),
+  },
+};
+
+const USAGE = {
+  start: `usage: npm start [-- [OPTION...] ORIGIN...]
+
+Builds, opens Chromium with extension and helper, visits and races the origins (six local ones
+unless some are named), prints what was adopted and writes the report.
+
+${option('--headed', 'with a window; the browser stays open')}
+${option('--headless', 'without; what is done where there is no display')}
+${YES}
+${HELP}`,
+  test: `usage: npm test [-- [OPTION...] NAME...]
+
+Makes what the tests need and runs them: all of them, or the suites and files that are named. A file
+is named by any part of its path.
+
+  npm test                        everything
+  npm test -- unit rust           two suites
+  npm test -- popup               every file with popup in its path
+  npm test -- popup --grep sort   of those the tests with sort in their titles
+
+${option('--grep, -g TEXT', 'only tests with TEXT in their titles')}
+${option('--project NAME', `only ${PROJECTS.join(', ')}: specs that need no browser, or run in that one`)}
+${option('--list', 'the names of suites and files')}
+${YES}
+${HELP}`,
+  unit: `usage: npm run unit [-- [OPTION...] NAME...]
+
+Runs the unit tests, or those in files with NAME in their path. Builds nothing: tests that load the
+QUIC addon take the one that is there, and are skipped without.
+
+${option('--grep, -g TEXT', 'only tests with TEXT in their titles')}
+${option('--list', 'the names of the files')}
+${HELP}`,
+  build: `usage: npm run build [-- [OPTION...] NAME...]
+
+Builds what is loaded or started by somebody else, or what is named. Without a name:
+${PRODUCT.join(', ')}.
+
+${option('--list', 'what can be built')}
+${YES}
+${HELP}`,
+  check: `usage: npm run check [-- OPTION...]
+
+Types, format, lint and generated files, without running any test; as npm test -- checks.
+
+${YES}
+${HELP}`,
+  package: `usage: npm run package [-- OPTION...]
+
+Builds, and writes what is given to stores, to their reviewers and to npm into .photofinish/package.
+
+${YES}
+${HELP}`,
+  bench: `usage: npm run bench -- NAME|all [OPTION...]
+
+Builds, then runs the benchmark of that name, or all of them.
+
+${option('--list', 'the names, and what each measures')}
+${YES}
+${HELP}`,
+  lab: `usage: npm run lab -- NAME [ARGUMENT...]
+
+Builds, then runs the experiment of that name; npm run lab -- NAME --help tells its arguments.
+
+${option('--list', 'the names, and what each measures')}
+${YES}
+${HELP}`,
+  pictures: `usage: npm run pictures [-- OPTION...]
+
+Builds, and takes the pictures in docs/ anew, over those that are there.
+
+${YES}
+${HELP}`,
+  docs: `usage: npm run docs [-- OPTION...]
+
+Writes the generated parts of docs/ anew, from the code that owns them.
+
+${HELP}`,
+};
+
+export const COMMANDS = Object.keys(USAGE);
+
+const COMMON = { help: { type: 'boolean', short: 'h' }, yes: { type: 'boolean', short: 'y' } };
+const LIST = { list: { type: 'boolean' } };
+const GREP = { grep: { type: 'string', short: 'g' } };
+const OPTIONS = {
+  start: { ...COMMON, headed: { type: 'boolean' }, headless: { type: 'boolean' } },
+  test: { ...COMMON, ...LIST, ...GREP, project: { type: 'string' } },
+  unit: { ...COMMON, ...LIST, ...GREP },
+  build: { ...COMMON, ...LIST },
+  check: COMMON,
+  package: COMMON,
+  bench: { ...COMMON, ...LIST },
+  lab: { ...COMMON, ...LIST },
+  pictures: COMMON,
+  docs: { help: COMMON.help },
+};
+const TAKES_NAMES = ['start', 'test', 'unit', 'build', 'bench', 'lab'];
+
+/** Paths from the top, with slashes, below a folder. */
+function filesBelow(folder, ending) {
+  const found = [];
+  for (const entry of readdirSync(join(TOP, folder), { withFileTypes: true })) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory() && !['node_modules', 'dist', 'target'].includes(entry.name))
+      found.push(...filesBelow(path, ending));
+    else if (entry.name.endsWith(ending)) found.push(path);
+  }
+  return found.sort();
+}
+
+/** The files of a workspace's unit tests, from the top of the checkout. */
+export const unitTestFiles = (workspace) => filesBelow(workspace, '.test.ts');
+/** The files of all specs, from the top of the checkout. */
+export const specFiles = () => filesBelow('e2e/specs', '.spec.ts');
+
+const sourceOf = (folder, name) => readFileSync(join(TOP, folder, `${name}.ts`), 'utf8');
+
+/** The programs that `bench` and `lab` know. */
+export function programNames(command) {
+  const { folder, isProgram } = NAMED[command];
+  const names = readdirSync(join(TOP, folder))
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => file.slice(0, -'.ts'.length));
+  return names.filter((name) => isProgram(sourceOf(folder, name), name)).sort();
+}
+
+/** What an npm script runs under the pinned Node. */
+export const scriptFile = (command) =>
+  command === 'docs'
+    ? join(TOP, 'native-host', 'documents', 'write.ts')
+    : join(TOP, 'e2e', 'run', `${command}.ts`);
+
+export const programFile = (command, name) => join(TOP, ...NAMED[command].folder.split('/'), `${name}.ts`);
+export const nounOf = (command) => NAMED[command].noun;
+
+/** The comment that a program begins with says what it measures. */
+function purposeOf(command, name) {
+  const comment = /^(?:\/\/.*\n)+/.exec(sourceOf(NAMED[command].folder, name))?.[0] ?? '';
+  return comment
+    .replaceAll(/^\/\/ ?/gm, '')
+    .replaceAll('\n', ' ')
+    .trim();
+}
+
+function wrap(text, width) {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const longer = lines.at(-1) === '' ? word : `${lines.at(-1)} ${word}`;
+    if (longer.length <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** Names with what they mean, in lines of at most `WIDTH` characters. */
+function definitions(rows) {
+  const widest = Math.max(...rows.map(([name]) => name.length));
+  return rows.flatMap(([name, text]) =>
+    wrap(text, WIDTH - widest - 4).map((line, i) => `  ${(i === 0 ? name : '').padEnd(widest)}  ${line}`),
+  );
+}
+
+/** Names one behind the other. */
+const paragraph = (names) => wrap(names.join('  '), WIDTH - 2).map((line) => `  ${line.trim()}`);
+
+const stems = (files, folder, ending) => files.map((file) => file.slice(folder.length + 1, -ending.length));
+
+function listUnits() {
+  return WORKSPACES.flatMap((name) => [
+    '',
+    `Unit tests of ${name}`,
+    ...paragraph(stems(unitTestFiles(name), name, '.test.ts')),
+  ]);
+}
+
+const firstSentence = (text) => text.split('. ')[0].replace(/\.$/, '');
+
+const LISTS = {
+  test: () => [
+    'Suites',
+    ...definitions(Object.entries(SUITES)),
+    ...listUnits(),
+    '',
+    'Specs',
+    ...paragraph(stems(specFiles(), 'e2e/specs', '.spec.ts')),
+  ],
+  unit: () => listUnits().slice(1),
+  build: () => definitions(Object.entries(ARTEFACTS)),
+  bench: () =>
+    definitions(programNames('bench').map((name) => [name, firstSentence(purposeOf('bench', name))])),
+  lab: () => definitions(programNames('lab').map((name) => [name, firstSentence(purposeOf('lab', name))])),
+};
+
+export const usageOf = (command) => USAGE[command];
+export const listOf = (command) => LISTS[command]().join('\n');
+
+/** What a program measures, for whoever asks for its help. */
+export const aboutProgram = (command, name) => wrap(purposeOf(command, name), WIDTH).join('\n');
+
+function parse(command, args) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS[command], allowPositionals: true });
+  } catch (error) {
+    throw new BadUsage(error.message.split('. To specify')[0]);
+  }
+}
+
+/** Behind the name of a program every word is its own, but for those that the scripts understand themselves. */
+function readProgram(command, args) {
+  const own = args.filter((word) => !['--yes', '-y'].includes(word));
+  const at = own.findIndex((word) => !word.startsWith('-'));
+  const { values } = parse(command, at < 0 ? args : own.slice(0, at));
+  const yes = own.length < args.length;
+  if (at < 0) return { command, ...values, list: values.list ?? !values.help, names: [] };
+  const [name, ...rest] = own.slice(at);
+  const help = values.help || rest.includes('--help') || rest.includes('-h');
+  const names = programNames(command);
+  if (command === 'bench' && name === 'all')
+    return { command, ...values, yes, help, names, program: 'all', rest };
+  if (!names.includes(name))
+    throw new BadUsage(`there is no ${nounOf(command)} "${name}"; there are: ${names.join(', ')}`);
+  if (command === 'bench' && rest.length > 0 && !help)
+    throw new BadUsage(`benchmarks take no arguments, and "${rest.join(' ')}" are some`);
+  return { command, ...values, yes, help, names: [name], program: name, rest };
+}
+
+/** Reads the words behind `npm run COMMAND --`. Throws BadUsage for what means nothing. */
+export function readCommandLine(command, args) {
+  if (Object.hasOwn(NAMED, command)) return readProgram(command, args);
+  const { values, positionals: names } = parse(command, args);
+  if (values.help || values.list) return { command, ...values, names };
+  if (names.length > 0 && !TAKES_NAMES.includes(command))
+    throw new BadUsage(`unexpected: ${names.join(' ')}`);
+  if (command === 'test' || command === 'unit' || command === 'check')
+    return { command, ...values, names, selection: select(command, names, values) };
+  if (command === 'build')
+    for (const name of names)
+      if (!Object.hasOwn(ARTEFACTS, name))
+        throw new BadUsage(`there is no "${name}" to build; there are: ${Object.keys(ARTEFACTS).join(', ')}`);
+  return { command, ...values, names };
+}
+
+/**
+ * Which tests are meant: whole suites by their names, files by any part of their path, and of those the tests that the
+ * options leave.
+ */
+function select(command, words, { grep, project }) {
+  if (project !== undefined && !PROJECTS.includes(project))
+    throw new BadUsage(`there is no project "${project}"; there are: ${PROJECTS.join(', ')}`);
+  const suites = [...Object.keys(SUITES), ...WORKSPACES];
+  const all = command === 'check' ? ['checks'] : command === 'unit' ? ['unit'] : Object.keys(SUITES);
+  const names = words.length === 0 ? all : words;
+  const parts = names.filter((name) => !suites.includes(name));
+
+  const specs = command === 'unit' ? [] : specFiles();
+  const units = WORKSPACES.map((workspace) => [workspace, unitTestFiles(workspace)]);
+  const known = [...specs, ...units.flatMap(([, files]) => files)];
+  for (const part of parts)
+    if (!known.some((file) => file.includes(part)))
+      throw new BadUsage(`no suite is called "${part}", and no test file has it in its path; see --list`);
+
+  const meant = (file) => parts.some((part) => file.includes(part));
+  const whole = (name) => names.includes(name);
+  const chosen = units.map(([workspace, files]) => [
+    workspace,
+    whole('unit') || whole(workspace) ? files : files.filter(meant),
+  ]);
+  // Checks and Rust tests have no titles that are looked for, and only specs have projects.
+  const narrowed = grep !== undefined || project !== undefined;
+  return {
+    checks: whole('checks') && !narrowed,
+    rust: whole('rust') && !narrowed,
+    units: project === undefined ? chosen.filter(([, files]) => files.length > 0) : [],
+    specs: whole('browser') ? specs : specs.filter(meant),
+    grep,
+    project,
+  };
+}
+
+/** What has to be made for what was asked. */
+export function artefactsFor({ command, names, selection, program }) {
+  if (command === 'unit' || command === 'docs') return [];
+  if (command === 'build') return names.length === 0 ? PRODUCT : names;
+  if (command === 'bench') return ['all', 'survey'].includes(program) ? [...PRODUCT, 'go-peer'] : PRODUCT;
+  if (command === 'lab') return Object.keys(ARTEFACTS);
+  if (selection === undefined) return PRODUCT;
+  // Which spec meets which peer is theirs to know.
+  if (selection.specs.length > 0) return Object.keys(ARTEFACTS);
+  const wanted = [];
+  if (selection.checks || selection.rust) wanted.push('rust');
+  if (selection.checks) wanted.push('extension');
+  return wanted;
+}

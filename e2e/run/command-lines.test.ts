@@ -1,0 +1,121 @@
+// What each script is told must mean one thing, or be refused before anything is installed, built or overwritten.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { after } from 'node:test';
+import { TOP } from '../scratch.ts';
+import {
+  artefactsFor,
+  BadUsage,
+  COMMANDS,
+  listOf,
+  readCommandLine,
+  type Selection,
+  usageOf,
+} from './command-lines.mjs';
+
+const WIDTH = 100;
+
+function selected(...words: string[]): Selection {
+  const { selection } = readCommandLine('test', words);
+  assert.ok(selection !== undefined);
+  return selection;
+}
+
+test('without a name everything is meant', () => {
+  const { checks, rust, units, specs } = selected();
+  assert.deepEqual(
+    [checks, rust, units.map(([name]) => name)],
+    [true, true, ['shared', 'extension', 'native-host', 'e2e']],
+  );
+  assert.ok(specs.includes('e2e/specs/browser/popup.spec.ts'));
+});
+
+test('a suite means itself and makes only what it needs', () => {
+  const unit = readCommandLine('test', ['unit']);
+  assert.deepEqual([unit.selection?.checks, unit.selection?.rust, unit.selection?.specs], [false, false, []]);
+  assert.deepEqual(artefactsFor(unit), []);
+  assert.deepEqual(artefactsFor(readCommandLine('test', ['rust'])), ['rust']);
+  assert.deepEqual(
+    selected('shared').units.map(([name]) => name),
+    ['shared'],
+  );
+});
+
+test('another name means the files with it in their path', () => {
+  const { checks, rust, units, specs } = selected('popup');
+  assert.deepEqual([checks, rust], [false, false]);
+  const files = [...specs, ...units.flatMap(([, all]) => all)];
+  assert.ok(files.length > 2 && files.every((file) => file.includes('popup')), files.join());
+  assert.deepEqual(readCommandLine('unit', ['popup']).selection?.specs, []);
+});
+
+test('a project leaves the specs alone', () => {
+  const { checks, rust, units, specs, project } = selected('--project', 'firefox');
+  assert.deepEqual([checks, rust, units, project], [false, false, [], 'firefox']);
+  assert.ok(specs.length > 0);
+});
+
+test('behind the name of an experiment words are its own, but for those of every script', () => {
+  const asked = readCommandLine('lab', ['--yes', 'adoption', '--trials', '3']);
+  assert.deepEqual([asked.names, asked.rest, asked.yes], [['adoption'], ['--trials', '3'], true]);
+  assert.equal(readCommandLine('lab', ['adoption', '--help']).help, true);
+});
+
+test('lists and help fit a terminal', () => {
+  const lists = ['test', 'unit', 'build', 'bench', 'lab'].map(listOf);
+  for (const line of [...lists, ...COMMANDS.map(usageOf)].join('\n').split('\n'))
+    assert.ok(line.length <= WIDTH, line);
+});
+
+for (const [command, ...words] of [
+  ['start', '--nope'],
+  ['test', 'no-such-file'],
+  ['test', '--project', 'webkit'],
+  ['unit', '--project', 'once'],
+  ['build', 'no-such-part'],
+  ['check', 'everything'],
+  ['package', '--dry-run'],
+  ['pictures', 'light'],
+  ['bench', 'no-such-benchmark'],
+  ['bench', '--helm'],
+  ['bench', 'decide', '--fast'],
+  ['lab', 'no-such-experiment'],
+] as const)
+  test(`npm run ${command} -- ${words.join(' ')} is refused`, () => {
+    assert.throws(() => readCommandLine(command, words), BadUsage);
+  });
+
+// A checkout of nothing but the scripts: whatever had to be installed or built could not be.
+const bare = mkdtempSync(join(tmpdir(), 'photofinish-bare-'));
+after(() => rmSync(bare, { recursive: true }));
+for (const folder of ['shared', 'extension', 'native-host', 'e2e'])
+  cpSync(join(TOP, folder), join(bare, folder), {
+    recursive: true,
+    filter: (from) => !/(?:node_modules|dist|test-results|\.node)$/.test(from),
+  });
+
+function inBareCheckout(...words: string[]) {
+  return spawnSync(process.execPath, ['e2e/run/bootstrap.mjs', ...words], { cwd: bare, encoding: 'utf8' });
+}
+
+test('help, lists and mistakes need nothing that has to be installed, and leave nothing behind', () => {
+  for (const command of COMMANDS) {
+    const { status, stdout } = inBareCheckout(command, '--help');
+    assert.deepEqual([status, stdout.trim()], [0, usageOf(command)], command);
+  }
+  for (const command of ['test', 'unit', 'build', 'bench', 'lab'])
+    assert.equal(inBareCheckout(command, '--list').status, 0, command);
+  assert.match(inBareCheckout('bench', 'decide', '--help').stdout, /What deciding costs/);
+  const { status, stdout, stderr } = inBareCheckout('package', '--dry-run');
+  assert.deepEqual([status, stdout], [2, '']);
+  assert.match(stderr, /--dry-run[\s\S]*usage: npm run package/);
+  assert.equal(existsSync(join(bare, 'node_modules')) || existsSync(join(bare, '.photofinish')), false);
+});
+
+test('every script of package.json is understood', () => {
+  const { scripts } = JSON.parse(readFileSync(join(TOP, 'package.json'), 'utf8'));
+  assert.deepEqual(Object.keys(scripts).toSorted(), COMMANDS.toSorted());
+});

@@ -1,0 +1,48 @@
+// Steps that run side by side must not write over each other, neither on a terminal nor in a log.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { Display } from './display.ts';
+
+function recorder(isTTY: boolean) {
+  const written: string[] = [];
+  const out = { isTTY, columns: 30, write: (text: string | Uint8Array) => written.push(String(text)) > 0 };
+  return { written, display: new Display(out) };
+}
+
+/** What a terminal shows in the end: a sequence that goes up takes away everything below. */
+function shown(written: readonly string[]): string[] {
+  const lines: string[] = [];
+  for (const text of written) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what moves the cursor.
+    const up = /^\u001b\[(\d+)A/.exec(text)?.[1];
+    if (up !== undefined) lines.splice(lines.length - Number(up));
+    const rest = stripVTControlCharacters(text).replaceAll('\r', '');
+    if (rest !== '') lines.push(rest.trimEnd());
+  }
+  return lines.map((line) => line.replace(/\d+\.\d s.*$/, 'N'));
+}
+
+test('on a terminal the open steps stay below what is said and what has ended', () => {
+  const { written, display } = recorder(true);
+  const first = display.beginStep('first');
+  const second = display.beginStep('second');
+  display.say('a remark');
+  first.end(true);
+  second.detail('a detail that is far longer than the terminal is wide');
+  const third = display.beginStep('third');
+  assert.deepEqual(shown(written), ['a remark', '  ✓ first  N', '  … second  N', '  … third  N']);
+  assert.ok(written.every((text) => stripVTControlCharacters(text).trim().length < 30));
+  second.end(false, 'exit code 1');
+  third.end('skipped', 'no Go');
+  assert.deepEqual(shown(written), ['a remark', '  ✓ first  N', '  ✗ second  N', '  – third  N']);
+});
+
+test('a log gets whole lines and nothing that moves the cursor', () => {
+  const { written, display } = recorder(false);
+  const first = display.beginStep('first');
+  const second = display.beginStep('second');
+  second.end(true, '3 passed');
+  first.end(true);
+  assert.match(written.join(''), /^ {2}✓ second {2}0\.0 s {2}3 passed\n {2}✓ first {2}0\.0 s\n$/);
+});

@@ -1,0 +1,14 @@
+// What Playwright runs before the first spec, so that specs that somebody starts by hand find all that they need; `npm
+// test` has made it before.
+import { makeAll } from './artefacts.ts';
+import { endCommandsOnSignals } from './command.ts';
+import { ARTEFACTS, type ArtefactName } from './command-lines.mjs';
+
+export default async function makeWhatSpecsNeed(): Promise<void> {
+  if (process.env.PHOTOFINISH_ARTEFACTS === 'made') return;
+  const release = endCommandsOnSignals();
+  const { failed } = await makeAll(Object.keys(ARTEFACTS) as ArtefactName[]);
+  release();
+  if (failed.length > 0)
+    throw new Error(failed.map(({ title, output }) => `${title}:\n${output}`).join('\n'));
+}

@@ -1,0 +1,69 @@
+// What the other specs rely on where they share a browser: an installation finds nothing of the one before it, neither in
+// the extension nor in the helper, and what the browser has learnt of sites it has learnt of other ports.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Session } from '../../browsers/session.ts';
+import { visitUntil } from '../../browsers/tab.ts';
+import { ORIGIN_KINDS, startOrigins } from '../../origins/start.ts';
+import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
+import { protocolOfVisit } from '../steering.ts';
+import { expectStored } from '../stored.ts';
+
+/** All that the extension stores, and what else of it the browser keeps. */
+async function kept(session: Session) {
+  const page = await session.openPage('options/options.html');
+  const stored = await page.evaluate(async () => ({
+    local: await chrome.storage.local.get(null),
+    permissions: await chrome.permissions.getAll(),
+    // Only Firefox is steered, and asked for the permission.
+    rules: (await chrome.declarativeNetRequest?.getSessionRules()) ?? null,
+    tabs: (await chrome.tabs.query({})).length,
+    windows: (await chrome.windows.getAll()).length,
+  }));
+  await page.close();
+  return stored;
+}
+
+async function rememberedOrigins({ files }: Session): Promise<string> {
+  return (await runPhotofinish(['cache', 'list', '--cache', files.cache, '--json'])).stdout;
+}
+
+test('a browser that is used again knows nothing of what was installed in it before', async ({
+  authority,
+  dir,
+  local,
+  open,
+}) => {
+  const first = await open();
+  const asNew = await kept(first);
+  const { origin, host } = local.origins.both;
+  const tab = await first.newTab();
+  await visitUntil(tab, origin, 'h3');
+  const popup = await first.openPopup(tab);
+  expect((await popup.race()).ok).toBe(true);
+  const options = await first.openPage('options/options.html');
+  await options.find('#private').click();
+  await expectStored(options, { privateWindows: true });
+  await popup.tab.bringToFront();
+  expect((await exportedReport(popup, dir)).sites).toHaveLength(1);
+  await expect.poll(() => rememberedOrigins(first)).toContain(host);
+  expect(await kept(first)).not.toEqual(asNew);
+
+  const later = await startOrigins({ origins: ORIGIN_KINDS, certifiedBy: authority });
+  try {
+    const place = join(dir, 'second');
+    await mkdir(place);
+    const second = await open({ local: later, dir: place });
+    expect(second.version).toBe(first.version);
+    expect(second.files.profile).toBe(first.files.profile);
+    expect(await kept(second)).toEqual(asNew);
+    expect((await second.requests()).filter(({ url }) => url.startsWith(origin))).toEqual([]);
+    expect((await exportedReport(await second.openPopup(null), dir)).sites).toEqual([]);
+    expect(await rememberedOrigins(second)).not.toContain(host);
+    const again = await second.newTab();
+    expect(await protocolOfVisit(again, later.origins.both.origin)).toBe('h2');
+    await visitUntil(again, later.origins.both.origin, 'h3');
+  } finally {
+    await later.stop();
+  }
+});

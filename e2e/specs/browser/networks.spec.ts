@@ -1,0 +1,92 @@
+// Networks have the names that the user gives them, wherever they are shown; the helper keeps them, and a report has
+// them only where that was asked for.
+import { readFile } from 'node:fs/promises';
+import { reportSchema } from '@photofinish/shared/report';
+import * as v from 'valibot';
+import { fillLedger } from '../../browsers/filled.ts';
+import type { Session } from '../../browsers/session.ts';
+import type { Tab } from '../../browsers/tab.ts';
+import { violations } from '../axe.ts';
+import { expect, test } from '../fixtures.ts';
+
+const OPTIONS = 'options/options.html';
+const NAME = 'Flat, 2nd floor';
+/** Its networks are `home` and `work`. */
+const SOME = { seed: 6, origins: 20, sites: 5, days: 20, daysPerOrigin: 10, raced: 5 };
+
+const nameField = (tab: Tab) => tab.find('#networks-list input[aria-label="Name of home"]');
+
+function written(tab: Tab): Promise<string | undefined> {
+  return tab.evaluate(
+    () => document.querySelector<HTMLInputElement>('#networks-list input[aria-label="Name of home"]')?.value,
+  );
+}
+
+const saved = (tab: Tab) => tab.find('section[aria-labelledby="networks-title"] .saved');
+
+/** Fills in the name of `home` as a user does, who then goes on. */
+async function nameHome(session: Session, name: string): Promise<Tab> {
+  const options = await session.openPage(OPTIONS);
+  await nameField(options).fill(name);
+  await options.press('Tab');
+  return options;
+}
+
+async function report(tab: Tab) {
+  const saved = await tab.download(() => tab.find('#report-formats .button', 'JSON').click());
+  const text = await readFile(saved.file, 'utf8');
+  return { text, names: v.parse(reportSchema, JSON.parse(text)).networkNames };
+}
+
+test('a name stands in the dashboard, and in a report only where that is ticked', async ({ open }) => {
+  const session = await open({ helper: false });
+  await fillLedger(session, SOME);
+  const options = await nameHome(session, NAME);
+  await expect(saved(options)).toMention('Saved');
+  expect(await violations(options)).toEqual([]);
+
+  const dashboard = await session.openPage('dashboard/dashboard.html');
+  await expect(dashboard.find('main[aria-busy=false]')).toBeSeen({ timeoutMs: 60_000 });
+  await expect(dashboard.find('#network option', NAME)).toMention(NAME);
+  await dashboard.part('network').choose('home');
+  await expect(dashboard.part('conditions')).toMention(NAME);
+  const without = await report(dashboard);
+  expect([without.names, without.text.includes(NAME)]).toEqual([undefined, false]);
+  await dashboard.part('report-names').click();
+  expect((await report(dashboard)).names).toEqual({ home: NAME });
+});
+
+test('what is no name is said and not kept', async ({ open }) => {
+  const session = await open({ helper: false });
+  await fillLedger(session, SOME);
+  const options = await nameHome(session, 'x'.repeat(41));
+  await expect(options.find('#networks-list [role=alert]', 'A name has')).toMention('1 to 40 printable');
+  await options.reload();
+  await expect.poll(() => written(options)).toBe('');
+});
+
+test('the helper keeps the name, also where the browser has lost it, until everything is forgotten', async ({
+  open,
+}) => {
+  const session = await open();
+  await fillLedger(session, SOME);
+  const options = await nameHome(session, NAME);
+  await expect(saved(options)).toMention('Saved');
+  const untold = () =>
+    options.evaluate(async () => {
+      const { 'network-names': stored } = await chrome.storage.local.get('network-names');
+      return Object.keys((stored as { untold?: object } | undefined)?.untold ?? {}).length;
+    });
+  await expect.poll(untold, 'the helper has heard of it').toBe(0);
+  await options.evaluate(() => chrome.storage.local.remove('network-names'));
+  await options.reload();
+  await expect.poll(() => written(options)).toBe(NAME);
+
+  await options.find('#wipe').click();
+  await options.find('#wipe-confirm').click();
+  await expect(options.part('wipe-result')).toMention('All data deleted');
+  await fillLedger(session, SOME);
+  await options.reload();
+  await expect(nameField(options)).toBeSeen();
+  expect(await written(options)).toBe('');
+});

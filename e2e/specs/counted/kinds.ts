@@ -1,0 +1,401 @@
+// Every kind of request whose counting is compared with the servers' logs. Each has a host of its own, so that counts by
+// origin are counts by kind, and makes its requests from a page that is visited several times.
+
+/** In the page: what the kinds make their requests with. */
+export interface Tools {
+  /** Puts an element in and waits until it has loaded, or has failed to. */
+  load(tag: string, attributes: Readonly<Record<string, string>>): Promise<unknown>;
+  /** Fetches and reads to the end. */
+  get(url: string, init?: RequestInit): Promise<unknown>;
+  /** Puts a frame in and waits until it says that it is done. */
+  frame(url: string): Promise<unknown>;
+  /** Runs when the page is left. */
+  onLeave(run: () => void): void;
+}
+
+export interface Kind {
+  /** The first label of its host. */
+  readonly name: string;
+  /** For the table. */
+  readonly what: string;
+  /** Of all its answers; none unless said. */
+  readonly cacheControl?: string;
+  /** What confirms a stored answer; none unless said. */
+  readonly validators?: readonly ('ETag' | 'Last-Modified')[];
+  /** Whether other origins' pages may see its timings; true unless said. */
+  readonly timingAllowOrigin?: boolean;
+  /** Whose server answers; Caddy unless said. */
+  readonly server?: 'embedded';
+  /** Of what is not exact, the reason. */
+  readonly why?: string;
+  /** What the page asks of it, in the page; self-contained. A kind without it has a page of its own. */
+  readonly run?: (origin: string, tools: Tools) => unknown;
+}
+
+const CONFIRMED = 'Chromium repeats the stored answer’s protocol when the server confirms it (304).';
+const HIDDEN = 'Chromium tells the protocol only where Timing-Allow-Origin lets the page see it.';
+const LIKE_CACHED = `${CONFIRMED} Without a timing of its own it looks like an answer out of the cache.`;
+const WORKERS = 'Chromium tells of a worker’s own requests only that they were answered.';
+const LEFT = 'What a page asks for when it is left has no timing in Chromium.';
+
+const oneOfEach: NonNullable<Kind['run']> = (origin, { load, get }) =>
+  Promise.all([
+    load('script', { src: `${origin}/script.js` }),
+    load('img', { src: `${origin}/image.png` }),
+    load('link', { rel: 'stylesheet', href: `${origin}/style.css` }),
+    get(`${origin}/text.txt`),
+  ]);
+
+export const KINDS: readonly Kind[] = [
+  {
+    name: 'document',
+    what: 'The page itself: `no-cache`, ETag',
+    why: CONFIRMED,
+    cacheControl: 'no-cache',
+    validators: ['ETag'],
+  },
+  {
+    name: 'no-store',
+    what: 'Script, image, style sheet, fetch: `no-store`',
+    cacheControl: 'no-store',
+    run: oneOfEach,
+  },
+  {
+    name: 'no-cache',
+    what: 'Script, image, style sheet, fetch: `no-cache`, ETag',
+    why: CONFIRMED,
+    cacheControl: 'no-cache',
+    validators: ['ETag'],
+    run: oneOfEach,
+  },
+  {
+    name: 'again',
+    what: 'Script and image twice in a page: `no-cache`, ETag (memory cache)',
+    why: CONFIRMED,
+    cacheControl: 'no-cache',
+    validators: ['ETag'],
+    run: async (origin, { load }) => {
+      for (const [tag, file] of [
+        ['script', 'script.js'],
+        ['script', 'script.js'],
+        ['img', 'image.png'],
+        ['img', 'image.png'],
+      ] as const)
+        await load(tag, { src: `${origin}/${file}` });
+    },
+  },
+  {
+    name: 'etag',
+    what: 'Script and fetch: an ETag alone',
+    why: CONFIRMED,
+    validators: ['ETag'],
+    run: (origin, { load, get }) =>
+      Promise.all([load('script', { src: `${origin}/script.js` }), get(`${origin}/text.txt`)]),
+  },
+  {
+    name: 'last-modified',
+    what: 'Script and fetch: `no-cache`, Last-Modified',
+    why: CONFIRMED,
+    cacheControl: 'no-cache',
+    validators: ['Last-Modified'],
+    run: (origin, { load, get }) =>
+      Promise.all([load('script', { src: `${origin}/script.js` }), get(`${origin}/text.txt`)]),
+  },
+  {
+    name: 'heuristic',
+    what: 'Script and image: Last-Modified alone (heuristic freshness)',
+    validators: ['Last-Modified'],
+    run: (origin, { load }) =>
+      Promise.all([
+        load('script', { src: `${origin}/script.js` }),
+        load('img', { src: `${origin}/image.png` }),
+      ]),
+  },
+  {
+    name: 'immutable',
+    what: 'Script and image: `immutable`',
+    cacheControl: 'public, max-age=31536000, immutable',
+    validators: ['ETag'],
+    run: (origin, { load }) =>
+      Promise.all([
+        load('script', { src: `${origin}/script.js` }),
+        load('img', { src: `${origin}/image.png` }),
+      ]),
+  },
+  {
+    name: 'memory-cache',
+    what: 'One image twice in a page (memory cache)',
+    cacheControl: 'max-age=600',
+    run: async (origin, { load }) => {
+      await load('img', { src: `${origin}/image.png` });
+      await load('img', { src: `${origin}/image.png` });
+    },
+  },
+  {
+    name: 'http-cache',
+    what: 'One fetch twice in a page, `max-age` (HTTP cache)',
+    cacheControl: 'max-age=600',
+    run: async (origin, { get }) => {
+      await get(`${origin}/text.txt`);
+      await get(`${origin}/text.txt`);
+    },
+  },
+  {
+    name: 'reload',
+    what: 'Fetch with `cache: "no-cache"` of a fresh copy, ETag',
+    why: CONFIRMED,
+    cacheControl: 'max-age=600',
+    validators: ['ETag'],
+    run: (origin, { get }) => get(`${origin}/text.txt`, { cache: 'no-cache' }),
+  },
+  {
+    name: 'module',
+    what: 'Module script and its import: `no-cache`, ETag',
+    why: CONFIRMED,
+    cacheControl: 'no-cache',
+    validators: ['ETag'],
+    run: (origin, { load }) => load('script', { type: 'module', src: `${origin}/module.js` }),
+  },
+  {
+    name: 'style',
+    what: 'Style sheet, its import, image and font',
+    why: 'What a style sheet of another origin asks for has no timing in Chromium.',
+    cacheControl: 'no-store',
+    run: async (origin, { load }) => {
+      await load('link', { rel: 'stylesheet', href: `${origin}/importing.css` });
+      await document.fonts.load('1em counted').catch(() => {});
+    },
+  },
+  {
+    name: 'preload',
+    what: 'Preloaded script, used',
+    why: CONFIRMED,
+    cacheControl: 'no-cache',
+    validators: ['ETag'],
+    run: async (origin, { load }) => {
+      await load('link', { rel: 'preload', as: 'script', href: `${origin}/script.js` });
+      await load('script', { src: `${origin}/script.js` });
+    },
+  },
+  {
+    name: 'prefetch',
+    what: 'Prefetched script, used by the next page',
+    cacheControl: 'max-age=600',
+    run: async (origin, { load }) => {
+      const visit = Math.random();
+      const before = sessionStorage.getItem('prefetched');
+      if (before !== null) await load('script', { src: before });
+      sessionStorage.setItem('prefetched', `${origin}/script.js?${visit}`);
+      await load('link', { rel: 'prefetch', as: 'script', href: `${origin}/script.js?${visit}` });
+    },
+  },
+  {
+    name: 'redirect',
+    what: 'Fetch and image: 302, and what it leads to',
+    why: 'A redirect has no timing; what it leads to has.',
+    cacheControl: 'no-store',
+    run: (origin, { load, get }) =>
+      Promise.all([get(`${origin}/redirect`), load('img', { src: `${origin}/redirect?image.png` })]),
+  },
+  {
+    name: 'range',
+    what: 'Fetch of a range (206): `no-store`',
+    cacheControl: 'no-store',
+    run: (origin, { get }) => get(`${origin}/text.txt`, { headers: { range: 'bytes=0-9' } }),
+  },
+  {
+    name: 'stored-range',
+    what: 'Fetch of a range, then of the whole: `max-age`, ETag',
+    why: `${CONFIRMED} For the rest of a stored part it may send more than one request.`,
+    cacheControl: 'max-age=600',
+    validators: ['ETag'],
+    run: async (origin, { get }) => {
+      await get(`${origin}/text.txt`, { headers: { range: 'bytes=0-9' } });
+      await get(`${origin}/text.txt`);
+    },
+  },
+  {
+    name: 'media',
+    what: 'Sound, in the ranges that the browser asks for',
+    cacheControl: 'no-store',
+    run: (origin) =>
+      new Promise((resolve) => {
+        const sound = new Audio(`${origin}/sound.wav`);
+        sound.preload = 'auto';
+        sound.oncanplaythrough = resolve;
+        sound.onerror = resolve;
+        sound.load();
+      }),
+  },
+  {
+    name: 'no-content',
+    what: 'Fetch answered 204',
+    run: (origin, { get }) => get(`${origin}/no-content`),
+  },
+  {
+    name: 'empty',
+    what: 'Fetch answered 200 without content',
+    cacheControl: 'no-store',
+    run: (origin, { get }) => get(`${origin}/empty.txt`),
+  },
+  {
+    name: 'head',
+    what: 'HEAD',
+    cacheControl: 'no-store',
+    run: (origin, { get }) => get(`${origin}/text.txt`, { method: 'HEAD' }),
+  },
+  {
+    name: 'post',
+    what: 'POST by fetch and by XMLHttpRequest',
+    run: async (origin, { get }) => {
+      await get(`${origin}/post`, { method: 'POST', body: 'x' });
+      await new Promise((resolve) => {
+        const request = new XMLHttpRequest();
+        request.onloadend = resolve;
+        request.open('POST', `${origin}/post`);
+        request.send('x');
+      });
+    },
+  },
+  {
+    name: 'preflight',
+    what: 'Fetch with a CORS preflight',
+    why: 'Chromium tells nobody of preflights.',
+    run: (origin, { get }) => get(`${origin}/text.txt`, { cache: 'no-store', headers: { 'x-counted': '1' } }),
+  },
+  {
+    name: 'error',
+    what: 'Script and fetch answered 404',
+    cacheControl: 'no-store',
+    run: (origin, { load, get }) =>
+      Promise.all([load('script', { src: `${origin}/absent.js` }), get(`${origin}/absent.txt`)]),
+  },
+  {
+    name: 'beacon',
+    what: '`navigator.sendBeacon` in the page and when it is left',
+    why: LEFT,
+    run: (origin, { onLeave }) => {
+      navigator.sendBeacon(`${origin}/post`, 'x');
+      onLeave(() => navigator.sendBeacon(`${origin}/post`, 'x'));
+    },
+  },
+  {
+    name: 'keepalive',
+    what: 'Fetch with `keepalive` in the page and when it is left',
+    why: LEFT,
+    run: (origin, { get, onLeave }) => {
+      onLeave(() => fetch(`${origin}/post`, { method: 'POST', body: 'x', keepalive: true }));
+      return get(`${origin}/post`, { method: 'POST', body: 'x', keepalive: true });
+    },
+  },
+  {
+    name: 'event-source',
+    what: 'EventSource',
+    cacheControl: 'no-store',
+    run: (origin) =>
+      new Promise<void>((resolve) => {
+        const events = new EventSource(`${origin}/events`);
+        const end = () => {
+          events.close();
+          resolve();
+        };
+        events.onmessage = end;
+        events.onerror = end;
+      }),
+  },
+  {
+    name: 'websocket',
+    what: 'WebSocket',
+    why: 'Browsers tell extensions no protocol of a WebSocket, and pages nothing.',
+    run: (origin) =>
+      new Promise((resolve) => {
+        const socket = new WebSocket(`${origin.replace('https:', 'wss:')}/socket`);
+        socket.onmessage = () => socket.close();
+        socket.onclose = resolve;
+      }),
+  },
+  {
+    name: 'frame',
+    what: 'A frame’s document and its resources',
+    cacheControl: 'no-store',
+    run: (origin, { frame }) => frame(`${origin}/frame.html`),
+  },
+  {
+    name: 'worker',
+    what: 'A worker’s script and its own fetches: `no-store`',
+    why: WORKERS,
+    cacheControl: 'no-store',
+    run: (origin, { frame }) => frame(`${origin}/worker.html`),
+  },
+  {
+    name: 'no-cache-worker',
+    what: 'A worker’s own fetches: `no-cache`, ETag',
+    why: LIKE_CACHED,
+    cacheControl: 'no-cache',
+    validators: ['ETag'],
+    run: (origin, { frame }) => frame(`${origin}/worker.html`),
+  },
+  {
+    name: 'hidden',
+    what: 'Script and image without Timing-Allow-Origin: `no-store`',
+    why: HIDDEN,
+    cacheControl: 'no-store',
+    timingAllowOrigin: false,
+    run: (origin, { load }) =>
+      Promise.all([
+        load('script', { src: `${origin}/script.js` }),
+        load('img', { src: `${origin}/image.png` }),
+      ]),
+  },
+  {
+    name: 'hidden-no-cache',
+    what: 'Script and fetch without Timing-Allow-Origin: `no-cache`, ETag',
+    why: LIKE_CACHED,
+    cacheControl: 'no-cache',
+    validators: ['ETag'],
+    timingAllowOrigin: false,
+    run: (origin, { load, get }) =>
+      Promise.all([load('script', { src: `${origin}/script.js` }), get(`${origin}/text.txt`)]),
+  },
+  {
+    name: 'embedded',
+    what: 'Script, image, fetch of the server with quinn and hyper: `no-store`',
+    server: 'embedded',
+    run: (origin, { load, get }) =>
+      Promise.all([
+        load('script', { src: `${origin}/r/1.js` }),
+        load('img', { src: `${origin}/r/2.png` }),
+        get(`${origin}/r/3.txt`),
+      ]),
+  },
+  {
+    name: 'embedded-fresh',
+    what: 'The same: `max-age`',
+    server: 'embedded',
+    run: (origin, { load, get }) =>
+      Promise.all([
+        load('script', { src: `${origin}/r/1.js?cache=1` }),
+        load('img', { src: `${origin}/r/2.png?cache=1` }),
+        get(`${origin}/r/3.txt?cache=1`),
+      ]),
+  },
+  {
+    name: 'service-worker',
+    what: 'A page under a service worker: script, answers fetched and made up',
+    why: WORKERS,
+    cacheControl: 'no-store',
+  },
+  {
+    name: 'shared-worker',
+    what: 'A shared worker’s script and its own fetches: `no-store`',
+    why: WORKERS,
+    cacheControl: 'no-store',
+  },
+  {
+    name: 'back',
+    what: 'A page gone back to, and a fetch of it then',
+    cacheControl: 'max-age=600',
+  },
+];
+
+export const hostOf = (name: string): string => `${name}.test`;

@@ -1,0 +1,326 @@
+// The kinds' servers: Caddy with a host for each, its files, and its own log of what it answered over which protocol.
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { LocalOrigins } from '../../browsers/session.ts';
+import { startCaddy } from '../../origins/caddy.ts';
+import { type RunningOrigin, type SeenRequest, startOrigins } from '../../origins/start.ts';
+import { hostOf, KINDS, type Kind, type Tools } from './kinds.ts';
+
+/** Ends a run: what it asks for is counted after everything before it. */
+export const LAST = 'last';
+
+const DAY_MS = 86_400_000;
+/** Old enough that its tenth, the heuristic freshness of RFC 9111 section 4.2.2, outlives a run. */
+const FILES_AGE_DAYS = 100;
+
+/** In the page: makes the requests of all kinds and tells when they are through. */
+function visit(runs: readonly [(origin: string, tools: Tools) => unknown, string][]): void {
+  const load = (tag: string, attributes: Readonly<Record<string, string>>) =>
+    new Promise((resolve) => {
+      const element = document.createElement(tag);
+      element.onload = resolve;
+      element.onerror = resolve;
+      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+      document.body.append(element);
+    });
+  const tools: Tools = {
+    load,
+    get: async (url, init) => (await fetch(url, init)).text(),
+    frame: (url) =>
+      new Promise((resolve) => {
+        addEventListener('message', ({ origin }) => {
+          if (origin === new URL(url).origin) resolve(null);
+        });
+        load('iframe', { src: url });
+      }),
+    onLeave: (run) => addEventListener('pagehide', run),
+  };
+  const root = document.documentElement;
+  const waiting = new Set(runs.map(([, origin]) => origin));
+  const tell = () => {
+    if (waiting.size === 0) root.dataset.done = '';
+    else root.dataset.waiting = [...waiting].join(' ');
+  };
+  for (const [run, origin] of runs)
+    Promise.resolve(run(origin, tools)).then(
+      () => {
+        waiting.delete(origin);
+        tell();
+      },
+      (error) => {
+        root.dataset.failed = `${root.dataset.failed ?? ''} ${origin}: ${error}`;
+      },
+    );
+}
+
+const page = (script: string): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Counted</title>` +
+  `<link rel="icon" href="data:,"></head><body><script type="module">${script}</script></body></html>`;
+
+const done = 'document.documentElement.dataset.done = "";';
+const toParent = 'parent.postMessage("done", "*");';
+const fetches = 'for (const n of [1, 2]) await (await fetch("/text.txt?" + n)).text();';
+
+/** A second of silence. */
+function sound(): Buffer {
+  const samples = Buffer.alloc(8000, 0x80);
+  const head = Buffer.alloc(44);
+  head.write('RIFF', 0);
+  head.writeUInt32LE(36 + samples.length, 4);
+  head.write('WAVEfmt ', 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(8000, 24);
+  head.writeUInt32LE(8000, 28);
+  head.writeUInt16LE(1, 32);
+  head.writeUInt16LE(8, 34);
+  head.write('data', 36);
+  head.writeUInt32LE(samples.length, 40);
+  return Buffer.concat([head, samples]);
+}
+
+/** The smallest PNG there is. */
+const IMAGE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=',
+  'base64',
+);
+
+/** Where each kind is asked for. */
+type OriginOf = (name: string) => string;
+
+function filesOf(originOf: OriginOf): Record<string, string | Buffer> {
+  const runs = KINDS.flatMap(({ name, run }) =>
+    run === undefined ? [] : [`[(${run}), "${originOf(name)}"]`],
+  );
+  return {
+    'document.html': page(`(${visit})([\n${runs.join(',\n')}\n]);`),
+    'frame.html': page(`await (await fetch('/text.txt')).text(); ${toParent}`),
+    'worker.html': page(`new Worker('/worker.js').onmessage = () => { ${toParent} };`),
+    'worker.js': `(async () => { ${fetches} postMessage('done'); })();`,
+    'shared-worker.html': page(`new SharedWorker('/shared-worker.js').port.onmessage = () => { ${done} };`),
+    'shared-worker.js': `onconnect = async ({ ports: [port] }) => { ${fetches} port.postMessage('done'); };`,
+    'service-worker.html': page(
+      `await navigator.serviceWorker.register('/service-worker.js');
+       await navigator.serviceWorker.ready;
+       for (const path of ['/made-up.txt', '/text.txt', '/declined.txt']) await (await fetch(path)).text();
+       ${done}`,
+    ),
+    'service-worker.js': `onfetch = (event) => {
+      const { pathname } = new URL(event.request.url);
+      if (pathname === '/made-up.txt') event.respondWith(new Response('made up'));
+      else if (pathname === '/text.txt') event.respondWith(fetch(event.request));
+    };`,
+    'back.html': page(
+      `onpageshow = async () => { await (await fetch('/text.txt', { cache: 'no-store' })).text(); ${done} };`,
+    ),
+    'last.html': page(
+      `const worker = new Worker(URL.createObjectURL(new Blob(
+        ['fetch("${originOf(LAST)}/text.txt").then(() => postMessage("done"))'])));
+       worker.onmessage = () => { ${done} };`,
+    ),
+    'script.js': 'globalThis.counted = true;',
+    'module.js': 'import "./script.js";',
+    'style.css': 'p { color: teal; }',
+    'importing.css':
+      '@import "style.css"; body { background: url(image.png); }' +
+      '@font-face { font-family: counted; src: url(font.woff2); }',
+    'font.woff2': 'no font',
+    'text.txt': 'counted '.repeat(100),
+    'made-up.txt': 'made by the server',
+    'declined.txt': 'declined',
+    'empty.txt': '',
+    'image.png': IMAGE,
+    'sound.wav': sound(),
+  };
+}
+
+async function writeFiles(dir: string, originOf: OriginOf): Promise<void> {
+  await mkdir(dir, { recursive: true });
+  const atS = (Date.now() - FILES_AGE_DAYS * DAY_MS) / 1000;
+  for (const [name, content] of Object.entries(filesOf(originOf))) {
+    await writeFile(join(dir, name), content);
+    await utimes(join(dir, name), atS, atS);
+  }
+}
+
+const VALIDATORS = ['ETag', 'Last-Modified'] as const;
+
+/** Headers of one kind, whatever answers. */
+function headersOf({ name, cacheControl, validators = [], timingAllowOrigin = true }: Kind): object {
+  const set = {
+    'Access-Control-Allow-Origin': ['*'],
+    'Access-Control-Allow-Headers': ['*'],
+    ...(timingAllowOrigin && { 'Timing-Allow-Origin': ['*'] }),
+    ...(cacheControl !== undefined && { 'Cache-Control': [cacheControl] }),
+  };
+  const without = VALIDATORS.filter((validator) => !validators.includes(validator));
+  return {
+    match: [{ host: [hostOf(name)] }],
+    handle: [{ handler: 'headers', response: { deferred: true, set, delete: without } }],
+  };
+}
+
+const answer = (match: object, response: object): object => ({
+  match: [match],
+  handle: [{ handler: 'static_response', ...response }],
+  terminal: true,
+});
+
+function routes(dir: string, socketPort: number): object[] {
+  const pages = [...KINDS.filter(({ run }) => run === undefined), { name: LAST }];
+  return [
+    ...[...KINDS, { name: LAST, what: 'the end', cacheControl: 'no-store' }].map(headersOf),
+    answer({ method: ['OPTIONS', 'POST'] }, { status_code: 204 }),
+    answer({ path: ['/absent.*'] }, { status_code: 404 }),
+    answer({ path: ['/no-content'] }, { status_code: 204 }),
+    answer(
+      { path: ['/redirect'], query: { 'image.png': ['*'] } },
+      { status_code: 302, headers: { Location: ['/image.png'] } },
+    ),
+    answer({ path: ['/redirect'] }, { status_code: 302, headers: { Location: ['/text.txt'] } }),
+    answer(
+      { path: ['/events'] },
+      { headers: { 'Content-Type': ['text/event-stream'] }, body: 'data: counted\n\n' },
+    ),
+    {
+      match: [{ path: ['/socket'] }],
+      handle: [{ handler: 'reverse_proxy', upstreams: [{ dial: `127.0.0.1:${socketPort}` }] }],
+      terminal: true,
+    },
+    ...pages.map(({ name }) => ({
+      match: [{ host: [hostOf(name)], path: ['/'] }],
+      handle: [{ handler: 'rewrite', uri: `/${name}.html` }],
+    })),
+    { handle: [{ handler: 'file_server', root: dir }] },
+  ];
+}
+
+/** A WebSocket (RFC 6455) that says one word. */
+async function startSocket(): Promise<{ port: number; stop: () => void }> {
+  const server = createServer();
+  server.on('upgrade', ({ headers }, socket) => {
+    const key = `${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
+    const accept = createHash('sha1').update(key).digest('base64');
+    socket.on('error', () => {});
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+        `Sec-WebSocket-Accept: ${accept}\r\n\r\n`,
+    );
+    socket.write(Buffer.from([0x81, 4, ...Buffer.from('word')]));
+    // A frame that closes is answered by the like.
+    socket.on('data', () => socket.end(Buffer.from([0x88, 0])));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, stop: () => server.close() };
+}
+
+/** A request as its server saw it. */
+export interface Served {
+  readonly host: string;
+  readonly path: string;
+  /** By its ALPN name. */
+  readonly protocol: string;
+  readonly status: number | null;
+}
+
+/** As Caddy's log and the embedded server name them. */
+const ALPN: Readonly<Record<string, string>> = {
+  'HTTP/3.0': 'h3',
+  'HTTP/3': 'h3',
+  'HTTP/2.0': 'h2',
+  'HTTP/2': 'h2',
+  'HTTP/1.1': 'http/1.1',
+};
+
+interface LogLine {
+  readonly request: { readonly host: string; readonly uri: string; readonly proto: string };
+  readonly status: number;
+}
+
+async function readLog(file: string): Promise<Served[]> {
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+  return lines.map((line) => {
+    const { request, status } = JSON.parse(line) as LogLine;
+    const host = request.host.replace(/:\d+$/, '');
+    return { host, path: request.uri, protocol: ALPN[request.proto] ?? request.proto, status };
+  });
+}
+
+export interface CountedSite {
+  /** What a browser needs to find and to trust it. */
+  readonly local: LocalOrigins;
+  /** The page of a kind that has its own, and of `LAST`. */
+  readonly pageOf: (name: string) => string;
+  /** All that was answered to browsers so far. */
+  readonly served: () => Promise<readonly Served[]>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts the servers of all kinds; `dir` takes their files. Throws as `startCaddy` does. */
+export async function startCountedSite(dir: string): Promise<CountedSite> {
+  const ofCaddy = [...KINDS.filter(({ server }) => server === undefined).map(({ name }) => name), LAST];
+  const embedded = KINDS.filter(({ server }) => server === 'embedded').map(({ name }) => name);
+  const seen: SeenRequest[] = [];
+  const running = await startOrigins({
+    origins: Object.fromEntries(
+      embedded.map((name) => [name, { host: hostOf(name), h3: true, altSvc: 'auto' }]),
+    ),
+    certificateHosts: ofCaddy.map(hostOf),
+    onRequest: (request) => seen.push(request),
+  });
+  const [first, ...alsoHosts] = ofCaddy.map(hostOf).map((host) => {
+    const certificate = running.certificates[host];
+    if (certificate === undefined) throw new Error(`no certificate for ${host}`);
+    return { host, certificate };
+  });
+  if (first === undefined) throw new Error('there are no kinds');
+  const socket = await startSocket();
+  const files = join(dir, 'files');
+  const accessLog = join(dir, 'access.log');
+  const { caPath } = running;
+  const caddy = await startCaddy({
+    ...first,
+    alsoHosts,
+    caPath,
+    routes: routes(files, socket.port),
+    accessLog,
+  }).catch(async (error) => {
+    socket.stop();
+    await running.stop();
+    throw error;
+  });
+  const { port } = caddy;
+  const caddys = ofCaddy.map((name) => {
+    const host = hostOf(name);
+    return [name, { host, port, origin: `https://${host}:${port}` }] as const;
+  });
+  const origins: Record<string, RunningOrigin> = { ...running.origins, ...Object.fromEntries(caddys) };
+  const originOf: OriginOf = (name) => origins[name]?.origin ?? '';
+  await writeFiles(files, originOf);
+  // The request that saw it start was none of a browser's.
+  const before = (await readLog(accessLog)).length;
+  return {
+    local: { ...running, origins },
+    pageOf: (name) => `${originOf(name)}/`,
+    async served() {
+      const embeddeds = seen.map(({ origin, path, protocol }) => ({
+        host: new URL(origin).hostname,
+        path,
+        protocol: ALPN[protocol] ?? protocol,
+        status: null,
+      }));
+      return [...(await readLog(accessLog)).slice(before), ...embeddeds];
+    },
+    async stop() {
+      await caddy.stop();
+      socket.stop();
+      await running.stop();
+    },
+  };
+}

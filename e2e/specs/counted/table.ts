@@ -1,0 +1,87 @@
+// The table of docs/counts.md: what each kind's counts are worth in each browser. A run with PHOTOFINISH_WRITE_COUNTS
+// writes its browser's column, any other is held to it.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { markdownTable } from '@photofinish/shared/markdown';
+import { BROWSERS, type BrowserKind } from '../../run/find-browser.mjs';
+import { TOP } from '../../scratch.ts';
+import { KINDS } from './kinds.ts';
+
+const PAGE = join(TOP, 'docs', 'counts.md');
+const MARKED = /(<!-- begin measured -->\n)[\s\S]*?(\n<!-- end measured -->)/;
+const COLUMNS = Object.keys(BROWSERS) as BrowserKind[];
+const HEADS: Readonly<Record<BrowserKind, string>> = { chromium: 'Chromium', firefox: 'Firefox' };
+const NOT_MEASURED = 'not measured';
+
+/** Requests by protocol; what there is none of is not there. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** One kind as its server and the report counted it. */
+export interface Measured {
+  readonly served: Counts;
+  readonly reported: Counts;
+  /** Why the newest answer of unknown protocol has none. */
+  readonly reason: string | null;
+}
+
+/** A column: each kind's cell by the kind's name. */
+export type Column = Readonly<Record<string, string>>;
+
+/** Over all protocols. */
+export const total = (counts: Counts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+/** What is counted under a protocol that it did not come over, or more often than it came; empty if nothing is. */
+export function faultsOf({ served, reported }: Measured): string[] {
+  const more = Object.entries(reported).flatMap(([protocol, count]) =>
+    protocol !== 'unknown' && count > (served[protocol] ?? 0)
+      ? [`${count} over ${protocol}, which carried ${served[protocol] ?? 0}`]
+      : [],
+  );
+  const [came, told] = [total(served), total(reported)];
+  return told > came ? [...more, `${told} in all, of ${came}`] : more;
+}
+
+/** What the counts of a kind are worth. */
+export function cellOf({ served, reported, reason }: Measured): string {
+  const [came, told] = [total(served), total(reported)];
+  const unknown = reported.unknown ?? 0;
+  if (came === 0) return 'no request';
+  if (told === 0) return 'not counted';
+  if (told < came) return 'partly not counted';
+  if (unknown === 0) return 'exact';
+  return `${unknown < told ? 'partly unknown' : 'unknown'} (${reason})`;
+}
+
+function rowsOf(page: string): Map<string, string[]> {
+  const [table = ''] = MARKED.exec(page) ?? [];
+  const rows = table.split('\n').map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  return new Map(rows.map(([what = '', ...cells]) => [what, cells]));
+}
+
+/** The column as it is committed. */
+export function committedColumn(browser: BrowserKind): Column {
+  const rows = rowsOf(readFileSync(PAGE, 'utf8'));
+  const at = COLUMNS.indexOf(browser);
+  return Object.fromEntries(KINDS.map(({ name, what }) => [name, rows.get(what)?.[at] ?? NOT_MEASURED]));
+}
+
+/** Writes the browser's column, and the rest of the table around it. */
+export function writeColumn(browser: BrowserKind, column: Column): void {
+  const page = readFileSync(PAGE, 'utf8');
+  const columns = COLUMNS.map((each) => (each === browser ? column : committedColumn(each)));
+  const rows = KINDS.map(({ name, what, why = '' }) => [
+    what,
+    ...columns.map((each) => each[name] ?? NOT_MEASURED),
+    why,
+  ]);
+  const table = markdownTable(['Requests', ...COLUMNS.map((each) => HEADS[each]), 'Why'], rows).join('\n');
+  writeFileSync(
+    PAGE,
+    page.replace(MARKED, (_, begin, end) => `${begin}\n${table}\n${end}`),
+  );
+}

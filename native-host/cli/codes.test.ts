@@ -1,0 +1,48 @@
+// The codes at the terminal: each has its row, and a code that does not exist is refused.
+import '@photofinish/shared/english';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/outcome';
+import { VERDICT_CODES } from '@photofinish/shared/verdict-schema';
+import { codeHint, runCodes } from './codes.ts';
+import type { Terminal } from './terminal.ts';
+import { plain } from './text.ts';
+import { Complaint } from './usage.ts';
+
+async function said(...args: readonly string[]): Promise<string> {
+  const results: string[] = [];
+  const terminal: Terminal = {
+    paint: plain,
+    result: (text) => results.push(text),
+    error: (code, message) => assert.fail(`${code}: ${message}`),
+    confirm: async () => false,
+    progress: () => {},
+  };
+  assert.equal(await runCodes(args, terminal), 0);
+  return results.join('\n');
+}
+
+for (const code of [...VERDICT_CODES, ...ATTEMPT_ERROR_CODES])
+  test(`${code}: what is typed to have it explained explains it alone, in 80 columns`, async () => {
+    const [, , ...args] = codeHint(code).split(' ');
+    const text = await said(...args);
+    assert.ok(text.startsWith(`${code}  `), text);
+    assert.match(text, /\n {2}(What to do|Where to look): \S/);
+    assert.ok(text.split('\n').every((line) => line.length <= 80));
+    assert.equal(text.split('\n\n').length, 1);
+  });
+
+test('without a code all are explained, as text and as one document', async () => {
+  const count = VERDICT_CODES.length + ATTEMPT_ERROR_CODES.length;
+  assert.equal((await said()).split('\n\n').length, count);
+  const document = JSON.parse(await said('--json'));
+  assert.equal(document.schema, 'photofinish.codes/1');
+  assert.equal(document.codes.length, count);
+});
+
+test('an unknown code is refused', async () => {
+  await assert.rejects(
+    said('h3-nothing'),
+    (error) => error instanceof Complaint && error.code === 'bad-code' && error.exitCode === 2,
+  );
+});

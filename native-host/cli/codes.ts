@@ -1,0 +1,49 @@
+// `photofinish codes`: what verdicts and failure codes mean, at the terminal where they were read, without a network.
+import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/codes';
+import { CODES_OPTIONS } from './options.ts';
+import { didYouMean } from './suggest.ts';
+import type { Terminal } from './terminal.ts';
+import { type Paint, wrapped } from './text.ts';
+import { Complaint, EXIT_OK, parseCommand } from './usage.ts';
+
+export const CODES_SCHEMA = 'photofinish.codes/1';
+
+const INDENT = '  ';
+
+/** What to type to have a code explained; stands beside the code. */
+export function codeHint(code: CodeRow['code']): string {
+  return `photofinish codes ${code}`;
+}
+
+function rowText({ kind, code, name, means, remedy }: CodeRow, paint: Paint): string {
+  const label = kind === 'verdict' ? 'What to do' : 'Where to look';
+  return [
+    `${paint('bold', code)}  ${name}`,
+    ...wrapped(means, INDENT),
+    ...wrapped(`${label}: ${remedy}`, INDENT),
+  ].join('\n');
+}
+
+function chosen(codes: readonly string[]): readonly CodeRow[] {
+  const all = [...verdictRows(), ...failureRows()];
+  if (codes.length === 0) return all;
+  const known = all.map(({ code }) => code);
+  return codes.map((wanted) => {
+    const row = all.find(({ code }) => code === wanted);
+    if (row === undefined)
+      throw new Complaint(
+        'bad-code',
+        `"${wanted}" is not a code${didYouMean(wanted, known) || '; "photofinish codes" lists them all'}`,
+      );
+    return row;
+  });
+}
+
+/** Runs `codes`; 0 unless a code is unknown. */
+export async function runCodes(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseCommand('codes', args, CODES_OPTIONS);
+  const rows = chosen(positionals);
+  if (values.json) terminal.result(JSON.stringify({ schema: CODES_SCHEMA, codes: rows }));
+  else terminal.result(rows.map((row) => rowText(row, terminal.paint)).join('\n\n'));
+  return EXIT_OK;
+}

@@ -1,0 +1,89 @@
+// The completion scripts in the shells they are for, as far as those are installed: bash is wherever the tests run.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { MODES } from '@photofinish/shared/outcome';
+import { BROWSER_NAMES } from '../install/browser.ts';
+import { completionScript } from './completion.ts';
+import { CACHE_ACTIONS, COMMANDS, SHELLS, type Shell, TABLE } from './options.ts';
+
+/** What the words so far can go on with; the last one is being typed. */
+type Complete = (...words: readonly string[]) => readonly string[];
+
+/** Why the shell's test is skipped; false: it is there. */
+function absent(shell: Shell): string | false {
+  return spawnSync(shell, ['-c', 'true']).status === 0 ? false : `${shell} is not installed`;
+}
+
+function scriptFile(t: TestContext, shell: Shell): string {
+  const directory = mkdtempSync(join(tmpdir(), 'pf completion '));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'script');
+  writeFileSync(file, completionScript(shell));
+  return file;
+}
+
+function linesOf(shell: Shell, args: readonly string[]): readonly string[] {
+  const { status, stdout, stderr } = spawnSync(shell, args, { encoding: 'utf8' });
+  assert.equal(stderr, '');
+  assert.equal(status, 0);
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+const COMPLETIONS: Readonly<Partial<Record<Shell, (file: string) => Complete>>> = {
+  bash:
+    (file) =>
+    (...words) =>
+      linesOf('bash', [
+        '--norc',
+        '-c',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: bash expands it.
+        'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _photofinish; printf "%s\\n" "${COMPREPLY[@]}"',
+        'bash',
+        file,
+        'photofinish',
+        ...words,
+      ]),
+  fish:
+    (file) =>
+    (...words) =>
+      linesOf('fish', [
+        '--no-config',
+        '-c',
+        'source $argv[1]; complete -C (string join -- " " photofinish $argv[2..])',
+        file,
+        ...words,
+      ]).map((line) => line.split('\t')[0] ?? ''),
+};
+
+for (const [shell, completer] of Object.entries(COMPLETIONS) as [Shell, (file: string) => Complete][])
+  test(`${shell}: commands, actions, options and their values`, { skip: absent(shell) }, (t) => {
+    const complete = completer(scriptFile(t, shell));
+    const all = complete('');
+    for (const command of COMMANDS) assert.ok(all.includes(command), command);
+    assert.deepEqual(complete('unin'), ['uninstall']);
+    assert.deepEqual([...complete('cache', '')].toSorted(), CACHE_ACTIONS.toSorted());
+    for (const command of COMMANDS) {
+      const options = complete(command, '--');
+      for (const option of Object.keys(TABLE[command].options)) assert.ok(options.includes(`--${option}`));
+    }
+    assert.deepEqual([...complete('race', 'a.test', '--mode', '')].toSorted(), MODES.toSorted());
+    assert.deepEqual(complete('install', '--browser', 'fire'), ['firefox']);
+    assert.deepEqual([...complete('uninstall', '--browser', '')].toSorted(), BROWSER_NAMES.toSorted());
+    assert.deepEqual([...complete('completion', '')].toSorted(), SHELLS.toSorted());
+  });
+
+test('zsh: the script is read without complaint and registers itself', { skip: absent('zsh') }, (t) => {
+  const file = scriptFile(t, 'zsh');
+  const registered = linesOf('zsh', [
+    '-f',
+    '-c',
+    'autoload -Uz compinit && compinit -u -D && source "$1" && print $_comps[photofinish]',
+    'zsh',
+    file,
+  ]);
+  assert.deepEqual(registered, ['_photofinish']);
+});

@@ -1,0 +1,164 @@
+// `photofinish network`: lists the networks that the helper has met, and gives them names.
+import { existsSync } from 'node:fs';
+import { networkNameSchema } from '@photofinish/shared/network-name';
+import * as v from 'valibot';
+import { CacheUnavailable } from '../cache/database.ts';
+import type { HostCache, NetworkRecord } from '../cache/store.ts';
+import { mayBeNamed } from '../network/key.ts';
+import { keptSalt, readSalt, saltPath } from '../network/salt.ts';
+import { systemSource } from '../network/source.ts';
+import { watchNetwork } from '../network/watch.ts';
+import { systemClock } from '../race/clock.ts';
+import { cachePath, openCache } from './caching.ts';
+import { keysNamed } from './network-names.ts';
+import { NETWORK_ACTIONS, NETWORK_OPTIONS } from './options.ts';
+import type { Terminal } from './terminal.ts';
+import { ago, type Cell, type Paint, printable, table } from './text.ts';
+import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand } from './usage.ts';
+
+export const NETWORKS_SCHEMA = 'photofinish.networks/1';
+
+const KEY = /^net-[0-9a-f]{16}$/;
+
+interface Listed {
+  readonly network: string;
+  readonly name: string | null;
+  /** Whether this machine is on it now. */
+  readonly current: boolean;
+  /** How many origins are known there, and when one was last raced or seen; null: never. */
+  readonly origins: number;
+  readonly updatedAtMs: number | null;
+}
+
+/** The key of the network that this machine is on; null while there is no salt, or when it cannot be told. */
+async function currentNetwork(salt: Uint8Array | null): Promise<string | null> {
+  if (salt === null) return null;
+  const source = systemSource(process.platform, systemClock);
+  const key = await watchNetwork({ source, salt, clock: systemClock }).settled();
+  return mayBeNamed(key) ? key : null;
+}
+
+/** Every network that is known, named, or here. */
+function listedNetworks(cache: HostCache | null, current: string | null): Listed[] {
+  const names = cache?.networkNames() ?? new Map<string, string>();
+  const records = new Map((cache?.networks() ?? []).map((record) => [record.network, record]));
+  const keys = new Set([...(current === null ? [] : [current]), ...records.keys(), ...names.keys()]);
+  return [...keys].map((network) => {
+    const record: NetworkRecord | undefined = records.get(network);
+    return {
+      network,
+      name: names.get(network) ?? null,
+      current: network === current,
+      origins: record?.origins ?? 0,
+      updatedAtMs: record?.updatedAtMs ?? null,
+    };
+  });
+}
+
+function networksText(networks: readonly Listed[], paint: Paint): string {
+  const columns = ['NAME', 'NETWORK', 'ORIGINS', 'UPDATED', ''].map((title) => ({
+    title,
+    align: title === 'ORIGINS' ? ('right' as const) : ('left' as const),
+  }));
+  const nowMs = systemClock.epochMs();
+  const rows = networks.map(({ network, name, current, origins, updatedAtMs }): Cell[] => [
+    { text: name === null ? '–' : printable(name) },
+    { text: printable(network) },
+    { text: String(origins) },
+    { text: updatedAtMs === null ? '–' : ago(updatedAtMs, nowMs) },
+    { text: current ? 'you are here' : '', paint: (text) => paint('green', text) },
+  ]);
+  return table(columns, rows, paint).join('\n');
+}
+
+async function list(path: string, json: boolean, terminal: Terminal): Promise<number> {
+  // Looking must not make a file.
+  const current = await currentNetwork(keptSalt(saltPath(path)));
+  const cache = existsSync(path) ? openCache(path) : null;
+  const networks = listedNetworks(cache, current);
+  cache?.close();
+  if (json) terminal.result(JSON.stringify({ schema: NETWORKS_SCHEMA, file: path, networks }));
+  else if (networks.length === 0) terminal.result('No network is known yet. Race something first.');
+  else terminal.result(networksText(networks, terminal.paint));
+  return EXIT_OK;
+}
+
+/** The key of the network that a word means, the current one without a word. Throws a Complaint. */
+async function meant(word: string | undefined, path: string, cache: HostCache): Promise<string> {
+  if (word === undefined) {
+    const current = await currentNetwork(readSalt(saltPath(path)));
+    if (current !== null) return current;
+    throw new Complaint(
+      'bad-network',
+      'you are offline, or this network cannot be told from others; say which NETWORK you mean',
+      EXIT_FAILED,
+    );
+  }
+  const [key, ...others] = keysNamed(word.normalize().trim(), cache.networkNames());
+  if (others.length > 0)
+    throw new Complaint('bad-network', `more than one network is called "${word}": use its key`, EXIT_FAILED);
+  if (key !== undefined) return key;
+  const known = KEY.test(word) || cache.networks().some(({ network }) => network === word);
+  if (known && mayBeNamed(word)) return word;
+  throw new Complaint(
+    'bad-network',
+    `there is no network "${word}"; "photofinish network list" shows them`,
+    EXIT_FAILED,
+  );
+}
+
+function readName(text: string): string {
+  const name = v.safeParse(networkNameSchema, text);
+  if (!name.success) throw new Complaint('bad-network', name.issues[0].message);
+  return name.output;
+}
+
+interface Naming {
+  /** null: the network loses its name. */
+  readonly name: string | null;
+  /** null: the network one is on. */
+  readonly network: string | undefined;
+}
+
+async function rename({ name, network }: Naming, path: string, json: boolean, terminal: Terminal) {
+  const cache = openCache(path);
+  try {
+    const key = await meant(network, path, cache);
+    cache.nameNetwork(key, name);
+    if (json) terminal.result(JSON.stringify({ schema: NETWORKS_SCHEMA, file: path, network: key, name }));
+    else terminal.result(name === null ? `${key} has no name now.` : `${key} is "${name}" now.`);
+    return EXIT_OK;
+  } catch (error) {
+    if (!(error instanceof CacheUnavailable)) throw error;
+    throw new Complaint('cache-unavailable', `${path}: ${error.message}`, EXIT_FAILED);
+  } finally {
+    cache.close();
+  }
+}
+
+/** Runs `network list`, `network name [NETWORK] NAME` and `network unname [NETWORK]`. */
+export async function runNetwork(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseCommand('network', args, NETWORK_OPTIONS);
+  const [word, ...rest] = positionals;
+  if (word === undefined) throw new Complaint('bad-usage', `network takes ${listed(NETWORK_ACTIONS)}`);
+  const action = NETWORK_ACTIONS.find((each) => each === word);
+  const json = values.json ?? false;
+  const path = cachePath(values.cache ?? null);
+  switch (action) {
+    case undefined:
+      throw notOneOf('bad-usage', 'network', word, NETWORK_ACTIONS);
+    case 'list':
+      if (rest.length > 0) throw new Complaint('bad-usage', 'network list takes no argument');
+      return list(path, json, terminal);
+    case 'name': {
+      const name = rest.at(-1);
+      if (name === undefined || rest.length > 2)
+        throw new Complaint('bad-usage', 'network name takes a NAME, or a NETWORK and a NAME');
+      const network = rest.length === 2 ? rest[0] : undefined;
+      return rename({ name: readName(name), network }, path, json, terminal);
+    }
+    case 'unname':
+      if (rest.length > 1) throw new Complaint('bad-usage', 'network unname takes one NETWORK at most');
+      return rename({ name: null, network: rest[0] }, path, json, terminal);
+  }
+}

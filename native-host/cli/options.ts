@@ -1,0 +1,355 @@
+// Every command with its options: the one table from which the command line is parsed, help is written, shells complete
+// and mistakes are answered with "did you mean".
+import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/outcome';
+import { VERDICT_CODES } from '@photofinish/shared/verdict-schema';
+import { BROWSER_NAMES } from '../install/browser.ts';
+import {
+  ATTEMPT_DELAY_MS,
+  DEFAULT_START_DELAY_MS,
+  LEAST_ATTEMPT_DELAY_MS,
+  MAX_ATTEMPT_DELAY_MS,
+} from '../race/known-path.ts';
+import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
+
+/** What a shell offers as a value: these words, or what is on the disk. */
+export type Completion = readonly string[] | 'file' | 'directory';
+
+export interface OptionSpec {
+  readonly type: 'string' | 'boolean';
+  readonly multiple?: true;
+  /** What stands for the value in help. */
+  readonly value?: string;
+  /** Lines of help; those further in keep their indentation. */
+  readonly help: readonly string[];
+  readonly complete?: Completion;
+}
+export type OptionTable = Readonly<Record<string, OptionSpec>>;
+
+export interface CommandSpec {
+  /** One line in the overview. */
+  readonly summary: string;
+  /** What comes after the name, one form each. */
+  readonly forms: readonly string[];
+  /** Words that the first argument may be; none: it is no closed list. */
+  readonly actions?: readonly string[];
+  /** Whether arguments are files, for shells. */
+  readonly argument?: Completion;
+  readonly options: OptionTable;
+}
+
+/** Each takes a socket or two: common limits of open files allow no more than this by itself. */
+export const DEFAULT_LINES_AT_A_TIME = 256;
+export const MAX_LINES_AT_A_TIME = 4096;
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+function json(document: string) {
+  return { type: 'boolean', help: [`print one ${document} document`] } as const;
+}
+
+const CACHE_FILE = {
+  type: 'string',
+  value: 'FILE',
+  complete: 'file',
+  help: ['use this host cache file'],
+} as const satisfies OptionSpec;
+
+/** How long, and how hosts are found and trusted: what every command that races can be told. */
+const FINDING = {
+  timeout: {
+    type: 'string',
+    value: 'MS',
+    help: [`limit for one trial, 1 to 600000 (default ${DEFAULT_TIMEOUT_MS})`],
+  },
+  ca: {
+    type: 'string',
+    multiple: true,
+    value: 'FILE',
+    complete: 'file',
+    help: ['also trust the PEM certificates in FILE; may be repeated'],
+  },
+  resolve: {
+    type: 'string',
+    multiple: true,
+    value: 'HOST:PORT:ADDRESS',
+    help: ['connect to ADDRESS instead of asking DNS; may be repeated'],
+  },
+  resolver: {
+    type: 'string',
+    value: 'ADDR:PORT',
+    help: ["ask this DNS server instead of the system's; the port is", '53 unless given'],
+  },
+  cache: CACHE_FILE,
+} as const satisfies OptionTable;
+
+const ALLOW_PRIVATE = {
+  type: 'boolean',
+  help: ['allow loopback, private and link-local addresses'],
+} as const satisfies OptionSpec;
+
+export const RACE_OPTIONS = {
+  mode: {
+    type: 'string',
+    value: 'MODE',
+    complete: MODES,
+    help: [
+      `${MODES.join(', ')} (default race)`,
+      '  race     HTTP/3 first, HTTP/2 after the start delay;',
+      '           the first to establish is adopted',
+      '  v3       Happy Eyeballs v3: one list of protocols',
+      '           and address families',
+      '  alt-svc  HTTP/2 first, HTTP/3 where it is advertised',
+      '  naive    both at once',
+      '  compare  each on its own, in turn: the only mode',
+      '           that measures a gain',
+      '  h3, h2   one protocol only',
+    ],
+  },
+  trials: {
+    type: 'string',
+    value: 'N',
+    help: [
+      'trials per origin, pairs in mode compare, 1 to 100000',
+      `  (default 1, in mode compare ${DEFAULT_PAIRS})`,
+    ],
+  },
+  concurrency: {
+    type: 'string',
+    value: 'N',
+    help: [
+      'trials at a time, 1 to 256 (default 1); with -, lines',
+      `at a time, 1 to ${MAX_LINES_AT_A_TIME} (default ${DEFAULT_LINES_AT_A_TIME}): further lines wait,`,
+      'which is reported once as races-wait',
+    ],
+  },
+  memory: {
+    type: 'string',
+    value: 'MEMORY',
+    complete: MEMORIES,
+    help: [
+      'what is used of the host cache: none, hints or full',
+      '  none   read nothing, write nothing',
+      '  hints  read round-trip times, failures and Alt-Svc,',
+      '         but not the decision; write no outcome',
+      '  full   read everything, write the outcome',
+      '  (default full for one trial, none for several)',
+    ],
+  },
+  'start-delay': {
+    type: 'string',
+    value: 'MS',
+    help: [
+      'head start of HTTP/3, 0 to 10000',
+      `  (default ${DEFAULT_START_DELAY_MS}, more where the path is known)`,
+    ],
+  },
+  'attempt-delay': {
+    type: 'string',
+    value: 'MS',
+    help: [
+      'how long to wait on a silent address before trying the',
+      `next one beside it, ${LEAST_ATTEMPT_DELAY_MS} to ${MAX_ATTEMPT_DELAY_MS}`,
+      `  (default ${ATTEMPT_DELAY_MS}, or what is known of the path)`,
+    ],
+  },
+  'fresh-quic': {
+    type: 'boolean',
+    help: [
+      'modes race and h3: when the first QUIC handshake is',
+      'overdue they make one more attempt; make it for an',
+      'unknown, silent host, too',
+    ],
+  },
+  'no-fresh-quic': { type: 'boolean', help: ['never make that second QUIC attempt'] },
+  'initial-rtt': {
+    type: 'string',
+    value: 'MS',
+    help: [
+      "QUIC's RTT estimate before it has measured one, 1 to",
+      '10000; the first retransmission comes after three times',
+      'that (default 67, or what is known of the path;',
+      '333 in RFC 9002)',
+    ],
+  },
+  'no-post-quantum': {
+    type: 'boolean',
+    help: ['offer only elliptic-curve key shares, none with ML-KEM,', 'over both TCP and QUIC'],
+  },
+  ...FINDING,
+  network: {
+    type: 'string',
+    value: 'NETWORK',
+    help: [
+      'file the outcomes under this network (its key, or the',
+      'name you gave it) instead of detecting it',
+    ],
+  },
+  'allow-private': ALLOW_PRIVATE,
+  json: json('photofinish.race/1'),
+} as const satisfies OptionTable;
+
+export const EXPLAIN_OPTIONS = {
+  trials: {
+    type: 'string',
+    value: 'N',
+    help: [`pairs of the comparison, 1 to 100000 (default ${DEFAULT_PAIRS})`],
+  },
+  ...FINDING,
+  network: {
+    type: 'string',
+    value: 'NETWORK',
+    help: ['read and file under this network (its key, or the name', 'you gave it) instead of detecting it'],
+  },
+  'allow-private': ALLOW_PRIVATE,
+  json: json('photofinish.explain/1'),
+} as const satisfies OptionTable;
+
+export const CACHE_ACTIONS = ['list', 'show', 'forget', 'clear'] as const;
+export const CACHE_OPTIONS = {
+  cache: CACHE_FILE,
+  yes: { type: 'boolean', help: ['clear without asking'] },
+  json: json('photofinish.cache/1'),
+} as const satisfies OptionTable;
+
+export const NETWORK_ACTIONS = ['list', 'name', 'unname'] as const;
+export const NETWORK_OPTIONS = {
+  cache: CACHE_FILE,
+  json: json('photofinish.networks/1'),
+} as const satisfies OptionTable;
+
+const PROFILE = {
+  browser: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    complete: BROWSER_NAMES,
+    help: [`${BROWSER_NAMES.join(', ')}; may be repeated`, '  (default: every browser found)'],
+  },
+  'user-data-dir': {
+    type: 'string',
+    value: 'DIR',
+    complete: 'directory',
+    help: ['a Chromium profile elsewhere; nothing outside DIR is', 'written (not on Windows)'],
+  },
+} as const satisfies OptionTable;
+
+export const INSTALL_OPTIONS = {
+  ...PROFILE,
+  config: { type: 'string', value: 'FILE', complete: 'file', help: ["the helper's settings file"] },
+  'extension-id': {
+    type: 'string',
+    multiple: true,
+    value: 'ID',
+    help: ["also allow this Chromium extension: a store's edition", 'has an id of its own; may be repeated'],
+  },
+  json: json('photofinish.install/1'),
+} as const satisfies OptionTable;
+
+export const UNINSTALL_OPTIONS = {
+  ...PROFILE,
+  json: json('photofinish.install/1'),
+} as const satisfies OptionTable;
+
+export const DOCTOR_OPTIONS = {
+  'user-data-dir': {
+    type: 'string',
+    value: 'DIR',
+    complete: 'directory',
+    help: ['check the Chromium profile in DIR instead'],
+  },
+  'extension-id': {
+    type: 'string',
+    multiple: true,
+    value: 'ID',
+    help: ['expect this Chromium extension to be allowed, too; may', 'be repeated'],
+  },
+  json: json('photofinish.doctor/1'),
+} as const satisfies OptionTable;
+
+export const REPORT_OPTIONS = {
+  diff: { type: 'boolean', help: ['compare two FILEs'] },
+  site: { type: 'string', multiple: true, value: 'SITE', help: ['only this site; may be repeated'] },
+  html: {
+    type: 'string',
+    value: 'OUT',
+    complete: 'file',
+    help: ['write one self-contained page to OUT'],
+  },
+  csv: { type: 'string', value: 'OUT', complete: 'file', help: ['write a table to OUT'] },
+  markdown: { type: 'boolean', help: ['print a summary of at most 40 lines for a ticket'] },
+  json: {
+    type: 'boolean',
+    help: ['print the document itself, checked; with --diff, one', 'photofinish.report-diff/1 document'],
+  },
+} as const satisfies OptionTable;
+
+export const CODES_OPTIONS = { json: json('photofinish.codes/1') } as const satisfies OptionTable;
+
+export const COMMANDS = [
+  'race',
+  'explain',
+  'report',
+  'cache',
+  'network',
+  'install',
+  'uninstall',
+  'doctor',
+  'codes',
+  'completion',
+] as const;
+export type Command = (typeof COMMANDS)[number];
+
+export const TABLE: Readonly<Record<Command, CommandSpec>> = {
+  race: {
+    summary: 'race origins now',
+    forms: ['ORIGIN... [OPTIONS]', '- [OPTIONS]'],
+    options: RACE_OPTIONS,
+  },
+  explain: {
+    summary: 'say why HTTP/3 is used there or not, with the evidence',
+    forms: ['ORIGIN [OPTIONS]'],
+    options: EXPLAIN_OPTIONS,
+  },
+  report: {
+    summary: 'show, convert or compare reports exported by the extension',
+    forms: ['FILE... [OPTIONS]', '--diff BEFORE AFTER [OPTIONS]'],
+    argument: 'file',
+    options: REPORT_OPTIONS,
+  },
+  cache: {
+    summary: 'show the host cache, forget an origin, or clear it',
+    forms: ['list [OPTIONS]', 'show ORIGIN [OPTIONS]', 'forget ORIGIN... [OPTIONS]', 'clear [OPTIONS]'],
+    actions: CACHE_ACTIONS,
+    options: CACHE_OPTIONS,
+  },
+  network: {
+    summary: 'list the networks you were on, and name them',
+    forms: ['list [OPTIONS]', 'name [NETWORK] NAME [OPTIONS]', 'unname [NETWORK] [OPTIONS]'],
+    actions: NETWORK_ACTIONS,
+    options: NETWORK_OPTIONS,
+  },
+  install: {
+    summary: 'let your browsers start the helper',
+    forms: ['[OPTIONS]'],
+    options: INSTALL_OPTIONS,
+  },
+  uninstall: { summary: 'undo that', forms: ['[OPTIONS]'], options: UNINSTALL_OPTIONS },
+  doctor: {
+    summary: 'check that browsers can start the helper, and that it can race',
+    forms: ['[OPTIONS]'],
+    options: DOCTOR_OPTIONS,
+  },
+  codes: {
+    summary: 'say what verdicts and failure codes mean, and what to do',
+    forms: ['[CODE...] [OPTIONS]'],
+    argument: [...VERDICT_CODES, ...ATTEMPT_ERROR_CODES],
+    options: CODES_OPTIONS,
+  },
+  completion: {
+    summary: 'print a completion script for your shell',
+    forms: [SHELLS.join('|')],
+    actions: SHELLS,
+    options: {},
+  },
+};

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MODES } from '@photofinish/shared/outcome';
+import { COMMANDS } from './options.ts';
+import { nearest } from './suggest.ts';
+
+test('slips of the fingers find the word that was meant', () => {
+  for (const [typed, meant] of [
+    ['rcae', 'race'],
+    ['raec', 'race'],
+    ['explian', 'explain'],
+    ['Doctor', 'doctor'],
+    ['instal', 'install'],
+    ['unistall', 'uninstall'],
+    ['caches', 'cache'],
+    ['comp', 'completion'],
+  ] as const)
+    assert.equal(nearest(typed, COMMANDS), meant, typed);
+  assert.equal(nearest('comapre', MODES), 'compare');
+  assert.equal(nearest('altsvc', MODES), 'alt-svc');
+});
+
+test('another word is not guessed at', () => {
+  for (const typed of ['', 'x', 'sprint', 'frobnicate', 'example.org'])
+    assert.equal(nearest(typed, COMMANDS), null, typed);
+  // As near to h2 as to h3: the first wins, never a longer word.
+  assert.equal(nearest('h1', MODES)?.startsWith('h'), true);
+});

@@ -1,0 +1,83 @@
+// The parts of docs/ that repeat what code already says, rendered from the code that owns it: verdicts and failure
+// codes, the command line's help, the port's limits and errors. `npm run docs` writes them, a test compares.
+import '@photofinish/shared/english';
+import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/codes';
+import { markdownCode, markdownTable, markdownText } from '@photofinish/shared/markdown';
+import { CERTIFICATE_REASONS } from '@photofinish/shared/outcome';
+import {
+  MAX_FORECAST_ORIGINS,
+  MAX_INBOUND_BYTES,
+  MAX_OBSERVATIONS,
+  MAX_REPLY_BYTES,
+  MAX_START_DELAY_MS,
+  WIRE_ERRORS,
+} from '@photofinish/shared/wire';
+import { helpText } from '../cli/help.ts';
+import { COMMANDS } from '../cli/options.ts';
+import { MAX_RACES_AT_ONCE, MAX_RACES_PER_MINUTE } from '../race-budget.ts';
+
+/** What a page's marks may name, and what then stands between them. */
+const PARTS: Readonly<Record<string, () => string>> = {
+  verdicts: () => codeTable(verdictRows(), 'What to do'),
+  failures: () => codeTable(failureRows(), 'Where to look'),
+  'certificate reasons': () => `${CERTIFICATE_REASONS.map(markdownCode).join(', ')}.`,
+  help: () => helpBlocks().join('\n\n'),
+  'port limits': portLimits,
+  'port errors': () =>
+    markdownTable(
+      ['Code', 'What it says'],
+      Object.entries(WIRE_ERRORS).map(([code, message]) => [markdownCode(code), markdownText(message)]),
+    ).join('\n'),
+};
+
+/** The pages that have such parts, relative to docs/. */
+export const PAGES_WITH_PARTS = ['verdicts.md', 'cli.md', 'protocol.md'] as const;
+
+function codeTable(rows: readonly CodeRow[], remedyHead: string): string {
+  return markdownTable(
+    ['Code', 'In short', 'What it means', remedyHead],
+    rows.map(({ code, name, means, remedy, browserOnly }) => [
+      `<a id="${code}"></a>${markdownCode(code)}${browserOnly ? ' \\*' : ''}`,
+      markdownText(name),
+      markdownText(means),
+      markdownText(remedy),
+    ]),
+  ).join('\n');
+}
+
+function helpBlocks(): string[] {
+  const block = (title: string, text: string): string =>
+    `### ${title}\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\``;
+  return [
+    block('photofinish', helpText(null)),
+    ...COMMANDS.map((name) => block(`photofinish ${name}`, helpText(name))),
+  ];
+}
+
+const kib = (bytes: number): string => `${bytes / 1024} KiB`;
+
+function portLimits(): string {
+  return markdownTable(
+    ['Limit', 'Value'],
+    [
+      ['a message to the helper', kib(MAX_INBOUND_BYTES)],
+      ['a message from the helper; longer ones travel as `chunk`s', kib(MAX_REPLY_BYTES)],
+      ['origins in a `forecast`', `${MAX_FORECAST_ORIGINS}`],
+      ['observations in an `observed`', `${MAX_OBSERVATIONS}`],
+      ['`startDelayMs` of a `race`', `${MAX_START_DELAY_MS} ms`],
+      ['races at once', `${MAX_RACES_AT_ONCE}`],
+      ['races begun in a minute', `${MAX_RACES_PER_MINUTE}`],
+    ],
+  ).join('\n');
+}
+
+const MARKED = /(<!-- begin generated: ([a-z ]+) -->\n)[\s\S]*?(<!-- end generated -->)/g;
+
+/** The page with everything between its marks as the code says it now. Throws for a part that does not exist. */
+export function withParts(page: string): string {
+  return page.replace(MARKED, (_, begin: string, name: string, end: string) => {
+    const part = PARTS[name];
+    if (part === undefined) throw new Error(`no part of a page is called "${name}"`);
+    return `${begin}\n${part()}\n\n${end}`;
+  });
+}

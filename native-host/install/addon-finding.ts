@@ -1,0 +1,35 @@
+// Whether the addon is there and loads: without it nothing can be raced, for QUIC, DNS and the checking of certificates,
+// also those of HTTP/2, are its work.
+import type { DoctorFinding as Finding } from '@photofinish/shared/doctor';
+import { AddonMissing, addonPackage, loadQuicAddon } from '../quic/addon.ts';
+import { VERSION } from '../version.ts';
+
+/** What findings about no browser in particular are filed under. */
+export const HELPER = 'Helper';
+
+function addonRemedy(missing: boolean, isCheckout: boolean): string {
+  if (isCheckout) return 'Run "npm run build" at the top of the checkout.';
+  const name = addonPackage();
+  if (!missing)
+    return `Install ${name} ${VERSION} again, on this system and with the Node that runs the helper.`;
+  const file = `${name.replace('@photofinish/', 'photofinish-')}-${VERSION}.tgz`;
+  return `npm leaves it out silently when it cannot get it. Install it beside photofinish: ${file} from the release, or ${name} from the registry.`;
+}
+
+/** The doctor's finding about the addon. */
+export function addonFinding(isCheckout: boolean): Finding {
+  const base = { subject: HELPER, check: 'addon' } as const;
+  try {
+    loadQuicAddon();
+    return { ...base, state: 'ok', text: 'the QUIC addon loads', remedy: null };
+  } catch (error) {
+    const [why] = (error instanceof Error ? error.message : String(error)).split('\n');
+    const text = `the QUIC addon cannot be loaded, so nothing can be raced: ${why}`;
+    return {
+      ...base,
+      state: 'problem',
+      text,
+      remedy: addonRemedy(error instanceof AddonMissing, isCheckout),
+    };
+  }
+}

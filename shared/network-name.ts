@@ -1,0 +1,34 @@
+// The name a user gives a network, so that nobody has to read `net-1d44ea1a8671e8f3`. The helper keeps it beside the host
+// cache; it leaves the machine only in a report that the user exports with it.
+import * as v from 'valibot';
+
+/** Room for "Hotel in Hamburg, second floor", and still one column of a table. */
+export const MAX_NETWORK_NAME_CHARS = 40;
+
+/** Control characters, line separators and bidirectional controls would let a name rewrite the text around it. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
+
+/** Trimmed and in Unicode's composed form (NFC), so that the same name is the same bytes. */
+export const networkNameSchema = v.pipe(
+  v.string(),
+  v.normalize(),
+  v.trim(),
+  v.check(
+    (name) => name.length > 0 && [...name].length <= MAX_NETWORK_NAME_CHARS,
+    `a network's name has 1 to ${MAX_NETWORK_NAME_CHARS} characters`,
+  ),
+  v.check(
+    (name) => !UNPRINTABLE.test(name) && VISIBLE.test(name),
+    "a network's name has only printable characters",
+  ),
+);
+
+/** A network as the helper knows it; `name` is null until the user gives one. */
+export const namedNetworkSchema = v.object({
+  network: v.pipe(v.string(), v.minLength(1), v.maxLength(64)),
+  name: v.nullable(v.string()),
+  /** Whether the machine is on it now. */
+  current: v.boolean(),
+});
+export type NamedNetwork = Readonly<v.InferOutput<typeof namedNetworkSchema>>;
