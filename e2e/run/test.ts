@@ -27,19 +27,27 @@ async function makeArtefacts(names: readonly ArtefactName[]): Promise<SuiteResul
   return failed.length === 0 ? [] : [{ suite: 'build', passed: 0, failures, skipped: [], elapsedMs: 0 }];
 }
 
-/** With Node alone. The helper's own tests load the addon, and start the helper. */
+/** With Node alone. The helper's own tests load the addon, and start the helper; the others wait for neither. */
 async function nodeSide(
   { checks, units, grep }: Selection,
   made: readonly ArtefactName[],
 ): Promise<SuiteResult[]> {
-  const results: SuiteResult[] = [];
-  if (checks) results.push(await runQuickChecks());
-  const native = ([workspace]: readonly [Workspace, unknown]) => workspace === 'native-host';
-  for (const [workspace, files] of units.toSorted((a, b) => Number(native(a)) - Number(native(b)))) {
-    if (workspace === 'native-host' && made.includes('helper')) await make('helper');
-    results.push(await runNodeTests(workspace, files, grep));
-  }
-  return results;
+  const ofHelper = ([workspace]: readonly [Workspace, unknown]) => workspace === 'native-host';
+  const helperSide = async () => {
+    const results: SuiteResult[] = [];
+    for (const [workspace, files] of units.filter(ofHelper)) {
+      if (made.includes('helper')) await make('helper');
+      results.push(await runNodeTests(workspace, files, grep));
+    }
+    return results;
+  };
+  const otherSide = async () => {
+    const results = checks ? [await runQuickChecks()] : [];
+    for (const [workspace, files] of units.filter((unit) => !ofHelper(unit)))
+      results.push(await runNodeTests(workspace, files, grep));
+    return results;
+  };
+  return (await Promise.all([otherSide(), helperSide()])).flat();
 }
 
 /** cargo works at one thing at a time, beside whatever else runs: mostly it compiles, and then it stands back. */

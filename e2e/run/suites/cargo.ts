@@ -3,6 +3,7 @@ import { cargoEnvironment } from '../../rust-programs.ts';
 import { make } from '../artefacts.ts';
 import { type Command, runStep } from '../command.ts';
 import { beginStep } from '../display.ts';
+import { onPath } from '../find-browser.mjs';
 import type { Failure, Skip, SuiteResult } from '../tally.ts';
 
 export interface CargoCounts {
@@ -86,11 +87,33 @@ export function readCargoOutput(output: string): CargoCounts {
 /** What only has to be compiled leaves the processors to tests. */
 const LOWEST = 19;
 
+/**
+ * Clippy as the compiler of our own crates, so that what is linted is what is tested, and what they depend on is neither
+ * checked nor compiled again. It reads its arguments as `cargo clippy` hands them on. Without it rustc compiles.
+ */
+const testEnvironment = (): Readonly<Record<string, string>> => ({
+  ...cargoEnvironment(),
+  ...(onPath('clippy-driver') === null
+    ? {}
+    : {
+        RUSTC_WORKSPACE_WRAPPER: 'clippy-driver',
+        CLIPPY_ARGS: ['-D', 'warnings', ''].join('__CLIPPY_HACKERY__'),
+      }),
+});
+
+/** Compiles and lints every target of the workspace, in the profile of the build. */
+export const LINTED_BUILD = {
+  file: 'cargo',
+  args: ['build', '--release', '--workspace', '--all-targets'],
+  env: testEnvironment,
+  nice: LOWEST,
+} as const;
+
 /** cargo names the test binary on standard error, which must stay in order with its results. */
-const cargoTest = (options: string): Command => ({
+const cargoTest = (): Command => ({
   file: 'sh',
-  args: ['-c', `exec cargo test --release --workspace --no-fail-fast ${options} 2>&1`],
-  env: { ...cargoEnvironment(), CARGO_TERM_COLOR: 'never' },
+  args: ['-c', 'exec cargo test --release --workspace --no-fail-fast 2>&1'],
+  env: { ...testEnvironment(), CARGO_TERM_COLOR: 'never' },
 });
 
 /** Runs the tests of every crate, in the profile that the build has compiled. */
@@ -109,12 +132,12 @@ export async function runCargoTests(): Promise<SuiteResult> {
     return result({ passed: 0, failures: [], skipped: [{ name: 'Rust tests', reason: built.reason }] });
   }
   if (built.state === 'failed') return failed('Rust tests', 'what they test could not be built');
-  const compiled = await runStep('Rust tests are compiled', { ...cargoTest('--no-run'), nice: LOWEST });
+  const compiled = await runStep('Rust tests are compiled', { ...LINTED_BUILD, env: testEnvironment() });
   if (!compiled.ok) return failed('Rust tests are compiled', compiled.output);
 
   let passed = 0;
   const ended = await runStep('Rust tests', {
-    ...cargoTest(''),
+    ...cargoTest(),
     onLine(line) {
       if (readTestLine(line)?.state === 'ok') passed += 1;
       return passed > 0 ? `${passed} passed` : line.trim();

@@ -2,13 +2,13 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { cargoEnvironment } from '../../rust-programs.ts';
 import { TOP } from '../../scratch.ts';
 import { make } from '../artefacts.ts';
 import { runStep } from '../command.ts';
 import type { ArtefactName } from '../command-lines.mjs';
 import { beginStep } from '../display.ts';
 import type { Failure, Skip, SuiteResult } from '../tally.ts';
+import { LINTED_BUILD } from './cargo.ts';
 
 /** Written by the addon's build and committed, so that types can be checked without building Rust. */
 const ADDON_TYPES = 'native-host/quic/napi/index.d.ts';
@@ -76,15 +76,10 @@ const WITH_RUST: readonly Check[] = [
     args: ['diff', '--exit-code', '--no-ext-diff', 'HEAD', '--', ADDON_TYPES],
   },
   {
-    // In the profile of the build: what is written in C is compiled once.
     title: 'Rust lint',
     needs: 'rust',
     missing: () => missingCargo('clippy'),
-    file: 'cargo',
-    args: ['clippy', '--release', '--all-targets', '--workspace', '--', '-D', 'warnings'],
-    env: cargoEnvironment,
-    // It compiles for half a minute, and may do so beside tests.
-    nice: 19,
+    ...LINTED_BUILD,
   },
 ];
 

@@ -52,6 +52,54 @@ function readLine(line: string): NodeTestLine | null {
 }
 
 /**
+ * Files that may share a process, where each is not started anew: what they load is pure, or put back after use. Words
+ * are chosen once for a process, which is what the tests of `shared/` are about; sockets and child processes are what
+ * those are that need Rust.
+ */
+const shareProcess = (file: string) => !file.startsWith('shared/') && !WITH_RUST.includes(file);
+
+/** Runs these files, in one process or each in its own. */
+async function runFiles(title: string, files: readonly string[], together: boolean, grep?: string) {
+  const failures: Failure[] = [];
+  const skipped: Skip[] = [];
+  const unheard = new Set(files);
+  let passed = 0;
+  const ended = await runStep(title, {
+    file: process.execPath,
+    args: [
+      '--test',
+      ...(together ? ['--test-isolation=none'] : []),
+      // Node itself leaves a core free, on a small machine half of it.
+      `--test-concurrency=${availableParallelism()}`,
+      `--test-timeout=${TEST_TIMEOUT_MS}`,
+      `--test-reporter=${REPORTER}`,
+      ...(grep === undefined ? [] : [`--test-name-pattern=${RegExp.escape(grep)}`]),
+      ...files,
+    ],
+    // Hundreds of processes load the same files; without this each strips their types and compiles them anew, which is
+    // half of what unit tests cost.
+    env: { NODE_COMPILE_CACHE: join(SCRATCH, 'compile-cache') },
+    onLine(line) {
+      const test = readLine(line);
+      if (test === null) return null;
+      unheard.delete(test.name.split(' > ')[0] ?? '');
+      if (test.kind === 'passed') passed += 1;
+      // A file without such a test is none that should have had one.
+      if (test.kind === 'failed' && !(grep !== undefined && test.detail === NO_TEST)) failures.push(test);
+      if (test.kind === 'skipped') skipped.push({ name: test.name, reason: test.detail });
+      return `${passed} passed`;
+    },
+    note: () => `${passed} passed`,
+  });
+  // In one process node tells of tests alone, and a file that ends it takes the later ones with it.
+  if (together && grep === undefined)
+    failures.push(...[...unheard].map((name) => ({ name, detail: `${NO_TEST}, or was not reached` })));
+  if (!ended.ok && failures.length === 0)
+    failures.push({ name: `node --test, exit code ${ended.code}`, detail: ended.output });
+  return { passed, failures, skipped, elapsedMs: ended.elapsedMs };
+}
+
+/**
  * Runs these files of the workspace, or of them the tests whose name contains `grep`. Files that need what is not built
  * are skipped.
  */
@@ -63,39 +111,22 @@ export async function runNodeTests(
   const built = isRustBuilt();
   const present = files.filter((file) => built || !WITH_RUST.includes(file));
   const absent = files.filter((file) => !present.includes(file));
-  const failures: Failure[] = [];
   const skipped: Skip[] = absent.map((name) => ({ name, reason: RUST_NOT_BUILT }));
-  let passed = 0;
-  if (present.length === 0) {
-    beginStep(`unit tests of ${workspace}`).end('skipped', RUST_NOT_BUILT);
-    return { suite: `unit ${workspace}`, passed, failures, skipped, elapsedMs: 0 };
-  }
-  const ended = await runStep(`unit tests of ${workspace}`, {
-    file: process.execPath,
-    args: [
-      '--test',
-      // Node itself leaves a core free, on a small machine half of it.
-      `--test-concurrency=${availableParallelism()}`,
-      `--test-timeout=${TEST_TIMEOUT_MS}`,
-      `--test-reporter=${REPORTER}`,
-      ...(grep === undefined ? [] : [`--test-name-pattern=${RegExp.escape(grep)}`]),
-      ...present,
-    ],
-    // Hundreds of processes load the same files; without this each strips their types and compiles them anew, which is
-    // half of what unit tests cost.
-    env: { NODE_COMPILE_CACHE: join(SCRATCH, 'compile-cache') },
-    onLine(line) {
-      const test = readLine(line);
-      if (test === null) return null;
-      if (test.kind === 'passed') passed += 1;
-      // A file without such a test is none that should have had one.
-      if (test.kind === 'failed' && !(grep !== undefined && test.detail === NO_TEST)) failures.push(test);
-      if (test.kind === 'skipped') skipped.push({ name: test.name, reason: test.detail });
-      return `${passed} passed`;
-    },
-    note: () => `${passed} passed`,
-  });
-  if (!ended.ok && failures.length === 0)
-    failures.push({ name: `node --test, exit code ${ended.code}`, detail: ended.output });
-  return { suite: `unit ${workspace}`, passed, failures, skipped, elapsedMs: ended.elapsedMs };
+  const title = `unit tests of ${workspace}`;
+  if (present.length === 0) beginStep(title).end('skipped', RUST_NOT_BUILT);
+  const together = present.filter(shareProcess);
+  const apart = present.filter((file) => !shareProcess(file));
+  const ended = await Promise.all([
+    ...(together.length > 0 ? [runFiles(title, together, true, grep)] : []),
+    ...(apart.length > 0
+      ? [runFiles(together.length > 0 ? `${title} with addon and origins` : title, apart, false, grep)]
+      : []),
+  ]);
+  return {
+    suite: `unit ${workspace}`,
+    passed: ended.reduce((sum, { passed }) => sum + passed, 0),
+    failures: ended.flatMap(({ failures }) => failures),
+    skipped: [...skipped, ...ended.flatMap((each) => each.skipped)],
+    elapsedMs: Math.max(0, ...ended.map(({ elapsedMs }) => elapsedMs)),
+  };
 }
