@@ -1,29 +1,20 @@
 // Starts Caddy, so that what holds against our own server is also proven against one by other hands.
-import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
+import { type ChildProcess, execFile, type SpawnOptions } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { get } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { goProgram } from '../go-programs.ts';
 import { scratchDirectory } from '../scratch.ts';
+import { answerOf, freePort, startProgram } from './program.ts';
 import type { Certificate, RunningOrigin } from './start.ts';
 
-const START_TIMEOUT_MS = 20_000;
 /** What Caddy puts the protocol's name in the place of. */
 const PLACEHOLDER = '{http.request.proto}';
 /** Of `HTTP/2.0` and `HTTP/3.0`. */
 const PROTOCOL_CHARS = 8;
 /** Without one Caddy waits for browsers to let go of their QUIC connections: half a minute. */
 const GRACE_PERIOD = '100ms';
-const POLL_MS = 20;
-/** UDP and TCP ports are drawn apart, so a number free on both may take a few draws. */
-const PORT_DRAWS = 50;
 
 export interface CaddyOptions {
   /** A host that `startOrigins` made a certificate for (`certificateHosts`). */
@@ -66,35 +57,33 @@ export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
   const listen = inside === undefined ? `127.0.0.1:${port}` : `:${port}`;
   await writeFile(configPath, JSON.stringify(configuration(options, listen, dir)));
   const version = (await promisify(execFile)(binary, ['version'])).stdout.trim();
-  const start = inside?.spawn ?? spawn;
-  const child = start(binary, ['run', '--config', configPath], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const clear = () => rm(dir, { recursive: true, force: true });
+  const running = await startProgram({
+    name: 'Caddy',
+    file: binary,
+    args: ['run', '--config', configPath],
     env: {
-      ...process.env,
       HOME: dir,
       XDG_CONFIG_HOME: dir,
       XDG_DATA_HOME: dir,
       // Go has WebSockets over HTTP/2 (RFC 8441) switched off unless asked.
       GODEBUG: 'http2xconnect=1',
     },
+    ...(inside !== undefined && { spawn: inside.spawn }),
+    // It listens on TCP first and sends Alt-Svc only once it listens on UDP, so that header is the sign.
+    ready: async (pid) =>
+      inside === undefined
+        ? (await answerOf({ ...options, port }))?.['alt-svc'] !== undefined
+        : listens(pid, port),
+  }).catch(async (error) => {
+    await clear();
+    throw error;
   });
-  if (child.stderr === null || child.pid === undefined) throw new Error('Caddy cannot be started');
-  const { pid } = child;
-  const complaints = text(child.stderr);
-  // Caddy does not notice the end of its parent.
-  const endWithUs = () => child.kill();
-  process.once('exit', endWithUs);
-
+  const { pid } = running;
   const stop = async () => {
-    process.off('exit', endWithUs);
-    await ended(child);
-    await rm(dir, { recursive: true, force: true });
+    await running.stop();
+    await clear();
   };
-  const ready = () => (inside === undefined ? answersWithAltSvc(options, port) : listens(pid, port));
-  if (!(await comesTrue(ready, child))) {
-    await stop();
-    throw new Error(`Caddy did not start:\n${await complaints}`);
-  }
   return { origin: `https://${options.host}:${port}`, host: options.host, port, pid, version, stop };
 }
 
@@ -155,56 +144,8 @@ function configuration(options: CaddyOptions, listen: string, dir: string): obje
   };
 }
 
-/** A number that is free for TCP and UDP at this moment. */
-async function freePort(): Promise<number> {
-  for (let draw = 0; draw < PORT_DRAWS; draw += 1) {
-    const tcp = createServer().listen(0, '127.0.0.1');
-    await once(tcp, 'listening');
-    const { port } = tcp.address() as AddressInfo;
-    const udp = createSocket('udp4');
-    const free = once(udp, 'listening').then(
-      () => true,
-      () => false,
-    );
-    udp.bind(port, '127.0.0.1');
-    const found = await free;
-    udp.close();
-    tcp.close();
-    if (found) return port;
-  }
-  throw new Error('No port is free for both TCP and UDP.');
-}
-
-async function comesTrue(ready: () => boolean | Promise<boolean>, child: ChildProcess): Promise<boolean> {
-  const deadlineMs = performance.now() + START_TIMEOUT_MS;
-  while (child.exitCode === null && performance.now() < deadlineMs) {
-    if (await ready()) return true;
-    await pause(POLL_MS);
-  }
-  return false;
-}
-
-/** Caddy listens on TCP first and sends Alt-Svc only once it listens on UDP, so that header is the sign. */
-async function answersWithAltSvc({ host, caPath }: CaddyOptions, port: number): Promise<boolean> {
-  const ca = await readFile(caPath);
-  const request = get({ host: '127.0.0.1', port, servername: host, ca, agent: false, headers: { host } });
-  try {
-    const [response] = await once(request, 'response');
-    response.resume();
-    return response.headers['alt-svc'] !== undefined;
-  } catch {
-    return false;
-  }
-}
-
 /** In the process's own namespace, where we are not: its sockets as the kernel lists them, ports in hexadecimal. */
 function listens(pid: number, port: number): boolean {
   const local = `:${port.toString(16).toUpperCase().padStart(4, '0')} `;
   return ['tcp6', 'udp6'].every((list) => readFileSync(`/proc/${pid}/net/${list}`, 'utf8').includes(local));
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill();
-  await once(child, 'exit');
 }

@@ -1,0 +1,117 @@
+// Servers by other hands as programs of their own: a port for each, its start, and its end with ours.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { get } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const START_TIMEOUT_MS = 20_000;
+const POLL_MS = 20;
+/** UDP and TCP ports are drawn apart, so a number free on both may take a few draws. */
+const PORT_DRAWS = 50;
+
+export interface Program {
+  /** As it is told of. */
+  readonly name: string;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Elsewhere, as in a network namespace. */
+  readonly spawn?: (
+    file: string,
+    args: readonly string[],
+    options: { stdio: ['ignore', 'ignore', 'pipe']; env: NodeJS.ProcessEnv },
+  ) => ChildProcess;
+  /** Whether it serves. */
+  readonly ready: (pid: number) => boolean | Promise<boolean>;
+}
+
+export interface RunningProgram {
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a program and resolves once it is ready; it ends with `stop`, and with this process. Throws with its own words
+ * if it ends before that, or is not ready in twenty seconds.
+ */
+export async function startProgram(program: Program): Promise<RunningProgram> {
+  const { name, file, args, ready } = program;
+  const start = program.spawn ?? spawn;
+  const child = start(file, args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...program.env },
+  });
+  if (child.stderr === null || child.pid === undefined) throw new Error(`${name} cannot be started`);
+  const { pid } = child;
+  const complaints = text(child.stderr);
+  const endWithUs = () => child.kill();
+  process.once('exit', endWithUs);
+  const stop = async () => {
+    process.off('exit', endWithUs);
+    await ended(child);
+  };
+  if (!(await comesTrue(() => ready(pid), child))) {
+    await stop();
+    throw new Error(`${name} did not start:\n${await complaints}`);
+  }
+  return { pid, stop };
+}
+
+/** A number that is free for TCP and UDP at this moment. */
+export async function freePort(): Promise<number> {
+  for (let draw = 0; draw < PORT_DRAWS; draw += 1) {
+    const tcp = createServer().listen(0, '127.0.0.1');
+    await once(tcp, 'listening');
+    const { port } = tcp.address() as AddressInfo;
+    const udp = createSocket('udp4');
+    const free = once(udp, 'listening').then(
+      () => true,
+      () => false,
+    );
+    udp.bind(port, '127.0.0.1');
+    const found = await free;
+    udp.close();
+    tcp.close();
+    if (found) return port;
+  }
+  throw new Error('No port is free for both TCP and UDP.');
+}
+
+async function comesTrue(ready: () => boolean | Promise<boolean>, child: ChildProcess): Promise<boolean> {
+  const deadlineMs = performance.now() + START_TIMEOUT_MS;
+  while (child.exitCode === null && performance.now() < deadlineMs) {
+    if (await ready()) return true;
+    await pause(POLL_MS);
+  }
+  return false;
+}
+
+/** Where and as whom a server is asked, and whose certificate it is to have. */
+export interface AskedServer {
+  readonly host: string;
+  readonly port: number;
+  readonly caPath: string;
+}
+
+/** The headers of its answer over HTTP/1.1; null: it gives none. */
+export async function answerOf({ host, port, caPath }: AskedServer) {
+  const ca = await readFile(caPath);
+  const request = get({ host: '127.0.0.1', port, servername: host, ca, agent: false, headers: { host } });
+  try {
+    const [response] = await once(request, 'response');
+    response.resume();
+    return response.headers as Readonly<Record<string, string | string[] | undefined>>;
+  } catch {
+    return null;
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill();
+  await once(child, 'exit');
+}
