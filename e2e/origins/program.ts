@@ -19,11 +19,13 @@ export interface Program {
   readonly file: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Ours unless said. */
+  readonly cwd?: string;
   /** Elsewhere, as in a network namespace. */
   readonly spawn?: (
     file: string,
     args: readonly string[],
-    options: { stdio: ['ignore', 'ignore', 'pipe']; env: NodeJS.ProcessEnv },
+    options: { stdio: ['ignore', 'ignore', 'pipe']; env: NodeJS.ProcessEnv; cwd?: string },
   ) => ChildProcess;
   /** Whether it serves. */
   readonly ready: (pid: number) => boolean | Promise<boolean>;
@@ -44,6 +46,7 @@ export async function startProgram(program: Program): Promise<RunningProgram> {
   const child = start(file, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, ...program.env },
+    ...(program.cwd !== undefined && { cwd: program.cwd }),
   });
   if (child.stderr === null || child.pid === undefined) throw new Error(`${name} cannot be started`);
   const { pid } = child;

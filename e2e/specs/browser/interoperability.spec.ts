@@ -1,0 +1,55 @@
+// A browser's visits to servers by other hands: the report counts each answer under the protocol that its server logged.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SCRIPTS } from '../../origins/stacks/stack.ts';
+import { presentStacks } from '../../origins/stacks/stacks.ts';
+import { COUNTED } from '../counts.ts';
+import { expect, exportedReport, test } from '../fixtures.ts';
+
+const HOST = 'both.test';
+/** The first is over HTTP/2, and a later one over HTTP/3 where it is offered. */
+const VISITS = 4;
+
+test('each answer is counted under the protocol that its server logged', async ({ authority, dir, open }) => {
+  const certificate = authority.certificates[HOST];
+  if (certificate === undefined) throw new Error(`no certificate for ${HOST}`);
+  const { caPath } = authority;
+  const running = await Promise.all(
+    presentStacks().map(async (stack, index) => {
+      const own = join(dir, `stack-${index}`);
+      await mkdir(own);
+      const started = await stack.start({ host: HOST, certificate, caPath, dir: own });
+      return { ...started, name: stack.name, origin: `https://${HOST}:${started.port}` };
+    }),
+  );
+  try {
+    const origins = running.map(({ name, origin, port }) => [name, { origin, port, host: HOST }] as const);
+    const session = await open({ local: { ...authority, origins: Object.fromEntries(origins) } });
+    const tab = await session.newTab();
+    for (let visit = 0; visit < VISITS; visit += 1)
+      for (const { origin, path = '/' } of running) {
+        await tab.goto(`${origin}${path}`);
+        // A page that is left before its answers are there tells nothing of them.
+        const loaded = () => tab.evaluate(() => performance.getEntriesByType('resource').length);
+        await expect.poll(loaded).toBe(SCRIPTS.length);
+      }
+    const popup = await session.openPopup(null);
+    await expect(async () => {
+      const { sites } = await exportedReport(popup, dir);
+      const reported = sites.flatMap((site) => site.origins);
+      for (const { name, origin, served } of running) {
+        const logged = { h3: 0, h2: 0, 'http/1.1': 0, unknown: 0 };
+        for (const protocol of await served()) logged[protocol] += 1;
+        const own = reported.find((each) => each.origin === origin);
+        expect({ name, ...own?.protocols }).toEqual({ name, ...logged });
+      }
+    }).toPass({ ...COUNTED, intervals: [1000] });
+    for (const { name, h3, served, version } of running) {
+      const protocols = await served();
+      expect(protocols).toHaveLength(VISITS * (1 + SCRIPTS.length));
+      expect(protocols.includes('h3'), `${name} ${version}`).toBe(h3);
+    }
+  } finally {
+    for (const { stop } of running) await stop();
+  }
+});
