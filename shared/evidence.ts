@@ -1,9 +1,10 @@
 // What a verdict is reached from: attempts, what was discovered, the browser's own side, and other hosts on the network.
 import { conclusiveAttempts, isOurDoing } from './conclusive.ts';
-import { type Gain, gainOf } from './gain.ts';
+import type { Gain } from './gain.ts';
 import { type OriginParts, originParts } from './origin.ts';
 import type { Attempt, AttemptError, Discovered, NetworkEvidence, OriginRace } from './outcome.ts';
 import type { KnownProtocol } from './protocol.ts';
+import { comparisonOf } from './race-pairs.ts';
 
 /** What came of going somewhere: established, failed with an error, or never tried to its end. */
 export type Reach = 'established' | 'not-tried' | AttemptError;
@@ -21,7 +22,7 @@ export interface Evidence {
   /** Every attempt over both transports, oldest first. */
   readonly attempts: readonly Attempt[];
   readonly discovered: Discovered;
-  /** Null: not measured. */
+  /** What a comparison shows; null: not measured. */
   readonly gain: Gain | null;
   /** Why nothing was attempted at all. */
   readonly error?: AttemptError;
@@ -70,7 +71,7 @@ export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: Brow
     origin: originParts(race.origin),
     attempts: race.trials.flatMap(conclusiveAttempts),
     discovered: race.discovered,
-    gain: gainOf(race),
+    gain: comparisonOf(race),
     leftOut,
     ...(race.error !== undefined && race.error.code !== 'cancelled' && { error: race.error }),
     ...(race.otherHosts && { network: race.otherHosts }),

@@ -11,7 +11,14 @@ import {
   type Races,
   verdictOfRaces,
 } from './explanation.ts';
-import { attempt, comparison, originRace, SAMPLE_ORIGIN, trial } from './race-samples.fixture.ts';
+import {
+  attempt,
+  clearComparison,
+  comparison,
+  originRace,
+  SAMPLE_ORIGIN,
+  trial,
+} from './race-samples.fixture.ts';
 
 const NO_OTHERS = { failedHosts: 0, reachedHosts: 0 };
 const silent = { code: 'udp-timeout', message: 'no answer' } as const;
@@ -34,11 +41,11 @@ test('what one race could not tell another one may: attempts add up', () => {
 test('the gain is the comparison’s', () => {
   const compared = races({
     race: originRace([trial([h3])]),
-    compare: comparison([10, 10, 10], [30, 30, 30]),
+    compare: clearComparison(10, 30),
   });
   assert.match(
     verdictOfRaces(compared, NO_OTHERS).text,
-    /connects in 10 ms, HTTP\/2 in 30 ms \(20 ms faster\)/,
+    /connects in 10\.0 ms, HTTP\/2 in 30\.0 ms \(20\.0 ms faster\)/,
   );
 });
 

@@ -2,10 +2,10 @@
 // races in several modes, what the host cache remembers, and how other hosts fare on the same network.
 import * as v from 'valibot';
 import { discoveredAlternativeSchema, namesSchema } from './discovered.ts';
-import { gainOf } from './gain.ts';
 import { originSchema } from './origin.ts';
 import { ATTEMPT_ERROR_CODES, type Discovered, type OriginRace, originRaceSchema } from './outcome.ts';
 import { knownProtocolSchema } from './protocol.ts';
+import { comparisonOf } from './race-pairs.ts';
 import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 import { type Verdict, verdictSchema } from './verdict-schema.ts';
 
@@ -81,7 +81,7 @@ export function evidenceOfRaces(races: Races, network: Explanation['evidence']):
     ...evidenceOfRace(races.race),
     attempts: finished(races).flatMap((race) => race.trials.flatMap((trial) => trial.attempts)),
     discovered: discoveredIn(races),
-    gain: races.compare === null ? null : gainOf(races.compare),
+    gain: races.compare === null ? null : comparisonOf(races.compare),
     network,
   };
 }

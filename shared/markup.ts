@@ -1,5 +1,5 @@
 // The one escape for every string that ends up in SVG or HTML, and the one way numbers are written for people.
-import { say } from './words.ts';
+import { say, sayDecimals } from './words.ts';
 
 const ESCAPES: Record<string, string> = {
   '&': '&amp;',
@@ -33,6 +33,18 @@ export function formatMs(ms: number): string {
   return Math.abs(figures) >= 1000
     ? say('seconds', { value: Number((ms / 1000).toPrecision(3)) })
     : say('milliseconds', { value: figures });
+}
+
+/** A number of milliseconds without its unit, down to a place value and no further: of 0.1 "5.0", of 10 "50". */
+export function steppedMs(ms: number, stepMs: number): string {
+  return sayDecimals(Math.round(ms / stepMs) * stepMs, Math.max(0, -Math.floor(Math.log10(stepMs) + 1e-9)));
+}
+
+/** Milliseconds with their unit down to a place value that is a power of ten; from one second on, seconds. */
+export function formatMsTo(ms: number, stepMs: number): string {
+  return Math.abs(shownMs(ms)) >= 1000
+    ? say('seconds', { value: steppedMs(ms / 1000, stepMs / 1000) })
+    : say('milliseconds', { value: steppedMs(ms, stepMs) });
 }
 
 const BYTE_UNITS = [

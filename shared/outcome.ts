@@ -124,13 +124,41 @@ export const cacheUseSchema = v.object({
 });
 export type CacheUse = v.InferOutput<typeof cacheUseSchema>;
 
+/** What the pairs of a `compare` race show, by the rule of `paired-comparison`. */
+export const comparisonSchema = v.pipe(
+  v.object({
+    /** Pairs in which both were established, and how many pairs there might have been. */
+    pairs: v.pipe(count, v.minValue(1)),
+    most: v.pipe(count, v.minValue(1)),
+    /** Medians of each side. */
+    h3Ms: ms,
+    h2Ms: ms,
+    /** In how many pairs each was quicker. */
+    h3Quicker: count,
+    h2Quicker: count,
+    /** Null: no clear difference. */
+    quicker: v.nullable(v.picklist(CONTENDERS)),
+    /** Interval of the median of HTTP/2's time less HTTP/3's, pair by pair, at 95 %; of fewer than six pairs all of them. */
+    lowMs: v.pipe(v.number(), v.finite()),
+    highMs: v.pipe(v.number(), v.finite()),
+  }),
+  v.check(
+    ({ pairs, most, h3Quicker, h2Quicker, lowMs, highMs }) =>
+      pairs <= most && h3Quicker + h2Quicker <= pairs && lowMs <= highMs,
+    'a comparison that contradicts itself',
+  ),
+);
+export type Comparison = v.InferOutput<typeof comparisonSchema>;
+
 export const summarySchema = v.object({
   trials: count,
   adoption: v.object({ h3: count, h2: count, 'http/1.1': count }),
   failed: count,
-  /** median(h2 established) - median(h3 established) over `compare` pairs; null: not measured. */
+  /** median(h2 established) - median(h3 established) over `compare` pairs; null: not measured, or no clear difference. */
   gainMs: v.nullable(v.pipe(v.number(), v.finite())),
-  /** Over adopted trials only; null when there are none. */
+  /** With at least three whole pairs; absent in records from before it was told. */
+  comparison: v.optional(comparisonSchema),
+  /** Over adopted trials only; null when there are none, and in `compare`, whose trials are of two protocols. */
   establishedMs: v.nullable(statisticsSchema),
   /** With memory `full`, where the mode uses what is remembered. */
   cache: v.optional(cacheUseSchema),

@@ -1,34 +1,23 @@
 // The rule is tried on simulated origins, with noise as connections have it: skewed, and now and then a second late.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { comparePairs, LEAST_PAIRS, MOST_PAIRS, type PairMs } from './paired-comparison.ts';
+import { comparePairs, differsBetween, LEAST_PAIRS, MOST_PAIRS, type PairMs } from './paired-comparison.ts';
+import { randomNumbers, TAILS, type Tail, tailed } from './simulated-times.fixture.ts';
 
 const pair = (h3: number, h2: number): PairMs => ({ h3, h2 });
 const repeat = (count: number, one: PairMs): PairMs[] => Array.from({ length: count }, () => one);
 
-/** Mulberry32: the same numbers in every run. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** Around a true time, 10 % of lognormal jitter, and one in twenty delayed by a Pareto tail of 5 ms and more. */
-function measure(trueMs: number, random: () => number): number {
-  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-  const late = random() < 0.05 ? 5 / (1 - random()) ** (1 / 1.2) : 0;
-  return trueMs * Math.exp(0.1 * normal) + late;
-}
-
 /** Pair after pair until it is decided or has the most that it may have, as the popup does. */
-function compareInTurn(h3Ms: number, h2Ms: number, most: number, random: () => number) {
+function compareInTurn(
+  h3Ms: number,
+  h2Ms: number,
+  most: number,
+  random: () => number,
+  tail: Tail = TAILS.heavy,
+) {
   const pairs: PairMs[] = [];
   for (;;) {
-    pairs.push(pair(measure(h3Ms, random), measure(h2Ms, random)));
+    pairs.push(pair(tailed(h3Ms, tail, random), tailed(h2Ms, tail, random)));
     if (pairs.length < LEAST_PAIRS) continue;
     const result = comparePairs(pairs, most);
     if (result === null) throw new Error('three pairs are compared');
@@ -48,6 +37,49 @@ for (const trueMs of [5, 50, 300])
     const named = share(4000, () => compareInTurn(trueMs, trueMs, MOST_PAIRS, random).quicker !== null);
     assert.ok(named <= 0.05, `${named}`);
   });
+
+for (const [tail, least] of [
+  ['none', 0.99],
+  ['severe', 0.8],
+] as const)
+  test(`with tails "${tail}": at most 5 % are named, and of gains of 20 % no other one`, () => {
+    const random = randomNumbers(11);
+    const quicker = (h3Ms: number, h2Ms: number) =>
+      compareInTurn(h3Ms, h2Ms, MOST_PAIRS, random, TAILS[tail]).quicker;
+    const named = share(4000, () => quicker(50, 50) !== null);
+    assert.ok(named <= 0.05, `${named}`);
+    const results = Array.from({ length: 4000 }, () => quicker(40, 50));
+    const [right, wrong] = (['h3', 'h2'] as const).map((side) => results.filter((r) => r === side).length);
+    assert.ok((right ?? 0) >= least * results.length, `${right}`);
+    assert.ok((wrong ?? 0) <= 0.002 * results.length, `${wrong}`);
+  });
+
+test('of two comparisons of the same a change is told in at most 5 %, of a far other gain in 90 %', () => {
+  const random = randomNumbers(13);
+  const changed = (h2Ms: number) =>
+    share(2000, () =>
+      differsBetween(compareInTurn(40, 50, MOST_PAIRS, random), compareInTurn(40, h2Ms, MOST_PAIRS, random)),
+    );
+  const [same, other] = [changed(50), changed(100)];
+  assert.ok(same <= 0.05, `${same}`);
+  assert.ok(other >= 0.9, `${other}`);
+});
+
+test('a long series is judged as a short one is, beyond what numbers hold', () => {
+  const random = randomNumbers(17);
+  const series = (h3Ms: number, h2Ms: number) =>
+    comparePairs(
+      Array.from({ length: 5000 }, () =>
+        pair(tailed(h3Ms, TAILS.heavy, random), tailed(h2Ms, TAILS.heavy, random)),
+      ),
+    );
+  const [same, other] = [series(50, 50), series(50, 53)];
+  assert.equal(same?.quicker, null);
+  assert.ok(same && same.lowMs < 0 && same.highMs > 0 && same.highMs - same.lowMs < 1);
+  assert.equal(other?.quicker, 'h3');
+  assert.ok(other && other.lowMs > 2.5 && other.highMs < 3.5);
+  assert.equal(comparePairs(repeat(100_000, pair(10, 90)))?.quicker, 'h3');
+});
 
 test('nor does looking after every one of 60 pairs find a winner where there is none', () => {
   const random = randomNumbers(7);

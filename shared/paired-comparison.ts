@@ -17,6 +17,14 @@ const ERROR_RATE = 0.05;
  */
 const AGREEMENT = 0.9;
 const EARLY_RATIO = 25;
+/** From here on probabilities are taken from the normal distribution, whose error is then far below theirs. */
+const MANY = 500;
+/** Quantiles of the normal distribution at which 5 % lie outside, and what is left of them when 1/25 is spent. */
+const NORMAL_95 = 1.96;
+const NORMAL_REST = 2.576;
+
+/** Of fewer pairs the interval of the median difference holds it less often than in 95 % of cases. */
+const LEAST_PAIRS_OF_INTERVAL = 6;
 
 /** Smaller differences are not worth a word: the larger of these two. */
 const LEAST_DIFFERENCE_MS = 1;
@@ -45,9 +53,12 @@ export interface PairedComparison {
 
 function decidesEarly(pairs: number, agreeing: number): boolean {
   const against = pairs - agreeing;
-  const [often, seldom] = [2 * AGREEMENT, 2 * (1 - AGREEMENT)];
-  const ratio = (often ** agreeing * seldom ** against + seldom ** agreeing * often ** against) / 2;
-  return ratio >= EARLY_RATIO;
+  const [often, seldom] = [Math.log(2 * AGREEMENT), Math.log(2 * (1 - AGREEMENT))];
+  // Logarithms, for the powers of a long series are beyond what a number holds.
+  const [one, other] = [agreeing * often + against * seldom, agreeing * seldom + against * often];
+  const larger = Math.max(one, other);
+  const ratio = larger + Math.log1p(Math.exp(Math.min(one, other) - larger)) - Math.log(2);
+  return ratio >= Math.log(EARLY_RATIO);
 }
 
 /**
@@ -72,6 +83,7 @@ const leastAgreeingAtEnd = new Map<number, number>();
 
 /** How many of the last possible number of pairs must agree, so that the error rate of the whole is kept. */
 function leastAgreeing(pairs: number): number {
+  if (pairs > MANY) return Math.ceil((pairs + 1 + NORMAL_REST * Math.sqrt(pairs)) / 2);
   const known = leastAgreeingAtEnd.get(pairs);
   if (known !== undefined) return known;
   const { byCount, spent } = undecidedBefore(pairs);
@@ -93,10 +105,9 @@ function agrees(pairs: number, agreeing: number, last: boolean): boolean {
   return decidesEarly(pairs, agreeing) || (last && agreeing >= leastAgreeing(pairs));
 }
 
-/** An interval for the median at 95 % at least by order statistics, which assumes nothing about the distribution. */
-function intervalOfMedian(values: readonly number[]): readonly [number, number] {
-  const sorted = values.toSorted((a, b) => a - b);
-  const count = sorted.length;
+/** How many of so many ordered values lie below an interval for their median at 95 % at least, and the first in it. */
+function outsideInterval(count: number): number {
+  if (count > MANY) return Math.floor((count - NORMAL_95 * Math.sqrt(count)) / 2);
   let outside = 0;
   let probability = 0.5 ** count;
   let skipped = 0;
@@ -106,8 +117,29 @@ function intervalOfMedian(values: readonly number[]): readonly [number, number] 
     skipped += 1;
     probability *= (count - skipped + 1) / skipped;
   }
-  const first = Math.max(0, skipped - 1);
-  return [sorted[first] ?? 0, sorted[count - 1 - first] ?? 0];
+  return skipped;
+}
+
+/** An interval for the median at 95 % at least by order statistics, which assumes nothing about the distribution. */
+function intervalOfMedian(values: readonly number[]): readonly [number, number] {
+  const sorted = values.toSorted((a, b) => a - b);
+  const first = Math.max(0, outsideInterval(sorted.length) - 1);
+  return [sorted[first] ?? 0, sorted[sorted.length - 1 - first] ?? 0];
+}
+
+function leastDifferenceMs(...timesMs: readonly number[]): number {
+  return Math.max(LEAST_DIFFERENCE_MS, LEAST_DIFFERENCE_SHARE * Math.max(...timesMs));
+}
+
+/**
+ * Whether the difference between the sides is another in one comparison than in the other: the intervals lie apart,
+ * which for two of 95 % is rarer by chance than 5 %, and by what they tell the change is worth a word.
+ */
+export function differsBetween(a: PairedComparison, b: PairedComparison): boolean {
+  if (Math.min(a.pairs, b.pairs) < LEAST_PAIRS_OF_INTERVAL) return false;
+  const changeMs = Math.abs(a.h2Ms - a.h3Ms - (b.h2Ms - b.h3Ms));
+  const apart = a.lowMs > b.highMs || b.lowMs > a.highMs;
+  return apart && changeMs >= leastDifferenceMs(a.h3Ms, a.h2Ms, b.h3Ms, b.h2Ms);
 }
 
 /**
@@ -128,7 +160,7 @@ export function comparePairs(
 
   const leader = h3Quicker >= h2Quicker ? 'h3' : 'h2';
   const leadMs = leader === 'h3' ? h2Ms - h3Ms : h3Ms - h2Ms;
-  const leastMs = Math.max(LEAST_DIFFERENCE_MS, LEAST_DIFFERENCE_SHARE * Math.max(h3Ms, h2Ms));
+  const leastMs = leastDifferenceMs(h3Ms, h2Ms);
   const agree = agrees(h3Quicker + h2Quicker, Math.max(h3Quicker, h2Quicker), pairsMs.length >= most);
   return {
     pairs: pairsMs.length,

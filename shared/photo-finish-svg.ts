@@ -4,7 +4,7 @@
 import { LIGHT, MARK_LABELS, markOf, markPaint } from './marks.ts';
 import { escapeMarkup, formatMs } from './markup.ts';
 import { INK, LINE, MUTED, px } from './paint.ts';
-import { type Lane, laneWords, marginWords, type PhotoFinish } from './photo-finish.ts';
+import { beyondWords, type Lane, laneWords, type PhotoFinish } from './photo-finish.ts';
 import { say, sayNumber } from './words.ts';
 
 const PAPER = `var(--pf-wash, ${LIGHT.wash})`;
@@ -29,8 +29,12 @@ const FONT_SIZE = 11;
 /** Average advance of a figure or letter in the fonts we can expect, as a share of the font size. */
 const ADVANCE = 0.62;
 
+/** How the end of a lane is marked: where nothing was decided there is no flag, and nothing bold. */
+type Flag = 'filled' | 'open' | 'none';
+
 interface Frame {
   readonly width: number;
+  readonly maxMs: number;
   readonly x: (ms: number) => number;
 }
 
@@ -57,7 +61,7 @@ function flag(x: number, y: number, paint: string, filled: boolean): string {
   return `<path d="M${px(x)} ${y + BAR_HEIGHT + 2}V${top}" stroke="${paint}" stroke-width="1.5" fill="none"/><path d="M${px(x)} ${top}l9 3.75l-9 3.75z" stroke="${paint}" stroke-width="1.5" stroke-linejoin="round" fill="${filled ? paint : 'none'}"/>`;
 }
 
-function establishedLane(lane: Lane, y: number, frame: Frame, filled: boolean): string {
+function establishedLane(lane: Lane, y: number, frame: Frame, flagged: Flag): string {
   const paint = markPaint(markOf(lane.protocol));
   const start = frame.x(lane.startMs);
   const done = frame.x(lane.establishedMs ?? 0);
@@ -98,11 +102,12 @@ function establishedLane(lane: Lane, y: number, frame: Frame, filled: boolean): 
       inside(start, done, y, name, ON_MARK),
     );
   }
-  parts.push(flag(done, y, paint, filled));
+  if (flagged !== 'none') parts.push(flag(done, y, paint, flagged === 'filled'));
   const value = laneWords(lane);
-  const room = textWidth(value, true) + 12;
+  const bold = flagged !== 'none';
+  const room = textWidth(value, bold) + 12;
   const labelX = first - done > room ? done + 6 : first + 7;
-  parts.push(text(labelX, y + 14, value, `fill="${INK}" font-weight="600"`));
+  parts.push(text(labelX, y + 14, value, `fill="${INK}"${bold ? ' font-weight="600"' : ''}`));
   const firstByte = say('finishFirstByte');
   if (first - done > room + textWidth(firstByte) + 12)
     parts.push(text(first - 8, y + 14, firstByte, `fill="${MUTED}" text-anchor="end"`));
@@ -130,29 +135,44 @@ function failedLane(lane: Lane, y: number, frame: Frame): string {
   return `${bar}<path d="M${px(cross - 4)} ${middle - 4}l8 8m0-8l-8 8" stroke="${INK}" stroke-width="2" stroke-linecap="round" fill="none"/>${text(cross + 10, y + 14, laneWords(lane), `fill="${INK}"`)}`;
 }
 
-function laneBody(lane: Lane, y: number, frame: Frame, filled: boolean): string {
-  if (lane.state === 'established') return establishedLane(lane, y, frame, filled);
+function laneBody(lane: Lane, y: number, frame: Frame, flagged: Flag): string {
+  if (lane.state === 'established') return establishedLane(lane, y, frame, flagged);
   if (lane.state === 'failed') return failedLane(lane, y, frame);
   if (lane.state === 'absent')
     return text(frame.x(0) + 6, y + 14, laneWords(lane), `fill="${MUTED}" font-style="italic"`);
   return tornLane(lane, y, frame);
 }
 
-/** Where each single trial was established, so that the median is never seen without its spread. */
+/**
+ * Where each single trial was established, so that the median is never seen without its spread; those that the axis is
+ * too short for stand at its end, counted.
+ */
 function strokes(lane: Lane, y: number, frame: Frame): string {
   if (lane.trialsMs.length < 2) return '';
   const top = y + BAR_HEIGHT + 3;
-  const path = lane.trialsMs.map((ms) => `M${px(frame.x(ms))} ${top}v${STROKES_HEIGHT}`).join('');
-  return `<path d="${path}" stroke="${markPaint(markOf(lane.protocol))}" stroke-opacity=".6" stroke-width="1.25" fill="none"><title>${escapeMarkup(say('finishTrials', { times: lane.trialsMs.map(formatMs).join(', ') }))}</title></path>`;
+  const path = lane.trialsMs
+    .map((ms) => `M${px(frame.x(Math.min(ms, frame.maxMs)))} ${top}v${STROKES_HEIGHT}`)
+    .join('');
+  const paint = markPaint(markOf(lane.protocol));
+  return `${beyondSvg(lane, top, frame)}<path d="${path}" stroke="${paint}" stroke-opacity=".6" stroke-width="1.25" fill="none"><title>${escapeMarkup(say('finishTrials', { times: lane.trialsMs.map((ms) => formatMs(ms)).join(', ') }))}</title></path>`;
 }
 
-function laneSvg(lane: Lane, y: number, frame: Frame, filled: boolean): string {
+/** Says at the end of the axis how many trials lie beyond it. */
+function beyondSvg(lane: Lane, top: number, frame: Frame): string {
+  const { few, times } = beyondWords(lane, frame.maxMs);
+  if (few === '') return '';
+  const [x, middle] = [frame.x(frame.maxMs), top + STROKES_HEIGHT / 2];
+  const arrow = `<path d="M${px(x + 3)} ${middle - 3}l4 3l-4 3z" fill="${MUTED}"/>`;
+  return `<g><title>${escapeMarkup(times)}</title>${arrow}${text(x + 10, middle + 4, few, `fill="${MUTED}"`)}</g>`;
+}
+
+function laneSvg(lane: Lane, y: number, frame: Frame, flagged: Flag): string {
   const mark = markOf(lane.protocol);
   const late =
     lane.startMs > 0 && lane.state !== 'absent'
       ? `<path d="M${px(frame.x(0))} ${y + BAR_HEIGHT / 2}H${px(frame.x(lane.startMs))}" stroke="${MUTED}" stroke-width="1.5" stroke-dasharray="1.5 2.5" fill="none"><title>${escapeMarkup(say('finishStarted', { time: formatMs(lane.startMs) }))}</title></path>`
       : '';
-  return `<g>${text(0, y + 14, MARK_LABELS[mark], `fill="${markPaint(mark)}" font-weight="700"`)}${late}${strokes(lane, y, frame)}${laneBody(lane, y, frame, filled)}</g>`;
+  return `<g>${text(0, y + 14, MARK_LABELS[mark], `fill="${markPaint(mark)}" font-weight="700"`)}${late}${strokes(lane, y, frame)}${laneBody(lane, y, frame, flagged)}</g>`;
 }
 
 function axisSvg(finish: PhotoFinish, frame: Frame): string {
@@ -168,12 +188,11 @@ function axisSvg(finish: PhotoFinish, frame: Frame): string {
 
 /** The distance between the two flags, drawn between the lanes like a measure. */
 function marginSvg(finish: PhotoFinish, frame: Frame): string {
-  const words = marginWords(finish);
-  if (finish.margin === null || words === null) return '';
+  const label = finish.result?.margin ?? null;
+  if (label === null) return '';
   const [a, b] = finish.lanes.map((lane) => frame.x(lane.establishedMs ?? 0)) as [number, number];
   const left = Math.min(a, b);
   const right = Math.max(a, b);
-  const label = formatMs(finish.margin.ms);
   const half = textWidth(label, true) / 2 + 4;
   const fits = right - left > 2 * half + 12;
   const ends = `M${px(left)} ${MARGIN_Y - 4}v8M${px(right)} ${MARGIN_Y - 4}v8`;
@@ -187,7 +206,13 @@ function marginSvg(finish: PhotoFinish, frame: Frame): string {
     : beside
       ? { x: right + 6, anchor: 'start' }
       : { x: left - 6, anchor: 'end' };
-  return `<g><title>${escapeMarkup(words)}</title><path d="M${px(a)} ${BAR_TOPS[0] + BAR_HEIGHT + 2}V${MARGIN_Y}" stroke="${MUTED}" stroke-dasharray="2 2" fill="none"/><path d="${ends}${line}" stroke="${INK}" stroke-width="1.25" fill="none"/>${text(place.x, MARGIN_Y + 4, label, `fill="${INK}" font-weight="700" text-anchor="${place.anchor}" stroke="${PAPER}" stroke-width="3" paint-order="stroke"`)}</g>`;
+  return `<g><title>${escapeMarkup(finish.title)}</title><path d="M${px(a)} ${BAR_TOPS[0] + BAR_HEIGHT + 2}V${MARGIN_Y}" stroke="${MUTED}" stroke-dasharray="2 2" fill="none"/><path d="${ends}${line}" stroke="${INK}" stroke-width="1.25" fill="none"/>${text(place.x, MARGIN_Y + 4, label, `fill="${INK}" font-weight="700" text-anchor="${place.anchor}" stroke="${PAPER}" stroke-width="3" paint-order="stroke"`)}</g>`;
+}
+
+function flagOf({ mode, result }: PhotoFinish, lane: Lane): Flag {
+  if (mode !== 'compare') return lane.adopted ? 'filled' : 'open';
+  if (result === null || result.winner === null) return 'none';
+  return result.winner === lane.contender ? 'filled' : 'open';
 }
 
 /**
@@ -198,12 +223,12 @@ export function photoFinishSvg(finish: PhotoFinish, id: string, widthPx: number)
   const right = widthPx - RIGHT_ROOM;
   const frame: Frame = {
     width: widthPx,
+    maxMs: finish.axis.maxMs,
     x: (ms) => LABEL_WIDTH + ((right - LABEL_WIDTH) * ms) / finish.axis.maxMs,
   };
   const name = escapeMarkup(id);
   const lanes = finish.lanes.map((lane, i) => {
-    const filled = finish.margin === null ? lane.adopted : finish.margin.winner === lane.contender;
-    return laneSvg(lane, BAR_TOPS[i] ?? 0, frame, filled);
+    return laneSvg(lane, BAR_TOPS[i] ?? 0, frame, flagOf(finish, lane));
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" class="photo-finish" role="img" aria-labelledby="${name}-title" aria-describedby="${name}-desc" width="${widthPx}" height="${HEIGHT}" viewBox="0 0 ${widthPx} ${HEIGHT}"><title id="${name}-title">${escapeMarkup(finish.title)}</title><desc id="${name}-desc">${escapeMarkup(finish.description)}</desc>${axisSvg(finish, frame)}${lanes.join('')}${marginSvg(finish, frame)}</svg>`;
 }

@@ -4,36 +4,58 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { attemptErrorWords } from './attempt-words.ts';
 import { ATTEMPT_ERROR_CODES } from './outcome.ts';
-import { axisTicks, laneWords, marginWords, photoFinish } from './photo-finish.ts';
-import { attempt, comparison, originRace, trial } from './race-samples.fixture.ts';
+import { axisTicks, beyondWords, laneWords, photoFinish } from './photo-finish.ts';
+import { attempt, clearComparison, comparison, originRace, trial } from './race-samples.fixture.ts';
 
 test('compare: both lanes begin at 0 although they ran one after the other; the flags are the margin apart', () => {
-  const finish = photoFinish(comparison([49, 51.8, 54], [108, 112.3, 119]));
+  const finish = photoFinish(clearComparison(51.8, 112.3));
   const [h3, h2] = finish.lanes;
   assert.deepEqual([h3.startMs, h2.startMs], [0, 0]);
   assert.equal(h3.establishedMs, 51.8);
   assert.ok(Math.abs((h2.establishedMs ?? 0) - 112.3) < 1e-9);
-  assert.equal(finish.margin?.winner, 'h3');
-  assert.ok(Math.abs((finish.margin?.ms ?? 0) - 60.5) < 1e-9);
-  assert.equal(marginWords(finish), 'HTTP/3 connects 60.5 ms faster');
-  assert.equal(finish.caption, 'median of 3 pairs');
-  assert.deepEqual(h3.trialsMs, [49, 51.8, 54]);
+  assert.deepEqual(finish.result, { winner: 'h3', margin: '60 ms', words: 'HTTP/3 connects 60 ms faster' });
+  assert.deepEqual([laneWords(h3), laneWords(h2)], ['52 ms', '112 ms'], 'the reader can subtract');
+  assert.equal(finish.caption, 'median of 10 pairs');
+  assert.deepEqual(h3.trialsMs.slice(0, 3), [51.8, 52.8, 50.8]);
 });
 
 test('compare: HTTP/2 can win', () => {
-  const finish = photoFinish(comparison([90, 91, 92], [40, 41, 42]));
-  assert.deepEqual(finish.margin, { winner: 'h2', ms: 50 });
-  assert.equal(finish.title, 'HTTP/2 connects 50 ms faster');
+  const finish = photoFinish(clearComparison(91, 41));
+  assert.equal(finish.result?.winner, 'h2');
+  assert.equal(finish.title, 'HTTP/2 connects 50.0 ms faster');
 });
 
 test('compare: fewer than three pairs give flags but no margin, and the caption says so', () => {
   const finish = photoFinish(comparison([10, 11], [20, 21]));
-  assert.equal(finish.margin, null);
+  assert.equal(finish.result, null);
   assert.equal(finish.caption, 'median of 2 pairs, too few for a margin');
 });
 
+test('compare: pairs that do not agree have no winner and no margin, and the range is told', () => {
+  const finish = photoFinish(comparison([14, 14.3, 15, 14.2], [14.5, 13, 14.37, 16]));
+  assert.deepEqual([finish.result?.winner, finish.result?.margin], [null, null]);
+  assert.equal(finish.title, 'No clear difference: from HTTP/2 1.3 ms faster to HTTP/3 1.8 ms faster');
+});
+
+test('a gain that a record states counts for nothing where its pairs do not show it', () => {
+  const race = comparison([10, 11, 12], [20, 21, 22]);
+  const stated = { ...race, summary: { ...race.summary, gainMs: 10 } };
+  assert.equal(photoFinish(stated).result?.winner, null);
+});
+
+test('the axis fits the medians; single trials far beyond it are counted and told', () => {
+  const race = clearComparison(50, 100);
+  const late = comparison([50, 51, 49, 50, 50, 5000, 52], [100, 101, 99, 2000, 100, 99, 110]);
+  assert.equal(photoFinish(race).axis.maxMs, 200, 'the first byte');
+  const finish = photoFinish(late);
+  assert.equal(finish.axis.maxMs, 200);
+  assert.match(finish.description, / Beyond the axis: 5 s\. Beyond the axis: 2 s\./);
+  assert.deepEqual(beyondWords(finish.lanes[0], 200), { few: '+1 later', times: 'Beyond the axis: 5 s' });
+  assert.deepEqual(beyondWords(photoFinish(race).lanes[0], 200), { few: '', times: '' });
+});
+
 test('compare: a pair that broke counts for neither flag, and the caption counts it', () => {
-  const whole = comparison([10, 20, 30], [110, 120, 130]);
+  const whole = clearComparison(20, 120);
   const refused = attempt({
     protocol: 'h3',
     outcome: 'failed',
@@ -44,8 +66,8 @@ test('compare: a pair that broke counts for neither flag, and the caption counts
     ...whole,
     trials: [...whole.trials, trial([refused], null), trial([slow], 'h2')],
   });
-  assert.equal(finish.caption, 'median of 3 of 4 pairs');
-  assert.equal(finish.margin?.ms, 100);
+  assert.equal(finish.caption, 'median of 10 of 11 pairs');
+  assert.equal(finish.result?.margin, '100 ms');
   assert.deepEqual(
     finish.lanes.map((lane) => lane.establishedMs),
     [20, 120],
@@ -68,7 +90,7 @@ test('compare: where one protocol always fails the other is drawn, and nobody wi
     ],
   );
   assert.equal(finish.caption, '2 pairs, none complete');
-  assert.equal(finish.margin, null);
+  assert.equal(finish.result, null);
 });
 
 test('race: the cancelled lane stops where the winner was established, without a flag or a margin', () => {
@@ -83,12 +105,11 @@ test('race: the cancelled lane stops where the winner was established, without a
   const [h3, h2] = finish.lanes;
   assert.deepEqual([h3.state, h3.adopted, h2.state, h2.adopted], ['established', true, 'cancelled', false]);
   assert.deepEqual([h2.startMs, h2.cutMs, h2.establishedMs], [10, 38, null]);
-  assert.equal(finish.margin, null);
+  assert.equal(finish.result, null);
 });
 
 test('race: even with a gain in its summary a race has no margin', () => {
-  const compared = comparison([10, 11, 12], [20, 21, 22]);
-  assert.equal(photoFinish({ ...compared, mode: 'race' }).margin, null);
+  assert.equal(photoFinish({ ...clearComparison(11, 21), mode: 'race' }).result, null);
 });
 
 test('a lane shows what happened most often: one finish in three trials is no median', () => {

@@ -1,10 +1,13 @@
 // The photo finish as data: two lanes on one time axis, made from a race and drawn elsewhere (SVG, text).
 // Flags may be compared only in a `compare` run: a race cancels its loser, so its loser has no finish and no margin.
 import { attemptErrorWords } from './attempt-words.ts';
-import { formatMs } from './markup.ts';
+import { differenceWords, gainStepMs, rangeWords } from './gain.ts';
+import { formatMs, formatMsTo } from './markup.ts';
 import type { Attempt, AttemptErrorCode, ContenderName, Mode, OriginRace, Trial } from './outcome.ts';
 import { CONTENDERS } from './outcome.ts';
+import type { PairedComparison } from './paired-comparison.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from './protocol.ts';
+import { comparisonOf, wholePairs } from './race-pairs.ts';
 import { median } from './statistics.ts';
 import { say, wordsLanguage } from './words.ts';
 
@@ -21,6 +24,8 @@ export interface Lane {
   readonly transportMs: number | null;
   readonly establishedMs: number | null;
   readonly firstByteMs: number | null;
+  /** The place value of the last figure of `establishedMs` worth showing, where a comparison says; null: as always. */
+  readonly stepMs: number | null;
   /** Where an unfinished lane stops; null when it is not known or the lane is established. */
   readonly cutMs: number | null;
   /** When each single trial was established. */
@@ -32,16 +37,22 @@ export interface Lane {
   readonly adopted: boolean;
 }
 
-/** Who finished first and by how much; only ever from a `compare` run of enough pairs. */
-export interface Margin {
-  readonly winner: ContenderName;
-  readonly ms: number;
+/** What a `compare` run shows, in words; only ever from enough pairs. */
+export interface FinishResult {
+  /** Who is clearly quicker; null: no clear difference. */
+  readonly winner: ContenderName | null;
+  /** By how much; null: no clear difference. */
+  readonly margin: string | null;
+  /** For example "HTTP/3 connects 60.5 ms faster". */
+  readonly words: string;
 }
 
 export interface PhotoFinish {
   readonly mode: Mode;
   readonly lanes: readonly [Lane, Lane];
-  readonly margin: Margin | null;
+  /** Null while a race runs, for too few pairs, and in every mode but `compare`. */
+  readonly result: FinishResult | null;
+  /** As long as the medians ask for: single trials may lie beyond its end. */
   readonly axis: { readonly maxMs: number; readonly ticksMs: readonly number[] };
   /** What the numbers are, for example "median of 3 pairs". */
   readonly caption: string;
@@ -53,6 +64,8 @@ export interface PhotoFinish {
 const MOST_TICKS = 5;
 /** An axis with nothing on it still needs a length. */
 const EMPTY_AXIS_MS = 100;
+/** The axis is at most so many times as long as the longest median, to show single trials that took longer. */
+const NOT_FAR = 1.25;
 
 /** Below a nanosecond there is nothing to tell apart, and powers of ten end in 0. */
 const LEAST_AXIS_MS = 1e-6;
@@ -68,14 +81,6 @@ export function axisTicks(maxMs: number): number[] {
 
 function contenderOf(protocol: KnownProtocol): ContenderName {
   return protocol === 'h3' ? 'h3' : 'h2';
-}
-
-/** The pairs of a `compare` series in which both were established: trials 2n and 2n + 1, each of one protocol alone. */
-export function wholePairs(trials: readonly Trial[]): Trial[][] {
-  const pairs = Array.from({ length: Math.floor(trials.length / 2) }, (_, i) =>
-    trials.slice(2 * i, 2 * i + 2),
-  );
-  return pairs.filter((pair) => pair.every((trial) => trial.establishedMs !== null));
 }
 
 function present(values: readonly (number | null | undefined)[]): number[] {
@@ -122,6 +127,7 @@ export function absentLane(contender: ContenderName): Lane {
     transportMs: null,
     establishedMs: null,
     firstByteMs: null,
+    stepMs: null,
     cutMs: null,
     trialsMs: [],
     established: 0,
@@ -151,6 +157,7 @@ function laneOf(trials: readonly Trial[], contender: ContenderName, mode: Mode):
     transportMs,
     establishedMs: state === 'established' ? median(present(drawn.map((a) => a.establishedMs))) : null,
     firstByteMs: state === 'established' ? median(present(drawn.map((a) => a.firstByteMs))) : null,
+    stepMs: null,
     cutMs: state === 'established' ? null : cutMs,
     trialsMs: present(finished.map((a) => a.establishedMs)),
     established: finished.length,
@@ -161,11 +168,15 @@ function laneOf(trials: readonly Trial[], contender: ContenderName, mode: Mode):
   };
 }
 
+function establishedWords({ establishedMs, stepMs }: Lane): string {
+  return stepMs === null ? formatMs(establishedMs ?? 0) : formatMsTo(establishedMs ?? 0, stepMs);
+}
+
 /** The lane's outcome in a few words; for a finished one its time. */
 export function laneWords(lane: Lane): string {
   switch (lane.state) {
     case 'established':
-      return formatMs(lane.establishedMs ?? 0);
+      return establishedWords(lane);
     case 'running':
       return say('finishRacing');
     case 'cancelled':
@@ -182,8 +193,7 @@ function laneSentence(lane: Lane): string {
   if (lane.startMs > 0) events.push(say('finishStarted', { time: formatMs(lane.startMs) }));
   if (lane.contender === 'h2' && lane.transportMs !== null)
     events.push(say('finishTcp', { time: formatMs(lane.transportMs) }));
-  if (lane.establishedMs !== null)
-    events.push(say('finishEstablished', { time: formatMs(lane.establishedMs) }));
+  if (lane.establishedMs !== null) events.push(say('finishEstablished', { time: establishedWords(lane) }));
   else events.push(laneWords(lane));
   if (lane.firstByteMs !== null)
     events.push(say('finishFirstByteAfter', { time: formatMs(lane.firstByteMs) }));
@@ -193,21 +203,13 @@ function laneSentence(lane: Lane): string {
   return `${say('finishLane', { protocol: PROTOCOL_NAMES[lane.protocol], events: events.join(', ') })}${partly}`;
 }
 
-/** The margin in words, for example "HTTP/3 connects 60.5 ms sooner"; null when there is none. */
-export function marginWords(finish: Pick<PhotoFinish, 'margin' | 'lanes'>): string | null {
-  if (finish.margin === null) return null;
-  const winner = finish.lanes.find((lane) => lane.contender === finish.margin?.winner);
-  const name = PROTOCOL_NAMES[winner?.protocol ?? finish.margin.winner];
-  return finish.margin.ms === 0
-    ? say('finishTie')
-    : say('finishSooner', { protocol: name, time: formatMs(finish.margin.ms) });
-}
-
-function marginOf(race: OriginRace, lanes: readonly Lane[]): Margin | null {
-  const { gainMs } = race.summary;
-  if (race.mode !== 'compare' || gainMs === null) return null;
-  if (lanes.some((lane) => lane.state !== 'established')) return null;
-  return { winner: gainMs >= 0 ? 'h3' : 'h2', ms: Math.abs(gainMs) };
+function resultOf(comparison: PairedComparison, lanes: readonly Lane[]): FinishResult {
+  const winner = lanes.find((lane) => lane.contender === comparison.quicker);
+  const margin = differenceWords(comparison);
+  if (winner === undefined || margin === null)
+    return { winner: null, margin: null, words: say('finishUnclear', { range: rangeWords(comparison) }) };
+  const words = say('finishSooner', { protocol: PROTOCOL_NAMES[winner.protocol], time: margin });
+  return { winner: winner.contender, margin, words };
 }
 
 function compareCaption(race: OriginRace): string {
@@ -217,7 +219,7 @@ function compareCaption(race: OriginRace): string {
   const all = whole > 1 ? 'finishPairsMedian' : 'finishPairs';
   const some = whole > 1 ? 'finishPairsMedianSome' : 'finishPairsSome';
   const caption = say(whole === count ? all : some, { whole, count });
-  return race.summary.gainMs === null ? say('finishTooFew', { caption }) : caption;
+  return comparisonOf(race) === null ? say('finishTooFew', { caption }) : caption;
 }
 
 function captionOf(race: OriginRace): string {
@@ -232,41 +234,61 @@ function asSentence(phrase: string): string {
   return `${phrase.slice(0, 1).toLocaleUpperCase(wordsLanguage())}${phrase.slice(1)}.`;
 }
 
-/** Assembles lanes into a drawing; also used for lanes that are still moving. */
-export function finishOf(
-  mode: Mode,
-  lanes: readonly [Lane, Lane],
-  margin: Margin | null,
-  caption: string,
-): PhotoFinish {
-  const all = lanes.flatMap((lane) => [
+/** How many single trials of a lane lie beyond the end of the axis, and their times in words; empty where none does. */
+export function beyondWords(
+  { trialsMs }: Lane,
+  maxMs: number,
+): { readonly few: string; readonly times: string } {
+  const beyond = trialsMs.filter((ms) => ms > maxMs);
+  if (beyond.length === 0) return { few: '', times: '' };
+  return {
+    few: say('finishBeyond', { count: beyond.length }),
+    times: say('finishBeyondTimes', { times: beyond.map((ms) => formatMs(ms)).join(', ') }),
+  };
+}
+
+function axisEndMs(lanes: readonly Lane[]): number {
+  const drawn = lanes.flatMap((lane) => [
     lane.startMs,
     lane.firstByteMs,
     lane.establishedMs,
     lane.cutMs,
     lane.transportMs,
-    ...lane.trialsMs,
   ]);
-  const maxMs = Math.max(0, ...present(all)) || EMPTY_AXIS_MS;
-  const result = marginWords({ margin, lanes });
+  const mediansMs = Math.max(0, ...present(drawn));
+  const near = lanes.flatMap(({ trialsMs }) => trialsMs).filter((ms) => ms <= NOT_FAR * mediansMs);
+  return Math.max(mediansMs, ...near) || EMPTY_AXIS_MS;
+}
+
+/** Assembles lanes into a drawing; also used for lanes that are still moving. */
+export function finishOf(
+  mode: Mode,
+  lanes: readonly [Lane, Lane],
+  result: FinishResult | null,
+  caption: string,
+): PhotoFinish {
+  const maxMs = axisEndMs(lanes);
+  const beyond = lanes.flatMap((lane) => beyondWords(lane, maxMs).times || []);
   return {
     mode,
     lanes,
-    margin,
+    result,
     axis: { maxMs, ticksMs: axisTicks(maxMs) },
     caption,
-    title: result ?? lanes.map((lane) => `${PROTOCOL_NAMES[lane.protocol]} ${laneWords(lane)}`).join(', '),
-    description: [...lanes.map(laneSentence), asSentence(caption)].join(' '),
+    title:
+      result?.words ?? lanes.map((lane) => `${PROTOCOL_NAMES[lane.protocol]} ${laneWords(lane)}`).join(', '),
+    description: [...lanes.map(laneSentence), ...[...beyond, caption].map(asSentence)].join(' '),
   };
 }
 
 /** The drawing of a finished race. A lane shows what happened in most of its trials. */
 export function photoFinish(race: OriginRace): PhotoFinish {
-  // A margin is between whole pairs, so its flags stand where those put them.
-  const measured = race.mode === 'compare' && race.summary.gainMs !== null;
-  const trials = measured ? wholePairs(race.trials).flat() : race.trials;
-  const [h3, h2] = CONTENDERS.map((contender) => laneOf(trials, contender, race.mode));
+  const comparison = comparisonOf(race);
+  // What is compared is whole pairs, so the lanes stand where those put them.
+  const trials = comparison === null ? race.trials : wholePairs(race.trials).flat();
+  const stepMs = comparison === null ? null : gainStepMs(comparison);
+  const [h3, h2] = CONTENDERS.map((contender) => ({ ...laneOf(trials, contender, race.mode), stepMs }));
   const lanes = [h3 ?? absentLane('h3'), h2 ?? absentLane('h2')] as const;
-  const margin = marginOf(race, lanes);
-  return finishOf(race.mode, lanes, margin, captionOf(race));
+  const result = comparison === null ? null : resultOf(comparison, lanes);
+  return finishOf(race.mode, lanes, result, captionOf(race));
 }

@@ -1,8 +1,11 @@
 // Races as a helper would report them, for the tests of everything that reads or draws one.
+import { gainMsOf } from './gain.ts';
 import type { Origin } from './origin.ts';
 import type { Attempt, OriginRace, Trial } from './outcome.ts';
+import { MOST_PAIRS } from './paired-comparison.ts';
+import { compareTrials } from './race-pairs.ts';
 import type { Report, ReportOrigin } from './report.ts';
-import { median, statistics } from './statistics.ts';
+import { statistics } from './statistics.ts';
 
 export const SAMPLE_ORIGIN = 'https://example.org' as Origin;
 
@@ -55,9 +58,20 @@ export function comparison(h3Ms: number[], h2Ms: number[]): OriginRace {
     const pair = [trial([fast]), trial([attempt({ protocol: 'h2', outcome: 'adopted', ...old })], 'h2')];
     return i % 2 === 0 ? pair : pair.toReversed();
   });
-  const gainMs = h3Ms.length < 3 ? null : (median(h2Ms) ?? 0) - (median(h3Ms) ?? 0);
   const race = originRace(trials, { mode: 'compare' });
-  return { ...race, summary: { ...race.summary, gainMs } };
+  const shown = compareTrials(trials);
+  const compared = shown === null ? {} : { comparison: { ...shown, most: MOST_PAIRS } };
+  const gainMs = shown === null ? null : gainMsOf(shown);
+  return { ...race, summary: { ...race.summary, ...compared, gainMs, establishedMs: null } };
+}
+
+/** A run that is clear: ten pairs whose times stray by so many milliseconds around their medians. */
+export function clearComparison(h3Ms: number, h2Ms: number, strayMs = 1): OriginRace {
+  const strays = [0, 1, -1, 0, 1, -1, 0, 1, -1, 0].map((share) => share * strayMs);
+  return comparison(
+    strays.map((ms) => h3Ms + ms),
+    strays.toReversed().map((ms) => h2Ms + ms),
+  );
 }
 
 export function reportOrigin(over: Partial<ReportOrigin> = {}): ReportOrigin {
@@ -67,7 +81,7 @@ export function reportOrigin(over: Partial<ReportOrigin> = {}): ReportOrigin {
     bytes: 12_345,
     hidden: 2,
     verdict: { code: 'h3-used', text: 'Reached over HTTP/3.', findings: [] },
-    races: [comparison([10, 11, 12], [20, 21, 22])],
+    races: [clearComparison(11, 21)],
     ...over,
   };
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import type { Origin } from './origin.ts';
-import { comparison, report, reportOrigin } from './race-samples.fixture.ts';
+import { clearComparison, comparison, report, reportOrigin } from './race-samples.fixture.ts';
 import type { Report, ReportOrigin } from './report.ts';
 import { compareReports } from './report-compare.ts';
 import { type Change, type ReportDiff, reportDiffSchema } from './report-diff.ts';
@@ -97,19 +97,27 @@ test('more requests of the same share are no change, and the same share of few i
   assert.equal(few(at(30, 10), at(20, 20)), false);
 });
 
-test('a gain has changed only where the pairs of one lie wholly apart from those of the other, on one network', () => {
-  const slow = comparison([10, 11, 12], [20, 21, 22]);
-  const fast = comparison([10, 11, 12], [40, 44, 48]);
-  const noisy = comparison([10, 11, 12], [20, 60, 22]);
+test('a gain has changed only where its intervals lie apart, on one network', () => {
+  const slow = clearComparison(11, 21);
+  const fast = clearComparison(11, 44);
+  const noisy = clearComparison(11, 44, 20);
+  const few = comparison([10, 11, 12], [40, 44, 48]);
+  const little = clearComparison(11, 21.9, 0.1);
   assert.deepEqual(changesBetween({ races: [slow] }, { races: [fast] }), ['gain']);
   assert.deepEqual(changesBetween({ races: [slow] }, { races: [noisy] }), []);
+  assert.deepEqual(changesBetween({ races: [slow] }, { races: [few] }), [], 'three pairs have no interval');
+  assert.deepEqual(
+    changesBetween({ races: [clearComparison(11, 21, 0.1)] }, { races: [little] }),
+    [],
+    'less than is worth a word',
+  );
   assert.deepEqual(changesBetween({ races: [slow] }, { races: [{ ...fast, network: 'other' }] }), []);
   const [site] = compareReports(
     report([reportOrigin({ races: [slow] })]),
     report([reportOrigin({ races: [fast] })]),
   ).sites;
   assert.deepEqual([site?.origins[0]?.gain.before?.gainMs, site?.origins[0]?.gain.after?.gainMs], [10, 33]);
-  assert.deepEqual([site?.origins[0]?.gain.after?.h3Ms, site?.origins[0]?.gain.after?.pairs], [11, 3]);
+  assert.deepEqual([site?.origins[0]?.gain.after?.h3Ms, site?.origins[0]?.gain.after?.pairs], [11, 10]);
 });
 
 test('what differs beside the origins is said, and whether it makes the comparison unfair', () => {

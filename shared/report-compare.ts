@@ -1,5 +1,5 @@
-// Compares two reports. Counts are set beside counts; nothing is tested for significance, because requests of one
-// connection are not independent of each other. What is too little to tell is marked, not hidden.
+// Compares two reports. Counts are set beside counts and not tested for significance, because requests of one connection
+// are not independent of each other; pairs of comparisons are, so that for them the one rule of all comparisons holds. What is too little to tell is marked, not hidden.
 import {
   type Adoption,
   addAdoption,
@@ -8,8 +8,10 @@ import {
   NO_ADOPTION,
   type ProtocolCounts,
 } from './adoption.ts';
+import { roundedMs } from './gain.ts';
 import type { OriginRace } from './outcome.ts';
-import { photoFinish, wholePairs } from './photo-finish.ts';
+import { differsBetween, type PairedComparison } from './paired-comparison.ts';
+import { comparisonOf } from './race-pairs.ts';
 import type { Report, ReportOrigin, ReportSite } from './report.ts';
 import {
   type Change,
@@ -43,39 +45,31 @@ export function adoptionOf({ protocols }: Pick<ReportOrigin, 'protocols'>): Adop
   return adoptionByRequest(counts);
 }
 
-/** The newest race of an origin that measured a gain. */
-export function newestGain({ races }: Pick<ReportOrigin, 'races'>): OriginRace | undefined {
-  return races.filter((race) => race.summary.gainMs !== null).toSorted((a, b) => b.atMs - a.atMs)[0];
+/** A race with what its pairs show. */
+export interface Compared {
+  readonly race: OriginRace;
+  readonly comparison: PairedComparison;
 }
 
-/** What each whole pair of a comparison gained, in milliseconds. */
-export function pairGains(race: OriginRace): number[] {
-  return wholePairs(race.trials).map((pair) => {
-    const of = (h3: boolean) => pair.find(({ adopted }) => (adopted === 'h3') === h3)?.establishedMs ?? 0;
-    return of(false) - of(true);
-  });
+/** The newest race of an origin whose pairs show what HTTP/3 gains, or that there is no clear difference. */
+export function newestComparison({ races }: Pick<ReportOrigin, 'races'>): Compared | undefined {
+  for (const race of races.toSorted((a, b) => b.atMs - a.atMs)) {
+    const comparison = comparisonOf(race);
+    if (comparison !== null) return { race, comparison };
+  }
+  return undefined;
 }
 
-function gainOf(race: OriginRace | undefined): DiffGain | null {
-  if (race === undefined || race.summary.gainMs === null) return null;
-  const [h3, h2] = photoFinish(race).lanes;
-  if (h3.establishedMs === null || h2.establishedMs === null) return null;
-  return {
-    gainMs: race.summary.gainMs,
-    h3Ms: h3.establishedMs,
-    h2Ms: h2.establishedMs,
-    pairs: wholePairs(race.trials).length,
-    network: race.network,
-    atMs: race.atMs,
-  };
+function gainOf(compared: Compared | undefined): DiffGain | null {
+  if (compared === undefined) return null;
+  const { h3Ms, h2Ms, pairs, quicker, lowMs, highMs } = compared.comparison;
+  const { network, atMs } = compared.race;
+  return { gainMs: roundedMs(h2Ms - h3Ms), h3Ms, h2Ms, pairs, quicker, lowMs, highMs, network, atMs };
 }
 
-/** Whether two comparisons lie wholly apart: every pair of one gained more than any of the other. */
-function liesApart(a: OriginRace, b: OriginRace): boolean {
-  if (a.network !== b.network) return false;
-  const [gainsA, gainsB] = [pairGains(a), pairGains(b)];
-  if (gainsA.length === 0 || gainsB.length === 0) return false;
-  return Math.min(...gainsA) > Math.max(...gainsB) || Math.min(...gainsB) > Math.max(...gainsA);
+function gainDiffers(a: Compared | undefined, b: Compared | undefined): boolean {
+  if (a === undefined || b === undefined || a.race.network !== b.race.network) return false;
+  return differsBetween(a.comparison, b.comparison);
 }
 
 function usedProtocols({ protocols }: ReportOrigin): string {
@@ -94,11 +88,10 @@ function shareChange(before: ReportOrigin, after: ReportOrigin): Change[] {
 
 function changesOf({ before, after }: Sides<ReportOrigin | undefined>): Change[] {
   if (before === undefined || after === undefined) return [before === undefined ? 'appeared' : 'disappeared'];
-  const [raceBefore, raceAfter] = [newestGain(before), newestGain(after)];
   return [
     ...shareChange(before, after),
     ...(before.verdict.code === after.verdict.code ? [] : (['verdict'] as const)),
-    ...(raceBefore && raceAfter && liesApart(raceBefore, raceAfter) ? (['gain'] as const) : []),
+    ...(gainDiffers(newestComparison(before), newestComparison(after)) ? (['gain'] as const) : []),
   ];
 }
 
@@ -115,7 +108,7 @@ function originDiff(pair: Sides<ReportOrigin | undefined>): OriginDiff | null {
     adoption,
     few: changes.includes('share') && Math.min(...known) < FEW_REQUESTS,
     verdict: both(pair, (side) => (side ? { code: side.verdict.code, text: side.verdict.text } : null)),
-    gain: both(pair, (side) => (side === undefined ? null : gainOf(newestGain(side)))),
+    gain: both(pair, (side) => (side === undefined ? null : gainOf(newestComparison(side)))),
   };
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Origin } from './origin.ts';
-import { comparison, originRace, report, reportOrigin } from './race-samples.fixture.ts';
+import { clearComparison, comparison, originRace, report, reportOrigin } from './race-samples.fixture.ts';
 import { reportToCsv } from './report-csv.ts';
 
 /** RFC 4180 read strictly: quoted or bare fields, CRLF after every record. */
@@ -43,14 +43,29 @@ test('one row per site and origin, with counts, gain and conditions', () => {
     [first?.['site'], first?.['origin'], first?.['h3'], first?.['h2'], first?.['unknown'], first?.['hidden']],
     ['example.org', 'https://example.org', '3', '1', '2', '2'],
   );
-  assert.deepEqual([first?.['gain_ms'], first?.['gain_pairs'], first?.['verdict']], ['10', '3', 'h3-used']);
+  assert.deepEqual([first?.['gain_ms'], first?.['gain_pairs'], first?.['verdict']], ['10', '10', 'h3-used']);
   assert.deepEqual([second?.['gain_ms'], second?.['races']], ['', '1']);
   assert.equal(first?.['period_from'], '2026-01-01T00:00:00.000Z');
 });
 
+test('a comparison that decided nothing has a range and no gain, unlike one that was not made', () => {
+  const unclear = reportOrigin({ races: [comparison([10, 11, 12], [11, 10, 14])] });
+  const rows = records(reportToCsv(report([unclear, reportOrigin({ races: [] }), reportOrigin()])));
+  assert.deepEqual(
+    rows.map((row) =>
+      ['gain_ms', 'gain_pairs', 'quicker', 'gain_low_ms', 'gain_high_ms'].map((name) => row[name]),
+    ),
+    [
+      ['', '3', 'none', '-1', '2'],
+      ['', '', '', '', ''],
+      ['10', '10', 'h3', '8', '12'],
+    ],
+  );
+});
+
 test('the gain is the newest measured one, and may be negative', () => {
-  const older = { ...comparison([10, 10, 10], [20, 20, 20]), atMs: 1 };
-  const newer = { ...comparison([30, 30, 30], [20, 20, 20]), atMs: 2 };
+  const older = { ...clearComparison(10, 20), atMs: 1 };
+  const newer = { ...clearComparison(30, 20), atMs: 2 };
   const [row] = records(reportToCsv(report([reportOrigin({ races: [newer, older] })])));
   assert.equal(row?.['gain_ms'], '-10');
 });

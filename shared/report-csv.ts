@@ -1,9 +1,9 @@
 // The report as CSV: one row per (site, origin), conditions repeated in every row so that rows of several reports can
 // be put into one sheet.
 import { csvText } from './csv.ts';
-import { wholePairs } from './photo-finish.ts';
+import { gainMsOf, roundedMs } from './gain.ts';
 import type { Report } from './report.ts';
-import { newestGain } from './report-compare.ts';
+import { type Compared, newestComparison } from './report-compare.ts';
 
 const COLUMNS = [
   'site',
@@ -27,11 +27,27 @@ const COLUMNS = [
   'period_to',
   'created_at',
   'network_name',
+  'quicker',
+  'gain_low_ms',
+  'gain_high_ms',
 ] as const;
+
+function gainCells(compared: Compared | undefined): (string | number)[] {
+  if (compared === undefined) return ['', '', ''];
+  const { race, comparison } = compared;
+  return [gainMsOf(comparison) ?? '', comparison.pairs, race.network];
+}
+
+function rangeCells(compared: Compared | undefined): (string | number)[] {
+  if (compared === undefined) return ['', '', ''];
+  const { quicker, lowMs, highMs } = compared.comparison;
+  return [quicker ?? 'none', roundedMs(lowMs), roundedMs(highMs)];
+}
 
 /**
  * The document as CSV with a header row and CRLF line ends. Counts are plain numbers; `gain_ms` is empty where nothing
- * was measured, negative where HTTP/2 connects sooner.
+ * was measured and where there is no clear difference, negative where HTTP/2 connects sooner. `quicker` tells the two apart:
+ * it is `h3`, `h2` or `none`, and empty where nothing was measured.
  */
 export function reportToCsv(report: Report): string {
   const { browser, network, networkNames, period, createdAt } = report;
@@ -41,13 +57,18 @@ export function reportToCsv(report: Report): string {
   const rows = report.sites.flatMap(({ site, origins }) =>
     origins.map((origin) => {
       const { h3, h2, 'http/1.1': h1, unknown } = origin.protocols;
-      const race = newestGain(origin);
-      const gain = race
-        ? [race.summary.gainMs ?? '', wholePairs(race.trials).length, race.network]
-        : ['', '', ''];
+      const compared = newestComparison(origin);
       const counts = [h3, h2, h1, unknown, origin.hidden, origin.bytes];
       const verdict = [origin.verdict.code, origin.verdict.text, origin.races.length];
-      return [site, origin.origin, ...counts, ...verdict, ...gain, ...conditions];
+      return [
+        site,
+        origin.origin,
+        ...counts,
+        ...verdict,
+        ...gainCells(compared),
+        ...conditions,
+        ...rangeCells(compared),
+      ];
     }),
   );
   return csvText([COLUMNS, ...rows]);

@@ -13,6 +13,7 @@ const SIDE_COLUMNS = [
   'gain_pairs',
   'gain_network',
 ] as const;
+const RANGE_COLUMNS = ['quicker', 'gain_low_ms', 'gain_high_ms'] as const;
 const COLUMNS = [
   'site',
   'origin',
@@ -21,6 +22,8 @@ const COLUMNS = [
   ...SIDE_COLUMNS.map((name) => `${name}_after`),
   'period_before',
   'period_after',
+  ...RANGE_COLUMNS.map((name) => `${name}_before`),
+  ...RANGE_COLUMNS.map((name) => `${name}_after`),
 ];
 
 function sideCells(origin: OriginDiff, side: 'before' | 'after'): (string | number)[] {
@@ -30,8 +33,13 @@ function sideCells(origin: OriginDiff, side: 'before' | 'after'): (string | numb
   return [
     ...(['h3', 'h2', 'http/1.1', 'unknown'] as const).map((protocol) => protocols?.[protocol] ?? ''),
     ...[verdict?.code ?? '', verdict?.text ?? ''],
-    ...[gain?.gainMs ?? '', gain?.pairs ?? '', gain?.network ?? ''],
+    ...[gain?.quicker ? gain.gainMs : '', gain?.pairs ?? '', gain?.network ?? ''],
   ];
+}
+
+function rangeCells(origin: OriginDiff, side: 'before' | 'after'): (string | number)[] {
+  const gain = origin.gain[side];
+  return gain === null ? ['', '', ''] : [gain.quicker ?? 'none', gain.lowMs ?? '', gain.highMs ?? ''];
 }
 
 /** The rows with a header; cells of a side that does not have the origin are empty. */
@@ -45,6 +53,8 @@ export function reportDiffToCsv(diff: ReportDiff): string {
       ...sideCells(origin, 'before'),
       ...sideCells(origin, 'after'),
       ...periods,
+      ...rangeCells(origin, 'before'),
+      ...rangeCells(origin, 'after'),
     ]),
   );
   return csvText([COLUMNS, ...rows]);

@@ -1,6 +1,7 @@
 // How the forms of a comparison say what changed, so that page, summary, table and terminal agree.
 import { type Adoption, adoptionPercent } from './adoption.ts';
-import { formatMs } from './markup.ts';
+import { gainStepMs, resultWords } from './gain.ts';
+import { formatMsTo } from './markup.ts';
 import type { Change, DiffCondition, DiffGain, OriginDiff, ReportDiff } from './report-diff.ts';
 import { browserWords, instantWords } from './report-words.ts';
 import { type SharedWordKey, say } from './words.ts';
@@ -66,8 +67,15 @@ export function summaryWords({ total, sites }: ReportDiff): string {
   });
 }
 
-/** A comparison's medians and their difference, with its pairs. */
-export function gainWords({ h3Ms, h2Ms, gainMs, pairs }: DiffGain): string {
-  const params = { h3: formatMs(h3Ms), h2: formatMs(h2Ms), gain: formatMs(gainMs) };
-  return say('diffGainWords', { ...params, pairs: say('finishPairs', { count: pairs }) });
+/** A comparison's medians and what they show, with its pairs. */
+export function gainWords({ h3Ms, h2Ms, gainMs, pairs, quicker = null, ...range }: DiffGain): string {
+  const { lowMs = gainMs, highMs = gainMs } = range;
+  const gain = { pairs, h3Ms, h2Ms, quicker, lowMs, highMs };
+  const stepMs = gainStepMs(gain);
+  return say('diffGainWords', {
+    h3: formatMsTo(h3Ms, stepMs),
+    h2: formatMsTo(h2Ms, stepMs),
+    gain: resultWords(gain),
+    pairs: say('finishPairs', { count: pairs }),
+  });
 }

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { adoptionSchema } from './adoption.ts';
 import { originSchema, siteSchema } from './origin.ts';
+import { CONTENDERS } from './outcome.ts';
 import { reportSchema } from './report.ts';
 import { VERDICT_CODES, verdictSchema } from './verdict-schema.ts';
 
@@ -51,19 +52,25 @@ export const CHANGES = [
   /** Its protocols came to be known, or to be hidden. */
   'visibility',
   'verdict',
-  /** The gain of each pair of one side is above that of each pair of the other, on one network. */
+  /** HTTP/3 gains clearly more on one side than on the other, on one network. */
   'gain',
 ] as const;
 export type Change = (typeof CHANGES)[number];
 
 const protocolsSchema = reportSchema.entries.sites.item.entries.origins.item.entries.protocols;
 
-/** The newest comparison of a side, times in milliseconds; medians are those of its flags. */
+/** The newest comparison of a side, times in milliseconds. */
 export const gainSchema = v.object({
+  /** Difference of the medians, whether it is clear or not. */
   gainMs: finite,
   h3Ms: v.pipe(finite, v.minValue(0)),
   h2Ms: v.pipe(finite, v.minValue(0)),
   pairs: count,
+  /** Who is clearly quicker; null: no clear difference. Absent, as is the range, where it was not told yet. */
+  quicker: v.optional(v.nullable(v.picklist(CONTENDERS))),
+  /** Interval of the median difference, pair by pair. */
+  lowMs: v.optional(finite),
+  highMs: v.optional(finite),
   network: v.string(),
   atMs: v.pipe(finite, v.minValue(0)),
 });

@@ -65,7 +65,7 @@ test('no cell of a comparison’s table begins a formula', () => {
   const csv = reportDiffToCsv(compareReports(report(), after));
   assert.match(csv, /"'=HYPERLINK\(""https:\/\/evil\.test""\)"/);
   const [head = '', row = ''] = csv.split('\r\n');
-  assert.equal(head.split(',').length, 23);
+  assert.equal(head.split(',').length, 29);
   assert.match(row, /^example\.org,https:\/\/example\.org,verdict,3,1,0,2,h3-used,/);
 });
 
@@ -98,7 +98,7 @@ test('conditions, sums with their counts, and the reason for each origin are in 
   for (const part of [
     'Chromium 156.0 · net · 2026-01-01 00:00 UTC to 2026-01-02 03:04 UTC',
     '75 % (3 of 4, 2 hidden) of requests',
-    '| `https://example.org` | 4 of 4 | 10 ms | Reached over HTTP/3. |',
+    '| `https://example.org` | 4 of 4 | 21.0 → 11.0 ms | Reached over HTTP/3. |',
   ])
     assert.ok(markdown.includes(part), `${part}\n${markdown}`);
 });
@@ -143,7 +143,7 @@ test('names of networks stand in every form of a report that has them, as text, 
   assert.equal(html.split('Café &lt;b&gt;').length - 1, 3, 'conditions, the race and the gains');
   assert.doesNotMatch(html, /<dd>net<|<b>\s*<|Café <b>/);
   assert.match(reportToMarkdown(named), /Café/);
-  assert.match(reportToCsv(named), /,Café <b>\r\n$/);
+  assert.match(reportToCsv(named), /,Café <b>,none,1,1\r\n$/);
   assert.match(reportDiffToMarkdown(compareReports(plain, named)), /Café/);
   assert.match(reportToHtml(plain), /<dd>net<\/dd>/);
   assert.match(reportToHtml({ ...plain, network: 'constructor', networkNames: {} }), /<dd>constructor<\/dd>/);

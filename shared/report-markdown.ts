@@ -1,12 +1,12 @@
 // The report as a summary in GitHub Flavored Markdown that fits a ticket: conditions, sums, and the origins that cost
 // most, each with its verdict and what to do. Everything else is in the other forms.
 
+import { gainCellWords } from './gain.ts';
 import { markdownCode, markdownTable, markdownText } from './markdown.ts';
-import { formatMs } from './markup.ts';
 import { protocolName } from './protocol.ts';
 import type { Report, ReportOrigin } from './report.ts';
 import { addProtocols, PROTOCOL_COLUMNS } from './report-bars.ts';
-import { adoptionOf, newestGain, totalAdoption } from './report-compare.ts';
+import { adoptionOf, newestComparison, totalAdoption } from './report-compare.ts';
 import { browserWords, networksWords, periodWords, shareCountsWords } from './report-words.ts';
 import { verdictName } from './verdict-names.ts';
 import { VERDICT_CODES } from './verdict-schema.ts';
@@ -46,12 +46,12 @@ function verdictRows(report: Report): string[][] {
 
 function originRow({ site, origin, older }: Listed, sites: number): string[] {
   const { known } = adoptionOf(origin);
-  const gainMs = newestGain(origin)?.summary.gainMs ?? null;
+  const compared = newestComparison(origin);
   return [
     ...(sites > 1 ? [markdownCode(site)] : []),
     markdownCode(origin.origin),
     say('countOf', { part: older, whole: known }),
-    gainMs === null ? '–' : formatMs(gainMs),
+    compared === undefined ? '–' : gainCellWords(compared.comparison),
     markdownText(origin.verdict.text),
   ];
 }

@@ -1,25 +1,26 @@
 // Races in the HTML report: each as a photo finish beside its numbers, and what all comparisons gained, pair by pair.
+import { gainCellWords } from './gain.ts';
 import { escapeMarkup as esc, formatMs } from './markup.ts';
 import type { OriginRace } from './outcome.ts';
 import { axisTicks, type Lane, laneWords, photoFinish } from './photo-finish.ts';
 import { photoFinishSvg } from './photo-finish-svg.ts';
 import { PROTOCOL_NAMES } from './protocol.ts';
+import { pairGains } from './race-pairs.ts';
 import type { Report } from './report.ts';
-import { newestGain, pairGains } from './report-compare.ts';
+import { type Compared, newestComparison } from './report-compare.ts';
 import { hostMarkup, instant } from './report-page.ts';
 import { type NetworkNames, networkWords } from './report-words.ts';
-import { percentile } from './statistics.ts';
+import { median } from './statistics.ts';
 import { say, sayNumber } from './words.ts';
 
 const DRAWING_PX = 560;
 const COMPARISONS_DRAWN = 40;
-/** An axis shows nearly all pairs; it goes further where the others are not far beyond. */
-const NEARLY_ALL = 0.95;
-const NOT_FAR = 2;
+/** An axis shows pairs that lie so many times as far from the median as half of them do. */
+const NOT_FAR = 5;
 
 function laneRow(lane: Lane): string {
   const ms = (value: number | null) => `<td class="n">${value === null ? '–' : formatMs(value)}</td>`;
-  const trials = lane.trialsMs.map(formatMs).join(', ') || '–';
+  const trials = lane.trialsMs.map((ms) => formatMs(ms)).join(', ') || '–';
   const outcome = lane.state === 'established' ? say('reportEstablishedState') : laneWords(lane);
   const finished = say('countOf', { part: lane.established, whole: lane.tried });
   return `<tr><th scope="row">${PROTOCOL_NAMES[lane.protocol]}</th><td>${esc(outcome)}</td>${ms(lane.state === 'absent' ? null : lane.startMs)}${ms(lane.transportMs)}${ms(lane.establishedMs)}${ms(lane.firstByteMs)}<td class="n">${finished}</td><td class="trials">${trials}</td></tr>`;
@@ -48,10 +49,16 @@ export function raceFigure(race: OriginRace, id: string, names: NetworkNames): s
     return `<figure><figcaption>${head}</figcaption><p>${say('reportNotRaced', { message: message || say('reportNoTrial') })}</p></figure>`;
   const finish = photoFinish(race);
   const result =
-    finish.margin === null ? esc(finish.caption) : `${esc(finish.title)}, ${esc(finish.caption)}`;
+    finish.result === null ? esc(finish.caption) : `${esc(finish.title)}, ${esc(finish.caption)}`;
   const ended = message ? `<br>${say('reportEndedEarly', { message })}` : '';
   const heads = LANE_COLUMNS.map(([key, n]) => `<th scope="col"${n}>${say(key)}</th>`).join('');
-  return `<figure>${photoFinishSvg(finish, id, DRAWING_PX)}<figcaption><b>${result}</b><br>${head}${ended}</figcaption><div class="scroll"><table class="small"><thead><tr>${heads}</tr></thead><tbody>${finish.lanes.map(laneRow).join('')}</tbody></table></div></figure>`;
+  return `<figure>${photoFinishSvg(finish, id, DRAWING_PX)}<figcaption>${finish.result?.winner === null ? result : `<b>${result}</b>`}<br>${head}${ended}</figcaption><div class="scroll"><table class="small"><thead><tr>${heads}</tr></thead><tbody>${finish.lanes.map(laneRow).join('')}</tbody></table></div></figure>`;
+}
+
+/** A comparison with what each of its pairs gained, and the difference of its medians. */
+interface Drawn extends Compared {
+  readonly gains: readonly number[];
+  readonly medianMs: number;
 }
 
 interface Axis {
@@ -59,18 +66,18 @@ interface Axis {
   readonly toMs: number;
 }
 
-/** Where the axis of these differences ends on one side of 0. */
-function endOf(values: readonly number[]): number {
-  if (values.length === 0) return 0;
-  const sorted = values.toSorted((a, b) => a - b);
-  return Math.min(percentile(sorted, 1), NOT_FAR * percentile(sorted, NEARLY_ALL));
+/** Those of a comparison's pairs that its median says enough about to be on the axis. */
+function nearMedian(gains: readonly number[]): number[] {
+  const middle = median(gains) ?? 0;
+  const half = median(gains.map((ms) => Math.abs(ms - middle))) ?? 0;
+  return gains.filter((ms) => Math.abs(ms - middle) <= NOT_FAR * half);
 }
 
-/** The axis always holds 0, for a gain is nothing without where it begins. */
-function axisOf(gains: readonly number[]): Axis {
-  const toMs = endOf(gains.filter((ms) => ms > 0));
-  const fromMs = 0 - endOf(gains.filter((ms) => ms < 0).map((ms) => -ms));
-  return toMs - fromMs > 0 ? { fromMs, toMs } : { fromMs: -1, toMs: 1 };
+/** The axis always holds 0, for a gain is nothing without where it begins, and all medians. */
+function axisOf(drawn: readonly Drawn[]): Axis {
+  const shown = drawn.flatMap(({ gains, medianMs }) => [medianMs, ...nearMedian(gains)]);
+  const [fromMs, toMs] = [Math.min(0, ...shown), Math.max(0, ...shown)];
+  return toMs > fromMs ? { fromMs, toMs } : { fromMs: -1, toMs: 1 };
 }
 
 /** A place on the axis in percent, with some room at both ends; what lies beyond stands at its end. */
@@ -94,37 +101,42 @@ function axisSvg(axis: Axis): string {
   return `<svg class="strip" role="img" width="100%" height="22"><title>${say('reportGainAxis')}</title>${drawn.join('')}</svg>`;
 }
 
-function stripSvg(gains: readonly number[], medianMs: number, axis: Axis): string {
+function stripSvg({ gains, medianMs, comparison }: Drawn, axis: Axis): string {
+  const dot = comparison.quicker === null ? 'unclear' : medianMs >= 0 ? 'gains' : 'loses';
   const strokes = gains.map((ms) => {
     const x = placeOn(axis, ms);
     return `<line class="pair" x1="${x}" x2="${x}" y1="5" y2="19"/>`;
   });
   const [zero, flag] = [placeOn(axis, 0), placeOn(axis, medianMs)];
-  const title = esc(say('reportGainPairs', { times: gains.map(formatMs).join(', ') }));
-  return `<svg class="strip" role="img" width="100%" height="24"><title>${title}</title><line class="zero-line" x1="${zero}" x2="${zero}" y1="0" y2="24"/>${strokes.join('')}<circle class="flag ${medianMs >= 0 ? 'gains' : 'loses'}" cx="${flag}" cy="12" r="4.5"/></svg>`;
+  const title = esc(say('reportGainPairs', { times: gains.map((ms) => formatMs(ms)).join(', ') }));
+  return `<svg class="strip" role="img" width="100%" height="24"><title>${title}</title><line class="zero-line" x1="${zero}" x2="${zero}" y1="0" y2="24"/>${strokes.join('')}<circle class="flag ${dot}" cx="${flag}" cy="12" r="4.5"/></svg>`;
 }
 
 /** The newest comparison of each origin on each network, newest first. */
-function comparisons(report: Report): OriginRace[] {
-  const newest = new Map<string, OriginRace>();
+function comparisons(report: Report): Compared[] {
+  const newest = new Map<string, Compared>();
   for (const { origins } of report.sites)
     for (const origin of origins) {
-      const race = newestGain(origin);
-      if (race !== undefined) newest.set(`${race.origin} ${race.network}`, race);
+      const compared = newestComparison(origin);
+      if (compared !== undefined) newest.set(`${compared.race.origin} ${compared.race.network}`, compared);
     }
-  return [...newest.values()].toSorted((a, b) => b.atMs - a.atMs);
+  return [...newest.values()].toSorted((a, b) => b.race.atMs - a.race.atMs);
 }
 
 /** What HTTP/3 gained in every comparison, pair by pair on one axis; empty when there is none. */
 export function gainsSection(report: Report): string {
   const all = comparisons(report);
   if (all.length === 0) return '';
-  const drawn = all.slice(0, COMPARISONS_DRAWN).map((race) => ({ race, gains: pairGains(race) }));
-  const axis = axisOf(drawn.flatMap(({ gains }) => gains));
+  const drawn = all.slice(0, COMPARISONS_DRAWN).map(({ race, comparison }): Drawn => {
+    const medianMs = comparison.h2Ms - comparison.h3Ms;
+    return { race, comparison, medianMs, gains: pairGains(race.trials) };
+  });
+  const axis = axisOf(drawn);
   const beyond = drawn.flatMap(({ gains }) => gains).filter((ms) => ms > axis.toMs || ms < axis.fromMs);
-  const rows = drawn.map(({ race, gains }) => {
-    const gainMs = race.summary.gainMs ?? 0;
-    return `<tr><th scope="row">${hostMarkup(race.origin)}</th><td>${esc(networkWords(race.network, report.networkNames))}</td><td class="plot">${stripSvg(gains, gainMs, axis)}</td><td class="n"><b>${formatMs(gainMs)}</b></td><td class="n">${sayNumber(gains.length)}</td></tr>`;
+  const rows = drawn.map((each) => {
+    const { race, comparison, gains } = each;
+    const words = esc(gainCellWords(comparison));
+    return `<tr><th scope="row">${hostMarkup(race.origin)}</th><td>${esc(networkWords(race.network, report.networkNames))}</td><td class="plot">${stripSvg(each, axis)}</td><td class="n">${comparison.quicker === null ? words : `<b>${words}</b>`}</td><td class="n">${sayNumber(gains.length)}</td></tr>`;
   });
   const notes = [
     ...(beyond.length > 0 ? [say('reportGainsBeyond', { count: beyond.length })] : []),

@@ -3,6 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { originSchema } from './origin.ts';
+import { comparisonSchema } from './outcome.ts';
 import { REPORT_SCHEMA, reportSchema } from './report.ts';
 import { REPORT_DIFF_SCHEMA, reportDiffSchema } from './report-diff.ts';
 
@@ -28,10 +29,13 @@ export function jsonSchemaText({ head, schema: document }: (typeof DOCUMENTS)[nu
     typeMode: 'input',
     // `finite` is what JSON numbers are anyway, and transforms change nothing of a document already made.
     ignoreActions: ['transform', 'finite'],
-    overrideAction: ({ valibotAction, jsonSchema }) =>
-      (originSchema.pipe as readonly unknown[]).includes(valibotAction) && valibotAction.type === 'check'
-        ? { ...jsonSchema, pattern: ORIGIN_PATTERN }
-        : null,
+    overrideAction: ({ valibotAction, jsonSchema }) => {
+      if (valibotAction.type !== 'check') return null;
+      if ((originSchema.pipe as readonly unknown[]).includes(valibotAction))
+        return { ...jsonSchema, pattern: ORIGIN_PATTERN };
+      // How its numbers bear on each other is beyond JSON Schema.
+      return (comparisonSchema.pipe as readonly unknown[]).includes(valibotAction) ? jsonSchema : null;
+    },
   });
   return `${JSON.stringify({ $schema: schema.$schema, ...head, ...schema }, null, 2)}\n`;
 }

@@ -31,7 +31,7 @@ const PLOTS = `
 .chart { display: grid; gap: 8px; margin: 16px 0 24px; } .site-row { display: grid; grid-template-columns: minmax(96px, 200px) 1fr 136px; gap: 16px; align-items: center; }
 .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-weight: 600; } .share { white-space: nowrap; color: var(--pf-muted); } .share b { color: var(--pf-ink); }
 .pair { stroke: var(--pf-muted); stroke-width: 1.5; } .zero-line { stroke: var(--pf-ink); stroke-width: 1; stroke-dasharray: 2 2; } .tick { stroke: var(--pf-line); } .tick-label { fill: var(--pf-muted); font-size: 11px; text-anchor: middle; }
-.flag { stroke: var(--pf-paper); stroke-width: 1.5; } .gains { fill: var(--pf-h3); } .loses { fill: var(--pf-h2); }
+.flag { stroke: var(--pf-paper); stroke-width: 1.5; } .gains { fill: var(--pf-h3); } .loses { fill: var(--pf-h2); } .unclear { fill: var(--pf-paper); stroke: var(--pf-muted); }
 .photo-finish { display: block; max-width: 100%; height: auto; font-family: inherit; print-color-adjust: exact; -webkit-print-color-adjust: exact; }`;
 
 const TABLES = `

@@ -3,10 +3,15 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { at444, atB, base, h2, h3, names, onB, own, quiet, refused, silent } from './evidence.fixture.ts';
+import type { Gain } from './gain.ts';
 import { ATTEMPT_ERROR_CODES, type AttemptError, CERTIFICATE_REASONS } from './outcome.ts';
 import { type Evidence, verdictOf } from './verdict.ts';
 import { useWords } from './words.ts';
 
+const gain = (quicker: Gain['quicker']): Gain => ({
+  ...{ pairs: 9, h3Ms: 61, h2Ms: 102, lowMs: 38, highMs: 43 },
+  quicker,
+});
 const LOCALES = new URL('./_locales/', import.meta.url);
 
 function speak(language: string): void {
@@ -39,9 +44,9 @@ const CASES: readonly Partial<Evidence>[] = [
   { attempts: [h3(silent, { address: '2001:db8::1' }), h3(), h2()] },
   { attempts: [h3(silent), h2()], network: { failedHosts: 3, reachedHosts: 0 } },
   { attempts: [h3(silent), h2()], network: { failedHosts: 3, reachedHosts: 2 } },
-  { browser: { lastProtocol: 'h3', visitsSinceAdvertised: 0 }, gain: { gainMs: 41, ofMs: 102 } },
-  { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 0 }, gain: { gainMs: -3, ofMs: 40 } },
-  { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 9 }, gain: { gainMs: 3, ofMs: 40 } },
+  { browser: { lastProtocol: 'h3', visitsSinceAdvertised: 0 }, gain: gain('h3') },
+  { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 0 }, gain: gain('h2') },
+  { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 9 }, gain: gain(null) },
   ...ERRORS.flatMap((error) => [
     { error, attempts: [] },
     { attempts: [h3(error), h2()] },

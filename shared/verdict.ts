@@ -61,7 +61,7 @@ function sentences(...said: readonly (string | null)[]): string {
   return said.filter((sentence) => sentence !== null).join(' ');
 }
 
-/** What HTTP/3 gains here; told once, with the verdict itself. */
+/** What a comparison shows here; told once, with the verdict itself. */
 function gainWords({ gain }: Evidence): string | null {
   if (gain === null) return null;
   return gainSentence(gain)

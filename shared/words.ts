@@ -28,13 +28,14 @@ interface Tongue {
   /** Made when first needed: a helper that starts says nothing, and each costs it time. */
   numbers: Intl.NumberFormat | null;
   plurals: Intl.PluralRules | null;
+  readonly fixed: Map<number, Intl.NumberFormat>;
 }
 
 let tongue: Tongue | null = null;
 
 /** Chooses catalog and language (a BCP 47 tag) for everything said from now on. */
 export function useWords(lookup: Lookup, language: string): void {
-  tongue = { lookup, language, numbers: null, plurals: null };
+  tongue = { lookup, language, numbers: null, plurals: null, fixed: new Map() };
 }
 
 function spoken(): Tongue {
@@ -53,6 +54,21 @@ export function sayNumber(value: number): string {
   said.numbers ??= new Intl.NumberFormat(said.language, { maximumSignificantDigits: 21 });
   // A hyphen for a minus is too short beside figures, and lines break after it.
   return said.numbers.format(value).replace(/^-/, '−');
+}
+
+/** A number rounded to so many decimals, zeros among them: 5.0 says more than 5. */
+export function sayDecimals(value: number, decimals: number): string {
+  const { fixed, language } = spoken();
+  let format = fixed.get(decimals);
+  if (format === undefined) {
+    format = new Intl.NumberFormat(language, {
+      minimumFractionDigits: decimals,
+      maximumFractionDigits: decimals,
+      useGrouping: false,
+    });
+    fixed.set(decimals, format);
+  }
+  return format.format(value).replace(/^-/, '−');
 }
 
 function messageOf(key: string, count: string | number | undefined): string {

@@ -2,6 +2,7 @@
 // and only the rows on screen ever become objects again. Filled in chunks, in the ledger's own order.
 import type { ProtocolCounts } from '@photofinish/shared/adoption';
 import { adoptionByRequest } from '@photofinish/shared/adoption';
+import { type Gain, gainMsOf } from '@photofinish/shared/gain';
 import type { Origin } from '@photofinish/shared/origin';
 import { PROTOCOLS, type Protocol } from '@photofinish/shared/protocol';
 import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/verdict-schema';
@@ -13,12 +14,6 @@ export type RowRecord = Pick<
   'origin' | 'site' | 'protocol' | 'counts' | 'navigations' | 'lastSeenMs' | 'verdict'
 >;
 
-/** What HTTP/3 gains at an origin by its newest comparison: `gainMs` of the `ofMs` that HTTP/2 takes. */
-export interface Gain {
-  readonly gainMs: number;
-  readonly ofMs: number;
-}
-
 /** One line of the table. */
 export interface Row {
   readonly origin: Origin;
@@ -29,6 +24,7 @@ export interface Row {
   readonly hidden: number;
   readonly navigations: number;
   readonly verdict: VerdictCode;
+  /** What its newest comparison shows; null: not measured. */
   readonly gain: Gain | null;
   readonly lastSeenMs: number;
 }
@@ -44,9 +40,8 @@ interface Arrays {
   readonly hidden: Float64Array;
   readonly navigations: Float64Array;
   readonly lastSeenMs: Float64Array;
-  /** NaN: not measured. */
+  /** NaN: not measured; 0: no clear difference. */
   readonly gainMs: Float64Array;
-  readonly ofMs: Float64Array;
 }
 
 function arraysOf(capacity: number): Arrays {
@@ -60,7 +55,6 @@ function arraysOf(capacity: number): Arrays {
     navigations: new Float64Array(capacity),
     lastSeenMs: new Float64Array(capacity),
     gainMs: new Float64Array(capacity).fill(Number.NaN),
-    ofMs: new Float64Array(capacity).fill(Number.NaN),
   };
 }
 
@@ -83,6 +77,8 @@ export interface Columns {
   arrays: Arrays;
   /** Rows below it stand in the ledger's order: by origin, then by site. */
   sortedSize: number;
+  /** What the newest comparison of each origin shows. */
+  gains: ReadonlyMap<Origin, Gain>;
   readonly siteIds: Map<string, number>;
 }
 
@@ -94,6 +90,7 @@ export function createColumns(): Columns {
     siteNames: [],
     arrays: arraysOf(FIRST_CAPACITY),
     sortedSize: 0,
+    gains: new Map(),
     siteIds: new Map(),
   };
 }
@@ -172,22 +169,21 @@ export function update(columns: Columns, records: readonly RowRecord[]): void {
   }
 }
 
-/** Writes what comparisons measured; origins without one are not measured. */
+/** Writes what comparisons show; origins without one are not measured. */
 export function writeGains(columns: Columns, gains: ReadonlyMap<Origin, Gain>): void {
-  const { gainMs, ofMs } = columns.arrays;
+  const { gainMs } = columns.arrays;
+  columns.gains = gains;
   for (let row = 0; row < columns.size; row += 1) {
     const gain = gains.get(columns.origins[row] as Origin);
-    gainMs[row] = gain?.gainMs ?? Number.NaN;
-    ofMs[row] = gain?.ofMs ?? Number.NaN;
+    gainMs[row] = gain === undefined ? Number.NaN : (gainMsOf(gain) ?? 0);
   }
 }
 
 /** The row as an object; throws RangeError for a row that is not there. */
-export function rowAt({ size, origins, siteNames, arrays }: Columns, row: number): Row {
+export function rowAt({ size, origins, siteNames, arrays, gains }: Columns, row: number): Row {
   const origin = origins[row];
   if (origin === undefined || row >= size) throw new RangeError(`no row ${row}`);
   const number = (array: Float64Array | Uint32Array | Uint8Array) => array[row] ?? 0;
-  const gainMs = number(arrays.gainMs);
   return {
     origin,
     site: siteNames[number(arrays.site)] ?? '',
@@ -197,7 +193,7 @@ export function rowAt({ size, origins, siteNames, arrays }: Columns, row: number
     hidden: number(arrays.hidden),
     navigations: number(arrays.navigations),
     verdict: VERDICT_CODES[number(arrays.verdict)] ?? 'unknown',
-    gain: Number.isNaN(gainMs) ? null : { gainMs, ofMs: number(arrays.ofMs) },
+    gain: gains.get(origin) ?? null,
     lastSeenMs: number(arrays.lastSeenMs),
   };
 }

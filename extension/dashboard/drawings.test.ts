@@ -3,6 +3,7 @@ import '../words.fixture.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/adoption';
+import { clearComparison, comparison } from '@photofinish/shared/race-samples.fixture';
 import { emptyTotal } from '../ledger/totals.ts';
 import { aRace } from '../report/race.fixture.ts';
 import { overviewOf } from './overview.ts';
@@ -50,12 +51,13 @@ test('a distribution says how many trials were done by a time, and how many it d
 test('a race is told by what it measured: a comparison by its margin, another by what it settled on', () => {
   const words = (more: Parameters<typeof aRace>[0]) => resultWords(summariseRace(aRace(more)));
   const { summary } = aRace();
-  assert.equal(words({}), 'HTTP/3 connects 21 ms faster');
-  assert.equal(words({ summary: { ...summary, gainMs: -4 } }), 'HTTP/2 connects 4 ms faster');
+  assert.equal(words(clearComparison(10, 31)), 'HTTP/3 connects 21.0 ms faster');
+  assert.equal(words(clearComparison(31, 10)), 'HTTP/2 connects 21.0 ms faster');
   assert.equal(
-    words({ summary: { ...summary, gainMs: null } }),
-    '1 of 1 pairs complete, too few for a margin',
+    words(comparison([10, 11, 12], [12, 11, 10])),
+    'No clear difference: from HTTP/2 2 ms faster to HTTP/3 2 ms faster',
   );
+  assert.equal(words({}), '1 of 1 pairs complete, too few for a margin');
   assert.equal(
     words({ mode: 'race', summary: { ...summary, adoption: { h3: 0, h2: 2, 'http/1.1': 0 } } }),
     'HTTP/2 adopted',

@@ -22,7 +22,7 @@ function laneNumbers(lane: Lane): string[] {
     ms(lane.establishedMs),
     ms(lane.firstByteMs),
     `${sayNumber(lane.established)} / ${sayNumber(lane.tried)}`,
-    lane.trialsMs.map(formatMs).join(', ') || '–',
+    lane.trialsMs.map((ms) => formatMs(ms)).join(', ') || '–',
   ];
 }
 
@@ -43,7 +43,11 @@ export function raceFigure(race: OriginRace): HTMLElement {
   drawn += 1;
   setSvg(drawing, photoFinishSvg(finish, `race-${drawn}`, DRAWING_PX));
   caption.append(
-    make('strong', '', finish.margin === null ? finish.caption : `${finish.title}, ${finish.caption}`),
+    make(
+      finish.result?.winner === null ? 'span' : 'strong',
+      '',
+      finish.result === null ? finish.caption : `${finish.title}, ${finish.caption}`,
+    ),
     make('span', 'what', when),
   );
   const numbers = make('details', 'numbers');

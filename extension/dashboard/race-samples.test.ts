@@ -3,7 +3,8 @@ import '../words.fixture.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/origin';
-import { aRace } from '../report/race.fixture.ts';
+import { comparison, SAMPLE_ORIGIN } from '@photofinish/shared/race-samples.fixture';
+import { aClearRace, aRace } from '../report/race.fixture.ts';
 import { distributionsOf, gainsOf, summariseRace } from './race-samples.ts';
 
 const A = 'https://a.test' as Origin;
@@ -16,7 +17,7 @@ test('a comparison gives samples of both sides, an ordinary race none', () => {
   assert.equal(compared.adopted, null);
   const raced = summariseRace(aRace({ mode: 'race' }));
   assert.deepEqual(raced.established, { h3: [], h2: [] });
-  assert.equal(raced.gainMs, null, 'its loser was cancelled');
+  assert.equal(raced.comparison, null, 'its loser was cancelled');
 });
 
 test('a pair of which one side failed is counted, not measured', () => {
@@ -29,14 +30,16 @@ test('a pair of which one side failed is counted, not measured', () => {
   assert.deepEqual(summary.established.h3, [10]);
 });
 
-test('the gain of an origin is that of its newest comparison that measured one', () => {
+test('the gain of an origin is that of its newest comparison of enough pairs, clear or not', () => {
   const races = [
-    aRace({ atMs: 4, mode: 'race' }),
-    aRace({ atMs: 3, summary: { ...aRace().summary, gainMs: null } }),
-    aRace({ atMs: 2 }),
-    aRace({ atMs: 1, summary: { ...aRace().summary, gainMs: 99 } }),
+    aClearRace({ atMs: 4, mode: 'race' }),
+    aRace({ atMs: 3 }),
+    aClearRace({ atMs: 2 }),
+    comparison([10, 11, 12], [12, 11, 10]),
   ].map(summariseRace);
-  assert.deepEqual(gainsOf(races), new Map([[A, { gainMs: 21, ofMs: 31 }]]));
+  const gain = gainsOf(races).get(A);
+  assert.deepEqual([gain?.quicker, gain?.h3Ms, gain?.h2Ms], ['h3', 10, 31]);
+  assert.equal(gainsOf(races.slice(3)).get(SAMPLE_ORIGIN)?.quicker, null);
 });
 
 test('distributions pool comparisons, sorted, with their counts', () => {

@@ -1,10 +1,10 @@
 // Races as numbers: what a comparison's trials measured, what it says of its origin's gain, and the distributions over
 // many. Only `compare` runs give samples: in them each protocol ran alone and nothing was cancelled.
+import type { Gain } from '@photofinish/shared/gain';
 import type { Origin } from '@photofinish/shared/origin';
 import type { Mode, OriginRace, Trial } from '@photofinish/shared/outcome';
-import { wholePairs } from '@photofinish/shared/photo-finish';
-import { median } from '@photofinish/shared/statistics';
-import type { Gain } from './columns.ts';
+import type { PairedComparison } from '@photofinish/shared/paired-comparison';
+import { comparisonOf, wholePairs } from '@photofinish/shared/race-pairs';
 
 /** One race, small enough to keep ten thousand of them. */
 export interface RaceSummary {
@@ -14,8 +14,8 @@ export interface RaceSummary {
   readonly atMs: number;
   readonly trials: number;
   readonly failed: number;
-  /** HTTP/3's lead in milliseconds; null: not measured. */
-  readonly gainMs: number | null;
+  /** What a comparison shows; null: it has too few pairs, or it is none. */
+  readonly comparison: PairedComparison | null;
   /** What most trials settled on; null for comparisons, and when none settled. */
   readonly adopted: Trial['adopted'];
   /** Pairs of a comparison, complete ones and all; 0 for other modes. */
@@ -59,7 +59,7 @@ export function summariseRace(race: OriginRace): RaceSummary {
     atMs: race.atMs,
     trials: race.trials.length,
     failed: race.summary.failed,
-    gainMs: compared ? race.summary.gainMs : null,
+    comparison: comparisonOf(race),
     adopted: compared ? null : mostAdopted(race),
     pairs: { whole: pairs.length, all: compared ? Math.floor(race.trials.length / 2) : 0 },
     established: compared ? samplesOf(trials, 'establishedMs') : NO_SAMPLES,
@@ -67,13 +67,11 @@ export function summariseRace(race: OriginRace): RaceSummary {
   };
 }
 
-/** What HTTP/3 gains at each origin, by its newest comparison that measured it; `races` newest first. */
+/** What each origin's newest comparison of enough pairs shows; `races` newest first. */
 export function gainsOf(races: readonly RaceSummary[]): Map<Origin, Gain> {
   const gains = new Map<Origin, Gain>();
-  for (const { origin, gainMs, established } of races) {
-    const ofMs = median(established.h2);
-    if (gainMs !== null && ofMs !== null && !gains.has(origin)) gains.set(origin, { gainMs, ofMs });
-  }
+  for (const { origin, comparison } of races)
+    if (comparison !== null && !gains.has(origin)) gains.set(origin, comparison);
   return gains;
 }
 

@@ -1,5 +1,6 @@
 // Races over all origins or of one: how long each protocol took in comparisons, as distributions, and the list of every
 // race of the period. A line opens its photo finish.
+import { differenceWords, rangeWords } from '@photofinish/shared/gain';
 import { markPaint } from '@photofinish/shared/marks';
 import { formatMs } from '@photofinish/shared/markup';
 import type { Origin } from '@photofinish/shared/origin';
@@ -132,13 +133,14 @@ function originEntries(races: readonly RaceSummary[]): Entry<string>[] {
 }
 
 /** What a race came to, in few words. */
-export function resultWords({ mode, gainMs, adopted, pairs, failed, trials }: RaceSummary): string {
+export function resultWords({ mode, comparison, adopted, pairs, failed, trials }: RaceSummary): string {
   if (trials === 0) return say('dashboardCouldNotRace');
   if (mode === 'compare') {
-    if (gainMs === null) return say('dashboardTooFewPairs', { whole: pairs.whole, all: pairs.all });
-    if (gainMs === 0) return say('dashboardTie');
-    const name = gainMs > 0 ? PROTOCOL_NAMES.h3 : PROTOCOL_NAMES.h2;
-    return say('dashboardSooner', { name, ms: formatMs(Math.abs(gainMs)) });
+    if (comparison === null) return say('dashboardTooFewPairs', { whole: pairs.whole, all: pairs.all });
+    const ms = differenceWords(comparison);
+    if (comparison.quicker === null || ms === null)
+      return say('dashboardUnclear', { range: rangeWords(comparison) });
+    return say('dashboardSooner', { name: PROTOCOL_NAMES[comparison.quicker], ms });
   }
   if (adopted === null) return say('dashboardAllFailed', { count: failed });
   return say('dashboardAdopted', { name: PROTOCOL_NAMES[adopted] });

@@ -1,13 +1,12 @@
 // The table's lines and headings: from rows of the columns to elements. Only a page of them ever exists.
-import { h3MsOf } from '@photofinish/shared/gain';
+import { type Gain, gainCellWords, rangeWords } from '@photofinish/shared/gain';
 import { type Mark, markOf, markSvg } from '@photofinish/shared/marks';
-import { formatMs, shownMs } from '@photofinish/shared/markup';
 import { protocolName } from '@photofinish/shared/protocol';
 import { verdictName } from '@photofinish/shared/verdict-names';
 import { sayNumber } from '@photofinish/shared/words';
 import { make, setSvg } from '../ui/elements.ts';
 import { say, type WordKey } from '../words.ts';
-import type { Gain, Row } from './columns.ts';
+import type { Row } from './columns.ts';
 import type { Direction } from './order.ts';
 import { ORIGIN_KEYS, SITE_KEYS, type SiteColumns, type SortKey } from './table.ts';
 import { agoWords, instantWords, percentWords, verdictMeaning } from './words.ts';
@@ -123,23 +122,15 @@ function dash(): HTMLElement {
   return sign;
 }
 
-/** A gain as the table says it: how long it takes to connect with HTTP/2, then with HTTP/3. */
-export function gainWords(gain: Gain): string {
-  const { ofMs } = gain;
-  const h3Ms = h3MsOf(gain);
-  const h3 = formatMs(h3Ms);
-  // The unit stands once where both times have the same.
-  const h2 = Math.max(shownMs(ofMs), shownMs(h3Ms)) < 1000 ? sayNumber(shownMs(ofMs)) : formatMs(ofMs);
-  return say('dashboardGainWords', { h2, h3 });
-}
-
 function gainCell(gain: Gain | null): HTMLTableCellElement {
   if (gain === null) {
     const cell = numberCell('');
     cell.append(make('span', 'unseen', say('dashboardNotMeasured')), dash());
     return cell;
   }
-  return numberCell(gainWords(gain));
+  const cell = numberCell(gainCellWords(gain), gain.quicker === null);
+  if (gain.quicker === null) cell.title = rangeWords(gain);
+  return cell;
 }
 
 function seenCell(atMs: number, nowMs: number): HTMLTableCellElement {

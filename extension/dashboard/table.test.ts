@@ -146,10 +146,11 @@ test('gains belong to origins on every site, and are absent where nothing was me
   const rows = fc.sample(records, { numRuns: 1, seed: 3 })[0] ?? [];
   const columns = columnsOf(rows);
   const raced = rows[0]?.origin as Origin;
-  writeGains(columns, new Map([[raced, { gainMs: -3.5, ofMs: 40 }]]));
+  const measured = { pairs: 9, h3Ms: 43.5, h2Ms: 40, quicker: 'h2', lowMs: -5, highMs: -2 } as const;
+  writeGains(columns, new Map([[raced, measured]]));
   for (let row = 0; row < columns.size; row += 1) {
     const { origin, gain } = rowAt(columns, row);
-    assert.deepEqual(gain, origin === raced ? { gainMs: -3.5, ofMs: 40 } : null);
+    assert.deepEqual(gain, origin === raced ? measured : null);
   }
 });
 

@@ -3,7 +3,13 @@ import { test } from 'node:test';
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/adoption';
 import type { Origin } from '@photofinish/shared/origin';
 import type { Protocol } from '@photofinish/shared/protocol';
-import { attempt, comparison, originRace, trial } from '@photofinish/shared/race-samples.fixture';
+import {
+  attempt,
+  clearComparison,
+  comparison,
+  originRace,
+  trial,
+} from '@photofinish/shared/race-samples.fixture';
 import type { OriginView } from '../messages.ts';
 import { speak } from '../words.fixture.ts';
 import {
@@ -47,7 +53,7 @@ function forecast(protocol: Protocol, basis: 'observed' | 'none' = 'observed'): 
   };
 }
 
-const compared = (gainMs: number) => comparison([100, 100, 100], [100 + gainMs, 100 + gainMs, 100 + gainMs]);
+const compared = (gainMs: number) => clearComparison(100, 100 + gainMs);
 
 const raced = originRace([
   trial([
@@ -61,27 +67,43 @@ test('an origin is written without its scheme, with a port that is not 443', () 
 });
 
 test('what a race measured is set apart in the verdict, in any language, and nothing of the sentence is lost', () => {
-  const race = comparison([51.5, 51.5, 51.5], [112, 112, 112]);
+  const race = clearComparison(51.5, 112);
   const strong = (text: string) => {
     const pieces = emphasise(text, race);
     assert.equal(pieces.map((p) => p.text).join(''), text);
     return pieces.filter((p) => p.strong).map((p) => p.text);
   };
-  const told = 'HTTP/3 connects in 51.5 ms, HTTP/2 in 112 ms (61 ms faster).';
-  assert.deepEqual(strong(`Reached over HTTP/3. ${told}`), ['61 ms']);
-  assert.deepEqual(strong('A server log said 61 ms. Supports HTTP/3.'), [], 'a number that is no gain');
+  const told = 'HTTP/3 connects in 52 ms, HTTP/2 in 112 ms (60 ms faster).';
+  assert.deepEqual(strong(`Reached over HTTP/3. ${told}`), ['60 ms']);
+  assert.deepEqual(strong('A server log said 60 ms. Supports HTTP/3.'), [], 'a number that is no gain');
   assert.deepEqual(strong('Supports HTTP/3.'), []);
   assert.deepEqual(emphasise(told, null), [{ text: told, strong: false, whole: false }]);
   assert.deepEqual(
     emphasise(told, race).flatMap((p) => (p.whole ? [p.text] : [])),
-    ['51.5 ms', '112 ms', '61 ms'],
+    ['52 ms', '112 ms', '60 ms'],
   );
   speak('de');
   assert.deepEqual(
-    strong('Über HTTP/3 erreicht. HTTP/3 verbindet in 51,5 ms, HTTP/2 in 112 ms (61 ms schneller).'),
-    ['61 ms'],
+    strong('Über HTTP/3 erreicht. HTTP/3 verbindet in 52 ms, HTTP/2 in 112 ms (60 ms schneller).'),
+    ['60 ms'],
   );
   speak('en');
+});
+
+test('of what is not clear nothing is set apart', () => {
+  const race = comparison([14, 15, 13], [15, 13, 14]);
+  const told =
+    'HTTP/3 connects in 14.0 ms, HTTP/2 in 14.0 ms: no clear difference in 3 pairs (from HTTP/2 2 ms faster to HTTP/3 1 ms faster).';
+  const pieces = emphasise(told, race);
+  assert.equal(pieces.map((p) => p.text).join(''), told);
+  assert.deepEqual(pieces.flatMap((p) => (p.whole ? [p.text] : [])).slice(0, 2), ['14.0 ms', '14.0 ms']);
+  assert.ok(pieces.every((p) => !p.strong));
+  const { text, title } = raceWords(race);
+  assert.equal(text, 'no clear difference');
+  assert.match(
+    title,
+    /^No clear difference: from HTTP\/2 2 ms faster to HTTP\/3 1 ms faster \(median of 3 pairs\)\.$/,
+  );
 });
 
 test('where no gain is measured it is said, unless a race showed that there is none to measure', () => {

@@ -5,9 +5,8 @@ import {
   adoptionPercent,
   type ProtocolCounts,
 } from '@photofinish/shared/adoption';
-import { gainOf, gainSentence } from '@photofinish/shared/gain';
+import { gainSentence } from '@photofinish/shared/gain';
 import { MARK_LABELS, type Mark, markOf } from '@photofinish/shared/marks';
-import { formatMs } from '@photofinish/shared/markup';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import { photoFinish } from '@photofinish/shared/photo-finish';
@@ -18,6 +17,7 @@ import {
   protocolName,
   type UnknownReason,
 } from '@photofinish/shared/protocol';
+import { comparisonOf } from '@photofinish/shared/race-pairs';
 import { sayNumber, wordsLanguage } from '@photofinish/shared/words';
 import type { OriginView, PageView, Visits } from '../messages.ts';
 import { say, type WordKey } from '../words.ts';
@@ -34,9 +34,12 @@ export interface Piece {
   readonly whole: boolean;
 }
 
-/** A verdict's sentences with what HTTP/3 gains, or loses, set apart; a verdict that tells it ends in it. */
+/**
+ * A verdict's sentences with what HTTP/3 clearly gains, or loses, set apart; a verdict that tells it ends in it. Where no
+ * difference is clear there is nothing to set apart.
+ */
 export function emphasise(text: string, race: OriginRace | null): Piece[] {
-  const gain = race === null ? null : gainOf(race);
+  const gain = race === null ? null : comparisonOf(race);
   const told = gain === null ? [] : gainSentence(gain);
   const sentence = told.map((part) => part.text).join('');
   if (sentence === '' || !text.endsWith(sentence)) return [{ text, strong: false, whole: false }];
@@ -52,7 +55,7 @@ export function emphasise(text: string, race: OriginRace | null): Piece[] {
 /** Whether a race would tell what HTTP/3 gains at an origin and none has: it failed nowhere, and no pairs were run. */
 function isUnmeasured({ race }: OriginView): boolean {
   if (race === null || race.error !== undefined) return true;
-  if (gainOf(race) !== null) return false;
+  if (comparisonOf(race) !== null) return false;
   return photoFinish(race).lanes.every((lane) => lane.state !== 'failed');
 }
 
@@ -198,11 +201,6 @@ export function forecastWords(view: Pick<OriginView, 'forecast' | 'forecastRight
   return { result, text: protocol, title };
 }
 
-/** Milliseconds for a narrow column: under one, the third figure is noise and does not fit. */
-function shortMs(ms: number): string {
-  return formatMs(ms < 1 ? Number(ms.toPrecision(2)) : ms);
-}
-
 /** The newest race in a narrow column, and as a sentence. */
 export function raceWords(race: OriginRace | null): { text: string; title: string } {
   if (race === null) return { text: '–', title: say('popupRaceNone') };
@@ -212,9 +210,10 @@ export function raceWords(race: OriginRace | null): { text: string; title: strin
   }
   const finish = photoFinish(race);
   const title = say('popupRaceResult', { result: finish.title, caption: finish.caption });
-  if (finish.margin) {
-    const { winner, ms } = finish.margin;
-    return { text: say('popupRaceMargin', { mark: MARK_LABELS[winner], time: shortMs(ms) }), title };
+  if (finish.result !== null) {
+    const { winner, margin } = finish.result;
+    if (winner === null || margin === null) return { text: say('popupRaceUnclear'), title };
+    return { text: say('popupRaceMargin', { mark: MARK_LABELS[winner], time: margin }), title };
   }
   const failed = finish.lanes.filter((lane) => lane.state === 'failed');
   if (failed.length === 2) return { text: say('popupRaceBothFailed'), title };

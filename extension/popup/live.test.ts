@@ -40,7 +40,7 @@ test('a started lane runs, an established one has its time', () => {
     [50, 108],
   );
   assert.equal(later.lanes[1].firstByteMs, 150);
-  assert.equal(later.caption, 'racing, pair 2 of 3');
+  assert.equal(later.caption, 'racing, pair 2 of at most 3');
 });
 
 test('lanes show the median of the trials done so far, and never a margin', () => {
@@ -56,7 +56,7 @@ test('lanes show the median of the trials done so far, and never a margin', () =
   );
   assert.equal(finish.lanes[0].establishedMs, 20);
   assert.deepEqual(finish.lanes[0].trialsMs, [10, 20, 30]);
-  assert.equal(finish.margin, null);
+  assert.equal(finish.result, null);
 });
 
 test('a failed contender shows at once', () => {

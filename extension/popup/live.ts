@@ -66,7 +66,10 @@ function liveLane(contender: ContenderName, attempts: readonly LiveAttempt[]): L
   };
 }
 
-/** The lanes so far: medians of the trials already done, never a margin. A comparison has two trials a pair. */
+/**
+ * The lanes so far: medians of the trials already done, never a margin. A comparison has two trials a pair, and as many
+ * pairs as it needs.
+ */
 export function liveFinish(live: LiveRace): PhotoFinish {
   const pair = { pair: Math.ceil(live.trial / 2), pairs: live.trials / 2 };
   const caption = live.trials === 0 ? say('popupRacing') : say('popupRacingPair', pair);

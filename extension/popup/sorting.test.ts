@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/adoption';
 import type { Origin } from '@photofinish/shared/origin';
-import { comparison } from '@photofinish/shared/race-samples.fixture';
+import { clearComparison, comparison } from '@photofinish/shared/race-samples.fixture';
 import type { OriginView } from '../messages.ts';
 import { nextSorting, originRank, type Sorting, sortBy } from './sorting.ts';
 
 const counts = (over: Partial<ProtocolCounts>): ProtocolCounts => ({ ...NO_REQUESTS, ...over });
-const compared = (gainMs: number) => comparison([100, 100, 100], [100 + gainMs, 100 + gainMs, 100 + gainMs]);
+const compared = (gainMs: number) => clearComparison(100, 100 + gainMs, 0);
 
 function view(host: string, over: Partial<OriginView> = {}): OriginView {
   return {
@@ -40,6 +40,9 @@ test('origins sort by every column, in both directions, and equal ones keep thei
   assert.equal(sorted({ key: 'requests', direction: 'descending' }), 'bca');
   assert.equal(sorted({ key: 'race', direction: 'ascending' }), 'cab');
   assert.equal(sorted({ key: 'race', direction: 'descending' }), 'acb', 'what was not measured comes last');
+  const unclear = { ...b, race: comparison([10, 11, 12], [30, 11, 10]) };
+  const ranks = [a, unclear, c].map((each) => originRank(each, 'race'));
+  assert.deepEqual(ranks, [3, 0, -4], 'what is not clear is neither more nor less');
 });
 
 test('a header sorts numbers from the largest, words from the first, and turns round at the second click', () => {

@@ -1,6 +1,9 @@
 // The order of the popup's table by the column that was asked for. Pure.
+import { gainMsOf } from '@photofinish/shared/gain';
 import { originParts } from '@photofinish/shared/origin';
+import type { OriginRace } from '@photofinish/shared/outcome';
 import { PROTOCOLS } from '@photofinish/shared/protocol';
+import { comparisonOf } from '@photofinish/shared/race-pairs';
 import { wordsLanguage } from '@photofinish/shared/words';
 import type { OriginView } from '../messages.ts';
 import { requestsOf } from '../page/order.ts';
@@ -18,6 +21,12 @@ export type Rank = number | string | null;
 
 const FORECAST_ORDER: readonly Scored['result'][] = ['wrong', 'open', 'none', 'right'];
 
+/** By what HTTP/3 clearly gains; what is not clear is neither more nor less. */
+function raceRank(race: OriginRace): Rank {
+  const comparison = comparisonOf(race);
+  return comparison === null ? null : (gainMsOf(comparison) ?? 0);
+}
+
 /** What an origin sorts by. */
 export function originRank(view: OriginView, key: SortKey): Rank {
   switch (key) {
@@ -30,7 +39,7 @@ export function originRank(view: OriginView, key: SortKey): Rank {
     case 'forecast':
       return FORECAST_ORDER.indexOf(forecastWords(view).result);
     case 'race':
-      return view.race?.summary.gainMs ?? null;
+      return view.race === null ? null : raceRank(view.race);
   }
 }
 

@@ -1,4 +1,4 @@
-// A comparison's outcome for tests: three pairs, HTTP/3 the faster, with whatever a test wants different.
+// A comparison's outcome for tests: one pair, HTTP/3 the faster, with whatever a test wants different.
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 
@@ -57,4 +57,10 @@ export function aRace(more: Partial<OriginRace> = {}): OriginRace {
     verdict: { code: 'h3-available', text: 'Supports HTTP/3 on this network.', findings: [] },
     ...more,
   };
+}
+
+/** The same of so many pairs that it is clear who is faster. */
+export function aClearRace(more: Partial<OriginRace> = {}): OriginRace {
+  const pair = aRace().trials;
+  return aRace({ trials: Array.from({ length: 8 }, () => pair).flat(), ...more });
 }

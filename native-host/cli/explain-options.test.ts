@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { parseExplainCommand } from './explain-options.ts';
 import { Complaint } from './usage.ts';
 
-test('one origin, three pairs unless said, and the options of race that it shares', () => {
+test('one origin, fifteen pairs at most unless said, and the options of race that it shares', () => {
   const plain = parseExplainCommand(['example.org']);
   assert.equal(plain.origin.origin, 'https://example.org');
-  assert.deepEqual([plain.pairs, plain.json, plain.allowPrivate, plain.network], [3, false, false, null]);
+  assert.deepEqual([plain.pairs, plain.json, plain.allowPrivate, plain.network], [15, false, false, null]);
   const full = parseExplainCommand([
     ...[
       '--json',

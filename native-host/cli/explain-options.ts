@@ -10,7 +10,7 @@ export interface ExplainCommand
     'caFiles' | 'pins' | 'resolver' | 'cacheFile' | 'network' | 'allowPrivate' | 'timeoutMs' | 'json'
   > {
   readonly origin: OriginParts;
-  /** Pairs of the comparison. */
+  /** The most pairs of the comparison. */
   readonly pairs: number;
 }
 

@@ -1,6 +1,7 @@
 // Every command with its options: the one table from which the command line is parsed, help is written, shells complete
 // and mistakes are answered with "did you mean".
 import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/outcome';
+import { MOST_PAIRS } from '@photofinish/shared/paired-comparison';
 import { VERDICT_CODES } from '@photofinish/shared/verdict-schema';
 import { BROWSER_NAMES } from '../install/browser.ts';
 import {
@@ -9,7 +10,7 @@ import {
   LEAST_ATTEMPT_DELAY_MS,
   MAX_ATTEMPT_DELAY_MS,
 } from '../race/known-path.ts';
-import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
+import { DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
 
 /** What a shell offers as a value: these words, or what is on the disk. */
 export type Completion = readonly string[] | 'file' | 'directory';
@@ -110,8 +111,9 @@ export const RACE_OPTIONS = {
     type: 'string',
     value: 'N',
     help: [
-      'trials per origin, pairs in mode compare, 1 to 100000',
-      `  (default 1, in mode compare ${DEFAULT_PAIRS})`,
+      'trials per origin, 1 to 100000 (default 1); in mode',
+      `compare the most pairs (default ${MOST_PAIRS}): it ends when they`,
+      'have decided',
     ],
   },
   concurrency: {
@@ -193,7 +195,10 @@ export const EXPLAIN_OPTIONS = {
   trials: {
     type: 'string',
     value: 'N',
-    help: [`pairs of the comparison, 1 to 100000 (default ${DEFAULT_PAIRS})`],
+    help: [
+      `the most pairs of the comparison, 1 to 100000 (default ${MOST_PAIRS});`,
+      'it ends when they have decided',
+    ],
   },
   ...FINDING,
   network: {

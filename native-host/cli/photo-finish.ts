@@ -2,9 +2,15 @@
 // A lane without a finish is cut off, and only a `compare` run has a margin; both are decided there, not here.
 import { formatMs } from '@photofinish/shared/markup';
 import type { OriginRace } from '@photofinish/shared/outcome';
-import { type Lane, laneWords, marginWords, photoFinish } from '@photofinish/shared/photo-finish';
+import {
+  type FinishResult,
+  type Lane,
+  laneWords,
+  type PhotoFinish,
+  photoFinish,
+} from '@photofinish/shared/photo-finish';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
-import { LINE_COLUMNS, type Paint, paintProtocol } from './text.ts';
+import { LINE_COLUMNS, type Paint, paintProtocol, wrapped } from './text.ts';
 
 /** Shorter where the words behind the lanes are long. */
 const MOST_AXIS_COLUMNS = 44;
@@ -20,15 +26,22 @@ const BLOCKS = {
   tcp: '░',
   tls: '▒',
   flag: '⚑',
+  done: '│',
   request: '─',
   firstByteH3: '●',
   firstByteOld: '○',
   cut: '╳',
 } as const;
 
-/** The drawing of one lane on an axis of `maxMs` and so many columns, blanks at its end left out. */
-function drawLane(lane: Lane, maxMs: number, columns: number): string {
+/** How the end of a handshake is marked: a comparison that decided nothing flies no flag. */
+function endMark({ mode, result }: PhotoFinish): string {
+  return mode === 'compare' && (result === null || result.winner === null) ? BLOCKS.done : BLOCKS.flag;
+}
+
+/** The drawing of one lane on so many columns, blanks at its end left out. */
+function drawLane(lane: Lane, finish: PhotoFinish, columns: number): string {
   if (lane.state === 'absent') return '';
+  const { maxMs } = finish.axis;
   const column = (ms: number): number => Math.round((ms / maxMs) * (columns - 1));
   const cells: string[] = Array.from({ length: columns }, () => ' ');
   const fill = (fromMs: number, toMs: number, block: string): void => {
@@ -48,18 +61,18 @@ function drawLane(lane: Lane, maxMs: number, columns: number): string {
     cells[column(lane.firstByteMs)] = h3 ? BLOCKS.firstByteH3 : BLOCKS.firstByteOld;
   }
   // Last, so that the flag stays visible where the first byte falls into the same column.
-  cells[column(endMs)] = lane.establishedMs === null ? BLOCKS.cut : BLOCKS.flag;
+  cells[column(endMs)] = lane.establishedMs === null ? BLOCKS.cut : endMark(finish);
   return cells.join('').trimEnd();
 }
 
 /** What the marks mean, on as many lines as it takes. */
-function legend(lanes: readonly Lane[]): string[] {
-  const drawn = lanes.filter((lane) => lane.state !== 'absent');
+function legend(finish: PhotoFinish): string[] {
+  const drawn = finish.lanes.filter((lane) => lane.state !== 'absent');
   const entries: readonly (readonly [boolean, string])[] = [
     [drawn.some((lane) => lane.startMs > 0), `${BLOCKS.waiting} waiting`],
     [drawn.some((lane) => lane.contender === 'h3'), `${BLOCKS.quic} QUIC`],
     [drawn.some((lane) => lane.contender === 'h2'), `${BLOCKS.tcp} TCP  ${BLOCKS.tls} TLS`],
-    [drawn.some((lane) => lane.establishedMs !== null), `${BLOCKS.flag} established`],
+    [drawn.some((lane) => lane.establishedMs !== null), `${endMark(finish)} established`],
     [
       drawn.some((lane) => lane.firstByteMs !== null),
       `${BLOCKS.firstByteH3} ${BLOCKS.firstByteOld} first byte`,
@@ -76,6 +89,12 @@ function legend(lanes: readonly Lane[]): string[] {
   return said;
 }
 
+/** Bold only where something is clear. */
+function resultLines({ words, winner }: FinishResult, paint: Paint): string[] {
+  const lines = wrapped(words, AXIS_INDENT);
+  return winner === null ? lines : lines.map((line) => AXIS_INDENT + paint('bold', line.trimStart()));
+}
+
 /** The drawing's lines; none when nothing was attempted. */
 export function drawPhotoFinish(race: OriginRace, paint: Paint): string[] {
   const finish = photoFinish(race);
@@ -84,7 +103,7 @@ export function drawPhotoFinish(race: OriginRace, paint: Paint): string[] {
   const columns = Math.min(MOST_AXIS_COLUMNS, LINE_COLUMNS - AXIS_INDENT.length - GAP.length - words);
   const lanes = finish.lanes.map((lane) => {
     const label = PROTOCOL_NAMES[lane.protocol].padEnd(LABEL_COLUMNS);
-    const drawing = drawLane(lane, finish.axis.maxMs, columns);
+    const drawing = drawLane(lane, finish, columns);
     const painted = paintProtocol(paint, lane.protocol, drawing) + ' '.repeat(columns - drawing.length);
     return `${INDENT}${paintProtocol(paint, lane.protocol, label)} ▕${painted}${GAP}${laneWords(lane)}`;
   });
@@ -92,11 +111,11 @@ export function drawPhotoFinish(race: OriginRace, paint: Paint): string[] {
   const axis = `0${end.padStart(columns - 1)}`;
   const beside = `${axis}${GAP}${finish.caption}`;
   const dim = (text: string): string => AXIS_INDENT + paint('dim', text);
-  const margin = marginWords(finish);
+  const { result } = finish;
   return [
     ...lanes,
     ...(beside.length + AXIS_INDENT.length > LINE_COLUMNS ? [axis, finish.caption] : [beside]).map(dim),
-    ...legend(finish.lanes).map(dim),
-    ...(margin === null ? [] : [AXIS_INDENT + paint('bold', margin)]),
+    ...legend(finish).map(dim),
+    ...(result === null ? [] : resultLines(result, paint)),
   ];
 }

@@ -2,9 +2,10 @@
 import { isIP } from 'node:net';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/origin';
 import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/outcome';
+import { MOST_PAIRS } from '@photofinish/shared/paired-comparison';
 import { pinName } from '../discover/pins.ts';
 import { LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS } from '../race/known-path.ts';
-import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
+import { DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
 import { DEFAULT_LINES_AT_A_TIME, MAX_LINES_AT_A_TIME, RACE_OPTIONS } from './options.ts';
 import { Complaint, oneOf, parseCommand, wholeNumber } from './usage.ts';
 
@@ -15,7 +16,7 @@ export interface RaceCommand {
   readonly fromInput: boolean;
   readonly mode: Mode;
   readonly memory: Memory;
-  /** Trials for each origin; in mode `compare` pairs. */
+  /** Trials for each origin; in mode `compare` the most pairs. */
   readonly trials: number;
   /** The same where it was asked for: a line of standard input may name a mode with a default of its own. */
   readonly trialsAsked: number | null;
@@ -120,9 +121,9 @@ function readFreshQuic(wanted = false, forbidden = false): boolean | null {
   return wanted || forbidden ? wanted : null;
 }
 
-/** How many trials, or pairs, an origin gets. */
+/** How many trials, or pairs at most, an origin gets. */
 export function trialsIn(mode: Mode, asked: number | null): number {
-  return asked ?? (mode === 'compare' ? DEFAULT_PAIRS : 1);
+  return asked ?? (mode === 'compare' ? MOST_PAIRS : 1);
 }
 
 /** The command, every value checked. Throws a Complaint for the first mistake. */

@@ -78,9 +78,35 @@ test('a cancelled lane is cut off and there is no margin', () => {
 
 test('compare draws two flags and the margin', () => {
   const pair = [trial([H3]), trial([H2])];
-  const text = textOf('compare', [race('compare', [...pair, ...pair, ...pair])]);
+  const text = textOf('compare', [race('compare', Array(8).fill(pair).flat())]);
   assert.equal(text.split('⚑').length - 1, 3, 'two flags and the legend');
-  assert.match(text, /HTTP\/3 connects 20 ms faster/);
+  assert.match(text, /HTTP\/3 connects 20\.0 ms faster/);
+});
+
+test('compare has a time for each protocol, never one for both', () => {
+  const pair = [trial([H3]), trial([H2])];
+  const [head = '', row = ''] = textOf('compare', [race('compare', Array(8).fill(pair).flat())]).split('\n');
+  assert.match(head, /^ORIGIN +PAIRS +FAILED +HTTP\/3 +TCP \+ TLS +HTTP\/3 IS$/);
+  assert.match(row, / 8 +0 +20\.0 ms +40\.0 ms +20\.0 ms faster$/);
+});
+
+test('pairs that decide nothing have no flag, no margin and nothing bold', () => {
+  const h3 = (establishedMs: number) => trial([{ ...H3, establishedMs }]);
+  const h2 = (establishedMs: number) => trial([{ ...H2, establishedMs }]);
+  const undecided = race('compare', [h3(20), h2(21), h2(19), h3(22), h3(20), h2(24)]);
+  const bold = (style: string, text: string): string => (style === 'bold' ? `*${text}*` : text);
+  const document = {
+    schema: 'photofinish.race/1',
+    mode: 'compare',
+    memory: 'none',
+    startDelayMs: 10,
+  } as const;
+  const text = raceText({ ...document, races: [undecided] }, bold);
+  assert.doesNotMatch(text, /⚑/);
+  assert.match(text, /│ established/);
+  assert.match(text, / no clear difference$/m);
+  assert.match(text, /^ +No clear difference: from HTTP\/2 3 ms faster to HTTP\/3 4 ms\n? +faster$/m);
+  assert.doesNotMatch(text, /\*[Nn]o clear/);
 });
 
 test('a failed lane says why in words', () => {

@@ -1,6 +1,9 @@
 // A race document for people: one table over all origins, then each origin's photo finish and verdict.
+import { gainStepMs, resultWords } from '@photofinish/shared/gain';
+import { formatMsTo } from '@photofinish/shared/markup';
 import type { AttemptError, CacheUse, OriginRace, RaceDocument, Trial } from '@photofinish/shared/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
+import { comparisonOf, wholePairs } from '@photofinish/shared/race-pairs';
 import { codeHint } from './codes.ts';
 import { type NetworkNames, NO_NAMES, networkLabel } from './network-names.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
@@ -37,6 +40,16 @@ const MANY_TRIALS: readonly Column[] = [
   { title: 'MAX', align: 'right' },
 ];
 
+/** A comparison has a time for each protocol, never one for both. */
+const PAIRS: readonly Column[] = [
+  { title: 'ORIGIN', align: 'left' },
+  { title: 'PAIRS', align: 'right' },
+  { title: 'FAILED', align: 'right' },
+  { title: 'HTTP/3', align: 'right' },
+  { title: 'TCP + TLS', align: 'right' },
+  { title: 'HTTP/3 IS', align: 'left' },
+];
+
 function remarkOf(trial: Trial): string {
   if (trial.cacheHit) return 'from the host cache';
   if (trial.lateH3) return 'HTTP/3 was late';
@@ -71,6 +84,28 @@ function manyTrialsRow(race: OriginRace, paint: Paint): Cell[] {
     { text: milliseconds(establishedMs?.median) },
     { text: milliseconds(establishedMs?.p95) },
     { text: milliseconds(establishedMs?.max) },
+  ];
+}
+
+function pairsRow(race: OriginRace, paint: Paint): Cell[] {
+  const { failed } = race.summary;
+  const comparison = comparisonOf(race);
+  const stepMs = comparison === null ? null : gainStepMs(comparison);
+  const time = (ms: number | undefined): Cell => ({
+    text: ms === undefined || stepMs === null ? milliseconds(null) : formatMsTo(ms, stepMs),
+  });
+  return [
+    { text: race.origin },
+    { text: String(wholePairs(race.trials).length) },
+    failed === 0 ? { text: '0' } : { text: String(failed), paint: (text) => paint('red', text) },
+    time(comparison?.h3Ms),
+    time(comparison?.h2Ms),
+    comparison === null
+      ? { text: '' }
+      : {
+          text: resultWords(comparison),
+          ...(comparison.quicker !== null && { paint: (text: string) => paint('bold', text) }),
+        },
   ];
 }
 
@@ -129,9 +164,15 @@ function networkLines({ memory, races }: RaceDocument, paint: Paint, names: Netw
 /** The whole text, without a final line break. */
 export function raceText(document: RaceDocument, paint: Paint, names: NetworkNames = NO_NAMES): string {
   const many = document.races.some((race) => race.trials.length > 1);
-  const rows = document.races.map((race) => (many ? manyTrialsRow(race, paint) : oneTrialRow(race, paint)));
+  const [columns, row] =
+    document.mode === 'compare'
+      ? [PAIRS, pairsRow]
+      : many
+        ? [MANY_TRIALS, manyTrialsRow]
+        : [ONE_TRIAL, oneTrialRow];
+  const rows = document.races.map((race) => row(race, paint));
   return [
-    ...table(many ? MANY_TRIALS : ONE_TRIAL, rows, paint),
+    ...table(columns, rows, paint),
     ...document.races.flatMap((race) => details(race, paint)),
     ...networkLines(document, paint, names),
   ].join('\n');

@@ -80,7 +80,7 @@ export function recordOf(raced: Raced): OriginRace {
     startDelayMs: rounded(headStartOf(raced)),
     atMs: raced.atMs,
     trials,
-    summary: { ...summaryOf(options.mode, trials), ...(cache !== null && { cache }) },
+    summary: { ...summaryOf(options.mode, trials, options.pairs), ...(cache !== null && { cache }) },
     discovered: discoveredBy(raced),
     ...(error !== null && { error }),
   };

@@ -3,6 +3,7 @@
 import type { Names } from '@photofinish/shared/discovered';
 import type { OriginParts } from '@photofinish/shared/origin';
 import type { AttemptError, Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
+import { MOST_PAIRS } from '@photofinish/shared/paired-comparison';
 import type { Progress } from '@photofinish/shared/wire';
 import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
@@ -13,7 +14,7 @@ import { MODE_RULES } from './modes.ts';
 import { type Decision, leavesH3Out, planTrial, raceRulesOf } from './plan.ts';
 import { type Raced, recordOf } from './race-record.ts';
 import { type Known, type Remembered, remember } from './remembered.ts';
-import { DEFAULT_PAIRS } from './series-defaults.ts';
+import { isSettled } from './series.ts';
 
 export interface RaceOptions {
   readonly origin: OriginParts;
@@ -23,8 +24,10 @@ export interface RaceOptions {
   readonly memory: Memory;
   /** How many trials, one after the other; `compare` counts `pairs` instead. */
   readonly trials: number;
-  /** Pairs of single-protocol trials in `compare`. */
+  /** The most pairs of single-protocol trials in `compare`, which ends when they have decided; left out: 15. */
   readonly pairs?: number;
+  /** After so long `compare` begins no further pair; left out: however long it takes. */
+  readonly seriesMs?: number;
   /** Head start of HTTP/3; null: by what is known of the path, else P2's. */
   readonly startDelayMs: number | null;
   /** The Connection Attempt Delay within a lane; without it by what is known of the path, else the draft's default. */
@@ -42,12 +45,12 @@ export interface RaceOptions {
   readonly onProgress?: (progress: Omit<Progress, 'id' | 'type'>) => void;
 }
 
-/** The modes of the trials to come, in order; in a series the order within a pair alternates. */
+/** The modes of the trials that may come, in order; in a series the order within a pair alternates. */
 function scheduleOf(options: RaceOptions): Mode[] {
   const rules = MODE_RULES[options.mode];
   if (rules.kind === 'race') return Array<Mode>(options.trials).fill(options.mode);
   const [first, second] = rules.pair;
-  return Array.from({ length: options.pairs ?? DEFAULT_PAIRS }, (_, pair): Mode[] =>
+  return Array.from({ length: options.pairs ?? MOST_PAIRS }, (_, pair): Mode[] =>
     pair % 2 === 0 ? [first, second] : [second, first],
   ).flat();
 }
@@ -139,7 +142,25 @@ function isUnfound(places: Places | Unfound): places is Unfound {
   return 'error' in places;
 }
 
-/** Runs the trials until one finds no place at all, or the signal is aborted. */
+/** Whether a series needs no further pair. */
+function isOver({ options }: Race, done: readonly DrivenTrial[], sinceMs: number): boolean {
+  const { mode, pairs = MOST_PAIRS, seriesMs = Number.POSITIVE_INFINITY, clock } = options;
+  if (MODE_RULES[mode].kind !== 'series') return false;
+  return isSettled(
+    done.map(({ trial }) => trial),
+    pairs,
+    clock.nowMs() - sinceMs >= seriesMs,
+  );
+}
+
+/** Why a race was ended from outside: the signal's own words, where it has any. */
+function cancelledError(signal: AbortSignal | undefined): AttemptError {
+  const reason: unknown = signal?.reason;
+  const said = reason instanceof Error && reason.name !== 'AbortError' ? reason.message : null;
+  return { code: 'cancelled', message: said ?? 'the race was cancelled' };
+}
+
+/** Runs the trials until one finds no place at all, they have decided a comparison, or the signal is aborted. */
 async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>> {
   const { options, schedule, memory } = race;
   const { clock, signal } = options;
@@ -147,6 +168,7 @@ async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>>
   const decisions: (Decision | null)[] = [];
   let places: Places | null = null;
   let atMs = clock.epochMs();
+  let sinceMs = clock.nowMs();
   const sofar = (error: AttemptError | null): Omit<Raced, 'options' | 'memory'> => ({
     atMs,
     done,
@@ -157,41 +179,38 @@ async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>>
   // First, for a process's first look-up would be charged for all that is loaded and seeded with the transports.
   if (!signal?.aborted) await prepare(schedule, options.contenders);
   for (const [index, mode] of schedule.entries()) {
-    if (signal?.aborted) break;
+    if (signal?.aborted) return sofar(cancelledError(signal));
     if (raceRulesOf(mode).discovers === 'before') {
       const found = await placesFor(options, queryOf(options, mode, memory), places);
-      if (signal?.aborted) break;
+      if (signal?.aborted) return sofar(cancelledError(signal));
       if (isUnfound(found)) return { ...sofar(found.error), names: found.names };
       places = found;
     }
-    if (index === 0) atMs = clock.epochMs();
+    if (index === 0) {
+      atMs = clock.epochMs();
+      sinceMs = clock.nowMs();
+    }
     const decision = memory.decision();
     const driven = await driveOne(race, index, places);
-    if (signal?.aborted) break;
+    if (signal?.aborted) return sofar(cancelledError(signal));
     if (driven.undiscovered !== null && done.length === 0)
       return { ...sofar(driven.undiscovered), names: driven.names };
     done.push(driven);
     decisions.push(decision);
     memory.learn(driven, clock.nowMs());
+    if (isOver(race, done, sinceMs)) break;
   }
   return sofar(null);
 }
 
-/** Why a race was ended from outside: the signal's own words, where it has any. */
-function cancelledError(signal: AbortSignal | undefined): AttemptError {
-  const reason: unknown = signal?.reason;
-  const said = reason instanceof Error && reason.name !== 'AbortError' ? reason.message : null;
-  return { code: 'cancelled', message: said ?? 'the race was cancelled' };
-}
-
 /**
- * Races one origin. `compare` gives two trials a pair, each of one protocol alone; every other mode gives `trials`.
- * With memory `full` what one trial taught counts in the next. A name without a place to connect to gives `error` and
+ * Races one origin. `compare` gives two trials a pair, each of one protocol alone, and ends when they have decided; every
+ * other mode gives `trials`. With memory `full` what one trial taught counts in the next. A name without a place to connect to gives `error` and
  * no trials. An abort ends everything at once: the finished trials stay, the one under way is left out, and `error` is
  * `cancelled`. Rejects only when a contender cannot be loaded.
  */
 export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
-  const { clock, signal } = options;
+  const { clock } = options;
   const schedule = scheduleOf(options);
   const memory = remember({
     memory: options.memory,
@@ -200,6 +219,5 @@ export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
     nowMs: clock.nowMs(),
   });
   const raced = await runTrials({ options, schedule, memory });
-  const cut = signal?.aborted && raced.done.length < schedule.length;
-  return recordOf({ options, memory, ...raced, error: cut ? cancelledError(signal) : raced.error });
+  return recordOf({ options, memory, ...raced });
 }

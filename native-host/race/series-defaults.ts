@@ -2,5 +2,5 @@
 
 /** The budget of a race that a message asks for; the command line is bound by its flag instead. */
 export const DEFAULT_TIMEOUT_MS = 3000;
-/** Pairs of `compare` behind a click: the fewest that yield a gain. */
-export const DEFAULT_PAIRS = 3;
+/** How long a comparison that a message asks for goes on while it is undecided; its pairs are at most 6 s long. */
+export const MOST_SERIES_MS = 45_000;

@@ -8,7 +8,7 @@ import type { HostCache } from '../cache/store.ts';
 import type { Settings } from '../config.ts';
 import { addressPolicy } from '../guard.ts';
 import type { Clock } from '../race/clock.ts';
-import { DEFAULT_PAIRS, DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
+import { DEFAULT_TIMEOUT_MS, MOST_SERIES_MS } from '../race/series-defaults.ts';
 import { openRacing } from '../racing.ts';
 import type { RaceRunner } from './session.ts';
 
@@ -18,7 +18,7 @@ export interface PortRacing {
   readonly clock: Clock;
 }
 
-/** Gives the runner of the races of one port: memory `full`, three pairs of `compare`, a fixed time-out. */
+/** Gives the runner of the races of one port: memory `full`, the pairs that `compare` needs, fixed time limits. */
 export async function racesOverPort({ settings, cache, clock }: PortRacing): Promise<RaceRunner> {
   const { ca, resolve: pins, resolver, allowPrivate } = settings;
   const policy = addressPolicy(allowPrivate);
@@ -29,7 +29,7 @@ export async function racesOverPort({ settings, cache, clock }: PortRacing): Pro
       origin: originParts(origin),
       memory: 'full',
       trials: 1,
-      pairs: DEFAULT_PAIRS,
       timeoutMs: DEFAULT_TIMEOUT_MS,
+      seriesMs: MOST_SERIES_MS,
     });
 }

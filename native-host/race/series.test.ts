@@ -1,0 +1,123 @@
+// How long a comparison goes on, in virtual time: while it is undecided, no longer, and within its limits.
+import '@photofinish/shared/english';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OriginRace } from '@photofinish/shared/outcome';
+import { comparePairs, type PairMs } from '@photofinish/shared/paired-comparison';
+import { randomNumbers, TAILS, tailed } from '@photofinish/shared/simulated-times.fixture';
+import { arrange, type Overrides, race } from './race-scene.ts';
+import { raceOrigin } from './run.ts';
+import type { Script } from './virtual-time.ts';
+
+const times = (...all: number[]): Script[] => all.map((handshakeMs) => ({ handshakeMs }));
+const pairsOf = ({ trials }: OriginRace): number => trials.length / 2;
+
+async function compare(h3: Script[], h2: Script[], over: Overrides = {}): Promise<OriginRace> {
+  return (await race(h3, h2, { mode: 'compare', ...over })).result;
+}
+
+test('pairs that agree end a comparison as soon as it is decided', async () => {
+  const result = await compare(times(10), times(90));
+  assert.equal(pairsOf(result), 7);
+  assert.equal(result.summary.gainMs, 80);
+  assert.deepEqual(result.summary.comparison, {
+    ...{ pairs: 7, most: 15, h3Ms: 10, h2Ms: 90, h3Quicker: 7, h2Quicker: 0 },
+    ...{ quicker: 'h3', lowMs: 80, highMs: 80 },
+  });
+  assert.equal(result.error, undefined);
+  assert.match(result.verdict.text, /\(80\.0 ms faster\)\.$/);
+});
+
+test('pairs that do not agree go on to fifteen, and then nothing is clear', async () => {
+  const turns = Array.from({ length: 15 }, (_, i) => (i % 2 === 0 ? 10 : 20));
+  const result = await compare(times(...turns), times(...turns.map((ms) => 30 - ms)));
+  assert.equal(pairsOf(result), 15);
+  assert.equal(result.summary.gainMs, null);
+  assert.equal(result.summary.comparison?.quicker, null);
+  assert.match(
+    result.verdict.text,
+    /no clear difference in 15 pairs \(from HTTP\/2 10 ms faster to HTTP\/3 10 ms faster\)\.$/,
+  );
+});
+
+test('whoever asks for more pairs, or fewer, gets at most those', async () => {
+  assert.equal(pairsOf(await compare(times(10), times(10), { pairs: 20 })), 20);
+  assert.equal(pairsOf(await compare(times(10), times(10), { pairs: 4 })), 4);
+  const one = await compare(times(10), times(90), { pairs: 1 });
+  assert.deepEqual([pairsOf(one), one.summary.gainMs, one.summary.comparison], [1, null, undefined]);
+});
+
+test('a difference too small to be worth a word decides nothing, however many pairs agree', async () => {
+  const result = await compare(times(100), times(101));
+  assert.deepEqual([pairsOf(result), result.summary.comparison?.quicker], [15, null]);
+});
+
+test('three pairs in a row that are none end it: what fails is told, and not compared', async () => {
+  const dead = { handshakeMs: 1, refusal: 'udp-refused' } as const;
+  const none = await compare([dead], times(20));
+  assert.deepEqual([pairsOf(none), none.summary.failed], [3, 3]);
+  assert.equal(none.error, undefined);
+  const [lost, up] = [dead, ...times(10)] as [Script, Script];
+  const some = await compare([up, lost, lost, up, lost, up, up, up, up, up, up], times(20));
+  assert.deepEqual([pairsOf(some), some.summary.gainMs], [11 - 1, 10], 'seven whole ones');
+});
+
+test('a comparison out of time begins no further pair, but has its first three', async () => {
+  const slow = await compare(times(500), times(500), { seriesMs: 100 });
+  assert.equal(pairsOf(slow), 3);
+  assert.equal(slow.error, undefined, 'nobody cancelled it');
+  // A pair is 40 ms of handshakes and twice 5 ms until the answer.
+  assert.equal(pairsOf(await compare(times(20), times(20), { seriesMs: 250 })), 5);
+});
+
+test('a comparison that is cut off is judged as one that might have gone on', async () => {
+  const abort = new AbortController();
+  const { time, options } = arrange(times(10), times(20), { mode: 'compare', signal: abort.signal });
+  // Six pairs of 40 ms are done, the seventh is not.
+  time.clock.after(250, () => abort.abort());
+  const result = await time.run(raceOrigin(options));
+  assert.deepEqual([pairsOf(result), result.error?.code], [6, 'cancelled']);
+  assert.deepEqual([result.summary.comparison?.most, result.summary.comparison?.quicker], [15, null]);
+  const whole = await compare(times(10), times(20), { pairs: 6 });
+  assert.equal(whole.summary.comparison?.quicker, 'h3', 'six of six that could not become more');
+});
+
+test('progress counts the trials that there may be', async () => {
+  const told = new Set<string>();
+  await compare(times(10), times(90), { onProgress: ({ trial, trials }) => told.add(`${trial}/${trials}`) });
+  assert.deepEqual([told.size, told.has('1/30'), told.has('14/30')], [14, true, true]);
+});
+
+/** The rule alone, over the same times: pair after pair until it is decided. */
+function ruleOver(pairsMs: readonly PairMs[]) {
+  for (let made = 3; ; made += 1) {
+    const result = comparePairs(pairsMs.slice(0, made), pairsMs.length);
+    if (result === null) throw new Error('three pairs are compared');
+    if (result.quicker !== null || made === pairsMs.length) return result;
+  }
+}
+
+for (const [h3Ms, h2Ms] of [
+  [40, 40],
+  [40, 50],
+  [300, 290],
+] as const)
+  test(`whole races of ${h3Ms} against ${h2Ms} ms with heavy tails come to what the rule gives, whose rates are simulated`, async () => {
+    const random = randomNumbers(1000 * h3Ms + h2Ms);
+    const time = (trueMs: number) => Math.round(1000 * tailed(trueMs, TAILS.heavy, random)) / 1000;
+    let named = 0;
+    for (let i = 0; i < 100; i += 1) {
+      const pairsMs = Array.from({ length: 15 }, () => ({ h3: time(h3Ms), h2: time(h2Ms) }));
+      const result = await compare(
+        times(...pairsMs.map(({ h3 }) => h3)),
+        times(...pairsMs.map(({ h2 }) => h2)),
+        { timeoutMs: 600_000 },
+      );
+      const expected = ruleOver(pairsMs);
+      assert.equal(result.summary.comparison?.quicker, expected.quicker);
+      assert.equal(pairsOf(result), expected.pairs);
+      assert.equal(result.summary.gainMs === null, expected.quicker === null);
+      if (expected.quicker !== null) named += 1;
+    }
+    assert.ok(h3Ms === h2Ms ? named < 15 : named > 0, `${named}`);
+  });

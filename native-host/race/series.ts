@@ -1,0 +1,16 @@
+// When a comparison has enough pairs: it goes on while they are undecided, and no longer.
+import type { Trial } from '@photofinish/shared/outcome';
+import { LEAST_PAIRS } from '@photofinish/shared/paired-comparison';
+import { compareTrials, wholePairs } from '@photofinish/shared/race-pairs';
+
+/**
+ * Whether the trials of a series decide it: they show a clear difference, or the last three pairs were none, so that
+ * what fails is told and not compared. A series whose time is up (`late`) ends with the first three pairs at the earliest.
+ * Never between the two trials of a pair.
+ */
+export function isSettled(trials: readonly Trial[], mostPairs: number, late: boolean): boolean {
+  const pairs = trials.length / 2;
+  if (!Number.isInteger(pairs) || pairs < LEAST_PAIRS) return false;
+  if (late || wholePairs(trials.slice(-2 * LEAST_PAIRS)).length === 0) return true;
+  return (compareTrials(trials, mostPairs)?.quicker ?? null) !== null;
+}
