@@ -91,14 +91,19 @@ test('alt-svc: learns over h2, then connects over h3; silent origins stay on h2'
   expect(stayed?.trials[0]?.adopted).toBe('h2');
 });
 
-test('compare: pairs never overlap and yield the gain', async ({ local, photofinish }) => {
+test('compare: pairs never overlap, and show who is quicker or that nothing is clear', async ({
+  local,
+  photofinish,
+}) => {
   const { stdout } = await photofinish(
     ...['race', local.origins.both.origin, '--mode', 'compare', '--trials', '3', ...COLD],
   );
   const race = documentOf(stdout).races[0];
   expect(race?.trials.every((t) => t.attempts.length === 1)).toBe(true);
   expect(race?.summary.adoption).toEqual({ h3: 3, h2: 3, 'http/1.1': 0 });
-  expect(race?.summary.gainMs).not.toBeNull();
+  // Three pairs are too few to be sure of anything.
+  expect(race?.summary).toMatchObject({ gainMs: null, comparison: { pairs: 3, most: 3, quicker: null } });
+  expect(race?.summary.establishedMs).toBeNull();
 });
 
 test('memory full: the second race is a cache hit, attempts HTTP/3 alone, and the cache shows it', async ({

@@ -90,7 +90,7 @@ function textsOf({ verdict }: Explanation): string {
 }
 
 const GAIN =
-  / HTTP\/3 (connects in [\d.]+ ms, HTTP\/2 in [\d.]+ ms \([\d.]+ ms (faster|slower)\)|and HTTP\/2 both connect in [\d.]+ ms)\.$/;
+  / HTTP\/3 connects in [\d.]+ ms, HTTP\/2 in [\d.]+ ms( \([\d.]+ ms (faster|slower)\)|: no clear difference in 15 pairs \(.*\))\.$/;
 
 const KINDS: readonly [Kind, Explanation['verdict']['code'], (port: number) => string, boolean][] = [
   ['both', 'h3-private-root', () => 'browsers refuse QUIC under private roots', true],
@@ -112,7 +112,7 @@ for (const [kind, code, words, h3Works] of KINDS)
     expect([v3?.mode, v3?.memory]).toEqual(['v3', 'none']);
     // Without an HTTPS record a first visit knows of TCP alone.
     expect(v3?.trials[0]?.adopted).toBe(kind === 'h1only' ? 'http/1.1' : 'h2');
-    expect(compare?.trials.length ?? 0).toBe(h3Works ? 6 : 0);
+    expect(compare !== null).toBe(h3Works);
     if (h3Works) expect(verdict.text).toMatch(GAIN);
   });
 

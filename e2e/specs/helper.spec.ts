@@ -98,8 +98,8 @@ async function behind(udpDelayMs: number | null, cache: string) {
       seen.length = 0;
       const origin = `https://${HOST}:${relay.port}`;
       const { stdout } = await runPhotofinish(['race', origin, ...args, ...reach, ...options]);
-      const trial = v.parse(raceDocumentSchema, JSON.parse(stdout)).races[0]?.trials[0];
-      return { trial };
+      const race = v.parse(raceDocumentSchema, JSON.parse(stdout)).races[0];
+      return { race, trial: race?.trials[0] };
     },
     /** The protocols of the requests that the last race sent; the server tells of them by a way of its own. */
     requests: () => seen.map(({ protocol }) => protocol),
@@ -109,6 +109,22 @@ async function behind(udpDelayMs: number | null, cache: string) {
     },
   };
 }
+
+test('a comparison of what plainly differs ends as soon as it is decided', async ({ dir }) => {
+  const origin = await behind(60, `${dir}/cache.db`);
+  try {
+    const { race } = await origin.race('--mode', 'compare', '--trials', '40');
+    const { comparison, gainMs, failed } = race?.summary ?? {};
+    expect(failed).toBe(0);
+    expect(comparison?.quicker).toBe('h2');
+    expect(gainMs).toBeLessThan(0);
+    // Seven pairs at the least, and a few more only where the machine was busier than the delay is long.
+    expect(comparison?.pairs).toBeGreaterThanOrEqual(7);
+    expect(comparison?.pairs).toBeLessThan(20);
+  } finally {
+    await origin.stop();
+  }
+});
 
 test('late HTTP/3 is learnt, sends no second request, and is adopted alone by the next process', async ({
   dir,

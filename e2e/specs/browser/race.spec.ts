@@ -20,20 +20,37 @@ for (const [kind, protocol, words] of CASES)
     const report = await exportedReport(popup, dir);
     const [origin] = report.sites[0]?.origins ?? [];
     expect(origin?.races[0]).toMatchObject({ mode: 'compare', origin: local.origins[kind].origin });
-    expect(origin?.races[0]?.trials).toHaveLength(6);
+    const pairs = (origin?.races[0]?.trials.length ?? 0) / 2;
+    // Where one protocol fails there is nothing to go on for.
+    if (kind === 'silent') expect([pairs >= 7, pairs <= 15]).toEqual([true, true]);
+    else expect(pairs).toBe(3);
   });
 
-test('both: three pairs give two flags, a margin and a gain', async ({ local, open, dir }) => {
+test('both: pairs until they decide, flags and a gain where they do, else the range', async ({
+  local,
+  open,
+  dir,
+}) => {
   const session = await open();
   const tab = await session.newTab();
   await tab.goto(local.origins.both.origin);
   const popup = await session.openPopup(tab);
   const result = await popup.race();
   expect(result.ok, result.words).toBe(true);
-  await expect(popup.part('finish-caption')).toMention('median of 3 pairs');
   await expect(popup.tab.find('#finish-drawing desc')).toMention('HTTP/3');
   const report = await exportedReport(popup, dir);
   const race = report.sites[0]?.origins[0]?.races[0];
-  expect(race?.summary.adoption).toEqual({ h3: 3, h2: 3, 'http/1.1': 0 });
-  expect(race?.summary.gainMs).not.toBeNull();
+  const { adoption, gainMs, comparison } = race?.summary ?? {};
+  const pairs = comparison?.pairs ?? 0;
+  await expect(popup.part('finish-caption')).toMention(`median of ${pairs} pairs`);
+  expect(pairs).toBeGreaterThanOrEqual(7);
+  expect(pairs).toBeLessThanOrEqual(15);
+  expect(adoption).toEqual({ h3: pairs, h2: pairs, 'http/1.1': 0 });
+  // Loopback itself decides which it is.
+  const clear = comparison?.quicker !== null;
+  expect([gainMs !== null, pairs === 15 || clear]).toEqual([clear, true]);
+  expect(result.words).toMatch(clear ? /^HTTP\/[23] connects [\d.]+ ms faster$/ : /^No clear difference: /);
+  await expect(popup.part('verdict')).toSay(
+    clear ? /\([\d.]+ ms (faster|slower)\)\.$/ : /no clear difference in 15 pairs/,
+  );
 });
