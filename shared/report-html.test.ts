@@ -43,7 +43,7 @@ test('every number of the plots stands in a table too', () => {
     /<td class="n">3<\/td><td class="n">1<\/td><td class="n zero">0<\/td><td class="n">2<\/td>/,
   );
   assert.match(html, /<b>75 %<\/b> <small>3 of 4<br>2 hidden<\/small>/);
-  assert.match(html, /<td class="n">11 ms<\/td>/);
+  assert.match(html, /<td class="n">11\.0 ms<\/td>/);
   assert.match(html, /10 ms, 11 ms, 12 ms/);
 });
 
@@ -106,6 +106,23 @@ test('gains stand pair by pair on an axis that holds 0, with what lies beyond it
   const fast = Array.from({ length: 40 }, () => 10);
   const outlier = comparison([...fast, 10], [...fast.map(() => 20), 9000]);
   assert.match(reportToHtml(report([reportOrigin({ races: [outlier] })])), /1 pair is off the scale/);
+});
+
+test('what is not clear is neither bold nor a filled dot, and no figure is finer than its spread', () => {
+  const pairs = [14.12, 15.34, 13.56, 14.78, 15.91, 13.23, 14.45, 19.67];
+  const unclear = comparison(pairs, pairs.toReversed());
+  const html = reportToHtml(report([reportOrigin({ races: [unclear] })]));
+  assert.match(html, /<td class="n">no clear difference<\/td>/);
+  assert.match(html, /<circle class="flag unclear"/);
+  assert.match(
+    html,
+    /<figcaption>No clear difference: from HTTP\/2 [\d.]+ ms faster to HTTP\/3 [\d.]+ ms faster, median of 8 pairs<br>/,
+  );
+  assert.match(html, /<td class="n">14 ms<\/td>/);
+  assert.doesNotMatch(html, /<td class="n">14\.\d* ms<\/td>/);
+  const clear = reportToHtml(report());
+  assert.match(clear, /<td class="n"><b>21\.0 → 11\.0 ms<\/b><\/td>/);
+  assert.match(clear, /<circle class="flag gains"/);
 });
 
 test('verdicts in another language than the page say which', () => {

@@ -23,7 +23,7 @@ function laneRow(lane: Lane): string {
   const trials = lane.trialsMs.map((ms) => formatMs(ms)).join(', ') || '–';
   const outcome = lane.state === 'established' ? say('reportEstablishedState') : laneWords(lane);
   const finished = say('countOf', { part: lane.established, whole: lane.tried });
-  return `<tr><th scope="row">${PROTOCOL_NAMES[lane.protocol]}</th><td>${esc(outcome)}</td>${ms(lane.state === 'absent' ? null : lane.startMs)}${ms(lane.transportMs)}${ms(lane.establishedMs)}${ms(lane.firstByteMs)}<td class="n">${finished}</td><td class="trials">${trials}</td></tr>`;
+  return `<tr><th scope="row">${PROTOCOL_NAMES[lane.protocol]}</th><td>${esc(outcome)}</td>${ms(lane.state === 'absent' ? null : lane.startMs)}${ms(lane.transportMs)}<td class="n">${lane.establishedMs === null ? '–' : laneWords(lane)}</td>${ms(lane.firstByteMs)}<td class="n">${finished}</td><td class="trials">${trials}</td></tr>`;
 }
 
 const LANE_COLUMNS = [

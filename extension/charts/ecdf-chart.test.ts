@@ -17,6 +17,12 @@ function chart(h3: readonly number[], h2: readonly number[], widthPx = 500): Ecd
   return { id: 'e', widthPx, title: 'T', description: 'D', series, maxMs: ecdfAxisMs(series) };
 }
 
+test('one late trial of a single comparison does not make the axis', () => {
+  const late = [10, 11, 11, 12, 12, 12, 13, 13, 14, 3000];
+  assert.ok(chart(late, late).maxMs < 30);
+  assert.ok(chart(late.slice(0, 9), [50]).maxMs > 50);
+});
+
 test('counting up to a time agrees with looking at each', () => {
   fc.assert(
     fc.property(times, fc.double({ min: -1, max: 6000, noNaN: true }), (sorted, ms) => {

@@ -41,8 +41,9 @@ export function ecdfAxisMs(series: readonly EcdfSeries[]): number {
   const ends = series
     .filter(({ valuesMs }) => valuesMs.length > 0)
     .map(({ valuesMs }) => {
-      const most = percentile(valuesMs, 1);
-      return Math.min(most, NOT_FAR * percentile(valuesMs, NEARLY_ALL));
+      // Rounded down, so that of a few trials too a single late one is beyond it.
+      const nearlyAll = valuesMs[Math.max(1, Math.floor(NEARLY_ALL * valuesMs.length)) - 1] ?? 0;
+      return Math.min(percentile(valuesMs, 1), NOT_FAR * nearlyAll);
     });
   return Math.max(1, ...ends) * 1.04;
 }

@@ -19,7 +19,7 @@ function laneNumbers(lane: Lane): string[] {
     PROTOCOL_NAMES[lane.protocol],
     lane.state === 'established' ? say('dashboardLaneEstablished') : laneWords(lane),
     ms(lane.state === 'absent' ? null : lane.startMs),
-    ms(lane.establishedMs),
+    lane.establishedMs === null ? '–' : laneWords(lane),
     ms(lane.firstByteMs),
     `${sayNumber(lane.established)} / ${sayNumber(lane.tried)}`,
     lane.trialsMs.map((ms) => formatMs(ms)).join(', ') || '–',
