@@ -1,6 +1,7 @@
 // A race as the helper and the command line run it: names resolved and guarded before the engine sees them, memory read
 // before and written after. Loaded with the first race, because the transports behind it are heavy.
 import { setFlagsFromString } from 'node:v8';
+import { isAllDisturbed, soundTrials } from '@photofinish/shared/conclusive';
 import { evidenceOfRace, isFailed, isH3, isUnanswered, reachOf } from '@photofinish/shared/evidence';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import { verdictOf } from '@photofinish/shared/verdict';
@@ -16,6 +17,7 @@ import type { Clock } from './race/clock.ts';
 import type { Contenders } from './race/drive.ts';
 import { h2Contender } from './race/h2.ts';
 import { h3Contender } from './race/h3.ts';
+import { watchEventLoop } from './race/lateness.ts';
 import type { Known } from './race/remembered.ts';
 import { type RaceOptions, raceOrigin } from './race/run.ts';
 import { readTrust } from './trust.ts';
@@ -35,7 +37,7 @@ export interface RacingParts {
 }
 
 /** What is asked of one race; how it is run, and what is remembered, is the business of this door. */
-export type RaceSpec = Omit<RaceOptions, 'discovery' | 'known' | 'contenders' | 'clock'>;
+export type RaceSpec = Omit<RaceOptions, 'discovery' | 'known' | 'contenders' | 'clock' | 'watchLateness'>;
 
 /** Runs one race to its record; with memory `full` the outcome is in the cache when it resolves. */
 export type Racing = (spec: RaceSpec) => Promise<OriginRace>;
@@ -71,11 +73,14 @@ function knownOf(parts: RacingParts, spec: RaceSpec): Known | null {
   };
 }
 
-/** Files an outcome; a race cut short, or one that never began, proves nothing about the host. */
+/**
+ * Files an outcome; a race cut short, or one that never began, proves nothing about the host, and nor does a trial that
+ * this machine's own lateness made.
+ */
 export function fileOutcome(cache: Pick<HostCache, 'recordRace'>, race: OriginRace): void {
-  if (race.error !== undefined) return;
+  if (race.error !== undefined || isAllDisturbed(race.trials)) return;
   try {
-    cache.recordRace(race);
+    cache.recordRace({ ...race, trials: [...soundTrials(race.trials)] });
   } catch (error) {
     // The answer is worth having even where it cannot be kept; the cache itself has told why.
     if (!(error instanceof CacheUnavailable)) throw error;
@@ -121,6 +126,7 @@ export async function openRacing(parts: RacingParts): Promise<Racing> {
       ...(known !== null && { known }),
       contenders,
       clock: parts.clock,
+      watchLateness: watchEventLoop,
     });
     if (raced.memory === 'full') fileOutcome(parts.cache, raced);
     return besideOthers(parts, raced);

@@ -17,6 +17,7 @@ const VERDICTS: Record<VerdictCode, readonly [means: SharedWordKey, remedy: Shar
   'h3-not-offered': ['verdictNotOfferedMeans', 'verdictNotOfferedRemedy'],
   'h3-available': ['verdictAvailableMeans', 'verdictAvailableRemedy'],
   unknown: ['verdictUnknownMeans', 'verdictUnknownRemedy'],
+  'machine-too-busy': ['verdictTooBusyMeans', 'verdictTooBusyRemedy'],
 };
 
 const FAILURES: Record<AttemptErrorCode, readonly [means: SharedWordKey, remedy: SharedWordKey]> = {

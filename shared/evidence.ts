@@ -1,5 +1,5 @@
 // What a verdict is reached from: attempts, what was discovered, the browser's own side, and other hosts on the network.
-import { conclusiveAttempts, isOurDoing } from './conclusive.ts';
+import { conclusiveAttempts, isAllDisturbed, isOurDoing, soundTrials } from './conclusive.ts';
 import type { Gain } from './gain.ts';
 import { type OriginParts, originParts } from './origin.ts';
 import type { Attempt, AttemptError, Discovered, NetworkEvidence, OriginRace } from './outcome.ts';
@@ -26,6 +26,8 @@ export interface Evidence {
   readonly gain: Gain | null;
   /** Why nothing was attempted at all. */
   readonly error?: AttemptError;
+  /** This machine was too late in every trial for any of them to be evidence. */
+  readonly tooBusy?: boolean;
   /** HTTP/3 was left out because the host cache remembers that it failed here. */
   readonly leftOut?: boolean;
   readonly network?: NetworkEvidence;
@@ -63,16 +65,18 @@ export function reachOf(attempts: readonly Attempt[]): Reach {
 
 /** The evidence that a finished race holds; `browser` adds what the browser itself did. */
 export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: BrowserEvidence): Evidence {
-  const attempts = race.trials.flatMap((trial) => trial.attempts);
+  const trials = soundTrials(race.trials);
+  const attempts = trials.flatMap((trial) => trial.attempts);
   // Mode `race` tries HTTP/3 first; where it did not, what memory holds against it was heeded.
-  const heeded = race.trials.some((trial) => trial.cacheHit) || (race.mode === 'race' && attempts.length > 0);
+  const heeded = trials.some((trial) => trial.cacheHit) || (race.mode === 'race' && attempts.length > 0);
   const leftOut = heeded && race.memory !== 'none' && !attempts.some(isH3);
   return {
     origin: originParts(race.origin),
-    attempts: race.trials.flatMap(conclusiveAttempts),
+    attempts: trials.flatMap(conclusiveAttempts),
     discovered: race.discovered,
     gain: comparisonOf(race),
     leftOut,
+    ...((isAllDisturbed(race.trials) || race.error?.disturbed) && { tooBusy: true }),
     ...(race.error !== undefined && race.error.code !== 'cancelled' && { error: race.error }),
     ...(race.otherHosts && { network: race.otherHosts }),
     ...(browser && { browser }),

@@ -1,6 +1,7 @@
 // What `photofinish explain` finds out about one origin, and the one rule that makes a verdict of it: discovery,
 // races in several modes, what the host cache remembers, and how other hosts fare on the same network.
 import * as v from 'valibot';
+import { isAllDisturbed, soundTrials } from './conclusive.ts';
 import { discoveredAlternativeSchema, namesSchema } from './discovered.ts';
 import { originSchema } from './origin.ts';
 import { ATTEMPT_ERROR_CODES, type Discovered, type OriginRace, originRaceSchema } from './outcome.ts';
@@ -77,9 +78,11 @@ export function discoveredIn(races: Races): Discovered {
 
 /** The evidence of all races together, with the gain of the comparison and what other hosts say of the network. */
 export function evidenceOfRaces(races: Races, network: Explanation['evidence']): Evidence {
+  const trials = finished(races).flatMap((race) => race.trials);
   return {
     ...evidenceOfRace(races.race),
-    attempts: finished(races).flatMap((race) => race.trials.flatMap((trial) => trial.attempts)),
+    attempts: soundTrials(trials).flatMap((trial) => trial.attempts),
+    tooBusy: isAllDisturbed(trials),
     discovered: discoveredIn(races),
     gain: races.compare === null ? null : comparisonOf(races.compare),
     network,

@@ -57,11 +57,20 @@ export const attemptErrorSchema = v.object({
   message: v.string(),
   /** With `certificate-invalid`. */
   reason: v.optional(v.picklist(CERTIFICATE_REASONS)),
+  /** Of a look-up: this machine was too late to hear an answer, so that none proves nothing. */
+  disturbed: v.optional(v.boolean()),
 });
 export type AttemptError = v.InferOutput<typeof attemptErrorSchema>;
 
 const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/**
+ * What a busy machine may have made of a trial. `times`: its times, what it reached is true all the same; `outcome`: also
+ * that an attempt ran out of time.
+ */
+export const DISTURBANCES = ['times', 'outcome'] as const;
+export type Disturbance = (typeof DISTURBANCES)[number];
 
 /** Times are milliseconds from the start of the trial; null: it did not come to that. */
 export const attemptSchema = v.object({
@@ -98,6 +107,10 @@ export const trialSchema = v.object({
   cacheHit: v.boolean(),
   /** HTTP/3 failed at some places and was left at others when another protocol was adopted: it is not lost. */
   h3Undecided: v.optional(v.boolean()),
+  /** What this machine's lateness cost until something was adopted, else until the end; absent: not measured. */
+  lateMs: v.optional(ms),
+  /** This machine was so late that the trial is no evidence, or its times are none; absent: it was not. */
+  disturbed: v.optional(v.picklist(DISTURBANCES)),
   attempts: v.array(attemptSchema),
 });
 export type Trial = v.InferOutput<typeof trialSchema>;

@@ -206,3 +206,32 @@ test('no times at all still give a drawing', () => {
 test('an axis of next to nothing has its zero', () => {
   assert.deepEqual(axisTicks(Number.MIN_VALUE), [0]);
 });
+
+test('compare: a pair that a busy machine disturbed counts for neither flag, and the caption says so', () => {
+  const race = comparison([10, 20, 30, 900], [110, 120, 130, 140]);
+  const trials = race.trials.map((t) =>
+    t.establishedMs === 900 ? { ...t, disturbed: 'times' as const } : t,
+  );
+  const finish = photoFinish({ ...race, trials, summary: { ...race.summary, gainMs: 100 } });
+  assert.deepEqual(
+    finish.lanes.map((lane) => lane.establishedMs),
+    [20, 120],
+  );
+  assert.equal(finish.caption, 'median of 3 of 4 pairs; this machine was too busy in 1 of 8 trials');
+});
+
+test('race: disturbed trials are drawn only where there are no others, and named unless the verdict does', () => {
+  const refused = attempt({
+    protocol: 'h3',
+    outcome: 'failed',
+    error: { code: 'udp-timeout', message: 'm' },
+  });
+  const disturbed = { ...trial([refused], null), disturbed: 'outcome' as const };
+  const reached = trial([attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 5 })]);
+  const finish = photoFinish(originRace([disturbed, disturbed, reached]));
+  assert.deepEqual([finish.lanes[0].state, finish.lanes[0].tried], ['established', 1]);
+  assert.match(finish.caption, /too busy in 2 of 3 trials$/);
+  const alone = photoFinish(originRace([disturbed]));
+  assert.equal(alone.lanes[0].state, 'failed');
+  assert.doesNotMatch(alone.caption, /busy/);
+});

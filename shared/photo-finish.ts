@@ -1,6 +1,7 @@
 // The photo finish as data: two lanes on one time axis, made from a race and drawn elsewhere (SVG, text).
 // Flags may be compared only in a `compare` run: a race cancels its loser, so its loser has no finish and no margin.
 import { attemptErrorWords } from './attempt-words.ts';
+import { isAllDisturbed, soundTrials, timedTrials } from './conclusive.ts';
 import { differenceWords, gainStepMs, rangeWords } from './gain.ts';
 import { formatMs, formatMsTo } from './markup.ts';
 import type { Attempt, AttemptErrorCode, ContenderName, Mode, OriginRace, Trial } from './outcome.ts';
@@ -222,11 +223,26 @@ function compareCaption(race: OriginRace): string {
   return comparisonOf(race) === null ? say('finishTooFew', { caption }) : caption;
 }
 
-function captionOf(race: OriginRace): string {
+function plainCaption(race: OriginRace): string {
   if (race.mode === 'compare') return compareCaption(race);
   const count = race.trials.length;
   if (race.mode === 'race') return say(count > 1 ? 'finishRaceMedian' : 'finishRace', { count });
   return say(count > 1 ? 'finishModeMedian' : 'finishMode', { mode: race.mode, count });
+}
+
+/** What the numbers are, and whether any were left out; where none is left the verdict itself says so. */
+function captionOf(race: OriginRace): string {
+  const caption = plainCaption(race);
+  const count = race.trials.length;
+  const busy = count - timedTrials(race.trials).length;
+  return busy === 0 || isAllDisturbed(race.trials)
+    ? caption
+    : say('finishDisturbed', { caption, busy, count });
+}
+
+/** The trials that are worth drawing: those that are evidence, rather than none all of them. */
+function drawnTrials(trials: readonly Trial[]): readonly Trial[] {
+  return [timedTrials(trials), soundTrials(trials)].find(({ length }) => length > 0) ?? trials;
 }
 
 /** A phrase made to stand as a sentence. */
@@ -285,7 +301,7 @@ export function finishOf(
 export function photoFinish(race: OriginRace): PhotoFinish {
   const comparison = comparisonOf(race);
   // What is compared is whole pairs, so the lanes stand where those put them.
-  const trials = comparison === null ? race.trials : wholePairs(race.trials).flat();
+  const trials = comparison === null ? drawnTrials(race.trials) : wholePairs(race.trials).flat();
   const stepMs = comparison === null ? null : gainStepMs(comparison);
   const [h3, h2] = CONTENDERS.map((contender) => ({ ...laneOf(trials, contender, race.mode), stepMs }));
   const lanes = [h3 ?? absentLane('h3'), h2 ?? absentLane('h2')] as const;

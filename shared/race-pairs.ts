@@ -1,14 +1,20 @@
 // The pairs of a `compare` race, and what they show. Everything that tells a gain asks here, of stored races too, so
 // that one rule judges them all: what a record says of its gain may be from before the rule.
+import { timedTrials } from './conclusive.ts';
 import type { OriginRace, Trial } from './outcome.ts';
 import { comparePairs, MOST_PAIRS, type PairedComparison, type PairMs } from './paired-comparison.ts';
 
-/** The pairs of a `compare` series in which both were established: trials 2n and 2n + 1, each of one protocol alone. */
+/**
+ * The pairs of a `compare` series in which both were established while this machine was not late: trials 2n and 2n + 1,
+ * each of one protocol alone.
+ */
 export function wholePairs(trials: readonly Trial[]): Trial[][] {
   const pairs = Array.from({ length: Math.floor(trials.length / 2) }, (_, i) =>
     trials.slice(2 * i, 2 * i + 2),
   );
-  return pairs.filter((pair) => pair.every((trial) => trial.establishedMs !== null));
+  return pairs.filter(
+    (pair) => timedTrials(pair).filter((trial) => trial.establishedMs !== null).length === 2,
+  );
 }
 
 /** Times of the whole pairs in which each side had its turn; `h2` is TCP and TLS, whatever ALPN then gave. */

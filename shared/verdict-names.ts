@@ -13,6 +13,7 @@ const NAMES: Record<VerdictCode, SharedWordKey> = {
   'h3-not-offered': 'verdictNameNotOffered',
   'h3-available': 'verdictNameAvailable',
   unknown: 'verdictNameUnknown',
+  'machine-too-busy': 'verdictNameTooBusy',
 };
 
 /** A verdict's short name, for example `HTTP/3 used`. */

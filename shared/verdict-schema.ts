@@ -13,6 +13,7 @@ export const VERDICT_CODES = [
   'h3-not-offered',
   'h3-available',
   'unknown',
+  'machine-too-busy',
 ] as const;
 export type VerdictCode = (typeof VERDICT_CODES)[number];
 

@@ -18,7 +18,8 @@ import {
   unresolved,
   wrongName,
 } from './evidence.fixture.ts';
-import { type Evidence, verdictOf } from './verdict.ts';
+import { originRace, trial } from './race-samples.fixture.ts';
+import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 import type { VerdictCode } from './verdict-schema.ts';
 
 type Row = readonly [string, Partial<Evidence>, VerdictCode, VerdictCode[], RegExp?];
@@ -505,3 +506,30 @@ for (const [name, change, code, findings, words] of [
       assert.doesNotMatch(text, /[!{}]|undefined|null/);
     }
   });
+
+test('a race that this machine was too busy for in every trial is evidence of nothing', () => {
+  const limits = [h3(silent), h2({ code: 'tcp-timeout', message: 'no answer' })];
+  const disturbed = { ...trial(limits, null), disturbed: 'outcome' as const };
+  const verdict = verdictOf(evidenceOfRace(originRace([disturbed, disturbed])));
+  assert.equal(verdict.code, 'machine-too-busy');
+  assert.match(verdict.text, /this machine was too busy/);
+  assert.doesNotMatch(verdict.text, /firewall|UDP|TCP|down/);
+  assert.deepEqual(verdict.findings, []);
+  const sound = verdictOf(evidenceOfRace(originRace([disturbed, trial([h3(), h2()])])));
+  assert.equal(sound.code, 'h3-available', 'one trial that was not disturbed is enough');
+});
+
+test('disturbed times leave what was reached as it is', () => {
+  const timed = { ...trial([h3(), h2()]), disturbed: 'times' as const };
+  assert.equal(verdictOf(evidenceOfRace(originRace([timed]))).code, 'h3-available');
+});
+
+test('what the browser did stands before a race that this machine was too busy for', () => {
+  const disturbed = { ...trial([h3(silent), h2(dead)], null), disturbed: 'outcome' as const };
+  const browser = { lastProtocol: 'h3', visitsSinceAdvertised: 5 } as const;
+  const verdict = verdictOf(evidenceOfRace(originRace([disturbed]), browser));
+  assert.deepEqual(
+    [verdict.code, ...verdict.findings.map(({ code }) => code)],
+    ['h3-used', 'machine-too-busy'],
+  );
+});

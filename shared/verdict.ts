@@ -230,6 +230,7 @@ function unexplained(facts: Facts): Finding {
 }
 
 function raceFindings(facts: Facts): Finding[] {
+  if (facts.evidence.tooBusy) return [{ code: 'machine-too-busy', text: say('verdictTooBusy') }];
   const dead = deadFinding(facts);
   if (dead !== null) return [dead];
   const wrong = (leads: boolean): Finding[] =>

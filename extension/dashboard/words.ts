@@ -86,6 +86,7 @@ const MEANINGS: Record<VerdictCode, WordKey> = {
   'h3-not-offered': 'dashboardNotOfferedWhat',
   'h3-available': 'dashboardAvailableWhat',
   unknown: 'dashboardUnknownWhat',
+  'machine-too-busy': 'dashboardTooBusyWhat',
 };
 
 /** What a verdict means, in one sentence. */

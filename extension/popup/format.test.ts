@@ -111,6 +111,12 @@ test('where no gain is measured it is said, unless a race showed that there is n
     unmeasuredWords(view('a.test', { race, verdict: { code: 'h3-used', text: 'Used.', findings: [] } }));
   assert.match(said(null), /^HTTP\/3 gain not measured; race it to find out\.$/);
   assert.equal(unmeasuredWords(view('a.test')), '', 'a verdict that knows nothing asks for a race itself');
+  const busy = { code: 'machine-too-busy', text: 'Race it again.', findings: [] } as const;
+  assert.equal(
+    unmeasuredWords(view('a.test', { verdict: { ...busy, findings: [] } })),
+    '',
+    'and so does this one',
+  );
   assert.match(said(comparison([10, 11], [20, 21])), /gain not measured/);
   assert.match(said(raced), /gain not measured/);
   assert.doesNotMatch(said(compared(20)), /gain not measured/);

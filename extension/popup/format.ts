@@ -62,7 +62,8 @@ function isUnmeasured({ race }: OriginView): boolean {
 /** That nobody knows what HTTP/3 gains at an origin, and that a race would tell; it stands beside the button for one. */
 export function unmeasuredWords(view: OriginView): string {
   // Of an origin nothing is known of, the verdict itself asks for a race.
-  return view.verdict.code !== 'unknown' && isUnmeasured(view) ? say('popupGainUnmeasured') : '';
+  const asked = ['unknown', 'machine-too-busy'].includes(view.verdict.code);
+  return !asked && isUnmeasured(view) ? say('popupGainUnmeasured') : '';
 }
 
 const REASONS: Record<UnknownReason, WordKey> = {

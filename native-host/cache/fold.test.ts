@@ -78,6 +78,13 @@ test('HTTP/3 that failed at one address and was left at the others is not backed
   assert.equal(fold(HOST, [left], NOW).h3BackOffUntilMs, null);
 });
 
+test('times that a busy machine disturbed are not learnt, what was reached is', () => {
+  const late = { ...trial(up('h3')), disturbed: 'times' as const };
+  const host = fold(HOST, [late], NOW);
+  assert.deepEqual([host.h3AtMs, host.h3RttMs, host.h3HandshakeMs], [NOW, null, null]);
+  assert.deepEqual(foldAddresses(new Map(), race([late]), NOW), []);
+});
+
 test('HTTP/3 is fresh for the ma that the same race heard', () => {
   const discovered = { altSvc: 'h3=":443"; ma=60', knownRoot: false };
   const host = fold(HOST, [trial(up('h3'))], NOW, { discovered });

@@ -1,6 +1,6 @@
 // How a race's outcome and a browser's observation change a host's record, pure: the one way in which evidence becomes
 // memory, and the one place where the two are reconciled.
-import { conclusiveAttempts, isOurDoing } from '@photofinish/shared/conclusive';
+import { conclusiveAttempts, isOurDoing, timedTrials } from '@photofinish/shared/conclusive';
 import type { Observation } from '@photofinish/shared/observation';
 import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
 import { foldAltSvc, foldMisdirected, foldServices, type Hearing } from './advertised.ts';
@@ -133,7 +133,7 @@ export function foldAddresses(
 ): AddressRecord[] {
   const { origin, network } = race;
   const next = new Map<string, AddressRecord>();
-  for (const attempt of race.trials.flatMap((t) => t.attempts)) {
+  for (const attempt of timedTrials(race.trials).flatMap((t) => t.attempts)) {
     const rttMs = rttSampleMs(attempt);
     if (rttMs === null) continue;
     const { address } = attempt;
@@ -160,7 +160,7 @@ export function foldAddresses(
  * | browser answered from a cache, a service worker or a prefetch | nothing at all |
  * | Alt-Svc header or HTTPS record, whoever heard it | nothing: it replaces what is *advertised*, and that alone |
  *
- * Measured times are of races alone.
+ * Measured times are of races alone, and of no trial that a busy machine disturbed.
  */
 export function foldRace(host: HostRecord, { race, heard }: FinishedRace, nowMs: number): HostRecord {
   const attempts = race.trials.flatMap((t) => t.attempts);
@@ -168,7 +168,8 @@ export function foldRace(host: HostRecord, { race, heard }: FinishedRace, nowMs:
   const tcp = attempts.filter((a) => a.protocol !== 'h3');
   let next = foldServices(host, race.discovered.names, nowMs);
   if (heard !== null) next = foldAltSvc(next, heard.altSvc, { atMs: nowMs, by: 'race', ageMs: heard.ageMs });
-  next = foldMeasurements(foldMisdirected(next, attempts, nowMs), attempts, nowMs);
+  const timed = timedTrials(race.trials).flatMap((t) => t.attempts);
+  next = foldMeasurements(foldMisdirected(next, attempts, nowMs), timed, nowMs);
   const tcpUp = established(tcp);
   if (tcpUp !== undefined) {
     next = { ...next, tcpProtocol: tcpUp.protocol, tcpAtMs: nowMs };

@@ -235,3 +235,16 @@ test('other hosts are counted in words, and only those that TCP reached speak ag
   assert.match(said(1, 0), /reached 1 other host here and failed for none\./);
   assert.match(said(2, 1), /reached 2 other hosts here, and failed for 1 that TCP reached\./);
 });
+
+test('that this machine was too busy is said once, and not where the verdict says so', () => {
+  const [trial] = race([h2]).trials;
+  assert.ok(trial);
+  const disturbed = race([h2], { trials: [{ ...trial, disturbed: 'times' }] });
+  const times = (text: string): number => text.split('too busy').length - 1;
+  const some = explanation({ race: disturbed, v3: disturbed, compare: null });
+  assert.equal(times(explanationText(some)), 1);
+  assert.match(explanationText(some), /too busy in 2 of 2 trials/);
+  const none = { code: 'machine-too-busy', text: 'This machine was too busy.', findings: [] } as const;
+  const all = explanation({ race: disturbed, verdict: { ...none, findings: [] } });
+  assert.equal(times(explanationText(all)), 1);
+});

@@ -1,5 +1,6 @@
 // An explanation for people: the verdict first, then the evidence it rests on, section by section, 80 columns wide.
 import { attemptErrorWords } from '@photofinish/shared/attempt-words';
+import { timedTrials } from '@photofinish/shared/conclusive';
 import type {
   DiscoveredAddress,
   DiscoveredAlternative,
@@ -162,6 +163,16 @@ function attemptLines(race: OriginRace, { host: ownHost }: OriginParts, paint: P
   ];
 }
 
+/** That trials say nothing; of the comparison its own caption does, and where none are left the verdict. */
+function busyWords({ verdict, race, v3, altSvc }: Explanation): string[] {
+  const trials = [race, v3, altSvc].flatMap((each) => each?.trials ?? []);
+  const busy = trials.length - timedTrials(trials).length;
+  if (busy === 0 || verdict.code === 'machine-too-busy') return [];
+  return [
+    `This machine was too busy in ${busy} of ${plural(trials.length, 'trial')}; what that may have falsified is left out.`,
+  ];
+}
+
 function raceSection(race: OriginRace, origin: OriginParts, paint: Paint): string[] {
   if (race.error !== undefined && race.trials.length === 0) {
     const remedy = race.error.code === 'blocked' ? ' Allow it with --allow-private.' : '';
@@ -240,9 +251,11 @@ export function explanationText(
   const section = (title: string, body: readonly string[]): string[] => ['', paint('bold', title), ...body];
   return [
     paint('bold', explanation.origin),
-    ...[verdict.text, ...verdict.findings.map(({ text }) => `Also: ${text}`)].flatMap((text) =>
-      wrapped(printable(text), INDENT),
-    ),
+    ...[
+      verdict.text,
+      ...verdict.findings.map(({ text }) => `Also: ${text}`),
+      ...busyWords(explanation),
+    ].flatMap((text) => wrapped(printable(text), INDENT)),
     ...lines(
       `(verdict ${verdict.code}, on network ${networkLabel(network, names)})`,
       `What this means: ${codeHint(verdict.code)}`,

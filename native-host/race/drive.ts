@@ -10,8 +10,10 @@ import type { Discovering, DiscoveryNews, DiscoveryQuery, LiveDiscovery } from '
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { Clock } from './clock.ts';
 import type { Answered, AttemptFailure, Contender, Established, RunningAttempt } from './contender.ts';
+import { withLateness } from './disturbance.ts';
 import { createTrial } from './engine.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
+import { type Lateness, NEVER_LATE, type WatchLateness } from './lateness.ts';
 import { notInTime } from './look-up.ts';
 import type { TrialPlan } from './plan.ts';
 
@@ -36,6 +38,8 @@ export interface Drive {
   readonly believes: (alternative: Alternative) => boolean;
   readonly contenders: Contenders;
   readonly clock: Clock;
+  /** Without it nothing counts as late. */
+  readonly watchLateness: WatchLateness | null;
   readonly signal: AbortSignal | null;
   readonly listener: TrialListener | null;
 }
@@ -75,7 +79,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
   const attempts: Entry[] = [];
   const timers = new Map<TimerName, () => void>();
   const knownRoot: Record<ContenderName, boolean | null> = { h3: null, h2: null };
-  const ended = new AbortController();
+  const over = new AbortController();
   const followed: Names[] = [];
   let arrived: { readonly event: TrialEvent; readonly atMs: number }[] = [];
   /** Handshakes of contenders whose results may be told late. */
@@ -84,6 +88,8 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
   let undiscovered: AttemptError | null = null;
   let heard = false;
   let live: LiveDiscovery | null = null;
+  const late = drive.watchLateness?.() ?? NEVER_LATE;
+  let lateAtAdoption: Lateness | null = null;
 
   return new Promise((resolve) => {
     const onAbort = (): void => feed({ type: 'cancelled' });
@@ -208,7 +214,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
 
     function follow(attempt: number): void {
       const { alternatives } = entryOf(attempt);
-      void discovery.follow(origin, alternatives, ended.signal).then(({ endpoints, names }) => {
+      void discovery.follow(origin, alternatives, over.signal).then(({ endpoints, names }) => {
         followed.push(names);
         feed({ type: 'alternatives', attempt, endpoints });
       });
@@ -226,13 +232,26 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
 
     async function finish(): Promise<void> {
       signal?.removeEventListener('abort', onAbort);
-      ended.abort(OVER);
+      over.abort(OVER);
       live?.cancel();
+      const ended = late.read();
+      late.end();
       // Ended attempts still have to say how many packets they took.
       await Promise.all(attempts.map((entry) => entry.told));
-      if (live !== null && !heard) undiscovered = notInTime(plan.timeoutMs);
+      if (live !== null && !heard) undiscovered = notInTime(plan.timeoutMs, ended);
       const names = live?.names() ?? null;
-      resolve({ trial: machine.record(), altSvc, knownRoot, names, followed, undiscovered });
+      const record = machine.record();
+      const decided = record.adopted === null ? null : lateAtAdoption;
+      const trial =
+        drive.watchLateness === null
+          ? record
+          : withLateness(record, { decided: decided ?? ended, ended }, plan.timeoutMs);
+      resolve({ trial, altSvc, knownRoot, names, followed, undiscovered });
+    }
+
+    function tell({ event, contender, atMs }: TrialAction & { type: 'tell' }): void {
+      if (event === 'adopted') lateAtAdoption = late.read();
+      drive.listener?.(event, contender, atMs);
     }
 
     function perform(action: TrialAction): void {
@@ -241,7 +260,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
       else if (action.type === 'follow') follow(action.attempt);
       else if (action.type === 'end') entryOf(action.attempt).running.cancel();
       else if (action.type === 'timer') setTimer(action.timer, action.atMs);
-      else if (action.type === 'tell') drive.listener?.(action.event, action.contender, action.atMs);
+      else if (action.type === 'tell') tell(action);
       else void finish();
     }
 
@@ -257,6 +276,6 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
 
     for (const action of machine.start()) perform(action);
     if (drive.live !== null) live = discovery.begin(drive.live, onNews);
-    if (ended.signal.aborted) live?.cancel();
+    if (over.signal.aborted) live?.cancel();
   });
 }

@@ -63,7 +63,7 @@ export function remember({ memory, known, host: own, nowMs }: Beginning): Rememb
     believes,
     altSvc: () => altSvc,
     learn(driven, atMs) {
-      if (memory !== 'full') return;
+      if (memory !== 'full' || driven.trial.disturbed === 'outcome') return;
       decision = decisionOf([driven.trial]);
       for (const attempt of driven.trial.attempts.filter(isMisdirectedAlternative))
         misdirected.add(`${attempt.host ?? own}:${attempt.port}`);

@@ -9,6 +9,7 @@ import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discove
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { Clock } from './clock.ts';
 import { type Contenders, type DrivenTrial, driveTrial } from './drive.ts';
+import type { WatchLateness } from './lateness.ts';
 import { lookUp } from './look-up.ts';
 import { MODE_RULES } from './modes.ts';
 import { type Decision, leavesH3Out, planTrial, raceRulesOf } from './plan.ts';
@@ -41,6 +42,8 @@ export interface RaceOptions {
   readonly known?: Known;
   readonly contenders: Contenders;
   readonly clock: Clock;
+  /** How late this machine is; without it nothing counts as late. */
+  readonly watchLateness?: WatchLateness;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Omit<Progress, 'id' | 'type'>) => void;
 }
@@ -93,8 +96,8 @@ async function placesFor(
 ): Promise<Places | Unfound> {
   const advertised = query.alternatives.map(({ host, port }) => `${host}:${port}`).join();
   if (last?.advertised === advertised) return last;
-  const { discovery, timeoutMs, clock, signal = null } = options;
-  const found = await lookUp({ discovery, query, timeoutMs, clock, signal });
+  const { discovery, timeoutMs, clock, watchLateness = null, signal = null } = options;
+  const found = await lookUp({ discovery, query, timeoutMs, clock, watchLateness, signal });
   if (found.ok) return { endpoints: found.endpoints, names: found.names, advertised };
   return last ?? found;
 }
@@ -131,6 +134,7 @@ function driveOne({ options, schedule, memory }: Race, index: number, places: Pl
     believes: memory.believes,
     contenders: options.contenders,
     clock,
+    watchLateness: options.watchLateness ?? null,
     signal: options.signal ?? null,
     listener: onProgress
       ? (event, contender, atMs) => onProgress({ event, contender, ...at, atMs: Math.max(0, atMs) })

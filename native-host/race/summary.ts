@@ -1,4 +1,5 @@
 // One summary per series of trials: counts, statistics over adopted trials, and what its pairs show, if it is `compare`.
+import { timedTrials } from '@photofinish/shared/conclusive';
 import { gainMsOf } from '@photofinish/shared/gain';
 import type { CacheUse, Comparison, Mode, Summary, Trial } from '@photofinish/shared/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/paired-comparison';
@@ -20,7 +21,7 @@ function compared(trials: readonly Trial[], mostPairs: number): Pick<Summary, 'g
  */
 export function summaryOf(mode: Mode, trials: readonly Trial[], mostPairs: number = MOST_PAIRS): Summary {
   const adopted = (protocol: Trial['adopted']): number => trials.filter((t) => t.adopted === protocol).length;
-  const times = trials.flatMap((t) => (t.establishedMs === null ? [] : [t.establishedMs]));
+  const times = timedTrials(trials).flatMap((t) => (t.establishedMs === null ? [] : [t.establishedMs]));
   const series = MODE_RULES[mode].kind === 'series';
   return {
     trials: trials.length,

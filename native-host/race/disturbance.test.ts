@@ -1,0 +1,154 @@
+// When lateness may have made what a trial says, and when it cannot have; then whole races on virtual time beside an event
+// loop that is said to be late.
+import '@photofinish/shared/english';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AttemptErrorCode, Trial } from '@photofinish/shared/outcome';
+import { attempt, trial } from '@photofinish/shared/race-samples.fixture';
+import { withLateness } from './disturbance.ts';
+import type { Lateness, WatchLateness } from './lateness.ts';
+import { race } from './race-scene.ts';
+
+const LIMIT_MS = 3000;
+const NONE: Lateness = { worstMs: 0, totalMs: 0 };
+
+function established(establishedMs: number): Trial {
+  return trial([attempt({ protocol: 'h3', outcome: 'adopted', establishedMs })]);
+}
+
+function failed(code: AttemptErrorCode): Trial {
+  return trial([attempt({ protocol: 'h3', outcome: 'failed', error: { code, message: code } })], null);
+}
+
+function disturbed(of: Trial, lateness: Lateness, limitMs = LIMIT_MS): Trial['disturbed'] {
+  return withLateness(of, { decided: lateness, ended: lateness }, limitMs).disturbed;
+}
+
+test('a limit that ran out while half of it was lost proves nothing', () => {
+  for (const code of ['udp-timeout', 'tcp-timeout', 'handshake-timeout', 'response-timeout'] as const) {
+    assert.equal(disturbed(failed(code), { worstMs: 1500, totalMs: 1500 }), 'outcome', code);
+    assert.equal(disturbed(failed(code), { worstMs: 1499, totalMs: 1499 }), undefined, code);
+  }
+});
+
+test('a stall that means everything to a short limit means nothing to a long one', () => {
+  const stall = { worstMs: 200, totalMs: 200 };
+  assert.equal(disturbed(failed('udp-timeout'), stall, 300), 'outcome');
+  assert.equal(disturbed(failed('udp-timeout'), stall, 3000), undefined);
+});
+
+test('many short delays cost an attempt no more than it has turns to wait for', () => {
+  assert.equal(disturbed(failed('udp-timeout'), { worstMs: 20, totalMs: 2500 }), undefined);
+  assert.equal(disturbed(failed('udp-timeout'), { worstMs: 200, totalMs: 2500 }), 'outcome');
+});
+
+test('what the peer or the network said was so, however late it was heard', () => {
+  const stall = { worstMs: 2900, totalMs: 2900 };
+  for (const code of ['udp-refused', 'tcp-refused', 'certificate-invalid', 'connection-closed'] as const)
+    assert.equal(disturbed(failed(code), stall), undefined, code);
+  assert.equal(disturbed(established(2950), stall), 'times', 'a handshake that was is no less true');
+});
+
+test('times are disturbed by a fifth of themselves, and by less than 50 ms never', () => {
+  const stall = (ms: number): Lateness => ({ worstMs: ms, totalMs: ms });
+  assert.equal(disturbed(established(49), stall(49)), undefined, 'what a trial itself keeps the loop for');
+  assert.equal(disturbed(established(60), stall(50)), 'times');
+  assert.equal(disturbed(established(1000), stall(199)), undefined);
+  assert.equal(disturbed(established(1000), stall(200)), 'times');
+});
+
+test('lateness after the decision does not touch its times', () => {
+  const ended = { worstMs: 1000, totalMs: 1000 };
+  const after = withLateness(established(20), { decided: NONE, ended }, LIMIT_MS);
+  assert.deepEqual([after.lateMs, after.disturbed], [0, undefined]);
+});
+
+/** An event loop that is late in the trials named, by so much. */
+function lateIn(trials: readonly number[], lateness: Lateness): WatchLateness {
+  let begun = 0;
+  return () => {
+    const late = trials.includes(begun) ? lateness : NONE;
+    begun += 1;
+    return { read: () => late, end() {} };
+  };
+}
+
+const SILENT = [{ handshakeMs: null }];
+const STALLED = { worstMs: 2000, totalMs: 2000 };
+
+test('without a measure of lateness a trial says nothing of it', async () => {
+  const { result } = await race([{ handshakeMs: 20 }], [{ handshakeMs: 30 }]);
+  assert.ok(result.trials.every((t) => !('lateMs' in t) && !('disturbed' in t)));
+});
+
+test('a race that is disturbed in all trials says so and nothing else', async () => {
+  const { result } = await race(SILENT, SILENT, {
+    trials: 2,
+    // The first watch is of the look-up.
+    watchLateness: lateIn([1, 2], STALLED),
+  });
+  assert.deepEqual(
+    result.trials.map((t) => [t.disturbed, t.adopted, t.attempts.length]),
+    [
+      ['outcome', null, 2],
+      ['outcome', null, 2],
+    ],
+    'kept, but no evidence',
+  );
+  assert.equal(result.verdict.code, 'machine-too-busy');
+  assert.doesNotMatch(result.verdict.text, /UDP|TCP|firewall|down|server/);
+  assert.deepEqual(result.verdict.findings, []);
+  assert.deepEqual([result.summary.trials, result.summary.failed], [2, 2]);
+});
+
+test('the trials that were not disturbed decide', async () => {
+  const { result } = await race([...SILENT, { handshakeMs: 20 }], SILENT, {
+    mode: 'h3',
+    trials: 2,
+    watchLateness: lateIn([1], STALLED),
+  });
+  assert.deepEqual(
+    result.trials.map((t) => t.disturbed),
+    ['outcome', undefined],
+  );
+  assert.equal(result.verdict.code, 'h3-available');
+});
+
+test('a disturbed trial teaches the next one nothing', async () => {
+  const late = { memory: 'full', trials: 2, watchLateness: lateIn([1], STALLED) } as const;
+  const onTime = { ...late, watchLateness: lateIn([], NONE) };
+  const peers = [SILENT, [{ handshakeMs: 30 }]] as const;
+  const cacheHits = async (options: typeof late) =>
+    (await race([...peers[0]], [...peers[1]], options)).result.trials.map((t) => t.cacheHit);
+  assert.deepEqual(await cacheHits(onTime), [false, true], 'HTTP/3 was silent, so HTTP/2 it is');
+  assert.deepEqual(await cacheHits(late), [false, false]);
+});
+
+test('disturbed times are in no median and in no pair', async () => {
+  const options = { mode: 'compare', pairs: 4 } as const;
+  const h3 = [{ handshakeMs: 300 }, { handshakeMs: 20 }, { handshakeMs: 20 }, { handshakeMs: 20 }];
+  const late = lateIn([1], { worstMs: 280, totalMs: 280 });
+  const { result } = await race(h3, [{ handshakeMs: 50 }], { ...options, watchLateness: late });
+  assert.equal(result.trials[0]?.disturbed, 'times');
+  assert.equal(result.summary.gainMs, 30);
+  assert.equal(result.summary.establishedMs?.max, 50);
+  const few = await race(h3, [{ handshakeMs: 50 }], {
+    ...options,
+    pairs: 3,
+    watchLateness: lateIn([1], STALLED),
+  });
+  assert.equal(few.result.summary.gainMs, null, 'two pairs are left');
+  assert.equal(few.result.verdict.code, 'h3-not-advertised', 'what was reached was reached');
+});
+
+test('a look-up that this machine was too late for is not the name’s failure', async () => {
+  const dns = { takesMs: null };
+  const { result } = await race([], [], { dns, watchLateness: lateIn([0], STALLED) });
+  assert.deepEqual([result.error?.code, result.error?.disturbed], ['dns-failed', true]);
+  assert.equal(result.verdict.code, 'machine-too-busy');
+  const unheard = await race([], [], { dns, watchLateness: lateIn([], NONE) });
+  assert.equal(unheard.result.error?.disturbed, undefined);
+  assert.equal(unheard.result.verdict.code, 'unknown');
+  const live = await race([], [], { dns, mode: 'v3', watchLateness: lateIn([0], STALLED) });
+  assert.equal(live.result.verdict.code, 'machine-too-busy');
+});

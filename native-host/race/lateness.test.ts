@@ -1,0 +1,84 @@
+// How lateness is measured, on a clock that the test moves, and once on the event loop itself.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { latenessMeter, watchEventLoop } from './lateness.ts';
+
+/** A meter whose timer fires when the test says so. */
+function scene() {
+  let nowMs = 0;
+  let due: { readonly atMs: number; readonly run: () => void } | null = null;
+  const watch = latenessMeter({
+    nowMs: () => nowMs,
+    after(delayMs, run) {
+      due = { atMs: nowMs + delayMs, run };
+      return () => {
+        due = null;
+      };
+    },
+  });
+  return {
+    watch,
+    armed: () => due !== null,
+    pass(ms: number) {
+      nowMs += ms;
+    },
+    /** Fires the timer, so many milliseconds after it was due. */
+    fire(lateByMs: number) {
+      assert.ok(due, 'the timer is set');
+      const { atMs, run } = due;
+      nowMs = atMs + lateByMs;
+      run();
+    },
+  };
+}
+
+test('timers that fire when they are due leave nothing', () => {
+  const { watch, fire } = scene();
+  const late = watch();
+  for (let i = 0; i < 1000; i += 1) fire(1);
+  assert.deepEqual(late.read(), { worstMs: 0, totalMs: 0 });
+});
+
+test('the worst delay and the sum of all are kept, a millisecond of each being the timer’s own', () => {
+  const { watch, fire } = scene();
+  const late = watch();
+  for (const ms of [6, 0, 31, 2]) fire(ms);
+  assert.deepEqual(late.read(), { worstMs: 30, totalMs: 36 });
+});
+
+test('what is overdue now counts before its timer has fired, and only once', () => {
+  const { watch, fire, pass } = scene();
+  const late = watch();
+  pass(10 + 201);
+  assert.deepEqual(late.read(), { worstMs: 200, totalMs: 200 });
+  fire(201);
+  assert.deepEqual(late.read(), { worstMs: 200, totalMs: 200 });
+});
+
+test('a watch that begins while the loop is blocked bears only its own part', () => {
+  const { watch, fire, pass } = scene();
+  const early = watch();
+  pass(10 + 300);
+  const late = watch();
+  fire(401);
+  assert.deepEqual([early.read().worstMs, late.read().worstMs], [400, 100]);
+});
+
+test('nothing is timed while nobody watches', () => {
+  const { watch, armed } = scene();
+  const [first, second] = [watch(), watch()];
+  first.end();
+  assert.ok(armed());
+  second.end();
+  assert.ok(!armed());
+  assert.ok(watch().read().totalMs === 0 && armed());
+});
+
+test('an event loop that is kept is seen to be late', () => {
+  const late = watchEventLoop();
+  const beganMs = performance.now();
+  while (performance.now() - beganMs < 60);
+  const { worstMs } = late.read();
+  late.end();
+  assert.ok(worstMs >= 45, `${worstMs} ms`);
+});

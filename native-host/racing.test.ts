@@ -1,0 +1,36 @@
+// What of a race is filed in the host cache, and what is not.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OriginRace, Trial } from '@photofinish/shared/outcome';
+import { down, race, trial, up } from './cache/samples.ts';
+import { fileOutcome } from './racing.ts';
+
+function filed(trials: Trial[], facts: Partial<OriginRace> = {}): Trial[] | null {
+  let seen: Trial[] | null = null;
+  const verdict: OriginRace['verdict'] = { code: 'unknown', text: '', findings: [] };
+  const recordRace = ({ trials: kept }: Pick<OriginRace, 'trials'>): void => {
+    seen = kept;
+  };
+  fileOutcome({ recordRace }, { ...race(trials, facts), verdict });
+  return seen;
+}
+
+const SOUND = trial(up('h3'));
+const DISTURBED: Trial = {
+  ...trial(down('h3', 'udp-timeout'), up('h2')),
+  disturbed: 'outcome',
+};
+
+test('what a busy machine made of a trial is not filed against the host', () => {
+  assert.deepEqual(filed([DISTURBED, SOUND]), [SOUND]);
+  assert.equal(filed([DISTURBED, DISTURBED]), null);
+});
+
+test('a trial of which only the times are disturbed is filed', () => {
+  const late: Trial = { ...SOUND, disturbed: 'times' };
+  assert.deepEqual(filed([late]), [late]);
+});
+
+test('a race cut short is not filed', () => {
+  assert.equal(filed([SOUND], { error: { code: 'cancelled', message: 'stopped' } }), null);
+});
