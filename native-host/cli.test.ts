@@ -240,6 +240,21 @@ test('requests from standard input: a document a line, a bad line told, the mode
   assert.deepEqual(readdirSync(home), []);
 });
 
+test('comments and blank lines ask for nothing, a path is left out and told, and so is a number too large', async (t) => {
+  const home = newHome(t);
+  const place = `127.0.0.1:${await refusedPort()}`;
+  const args = ['race', '-', '--allow-private', '--memory', 'none', '--concurrency', '17'];
+  const child = start(args, home, { stdin: 'pipe' });
+  const over = ended(child);
+  child.stdin?.end(`# mine\n\nhttps://${place}/x?y=1\n  # more\n`);
+  const { stdout, stderr } = await over;
+  const [many, left, none] = stderr.split('\n');
+  assert.match(many ?? '', /^photofinish: many-at-once: with 17 at a time /);
+  assert.equal(left, `photofinish: path-left-out: line 3: https://${place} is raced, without /x?y=1`);
+  assert.equal(none, '');
+  assert.equal(stdout.trimEnd().split('\n').length, 1);
+});
+
 test('a line of standard input without an end is told while it is arriving, and stops nothing', async (t) => {
   const port = await refusedPort();
   const child = start(['race', '-', '--allow-private', '--memory', 'none'], newHome(t), { stdin: 'pipe' });

@@ -15,6 +15,21 @@ test('a line is an origin, or an object that may name its mode', () => {
   assert.deepEqual(read('{"origin": "a.test", "mode": "h2"}'), ['https://a.test', 'h2']);
   assert.equal(read(''), null);
   assert.equal(read(' \t'), null);
+  assert.equal(read('# a.test'), null);
+  assert.equal(read(`  #${'a'.repeat(2000)}`), null);
+});
+
+test('a URL with a path is cut to its origin, and what was cut off is told', () => {
+  const read = (line: string): unknown => {
+    const result = readRaceLine(line, 'race');
+    return result?.ok ? [result.value.origin.origin, result.leftOut] : result?.message;
+  };
+  assert.deepEqual(read('https://a.test:8443/x/y?q=1#z'), ['https://a.test:8443', '/x/y?q=1#z']);
+  assert.deepEqual(read('a.test/x'), ['https://a.test', '/x']);
+  assert.deepEqual(read(`https://a.test/${'x'.repeat(500)}`), ['https://a.test', `/${'x'.repeat(500)}`]);
+  assert.deepEqual(read('https://a.test/'), ['https://a.test', undefined]);
+  assert.match(String(read('http://a.test/x')), /not https/);
+  assert.match(String(read('https://u:p@a.test/x')), /user or password/);
 });
 
 for (const [line, code, words] of [

@@ -12,7 +12,12 @@ export interface LineRequest {
 }
 
 export type ReadLine =
-  | { readonly ok: true; readonly value: LineRequest }
+  | {
+      readonly ok: true;
+      readonly value: LineRequest;
+      /** Path, query and fragment that stood behind the origin; absent: none did. */
+      readonly leftOut?: string;
+    }
   | { readonly ok: false; readonly code: ComplaintCode; readonly message: string };
 
 /** A host name has at most 253 characters, so no honest line is longer. */
@@ -28,6 +33,24 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** Whether a line asks for nothing: it is blank, or a comment. */
+export function isIdle(line: string): boolean {
+  return /^\s*(#|$)/.test(line);
+}
+
+/** Lists of pages are lists of origins to whoever has them: what stands behind the origin is cut off, and told. */
+function readUrl(text: string, mode: Mode): ReadLine {
+  const whole = readText(text, mode);
+  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+  if (whole.ok || !URL.canParse(withScheme)) return whole;
+  const url = new URL(withScheme);
+  const leftOut = `${url.pathname}${url.search}${url.hash}`;
+  if (leftOut === '/') return whole;
+  Object.assign(url, { pathname: '', search: '', hash: '' });
+  const cut = readText(url.href, mode);
+  return cut.ok ? { ...cut, leftOut } : cut;
+}
+
 function readText(text: string, mode: Mode): ReadLine {
   const origin = parseOrigin(text);
   return origin.ok
@@ -35,14 +58,15 @@ function readText(text: string, mode: Mode): ReadLine {
     : { ok: false, code: 'bad-origin', message: origin.message };
 }
 
-/** Reads one line; `mode` is that of lines that name none. Null: the line is blank. Never throws. */
+/** Reads one line; `mode` is that of lines that name none. Null: the line asks for nothing. Never throws. */
 export function readRaceLine(line: string, mode: Mode): ReadLine | null {
   // Of a longer line there may be no more than its beginning, which may be blank.
+  if (line.trimStart().startsWith('#')) return null;
   if (line.length > MAX_LINE_CHARS)
     return { ok: false, code: 'bad-line', message: `longer than ${MAX_LINE_CHARS} characters` };
+  if (isIdle(line)) return null;
   const text = line.trim();
-  if (text === '') return null;
-  if (!text.startsWith('{')) return readText(text, mode);
+  if (!text.startsWith('{')) return readUrl(text, mode);
   const parsed = v.safeParse(lineSchema, parseJson(text));
   if (parsed.success) return readText(parsed.output.origin, parsed.output.mode ?? mode);
   const [issue] = parsed.issues;

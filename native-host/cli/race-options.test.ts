@@ -71,6 +71,7 @@ test('what is not said has its default', () => {
     trials: 1,
     trialsAsked: null,
     concurrency: 1,
+    concurrencyAsked: null,
     startDelayMs: null,
     attemptDelayMs: null,
     freshQuic: null,
@@ -112,10 +113,10 @@ test('compare has as many pairs as it may need to decide', () => {
   assert.equal(trialsIn('compare', parseRaceCommand(['-', '--trials', '5']).trialsAsked), 5);
 });
 
-test('a hyphen alone reads requests from standard input, many at a time', () => {
-  const { origins, fromInput, concurrency, mode } = parseRaceCommand(['-', '--mode', 'h3']);
-  assert.deepEqual([origins, fromInput, concurrency, mode], [[], true, 256, 'h3']);
-  assert.equal(parseRaceCommand(['-', '--concurrency', '4096']).concurrency, 4096);
+test('a hyphen alone reads requests from standard input, at a pace of its own unless one is asked for', () => {
+  const { origins, fromInput, concurrencyAsked, mode } = parseRaceCommand(['-', '--mode', 'h3']);
+  assert.deepEqual([origins, fromInput, concurrencyAsked, mode], [[], true, null, 'h3']);
+  assert.equal(parseRaceCommand(['-', '--concurrency', '4096']).concurrencyAsked, 4096);
 });
 
 test('an origin given twice in two spellings is raced once', () => {

@@ -6,7 +6,7 @@ import { MOST_PAIRS } from '@photofinish/shared/paired-comparison';
 import { pinName } from '../discover/pins.ts';
 import { LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS } from '../race/known-path.ts';
 import { DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
-import { DEFAULT_LINES_AT_A_TIME, MAX_LINES_AT_A_TIME, RACE_OPTIONS } from './options.ts';
+import { MAX_LINES_AT_A_TIME, RACE_OPTIONS } from './options.ts';
 import { Complaint, oneOf, parseCommand, wholeNumber } from './usage.ts';
 
 export interface RaceCommand {
@@ -20,8 +20,10 @@ export interface RaceCommand {
   readonly trials: number;
   /** The same where it was asked for: a line of standard input may name a mode with a default of its own. */
   readonly trialsAsked: number | null;
-  /** Trials at a time; where requests come from standard input, lines. */
+  /** Trials at a time of origins on the command line. */
   readonly concurrency: number;
+  /** The same where it was asked for: races of standard input otherwise have a pace of their own. */
+  readonly concurrencyAsked: number | null;
   /** Head start of HTTP/3, null unless asked for. */
   readonly startDelayMs: number | null;
   /** The Connection Attempt Delay, null unless asked for. */
@@ -137,9 +139,8 @@ export function parseRaceCommand(args: readonly string[]): RaceCommand {
   if (freshQuic === true && mode !== 'race' && mode !== 'h3')
     throw new Complaint('bad-usage', '--fresh-quic is for modes race and h3 only');
   const fromInput = positionals.length === 1 && positionals[0] === INPUT;
-  const concurrency = fromInput
-    ? wholeNumber('concurrency', values.concurrency, 1, MAX_LINES_AT_A_TIME, DEFAULT_LINES_AT_A_TIME)
-    : wholeNumber('concurrency', values.concurrency, 1, 256, 1);
+  const most = fromInput ? MAX_LINES_AT_A_TIME : 256;
+  const concurrencyAsked = wholeNumber('concurrency', values.concurrency, 1, most, null);
   return {
     origins: fromInput ? [] : readOrigins(positionals),
     fromInput,
@@ -147,7 +148,8 @@ export function parseRaceCommand(args: readonly string[]): RaceCommand {
     memory,
     trials,
     trialsAsked,
-    concurrency,
+    concurrency: concurrencyAsked ?? 1,
+    concurrencyAsked,
     startDelayMs: wholeNumber('start-delay', values['start-delay'], 0, 10_000, null),
     attemptDelayMs: wholeNumber(
       'attempt-delay',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { OriginRace } from '@photofinish/shared/outcome';
+import { fixedPace } from './race-pace.ts';
 import { type RaceStream, raceStream } from './race-stream.ts';
 
 async function* linesOf(...lines: readonly string[]): AsyncGenerator<string> {
@@ -16,7 +17,8 @@ function scene(options: Partial<RaceStream> & Pick<RaceStream, 'lines'>) {
   const stop = new AbortController();
   const over = raceStream({
     mode: 'race',
-    atMost: 8,
+    pace: fixedPace(8),
+    tellsWaits: true,
     race({ origin, mode }) {
       events.push(`start ${origin.host} ${mode}`);
       const race = Promise.withResolvers<OriginRace>();
@@ -56,7 +58,10 @@ test('a bad line is told by its number and costs nobody else', async () => {
 });
 
 test('beyond the bound lines wait, which is told once', async () => {
-  const { events, over, end } = scene({ lines: linesOf('a.test', 'b.test', 'c.test', 'd.test'), atMost: 2 });
+  const { events, over, end } = scene({
+    lines: linesOf('a.test', 'b.test', 'c.test', 'd.test'),
+    pace: fixedPace(2),
+  });
   await setImmediate();
   assert.deepEqual(events.slice(0, 2), ['start a.test race', 'start b.test race']);
   assert.match(events[2] ?? '', /^races-wait 2 races .*line 3/);
@@ -67,8 +72,42 @@ test('beyond the bound lines wait, which is told once', async () => {
   assert.equal(events.filter((event) => event.startsWith('races-wait')).length, 1);
 });
 
+test('a pace that rises lets those in that wait, and nobody is told of what should be so', async () => {
+  let limit = 1;
+  const pace = {
+    limit: () => limit,
+    over() {
+      limit = 3;
+    },
+  };
+  const lines = linesOf('a.test', 'b.test', 'c.test', 'd.test');
+  const { events, over, end } = scene({ lines, pace, tellsWaits: false });
+  await setImmediate();
+  assert.deepEqual(events, ['start a.test race']);
+  await end('a.test');
+  assert.deepEqual(events.slice(2), ['start b.test race', 'start c.test race', 'start d.test race']);
+  for (const host of ['b.test', 'c.test', 'd.test']) await end(host);
+  await over;
+  assert.ok(!events.some((event) => event.startsWith('races-wait')));
+});
+
+test('what is left out of a line is told by its number', async () => {
+  const { events, over, end } = scene({ lines: linesOf('# mine', 'a.test/x') });
+  await setImmediate();
+  await end('a.test');
+  assert.deepEqual(await over, { badLines: 0, waits: 0 });
+  assert.deepEqual(events, [
+    'path-left-out line 2: https://a.test is raced, without /x',
+    'start a.test race',
+    'end a.test',
+  ]);
+});
+
 test('a race that cannot be run ends the stream after those under way', async () => {
-  const { events, over, end, fail } = scene({ lines: linesOf('a.test', 'b.test', 'c.test'), atMost: 2 });
+  const { events, over, end, fail } = scene({
+    lines: linesOf('a.test', 'b.test', 'c.test'),
+    pace: fixedPace(2),
+  });
   const rejected = assert.rejects(over, /no transport/);
   await setImmediate();
   fail('a.test', new Error('no transport'));
@@ -80,7 +119,7 @@ test('a race that cannot be run ends the stream after those under way', async ()
 });
 
 test('after an abort no line is begun', async () => {
-  const { events, over, end, stop } = scene({ lines: linesOf('a.test', 'b.test'), atMost: 1 });
+  const { events, over, end, stop } = scene({ lines: linesOf('a.test', 'b.test'), pace: fixedPace(1) });
   await setImmediate();
   stop.abort();
   await end('a.test');

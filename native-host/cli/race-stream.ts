@@ -2,6 +2,7 @@
 // bound beyond which lines wait, and that is said.
 import type { Mode, OriginRace } from '@photofinish/shared/outcome';
 import { type LineRequest, readRaceLine } from './race-line.ts';
+import type { Pace } from './race-pace.ts';
 import type { ComplaintCode } from './usage.ts';
 
 export interface RaceStream {
@@ -9,8 +10,10 @@ export interface RaceStream {
   readonly lines: AsyncIterable<string>;
   /** Of lines that name no mode. */
   readonly mode: Mode;
-  /** Races at a time. */
-  readonly atMost: number;
+  /** How many races may be under way. */
+  readonly pace: Pace;
+  /** Whether it is told that lines have to wait: not where that is how it should be. */
+  readonly tellsWaits: boolean;
   /** Rejects only when a transport cannot be loaded; that ends the stream. */
   readonly race: (request: LineRequest) => Promise<OriginRace>;
   /** Told of every record, in the order in which races end. */
@@ -30,7 +33,7 @@ export interface StreamEnd {
  * rejected with, after the others have ended.
  */
 export async function raceStream(stream: RaceStream): Promise<StreamEnd> {
-  const { atMost, complain, signal } = stream;
+  const { pace, complain, signal } = stream;
   const underWay = new Set<Promise<void>>();
   const failures: unknown[] = [];
   let badLines = 0;
@@ -42,16 +45,22 @@ export async function raceStream(stream: RaceStream): Promise<StreamEnd> {
       (race) => stream.finished(race, request),
       (error: unknown) => void failures.push(error),
     );
-    const over = running.finally(() => void underWay.delete(over));
+    const over = running.finally(() => {
+      underWay.delete(over);
+      pace.over();
+    });
     underWay.add(over);
   };
 
   const roomFor = async (): Promise<void> => {
-    if (underWay.size < atMost) return;
+    if (underWay.size < pace.limit()) return;
     waits += 1;
-    if (waits === 1)
-      complain('races-wait', `${atMost} races are under way: line ${number} waits, and later ones may too`);
-    while (underWay.size >= atMost) await Promise.race(underWay);
+    if (waits === 1 && stream.tellsWaits)
+      complain(
+        'races-wait',
+        `${underWay.size} races are under way: line ${number} waits, and later ones may too`,
+      );
+    while (underWay.size >= pace.limit()) await Promise.race(underWay);
   };
 
   for await (const line of stream.lines) {
@@ -63,6 +72,11 @@ export async function raceStream(stream: RaceStream): Promise<StreamEnd> {
       complain(read.code, `line ${number}: ${read.message}`);
       continue;
     }
+    if (read.leftOut !== undefined)
+      complain(
+        'path-left-out',
+        `line ${number}: ${read.value.origin.origin} is raced, without ${read.leftOut}`,
+      );
     await roomFor();
     if (signal.aborted || failures.length > 0) break;
     begin(read.value);

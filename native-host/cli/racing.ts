@@ -1,6 +1,7 @@
 // `photofinish race`: runs what the command line asks for, shows how far it is, and prints the document or its text.
 import { existsSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
+import { timedTrials } from '@photofinish/shared/conclusive';
 import type { OriginParts } from '@photofinish/shared/origin';
 import { type OriginRace, RACE_SCHEMA, type RaceDocument } from '@photofinish/shared/outcome';
 import { type HostCache, openHostCache } from '../cache/store.ts';
@@ -16,16 +17,22 @@ import { cachePath } from './caching.ts';
 import { linesOf } from './input-lines.ts';
 import { stoppedByInterrupt } from './interrupt.ts';
 import { type NetworkNames, NO_NAMES, networkMeant } from './network-names.ts';
-import { MAX_LINE_CHARS } from './race-line.ts';
+import { SOUND_AT_A_TIME } from './options.ts';
+import { isIdle, MAX_LINE_CHARS } from './race-line.ts';
 import { parseRaceCommand, type RaceCommand, trialsIn } from './race-options.ts';
+import { adaptivePace, eventLoopTaken, fixedPace, type Pace } from './race-pace.ts';
 import { allAdopted, inParallel, joinRuns, splitTrials } from './race-series.ts';
 import { raceStream } from './race-stream.ts';
 import { raceText } from './race-text.ts';
+import { readAhead } from './read-ahead.ts';
+import { surveyWords } from './survey-progress.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
 
 /** Progress is for people: nobody reads faster. */
 const PROGRESS_EVERY_MS = 100;
+/** So many lines of standard input may be read before they are raced. */
+const MOST_LINES_AHEAD = 100_000;
 /** Stands for the network where nothing is remembered and no name was given. */
 const UNNAMED_NETWORK = 'unnamed';
 
@@ -208,31 +215,73 @@ async function* standardInput(signal: AbortSignal): AsyncGenerator<string> {
   }
 }
 
+function paceOf({ concurrencyAsked }: RaceCommand): Pace {
+  if (concurrencyAsked !== null) return fixedPace(concurrencyAsked);
+  return adaptivePace({ nowMs: systemClock.nowMs, taken: eventLoopTaken() });
+}
+
+/** What `race -` has done so far, for the line that a person sees and for what is said at the end. */
+function surveyCounter(terminal: Terminal) {
+  const beganMs = systemClock.nowMs();
+  let shownMs = beganMs;
+  const counts = { done: 0, failed: 0, busy: 0 };
+  return {
+    counts,
+    /** One more race is over; `total`: how many there are in all, null while more may come. */
+    over(race: OriginRace, total: number | null): void {
+      counts.done += 1;
+      if (!allAdopted([race])) counts.failed += 1;
+      if (timedTrials(race.trials).length < race.trials.length || race.error?.disturbed) counts.busy += 1;
+      const nowMs = systemClock.nowMs();
+      if (nowMs - shownMs < PROGRESS_EVERY_MS) return;
+      shownMs = nowMs;
+      terminal.progress(surveyWords({ ...counts, total, elapsedMs: nowMs - beganMs }));
+    },
+    end(): void {
+      terminal.progress('');
+      const { busy, done } = counts;
+      if (busy > 0)
+        terminal.error('machine-busy', `in ${busy} of ${done} races this machine was late: see "disturbed"`);
+    },
+  };
+}
+
 /** The lines of standard input until it ends, we are told to stop, or nobody reads the results any more. */
 async function raceInput(session: Session, terminal: Terminal): Promise<number> {
   const { command, race, network, stop, moved } = session;
   const { signal } = stop;
-  let failed = 0;
+  const survey = surveyCounter(terminal);
+  const input = readAhead(
+    linesOf(standardInput(signal), MAX_LINE_CHARS),
+    MOST_LINES_AHEAD,
+    (line) => !isIdle(line),
+  );
+  let badLines = 0;
   const readerGone = (): void => stop.abort();
   process.stdout.once('error', readerGone);
   try {
-    const { badLines } = await raceStream({
-      lines: linesOf(standardInput(signal), MAX_LINE_CHARS),
+    await raceStream({
+      lines: input.lines,
       mode: command.mode,
-      atMost: command.concurrency,
+      pace: paceOf(command),
+      tellsWaits: command.concurrencyAsked !== null,
       race({ origin, mode }) {
         const trials = trialsIn(mode, command.trialsAsked);
         return race(specOf({ ...command, mode }, { origin, trials }, { network, signal }));
       },
       finished(raced, { mode }) {
         const record = moved() ? cutShort(raced) : raced;
-        if (!allAdopted([record])) failed += 1;
         terminal.result(JSON.stringify(documentOf({ ...command, mode }, [record])));
+        survey.over(record, input.ended() ? input.counted() - badLines : null);
       },
-      complain: terminal.error,
+      complain(code, message) {
+        if (code === 'bad-line' || code === 'bad-origin') badLines += 1;
+        terminal.error(code, message);
+      },
       signal,
     });
-    return exitCode(session, failed + badLines === 0, terminal);
+    survey.end();
+    return exitCode(session, survey.counts.failed + badLines === 0, terminal);
   } catch (error) {
     throw cannotRace(error);
   } finally {
@@ -241,9 +290,15 @@ async function raceInput(session: Session, terminal: Terminal): Promise<number> 
   }
 }
 
+function manyAtOnce(concurrency: number): string {
+  const why = `with ${concurrency} at a time what is measured may be this machine rather than the network`;
+  return `${why}; up to ${SOUND_AT_A_TIME}, or without --concurrency, it seldom is`;
+}
+
 /** Runs `race`; gives the exit code of the contract. */
 export async function runRace(args: readonly string[], terminal: Terminal): Promise<number> {
   const command = parseRaceCommand(args);
+  if (command.concurrency > SOUND_AT_A_TIME) terminal.error('many-at-once', manyAtOnce(command.concurrency));
   const path = cachePath(command.cacheFile);
   const { stop, forget } = stoppedByInterrupt();
   const say = (message: string): void => terminal.error('cache-unavailable', message);

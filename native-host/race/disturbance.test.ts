@@ -53,6 +53,7 @@ test('times are disturbed by a fifth of themselves, and by less than 50 ms never
   const stall = (ms: number): Lateness => ({ worstMs: ms, totalMs: ms });
   assert.equal(disturbed(established(49), stall(49)), undefined, 'what a trial itself keeps the loop for');
   assert.equal(disturbed(established(60), stall(50)), 'times');
+  assert.equal(disturbed(established(20), stall(500)), undefined, 'it was heard late, but had been quick');
   assert.equal(disturbed(established(1000), stall(199)), undefined);
   assert.equal(disturbed(established(1000), stall(200)), 'times');
 });

@@ -1,0 +1,57 @@
+// The number of races at a time, on a clock and beside an event loop that the test makes up.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adaptivePace, fixedPace, LEAST_AT_A_TIME, type Pace } from './race-pace.ts';
+
+function scene(takenAt: (limit: number) => number) {
+  let nowMs = 0;
+  const pace: Pace = adaptivePace({ nowMs: () => nowMs, taken: () => takenAt(pace.limit()) });
+  /** All that may be under way end, after so long; gives the limits after each such round. */
+  const rounds = (count: number, tookMs = 300): number[] =>
+    Array.from({ length: count }, () => {
+      nowMs += tookMs;
+      for (let left = pace.limit(); left > 0; left -= 1) pace.over();
+      return pace.limit();
+    });
+  return { pace, rounds };
+}
+
+test('a number that was asked for stays', () => {
+  const pace = fixedPace(7);
+  for (let i = 0; i < 100; i += 1) pace.over();
+  assert.equal(pace.limit(), 7);
+});
+
+test('with time to spare the number doubles, up to what open files allow', () => {
+  const { pace, rounds } = scene(() => 0.1);
+  assert.equal(pace.limit(), LEAST_AT_A_TIME);
+  assert.deepEqual(rounds(8), [8, 16, 32, 64, 128, 256, 256, 256]);
+});
+
+test('a machine that is busy from the start stays at the least', () => {
+  assert.deepEqual(scene(() => 0.95).rounds(4), [4, 4, 4, 4]);
+});
+
+test('it settles where the event loop is taken for half to three quarters of its time', () => {
+  const { rounds } = scene((limit) => Math.min(1, limit / 64));
+  const settled = rounds(40).slice(10);
+  assert.ok(
+    settled.every((limit) => limit >= 32 && limit < 64),
+    `${settled}`,
+  );
+});
+
+test('it gives way to what else this machine has to do', () => {
+  let others = 0;
+  const { rounds } = scene((limit) => Math.min(1, limit / 400 + others));
+  assert.equal(rounds(6).at(-1), 128 + 128);
+  others = 0.7;
+  assert.ok((rounds(12).at(-1) ?? 0) <= 20);
+});
+
+test('a spell is not judged before all that were under way may have ended, nor a short one', () => {
+  const { pace, rounds } = scene(() => 0);
+  pace.over();
+  assert.equal(pace.limit(), LEAST_AT_A_TIME);
+  assert.deepEqual(rounds(2, 20), [4, 4]);
+});
