@@ -4,6 +4,7 @@ import { loadQuicAddon } from '../quic/addon.ts';
 import type { Answer } from './answer.ts';
 import { type Getaddrinfo, openDns } from './dns.ts';
 import { dnsScene, type Script, zone } from './dns-scene.ts';
+import { lastResort } from './last-resort.ts';
 
 const never = new AbortController().signal;
 
@@ -17,7 +18,9 @@ async function system(t: TestContext, script: Script, getaddrinfo?: Getaddrinfo)
   const scene = await dnsScene(t, script);
   const { DnsResolver } = loadQuicAddon();
   const systemResolver = () => new DnsResolver(scene.server);
-  return { ...scene, dns: openDns({ server: null, systemResolver, ...(getaddrinfo && { getaddrinfo }) }) };
+  const open = () =>
+    openDns({ server: null, systemResolver, ...(getaddrinfo && { behindDns: getaddrinfo }) });
+  return { ...scene, open, dns: open() };
 }
 
 /** getaddrinfo that must not be asked. */
@@ -119,6 +122,40 @@ test('where one family has an address, or DNS fails and getaddrinfo knows no mor
     () => 'SERVFAIL',
     () => Promise.reject(Object.assign(new Error('none'), { code: 'ENOTFOUND' })),
   );
+  const answer = await failing.dns.ask('a.test', 'A', never);
+  assert.match(answer.ok ? '' : answer.message, /SERVFAIL/);
+});
+
+test('two hundred dead names have no address, though getaddrinfo is stuck', async (t) => {
+  let calls = 0;
+  const stuck: Getaddrinfo = () => {
+    calls += 1;
+    return new Promise(() => {});
+  };
+  // Time passes as soon as it may.
+  const behindDns = lastResort(stuck, (_delayMs, run) => {
+    const turn = setImmediate(run);
+    return () => clearImmediate(turn);
+  });
+  const { open } = await system(t, () => 'NXDOMAIN', behindDns);
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, async (_, n) => {
+      const dns = open();
+      return Promise.all([dns.ask(`dead${n}.test`, 'A', never), dns.ask(`dead${n}.test`, 'AAAA', never)]);
+    }),
+  );
+  assert.ok(answers.flat().every((answer) => addressesOf(answer).length === 0));
+  assert.equal(calls, 2, 'no more than it may have at once');
+  const local = await open().ask('printer.local', 'A', never);
+  assert.match(local.ok ? 'DNS has no say about it' : local.message, /ETIMEOUT/);
+});
+
+test('a server that does not answer is not the name’s fault, and getaddrinfo may still know it', async (t) => {
+  const knows: Getaddrinfo = async () => [{ address: '192.0.2.7', family: 4 }];
+  const knowing = await system(t, () => 'SERVFAIL', knows);
+  assert.deepEqual(addressesOf(await knowing.dns.ask('a.test', 'A', never)), ['192.0.2.7']);
+  const late: Getaddrinfo = () => Promise.reject(Object.assign(new Error('late'), { code: 'ETIMEOUT' }));
+  const failing = await system(t, () => 'SERVFAIL', late);
   const answer = await failing.dns.ask('a.test', 'A', never);
   assert.match(answer.ok ? '' : answer.message, /SERVFAIL/);
 });

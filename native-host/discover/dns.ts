@@ -4,7 +4,9 @@ import { promises as nodeDns } from 'node:dns';
 import { isIP } from 'node:net';
 import { hostPort } from '@photofinish/shared/origin';
 import { type DnsAnswer, type DnsResolver, type DnsService, loadQuicAddon } from '../quic/addon.ts';
+import { systemClock } from '../race/clock.ts';
 import type { AddressRecord, Answer, DnsClient, QueryKind } from './answer.ts';
+import { isBeyondDns, lastResort } from './last-resort.ts';
 
 /** Two rounds of five seconds, as the system's own resolver waits (resolv.conf(5)); a race's own budget ends sooner. */
 const QUESTION_TIMEOUT_MS = 10_000;
@@ -110,10 +112,11 @@ function systemClient(resolver: DnsResolver, getaddrinfo: Getaddrinfo): DnsClien
       if (isPositive(answer) || signal.aborted) return answer;
       const other = await questions[kind === 'A' ? 'AAAA' : 'A'];
       if (signal.aborted || (other !== undefined && isPositive(other))) return answer;
-      const lastResort = lastResorts.get(name) ?? askSystem(getaddrinfo, name, signal);
-      lastResorts.set(name, lastResort);
-      const found = (await lastResort)[kind];
-      return isPositive(found) ? found : answer;
+      const last = lastResorts.get(name) ?? askSystem(getaddrinfo, name, signal);
+      lastResorts.set(name, last);
+      const found = (await last)[kind];
+      // Where DNS has the say, what it said stands, and silence behind it changes nothing.
+      return isPositive(found) || (!found.ok && answer.ok && isBeyondDns(name)) ? found : answer;
     },
   };
 }
@@ -135,23 +138,32 @@ function withPort(server: string): string {
   return isIP(server) === 0 ? server : hostPort(server, DNS_PORT);
 }
 
+const systemLastResort = lastResort(systemGetaddrinfo, systemClock.after);
+
 export interface DnsOptions {
   /** `address:port` of a DNS server, the port 53 unless said; null: the system's servers and hosts file. */
   readonly server: string | null;
   /** Stands in for the system's servers as they are configured now. */
   readonly systemResolver?: () => DnsResolver;
   readonly getaddrinfo?: Getaddrinfo;
+  /** The same where it stands behind DNS. */
+  readonly behindDns?: Getaddrinfo;
 }
 
 /**
  * A client for one discovery, by the configuration of this moment. Never throws: where nobody can be asked, every answer
  * says so.
  */
-export function openDns({ server, systemResolver, getaddrinfo = systemGetaddrinfo }: DnsOptions): DnsClient {
+export function openDns({
+  server,
+  systemResolver,
+  getaddrinfo = systemGetaddrinfo,
+  behindDns = systemLastResort,
+}: DnsOptions): DnsClient {
   try {
     const { DnsResolver } = loadQuicAddon();
     if (server !== null) return serverClient(new DnsResolver(withPort(server)));
-    return systemClient(systemResolver?.() ?? new DnsResolver(), getaddrinfo);
+    return systemClient(systemResolver?.() ?? new DnsResolver(), behindDns);
   } catch (error) {
     const reason = (error as Error).message;
     if (server === null) return getaddrinfoClient(getaddrinfo, reason);

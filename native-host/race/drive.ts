@@ -238,8 +238,8 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
       late.end();
       // Ended attempts still have to say how many packets they took.
       await Promise.all(attempts.map((entry) => entry.told));
-      if (live !== null && !heard) undiscovered = notInTime(plan.timeoutMs, ended);
       const names = live?.names() ?? null;
+      if (names !== null && !heard) undiscovered = notInTime(origin.host, names, plan.timeoutMs, ended);
       const record = machine.record();
       const decided = record.adopted === null ? null : lateAtAdoption;
       const trial =

@@ -1,4 +1,5 @@
 // The look-up before a race's trials: settled once, within the time that one trial has.
+import type { Names } from '@photofinish/shared/discovered';
 import type { AttemptError } from '@photofinish/shared/outcome';
 import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';
 import type { Clock } from './clock.ts';
@@ -15,15 +16,56 @@ export interface LookUp {
   readonly signal: AbortSignal | null;
 }
 
-/** What became of a name that nobody answered for in time, as far as we were there to hear. */
-export function notInTime(timeoutMs: number, lateness: Lateness): AttemptError {
+/**
+ * What became of a name that led nowhere in time, as far as we were there to hear. If DNS has said that there are no
+ * addresses, the silence is about something else, HTTPS records mostly, which some resolvers leave unanswered.
+ */
+export function notInTime(
+  host: string,
+  { lookups }: Names,
+  timeoutMs: number,
+  lateness: Lateness,
+): AttemptError {
+  const own = lookups.filter(({ name, kind }) => name === host && kind !== 'HTTPS');
+  if (own.length > 0 && own.every(({ outcome }) => outcome === 'empty'))
+    return { code: 'no-address', message: `${host} has no address` };
   const code = 'dns-failed';
   if (!isTooLate(lateness, timeoutMs)) return { code, message: `no answer within ${timeoutMs} ms` };
   const message = `this machine was too busy to hear an answer within ${timeoutMs} ms`;
   return { code, message, disturbed: true };
 }
 
-/** Settles a discovery, or gives it up after `timeoutMs` or when the signal is aborted. Never rejects. */
+/** So many look-ups ask DNS at once: a few hundred questions in one burst are more than home routers keep. */
+export const LOOK_UPS_AT_ONCE = 32;
+
+interface Places {
+  taken: number;
+  readonly line: (() => void)[];
+}
+
+const placesOf = new WeakMap<Discovering, Places>();
+
+/** Waits for a place, at most until the signal is aborted; the returned function gives it back. */
+async function takePlace(discovery: Discovering, signal: AbortSignal): Promise<() => void> {
+  const places = placesOf.get(discovery) ?? { taken: 0, line: [] };
+  placesOf.set(discovery, places);
+  if (places.taken >= LOOK_UPS_AT_ONCE && !signal.aborted)
+    await new Promise<void>((resolve) => {
+      places.line.push(resolve);
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  places.taken += 1;
+  return () => {
+    places.taken -= 1;
+    places.line.shift()?.();
+  };
+}
+
+/**
+ * Settles a discovery, or gives it up after `timeoutMs` or when the signal is aborted. Waiting for a place among the
+ * look-ups of others is not of that time. Never
+ * rejects.
+ */
 export async function lookUp({
   discovery,
   query,
@@ -32,17 +74,19 @@ export async function lookUp({
   watchLateness,
   signal,
 }: LookUp): Promise<Discovery> {
-  const late = watchLateness?.() ?? NEVER_LATE;
   const stop = new AbortController();
   const onAbort = (): void => stop.abort(signal?.reason);
   if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
+  const leave = await takePlace(discovery, stop.signal);
+  const late = watchLateness?.() ?? NEVER_LATE;
   const forget = clock.after(timeoutMs, onAbort);
   const settled = await discovery.settle(query, stop.signal);
   signal?.removeEventListener('abort', onAbort);
   forget();
+  leave();
   const lateness = late.read();
   late.end();
   if (settled.ok || signal?.aborted || !stop.signal.aborted) return settled;
-  return { ...settled, error: notInTime(timeoutMs, lateness) };
+  return { ...settled, error: notInTime(query.origin.host, settled.names, timeoutMs, lateness) };
 }
