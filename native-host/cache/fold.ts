@@ -22,9 +22,9 @@ export interface FinishedRace {
   readonly heard: { readonly altSvc: string; readonly ageMs: number } | null;
 }
 
-/** A handshake that led to no answer is a failure: HTTP/3 can break after it. */
+/** A handshake that led to no answer is a failure: HTTP/3 can break after it. One that we cut short is neither. */
 function established(attempts: readonly Attempt[]): Attempt | undefined {
-  return attempts.findLast((a) => a.establishedMs !== null && a.outcome !== 'failed');
+  return attempts.findLast((a) => a.establishedMs !== null && a.outcome !== 'failed' && !isOurDoing(a));
 }
 
 /** Losing an address race, being told to stop or failing ourselves says nothing about the host. */

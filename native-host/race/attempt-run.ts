@@ -6,10 +6,11 @@ import type { Packets } from './contender.ts';
 import type { Lane } from './lane.ts';
 
 /**
- * connecting → asked → over is the winner's way; `held` waits, answered, for what its answer advertised;
- * `expiring` was told to end at the deadline and has not yet said how far it had come.
+ * connecting → asked → over is the winner's way; `overdue`: its answer is still waited for, but others are attempted
+ * beside it; `held` waits, answered, for what its answer advertised; `expiring` was told to end at the deadline and has
+ * not yet said how far it had come.
  */
-export type Phase = 'connecting' | 'asked' | 'held' | 'expiring' | 'over';
+export type Phase = 'connecting' | 'asked' | 'overdue' | 'held' | 'expiring' | 'over';
 
 export interface Run {
   readonly id: number;
@@ -18,10 +19,14 @@ export interface Run {
   /** The one beside an unanswered attempt at the same place. */
   readonly fresh: boolean;
   readonly startedMs: number;
+  /** Begun by our own delay, when what made it needless had happened and was not yet told. */
+  needless: boolean;
   phase: Phase;
   protocol: KnownProtocol;
   transportMs: number | null;
   establishedMs: number | null;
+  /** When its request was sent. */
+  askedMs: number | null;
   firstByteMs: number | null;
   rttMs: number | null;
   packets: Packets | null;
@@ -41,10 +46,12 @@ export function newRun(
     endpoint,
     fresh,
     startedMs,
+    needless: false,
     phase: 'connecting',
     protocol: endpoint.contender,
     transportMs: null,
     establishedMs: null,
+    askedMs: null,
     firstByteMs: null,
     rttMs: null,
     packets: null,
@@ -53,9 +60,14 @@ export function newRun(
   };
 }
 
+/** How long an attempt has waited for what it waits for: an answer, or the end of its handshake. */
+export function waitedMs(run: Run, nowMs: number): number {
+  return nowMs - (run.askedMs ?? run.startedMs);
+}
+
 /** How an attempt failed that the deadline ended: by how far it had come. */
 export function expiredError(run: Run, timeoutMs: number): AttemptError {
-  const within = `within ${timeoutMs} ms`;
+  const within = `within ${Math.round(waitedMs(run, timeoutMs))} ms`;
   if (run.establishedMs !== null)
     return { code: 'response-timeout', message: `connected, but no complete answer came ${within}` };
   if (run.transportMs !== null)

@@ -18,7 +18,7 @@ import { notInTime } from './look-up.ts';
 import type { TrialPlan } from './plan.ts';
 
 /** An event can be handled after the deadline and before its timer; what it starts is then given no time at all. */
-const LEAST_PATIENCE_MS = 1;
+const LEAST_TIMEOUT_MS = 1;
 
 /** Said outright, because without a reason every abort makes an exception with its stack. */
 const OVER = new Error('the trial is over');
@@ -168,7 +168,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
         host: origin.host,
         authority,
         initialRttMs: plan.initialRttMs,
-        handshakeTimeoutMs: Math.max(LEAST_PATIENCE_MS, plan.timeoutMs - startedMs),
+        handshakeTimeoutMs: Math.max(LEAST_TIMEOUT_MS, plan.timeoutMs - startedMs),
         onTransport: () => feed({ type: 'progressed', attempt, transportMs: sinceStart() }),
       });
       const told = running.established.then((result) =>
@@ -205,7 +205,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
 
     function request(attempt: number): void {
       const entry = entryOf(attempt);
-      const patienceMs = Math.max(LEAST_PATIENCE_MS, plan.timeoutMs - sinceStart());
+      const patienceMs = Math.max(LEAST_TIMEOUT_MS, plan.timeoutMs - sinceStart());
       void entry.running.request('GET', patienceMs).then((result) => {
         if (result.ok) answered(attempt, result, entry);
         else feed(failureEvent(attempt, result, entry.startedMs));

@@ -2,12 +2,14 @@
 // lanes: P2 ("Happy Eyeballs for HTTP/3") between lanes, section 6 of the Happy Eyeballs v3 draft within each.
 import type { Attempt, AttemptError, Trial } from '@photofinish/shared/outcome';
 import type { Endpoint } from '../discover/endpoint.ts';
-import { attemptOf, expiredError, type Run, rounded } from './attempt-run.ts';
+import { expiredError, type Run, waitedMs } from './attempt-run.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { Lane } from './lane.ts';
 import type { TrialPlan } from './plan.ts';
 import { beginFresh, heedLife, isSpent, open, openFirst, openNext, pump } from './starting.ts';
-import { enter, newTrial, setPace, setTimer, tell } from './trial-state.ts';
+import { answerDueMs, cutShort, isSilence, isTooShort } from './trial-budget.ts';
+import { trialOf } from './trial-record.ts';
+import { enter, isOpen, newTrial, setPace, setTimer, tell } from './trial-state.ts';
 
 export interface TrialMachine {
   /** The first actions; call it once, at time 0. */
@@ -25,13 +27,13 @@ const USER_CANCELLED: AttemptError = { code: 'cancelled', message: 'the race was
 
 /**
  * A machine for one trial of `plan`. Invariants, whatever the order of events: at most one attempt is adopted at any
- * time; the decision has fallen by `timeoutMs`; no attempt is left running at `done`; only an adopted attempt, or one
- * that gives way, is asked to send a request; a place is attempted again only if it was ended for the sake of an
- * attempt that then broke; the next place of a lane starts no sooner than 10 ms after one that is still under way.
+ * time; the decision has fallen by `timeoutMs`; no attempt is left running at `done`; only an adopted attempt, one that
+ * gives way, or one beside an overdue answer is asked to send a request; a place is attempted again only if it was ended
+ * for the sake of an attempt that then broke or did not answer; the next place of a lane starts no sooner than 10 ms
+ * after one that is still under way; silence is held against nobody who had too little time.
  */
 export function createTrial(plan: TrialPlan): TrialMachine {
   const s = newTrial(plan);
-  let lateH3 = false;
   let finished = false;
 
   /** The one way in which an attempt ends by our own will. */
@@ -54,24 +56,56 @@ export function createTrial(plan: TrialPlan): TrialMachine {
 
   function ask(run: Run, nowMs: number): void {
     enter(s, run, 'asked');
+    run.askedMs = nowMs;
     run.lane.winner = run;
     s.actions.push({ type: 'request', attempt: run.id });
     stop(run.lane, nowMs);
   }
 
+  /** Ends what the other lanes have under way, now that this attempt is the one. */
+  function beat(run: Run, nowMs: number): void {
+    setTimer(s, 'stagger', null);
+    for (const lane of s.lanes) {
+      const { winner } = lane;
+      if (winner !== null && winner !== run) {
+        if (winner.phase === 'asked' || winner.phase === 'held') end(winner, 'cancelled', nowMs);
+        lane.winner = null;
+      }
+      if (lane === run.lane) continue;
+      if (lane.rules.whenBeaten === 'cancelled') stop(lane, nowMs);
+    }
+  }
+
   function adopt(run: Run, nowMs: number): void {
     s.adopted = run;
     tell(s, 'adopted', run, nowMs);
-    setTimer(s, 'stagger', null);
-    for (const lane of s.lanes) {
-      if (lane === run.lane) continue;
-      if (lane.winner?.phase === 'asked' || lane.winner?.phase === 'held')
-        end(lane.winner, 'cancelled', nowMs);
-      lane.winner = null;
-      if (lane.rules.whenBeaten === 'cancelled') stop(lane, nowMs);
-    }
-    if (run.phase === 'connecting') ask(run, nowMs);
-    else end(run, 'adopted', nowMs);
+    // Told late, after a timer had begun what was not needed any more.
+    for (const other of s.runs)
+      if (other.phase === 'connecting' && other !== run && other.startedMs > (run.establishedMs ?? nowMs))
+        other.needless = other.lane === run.lane || other.lane.rules.whenBeaten === 'cancelled';
+    beat(run, nowMs);
+    if (run.phase === 'connecting') {
+      ask(run, nowMs);
+      setTimer(s, 'answer', answerDueMs(nowMs, plan.timeoutMs));
+    } else conclude(run, nowMs);
+  }
+
+  /** The adopted attempt has answered. */
+  function conclude(run: Run, nowMs: number): void {
+    setTimer(s, 'answer', null);
+    end(run, 'adopted', nowMs);
+    stop(run.lane, nowMs);
+  }
+
+  /** The answer is overdue: it is still waited for, and whoever answers first is what the race settles on. */
+  function onOverdue(nowMs: number): void {
+    const run = s.adopted;
+    if (run?.phase !== 'asked' || s.expired) return;
+    enter(s, run, 'overdue');
+    run.lane.winner = null;
+    for (const lane of s.lanes) lane.requeue();
+    run.lane.putLast(run.endpoint.contender);
+    for (const lane of s.lanes) resume(lane, nowMs);
   }
 
   /** After a winner broke: a lane goes on, with what was ended for the winner's sake. */
@@ -85,10 +119,12 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     const { lane } = run;
     const wasAdopted = s.adopted === run;
     const wasWinner = lane.winner === run;
+    const waited = waitedMs(run, Math.min(nowMs, plan.timeoutMs));
+    const early = isSilence(error) && isTooShort(waited, plan.timeoutMs);
     enter(s, run, 'over');
-    run.outcome = 'failed';
-    run.error = error;
-    tell(s, 'failed', run, nowMs);
+    run.outcome = early ? 'cancelled' : 'failed';
+    run.error = early ? cutShort(waited) : error;
+    tell(s, run.outcome, run, nowMs);
     if (wasWinner) lane.winner = null;
     // A handshake that leads to no answer is no success: the adoption falls back to whoever is left.
     if (wasAdopted) s.adopted = null;
@@ -122,12 +158,12 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     run.establishedMs = event.establishedMs;
     run.rttMs = event.rttMs;
     tell(s, 'established', run, event.establishedMs);
-    if (s.adopted !== null) {
-      if (run.endpoint.contender === 'h3') lateH3 = true;
+    if (!isOpen(s)) {
+      if (run.endpoint.contender === 'h3') s.lateH3 = true;
       end(run, 'established-late', nowMs);
       run.lane.learnt = true;
       stop(run.lane, nowMs);
-    } else if (run.lane.rules.givesWay) ask(run, nowMs);
+    } else if (run.lane.rules.givesWay || s.count.asked + s.count.overdue > 0) ask(run, nowMs);
     else adopt(run, nowMs);
   }
 
@@ -148,15 +184,19 @@ export function createTrial(plan: TrialPlan): TrialMachine {
 
   function onAnswered(run: Run, event: EventOf<'answered'>, nowMs: number): void {
     run.packets = event.packets ?? run.packets;
-    if (run.phase !== 'asked' && run.phase !== 'expiring') return;
+    if (run.phase !== 'asked' && run.phase !== 'overdue' && run.phase !== 'expiring') return;
     if (run.phase === 'expiring' && run !== s.adopted) {
       fail(run, expiredError(run, plan.timeoutMs), nowMs);
       return;
     }
     run.firstByteMs = event.firstByteMs;
     tell(s, 'first-byte', run, event.firstByteMs);
-    if (run === s.adopted) end(run, 'adopted', nowMs);
-    else enter(s, run, 'held');
+    if (run === s.adopted) {
+      if (run.phase === 'overdue') beat(run, nowMs);
+      conclude(run, nowMs);
+    } else if (run.phase === 'overdue') end(run, 'cancelled', nowMs);
+    else if (run.lane.rules.givesWay && s.adopted === null) enter(s, run, 'held');
+    else adopt(run, nowMs);
     if (s.expired || !event.advertises || learners(run).length === 0) return;
     s.following += 1;
     s.actions.push({ type: 'follow', attempt: run.id });
@@ -186,7 +226,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     s.expired = true;
     s.following = 0;
     for (const run of s.runs) {
-      if (run.phase !== 'connecting' && run.phase !== 'asked') continue;
+      if (run.phase === 'over' || run.phase === 'held') continue;
       enter(s, run, 'expiring');
       s.actions.push({ type: 'end', attempt: run.id });
     }
@@ -194,6 +234,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
 
   function onTimer(timer: TimerName, nowMs: number): void {
     if (timer === 'deadline') onDeadline();
+    else if (timer === 'answer') onOverdue(nowMs);
     else if (timer === 'fresh') {
       if (!s.expired) beginFresh(s, nowMs);
     } else if (timer === 'stagger') {
@@ -224,21 +265,14 @@ export function createTrial(plan: TrialPlan): TrialMachine {
       const held = s.lanes.find((lane) => lane.winner?.phase === 'held')?.winner;
       if (held) adopt(held, nowMs);
     }
-    const busy = count.connecting + count.asked + count.held + count.expiring + s.following > 0;
+    const { connecting, asked, overdue, held, expiring } = count;
+    const busy = connecting + asked + overdue + held + expiring + s.following > 0;
     if (!busy && (s.adopted !== null || s.expired || s.listed)) finish();
-  }
-
-  /** Whether HTTP/3 failed somewhere and yet is not lost: the race was decided before its other places were. */
-  function h3Undecided(): boolean {
-    const h3 = s.runs.filter((run) => run.endpoint.contender === 'h3');
-    const proven = (run: Run): boolean => run.outcome === 'adopted' || run.outcome === 'established-late';
-    if (s.expired || h3.some(proven) || !h3.some((run) => run.outcome === 'failed')) return false;
-    return h3.some((run) => run.outcome === 'cancelled') || s.lanes.some((lane) => lane.holds('h3'));
   }
 
   function finish(): void {
     finished = true;
-    for (const timer of ['stagger', 'fresh', 'deadline'] as const) setTimer(s, timer, null);
+    for (const timer of ['stagger', 'fresh', 'answer', 'deadline'] as const) setTimer(s, timer, null);
     for (const lane of s.lanes) setPace(s, lane, null);
     s.actions.push({ type: 'done' });
   }
@@ -279,14 +313,6 @@ export function createTrial(plan: TrialPlan): TrialMachine {
       settle(nowMs);
       return taken();
     },
-    record: () => ({
-      adopted: s.adopted?.protocol ?? null,
-      establishedMs: rounded(s.adopted?.establishedMs ?? null),
-      firstByteMs: rounded(s.adopted?.firstByteMs ?? null),
-      lateH3,
-      cacheHit: plan.cacheHit,
-      ...(h3Undecided() && { h3Undecided: true }),
-      attempts: s.runs.map((run) => attemptOf(run, plan.host)),
-    }),
+    record: () => trialOf(s),
   };
 }

@@ -5,8 +5,11 @@ import type { Progress } from '@photofinish/shared/wire';
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { Packets } from './contender.ts';
 
-/** `lane-N` paces the places of the nth lane; `fresh` is how long the first QUIC attempt may take. */
-export type TimerName = 'stagger' | 'deadline' | 'fresh' | `lane-${number}`;
+/**
+ * `lane-N` paces the places of the nth lane; `fresh` is how long the first QUIC attempt may take, `answer` how long the
+ * adopted one's answer alone is waited for.
+ */
+export type TimerName = 'stagger' | 'deadline' | 'fresh' | 'answer' | `lane-${number}`;
 
 /** What happened; times are milliseconds from the start of the trial, `attempt` is the number from its `start`. */
 export type TrialEvent =

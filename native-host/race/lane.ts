@@ -33,6 +33,8 @@ export interface Lane {
   giveBack(endpoint: Endpoint): void;
   /** Puts the places given back in front of those that wait. */
   requeue(): void;
+  /** Puts this contender's places behind all others: of one that does not answer another address is the last hope. */
+  putLast(contender: ContenderName): void;
   /** When the next place may be started beside what is under way. */
   dueMs(): number;
   /** An attempt was started: the next is paced after it. */
@@ -103,6 +105,13 @@ export function createLane(
         queue.push(endpoint);
       }
       givenBack = [];
+    },
+    putLast(contender) {
+      // Last in front.
+      queue = [
+        ...queue.filter((place) => place.contender === contender),
+        ...queue.filter((place) => place.contender !== contender),
+      ];
     },
     dueMs: () => nextMs,
     onStart(run) {

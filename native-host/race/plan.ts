@@ -11,6 +11,7 @@ import {
   startDelayMs,
 } from './known-path.ts';
 import { type LaneRules, MODE_RULES, type RaceRules } from './modes.ts';
+import { rememberedPatienceMs } from './trial-budget.ts';
 
 /** What a host cache remembers as the protocol to use, null when it does not know. */
 export type Decision = 'h3' | 'h2' | 'http/1.1';
@@ -59,13 +60,6 @@ export interface PlanInput {
   readonly freshQuic: boolean | null;
   readonly timeoutMs: number;
 }
-
-/**
- * How long a remembered protocol is tried alone before the other one is started beside it: TCP's initial retransmission
- * time-out (RFC 6298 section 2), which also covers QUIC's first two probes. Never more than half the time-out, so that
- * a path that has gone dead since still leaves room for the other protocol.
- */
-const REMEMBERED_PATIENCE_MS = 1000;
 
 /** The remembered contender alone, the others behind it as the fallback; null when the mode cannot start with it. */
 function rememberedLanes(lanes: readonly PlannedLane[], decision: Decision): readonly PlannedLane[] | null {
@@ -126,8 +120,8 @@ export function headStartMs(input: Pacing): number {
 
 /**
  * The plan of one trial. A fresh decision means that only its protocol is attempted (P1, test case 3): the race is the
- * fallback when that attempt fails or stays silent for `REMEMBERED_PATIENCE_MS`. HTTP/3 known to be broken costs nothing:
- * its lane is empty, so the next one opens at 0 ms. Throws for a series mode.
+ * fallback when that attempt fails or stays silent for `rememberedPatienceMs`. HTTP/3 known to be broken costs nothing: its
+ * lane is empty, so the next one opens at 0 ms. Throws for a series mode.
  */
 export function planTrial(input: PlanInput): TrialPlan {
   const { mode, hints, decision, timeoutMs } = input;
@@ -139,7 +133,7 @@ export function planTrial(input: PlanInput): TrialPlan {
     host: input.host,
     // Behind a decision for old HTTP, HTTP/3 is only tried once old HTTP has failed: then nothing is known to be broken.
     lanes: remembered ?? (broken ? withoutH3(lanes) : lanes),
-    staggerMs: remembered === null ? headStartMs(input) : Math.min(REMEMBERED_PATIENCE_MS, timeoutMs / 2),
+    staggerMs: remembered === null ? headStartMs(input) : rememberedPatienceMs(timeoutMs),
     attemptDelayMs: {
       h3: attemptDelayMs(hints, 'h3', input.attemptDelayMs),
       h2: attemptDelayMs(hints, 'h2', input.attemptDelayMs),

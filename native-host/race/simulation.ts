@@ -81,6 +81,8 @@ interface Model {
   readonly startedMs: number;
   established: boolean;
   asked: boolean;
+  /** Its answer alone is not waited for any more. */
+  overdue: boolean;
   over: boolean;
 }
 
@@ -129,7 +131,7 @@ export function simulate(world: World): Simulated {
     assert.ok(lane >= 0, 'only what a lane holds is attempted');
     checkStart(endpoint, lane);
     const givesWay = plan.lanes[lane]?.givesWay ?? false;
-    const state = { startedMs: nowMs, established: false, asked: false, over: false };
+    const state = { startedMs: nowMs, established: false, asked: false, overdue: false, over: false };
     models.push({ endpoint, lane, behaviour, givesWay, ...state });
     const { handshakeMs, transportMs: seen = handshakeMs } = behaviour;
     const transportMs = seen === null ? null : nowMs + seen;
@@ -159,7 +161,11 @@ export function simulate(world: World): Simulated {
     const model = modelOf(attempt);
     assert.ok(model.established && !model.over, 'only a live, established attempt is asked');
     assert.ok(!model.asked, 'an attempt is asked once');
-    assert.ok(adopted === attempt || model.givesWay, 'a late or undecided attempt sends no request');
+    const beside = models.some((m) => m.overdue && !m.over);
+    assert.ok(
+      adopted === attempt || model.givesWay || beside,
+      'a late or undecided attempt sends no request',
+    );
     model.asked = true;
     requests.push(attempt);
     const { answerMs = 0, answerFailure, advertises } = model.behaviour;
@@ -215,13 +221,13 @@ export function simulate(world: World): Simulated {
   function onTell({ event, attempt, contender, atMs }: TrialAction & { type: 'tell' }): void {
     told.push({ event, contender, attempt, atMs });
     if (event === 'established') modelOf(attempt).established = true;
-    if (event === 'failed') {
-      if (modelOf(attempt).asked) brokenWinners += 1;
+    if (event === 'failed' || event === 'cancelled') {
+      if (modelOf(attempt).asked && !modelOf(attempt).over) brokenWinners += 1;
       modelOf(attempt).over = true;
     }
     if ((event === 'failed' || event === 'cancelled') && attempt === adopted) adopted = null;
     if (event !== 'adopted') return;
-    assert.equal(adopted, null, 'never two adoptions');
+    assert.ok(adopted === null || modelOf(adopted).overdue, 'never two adoptions');
     assert.ok(atMs <= plan.timeoutMs, 'the decision falls by the time-out');
     adopted = attempt;
   }
@@ -261,6 +267,10 @@ export function simulate(world: World): Simulated {
     assert.ok(next);
     pending.splice(pending.indexOf(next), 1);
     nowMs = nextMs;
+    if (next.event.type === 'timer' && next.event.timer === 'answer' && adopted !== null) {
+      modelOf(adopted).overdue = true;
+      brokenWinners += 1;
+    }
     perform(machine.handle(next.event, nowMs));
   }
   const trial = machine.record();

@@ -4,7 +4,7 @@ import type { Endpoint } from '../discover/endpoint.ts';
 import { newRun, type Run } from './attempt-run.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './known-path.ts';
 import type { Lane } from './lane.ts';
-import { setPace, setTimer, type TrialState, tell } from './trial-state.ts';
+import { isOpen, setPace, setTimer, type TrialState, tell } from './trial-state.ts';
 
 function begin(s: TrialState, lane: Lane, endpoint: Endpoint, nowMs: number, fresh: boolean): Run {
   const run = newRun(s.runs.length, lane, endpoint, { fresh, startedMs: nowMs });
@@ -56,7 +56,7 @@ export function heedLife(s: TrialState, run: Run, transportMs: number): void {
 
 function mayStart(s: TrialState, lane: Lane): boolean {
   if (!lane.opened || lane.learnt || s.expired || lane.winner !== null) return false;
-  return s.adopted === null || lane.rules.whenBeaten === 'runs-on';
+  return isOpen(s) || lane.rules.whenBeaten === 'runs-on';
 }
 
 /** Starts what is due in a lane and sets the timer for what is not: only attempts under way are waited for. */

@@ -17,6 +17,8 @@ export interface TrialState {
   actions: TrialAction[];
   adopted: Run | null;
   firstQuic: Run | null;
+  /** HTTP/3 was established after another protocol had been adopted. */
+  lateH3: boolean;
   /** Answers whose alternatives are being followed. */
   following: number;
   /** The list of places is complete. */
@@ -32,14 +34,20 @@ export function newTrial(plan: TrialPlan): TrialState {
     lanes,
     staggered: lanes.filter((lane) => lane.rules.opens === 'staggered'),
     runs: [],
-    count: { connecting: 0, asked: 0, held: 0, expiring: 0, over: 0 },
+    count: { connecting: 0, asked: 0, overdue: 0, held: 0, expiring: 0, over: 0 },
     actions: [],
     adopted: null,
     firstQuic: null,
+    lateH3: false,
     following: 0,
     listed: !plan.live,
     expired: false,
   };
+}
+
+/** Whether the race is still open: nothing is adopted, or what is does not answer. */
+export function isOpen({ adopted }: TrialState): boolean {
+  return adopted === null || adopted.phase === 'overdue';
 }
 
 export function tell(s: TrialState, event: Progress['event'], run: Run, atMs: number): void {

@@ -1,0 +1,129 @@
+// What becomes of a race whose adopted attempt does not answer, and what silence is worth; in virtual time.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Mode } from '@photofinish/shared/outcome';
+import { createTrial } from './engine.ts';
+import { plainPlan } from './plan-scene.ts';
+import { type Behaviour, place, type Simulated, simulate } from './simulation.ts';
+
+const TIMEOUT_MS = 3000;
+/** Half of what is left when the request goes out. */
+const DUE_MS = TIMEOUT_MS / 2;
+const MUTE: Behaviour = { handshakeMs: 0, answerMs: null };
+
+interface Scene {
+  readonly mode?: Mode;
+  readonly h3: Behaviour;
+  readonly h2: Behaviour;
+  readonly addresses?: readonly string[];
+}
+
+function play({ mode = 'race', h3, h2, addresses = ['127.0.0.1'] }: Scene): Simulated {
+  const endpoints = addresses.flatMap((address) => [place('h3', { address }), place('h2', { address })]);
+  const live = mode === 'v3';
+  const plan = plainPlan({ mode, endpoints: live ? [] : endpoints, startDelayMs: 10, timeoutMs: TIMEOUT_MS });
+  return simulate({
+    plan,
+    behave: (contender) => (contender === 'h3' ? h3 : h2),
+    ...(live && { lists: [{ atMs: 0, endpoints, final: true }] }),
+  });
+}
+
+const told = ({ trial }: Simulated): string[] =>
+  trial.attempts.map(({ protocol, outcome, error }) => `${protocol} ${error?.code ?? outcome}`);
+
+for (const mode of ['race', 'naive', 'v3'] as const)
+  test(`${mode}: HTTP/3 that never answers leaves HTTP/2 the time to, and is known for it`, () => {
+    const run = play({ mode, h3: MUTE, h2: { handshakeMs: 20, answerMs: 200 } });
+    assert.equal(run.trial.adopted, 'h2');
+    assert.equal(run.trial.establishedMs, DUE_MS + 20);
+    assert.equal(run.trial.firstByteMs, DUE_MS + 220);
+    const [h3] = run.trial.attempts;
+    assert.equal(h3?.error?.code, 'response-timeout');
+    assert.match(h3.error.message, /within 3000 ms/);
+    assert.equal(run.endedMs, TIMEOUT_MS);
+  });
+
+test('the answer that is waited for longest may still be the first: HTTP/3 stays adopted', () => {
+  const slow = { handshakeMs: 0, answerMs: 1800 };
+  const run = play({ h3: slow, h2: slow });
+  assert.deepEqual(told(run), ['h3 adopted', 'h2 cancelled']);
+  assert.equal(run.trial.firstByteMs, 1800);
+  assert.equal(run.endedMs, 1800);
+});
+
+test('HTTP/3 that answers after HTTP/2 did has not failed', () => {
+  const run = play({ h3: { handshakeMs: 0, answerMs: 2000 }, h2: { handshakeMs: 20, answerMs: 20 } });
+  assert.deepEqual(told(run), ['h3 cancelled', 'h2 adopted']);
+  assert.equal(run.trial.attempts[0]?.firstByteMs, 2000);
+  assert.equal(run.endedMs, 2000);
+});
+
+test('an answer that comes after four seconds over both: neither is blamed for its handshake', () => {
+  const run = play({ h3: { handshakeMs: 2, answerMs: 4000 }, h2: { handshakeMs: 5, answerMs: 4000 } });
+  assert.deepEqual(told(run), ['h3 response-timeout', 'h2 response-timeout']);
+  assert.equal(run.trial.adopted, null);
+  assert.match(run.trial.attempts[1]?.error?.message ?? '', /within 1494 ms/);
+});
+
+test('HTTP/2 that does not answer leaves HTTP/3 the same', () => {
+  const run = play({ h3: { handshakeMs: 60, answerMs: 5 }, h2: { handshakeMs: 20, answerMs: null } });
+  assert.deepEqual(told(run), ['h3 established-late', 'h2 response-timeout', 'h3 adopted']);
+});
+
+test('v3: of a protocol that does not answer another address is the last hope', () => {
+  const run = play({ mode: 'v3', h3: MUTE, h2: { handshakeMs: 20 }, addresses: ['127.0.0.1', '127.0.0.2'] });
+  assert.deepEqual(told(run), ['h3 response-timeout', 'h2 adopted']);
+});
+
+test('race: the second answer is asked for at every other address too, one of them is adopted', () => {
+  const run = play({ h3: MUTE, h2: { handshakeMs: 20 }, addresses: ['127.0.0.1', '127.0.0.2'] });
+  assert.equal(run.trial.adopted, 'h2');
+  assert.deepEqual(run.requests, [0, 1, 2]);
+});
+
+test('silence is no evidence where there was no time for more: the attempt is cancelled', () => {
+  const silent: Behaviour = { handshakeMs: null };
+  const plan = plainPlan({
+    mode: 'race',
+    endpoints: [place('h3'), place('h2')],
+    startDelayMs: 2500,
+    timeoutMs: TIMEOUT_MS,
+  });
+  const late = simulate({ plan, behave: () => silent });
+  assert.deepEqual(told(late), ['h3 udp-timeout', 'h2 cancelled']);
+  assert.match(late.trial.attempts[1]?.error?.message ?? '', /500 ms/);
+});
+
+test("an attempt's own clock is believed no more than the trial's", () => {
+  const plan = plainPlan({
+    mode: 'race',
+    endpoints: [place('h3'), place('h2')],
+    startDelayMs: 2500,
+    timeoutMs: TIMEOUT_MS,
+  });
+  const behave = (contender: 'h3' | 'h2'): Behaviour =>
+    contender === 'h3' ? { handshakeMs: null } : { handshakeMs: 499, refusal: 'tcp-timeout' };
+  const run = simulate({ plan, behave });
+  assert.deepEqual(told(run), ['h3 udp-timeout', 'h2 cancelled']);
+});
+
+for (const mode of ['race', 'v3'] as const)
+  test(`${mode}: what our own delay began after the winner was established is no attempt of it`, () => {
+    const endpoints = [place('h3'), place('h2')];
+    const timer = mode === 'v3' ? 'lane-0' : 'stagger';
+    const live = mode === 'v3';
+    const machine = createTrial(
+      plainPlan({ mode, endpoints: live ? [] : endpoints, startDelayMs: 10, timeoutMs: TIMEOUT_MS }),
+    );
+    machine.start();
+    if (live) machine.handle({ type: 'endpoints', endpoints, final: true }, 0);
+    machine.handle({ type: 'timer', timer }, 252);
+    const end = { transportMs: null, packets: null };
+    const event = { type: 'established', attempt: 0, protocol: 'h3', rttMs: null, ...end } as const;
+    const actions = machine.handle({ ...event, establishedMs: 9 }, 253);
+    assert.ok(actions.some((action) => action.type === 'end' && action.attempt === 1));
+    machine.handle({ type: 'answered', attempt: 0, firstByteMs: 255, packets: null, advertises: false }, 255);
+    const { adopted, attempts } = machine.record();
+    assert.deepEqual([adopted, attempts.length, attempts[0]?.startedMs], ['h3', 1, 0]);
+  });

@@ -1,0 +1,55 @@
+// How the time of one trial is shared out between those that wait in it, and how much of it an attempt must have had
+// before its silence says anything. docs/cli.md#time tells users the same.
+import type { AttemptError, AttemptErrorCode } from '@photofinish/shared/outcome';
+
+/**
+ * How long a remembered protocol is tried alone before the other one is started beside it: TCP's initial retransmission
+ * time-out (RFC 6298 section 2), which also covers QUIC's first two probes. Never more than half the time-out, so that
+ * a path that has gone dead since still leaves room for the other protocol.
+ */
+const REMEMBERED_PATIENCE_MS = 1000;
+/** Of what is left of a trial when a request is sent: how long its answer alone is waited for. */
+const ANSWER_SHARE = 1 / 2;
+/**
+ * What an attempt, or its request, must have had before silence is held against a peer: TCP's initial retransmission
+ * time-out (RFC 6298 section 2), or one lost packet would be enough. Of a short trial a third, which is what the first
+ * answer's share leaves to whoever comes second and takes another third to connect.
+ */
+const LEAST_PATIENCE_MS = 1000;
+const LEAST_PATIENCE_SHARE = 1 / 3;
+
+/** Ends of an attempt that say no more than how long was waited. */
+const SILENCES: ReadonlySet<AttemptErrorCode> = new Set([
+  'udp-timeout',
+  'tcp-timeout',
+  'handshake-timeout',
+  'response-timeout',
+]);
+
+/** How long the remembered protocol is tried alone, in milliseconds. */
+export function rememberedPatienceMs(timeoutMs: number): number {
+  return Math.min(REMEMBERED_PATIENCE_MS, timeoutMs / 2);
+}
+
+/** Until when nothing else is attempted beside a request sent at `askedMs`; milliseconds from the trial's start. */
+export function answerDueMs(askedMs: number, timeoutMs: number): number {
+  return askedMs + Math.max(0, timeoutMs - askedMs) * ANSWER_SHARE;
+}
+
+/** Whether silence of `waitedMs` is too short to be held against anybody, in a trial of `timeoutMs`. */
+export function isTooShort(waitedMs: number, timeoutMs: number): boolean {
+  return waitedMs < Math.min(LEAST_PATIENCE_MS, timeoutMs * LEAST_PATIENCE_SHARE);
+}
+
+/** Whether a failure tells of nothing but silence. */
+export function isSilence({ code }: AttemptError): boolean {
+  return SILENCES.has(code);
+}
+
+/** Why an attempt ended that the trial's end left too little time. */
+export function cutShort(waitedMs: number): AttemptError {
+  return {
+    code: 'cancelled',
+    message: `the trial ended after ${Math.round(waitedMs)} ms of waiting, too soon to say anything`,
+  };
+}
