@@ -51,14 +51,23 @@ export function isH3(attempt: Attempt): boolean {
   return attempt.protocol === 'h3';
 }
 
+/** Whether a response came over it. */
+export function isAnswered({ outcome, firstByteMs }: Attempt): boolean {
+  return outcome === 'adopted' || firstByteMs != null;
+}
+
 /**
- * What came of several attempts together. A handshake that led to no answer is a failure: HTTP/3 can break after it.
- * Among failures one in which the peer spoke tells more than silence.
+ * What came of several attempts together. A handshake that led to no answer is a failure: HTTP/3 can break after it,
+ * and handshakes of attempts that were not asked for anything do not refute that. Among failures one in which the peer
+ * spoke tells more than silence.
  */
 export function reachOf(attempts: readonly Attempt[]): Reach {
-  if (attempts.some((a) => a.establishedMs !== null && a.outcome !== 'failed')) return 'established';
-  const errors = attempts
-    .filter((a) => a.outcome === 'failed' && !isOurDoing(a))
+  const proven = attempts.filter((a) => !isOurDoing(a));
+  const established = proven.filter((a) => a.establishedMs !== null);
+  const broken = established.some((a) => a.outcome === 'failed');
+  if (established.some((a) => a.outcome !== 'failed' && (isAnswered(a) || !broken))) return 'established';
+  const errors = proven
+    .filter((a) => a.outcome === 'failed')
     .flatMap(({ error }) => (error === undefined ? [] : [error]));
   return errors.findLast((error) => !isUnanswered(error)) ?? errors.at(-1) ?? 'not-tried';
 }

@@ -44,7 +44,7 @@ export const explanationSchema = v.object({
   alternatives: v.array(discoveredAlternativeSchema),
   /** Mode `race`, and nothing remembered. */
   race: originRaceSchema,
-  /** Mode `v3`, and nothing remembered; null: nothing was reached before. */
+  /** Mode `v3`, and nothing remembered; null: nothing was adopted before. */
   v3: v.nullable(originRaceSchema),
   /** Mode `alt-svc`, and nothing remembered; null: no place is advertised that the others had not tried. */
   altSvc: v.nullable(originRaceSchema),

@@ -392,7 +392,7 @@ const UNKNOWN: readonly Row[] = [
     { attempts: [h2(dead)], discovered: quiet },
     'unknown',
     [],
-    /^HTTP\/2 does not connect \(TCP port closed\), and HTTP\/3 was not tried: .* Start the server/,
+    /^HTTP\/2 fails \(TCP port closed\), and HTTP\/3 was not tried: .* Start the server/,
   ],
   [
     'only HTTP/2 tried, with nothing that names HTTP/3',

@@ -13,6 +13,7 @@ import { causeWords } from './causes.ts';
 import {
   type BrowserEvidence,
   type Evidence,
+  isAnswered,
   isFailed,
   isH3,
   isUnanswered,
@@ -22,7 +23,7 @@ import {
 import { gainSentence } from './gain.ts';
 import type { Attempt, AttemptError } from './outcome.ts';
 import type { Verdict } from './verdict-schema.ts';
-import { say } from './words.ts';
+import { type SharedWordKey, say } from './words.ts';
 
 export { type BrowserEvidence, type Evidence, evidenceOfRace } from './evidence.ts';
 
@@ -121,6 +122,10 @@ function notOfferedWords({ evidence, withdrawn }: Facts, error: AttemptError): s
   return say(withdrawn ? 'verdictNotOfferedWithdrawnCause' : 'verdictNotOfferedCause', { ...there, cause });
 }
 
+function answeredOverTcp({ evidence }: Facts): boolean {
+  return evidence.attempts.some((a) => !isH3(a) && isAnswered(a));
+}
+
 function notOfferedFinding(facts: Facts): Finding[] {
   if (!isFailed(facts.h3) || facts.places.length > 0) return [];
   return [{ code: 'h3-not-offered', text: notOfferedWords(facts, facts.h3) }];
@@ -189,14 +194,23 @@ function reachedFindings(facts: Facts): Finding[] {
   return findings;
 }
 
-/** Nothing at all could be reached, so nothing can be said of HTTP/3. */
+/** What nothing came over, by how far both came: a handshake that was done is no lack of connection. */
+function deadKey({ attempts }: Evidence, h3: AttemptError, h2: AttemptError): SharedWordKey {
+  const connected = (over: (attempt: Attempt) => boolean): boolean =>
+    attempts.some((attempt) => over(attempt) && attempt.establishedMs !== null);
+  const both = connected(isH3) && connected((attempt) => !isH3(attempt));
+  if (both && h3.code === 'response-timeout' && h2.code === 'response-timeout') return 'verdictSlow';
+  return connected(() => true) ? 'verdictUnanswered' : 'verdictDead';
+}
+
+/** No answer came over either, so nothing can be said of HTTP/3. */
 function deadFinding({ evidence, h3, h2 }: Facts): Finding | null {
   const { host, port } = evidence.origin;
   const place = { host, port, advertiser: 'nothing' } as const;
   if (evidence.error !== undefined)
     return { code: 'unknown', text: say('verdictUntried', { cause: causeWords(evidence.error, place) }) };
   if (!isFailed(h3) || !isFailed(h2)) return null;
-  const text = say('verdictDead', {
+  const text = say(deadKey(evidence, h3, h2), {
     h3: attemptErrorWords(h3.code),
     h2: attemptErrorWords(h2.code),
     cause: causeWords(h2, place),
@@ -243,7 +257,7 @@ function raceFindings(facts: Facts): Finding[] {
     ...wrong(true),
     ...unreachableFinding(facts),
     // Without an answer over TCP nobody knows what it advertises.
-    ...(facts.h2 === 'established' ? notOfferedFinding(facts) : []),
+    ...(answeredOverTcp(facts) ? notOfferedFinding(facts) : []),
     ...elsewhereFinding(facts),
     ...reachedFindings(facts),
   ];

@@ -27,6 +27,7 @@ const BEHAVIOURS = [
   'close-application',
   'stateless-reset',
   'silent',
+  'late',
   'settings-late',
   'settings-never',
   'settings-reserved',

@@ -169,7 +169,7 @@ test('a first visit: HTTP/3 by the HTTPS record, or why not', () => {
   assert.match(said({ v3: race([h3]) }), /uses HTTP\/3 on its first visit: its HTTPS record advertises it/);
   assert.match(said({}), /uses HTTP\/2 on its first visit: an HTTPS record advertises HTTP\/3, but/);
   assert.match(said({ names: { ...names, services: [] } }), /no HTTPS record advertises HTTP\/3/);
-  assert.match(said({ v3: null }), /Not raced: the race above reached nothing/);
+  assert.match(said({ v3: null }), /Not raced: the race above adopted nothing/);
 });
 
 test('memory: a back-off with its cause and its end, a success with its freshness', () => {
@@ -211,7 +211,7 @@ test('a host that was not raced says why, and a forbidden address how to allow i
     explanationText(explanation({ names: refused, race: dead, v3: null })),
     /No address that may be connected to\./,
   );
-  assert.match(text, /Not compared: nothing was reached\./);
+  assert.match(text, /Not compared: neither protocol works\./);
 });
 
 test('what servers and resolvers say cannot move the cursor', () => {

@@ -181,15 +181,22 @@ function raceSection(race: OriginRace, origin: OriginParts, paint: Paint): strin
   return attemptLines(race, origin, paint);
 }
 
+/** Whether HTTP/3 was established and then failed. */
+function answersNothing({ trials }: OriginRace): boolean {
+  return trials.some(({ attempts }) =>
+    attempts.some((a) => a.protocol === 'h3' && a.establishedMs !== null && a.outcome === 'failed'),
+  );
+}
+
 function firstVisitSection({ v3, names }: Explanation, origin: OriginParts, paint: Paint): string[] {
-  if (v3 === null) return lines('Not raced: the race above reached nothing.');
+  if (v3 === null) return lines('Not raced: the race above adopted nothing.');
   const adopted = v3.trials[0]?.adopted ?? null;
   const recorded = names?.services.some((s) => !s.incompatible && s.priority > 0 && s.alpn.includes('h3'));
   const why =
     adopted === 'h3'
       ? 'its HTTPS record advertises it'
       : recorded
-        ? 'an HTTPS record advertises HTTP/3, but it was not established first'
+        ? `an HTTPS record advertises HTTP/3, but ${answersNothing(v3) ? 'no response came over it' : 'it was not established first'}`
         : 'no HTTPS record advertises HTTP/3, and Alt-Svc is only known after a response';
   const said =
     adopted === null
@@ -205,8 +212,10 @@ function advertisedSection({ altSvc }: Explanation, origin: OriginParts, paint: 
 
 function compareSection({ compare, race }: Explanation, paint: Paint): string[] {
   if (compare !== null) return drawPhotoFinish(compare, paint);
-  const reached = race.trials.some((trial) => trial.adopted !== null);
-  return lines(`Not compared: ${reached ? 'only one of the two protocols works' : 'nothing was reached'}.`);
+  const adopted = race.trials.some((trial) => trial.adopted !== null);
+  return lines(
+    `Not compared: ${adopted ? 'only one of the two protocols works' : 'neither protocol works'}.`,
+  );
 }
 
 function rememberedWords(remembered: Remembered, nowMs: number): string[] {

@@ -136,7 +136,7 @@ async function explain(
   };
 }
 
-/** Runs `explain`; 0 when any protocol was established, 1 when none was. */
+/** Runs `explain`; 0 when any protocol was adopted, 1 when none was. */
 export async function runExplain(args: readonly string[], terminal: Terminal): Promise<number> {
   const command = parseExplainCommand(args);
   const { stop, forget } = stoppedByInterrupt();
@@ -151,8 +151,8 @@ export async function runExplain(args: readonly string[], terminal: Terminal): P
         ? JSON.stringify(explanation)
         : explanationText(explanation, terminal.paint, cache.networkNames()),
     );
-    const reached = explanation.race.trials.some((trial) => trial.adopted !== null);
-    return reached ? EXIT_OK : EXIT_FAILED;
+    const adopted = explanation.race.trials.some((trial) => trial.adopted !== null);
+    return adopted ? EXIT_OK : EXIT_FAILED;
   } finally {
     forget();
     cache.close();

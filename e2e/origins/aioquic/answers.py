@@ -18,6 +18,7 @@ RESERVED_SETTING = 0x2
 MAX_FIELD_SECTION_SIZE = 0x6
 
 INTERVAL_S = 0.05
+LATE_S = 5
 # Nearly all of a wide datagram; the rest is room for frames that go with it.
 WIDE_DATAGRAM_BYTES, WIDE_BODY_BYTES = 1400, 1300
 BODY_CHUNK = bytes(16 * 1024)
@@ -73,6 +74,17 @@ class Answer(Peer):
 
 class Silent(Peer):
     pass
+
+
+class Late(Answer):
+    """Answers long after a race has ended."""
+
+    def asked(self, stream):
+        asyncio.get_running_loop().call_later(LATE_S, self.answer, stream)
+
+    def answer(self, stream):
+        super().asked(stream)
+        self.transmit()
 
 
 class SettingsLate(Peer):
@@ -186,6 +198,7 @@ class Misdirected(Peer):
 BEHAVIOURS = {
     "answer": Answer,
     "silent": Silent,
+    "late": Late,
     "settings-late": SettingsLate,
     "settings-never": SettingsNever,
     "settings-reserved": SettingsReserved,

@@ -19,8 +19,8 @@ const LARGE_BYTES = 1024 * 1024;
 /** 20 KB: Node's HTTP/2 server sends no header section beyond 64 KB. */
 const HUGE_HEADER = 'x'.repeat(20_000);
 
-/** Serves on a free port; what is still open at the end is cut. */
-async function listen(server: Server): Promise<TcpPeer> {
+/** Serves on a free port unless said; what is still open at the end is cut. */
+async function listen(server: Server, port = 0): Promise<TcpPeer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -29,7 +29,7 @@ async function listen(server: Server): Promise<TcpPeer> {
   });
   server.on('tlsClientError', () => {});
   server.on('secureConnection', (socket: Socket) => socket.on('error', () => {}));
-  server.listen(0, LOOPBACK);
+  server.listen(port, LOOPBACK);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
@@ -68,15 +68,19 @@ export function startTls(options: TlsOptions): Promise<TcpPeer> {
   return listen(createTlsServer({ ALPNProtocols: ['h2'], ...options }));
 }
 
-/** HTTP/2; does `act` with each request. */
-export function startHttp2(identity: Identity, act: (stream: ServerHttp2Stream) => void): Promise<TcpPeer> {
+/** HTTP/2; does `act` with each request. On a free port, unless it is to be beside what listens on UDP there. */
+export function startHttp2(
+  identity: Identity,
+  act: (stream: ServerHttp2Stream) => void,
+  port?: number,
+): Promise<TcpPeer> {
   const server = createSecureServer({ ...identity });
   server.on('session', (session) => session.on('error', () => {}));
   server.on('stream', (stream) => {
     stream.on('error', () => {});
     act(stream);
   });
-  return listen(server);
+  return listen(server, port);
 }
 
 /** HTTP/1.1 alone, whose answers are written byte by byte. */

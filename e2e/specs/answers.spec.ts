@@ -1,0 +1,108 @@
+// Servers whose handshakes work and whose answers do not come in time, over one protocol or over both: who is adopted,
+// who is blamed, and in which words.
+import { type Explanation, explanationSchema } from '@photofinish/shared/explanation';
+import type { Mode, OriginRace } from '@photofinish/shared/outcome';
+import * as v from 'valibot';
+import { startDns } from '../origins/dns.ts';
+import { startHttp2 } from '../origins/raw/tcp.ts';
+import { startOrigins } from '../origins/start.ts';
+import { expect, reachLocal, runPhotofinish } from './fixtures.ts';
+import { type Behaviour, type Ground, HOST, raceOf, test } from './peers.ts';
+
+const LOOPBACK = '127.0.0.1';
+const NO_MEMORY = ['--memory', 'none', '--json'];
+
+interface Beside {
+  readonly port: number;
+  /** Reaches it by a name that DNS gives, with an HTTPS record. */
+  readonly reach: readonly string[];
+  stop(): void;
+}
+
+/** HTTP/2 that answers at once and advertises HTTP/3, on the port of a QUIC server that does not. */
+async function startBeside({ aioquic, identity, chains }: Ground, name: Behaviour): Promise<Beside> {
+  const port = aioquic.ports[name];
+  const tcp = await startHttp2(
+    identity,
+    (stream) => stream.respond({ ':status': 204, 'alt-svc': `h3=":${port}"` }, { endStream: true }),
+    port,
+  );
+  const HTTPS = [{ priority: 1, target: HOST, alpn: ['h3', 'h2'], port }];
+  const dns = await startDns({ [HOST]: { A: [LOOPBACK] }, [`_${port}._https.${HOST}`]: { HTTPS } });
+  return {
+    port,
+    reach: ['--resolver', dns.resolver, '--allow-private', '--ca', chains.caPath],
+    stop() {
+      dns.stop();
+      tcp.stop();
+    },
+  };
+}
+
+function failuresOf({ trials }: OriginRace): (string | undefined)[] {
+  return trials.flatMap(({ attempts }) =>
+    attempts.map(({ protocol, error }) => `${protocol} ${error?.code}`),
+  );
+}
+
+/** With a head start that is long enough on a busy machine too; in mode `naive` either may be established first. */
+const MODES: readonly (readonly [Mode, ...string[]])[] = [
+  ['race', '--start-delay', '1000'],
+  ['v3', '--attempt-delay', '1000'],
+];
+for (const name of ['silent', 'late'] as const) {
+  for (const [mode, ...headStart] of MODES)
+    test(`${mode}: HTTP/3 is ${name}, HTTP/2 answers and is adopted (aioquic, node:http2)`, async ({
+      ground,
+    }) => {
+      const { port, reach, stop } = await startBeside(ground, name);
+      const args = ['race', `https://${HOST}:${port}`, '--mode', mode, ...headStart, ...NO_MEMORY, ...reach];
+      const { code, stdout } = await runPhotofinish(args);
+      stop();
+      const race = raceOf(stdout);
+      const [trial] = race.trials;
+      expect([code, trial?.adopted]).toEqual([0, 'h2']);
+      // HTTP/3 is given its half of three seconds, and HTTP/2 needs little of the other.
+      expect(trial?.firstByteMs).toBeGreaterThan(1490);
+      expect(trial?.firstByteMs).toBeLessThan(2500);
+      expect(failuresOf(race)).toContain('h3 response-timeout');
+      expect(race.verdict.code).toBe('h3-advertised-unreachable');
+      expect(race.verdict.text).toContain('the handshake succeeds and no response follows in time');
+      expect(stdout).not.toContain('tcp-timeout');
+    });
+
+  test(`explain: HTTP/3 is ${name}, HTTP/2 answers (aioquic, node:http2)`, async ({ ground, dir }) => {
+    const { port, reach, stop } = await startBeside(ground, name);
+    const cache = ['--cache', `${dir}/cache.db`, '--network', 'home'];
+    const origin = `https://${HOST}:${port}`;
+    const { code, stdout } = await runPhotofinish(['explain', origin, '--json', ...cache, ...reach]);
+    stop();
+    const { verdict, race, v3 } = v.parse(explanationSchema, JSON.parse(stdout)) as Explanation;
+    expect([code, verdict.code]).toEqual([0, 'h3-advertised-unreachable']);
+    expect(verdict.text).toContain('the handshake succeeds and no response follows in time');
+    expect([race, v3].map((each) => each?.trials[0]?.adopted)).toEqual(['h2', 'h2']);
+  });
+}
+
+test('a site whose first byte takes four seconds over both is slow, not down', async () => {
+  const slow = { host: 'slow.test', h3: true, altSvc: 'auto', answerDelayMs: 4000 } as const;
+  const running = await startOrigins({ origins: { slow } });
+  const { origin } = running.origins.slow;
+  const reach = reachLocal(running.caPath, [running.origins.slow]);
+  const explain = (...more: string[]) =>
+    runPhotofinish(['explain', origin, '--json', '--resolver', `${LOOPBACK}:1`, ...reach, ...more]);
+  const hasty = await runPhotofinish(['race', origin, ...NO_MEMORY, ...reach]);
+  const said = v.parse(explanationSchema, JSON.parse((await explain()).stdout));
+  const patient = await runPhotofinish(['race', origin, ...NO_MEMORY, '--timeout', '12000', ...reach]);
+  await running.stop();
+
+  const race = raceOf(hasty.stdout);
+  expect([hasty.code, race.trials[0]?.adopted]).toEqual([1, null]);
+  expect(failuresOf(race)).toEqual(['h3 response-timeout', 'h2 response-timeout']);
+  for (const { verdict } of [race, said]) {
+    expect(verdict.code).toBe('unknown');
+    expect(verdict.text).toContain('Connects over HTTP/3 and over HTTP/2');
+    expect(verdict.text).toContain('slow or not responding');
+  }
+  expect([patient.code, raceOf(patient.stdout).trials[0]?.adopted]).toEqual([0, 'h3']);
+});
