@@ -2,7 +2,7 @@
 // there, and what is wrong with the saying itself.
 
 import { type AltSvc, h3Alternatives, parseAltSvc } from './alt-svc.ts';
-import { attemptErrorWords, certificateReasonWords } from './attempt-words.ts';
+import { attemptErrorWords, certificateReasonWords, failureWords } from './attempt-words.ts';
 import type { ServiceRecord } from './discovered.ts';
 import { type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
 import { hostPort } from './origin.ts';
@@ -135,6 +135,17 @@ function emptyFaults(evidence: Evidence, { alternatives }: AltSvc): string[] {
   if (alternatives.some((a) => a.alpn === 'h3')) return [say('faultNoLifetime')];
   const drafts = alternatives.map(({ alpn }) => alpn).filter((alpn) => /^(h3-|quic$)/.test(alpn));
   if (drafts.length === 0) return [];
+  const { host, port } = evidence.origin;
+  const there = reachAt(evidence, { host, port });
+  // Whoever advertises what nobody answers for makes matters worse.
+  if (isFailed(there))
+    return [
+      say('faultDraftsUnreachable', {
+        drafts: drafts.join(', '),
+        port: String(port),
+        failure: failureWords(there),
+      }),
+    ];
   return [withExample(say('faultDrafts', { drafts: drafts.join(', ') }), evidence)];
 }
 

@@ -1,5 +1,5 @@
 // What each way of failing is called where there is room for a few words only; the long form is the verdict's.
-import type { AttemptErrorCode, CertificateReason } from './outcome.ts';
+import type { AttemptError, AttemptErrorCode, CertificateReason } from './outcome.ts';
 import { type SharedWordKey, say } from './words.ts';
 
 /** One entry for every code, so that no drawing ever shows a bare one. */
@@ -39,6 +39,13 @@ const REASONS: Record<CertificateReason, SharedWordKey> = {
 /** An attempt's failure in a few words, for example `UDP refused`. */
 export function attemptErrorWords(code: AttemptErrorCode): string {
   return say(FAILURES[code]);
+}
+
+/** The same of a whole failure, which may say more than its code. */
+export function failureWords({ code, wireCode, endedBy }: AttemptError): string {
+  if (code === 'tls-alert' && wireCode === 'certificate_required') return say('failureClientCertificate');
+  if (code === 'connection-closed' && endedBy === 'client') return say('failureBreach');
+  return attemptErrorWords(code);
 }
 
 /** What is wrong with a certificate in a few words, for example `wrong name`. */

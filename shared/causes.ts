@@ -35,6 +35,40 @@ const CAUSES: Record<Exclude<AttemptErrorCode, 'certificate-invalid'>, SharedWor
   internal: 'causeInternal',
 };
 
+/** TLS alerts whose cause is known (RFC 8446 section 6). */
+const ALERTS: Readonly<Record<string, SharedWordKey>> = {
+  certificate_required: 'causeClientCertificate',
+  protocol_version: 'causeTlsVersion',
+};
+
+/** Codes by which a server refuses to go on, over HTTP/2 (RFC 9113 section 7) and HTTP/3 (RFC 9114 section 8.1). */
+const REFUSALS: Readonly<Record<string, SharedWordKey>> = {
+  ENHANCE_YOUR_CALM: 'causeEnhanceYourCalm',
+  H3_EXCESSIVE_LOAD: 'causeEnhanceYourCalm',
+  INADEQUATE_SECURITY: 'causeInadequateSecurity',
+};
+
+/** GOAWAY with these means no more than that the server leaves, or did not begin with the request. */
+const ORDERLY: ReadonlySet<string> = new Set([
+  'NO_ERROR',
+  'REFUSED_STREAM',
+  'H3_NO_ERROR',
+  'H3_REQUEST_REJECTED',
+]);
+
+/** The message for a failure by what it says beside its code. */
+function causeKey({ code, reason, wireCode, endedBy }: AttemptError, advertiser: Advertiser): SharedWordKey {
+  if (code === 'certificate-invalid') return CERTIFICATE[reason ?? 'other'];
+  if (code === 'tls-alert') return ALERTS[wireCode ?? ''] ?? CAUSES[code];
+  if (code === 'misdirected' && advertiser === 'nothing') return 'causeMisdirectedOwn';
+  if (code !== 'goaway' && code !== 'connection-closed' && code !== 'h3-error') return CAUSES[code];
+  if (endedBy === 'client') return 'causeBreach';
+  const refusal = REFUSALS[wireCode ?? ''];
+  if (refusal !== undefined) return refusal;
+  const plain = code !== 'goaway' || wireCode === undefined || ORDERLY.has(wireCode);
+  return plain ? CAUSES[code] : 'causeGoawayCode';
+}
+
 /** What names the place that failed, and so what could be taken back. */
 export type Advertiser = 'alt-svc' | 'https-record' | 'nothing';
 
@@ -52,8 +86,13 @@ export interface FailedPlace {
 
 /** The cause and the remedy as the end of a sentence, with its full stop. */
 export function causeWords(error: AttemptError, { host, port, advertiser }: FailedPlace): string {
-  const key =
-    error.code === 'certificate-invalid' ? CERTIFICATE[error.reason ?? 'other'] : CAUSES[error.code];
+  const key = causeKey(error, advertiser);
   const withdraw = say(WITHDRAWALS[advertiser]);
-  return say(key, { host, port: String(port), message: error.message, withdraw });
+  return say(key, {
+    host,
+    port: String(port),
+    message: error.message,
+    wireCode: error.wireCode ?? '',
+    withdraw,
+  });
 }

@@ -59,6 +59,15 @@ export const attemptErrorSchema = v.object({
   reason: v.optional(v.picklist(CERTIFICATE_REASONS)),
   /** Of a look-up: this machine was too late to hear an answer, so that none proves nothing. */
   disturbed: v.optional(v.boolean()),
+  /**
+   * The code that ended it on the wire, by its registered name: a TLS alert (RFC 8446 section 6), or an error code of
+   * QUIC, HTTP/3 or HTTP/2.
+   */
+  wireCode: v.optional(v.string()),
+  /** This side ended the connection, because the peer broke the protocol; absent: the peer did, or nobody. */
+  endedBy: v.optional(v.literal('client')),
+  /** With `misdirected`: the Alt-Svc field of that answer, which is not to be heeded (RFC 7838 section 6). */
+  ignoredAltSvc: v.optional(v.string()),
 });
 export type AttemptError = v.InferOutput<typeof attemptErrorSchema>;
 

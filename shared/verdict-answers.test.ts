@@ -49,3 +49,96 @@ test('a handshake of an attempt that was asked for nothing does not refute a req
   assert.equal(verdict({ attempts: [unasked, h3(late, connected), h2()] }).code, 'h3-not-offered');
   assert.notEqual(verdict({ attempts: [h3(), h3(late, connected), h2()] }).code, 'h3-not-offered');
 });
+
+const closed = (more: Partial<AttemptError>): AttemptError => ({
+  code: 'connection-closed',
+  message: 'said so',
+  ...more,
+});
+
+const WORDS: readonly (readonly [what: string, error: AttemptError, says: RegExp, never: RegExp])[] = [
+  [
+    'a client certificate that is demanded',
+    { code: 'tls-alert', message: 'the peer refused', wireCode: 'certificate_required' },
+    /HTTP\/2 \(client certificate required\): the server demands a client certificate/,
+    /TLS 1\.3|TLS settings/,
+  ],
+  [
+    'a TLS version in common',
+    { code: 'tls-alert', message: 'unsupported protocol', wireCode: 'protocol_version', endedBy: 'client' },
+    /no TLS version that is still in use .* Enable TLS 1\.3/,
+    /TLS settings/,
+  ],
+  [
+    'any other alert',
+    { code: 'tls-alert', message: 'the TLS alert access_denied', wireCode: 'access_denied' },
+    /rejected \(the TLS alert access_denied\)/,
+    /1\.3/,
+  ],
+  ['GOAWAY without a code', { code: 'goaway', message: 'GOAWAY' }, /draining/, /refuses/],
+  [
+    'GOAWAY in good order',
+    { code: 'goaway', message: 'GOAWAY', wireCode: 'NO_ERROR' },
+    /draining/,
+    /refuses/,
+  ],
+  [
+    'GOAWAY with ENHANCE_YOUR_CALM',
+    { code: 'goaway', message: 'GOAWAY', wireCode: 'ENHANCE_YOUR_CALM' },
+    /refuses with ENHANCE_YOUR_CALM: this client asks too much/,
+    /draining/,
+  ],
+  [
+    'a stream reset with the same',
+    closed({ wireCode: 'ENHANCE_YOUR_CALM' }),
+    /refuses with ENHANCE_YOUR_CALM/,
+    /closes/,
+  ],
+  [
+    'GOAWAY with INADEQUATE_SECURITY',
+    { code: 'goaway', message: 'GOAWAY', wireCode: 'INADEQUATE_SECURITY' },
+    /too weak for HTTP\/2 .* Enable TLS 1\.3/,
+    /draining/,
+  ],
+  [
+    'GOAWAY with another code',
+    { code: 'goaway', message: 'GOAWAY', wireCode: 'INTERNAL_ERROR' },
+    /sends GOAWAY with INTERNAL_ERROR/,
+    /draining/,
+  ],
+  [
+    'a breach that this side found',
+    closed({ wireCode: 'PROTOCOL_ERROR', endedBy: 'client' }),
+    /\(protocol violation\): this side ended the connection with PROTOCOL_ERROR because the other breaks/,
+    /server (closes|ends)/,
+  ],
+  [
+    'nginx that is told to return 444',
+    closed({ wireCode: 'INTERNAL_ERROR', message: "the request's stream was reset (INTERNAL_ERROR)" }),
+    /ends it without a response \(the request's stream was reset \(INTERNAL_ERROR\)\).*444/,
+    /connects:|offering HTTP\/3/,
+  ],
+  [
+    '421',
+    { code: 'misdirected', message: '421', ignoredAltSvc: 'h3=":443"' },
+    /does not serve a\.test on this port\. .* ignore, as they must/,
+    /offering HTTP\/3|Neither/,
+  ],
+];
+for (const [what, error, says, never] of WORDS)
+  test(`over both protocols: ${what}`, () => {
+    const { code, text } = verdict({ attempts: [h3(error, connected), h2(error, connected)] });
+    assert.equal(code, 'unknown');
+    assert.match(text, says);
+    assert.doesNotMatch(text, never);
+  });
+
+test('a draft that is advertised where nothing listens: QUIC first, its advertisement then', () => {
+  const drafts = { altSvc: 'h3-29=":443"', knownRoot: true };
+  const silent = verdict({ discovered: drafts, attempts: [h3(refused), h2()] });
+  assert.equal(silent.code, 'h3-advertisement-wrong');
+  assert.match(silent.text, /Make QUIC version 1 listen on UDP 443 first, then advertise h3/);
+  assert.doesNotMatch(silent.text, /send: Alt-Svc/);
+  const speaking = verdict({ discovered: drafts });
+  assert.match(speaking.text, /For example, send: Alt-Svc: h3=":443"/);
+});

@@ -71,7 +71,7 @@ test('what the peer said fills the words and is never read as one of their place
   const error: AttemptError = { code: 'connection-closed', message: '{port} $& {host}' };
   assert.match(
     verdictOf({ ...base, attempts: [h3(error), h2()] }).text,
-    /closes the connection \(\{port\} \$& \{host\}\)/,
+    /without a response \(\{port\} \$& \{host\}\)/,
   );
 });
 

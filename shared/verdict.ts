@@ -8,7 +8,7 @@ import {
   placeWords,
 } from './advertised.ts';
 import { parseAltSvc } from './alt-svc.ts';
-import { attemptErrorWords } from './attempt-words.ts';
+import { failureWords } from './attempt-words.ts';
 import { causeWords } from './causes.ts';
 import {
   type BrowserEvidence,
@@ -99,7 +99,7 @@ function unreachableFinding({ evidence, places }: Facts): Finding[] {
     : causeWords(error, { host, port, advertiser: source });
   const key = source === 'https-record' ? 'verdictUnreachableRecord' : 'verdictUnreachable';
   const others = rest.map((p) =>
-    say('placeFailed', { place: placeWords(p, ownHost), failure: attemptErrorWords(p.error.code) }),
+    say('placeFailed', { place: placeWords(p, ownHost), failure: failureWords(p.error) }),
   );
   const text = sentences(
     say(key, { place: placeWords(first, ownHost), cause }),
@@ -111,7 +111,7 @@ function unreachableFinding({ evidence, places }: Facts): Finding[] {
 
 function notOfferedWords({ evidence, withdrawn }: Facts, error: AttemptError): string {
   const { host, port } = evidence.origin;
-  const there = { port: String(port), failure: attemptErrorWords(error.code) };
+  const there = { port: String(port), failure: failureWords(error) };
   if (networkBlocksUdp(evidence, error))
     return say(withdrawn ? 'verdictNotOfferedWithdrawnBlocked' : 'verdictNotOfferedBlocked', {
       ...there,
@@ -141,7 +141,7 @@ function elsewhereFinding({ evidence, h3, h2, places }: Facts): Finding[] {
     const text = say('verdictElsewhereFails', {
       place,
       port: String(origin.port),
-      failure: attemptErrorWords(h3.code),
+      failure: failureWords(h3),
     });
     return [{ code: 'unknown', text }];
   }
@@ -168,7 +168,7 @@ function familyWords({ evidence }: Facts): string | null {
   return say(isFailed(over(broken, tcp)) ? 'verdictFamilyBroken' : 'verdictFamilyQuic', {
     broken,
     working,
-    failure: attemptErrorWords(error.code),
+    failure: failureWords(error),
   });
 }
 
@@ -187,7 +187,7 @@ function reachedFindings(facts: Facts): Finding[] {
   }
   if (evidence.discovered.knownRoot === false)
     findings.push({ code: 'h3-private-root', text: say('verdictPrivateRoot') });
-  const alone = isFailed(h2) ? say('verdictH3Alone', { failure: attemptErrorWords(h2.code) }) : null;
+  const alone = isFailed(h2) ? say('verdictH3Alone', { failure: failureWords(h2) }) : null;
   findings.push({ code: 'h3-available', text: sentences(say('verdictAvailable'), alone) });
   if (family !== null && places.length > 0)
     findings.push({ code: 'h3-advertised-unreachable', text: family });
@@ -210,12 +210,13 @@ function deadFinding({ evidence, h3, h2 }: Facts): Finding | null {
   if (evidence.error !== undefined)
     return { code: 'unknown', text: say('verdictUntried', { cause: causeWords(evidence.error, place) }) };
   if (!isFailed(h3) || !isFailed(h2)) return null;
-  const text = say(deadKey(evidence, h3, h2), {
-    h3: attemptErrorWords(h3.code),
-    h2: attemptErrorWords(h2.code),
+  const said = say(deadKey(evidence, h3, h2), {
+    h3: failureWords(h3),
+    h2: failureWords(h2),
     cause: causeWords(h2, place),
   });
-  return { code: 'unknown', text };
+  const ignored = h3.ignoredAltSvc !== undefined || h2.ignoredAltSvc !== undefined;
+  return { code: 'unknown', text: sentences(said, ignored ? say('verdictIgnoredAltSvc') : null) };
 }
 
 /** HTTP/3 was tried, and all that was learnt of it is a fault of ours. */
@@ -230,12 +231,12 @@ function unexplainedWords({ evidence, h3, h2 }: Facts): string {
   const { host, port } = evidence.origin;
   if (h3 === 'not-tried' && isFailed(h2))
     return say('verdictH2Failed', {
-      failure: attemptErrorWords(h2.code),
+      failure: failureWords(h2),
       cause: causeWords(h2, { host, port, advertiser: 'nothing' }),
     });
   if (h3 === 'not-tried' && h2 === 'established') return say('verdictH3Untried');
   return isFailed(h3)
-    ? say('verdictUnexplainedFails', { port: String(port), failure: attemptErrorWords(h3.code) })
+    ? say('verdictUnexplainedFails', { port: String(port), failure: failureWords(h3) })
     : say('verdictUnexplained');
 }
 

@@ -22,6 +22,8 @@ const BEHAVIOURS = [
   'retry-for-ever',
   'retry-once',
   'alert',
+  'certificate-required',
+  'stream-too-many',
   'refuse',
   'close-transport',
   'close-application',

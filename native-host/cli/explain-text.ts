@@ -1,5 +1,6 @@
 // An explanation for people: the verdict first, then the evidence it rests on, section by section, 80 columns wide.
-import { attemptErrorWords } from '@photofinish/shared/attempt-words';
+
+import { attemptErrorWords, failureWords } from '@photofinish/shared/attempt-words';
 import { timedTrials } from '@photofinish/shared/conclusive';
 import type {
   DiscoveredAddress,
@@ -122,8 +123,15 @@ function alternativeWords({
 
 function advertisementSection(explanation: Explanation): string[] {
   const { altSvc } = discoveredIn(explanation);
+  const attempts = explanation.race.trials.flatMap((trial) => trial.attempts);
+  const ignored = attempts.find(({ error }) => error?.ignoredAltSvc !== undefined)?.error?.ignoredAltSvc;
+  const none = ignored === undefined ? 'No response carried an Alt-Svc header.' : null;
+  const said = altSvc === null ? none : `Alt-Svc: ${altSvc}`;
   return lines(
-    altSvc === null ? 'No response carried an Alt-Svc header.' : `Alt-Svc: ${altSvc}`,
+    ...(said === null ? [] : [said]),
+    ...(ignored === undefined
+      ? []
+      : [`Alt-Svc with a 421, which clients ignore (RFC 7838, section 6): ${ignored}`]),
     ...explanation.alternatives.map(alternativeWords),
   );
 }
@@ -132,7 +140,7 @@ function outcomeWords({ outcome, error, establishedMs }: Attempt): string {
   if (outcome === 'adopted') return 'adopted';
   if (outcome === 'established-late') return 'late, remembered';
   if (outcome === 'cancelled') return establishedMs === null ? 'cancelled' : 'established, not needed';
-  return error === undefined ? 'failed' : attemptErrorWords(error.code);
+  return error === undefined ? 'failed' : failureWords(error);
 }
 
 const NAMED_BY = { 'https-record': 'an HTTPS record', 'alt-svc': 'Alt-Svc' } as const;

@@ -67,6 +67,15 @@ export interface Answered {
   readonly packets?: Packets;
 }
 
+/** An answer of 421 (RFC 9110 section 15.5.20); what it advertises is not to be heeded (RFC 7838 section 6). */
+export function misdirectedError(altSvc: string | null): AttemptError {
+  return {
+    code: 'misdirected',
+    message: 'the server answered 421 (Misdirected Request)',
+    ...(altSvc !== null && { ignoredAltSvc: altSvc }),
+  };
+}
+
 export interface RunningAttempt {
   /** Resolves once: established, or why not. Never rejects; a cancelled attempt resolves with code `cancelled`. */
   readonly established: Promise<Established | AttemptFailure>;

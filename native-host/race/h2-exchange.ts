@@ -2,7 +2,7 @@
 import type { TLSSocket } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/outcome';
 import type { Dispatcher, Client as UndiciClientType } from 'undici';
-import type { Answered } from './contender.ts';
+import { type Answered, misdirectedError } from './contender.ts';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
 import { exchangeError } from './tcp-failure.ts';
 
@@ -110,8 +110,7 @@ export function exchange(options: ExchangeOptions): RunningExchange {
       },
       onResponseStart(_controller, status, headers) {
         if (status < 200) return;
-        if (status === STATUS_MISDIRECTED)
-          return end({ code: 'misdirected', message: 'the server answered 421 (Misdirected Request)' });
+        if (status === STATUS_MISDIRECTED) return end(misdirectedError(headerValue(headers, 'alt-svc')));
         if (headerBytes(headers) > MAX_HEADER_BYTES)
           return end({ code: 'connection-closed', message: 'the header section of the answer is too large' });
         head = {

@@ -111,7 +111,7 @@ test('a peer that speaks no TLS, or refuses by an alert, is tls-alert', async ()
   await serving(createTlsServer({}), async (port) => {
     const { error } = await failureOf(contender.start(target(port)));
     assert.equal(error.code, 'tls-alert');
-    assert.match(error.message, /^[a-z0-9/ ]*alert handshake failure$/);
+    assert.match(error.message, /the TLS alert handshake_failure$/);
   });
 });
 

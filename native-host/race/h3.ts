@@ -16,6 +16,7 @@ import {
   type Contender,
   type Established,
   lazyContender,
+  misdirectedError,
   type Packets,
   type RunningAttempt,
 } from './contender.ts';
@@ -27,13 +28,24 @@ interface Loaded {
   readonly store: TrustStore;
 }
 
-function errorOf({ code, message, certificateReason, peerCode }: AddonFailure): AttemptError {
+/** What was exchanged as the reason, for whoever reads the message alone. */
+function codeWords({ code, wireCode, peerCode }: AddonFailure): string {
+  if (wireCode !== undefined && (code === 'tls-alert' || code === 'alpn-mismatch'))
+    return ` (TLS alert ${wireCode})`;
+  const number = peerCode === undefined ? [] : [`peer's code 0x${peerCode.toString(16)}`];
+  const told = [...number, ...(wireCode === undefined ? [] : [wireCode])];
+  return told.length === 0 ? '' : ` (${told.join(', ')})`;
+}
+
+function errorOf(failure: AddonFailure): AttemptError {
+  const { code, message, certificateReason, wireCode, endedByUs } = failure;
   const reason = certificateReason === undefined ? '' : `${certificateReason}: `;
-  const peer = peerCode === undefined ? '' : ` (peer's code 0x${peerCode.toString(16)})`;
   return {
     code,
-    message: `${reason}${message}${peer}`,
+    message: `${reason}${message}${codeWords(failure)}`,
     ...(certificateReason !== undefined && { reason: certificateReason }),
+    ...(wireCode !== undefined && { wireCode }),
+    ...(endedByUs && { endedBy: 'client' }),
   };
 }
 
@@ -115,7 +127,7 @@ async function ask(
   if (result.status === 421)
     return {
       ok: false,
-      error: { code: 'misdirected', message: 'the server answered 421 (Misdirected Request)' },
+      error: misdirectedError(result.altSvc ?? null),
       atMs: result.doneMs,
       transportMs: result.traffic.firstDatagramInMs ?? null,
       packets: packetsOf(result.traffic, result.lostPackets),

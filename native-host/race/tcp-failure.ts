@@ -1,5 +1,6 @@
 // From what Node, OpenSSL and undici throw to the failure taxonomy, for attempts over TCP and TLS. One table each.
 import type { AttemptError, CertificateReason } from '@photofinish/shared/outcome';
+import { http2CodeName } from './http2-codes.ts';
 
 /** OpenSSL's verification results as Node names them (`X509_V_ERR_*` without the prefix); any other is `other`. */
 const CERTIFICATE_REASONS: Readonly<Record<string, CertificateReason>> = {
@@ -25,6 +26,15 @@ const NODE_ADVICE = '; if the root CA';
 /** The alert with which a server says that it has none of the offered protocols (RFC 7301 section 3.2). */
 const NO_APPLICATION_PROTOCOL = /NO_APPLICATION_PROTOCOL/;
 
+/** OpenSSL's name of an error that a peer's alert is; what follows is the alert's own (RFC 8446 section 6). */
+const ALERT = /_ALERT_([A-Z_]+)$/;
+
+/** OpenSSL found no version in common, and says so to the server by that alert. */
+const NO_COMMON_VERSION: ReadonlySet<string> = new Set([
+  'ERR_SSL_UNSUPPORTED_PROTOCOL',
+  'ERR_SSL_WRONG_SSL_VERSION',
+]);
+
 /** The first bytes of the answer are no TLS record. */
 const NOT_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
 
@@ -48,6 +58,11 @@ function tlsError(error: Error): AttemptError | null {
   if (NO_APPLICATION_PROTOCOL.test(code))
     return { code: 'alpn-mismatch', message: 'the server accepts neither h2 nor http/1.1' };
   if (code === NOT_TLS) return { code: 'tls-alert', message: `what answers does not speak TLS: ${message}` };
+  const alert = ALERT.exec(code)?.[1]?.toLowerCase();
+  if (alert !== undefined)
+    return { code: 'tls-alert', message: `the server sent the TLS alert ${alert}`, wireCode: alert };
+  if (NO_COMMON_VERSION.has(code))
+    return { code: 'tls-alert', message, wireCode: 'protocol_version', endedBy: 'client' };
   if (code.startsWith('ERR_SSL_')) return { code: 'tls-alert', message };
   return null;
 }
@@ -67,12 +82,36 @@ export function connectError(
   return { code: code === 'ETIMEDOUT' ? 'tcp-timeout' : 'tcp-refused', message: error.message };
 }
 
+/** GOAWAY, as undici and Node tell of it: the second, where the code makes it the end of our request as well. */
+const GOAWAY = /"GOAWAY" frame received with code (\d+)|^Session closed with error code (\d+)/;
+
+/** RST_STREAM: by the peer, or by Node where the answer is malformed; it does not say which. */
+const STREAM_CLOSED = /^Stream closed with error code (?:NGHTTP2_)?(\w+)/;
+
+/** What nghttp2 refuses to go on with, and says so to the server (RFC 9113 section 5.4.1). */
+const BREACH = 'ERR_HTTP2_ERROR';
+
+function http2Error(error: Error): AttemptError | null {
+  const [, told, ended] = GOAWAY.exec(error.message) ?? [];
+  const number = told ?? ended;
+  if (number !== undefined) {
+    const wireCode = http2CodeName(Number(number));
+    return { code: 'goaway', message: `the server sent GOAWAY (${wireCode})`, wireCode };
+  }
+  const [, wireCode] = STREAM_CLOSED.exec(error.message) ?? [];
+  if (wireCode !== undefined) {
+    // REFUSED_STREAM: not processed either (RFC 9113 section 8.7), as H3_REQUEST_REJECTED over QUIC.
+    const code = wireCode === 'REFUSED_STREAM' ? 'goaway' : 'connection-closed';
+    return { code, message: `the request's stream was reset (${wireCode})`, wireCode };
+  }
+  if (codeOf(error) !== BREACH) return null;
+  const message = `the server breaks HTTP/2: ${error.message}`;
+  return { code: 'connection-closed', message, wireCode: 'PROTOCOL_ERROR', endedBy: 'client' };
+}
+
 /** Why an established connection gave no answer. */
 export function exchangeError(error: Error): AttemptError {
-  const code = codeOf(error);
-  // REFUSED_STREAM: not processed either (RFC 9113 section 8.7), as H3_REQUEST_REJECTED over QUIC.
-  if (/GOAWAY|REFUSED_STREAM/.test(error.message)) return { code: 'goaway', message: error.message };
-  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+  if (codeOf(error) === 'UND_ERR_HEADERS_OVERFLOW')
     return { code: 'connection-closed', message: 'the header section of the answer is too large' };
-  return tlsError(error) ?? { code: 'connection-closed', message: error.message };
+  return http2Error(error) ?? tlsError(error) ?? { code: 'connection-closed', message: error.message };
 }

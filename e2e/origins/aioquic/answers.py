@@ -76,6 +76,14 @@ class Silent(Peer):
     pass
 
 
+class StreamTooMany(Peer):
+    """Opens a stream that the client has not allowed (RFC 9000 section 4.6)."""
+
+    def asked(self, stream):
+        self._quic._remote_max_streams_bidi = 1
+        self._quic.send_stream_data(self._quic.get_next_available_stream_id(), b"x")
+
+
 class Late(Answer):
     """Answers long after a race has ended."""
 
@@ -199,6 +207,7 @@ BEHAVIOURS = {
     "answer": Answer,
     "silent": Silent,
     "late": Late,
+    "stream-too-many": StreamTooMany,
     "settings-late": SettingsLate,
     "settings-never": SettingsNever,
     "settings-reserved": SettingsReserved,

@@ -18,6 +18,7 @@ import answers
 
 # RFC 9001 section 4.8: CRYPTO_ERROR carries a TLS alert; this is access_denied.
 ALERT_ACCESS_DENIED = QuicErrorCode.CRYPTO_ERROR + 49
+ALERT_CERTIFICATE_REQUIRED = QuicErrorCode.CRYPTO_ERROR + 116
 # H3_INTERNAL_ERROR, as an application would say it.
 APPLICATION_CODE = 0x102
 STATELESS_RESET_BYTES = 43
@@ -107,6 +108,7 @@ BEHAVIOURS = {
     "retry-for-ever": lambda configuration: RetryForever(configuration=configuration),
     "retry-once": retry_once,
     "alert": closing(ALERT_ACCESS_DENIED, 0, "denied", when_complete=False),
+    "certificate-required": closing(ALERT_CERTIFICATE_REQUIRED, 0, "", when_complete=True),
     "refuse": closing(QuicErrorCode.CONNECTION_REFUSED, 0, "not today", when_complete=False),
     "close-transport": closing(QuicErrorCode.INTERNAL_ERROR, 0, "out of order", when_complete=True),
     "close-application": closing(APPLICATION_CODE, None, "gone fishing", when_complete=True),

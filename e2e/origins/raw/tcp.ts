@@ -63,9 +63,9 @@ export function startGoAway(identity: Identity): Promise<TcpPeer> {
   return listen(server);
 }
 
-/** TLS without HTTP; ALPN h2 unless said. */
-export function startTls(options: TlsOptions): Promise<TcpPeer> {
-  return listen(createTlsServer({ ALPNProtocols: ['h2'], ...options }));
+/** TLS without HTTP; ALPN h2 unless said. On a free port, unless it is to be beside what listens on UDP there. */
+export function startTls(options: TlsOptions, port?: number): Promise<TcpPeer> {
+  return listen(createTlsServer({ ALPNProtocols: ['h2'], ...options }), port);
 }
 
 /** HTTP/2; does `act` with each request. On a free port, unless it is to be beside what listens on UDP there. */
@@ -111,8 +111,9 @@ export const HTTP2_ACTS = {
   },
   refuse: (stream) => stream.close(h2.NGHTTP2_REFUSED_STREAM),
   reset: (stream) => stream.close(h2.NGHTTP2_INTERNAL_ERROR),
+  calm: (stream) => stream.session?.goaway(h2.NGHTTP2_ENHANCE_YOUR_CALM),
   close: (stream) => stream.session?.destroy(),
-  misdirected: (stream) => stream.respond({ ':status': 421 }, { endStream: true }),
+  misdirected: (stream) => stream.respond({ ':status': 421, 'alt-svc': 'h3=":443"' }, { endStream: true }),
   hugeHeader: (stream) => stream.respond({ ':status': 200, 'x-huge': HUGE_HEADER }, { endStream: true }),
   endlessBody: (stream) => {
     stream.respond({ ':status': 200 });

@@ -60,10 +60,12 @@ export interface AttemptFailure {
   message: string
   /** With `certificate-invalid`. */
   certificateReason?: 'expired' | 'not-yet-valid' | 'wrong-name' | 'unknown-issuer' | 'revoked' | 'bad-signature' | 'other'
-  /** The alert's number, when one was exchanged. */
-  tlsAlert?: number
   /** The QUIC or HTTP/3 error code that the peer gave. */
   peerCode?: number
+  /** The code that ended it on the wire, by its registered name: a TLS alert's, QUIC's or HTTP/3's. */
+  wireCode?: string
+  /** This side ended the connection, because the peer broke the protocol. */
+  endedByUs: boolean
   /** Milliseconds since the attempt's start. */
   failedMs: number
   traffic: Traffic

@@ -153,18 +153,18 @@ impl Connection {
                     FailureCode::Goaway,
                     "the server rejected the request unprocessed",
                 )
-                .with_peer_code(code.value())
+                .with_h3_code(code.value())
             }
-            StreamError::RemoteTerminate { code } => Failure::new(
-                FailureCode::H3Error,
-                format!("the server reset the stream: {code}"),
-            )
-            .with_peer_code(code.value()),
+            StreamError::RemoteTerminate { code } => {
+                Failure::new(FailureCode::H3Error, "the server reset the stream")
+                    .with_h3_code(code.value())
+            }
             StreamError::ConnectionError(ConnectionError::Local {
                 error: LocalError::Application { code, reason, .. },
-            }) => Failure::new(
+            }) => Failure::breach(
                 FailureCode::H3Error,
-                format!("the server breaks HTTP/3: {reason} ({code})"),
+                format!("the server breaks HTTP/3: {reason}"),
+                code,
             ),
             other => Failure::new(FailureCode::H3Error, other.to_string()),
         }

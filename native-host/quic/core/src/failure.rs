@@ -3,9 +3,11 @@
 
 use std::fmt;
 
+use h3::error::Code;
 use quinn::{ConnectionError, TransportErrorCode};
 use rustls::CertificateError;
 
+use crate::alerts::alert_name;
 use crate::socket::{Traffic, Trouble};
 use crate::trust::{RecordingVerifier, Verdict};
 
@@ -111,6 +113,10 @@ pub struct Failure {
     pub tls_alert: Option<u8>,
     /// The QUIC or HTTP/3 error code that the peer gave.
     pub peer_code: Option<u64>,
+    /// The code that ended it on the wire, by its registered name: `certificate_required`, `H3_INTERNAL_ERROR`.
+    pub wire_code: Option<String>,
+    /// This side ended the connection, because the peer broke the protocol.
+    pub ended_by_us: bool,
     /// Milliseconds since the attempt's start.
     pub failed_ms: f64,
     pub traffic: Traffic,
@@ -134,6 +140,8 @@ impl Failure {
             certificate_reason: None,
             tls_alert: None,
             peer_code: None,
+            wire_code: None,
+            ended_by_us: false,
             failed_ms: 0.0,
             traffic: Traffic::default(),
             lost_packets: 0,
@@ -154,6 +162,22 @@ impl Failure {
     pub(crate) fn with_peer_code(mut self, code: u64) -> Self {
         self.peer_code = Some(code);
         self
+    }
+
+    /// The peer's code, with its name from HTTP/3's registry if that holds it.
+    pub(crate) fn with_h3_code(self, code: u64) -> Self {
+        let name = format!("{:?}", Code::from(code));
+        let wire_code = (!name.starts_with("0x")).then_some(name);
+        Self { wire_code, ..self }.with_peer_code(code)
+    }
+
+    /// A breach of the protocol that this side found and answered with `code`.
+    pub(crate) fn breach(failure: FailureCode, message: String, code: impl fmt::Debug) -> Self {
+        Self {
+            wire_code: Some(format!("{code:?}")),
+            ended_by_us: true,
+            ..Self::new(failure, message)
+        }
     }
 
     /// A deadline that passed before the handshake was done.
@@ -201,22 +225,40 @@ impl Failure {
                     };
                 }
                 match alert(local.code) {
-                    Some(alert) => Self::from_alert(alert, &format!("we refused: {local}")),
-                    None => Self::new(FailureCode::ConnectionClosed, format!("we closed: {local}")),
+                    Some(alert) => Self {
+                        ended_by_us: true,
+                        ..Self::from_alert(
+                            alert,
+                            with_reason("this side refused", local.reason.as_bytes()),
+                        )
+                    },
+                    None if local.code == TransportErrorCode::INTERNAL_ERROR => {
+                        Self::internal(local)
+                    }
+                    None => {
+                        Self::breach(FailureCode::ConnectionClosed, local.to_string(), local.code)
+                    }
                 }
             }
             ConnectionError::ConnectionClosed(close) => {
-                let words = with_reason(&close.error_code.to_string(), &close.reason);
                 match alert(close.error_code) {
-                    Some(alert) => Self::from_alert(alert, &format!("the peer refused: {words}")),
-                    None => Self::new(FailureCode::ConnectionClosed, words),
+                    Some(alert) => {
+                        Self::from_alert(alert, with_reason("the peer refused", &close.reason))
+                    }
+                    None => Self {
+                        wire_code: transport_name(close.error_code),
+                        ..Self::new(
+                            FailureCode::ConnectionClosed,
+                            with_reason(&close.error_code.to_string(), &close.reason),
+                        )
+                    },
                 }
             }
             .with_peer_code(close.error_code.into()),
             ConnectionError::ApplicationClosed(close) => {
                 let message = with_reason("the peer closed the connection", &close.reason);
                 Self::new(FailureCode::ConnectionClosed, message)
-                    .with_peer_code(close.error_code.into_inner())
+                    .with_h3_code(close.error_code.into_inner())
             }
             ConnectionError::Reset => Self::new(
                 FailureCode::StatelessReset,
@@ -229,13 +271,14 @@ impl Failure {
         }
     }
 
-    fn from_alert(alert: u8, message: &str) -> Self {
+    fn from_alert(alert: u8, message: String) -> Self {
         let code = match alert {
             ALERT_NO_APPLICATION_PROTOCOL => FailureCode::AlpnMismatch,
             _ => FailureCode::TlsAlert,
         };
         Self {
             tls_alert: Some(alert),
+            wire_code: Some(alert_name(alert)),
             ..Self::new(code, message)
         }
     }
@@ -256,6 +299,12 @@ fn with_reason(words: &str, reason: &[u8]) -> String {
         true => words.to_owned(),
         false => format!("{words}: {reason}"),
     }
+}
+
+/// quinn's name of a code, which is that of RFC 9000 section 20.1; of one that is not registered it has none.
+fn transport_name(code: TransportErrorCode) -> Option<String> {
+    let name = format!("{code:?}");
+    (!name.starts_with("Code")).then_some(name)
 }
 
 fn alert(code: TransportErrorCode) -> Option<u8> {

@@ -1,6 +1,7 @@
 //! One HTTP/3 attempt: a QUIC handshake with one pinned address and, when its owner asks, one request.
 //! Knows nothing of Node, races or caches, so `cargo test` covers it against real servers.
 
+mod alerts;
 mod attempt;
 mod cancel;
 mod clock;

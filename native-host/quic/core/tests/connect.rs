@@ -277,6 +277,10 @@ async fn another_protocol_is_an_alpn_mismatch() {
     let failure = failure(&authority.trust(), &options(address)).await;
     assert_eq!(failure.code, FailureCode::AlpnMismatch);
     assert_eq!(failure.tls_alert, Some(120));
+    assert_eq!(
+        failure.wire_code.as_deref(),
+        Some("no_application_protocol")
+    );
 }
 
 #[tokio::test]
@@ -321,7 +325,8 @@ async fn a_servers_tls_alert_is_named() {
     tokio::spawn(async move { server.accept().await.expect("incoming").await });
     let failure = failure(&authority.trust(), &options(address)).await;
     assert_eq!(failure.code, FailureCode::TlsAlert, "{failure}");
-    assert!(failure.tls_alert.is_some());
+    assert_eq!(failure.wire_code.as_deref(), Some("access_denied"));
+    assert!(!failure.ended_by_us);
 }
 
 #[tokio::test]
@@ -334,7 +339,8 @@ async fn a_server_that_refuses_gives_its_code() {
     });
     let failure = failure(&authority.trust(), &options(address)).await;
     assert_eq!(failure.code, FailureCode::ConnectionClosed);
-    assert_eq!(failure.peer_code, Some(2), "CONNECTION_REFUSED");
+    assert_eq!(failure.peer_code, Some(2));
+    assert_eq!(failure.wire_code.as_deref(), Some("CONNECTION_REFUSED"));
 }
 
 #[tokio::test]

@@ -106,6 +106,7 @@ async fn a_reset_stream_is_an_h3_error_with_the_peers_code() {
     let failure = ask(&request("GET", "/broken")).await.expect_err("failure");
     assert_eq!(failure.code, FailureCode::H3Error);
     assert_eq!(failure.peer_code, Some(0x102));
+    assert_eq!(failure.wire_code.as_deref(), Some("H3_INTERNAL_ERROR"));
 }
 
 #[tokio::test]
@@ -128,7 +129,8 @@ async fn a_control_stream_without_settings_is_an_h3_error() {
         .await;
     let failure = outcome.expect_err("failure");
     assert_eq!(failure.code, FailureCode::H3Error, "{failure}");
-    assert!(failure.message.contains("H3_MISSING_SETTINGS"), "{failure}");
+    assert_eq!(failure.wire_code.as_deref(), Some("H3_MISSING_SETTINGS"));
+    assert!(failure.ended_by_us, "{failure}");
 }
 
 #[tokio::test]
@@ -186,6 +188,7 @@ async fn a_demanded_client_certificate_is_a_tls_alert() {
         (FailureCode::TlsAlert, Some(116)),
         "{failure}"
     );
+    assert_eq!(failure.wire_code.as_deref(), Some("certificate_required"));
 }
 
 /// A server that can die without a word: a runtime of its own, stopped while it holds connections.

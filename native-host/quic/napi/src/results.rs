@@ -45,10 +45,12 @@ pub struct AttemptFailure {
         ts_type = "'expired' | 'not-yet-valid' | 'wrong-name' | 'unknown-issuer' | 'revoked' | 'bad-signature' | 'other'"
     )]
     pub certificate_reason: Option<String>,
-    /// The alert's number, when one was exchanged.
-    pub tls_alert: Option<u32>,
     /// The QUIC or HTTP/3 error code that the peer gave.
     pub peer_code: Option<f64>,
+    /// The code that ended it on the wire, by its registered name: a TLS alert's, QUIC's or HTTP/3's.
+    pub wire_code: Option<String>,
+    /// This side ended the connection, because the peer broke the protocol.
+    pub ended_by_us: bool,
     /// Milliseconds since the attempt's start.
     pub failed_ms: f64,
     pub traffic: Traffic,
@@ -124,8 +126,9 @@ impl From<core::Failure> for AttemptFailure {
             code: failure.code.as_str().to_owned(),
             message: failure.message,
             certificate_reason: failure.certificate_reason.map(|r| r.as_str().to_owned()),
-            tls_alert: failure.tls_alert.map(u32::from),
             peer_code: failure.peer_code.map(|code| code as f64),
+            wire_code: failure.wire_code,
+            ended_by_us: failure.ended_by_us,
             failed_ms: failure.failed_ms,
             traffic: failure.traffic.into(),
             lost_packets: failure.lost_packets as f64,

@@ -1,0 +1,65 @@
+// Hosts that refuse over both protocols at one port, and what `explain` makes of it: each refusal in its own words.
+import { type Explanation, explanationSchema } from '@photofinish/shared/explanation';
+import * as v from 'valibot';
+import { HTTP2_ACTS, startHttp2, startTls, type TcpPeer } from '../origins/raw/tcp.ts';
+import { type OriginSettings, startOrigins } from '../origins/start.ts';
+import { expect, reachLocal, runPhotofinish } from './fixtures.ts';
+import { type Behaviour, type Ground, HOST, test } from './peers.ts';
+
+async function explain(origin: string, ...args: readonly string[]): Promise<Explanation> {
+  const { stdout } = await runPhotofinish([
+    'explain',
+    origin,
+    '--json',
+    '--resolver',
+    '127.0.0.1:1',
+    ...args,
+  ]);
+  return v.parse(explanationSchema, JSON.parse(stdout));
+}
+
+type Beside = (ground: Ground, port: number) => Promise<TcpPeer>;
+const http2 =
+  (act: keyof typeof HTTP2_ACTS): Beside =>
+  ({ identity }, port) =>
+    startHttp2(identity, HTTP2_ACTS[act], port);
+
+/** What aioquic does over HTTP/3, and Node beside it over TCP. */
+const REFUSALS: readonly (readonly [Behaviour, Beside, says: RegExp, never: RegExp])[] = [
+  [
+    'misdirected',
+    http2('misdirected'),
+    /it does not serve peer\.test on this port\. .* came with an Alt-Svc header, which clients ignore/,
+    /offering HTTP\/3|connects/,
+  ],
+  // As nginx does for `return 444`.
+  ['reset', http2('reset'), /ends it without a response \(.*INTERNAL_ERROR/, /offering HTTP\/3|connects/],
+  [
+    'certificate-required',
+    ({ identity }, port) => startTls({ ...identity, requestCert: true }, port),
+    /HTTP\/2 \(client certificate required\): the server demands a client certificate/,
+    /TLS 1\.3|connects/,
+  ],
+];
+for (const [name, beside, says, never] of REFUSALS)
+  test(`${name} over HTTP/3 and HTTP/2 (aioquic, Node)`, async ({ ground, dir }) => {
+    const port = ground.aioquic.ports[name];
+    const tcp = await beside(ground, port);
+    const reach = ['--allow-private', '--ca', ground.chains.caPath, '--resolve', `${HOST}:${port}:127.0.0.1`];
+    const { verdict } = await explain(`https://${HOST}:${port}`, '--cache', `${dir}/cache.db`, ...reach);
+    tcp.stop();
+    expect(verdict.code).toBe('unknown');
+    expect(verdict.text).toMatch(says);
+    expect(verdict.text).not.toMatch(never);
+  });
+
+test('a draft of HTTP/3 advertised where QUIC is refused: QUIC is to listen first', async ({ dir }) => {
+  const settings: OriginSettings = { host: 'draft.test', h3: false, altSvc: 'h3-29=":443"' };
+  const running = await startOrigins({ origins: { settings } });
+  const { origin, port } = running.origins.settings;
+  const reach = reachLocal(running.caPath, [running.origins.settings]);
+  const { verdict } = await explain(origin, '--cache', `${dir}/cache.db`, ...reach);
+  await running.stop();
+  expect(verdict.code).toBe('h3-advertisement-wrong');
+  expect(verdict.text).toContain(`Make QUIC version 1 listen on UDP ${port} first`);
+});
