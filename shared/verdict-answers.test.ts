@@ -142,3 +142,25 @@ test('a draft that is advertised where nothing listens: QUIC first, its advertis
   const speaking = verdict({ discovered: drafts });
   assert.match(speaking.text, /For example, send: Alt-Svc: h3=":443"/);
 });
+
+test('a server of HTTP/1.1 is not said to speak HTTP/2', () => {
+  const old = (error: AttemptError | null, over: Partial<Attempt>): Attempt => ({
+    ...h2(error, over),
+    protocol: 'http/1.1',
+  });
+  const browser = { lastProtocol: 'http/1.1', visitsSinceAdvertised: 9 } as const;
+  const refusing: AttemptError = { code: 'misdirected', message: '421' };
+  const texts = [
+    verdict({ attempts: [h3(), old(null, connected)] }),
+    verdict({ attempts: [h3(), old(null, connected)], discovered: { altSvc: 'clear', knownRoot: true } }),
+    verdict({ attempts: [h3(late, connected), old(late, connected)] }),
+    verdict({ attempts: [h3(refusing, connected), old(refusing, connected)] }),
+    verdict({ attempts: [old(refusing, connected)] }),
+    verdict({ attempts: [old(null, connected)] }),
+    verdict({ attempts: [old(null, connected)], leftOut: true }),
+    verdict({ attempts: [h3(), old(refusing, connected)] }),
+    verdictOf({ ...base, attempts: [h3(), old(null, connected)], browser }),
+  ].flatMap(({ text, findings }) => [text, ...findings.map((finding) => finding.text)]);
+  assert.match(texts[0] ?? '', /browsers stay on HTTP\/1\.1/);
+  for (const text of texts) assert.doesNotMatch(text, /HTTP\/2/);
+});

@@ -22,6 +22,7 @@ import {
 } from './evidence.ts';
 import { gainSentence } from './gain.ts';
 import type { Attempt, AttemptError } from './outcome.ts';
+import { PROTOCOL_NAMES } from './protocol.ts';
 import type { Verdict } from './verdict-schema.ts';
 import { type SharedWordKey, say } from './words.ts';
 
@@ -180,18 +181,25 @@ function reachedFindings(facts: Facts): Finding[] {
   if (places.length === 0 && h2 === 'established') {
     const key = withdrawn ? 'verdictWithdrawn' : 'verdictNotAdvertised';
     const text = sentences(
-      say(key, { port: String(evidence.origin.port) }),
+      say(key, { port: String(evidence.origin.port), old: oldName(evidence) }),
       family === null ? null : say('verdictBefore', { family }),
     );
     findings.push({ code: 'h3-not-advertised', text });
   }
   if (evidence.discovered.knownRoot === false)
     findings.push({ code: 'h3-private-root', text: say('verdictPrivateRoot') });
-  const alone = isFailed(h2) ? say('verdictH3Alone', { failure: failureWords(h2) }) : null;
+  const failed = isFailed(h2) ? { failure: failureWords(h2), old: oldName(evidence) } : null;
+  const alone = failed === null ? null : say('verdictH3Alone', failed);
   findings.push({ code: 'h3-available', text: sentences(say('verdictAvailable'), alone) });
   if (family !== null && places.length > 0)
     findings.push({ code: 'h3-advertised-unreachable', text: family });
   return findings;
+}
+
+/** What the host speaks over TCP, by the last handshake that was done; HTTP/2 where none was. */
+function oldName({ attempts }: Evidence): string {
+  const spoken = attempts.findLast((a) => !isH3(a) && a.establishedMs !== null)?.protocol;
+  return PROTOCOL_NAMES[spoken ?? 'h2'];
 }
 
 /** What nothing came over, by how far both came: a handshake that was done is no lack of connection. */
@@ -213,6 +221,7 @@ function deadFinding({ evidence, h3, h2 }: Facts): Finding | null {
   const said = say(deadKey(evidence, h3, h2), {
     h3: failureWords(h3),
     h2: failureWords(h2),
+    old: oldName(evidence),
     cause: causeWords(h2, place),
   });
   const ignored = h3.ignoredAltSvc !== undefined || h2.ignoredAltSvc !== undefined;
@@ -227,14 +236,16 @@ function ownFaultFinding({ evidence, h3 }: Facts): Finding | null {
 }
 
 function unexplainedWords({ evidence, h3, h2 }: Facts): string {
-  if (evidence.leftOut) return say('verdictLeftOut');
+  const old = oldName(evidence);
+  if (evidence.leftOut) return say('verdictLeftOut', { old });
   const { host, port } = evidence.origin;
   if (h3 === 'not-tried' && isFailed(h2))
     return say('verdictH2Failed', {
       failure: failureWords(h2),
+      old,
       cause: causeWords(h2, { host, port, advertiser: 'nothing' }),
     });
-  if (h3 === 'not-tried' && h2 === 'established') return say('verdictH3Untried');
+  if (h3 === 'not-tried' && h2 === 'established') return say('verdictH3Untried', { old });
   return isFailed(h3)
     ? say('verdictUnexplainedFails', { port: String(port), failure: failureWords(h3) })
     : say('verdictUnexplained');
@@ -273,7 +284,10 @@ function browserFinding(facts: Facts, browser: BrowserEvidence): Finding | null 
   if (browser.visitsSinceAdvertised < VISITS_BEFORE_AVOIDS)
     return { code: 'h3-first-visit', text: say('verdictFirstVisit') };
   if (h3 === 'established' && evidence.discovered.knownRoot !== false)
-    return { code: 'h3-browser-avoids', text: say('verdictAvoids') };
+    return {
+      code: 'h3-browser-avoids',
+      text: say('verdictAvoids', { old: PROTOCOL_NAMES[browser.lastProtocol] }),
+    };
   return null;
 }
 
