@@ -75,3 +75,9 @@ test('whatever was measured: a clear difference is shown, and is that of the tim
     { examples: [[Array.from({ length: 7 }, () => [44.6, 1]), 5]] },
   );
 });
+
+test('the protocol that was compared with is named', () => {
+  const old: Gain = { ...gain(10, 20, 'h3', 9, 11), old: 'http/1.1' };
+  assert.match(said(old), /HTTP\/3 connects in .*, HTTP\/1\.1 in/);
+  assert.equal(rangeWords({ ...old, lowMs: -2, highMs: -1 }), 'HTTP/1.1 1 ms to 2 ms faster');
+});

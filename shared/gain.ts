@@ -2,11 +2,16 @@
 // it lies in. No figure is finer than what was measured supports.
 import { formatMs, formatMsTo, shownMs, shownStepMs, steppedMs } from './markup.ts';
 import type { PairedComparison } from './paired-comparison.ts';
-import { PROTOCOL_NAMES } from './protocol.ts';
+import { type KnownProtocol, PROTOCOL_NAMES } from './protocol.ts';
 import { type Said, say, sayParts } from './words.ts';
 
 /** What of a comparison is told. */
-export type Gain = Pick<PairedComparison, 'pairs' | 'h3Ms' | 'h2Ms' | 'quicker' | 'lowMs' | 'highMs'>;
+export type Gain = Pick<PairedComparison, 'pairs' | 'h3Ms' | 'h2Ms' | 'quicker' | 'lowMs' | 'highMs'> & {
+  /** What the other side of the pairs spoke, where that was not HTTP/2. */
+  readonly old?: KnownProtocol;
+};
+
+const oldName = ({ old = 'h2' }: Gain): string => PROTOCOL_NAMES[old];
 
 /** Times are kept in whole microseconds. */
 const FINEST_MS = 0.001;
@@ -55,9 +60,11 @@ function endMs(ms: number): string {
 }
 
 /** Where the difference lies, pair by pair: "from HTTP/2 1.2 ms faster to HTTP/3 3.4 ms faster". */
-export function rangeWords({ lowMs, highMs }: Gain): string {
-  if (lowMs < 0 && highMs > 0) return say('gainRange', { h2: endMs(lowMs), h3: endMs(highMs) });
-  const protocol = PROTOCOL_NAMES[lowMs < 0 ? 'h2' : 'h3'];
+export function rangeWords(gain: Gain): string {
+  const { lowMs, highMs } = gain;
+  const old = oldName(gain);
+  if (lowMs < 0 && highMs > 0) return say('gainRange', { old, h2: endMs(lowMs), h3: endMs(highMs) });
+  const protocol = lowMs < 0 ? old : PROTOCOL_NAMES.h3;
   const [near, far] = lowMs < 0 ? [endMs(highMs), endMs(lowMs)] : [endMs(lowMs), endMs(highMs)];
   return near === far
     ? say('gainRangeOne', { protocol, time: far })
@@ -67,7 +74,11 @@ export function rangeWords({ lowMs, highMs }: Gain): string {
 /** Both times and their difference as a sentence; the part of `difference`, where there is one, is what to set apart. */
 export function gainSentence(gain: Gain): Said[] {
   const stepMs = gainStepMs(gain);
-  const times = { h3: formatMsTo(gain.h3Ms, stepMs), h2: formatMsTo(gain.h2Ms, stepMs) };
+  const times = {
+    old: oldName(gain),
+    h3: formatMsTo(gain.h3Ms, stepMs),
+    h2: formatMsTo(gain.h2Ms, stepMs),
+  };
   const difference = differenceWords(gain);
   if (difference === null)
     return sayParts('verdictUnclear', { ...times, pairs: gain.pairs, range: rangeWords(gain) });

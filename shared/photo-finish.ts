@@ -6,9 +6,9 @@ import { differenceWords, gainStepMs, rangeWords } from './gain.ts';
 import { formatMs, formatMsTo } from './markup.ts';
 import type { Attempt, AttemptErrorCode, ContenderName, Mode, OriginRace, Trial } from './outcome.ts';
 import { CONTENDERS } from './outcome.ts';
-import type { PairedComparison } from './paired-comparison.ts';
+
 import { type KnownProtocol, PROTOCOL_NAMES } from './protocol.ts';
-import { comparisonOf, wholePairs } from './race-pairs.ts';
+import { comparisonOf, type RacedComparison, wholePairs } from './race-pairs.ts';
 import { median } from './statistics.ts';
 import { say, wordsLanguage } from './words.ts';
 
@@ -204,7 +204,7 @@ function laneSentence(lane: Lane): string {
   return `${say('finishLane', { protocol: PROTOCOL_NAMES[lane.protocol], events: events.join(', ') })}${partly}`;
 }
 
-function resultOf(comparison: PairedComparison, lanes: readonly Lane[]): FinishResult {
+function resultOf(comparison: RacedComparison, lanes: readonly Lane[]): FinishResult {
   const winner = lanes.find((lane) => lane.contender === comparison.quicker);
   const margin = differenceWords(comparison);
   if (winner === undefined || margin === null)

@@ -61,3 +61,12 @@ test('a comparison whose numbers contradict each other is refused', () => {
   assert.ok(!fits({ pairs: 0 }));
   assert.ok(!v.is(comparisonSchema, { ...shown, quicker: 'both' }));
 });
+
+test('what spoke against HTTP/3 is told where it was not HTTP/2', () => {
+  const race = clearComparison(10, 30);
+  assert.equal(comparisonOf(race)?.old, undefined);
+  const trials = race.trials.map((each) =>
+    each.adopted === 'h3' ? each : { ...each, adopted: 'http/1.1' as const },
+  );
+  assert.equal(comparisonOf({ ...race, trials })?.old, 'http/1.1');
+});

@@ -3,6 +3,7 @@
 import { timedTrials } from './conclusive.ts';
 import type { OriginRace, Trial } from './outcome.ts';
 import { comparePairs, MOST_PAIRS, type PairedComparison, type PairMs } from './paired-comparison.ts';
+import type { KnownProtocol } from './protocol.ts';
 
 /**
  * The pairs of a `compare` series in which both were established while this machine was not late: trials 2n and 2n + 1,
@@ -41,11 +42,19 @@ export function compareTrials(trials: readonly Trial[], most?: number): PairedCo
   return comparePairs(pairs, Math.max((most ?? Math.max(MOST_PAIRS, pairs.length)) - lost, pairs.length));
 }
 
+/** What a race's pairs show, and what spoke against HTTP/3 in them where that was not HTTP/2. */
+export type RacedComparison = PairedComparison & { readonly old?: KnownProtocol };
+
 /** What a race's pairs show; null: it compares nothing, or has fewer than three whole pairs. */
 export function comparisonOf({
   mode,
   trials,
   summary,
-}: Pick<OriginRace, 'mode' | 'trials' | 'summary'>): PairedComparison | null {
-  return mode === 'compare' ? compareTrials(trials, summary.comparison?.most) : null;
+}: Pick<OriginRace, 'mode' | 'trials' | 'summary'>): RacedComparison | null {
+  const comparison = mode === 'compare' ? compareTrials(trials, summary.comparison?.most) : null;
+  if (comparison === null) return null;
+  const old = wholePairs(trials)
+    .flat()
+    .find(({ adopted }) => adopted !== 'h3')?.adopted;
+  return old == null || old === 'h2' ? comparison : { ...comparison, old };
 }

@@ -3,7 +3,7 @@
 import type { Gain } from '@photofinish/shared/gain';
 import type { Origin } from '@photofinish/shared/origin';
 import type { Mode, OriginRace, Trial } from '@photofinish/shared/outcome';
-import type { PairedComparison } from '@photofinish/shared/paired-comparison';
+import type { RacedComparison } from '@photofinish/shared/race-pairs';
 import { comparisonOf, wholePairs } from '@photofinish/shared/race-pairs';
 
 /** One race, small enough to keep ten thousand of them. */
@@ -15,7 +15,7 @@ export interface RaceSummary {
   readonly trials: number;
   readonly failed: number;
   /** What a comparison shows; null: it has too few pairs, or it is none. */
-  readonly comparison: PairedComparison | null;
+  readonly comparison: RacedComparison | null;
   /** What most trials settled on; null for comparisons, and when none settled. */
   readonly adopted: Trial['adopted'];
   /** Pairs of a comparison, complete ones and all; 0 for other modes. */
