@@ -24,6 +24,8 @@ const FAILURES: Record<AttemptErrorCode, SharedWordKey> = {
   blocked: 'failureBlocked',
   cancelled: 'failureCancelled',
   internal: 'failureInternal',
+  'response-too-large': 'failureResponseTooLarge',
+  'version-fallback': 'failureVersionFallback',
 };
 
 const REASONS: Record<CertificateReason, SharedWordKey> = {

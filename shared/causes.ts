@@ -33,6 +33,8 @@ const CAUSES: Record<Exclude<AttemptErrorCode, 'certificate-invalid'>, SharedWor
   blocked: 'causeBlocked',
   cancelled: 'causeCancelled',
   internal: 'causeInternal',
+  'response-too-large': 'causeResponseTooLarge',
+  'version-fallback': 'causeVersionFallback',
 };
 
 /** TLS alerts whose cause is known (RFC 8446 section 6). */

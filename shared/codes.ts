@@ -41,6 +41,8 @@ const FAILURES: Record<AttemptErrorCode, readonly [means: SharedWordKey, remedy:
   blocked: ['failureBlockedMeans', 'failureBlockedRemedy'],
   cancelled: ['failureCancelledMeans', 'failureCancelledRemedy'],
   internal: ['failureInternalMeans', 'failureInternalRemedy'],
+  'response-too-large': ['failureResponseTooLargeMeans', 'failureResponseTooLargeRemedy'],
+  'version-fallback': ['failureVersionFallbackMeans', 'failureVersionFallbackRemedy'],
 };
 
 /** Verdicts that rest on what a browser did, which the command line never sees. */

@@ -26,8 +26,12 @@ export function conclusiveAttempts(trial: Trial): readonly Attempt[] {
   return trial.attempts.filter((a) => a.protocol !== 'h3' || a.outcome !== 'failed');
 }
 
-/** Codes that tell what this side did: they prove nothing about a peer, nor about the way to it. */
-const OURS: ReadonlySet<AttemptErrorCode | undefined> = new Set(['cancelled', 'internal']);
+/** Codes that tell what this side did, or how far its limits reach: they prove nothing about a peer, nor about the way to it. */
+const OURS: ReadonlySet<AttemptErrorCode | undefined> = new Set([
+  'cancelled',
+  'internal',
+  'response-too-large',
+]);
 
 /** Whether the attempt failed by our own doing. */
 export function isOurDoing({ error }: Pick<Attempt, 'error'>): boolean {

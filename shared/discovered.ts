@@ -50,8 +50,8 @@ export const discoveredAlternativeSchema = v.object({
   persist: v.boolean(),
   /** How long it was still good for when it was used or received. */
   expiresInSeconds: seconds,
-  /** `answer`: a header of this race; `memory`: the host cache. */
-  source: v.picklist(['answer', 'memory']),
+  /** `answer`: a header of this race; `frame`: an ALTSVC frame of it (RFC 7838 section 4); `memory`: the host cache. */
+  source: v.picklist(['answer', 'frame', 'memory']),
 });
 export type DiscoveredAlternative = v.InferOutput<typeof discoveredAlternativeSchema>;
 

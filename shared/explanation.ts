@@ -68,8 +68,10 @@ export function discoveredIn(races: Races): Discovered {
   const all = finished(races).map((each) => each.discovered);
   const names = all.find((each) => each.names !== undefined)?.names;
   const alternatives = all.find((each) => each.alternatives !== undefined)?.alternatives;
+  const advertising = all.find((each) => each.altSvc !== null);
   return {
-    altSvc: all.find((each) => each.altSvc !== null)?.altSvc ?? null,
+    altSvc: advertising?.altSvc ?? null,
+    ...(advertising?.altSvcSource && { altSvcSource: advertising.altSvcSource }),
     knownRoot: all.find((each) => each.knownRoot !== null)?.knownRoot ?? null,
     ...(names && { names }),
     ...(alternatives && { alternatives }),

@@ -28,6 +28,8 @@ export const ATTEMPT_ERROR_CODES = [
   'blocked',
   'cancelled',
   'internal',
+  'response-too-large',
+  'version-fallback',
 ] as const;
 export type AttemptErrorCode = (typeof ATTEMPT_ERROR_CODES)[number];
 
@@ -92,6 +94,8 @@ export const attemptSchema = v.object({
   source: v.optional(v.picklist(['https-record', 'alt-svc'])),
   /** The one fresh QUIC attempt beside an unanswered one. */
   fresh: v.optional(v.boolean()),
+  /** The server wanted the request over HTTP/1.1 (RFC 9113 section 7), and these are the times of that connection. */
+  http11Required: v.optional(v.boolean()),
   startedMs: ms,
   /** First datagram back (QUIC) or TCP connected. */
   transportMs: v.optional(v.nullable(ms)),
@@ -187,9 +191,15 @@ export const summarySchema = v.object({
 });
 export type Summary = v.InferOutput<typeof summarySchema>;
 
+/** How an Alt-Svc value came: in a header section, or in an ALTSVC frame of HTTP/2 (RFC 7838 sections 3 and 4). */
+export const ALT_SVC_SOURCES = ['header', 'frame'] as const;
+export type AltSvcSource = (typeof ALT_SVC_SOURCES)[number];
+
 /** What the origin's answers said, apart from whether it was reachable. */
 export const discoveredSchema = v.object({
   altSvc: v.nullable(v.string()),
+  /** Absent: a header, or remembered. */
+  altSvcSource: v.optional(v.picklist(ALT_SVC_SOURCES)),
   /** Whether the chain ends in a publicly known root; browsers refuse QUIC otherwise. Null: no handshake finished. */
   knownRoot: v.nullable(v.boolean()),
   /** What DNS gave; absent in records from before it was kept. */

@@ -8,7 +8,9 @@ import { ATTEMPT_ERROR_CODES, type Attempt, type AttemptError, CERTIFICATE_REASO
 import { attempt, originRace, trial } from './race-samples.fixture.ts';
 import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 
-const FAILURES = ATTEMPT_ERROR_CODES.filter((code) => code !== 'cancelled' && code !== 'internal');
+const FAILURES = ATTEMPT_ERROR_CODES.filter(
+  (code) => code !== 'cancelled' && code !== 'internal' && code !== 'response-too-large',
+);
 /** What an operator can do, by the code that HTTP/3 fails with where it is advertised. */
 const ACTIONS: Record<(typeof FAILURES)[number], RegExp> = {
   'dns-failed': /Check the name and its DNS/,
@@ -29,6 +31,7 @@ const ACTIONS: Record<(typeof FAILURES)[number], RegExp> = {
   misdirected: /Configure this host there/,
   'response-timeout': /path MTU.*lower the tunnel’s MTU/,
   blocked: /Allow private addresses/,
+  'version-fallback': /change the configuration of the server for this address/,
 };
 
 for (const code of FAILURES)
@@ -53,6 +56,19 @@ test('an attempt that was told to stop proves nothing', () => {
   const cancelled: AttemptError = { code: 'cancelled', message: 'beaten' };
   const verdict = verdictOf({ ...base, attempts: [h3(cancelled, { outcome: 'cancelled' }), h2()] });
   assert.equal(verdict.code, 'unknown');
+});
+
+test('a response that is larger than we read says nothing against the server, whichever transport was tried', () => {
+  const large: AttemptError = {
+    code: 'response-too-large',
+    message: 'larger than the 256 KiB that are read',
+  };
+  for (const attempts of [[h3(large), h2()], [h3(large), h2(large)], [h2(large)]]) {
+    const verdict = verdictOf({ ...base, attempts });
+    assert.equal(verdict.code, 'unknown');
+    assert.match(verdict.text, /larger than Photofinish reads .*256 KiB.* The server is not to blame/);
+    assert.deepEqual(verdict.findings, []);
+  }
 });
 
 test('a fault of ours is told as one, and is neither the server’s nor the network’s', () => {

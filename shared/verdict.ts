@@ -228,11 +228,14 @@ function deadFinding({ evidence, h3, h2 }: Facts): Finding | null {
   return { code: 'unknown', text: sentences(said, ignored ? say('verdictIgnoredAltSvc') : null) };
 }
 
-/** HTTP/3 was tried, and all that was learnt of it is a fault of ours. */
-function ownFaultFinding({ evidence, h3 }: Facts): Finding | null {
-  const fault = evidence.attempts.findLast((a) => isH3(a) && a.error?.code === 'internal')?.error;
-  if (h3 !== 'not-tried' || fault === undefined) return null;
-  return { code: 'unknown', text: say('verdictInternal', { message: fault.message }) };
+/** HTTP/3 was tried, or everything was, and all that was learnt of it is a fault or a limit of ours. */
+function ownFaultFinding({ evidence, h3, h2 }: Facts): Finding | null {
+  if (h3 !== 'not-tried') return null;
+  const ours = evidence.attempts.filter((a) => isH3(a) || h2 === 'not-tried').map(({ error }) => error);
+  const fault = ours.findLast((error) => error?.code === 'internal' || error?.code === 'response-too-large');
+  if (fault === undefined) return null;
+  const key = fault.code === 'internal' ? 'verdictInternal' : 'verdictTooLarge';
+  return { code: 'unknown', text: say(key, { message: fault.message }) };
 }
 
 function unexplainedWords({ evidence, h3, h2 }: Facts): string {

@@ -25,7 +25,7 @@ async function startBeside({ aioquic, identity, chains }: Ground, name: Behaviou
   const tcp = await startHttp2(
     identity,
     (stream) => stream.respond({ ':status': 204, 'alt-svc': `h3=":${port}"` }, { endStream: true }),
-    port,
+    { port },
   );
   const HTTPS = [{ priority: 1, target: HOST, alpn: ['h3', 'h2'], port }];
   const dns = await startDns({ [HOST]: { A: [LOOPBACK] }, [`_${port}._https.${HOST}`]: { HTTPS } });

@@ -22,7 +22,7 @@ type Beside = (ground: Ground, port: number) => Promise<TcpPeer>;
 const http2 =
   (act: keyof typeof HTTP2_ACTS): Beside =>
   ({ identity }, port) =>
-    startHttp2(identity, HTTP2_ACTS[act], port);
+    startHttp2(identity, HTTP2_ACTS[act], { port });
 
 /** What aioquic does over HTTP/3, and Node beside it over TCP. */
 const REFUSALS: readonly (readonly [Behaviour, Beside, says: RegExp, never: RegExp])[] = [

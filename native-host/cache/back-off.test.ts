@@ -33,6 +33,8 @@ test('every cause has its first delay, with and without loss', () => {
     goaway: [30_000, 30_000],
     misdirected: [300_000, 300_000],
     'response-timeout': [300_000, 60_000],
+    'version-fallback': [300_000, 300_000],
+    'response-too-large': [0, 0],
     blocked: [0, 0],
     cancelled: [0, 0],
     internal: [0, 0],

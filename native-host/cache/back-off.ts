@@ -34,7 +34,8 @@ interface Cause {
  * | `connection-closed` | 60 s | the server is there and chose to close: overload (CONNECTION_REFUSED), restart |
  * | `stateless-reset`, `goaway` | 30 s | the server restarts or leaves (RFC 9000 section 10.3, RFC 9114 section 5.2) |
  * | `dns-failed`, `no-address`, `tcp-refused`, `tcp-timeout` | none | no word about QUIC |
- * | `blocked`, `cancelled`, `internal` | none | our own doing |
+ * | `version-fallback` | 300 s | the server wants older HTTP for this: a standing state |
+ * | `blocked`, `cancelled`, `internal`, `response-too-large` | none | our own doing, or our own limit |
  *
  * The order is that of how far an attempt came: of several that failed at once the one that came farthest decides, for
  * its place is the likeliest to work again.
@@ -43,6 +44,7 @@ const H3_BACK_OFF: Readonly<Record<AttemptErrorCode, Cause>> = {
   blocked: { firstMs: null },
   cancelled: { firstMs: null },
   internal: { firstMs: null },
+  'response-too-large': { firstMs: null },
   'dns-failed': { firstMs: null },
   'no-address': { firstMs: null },
   'tcp-refused': { firstMs: null },
@@ -60,6 +62,7 @@ const H3_BACK_OFF: Readonly<Record<AttemptErrorCode, Cause>> = {
   goaway: { firstMs: RESTART_BACK_OFF_MS },
   'response-timeout': { firstMs: BACK_OFF_MS, lossyMs: LOSSY_BACK_OFF_MS },
   misdirected: { firstMs: BACK_OFF_MS },
+  'version-fallback': { firstMs: BACK_OFF_MS },
 };
 
 const BY_DISTANCE = Object.keys(H3_BACK_OFF);

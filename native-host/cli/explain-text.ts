@@ -106,6 +106,12 @@ function namesSection({ names, race }: Explanation, paint: Paint): string[] {
   ];
 }
 
+const ALTERNATIVE_SOURCES: Record<DiscoveredAlternative['source'], string> = {
+  answer: 'from a response in these races',
+  frame: 'from an ALTSVC frame in these races',
+  memory: 'from the host cache',
+};
+
 function alternativeWords({
   alpn,
   host,
@@ -117,16 +123,17 @@ function alternativeWords({
   const place = host === '' ? `on port ${port}` : `at ${host}:${port}`;
   const life = expiresInSeconds > 0 ? `valid for ${ttl(expiresInSeconds)}` : 'expired';
   const lasting = persist ? ', on every network' : '';
-  const from = source === 'answer' ? 'from a response in these races' : 'from the host cache';
+  const from = ALTERNATIVE_SOURCES[source];
   return `${alpn} ${place}, ${life}${lasting}, ${from}`;
 }
 
 function advertisementSection(explanation: Explanation): string[] {
-  const { altSvc } = discoveredIn(explanation);
+  const { altSvc, altSvcSource } = discoveredIn(explanation);
+  const field = altSvcSource === 'frame' ? 'ALTSVC frame (RFC 7838 section 4)' : 'Alt-Svc';
   const attempts = explanation.race.trials.flatMap((trial) => trial.attempts);
   const ignored = attempts.find(({ error }) => error?.ignoredAltSvc !== undefined)?.error?.ignoredAltSvc;
-  const none = ignored === undefined ? 'No response carried an Alt-Svc header.' : null;
-  const said = altSvc === null ? none : `Alt-Svc: ${altSvc}`;
+  const none = ignored === undefined ? 'No Alt-Svc came, neither in a response nor in a frame.' : null;
+  const said = altSvc === null ? none : `${field}: ${altSvc}`;
   return lines(
     ...(said === null ? [] : [said]),
     ...(ignored === undefined
@@ -165,9 +172,16 @@ function attemptLines(race: OriginRace, { host: ownHost }: OriginParts, paint: P
   const afresh = attempts.flatMap(({ address, port, fresh }) =>
     fresh ? [`${hostPort(address, port)} was tried again: the first QUIC handshake was overdue.`] : [],
   );
+  const repeated = attempts.flatMap(({ address, port, http11Required }) =>
+    http11Required
+      ? [
+          `${hostPort(address, port)} asked for HTTP/1.1 (HTTP_1_1_REQUIRED); the request was repeated over it, as in browsers.`,
+        ]
+      : [],
+  );
   return [
     ...rows(['PROTOCOL', 'ADDRESS', 'STARTED', 'ESTABLISHED', 'OUTCOME'], body, paint),
-    ...lines(...new Set([...elsewhere, ...afresh, ...messages])),
+    ...lines(...new Set([...elsewhere, ...afresh, ...repeated, ...messages])),
   ];
 }
 

@@ -29,6 +29,8 @@ export interface Run {
   askedMs: number | null;
   firstByteMs: number | null;
   rttMs: number | null;
+  /** The server wanted the request over HTTP/1.1. */
+  http11Required: boolean;
   packets: Packets | null;
   outcome: Attempt['outcome'] | null;
   error: AttemptError | null;
@@ -54,6 +56,7 @@ export function newRun(
     askedMs: null,
     firstByteMs: null,
     rttMs: null,
+    http11Required: false,
     packets: null,
     outcome: null,
     error: null,
@@ -94,6 +97,7 @@ export function attemptOf(run: Run, originHost: string): Attempt {
     ...(host !== originHost && { host }),
     ...(source !== 'origin' && { source }),
     ...(run.fresh && { fresh: true }),
+    ...(run.http11Required && { http11Required: true }),
     startedMs: rounded(run.startedMs),
     transportMs: rounded(run.transportMs),
     establishedMs: rounded(run.establishedMs),

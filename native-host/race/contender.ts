@@ -1,6 +1,6 @@
 // The small interface behind which transports hide, so that the engine never knows sockets and a further transport
 // is one more file. An attempt goes through two phases that the owner drives: established, then (if adopted) a request.
-import type { AttemptError, ContenderName } from '@photofinish/shared/outcome';
+import type { AltSvcSource, AttemptError, ContenderName } from '@photofinish/shared/outcome';
 import type { KnownProtocol } from '@photofinish/shared/protocol';
 
 /** Owner and attempt share a deadline by two clocks: whichever is first, it is the attempt that knows what is missing. */
@@ -56,13 +56,20 @@ export interface Established {
 export interface Answered {
   readonly ok: true;
   readonly status: number;
-  /** Alt-Svc field value, several lines joined by `, `; null without one. */
+  /** The last Alt-Svc value received, several lines joined by `, `; null without one. */
   readonly altSvc: string | null;
+  /** How it came: in a header section, interim responses' included, or in an ALTSVC frame; absent without one. */
+  readonly altSvcSource?: AltSvcSource;
   /** `Age` in seconds, 0 without one. */
   readonly ageSeconds: number;
   readonly firstByteMs: number;
   readonly doneMs: number;
   readonly bodyBytes: number;
+  /**
+   * The server wanted the request over HTTP/1.1 (HTTP_1_1_REQUIRED, RFC 9113 section 7), and got it over a connection
+   * of its own that was established then.
+   */
+  readonly repeated?: { readonly protocol: 'http/1.1'; readonly establishedMs: number };
   /** Over the whole attempt; absent over TCP. */
   readonly packets?: Packets;
 }

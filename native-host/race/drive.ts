@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/alt-svc';
 import type { Names } from '@photofinish/shared/discovered';
 import type { OriginParts } from '@photofinish/shared/origin';
-import type { AttemptError, ContenderName, Trial } from '@photofinish/shared/outcome';
+import type { AltSvcSource, AttemptError, ContenderName, Trial } from '@photofinish/shared/outcome';
 import type { Progress } from '@photofinish/shared/wire';
 import type { Discovering, DiscoveryNews, DiscoveryQuery, LiveDiscovery } from '../discover/discovering.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
@@ -44,11 +44,18 @@ export interface Drive {
   readonly listener: TrialListener | null;
 }
 
+/** An Alt-Svc value and how it came. */
+export interface HeardAltSvc {
+  readonly value: string;
+  readonly ageSeconds: number;
+  readonly source: AltSvcSource;
+}
+
 /** A trial and what was learnt beside it. */
 export interface DrivenTrial {
   readonly trial: Trial;
   /** The last Alt-Svc value received, null when no answer carried one. */
-  readonly altSvc: { readonly value: string; readonly ageSeconds: number } | null;
+  readonly altSvc: HeardAltSvc | null;
   /** Whether the chain ended in a publicly known root, by contender; null: no handshake finished. */
   readonly knownRoot: Readonly<Record<ContenderName, boolean | null>>;
   /** What the trial's own discovery gave; null without one. */
@@ -190,16 +197,21 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
 
     function answered(attempt: number, answer: Answered, entry: Entry): void {
       if (answer.altSvc !== null) {
-        altSvc = { value: answer.altSvc, ageSeconds: answer.ageSeconds };
+        const { altSvcSource: source = 'header', ageSeconds } = answer;
+        altSvc = { value: answer.altSvc, ageSeconds, source };
         const named = h3Alternatives(parseAltSvc(answer.altSvc, answer.ageSeconds));
         entry.alternatives = named.filter((a) => drive.believes(a) && !isPlanned(a));
       }
+      const { repeated } = answer;
       feed({
         type: 'answered',
         attempt,
         firstByteMs: entry.startedMs + answer.firstByteMs,
         packets: answer.packets ?? null,
         advertises: entry.alternatives.length > 0,
+        ...(repeated !== undefined && {
+          repeated: { ...repeated, establishedMs: entry.startedMs + repeated.establishedMs },
+        }),
       });
     }
 

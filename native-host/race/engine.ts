@@ -189,6 +189,11 @@ export function createTrial(plan: TrialPlan): TrialMachine {
       fail(run, expiredError(run, plan.timeoutMs), nowMs);
       return;
     }
+    if (event.repeated !== undefined) {
+      run.protocol = event.repeated.protocol;
+      run.establishedMs = event.repeated.establishedMs;
+      run.http11Required = true;
+    }
     run.firstByteMs = event.firstByteMs;
     tell(s, 'first-byte', run, event.firstByteMs);
     if (run === s.adopted) {

@@ -38,6 +38,8 @@ export type TrialEvent =
       readonly packets: Packets | null;
       /** Whether the answer names unexpired HTTP/3 alternatives. */
       readonly advertises: boolean;
+      /** The server wanted the request over HTTP/1.1, and this connection was established for it. */
+      readonly repeated?: { readonly protocol: KnownProtocol; readonly establishedMs: number };
     }
   /** Where the alternatives are that were to be followed; none: they lead nowhere. */
   | { readonly type: 'alternatives'; readonly attempt: number; readonly endpoints: readonly Endpoint[] }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Answered, AttemptFailure, Contender, Established, RunningAttempt } from './contender.ts';
 import { HOST, LOOPBACK, PLENTY_MS, target, trusted } from './contender-scene.ts';
 import { h2Contender } from './h2.ts';
@@ -25,6 +26,23 @@ export async function serving<T>(server: Server, use: (port: number) => Promise<
     for (const socket of sockets) socket.destroy();
     server.close();
   }
+}
+
+const FRAME_HEAD_BYTES = 9;
+const TYPE_HEADERS = 1;
+const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+
+/** Resolves when the client has sent the header of a request. */
+export async function requestOn(socket: TLSSocket): Promise<void> {
+  let seen = Buffer.alloc(0);
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    seen = Buffer.concat([seen, chunk]);
+    for (let at = PREFACE.length; at + FRAME_HEAD_BYTES <= seen.length; ) {
+      if (seen[at + 3] === TYPE_HEADERS) return;
+      at += FRAME_HEAD_BYTES + seen.readUIntBE(at, 3);
+    }
+  }
+  assert.fail('the client has ended without a request');
 }
 
 /** The failure of a handshake that must fail. */

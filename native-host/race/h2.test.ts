@@ -6,10 +6,10 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { createServer as createTlsServer } from 'node:tls';
 import type { RunningAttempt } from './contender.ts';
 import { HOST, PLENTY_MS, target } from './contender-scene.ts';
-import { failureOf, h2Scene, serving } from './h2-scene.ts';
+import { failureOf, h2Scene, requestOn, serving } from './h2-scene.ts';
 
 const { ca, pair, contender, http2, get } = await h2Scene();
 after(() => ca.stop());
@@ -26,25 +26,9 @@ function startWatched(port: number): { readonly attempt: RunningAttempt; readonl
   return { attempt, socket };
 }
 
-const FRAME_HEAD_BYTES = 9;
-const TYPE_HEADERS = 1;
-const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 const EMPTY_SETTINGS = Buffer.from('000000040000000000', 'hex');
 /** HEADERS on stream 1, its end, with the eighth static entry: 204 (RFC 7541 appendix A). */
 const NO_CONTENT = Buffer.from('00000101050000000189', 'hex');
-
-/** Resolves when the client has sent the header of a request. */
-async function requestOn(socket: TLSSocket): Promise<void> {
-  let seen = Buffer.alloc(0);
-  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
-    seen = Buffer.concat([seen, chunk]);
-    for (let at = PREFACE.length; at + FRAME_HEAD_BYTES <= seen.length; ) {
-      if (seen[at + 3] === TYPE_HEADERS) return;
-      at += FRAME_HEAD_BYTES + seen.readUIntBE(at, 3);
-    }
-  }
-  assert.fail('the client has ended without a request');
-}
 
 test('HTTP/2: stamps in order, private root told, request and answer as agreed', async () => {
   const seen: Record<string, unknown>[] = [];

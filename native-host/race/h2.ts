@@ -1,5 +1,5 @@
-// The old-HTTP contender: TCP and TLS by Node's own sockets, then one request by an undici client of the attempt's own.
-// The handshake is finished before undici sees the socket, so that a beaten attempt never sends a request.
+// The old-HTTP contender: TCP and TLS by Node's own sockets, then one request by a client of the attempt's own.
+// The handshake is finished before that sees the socket, so that a beaten attempt never sends a request.
 
 import type { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -26,12 +26,16 @@ import {
   lazyContender,
   type RunningAttempt,
 } from './contender.ts';
-import { exchange, responseTimeout, type UndiciClient } from './h2-exchange.ts';
+import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
+import { type Http2, http2Exchange } from './http2-exchange.ts';
 import { REHEARSAL } from './rehearsal.ts';
+import { type RunningExchange, responseTimeout } from './response-reading.ts';
 import { certificateError, connectError, exchangeError } from './tcp-failure.ts';
 
 /** The old protocols in the order of our wish (RFC 7301); many servers follow the client's. */
 const ALPN_PROTOCOLS = ['h2', 'http/1.1'];
+/** For a request that the server wants over HTTP/1.1. */
+const HTTP_1_1_ALONE = ['http/1.1'];
 
 /** What the QUIC addon offers without ML-KEM, in OpenSSL's names. */
 const CLASSICAL_GROUPS = 'X25519:P-256:P-384';
@@ -41,6 +45,7 @@ const CANCELLED: AttemptError = { code: 'cancelled', message: 'the attempt was c
 /** What the first race loads and every attempt shares. */
 interface Loaded {
   readonly Client: UndiciClient;
+  readonly http2: Http2;
   readonly secureContext: SecureContext;
   readonly store: TrustStore;
 }
@@ -57,12 +62,16 @@ function judgedOf(socket: TLSSocket, host: string, store: TrustStore): ChainVerd
 }
 
 /** No resumption: neither a session is offered nor is one kept. */
-function tlsOptions(target: AttemptTarget, secureContext: SecureContext): ConnectionOptions {
+function tlsOptions(
+  target: AttemptTarget,
+  secureContext: SecureContext,
+  alpn: readonly string[],
+): ConnectionOptions {
   return {
     secureContext,
     // Said outright, or NODE_TLS_REJECT_UNAUTHORIZED would make one contender trust anybody.
     rejectUnauthorized: true,
-    ALPNProtocols: ALPN_PROTOCOLS,
+    ALPNProtocols: [...alpn],
     // An address literal is no server name (RFC 6066 section 3); it is checked against the certificate all the same.
     ...(isIP(target.host) === 0 && { servername: target.host }),
     checkServerIdentity: (_name, certificate) => checkServerIdentity(target.host, certificate),
@@ -74,7 +83,23 @@ function openTcp({ address, port }: AttemptTarget): Socket {
   return connectTcp({ host: address, port, autoSelectFamily: false, noDelay: true });
 }
 
-function startAttempt(target: AttemptTarget, { Client, secureContext, store }: Loaded): RunningAttempt {
+/** An answer or failure of an attempt that began `byMs` after the one whose it is told as. */
+function later(result: Answered | AttemptFailure, byMs: number): Answered | AttemptFailure {
+  if (!result.ok)
+    return {
+      ...result,
+      atMs: result.atMs + byMs,
+      transportMs: result.transportMs === null ? null : result.transportMs + byMs,
+    };
+  return { ...result, firstByteMs: result.firstByteMs + byMs, doneMs: result.doneMs + byMs };
+}
+
+function startAttempt(
+  target: AttemptTarget,
+  loaded: Loaded,
+  alpn: readonly string[] = ALPN_PROTOCOLS,
+): RunningAttempt {
+  const { Client, http2, secureContext, store } = loaded;
   const zeroMs = performance.now();
   const sinceStart = (): number => performance.now() - zeroMs;
   const { promise: established, resolve } = Promise.withResolvers<Established | AttemptFailure>();
@@ -83,6 +108,8 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, store }: L
   let cancelled = false;
   /** Why the connection is over; a request that comes after that is told so. */
   let over: AttemptError | null = null;
+  /** The attempt over HTTP/1.1 that the server asked for. */
+  let repeating: RunningAttempt | null = null;
 
   const failure = (error: AttemptError): AttemptFailure => ({
     ok: false,
@@ -126,7 +153,7 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, store }: L
 
   function secure(): void {
     if (tcp.destroyed) return;
-    const socket = connect({ ...tlsOptions(target, secureContext), socket: tcp });
+    const socket = connect({ ...tlsOptions(target, secureContext, alpn), socket: tcp });
     tls = socket;
     socket.once('secureConnect', () => {
       const establishedMs = sinceStart();
@@ -151,6 +178,27 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, store }: L
     );
   }
 
+  function exchange(socket: TLSSocket, method: 'GET' | 'HEAD', timeoutMs: number): RunningExchange {
+    const options = { socket, authority: target.authority, method, timeoutMs, sinceStart };
+    return socket.alpnProtocol === 'h2' ? http2Exchange(http2, options) : http1Exchange(Client, options);
+  }
+
+  /** As browsers do: over a connection of its own, which offers nothing but HTTP/1.1. */
+  async function repeat(method: 'GET' | 'HEAD', untilMs: number): Promise<Answered | AttemptFailure> {
+    const beganMs = sinceStart();
+    const handshakeTimeoutMs = Math.max(1, untilMs - beganMs);
+    repeating = startAttempt(
+      { ...target, handshakeTimeoutMs, onTransport: () => {} },
+      loaded,
+      HTTP_1_1_ALONE,
+    );
+    const again = await repeating.established;
+    if (!again.ok) return later(again, beganMs);
+    const answer = later(await repeating.request(method, Math.max(1, untilMs - sinceStart())), beganMs);
+    const establishedMs = beganMs + again.establishedMs;
+    return answer.ok ? { ...answer, repeated: { protocol: 'http/1.1', establishedMs } } : answer;
+  }
+
   tcp.once('connect', () => {
     transportMs = sinceStart();
     target.onTransport?.();
@@ -164,22 +212,18 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, store }: L
     async request(method, timeoutMs): Promise<Answered | AttemptFailure> {
       if (over !== null) return failure(over);
       if (tls === null) throw new Error('a request takes an attempt that is established');
-      const running = exchange({
-        Client,
-        socket: tls,
-        authority: target.authority,
-        method,
-        timeoutMs,
-        sinceStart,
-      });
+      const untilMs = sinceStart() + timeoutMs;
+      const running = exchange(tls, method, timeoutMs);
       endExchange = running.end;
-      waiting = { untilMs: sinceStart() + timeoutMs, overdue: () => responseTimeout(timeoutMs) };
+      waiting = { untilMs, overdue: () => responseTimeout(timeoutMs) };
       const result = await running.result;
-      return result.ok ? result.answer : failure(result.error);
+      if (result.ok) return result.answer;
+      return result.http11Required && !cancelled ? repeat(method, untilMs) : failure(result.error);
     },
     cancel() {
       if (cancelled) return;
       cancelled = true;
+      repeating?.cancel();
       const atDeadline = waiting !== null && sinceStart() >= waiting.untilMs - DEADLINE_LEEWAY_MS;
       giveUp(atDeadline && waiting !== null ? waiting.overdue() : CANCELLED);
     },
@@ -189,7 +233,7 @@ function startAttempt(target: AttemptTarget, { Client, secureContext, store }: L
 /** TCP to a port that refuses, and the first flight of TLS to nobody. */
 async function rehearse(loaded: Loaded): Promise<void> {
   const [nearEnd, farEnd] = duplexPair();
-  const socket = connect({ ...tlsOptions(REHEARSAL, loaded.secureContext), socket: nearEnd });
+  const socket = connect({ ...tlsOptions(REHEARSAL, loaded.secureContext, ALPN_PROTOCOLS), socket: nearEnd });
   socket.on('error', () => {});
   await once(farEnd, 'readable');
   socket.destroy();
@@ -201,14 +245,14 @@ async function rehearse(loaded: Loaded): Promise<void> {
 /** HTTP/2 or HTTP/1.1 over TLS, with the roots of `trust`. undici and the roots are loaded by `prepare`. */
 export function h2Contender(trust: Trust): Contender {
   async function load(): Promise<Loaded> {
-    const { Client } = await import('undici');
+    const [{ Client }, http2] = await Promise.all([import('undici'), import('node:http2')]);
     const { bundled, extra } = trust.roots();
     // Building it from the root list takes 12 ms: once, and not on an attempt's time.
     const secureContext = createSecureContext({
       ca: [...bundled, ...extra],
       ...(!trust.postQuantum && { ecdhCurve: CLASSICAL_GROUPS }),
     });
-    const ready = { Client, secureContext, store: trust.store() };
+    const ready = { Client, http2, secureContext, store: trust.store() };
     await rehearse(ready);
     return ready;
   }

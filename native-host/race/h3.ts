@@ -136,6 +136,7 @@ async function ask(
     ok: true,
     status: result.status,
     altSvc: result.altSvc ?? null,
+    ...(result.altSvc !== undefined && { altSvcSource: 'header' }),
     ageSeconds: Number.parseInt(result.age ?? '', 10) || 0,
     firstByteMs: result.firstByteMs,
     doneMs: result.doneMs,

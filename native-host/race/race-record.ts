@@ -29,7 +29,8 @@ function alternativesOf({ options, done }: Raced): DiscoveredAlternative[] {
   const remembered =
     known?.altSvc === undefined ? [] : discoveredAlternatives(known.altSvc, known.ageSeconds, 'memory');
   const heard = done.findLast((d) => d.altSvc !== null)?.altSvc;
-  const answered = heard ? discoveredAlternatives(heard.value, heard.ageSeconds, 'answer') : [];
+  const source = heard?.source === 'frame' ? 'frame' : 'answer';
+  const answered = heard ? discoveredAlternatives(heard.value, heard.ageSeconds, source) : [];
   return [...remembered, ...answered];
 }
 
@@ -54,8 +55,10 @@ function discoveredBy(raced: Raced): Discovered {
   const h2Root = done.findLast((d) => d.knownRoot.h2 !== null)?.knownRoot.h2;
   const names = namesOf(raced);
   const alternatives = alternativesOf(raced);
+  const heard = done.findLast((d) => d.altSvc !== null)?.altSvc;
   return {
-    altSvc: done.findLast((d) => d.altSvc !== null)?.altSvc?.value ?? remembered ?? null,
+    altSvc: heard?.value ?? remembered ?? null,
+    ...(heard?.source === 'frame' && { altSvcSource: heard.source }),
     knownRoot: h3Root ?? h2Root ?? null,
     ...(names !== null && { names }),
     ...(alternatives.length > 0 && { alternatives }),

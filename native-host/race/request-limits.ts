@@ -5,4 +5,5 @@ export const USER_AGENT = `photofinish/${program.version}`;
 export const REQUEST_PATH = '/';
 /** Of a body no more is read: enough to see that it flows. */
 export const MAX_BODY_BYTES = 64 * 1024;
-export const MAX_HEADER_BYTES = 16 * 1024;
+/** Chromium's limit of a response's header section (`kMaxHeaderBufSize`, `kSpdyMaxHeaderListSize`). */
+export const MAX_HEADER_BYTES = 256 * 1024;

@@ -1,6 +1,7 @@
 // From what Node, OpenSSL and undici throw to the failure taxonomy, for attempts over TCP and TLS. One table each.
 import type { AttemptError, CertificateReason } from '@photofinish/shared/outcome';
 import { http2CodeName } from './http2-codes.ts';
+import { TOO_LARGE } from './response-reading.ts';
 
 /** OpenSSL's verification results as Node names them (`X509_V_ERR_*` without the prefix); any other is `other`. */
 const CERTIFICATE_REASONS: Readonly<Record<string, CertificateReason>> = {
@@ -111,7 +112,6 @@ function http2Error(error: Error): AttemptError | null {
 
 /** Why an established connection gave no answer. */
 export function exchangeError(error: Error): AttemptError {
-  if (codeOf(error) === 'UND_ERR_HEADERS_OVERFLOW')
-    return { code: 'connection-closed', message: 'the header section of the answer is too large' };
+  if (codeOf(error) === 'UND_ERR_HEADERS_OVERFLOW') return TOO_LARGE;
   return http2Error(error) ?? tlsError(error) ?? { code: 'connection-closed', message: error.message };
 }

@@ -13,6 +13,7 @@ from aioquic.quic.events import HandshakeCompleted, StreamDataReceived
 CONTROL_STREAM, QPACK_ENCODER_STREAM, QPACK_DECODER_STREAM = 0x0, 0x2, 0x3
 DATA, HEADERS, SETTINGS, GOAWAY = 0x0, 0x1, 0x4, 0x7
 H3_NO_ERROR, H3_INTERNAL_ERROR, H3_REQUEST_REJECTED = 0x100, 0x102, 0x10B
+H3_VERSION_FALLBACK = 0x110
 # HTTP/2's SETTINGS_ENABLE_PUSH, reserved in HTTP/3 (RFC 9114 section 7.2.4.1).
 RESERVED_SETTING = 0x2
 MAX_FIELD_SECTION_SIZE = 0x6
@@ -152,6 +153,11 @@ class Reset(Peer):
         self._quic.reset_stream(stream, H3_INTERNAL_ERROR)
 
 
+class WantOlderHttp(Peer):
+    def asked(self, stream):
+        self._quic.reset_stream(stream, H3_VERSION_FALLBACK)
+
+
 class CloseWhenAsked(Peer):
     def asked(self, stream):
         self._quic.close(error_code=H3_INTERNAL_ERROR, reason_phrase="out of order")
@@ -171,9 +177,19 @@ class Drip(Peer):
             await asyncio.sleep(INTERVAL_S)
 
 
+def lines(count, size):
+    """Several, for the encoder takes no field of 64 KiB."""
+    return [(b"x-%d" % number, b"x" * size) for number in range(count)]
+
+
+class LargeHeader(Peer):
+    def asked(self, stream):
+        self.send(stream, headers(200, *lines(12, 10_000)), end=True)
+
+
 class HugeHeader(Peer):
     def asked(self, stream):
-        self.send(stream, headers(200, (b"x-huge", b"x" * 20_000)), end=True)
+        self.send(stream, headers(200, *lines(30, 10_000)), end=True)
 
 
 class EndlessBody(Peer):
@@ -217,8 +233,10 @@ BEHAVIOURS = {
     "goaway-and-close": GoAwayAndClose,
     "reject": Reject,
     "reset": Reset,
+    "want-older-http": WantOlderHttp,
     "close-when-asked": CloseWhenAsked,
     "drip": Drip,
+    "large-header": LargeHeader,
     "huge-header": HugeHeader,
     "endless-body": EndlessBody,
     "wide-answer": WideAnswer,

@@ -16,8 +16,11 @@ export type Identity = Pick<TlsOptions, 'cert' | 'key' | 'ciphers'>;
 const LOOPBACK = '127.0.0.1';
 const DRIP_INTERVAL_MS = 50;
 const LARGE_BYTES = 1024 * 1024;
-/** 20 KB: Node's HTTP/2 server sends no header section beyond 64 KB. */
-const HUGE_HEADER = 'x'.repeat(20_000);
+/** Large, and yet within what is read: 256 KiB. */
+const LARGE_HEADER = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`x-${i}`, 'x'.repeat(10_000)]));
+const HUGE_HEADER = 'x'.repeat(300_000);
+/** Unless told so, Node's HTTP/2 server sends no header section beyond 64 KB. */
+const MAX_SENT_HEADER_BYTES = 1024 * 1024;
 
 /** Serves on a free port unless said; what is still open at the end is cut. */
 async function listen(server: Server, port = 0): Promise<TcpPeer> {
@@ -68,13 +71,27 @@ export function startTls(options: TlsOptions, port?: number): Promise<TcpPeer> {
   return listen(createTlsServer({ ALPNProtocols: ['h2'], ...options }), port);
 }
 
-/** HTTP/2; does `act` with each request. On a free port, unless it is to be beside what listens on UDP there. */
+export interface Http2Options {
+  /** Beside what listens on UDP there; a free one unless said. */
+  readonly port?: number;
+  /** What is answered over HTTP/1.1, which is not spoken unless said. */
+  readonly overHttp1?: string;
+}
+
+/** HTTP/2; does `act` with each request. */
 export function startHttp2(
   identity: Identity,
   act: (stream: ServerHttp2Stream) => void,
-  port?: number,
+  { port, overHttp1 }: Http2Options = {},
 ): Promise<TcpPeer> {
-  const server = createSecureServer({ ...identity });
+  const server = createSecureServer({
+    ...identity,
+    allowHTTP1: overHttp1 !== undefined,
+    maxSendHeaderBlockLength: MAX_SENT_HEADER_BYTES,
+  });
+  server.on('request', ({ httpVersionMajor }, response) => {
+    if (httpVersionMajor === 1) response.end(overHttp1 ?? '');
+  });
   server.on('session', (session) => session.on('error', () => {}));
   server.on('stream', (stream) => {
     stream.on('error', () => {});
@@ -114,7 +131,7 @@ export const HTTP2_ACTS = {
   calm: (stream) => stream.session?.goaway(h2.NGHTTP2_ENHANCE_YOUR_CALM),
   close: (stream) => stream.session?.destroy(),
   misdirected: (stream) => stream.respond({ ':status': 421, 'alt-svc': 'h3=":443"' }, { endStream: true }),
-  hugeHeader: (stream) => stream.respond({ ':status': 200, 'x-huge': HUGE_HEADER }, { endStream: true }),
+  largeHeader: (stream) => stream.respond({ ':status': 200, ...LARGE_HEADER }, { endStream: true }),
   endlessBody: (stream) => {
     stream.respond({ ':status': 200 });
     stream.write(Buffer.alloc(LARGE_BYTES));

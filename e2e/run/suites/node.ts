@@ -28,11 +28,12 @@ const WITH_RUST = [
   'native-host/discover/dns.test.ts',
   'native-host/main.test.ts',
   'native-host/quic/addon.test.ts',
-  'native-host/race/h2-exchange.test.ts',
   'native-host/race/h2-handshake.test.ts',
   'native-host/race/h2.test.ts',
   'native-host/race/h3.test.ts',
+  'native-host/race/heeded.test.ts',
   'native-host/race/key-shares.test.ts',
+  'native-host/race/response-reading.test.ts',
   'native-host/trust.test.ts',
   'native-host/wire/race-over-port.test.ts',
 ];

@@ -26,7 +26,7 @@ const SLACK_BYTES: u64 = 4 * RECEIVE_WINDOW_BYTES as u64;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {
     pub status: u16,
-    /// All `Alt-Svc` values, joined by ", " (RFC 9110 section 5.3).
+    /// The last `Alt-Svc` received, several lines joined by ", " (RFC 9110 section 5.3).
     pub alt_svc: Option<String>,
     pub age: Option<String>,
     /// Body bytes read, at most the cap.
@@ -54,7 +54,8 @@ struct Noticed {
 /// The part of a [`Response`] that the peer's messages give.
 struct Answer {
     status: u16,
-    headers: HeaderMap,
+    alt_svc: Option<String>,
+    age: Option<String>,
     body_bytes: u64,
     truncated: bool,
     request_sent_ms: f64,
@@ -97,8 +98,8 @@ impl Connection {
         })?;
         Ok(Response {
             status: answer.status,
-            alt_svc: joined(&answer.headers, &ALT_SVC),
-            age: joined(&answer.headers, &AGE),
+            alt_svc: answer.alt_svc,
+            age: answer.age,
             body_bytes: answer.body_bytes,
             truncated: answer.truncated,
             request_sent_ms: answer.request_sent_ms,
@@ -155,10 +156,25 @@ impl Connection {
                 )
                 .with_h3_code(code.value())
             }
+            StreamError::RemoteTerminate { code } if code == Code::H3_VERSION_FALLBACK => {
+                Failure::new(
+                    FailureCode::VersionFallback,
+                    "the server wants this request over older HTTP",
+                )
+                .with_h3_code(code.value())
+            }
             StreamError::RemoteTerminate { code } => {
                 Failure::new(FailureCode::H3Error, "the server reset the stream")
                     .with_h3_code(code.value())
             }
+            // A limit of ours, which says nothing against the server (RFC 9114 section 4.2.2).
+            StreamError::HeaderTooBig { max_size, .. } => Failure::new(
+                FailureCode::ResponseTooLarge,
+                format!(
+                    "the header section of the response is larger than the {} KiB that are read",
+                    max_size / 1024
+                ),
+            ),
             StreamError::ConnectionError(ConnectionError::Local {
                 error: LocalError::Application { code, reason, .. },
             }) => Failure::breach(
@@ -223,9 +239,12 @@ async fn converse(
     stream.finish().await?;
     let request_sent_ms = clock.now_ms();
 
+    let mut alt_svc = None;
     let response = loop {
         let response = stream.recv_response().await?;
-        // Interim answers such as 103 may come before the final one (RFC 9114 section 4.1).
+        // Each value replaces the one before it (RFC 7838 section 3), interim responses' such as 103 included, which
+        // may come before the final one (RFC 9114 section 4.1).
+        alt_svc = joined(response.headers(), &ALT_SVC).or(alt_svc);
         if !response.status().is_informational() {
             break response;
         }
@@ -245,7 +264,8 @@ async fn converse(
     }
     Ok(Answer {
         status: response.status().as_u16(),
-        headers: response.into_parts().0.headers,
+        age: joined(response.headers(), &AGE),
+        alt_svc,
         body_bytes,
         truncated,
         request_sent_ms,

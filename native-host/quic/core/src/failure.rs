@@ -31,6 +31,8 @@ pub enum FailureCode {
     H3Error,
     Goaway,
     ResponseTimeout,
+    ResponseTooLarge,
+    VersionFallback,
     Cancelled,
     Internal,
 }
@@ -51,6 +53,8 @@ impl FailureCode {
             Self::H3Error => "h3-error",
             Self::Goaway => "goaway",
             Self::ResponseTimeout => "response-timeout",
+            Self::ResponseTooLarge => "response-too-large",
+            Self::VersionFallback => "version-fallback",
             Self::Cancelled => "cancelled",
             Self::Internal => "internal",
         }
@@ -200,8 +204,8 @@ impl Failure {
         match trouble {
             Trouble::Refused(error) => Self::new(FailureCode::UdpRefused, error.to_string()),
             Trouble::OverBudget => Self::new(
-                FailureCode::H3Error,
-                "the peer sent more than the limits allow",
+                FailureCode::ResponseTooLarge,
+                "the response is larger than what is read",
             ),
         }
     }

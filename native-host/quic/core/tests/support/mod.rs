@@ -139,17 +139,21 @@ async fn serve(quic: quinn::Connection) {
             "/silent" => std::future::pending().await,
             "/close" => quic.close(0x0102_u32.into(), b"enough"),
             "/rejected" => stream.stop_stream(Code::H3_REQUEST_REJECTED),
+            "/older" => stream.stop_stream(Code::H3_VERSION_FALLBACK),
+            "/hinted" => {
+                let interim = answer(103).header("alt-svc", "h3=\":8443\"").body(());
+                for response in [interim, answer(204).body(())] {
+                    let response = response.expect("response");
+                    stream.send_response(response).await.expect("headers");
+                }
+                let _ = stream.finish().await;
+            }
             "/broken" => stream.stop_stream(Code::H3_INTERNAL_ERROR),
             "/going" => {
                 connection.shutdown(0).await.expect("goaway");
                 // A close discards what is not sent yet.
                 tokio::time::sleep(std::time::Duration::from_millis(20)).await;
                 quic.close(0x100_u32.into(), b"");
-            }
-            "/large-header" => {
-                let response = answer(200).header("x-large", "x".repeat(8192)).body(());
-                let _ = stream.send_response(response.expect("response")).await;
-                let _ = stream.finish().await;
             }
             path => {
                 if path == "/interim" {

@@ -94,25 +94,6 @@ test('of a body no more than 64 KiB is read, and an endless one ends the answer'
   });
 });
 
-test('header sections over 16 KiB are refused, on h2 and on http/1.1', async () => {
-  const headers = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`x-${i}`, 'y'.repeat(1000)]));
-  const server = http2();
-  server.on('stream', (stream) => {
-    stream.respond({ ':status': 200, ...headers }, { endStream: true });
-  });
-  await serving(server, async (port) => {
-    const { answer } = await get(port);
-    assert.ok(!answer.ok);
-    assert.match(answer.error.message, /too large/);
-  });
-  const old = createHttpsServer({ ...pair }, (_request, response) => response.writeHead(200, headers).end());
-  await serving(old, async (port) => {
-    const { answer } = await get(port);
-    assert.ok(!answer.ok);
-    assert.match(answer.error.message, /too large/);
-  });
-});
-
 test('redirects are answers, not followed', async () => {
   let requests = 0;
   const server = http2();

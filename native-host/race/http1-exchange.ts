@@ -1,0 +1,54 @@
+// One request over HTTP/1.1 on a TLS socket that is already established, by an undici client that gets this socket and
+// no other.
+import type { Dispatcher, Client as UndiciClientType } from 'undici';
+import { MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
+import { type ExchangeOptions, type RunningExchange, readResponse } from './response-reading.ts';
+import { exchangeError } from './tcp-failure.ts';
+
+export type UndiciClient = typeof UndiciClientType;
+
+/** Sends the request at once and reads the response within its limits. */
+export function http1Exchange(Client: UndiciClient, options: ExchangeOptions): RunningExchange {
+  const { socket, method } = options;
+  let handedOver = false;
+  let controller: Dispatcher.DispatchController | null = null;
+  let lastDisconnect: Error | null = null;
+  const reading = readResponse(options, () => {
+    controller?.abort(new Error('the exchange is over'));
+    socket.destroy();
+    void client.destroy();
+  });
+
+  const client = new Client(`https://${options.authority}`, {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // One timer of our own is exact; undici's are not.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: (_target, callback) => {
+      // undici connects anew for a request that a close left unanswered; an attempt has one connection.
+      const again = handedOver;
+      handedOver = true;
+      queueMicrotask(() =>
+        again
+          ? reading.end(exchangeError(lastDisconnect ?? new Error('the peer closed the connection')))
+          : callback(null, socket),
+      );
+    },
+  });
+  client.on('disconnect', (_origin, _targets, error) => {
+    lastDisconnect = error;
+  });
+  client.dispatch(
+    { path: REQUEST_PATH, method, headers: { 'user-agent': USER_AGENT } },
+    {
+      onRequestStart(started) {
+        controller = started;
+      },
+      onResponseStart: (_controller, status, headers) => reading.head(status, headers),
+      onResponseData: (_controller, chunk) => reading.body(chunk.length),
+      onResponseEnd: reading.complete,
+      onResponseError: (_controller, error) => reading.end(exchangeError(error)),
+    },
+  );
+  return reading;
+}

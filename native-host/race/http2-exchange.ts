@@ -1,0 +1,110 @@
+// One request over HTTP/2 on a TLS socket that is already established, by Node's own client. undici, which stands on the
+// same, keeps to itself what browsers heed: ALTSVC frames, interim responses, and header sections beyond 64 KiB.
+import type { ClientHttp2Stream } from 'node:http2';
+import type { AttemptError } from '@photofinish/shared/outcome';
+import { MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
+import { type ExchangeOptions, type RunningExchange, readResponse, TOO_LARGE } from './response-reading.ts';
+import { exchangeError } from './tcp-failure.ts';
+
+export type Http2 = typeof import('node:http2');
+
+/**
+ * Node resets a stream whose header section is larger than this, and does not say that it was Node: so far beyond our
+ * own limit that a reset within that is the server's.
+ */
+const NODE_HEADER_LIST_BYTES = 4 * MAX_HEADER_BYTES;
+/** The least that a field counts for (RFC 9113 section 6.5.2). */
+const FIELD_BYTES = 32;
+/**
+ * nghttp2 reads no more than eight CONTINUATION frames, and no field beyond 64 KiB. Servers that make use of larger
+ * frames need none of the former for what we read.
+ */
+const MAX_FRAME_BYTES = 2 * MAX_HEADER_BYTES;
+/** What the first frame has brought by then (`SETTINGS_MAX_FRAME_SIZE` at its least). */
+const FIRST_FRAME_BYTES = 16 * 1024;
+/** `NGHTTP2_ERR_TOO_MANY_CONTINUATIONS`. */
+const TOO_MANY_CONTINUATIONS = -905;
+/** `NGHTTP2_ERR_PROTO`: all that is said of a field that was too large, too. */
+const PROTOCOL_ERROR = -505;
+const TOO_LARGE_FOR_NGHTTP2: AttemptError = {
+  code: 'response-too-large',
+  message:
+    'the header section of the response has more than nine frames or 64 KiB in a field, beyond what is read',
+};
+
+const NO_ERROR = 0;
+const ENHANCE_YOUR_CALM = 11;
+const HTTP_1_1_REQUIRED = 13;
+
+function errnoOf(error: Error): unknown {
+  return 'errno' in error ? error.errno : null;
+}
+
+/** A frame on the connection names its origin; one on a stream is for the origin of the request (RFC 7838 section 4). */
+function isForUs(named: string, stream: number, origin: string, ownStream: number | undefined): boolean {
+  if (stream !== 0) return named === '' && stream === ownStream;
+  return URL.canParse(named) && new URL(named).origin === new URL(origin).origin;
+}
+
+/** Sends the request at once and reads the response within its limits. */
+export function http2Exchange({ connect }: Http2, options: ExchangeOptions): RunningExchange {
+  const { socket, authority, method } = options;
+  const origin = `https://${authority}`;
+  const readBefore = socket.bytesRead;
+  let headed = false;
+  let stream: ClientHttp2Stream | null = null;
+  const session = connect(origin, {
+    createConnection: () => socket,
+    maxHeaderListPairs: NODE_HEADER_LIST_BYTES / FIELD_BYTES,
+    settings: {
+      enablePush: false,
+      maxHeaderListSize: NODE_HEADER_LIST_BYTES,
+      maxFrameSize: MAX_FRAME_BYTES,
+    },
+  });
+  const reading = readResponse(options, () => {
+    session.destroy();
+    socket.destroy();
+  });
+
+  /** The limit of ours that ended it, null if none did. */
+  function limitOf(error: Error): AttemptError | null {
+    const readBytes = socket.bytesRead - readBefore;
+    if (headed) return null;
+    if (errnoOf(error) === TOO_MANY_CONTINUATIONS) return TOO_LARGE_FOR_NGHTTP2;
+    if (errnoOf(error) === PROTOCOL_ERROR && readBytes >= FIRST_FRAME_BYTES) return TOO_LARGE_FOR_NGHTTP2;
+    return stream?.rstCode === ENHANCE_YOUR_CALM && readBytes > MAX_HEADER_BYTES ? TOO_LARGE : null;
+  }
+
+  function failed(error: Error): void {
+    const told = limitOf(error) ?? exchangeError(error);
+    if (stream?.rstCode === HTTP_1_1_REQUIRED) reading.requireHttp11(told);
+    else reading.end(told);
+  }
+
+  function goneAway(code: number, lastStream: number | undefined): void {
+    const error: AttemptError = exchangeError(new Error(`HTTP/2: "GOAWAY" frame received with code ${code}`));
+    if (code === HTTP_1_1_REQUIRED) reading.requireHttp11(error);
+    // Requests up to the last stream are still answered after an orderly farewell (RFC 9113 section 6.8).
+    else if (code !== NO_ERROR || (lastStream ?? 0) < (stream?.id ?? 1)) reading.end(error);
+  }
+
+  session.on('error', failed);
+  session.on('goaway', goneAway);
+  session.on('altsvc', (value, named, on) => {
+    if (isForUs(named, on, origin, stream?.id)) reading.frame(value);
+  });
+  stream = session.request({ ':method': method, ':path': REQUEST_PATH, 'user-agent': USER_AGENT });
+  stream.on('headers', (fields) => reading.head(Number(fields[':status']), fields));
+  stream.on('response', (fields) => {
+    headed = true;
+    reading.head(Number(fields[':status']), fields);
+  });
+  stream.on('data', (chunk: Buffer) => reading.body(chunk.length));
+  stream.on('end', () => {
+    if (headed) reading.complete();
+  });
+  stream.on('error', failed);
+  stream.on('close', () => reading.end(exchangeError(new Error('the peer closed the connection'))));
+  return reading;
+}
