@@ -76,6 +76,32 @@ function lookupOf(race: OriginRace, kind: string) {
   return race.discovered.names?.lookups.filter((lookup) => lookup.kind === kind) ?? [];
 }
 
+const SOON_MS = 5;
+/** After a way to a nearby resolver and back. */
+function soon<Data>(...records: Data[]) {
+  return { records, afterMs: SOON_MS };
+}
+
+for (const [how, records] of [
+  ['another TargetName', { own: { ...H3, target: 'edge.test' }, edge: null }],
+  ['AliasMode', { own: { priority: 0, target: 'edge.test' }, edge: { ...H3, target: '.' } }],
+] as const)
+  test(`${how}: the addresses of the target are waited for, and HTTP/3 comes first`, async ({
+    local,
+    race,
+  }) => {
+    const { origin, host, port } = local.origins.silent;
+    const names: Record<string, HostScript> = {
+      [host]: { A: soon(LOOPBACK) },
+      [serviceName({ host, port })]: { HTTPS: soon(records.own) },
+      'edge.test': { A: soon(LOOPBACK), ...(records.edge && { HTTPS: soon(records.edge) }) },
+    };
+    const found = await race({ origin, ca: local.caPath }, names, ALLOWED, '--trials', '10');
+    expect(found.race.summary.adoption).toMatchObject({ h3: 10 });
+    const first = found.race.trials[0]?.attempts[0];
+    expect([first?.protocol, first?.host, first?.source]).toEqual(['h3', 'edge.test', 'https-record']);
+  });
+
 test('an HTTPS record leads to HTTP/3 on the first visit, though no answer ever advertised it', async ({
   local,
   race,

@@ -13,6 +13,7 @@ import { hostPort, type OriginParts, originParts } from '@photofinish/shared/ori
 import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
 import { codeHint } from './codes.ts';
+import { whyNotFirst } from './first-visit.ts';
 import { type NetworkNames, NO_NAMES, networkLabel } from './network-names.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
@@ -212,14 +213,17 @@ function answersNothing({ trials }: OriginRace): boolean {
 
 function firstVisitSection({ v3, names }: Explanation, origin: OriginParts, paint: Paint): string[] {
   if (v3 === null) return lines('Not raced: the race above adopted nothing.');
-  const adopted = v3.trials[0]?.adopted ?? null;
-  const recorded = names?.services.some((s) => !s.incompatible && s.priority > 0 && s.alpn.includes('h3'));
+  const [trial] = v3.trials;
+  const adopted = trial?.adopted ?? null;
+  const record = names?.services.find((s) => !s.incompatible && s.priority > 0 && s.alpn.includes('h3'));
   const why =
     adopted === 'h3'
       ? 'its HTTPS record advertises it'
-      : recorded
-        ? `an HTTPS record advertises HTTP/3, but ${answersNothing(v3) ? 'no response came over it' : 'it was not established first'}`
-        : 'no HTTPS record advertises HTTP/3, and Alt-Svc is only known after a response';
+      : record === undefined || trial === undefined
+        ? 'no HTTPS record advertises HTTP/3, and Alt-Svc is only known after a response'
+        : answersNothing(v3)
+          ? 'an HTTPS record advertises HTTP/3, but no response came over it'
+          : whyNotFirst(trial, record.target);
   const said =
     adopted === null
       ? 'A Happy Eyeballs v3 client reaches nothing on its first visit.'

@@ -31,6 +31,8 @@ export interface Walked {
   readonly unavailable: boolean;
   /** A service names HTTP/3, whether its addresses are known or not. */
   readonly namesH3: boolean;
+  /** The host of the best service, whether its addresses are known or not; null without a service. */
+  readonly bestTarget: string | null;
   /** Groups of the services in their order (section 5.2); addresses as DNS gave them. */
   readonly services: readonly (readonly Endpoint[])[];
   /** The authority's own addresses, with which no service is associated. */
@@ -112,7 +114,7 @@ export function walkAuthority(authority: Authority, walk: Walk): Walked {
   const { host, port, speaks, source } = authority;
   const unassociated = (): Endpoint[] =>
     endpointsAt({ host, port, source }, speaks, addressesOf(host, walk, NO_HINTS));
-  const bare = { serviceKnown: true, unavailable: false, namesH3: false, services: [] };
+  const bare = { serviceKnown: true, unavailable: false, namesH3: false, bestTarget: null, services: [] };
   if (isIP(host) !== 0) return { ...bare, unassociated: unassociated() };
   const chain = followAliases(authority, walk);
   if (chain.end === 'unavailable') return { ...bare, unavailable: true, unassociated: [] };
@@ -122,6 +124,7 @@ export function walkAuthority(authority: Authority, walk: Walk): Walked {
   const named = source === 'alt-svc' ? 'alt-svc' : 'https-record';
   const services: Endpoint[][] = [];
   let namesH3 = false;
+  let bestTarget: string | null = null;
   let refusedHere = false;
   for (const { record, contenders } of chain.services) {
     // Where CNAMEs led from the asked name to the owner, they do so for its addresses too, and those are asked for.
@@ -130,6 +133,7 @@ export function walkAuthority(authority: Authority, walk: Walk): Walked {
     const spoken = contenders.filter((contender) => source === 'origin' || speaks.includes(contender));
     if (spoken.length > 0) services.push(endpointsAt(place, spoken, addressesOf(target, walk, record)));
     else if (place.host === host && place.port === port) refusedHere = true;
+    if (spoken.length > 0) bestTarget ??= target;
     if (spoken.includes('h3')) namesH3 = true;
   }
   // Where no record can be used, a client acts as if there were none (section 8), but for an alternative the record
@@ -138,6 +142,7 @@ export function walkAuthority(authority: Authority, walk: Walk): Walked {
   if (chain.alias !== null) {
     const place = { host: chain.alias, port, source: named } as const;
     services.push(endpointsAt(place, speaks, addressesOf(chain.alias, walk, NO_HINTS)));
+    bestTarget ??= chain.alias;
   }
-  return { ...bare, namesH3, services, unassociated: fallsBack ? unassociated() : [] };
+  return { ...bare, namesH3, bestTarget, services, unassociated: fallsBack ? unassociated() : [] };
 }

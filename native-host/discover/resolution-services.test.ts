@@ -28,8 +28,7 @@ test('4.2.1: "AliasMode requires another SVCB/HTTPS query for the alias name", w
     '10 A? svc.test',
     '10 wait until 60',
     '20 wait no more',
-    '20 start h2 2001:db8::1, h2 192.0.2.1',
-    '20 update h3 2001:db8::5, h2 2001:db8::5, h2 2001:db8::1, h2 192.0.2.1',
+    '20 start h3 2001:db8::5, h2 2001:db8::5, h2 2001:db8::1, h2 192.0.2.1',
     '20 final',
   ]);
 });
@@ -37,6 +36,30 @@ test('4.2.1: "AliasMode requires another SVCB/HTTPS query for the alias name", w
 test('4.2.1: "does not consider service information to be received until ServiceMode records are available"', () => {
   const { log } = resolve({ replies: [https('a.test', 5, { ...ALIAS, target: 'svc.test' }), ...ORIGIN] });
   assert.ok(log.includes('10 wait until 60') && log.at(-1)?.startsWith('60 start'));
+});
+
+test('RFC 9460, 3: a target elsewhere is tried before the origin itself, if its addresses come within the delay', () => {
+  const record = https('a.test', 10, { alpn: ['h3', 'h2'], target: 'b.test' });
+  const withinMs = (afterMs: number) =>
+    resolve({
+      replies: [record, ...ORIGIN, aaaa('b.test', afterMs, ['2001:db8::5']), a('b.test', afterMs, [])],
+    }).log.filter((line) => line.includes(' start '));
+  assert.deepEqual(withinMs(40), ['50 start h3 2001:db8::5, h2 2001:db8::5, h2 2001:db8::1, h2 192.0.2.1']);
+  assert.deepEqual(withinMs(60), ['60 start h2 2001:db8::1, h2 192.0.2.1']);
+});
+
+test('RFC 9460, 3: a target without the preferred family is waited for until the other one is there', () => {
+  const record = https('a.test', 10, { alpn: ['h3'], target: 'b.test' });
+  const { log } = resolve({
+    replies: [record, ...ORIGIN, aaaa('b.test', 1, []), a('b.test', 20, ['192.0.2.5'])],
+  });
+  assert.ok(log.some((line) => line.startsWith('30 start h3 192.0.2.5, h2 ')));
+});
+
+test('RFC 9460, 7.3: a hint for the target of the preferred family is an address, and is not waited for', () => {
+  const record = https('a.test', 10, { alpn: ['h3'], target: 'b.test', ipv6Hints: ['2001:db8::7'] });
+  const { log } = resolve({ replies: [record, ...ORIGIN, aaaa('b.test', 40, ['2001:db8::5'])] });
+  assert.ok(log.some((line) => line.startsWith('10 start h3 2001:db8::7')));
 });
 
 test('RFC 9460, 3: the end of an alias chain without records is tried before the origin itself', () => {

@@ -12,7 +12,7 @@
 // records that ECH depends on and grouping by it (5.1, 6.3), for we use no ECH and no DNS that is known to be protected.
 import { isIP } from 'node:net';
 import type { Alternative } from '@photofinish/shared/alt-svc';
-import { addressBytes, addressText, familyOf } from './address-bytes.ts';
+import { addressBytes, addressText, type Family, familyOf } from './address-bytes.ts';
 import { type Authority, type Walk, type Walked, walkAuthority } from './authority.ts';
 import type { Endpoint } from './endpoint.ts';
 import { createQuestions, type Questions } from './questions.ts';
@@ -129,14 +129,33 @@ export function createResolution(options: ResolutionOptions): Resolution {
     return { origin: { ...own, unassociated: [...assumed, ...own.unassociated] }, alternatives: others };
   }
 
-  /** The first condition set of section 4.2, apart from there being addresses at all. */
+  function isPreferred({ address }: Endpoint): boolean {
+    return familyOf(address) === connectivity.preferred;
+  }
+
+  /** Whether a host has its answer for a family. */
+  function isAnswered(host: string, family: Family): boolean {
+    return isIP(host) !== 0 || questions.ask(host, family === 'ipv6' ? 'AAAA' : 'A').answer !== null;
+  }
+
+  /**
+   * Whether the best service, where there is one, can be tried before what has no service (RFC 9460 section 3): by an
+   * address of the preferred family, or by another where that one has its negative answer; or by none at all.
+   */
+  function isTargetKnown({ bestTarget, services: [best = []] }: Walked): boolean {
+    if (bestTarget === null || best.some(isPreferred)) return true;
+    return best.length > 0
+      ? isAnswered(bestTarget, connectivity.preferred)
+      : families.every((family) => isAnswered(bestTarget, family));
+  }
+
+  /**
+   * The first condition set of section 4.2, apart from there being addresses at all. The addresses of the best service's
+   * target are waited for as well: without them HTTP/2 at the origin's own would start before what its record names.
+   */
   function hasPreferred(walked: readonly Walked[], groups: readonly Endpoint[][]): boolean {
-    if (!walked.every((w) => w.serviceKnown)) return false;
-    if (isIP(origin.host) !== 0) return true;
-    const { preferred } = connectivity;
-    if (questions.ask(origin.host, preferred === 'ipv6' ? 'AAAA' : 'A').answer !== null) return true;
-    const isPreferred = ({ address }: Endpoint): boolean => familyOf(address) === preferred;
-    return groups.some((group) => group.some(isPreferred));
+    if (!walked.every((w) => w.serviceKnown && isTargetKnown(w))) return false;
+    return isAnswered(origin.host, connectivity.preferred) || groups.some((group) => group.some(isPreferred));
   }
 
   function announce(groups: readonly Endpoint[][], final: boolean): void {
