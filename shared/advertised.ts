@@ -46,6 +46,14 @@ function alternativePlaces(discovered: Discovered, ownHost: string): Place[] {
   }));
 }
 
+/**
+ * The host that a record leads to. Its own name, of a port other than 443, stands for the origin's host where it has
+ * addresses, and for itself where it has none (RFC 9460 section 2.5.2): that is what is wrong with it.
+ */
+function targetOf({ target }: ServiceRecord, evidence: Evidence): string {
+  return isFailed(lookupFailure(evidence, target)) ? target : hostOf(target);
+}
+
 /** Records in ServiceMode that were found for the origin itself, not for a host that Alt-Svc names. */
 function ownServices({ discovered, origin }: Evidence): ServiceRecord[] {
   const others = alternativePlaces(discovered, origin.host)
@@ -59,9 +67,9 @@ function recordPlaces(evidence: Evidence): Place[] {
   return ownServices(evidence)
     .filter((record) => !record.incompatible && record.alpn.includes('h3'))
     .toSorted((a, b) => a.priority - b.priority)
-    .map(({ target, port }) => ({
-      host: hostOf(target),
-      port: port ?? evidence.origin.port,
+    .map((record) => ({
+      host: targetOf(record, evidence),
+      port: record.port ?? evidence.origin.port,
       source: 'https-record',
     }));
 }
@@ -183,6 +191,21 @@ function hostFault(evidence: Evidence, place: PlaceReached): string[] {
   }
 }
 
+/** The addresses that a host is known by. */
+function addressesAt({ discovered, attempts, origin }: Evidence, host: string): Set<string> {
+  const looked = (discovered.names?.addresses ?? []).filter((known) => known.host === host);
+  const tried = attempts.filter((attempt) => (attempt.host ?? origin.host) === host);
+  return new Set([...looked, ...tried].map(({ address }) => address));
+}
+
+/** Whether two places are one, under whichever names, and HTTP/3 fails at neither. */
+function leadsAlike(evidence: Evidence, a: Place, b: Place): boolean {
+  if (isSamePlace(a, b)) return true;
+  const [there, here] = [addressesAt(evidence, a.host), addressesAt(evidence, b.host)];
+  const shared = a.port === b.port && [...there].some((address) => here.has(address));
+  return shared && ![a, b].some((place) => isFailed(reachAt(evidence, place)));
+}
+
 function contradictions(evidence: Evidence, altSvc: AltSvc | null): string[] {
   const { host } = evidence.origin;
   const byHeader = alternativePlaces(evidence.discovered, host);
@@ -191,7 +214,7 @@ function contradictions(evidence: Evidence, altSvc: AltSvc | null): string[] {
   const [header] = byHeader;
   if (record !== undefined && altSvc?.clear) return [say('faultRecordAgainstClear')];
   if (record !== undefined && header !== undefined) {
-    if (byHeader.some((a) => byRecord.some((b) => isSamePlace(a, b)))) return [];
+    if (byHeader.some((a) => byRecord.some((b) => leadsAlike(evidence, a, b)))) return [];
     const places = { record: placeWords(record, host), header: placeWords(header, host) };
     return [say('faultRecordAgainstHeader', places)];
   }

@@ -30,6 +30,8 @@ export interface Evidence {
   readonly tooBusy?: boolean;
   /** HTTP/3 was left out because the host cache remembers that it failed here. */
   readonly leftOut?: boolean;
+  /** What else would go where no attempt went; null: everything did that could. */
+  readonly next?: 'race' | 'explain' | null;
   readonly network?: NetworkEvidence;
   readonly browser?: BrowserEvidence;
 }
@@ -86,6 +88,7 @@ export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: Brow
     gain: comparisonOf(race),
     leftOut,
     ...((isAllDisturbed(race.trials) || race.error?.disturbed) && { tooBusy: true }),
+    next: race.mode === 'race' ? 'explain' : 'race',
     ...(race.error !== undefined && race.error.code !== 'cancelled' && { error: race.error }),
     ...(race.otherHosts && { network: race.otherHosts }),
     ...(browser && { browser }),

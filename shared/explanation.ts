@@ -87,6 +87,7 @@ export function evidenceOfRaces(races: Races, network: Explanation['evidence']):
     tooBusy: isAllDisturbed(trials),
     discovered: discoveredIn(races),
     gain: races.compare === null ? null : comparisonOf(races.compare),
+    next: null,
     network,
   };
 }

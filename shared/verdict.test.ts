@@ -533,3 +533,43 @@ test('what the browser did stands before a race that this machine was too busy f
     ['h3-used', 'machine-too-busy'],
   );
 });
+
+test('a race in mode race does not advise that mode again, and explain advises no race at all', () => {
+  const attempts = [h3(refused), h2()];
+  const texts = (['race', 'explain', null] as const).map(
+    (next) => verdictOf({ ...base, next, discovered: atB, attempts }).text,
+  );
+  assert.match(texts[0] ?? '', /which was not tried; .* Race it again in race mode/);
+  assert.match(texts[1] ?? '', /Run photofinish explain https:\/\/a\.test/);
+  assert.doesNotMatch(texts[2] ?? '', /Race it|Run /);
+});
+
+test('a record’s own name that has no address is named (RFC 9460 section 2.5.2)', () => {
+  const own = '_7014._https.a.test';
+  const lookups = (['HTTPS', 'A', 'AAAA'] as const).map((kind) => ({
+    ...{ name: own, kind, tookMs: 3, records: 0 },
+    outcome: kind === 'HTTPS' ? ('answered' as const) : ('empty' as const),
+  }));
+  const discovered = {
+    ...quiet,
+    names: names([{ owner: own, target: own, port: 7022 }], { lookups }),
+  };
+  const verdict = verdictOf({ ...base, discovered, attempts: [h3(refused), h2()] });
+  assert.equal(verdict.code, 'h3-advertisement-wrong');
+  assert.match(verdict.text, /at _7014\._https\.a\.test:7022, a name without an address/);
+});
+
+test('a record and a header that lead to one address and port do not contradict each other', () => {
+  const address = (host: string, where: string) => ({
+    ...{ host, address: where, source: 'a' as const, ttlSeconds: 60 },
+  });
+  const faults = (port: number, where: string) => {
+    const addresses = [address('a.test', '192.0.2.1'), address('b.test', where)];
+    const discovered = { ...own, names: names([{ target: 'b.test', port }], { addresses }) };
+    const { findings } = verdictOf({ ...base, discovered });
+    return findings.filter(({ code }) => code === 'h3-advertisement-wrong').map(({ text }) => text);
+  };
+  assert.deepEqual(faults(443, '192.0.2.1'), []);
+  assert.match(faults(443, '192.0.2.9')[0] ?? '', /Make the two agree/);
+  assert.match(faults(444, '192.0.2.1')[0] ?? '', /Make the two agree/);
+});

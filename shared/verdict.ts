@@ -132,22 +132,23 @@ function notOfferedFinding(facts: Facts): Finding[] {
   return [{ code: 'h3-not-offered', text: notOfferedWords(facts, facts.h3) }];
 }
 
+/** Never what has been done: the advice would lead in a circle. */
+const ADVICE = { race: 'verdictRaceThere', explain: 'verdictExplainThere' } as const;
+
 /** Advertised only where no attempt went: what is known, if anything, is of another place. */
 function elsewhereFinding({ evidence, h3, h2, places }: Facts): Finding[] {
   const [first] = places;
   if (first === undefined || places.some(({ reach }) => reach !== 'not-tried')) return [];
   const { origin, leftOut } = evidence;
   const place = placeWords(first, origin.host);
+  const { next = 'race' } = evidence;
+  const advice = next === null ? null : say(ADVICE[next], { origin: origin.origin });
   if (isFailed(h3)) {
-    const text = say('verdictElsewhereFails', {
-      place,
-      port: String(origin.port),
-      failure: failureWords(h3),
-    });
-    return [{ code: 'unknown', text }];
+    const there = { place, port: String(origin.port), failure: failureWords(h3) };
+    return [{ code: 'unknown', text: sentences(say('verdictElsewhereFails', there), advice) }];
   }
   if (h3 === 'established' || h2 !== 'established' || leftOut) return [];
-  return [{ code: 'unknown', text: say('verdictElsewhere', { place }) }];
+  return [{ code: 'unknown', text: sentences(say('verdictElsewhere', { place }), advice) }];
 }
 
 const FAMILIES = ['IPv6', 'IPv4'] as const;

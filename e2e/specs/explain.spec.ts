@@ -313,3 +313,38 @@ test('bad usage is exit 2 with one line and nothing else', async ({ local, dir }
     expect(stderr).toMatch(/^photofinish: [a-z-]+: [^\n]+\n$/);
   }
 });
+
+test('a record whose own name has no address is named, and no race is advised that was run', async ({
+  serve,
+  resolver,
+  explain,
+}) => {
+  const running = await serve({ a: { host: 'leaf.test', h3: false } });
+  const { origin, host, port } = running.origins.a;
+  const leaf = `_${port}._https.${host}`;
+  const dns = await resolver({
+    [host]: { A: ['127.0.0.1'] },
+    [leaf]: { HTTPS: [{ priority: 1, target: '.', alpn: ['h3'], port: 7022 }] },
+  });
+  const { explanation } = await explain(origin, '--allow-private', '--ca', running.caPath, ...dns);
+  expect(explanation.verdict.code).toBe('h3-advertisement-wrong');
+  expect(textsOf(explanation)).toContain(`at ${leaf}:7022, a name without an address`);
+  expect(textsOf(explanation)).not.toContain('Race it again');
+});
+
+test('a record and a header that lead to one address and port do not contradict each other', async ({
+  serve,
+  resolver,
+  explain,
+}) => {
+  const running = await serve({ a: { host: 'agreed.test', h3: true, altSvc: 'auto' } });
+  const { origin, host, port } = running.origins.a;
+  const dns = await resolver({
+    [host]: { A: ['127.0.0.1'] },
+    'edge.test': { A: ['127.0.0.1'] },
+    [`_${port}._https.${host}`]: { HTTPS: [{ priority: 1, target: 'edge.test', alpn: ['h3', 'h2'] }] },
+  });
+  const { explanation } = await explain(origin, '--allow-private', '--ca', running.caPath, ...dns);
+  expect(explanation.v3?.trials[0]?.adopted).toBe('h3');
+  expect(explanation.verdict.findings.map(({ code }) => code)).not.toContain('h3-advertisement-wrong');
+});
