@@ -18,6 +18,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { raceDocumentSchema } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
 import { COMMANDS, TABLE } from './cli/options.ts';
@@ -324,6 +325,39 @@ async function silentPort(): Promise<{ udp: Socket; tcp: Server; port: number }>
     tcp.close();
   }
 }
+
+test('what a process that stood still did not hear is not told as silence', async (t) => {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const place = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const limitMs = 2000;
+  const args = [
+    '--mode',
+    'h2',
+    '--memory',
+    'none',
+    '--timeout',
+    String(limitMs),
+    '--allow-private',
+    '--json',
+  ];
+  const child = start(['race', place, ...args], newHome(t));
+  const over = ended(child);
+  await once(server, 'connection');
+  child.kill('SIGSTOP');
+  // Its whole limit passes while it stands still.
+  await setTimeout(limitMs);
+  child.kill('SIGCONT');
+  const { code, stdout } = await over;
+  assert.equal(code, 1);
+  const [race] = v.parse(raceDocumentSchema, JSON.parse(stdout)).races;
+  const [trial] = race?.trials ?? [];
+  assert.equal(trial?.attempts[0]?.error?.code, 'handshake-timeout', 'kept');
+  assert.equal(trial?.disturbed, 'outcome', 'and no evidence');
+  assert.equal(race?.verdict.code, 'machine-too-busy');
+});
 
 test('an interrupt cancels at once: exit 130, with what was measured', async (t) => {
   const { udp, tcp, port } = await silentPort();
