@@ -31,6 +31,13 @@ test('a limit that ran out while half of it was lost proves nothing', () => {
   }
 });
 
+test('a peer that went away while it waited for us proves nothing either', () => {
+  for (const code of ['connection-closed', 'h3-error', 'goaway', 'stateless-reset'] as const) {
+    assert.equal(disturbed(failed(code), { worstMs: 1500, totalMs: 1500 }), 'outcome', code);
+    assert.equal(disturbed(failed(code), { worstMs: 1000, totalMs: 1000 }), undefined, code);
+  }
+});
+
 test('a stall that means everything to a short limit means nothing to a long one', () => {
   const stall = { worstMs: 200, totalMs: 200 };
   assert.equal(disturbed(failed('udp-timeout'), stall, 300), 'outcome');
@@ -44,7 +51,7 @@ test('many short delays cost an attempt no more than it has turns to wait for', 
 
 test('what the peer or the network said was so, however late it was heard', () => {
   const stall = { worstMs: 2900, totalMs: 2900 };
-  for (const code of ['udp-refused', 'tcp-refused', 'certificate-invalid', 'connection-closed'] as const)
+  for (const code of ['udp-refused', 'tcp-refused', 'certificate-invalid', 'misdirected'] as const)
     assert.equal(disturbed(failed(code), stall), undefined, code);
   assert.equal(disturbed(established(2950), stall), 'times', 'a handshake that was is no less true');
 });

@@ -24,12 +24,16 @@ const TIMES_SHARE = 0.2;
  */
 const LEAST_TIMES_MS = 50;
 
-/** Attempts that ended because time ran out. */
-const LIMITS: ReadonlySet<string | undefined> = new Set([
+/** How an attempt ends whose time ran out, or whose peer has waited for us longer than it would. */
+const FALSIFIABLE: ReadonlySet<string | undefined> = new Set([
   'udp-timeout',
   'tcp-timeout',
   'handshake-timeout',
   'response-timeout',
+  'connection-closed',
+  'stateless-reset',
+  'h3-error',
+  'goaway',
 ]);
 
 /** What lateness cost an attempt at most, in milliseconds. */
@@ -48,8 +52,8 @@ export interface TrialLateness {
   readonly ended: Lateness;
 }
 
-function ranOut({ attempts }: Trial): boolean {
-  return attempts.some(({ outcome, error }) => outcome === 'failed' && LIMITS.has(error?.code));
+function hasFalsifiable({ attempts }: Trial): boolean {
+  return attempts.some(({ outcome, error }) => outcome === 'failed' && FALSIFIABLE.has(error?.code));
 }
 
 function disturbanceOf(
@@ -57,8 +61,8 @@ function disturbanceOf(
   { decided, ended }: TrialLateness,
   timeoutMs: number,
 ): Disturbance | null {
-  // What was established, refused or closed was so, however late that was heard of.
-  if (ranOut(trial) && isTooLate(ended, timeoutMs)) return 'outcome';
+  // What was established or refused was so, however late that was heard of.
+  if (hasFalsifiable(trial) && isTooLate(ended, timeoutMs)) return 'outcome';
   if (trial.establishedMs === null) return null;
   // QUIC times its handshakes itself: of what was only heard late its times have nothing.
   const lost = Math.min(lostMs(decided), trial.establishedMs);
