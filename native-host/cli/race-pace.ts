@@ -68,7 +68,7 @@ export function adaptivePace({ nowMs, taken }: PaceParts): Pace {
 }
 
 /** What `taken` is for the event loop of this process. */
-export function eventLoopTaken(): () => number {
+function eventLoopTaken(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {
     const now = performance.eventLoopUtilization();
@@ -76,4 +76,9 @@ export function eventLoopTaken(): () => number {
     last = now;
     return utilization;
   };
+}
+
+/** The pace of a survey: what was asked for, else what this machine bears. */
+export function paceFor(asked: number | null, nowMs: () => number): Pace {
+  return asked === null ? adaptivePace({ nowMs, taken: eventLoopTaken() }) : fixedPace(asked);
 }

@@ -1,7 +1,6 @@
 // `photofinish race`: runs what the command line asks for, shows how far it is, and prints the document or its text.
 import { existsSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
-import { timedTrials } from '@photofinish/shared/conclusive';
 import type { OriginParts } from '@photofinish/shared/origin';
 import { type OriginRace, RACE_SCHEMA, type RaceDocument } from '@photofinish/shared/outcome';
 import { type HostCache, openHostCache } from '../cache/store.ts';
@@ -20,17 +19,15 @@ import { type NetworkNames, NO_NAMES, networkMeant } from './network-names.ts';
 import { SOUND_AT_A_TIME } from './options.ts';
 import { isIdle, MAX_LINE_CHARS } from './race-line.ts';
 import { parseRaceCommand, type RaceCommand, trialsIn } from './race-options.ts';
-import { adaptivePace, eventLoopTaken, fixedPace, type Pace } from './race-pace.ts';
+import { paceFor } from './race-pace.ts';
 import { allAdopted, inParallel, joinRuns, splitTrials } from './race-series.ts';
 import { raceStream } from './race-stream.ts';
 import { raceText } from './race-text.ts';
 import { readAhead } from './read-ahead.ts';
-import { surveyWords } from './survey-progress.ts';
+import { PROGRESS_EVERY_MS, surveyCounter } from './survey-progress.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
 
-/** Progress is for people: nobody reads faster. */
-const PROGRESS_EVERY_MS = 100;
 /** So many lines of standard input may be read before they are raced. */
 const MOST_LINES_AHEAD = 100_000;
 /** Stands for the network where nothing is remembered and no name was given. */
@@ -215,37 +212,6 @@ async function* standardInput(signal: AbortSignal): AsyncGenerator<string> {
   }
 }
 
-function paceOf({ concurrencyAsked }: RaceCommand): Pace {
-  if (concurrencyAsked !== null) return fixedPace(concurrencyAsked);
-  return adaptivePace({ nowMs: systemClock.nowMs, taken: eventLoopTaken() });
-}
-
-/** What `race -` has done so far, for the line that a person sees and for what is said at the end. */
-function surveyCounter(terminal: Terminal) {
-  const beganMs = systemClock.nowMs();
-  let shownMs = beganMs;
-  const counts = { done: 0, failed: 0, busy: 0 };
-  return {
-    counts,
-    /** One more race is over; `total`: how many there are in all, null while more may come. */
-    over(race: OriginRace, total: number | null): void {
-      counts.done += 1;
-      if (!allAdopted([race])) counts.failed += 1;
-      if (timedTrials(race.trials).length < race.trials.length || race.error?.disturbed) counts.busy += 1;
-      const nowMs = systemClock.nowMs();
-      if (nowMs - shownMs < PROGRESS_EVERY_MS) return;
-      shownMs = nowMs;
-      terminal.progress(surveyWords({ ...counts, total, elapsedMs: nowMs - beganMs }));
-    },
-    end(): void {
-      terminal.progress('');
-      const { busy, done } = counts;
-      if (busy > 0)
-        terminal.error('machine-busy', `in ${busy} of ${done} races this machine was late: see "disturbed"`);
-    },
-  };
-}
-
 /** The lines of standard input until it ends, we are told to stop, or nobody reads the results any more. */
 async function raceInput(session: Session, terminal: Terminal): Promise<number> {
   const { command, race, network, stop, moved } = session;
@@ -263,7 +229,7 @@ async function raceInput(session: Session, terminal: Terminal): Promise<number> 
     await raceStream({
       lines: input.lines,
       mode: command.mode,
-      pace: paceOf(command),
+      pace: paceFor(command.concurrencyAsked, systemClock.nowMs),
       tellsWaits: command.concurrencyAsked !== null,
       race({ origin, mode }) {
         const trials = trialsIn(mode, command.trialsAsked);

@@ -1,7 +1,10 @@
 // The line that shows how far `race -` is.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { surveyWords } from './survey-progress.ts';
+import { attempt, originRace, trial } from '@photofinish/shared/race-samples.fixture';
+import { surveyCounter, surveyWords } from './survey-progress.ts';
+import type { Terminal } from './terminal.ts';
+import { plain } from './text.ts';
 
 test('done, failed, rate, and the time left once it is known how much is left', () => {
   const half = { done: 400, failed: 3, total: 5000, elapsedMs: 10_000 };
@@ -14,4 +17,29 @@ test('slow rates have a unit of their own, and few races have none', () => {
   assert.match(surveyWords({ done: 30, failed: 0, total: null, elapsedMs: 10_000 }), /3\.0 per second/);
   assert.match(surveyWords({ done: 10, failed: 0, total: null, elapsedMs: 60_000 }), /10 per minute/);
   assert.equal(surveyWords({ done: 2, failed: 1, total: 9, elapsedMs: 50 }), '2 of 9 done, 1 failed');
+});
+
+test('races that a busy machine disturbed are counted and told once, at the end', () => {
+  const said: string[] = [];
+  const terminal: Terminal = {
+    paint: plain,
+    result() {},
+    error: (code, message) => void said.push(`${code}: ${message}`),
+    confirm: async () => true,
+    progress() {},
+  };
+  const reached = originRace([trial([attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 5 })])]);
+  const [own] = reached.trials;
+  assert.ok(own);
+  const disturbed = originRace([own, { ...own, disturbed: 'times' }]);
+  const unheard = originRace([], { error: { code: 'dns-failed', message: 'm', disturbed: true } });
+  const quiet = surveyCounter(terminal);
+  quiet.over(reached, 2);
+  quiet.end();
+  assert.deepEqual(said, []);
+  const busy = surveyCounter(terminal);
+  for (const race of [disturbed, reached, unheard]) busy.over(race, null);
+  busy.end();
+  assert.deepEqual(busy.counts, { done: 3, failed: 1, busy: 2 });
+  assert.deepEqual(said, ['machine-busy: in 2 of 3 races this machine was late: see "disturbed"']);
 });
