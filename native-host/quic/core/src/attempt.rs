@@ -72,7 +72,7 @@ pub async fn connect(
         return Err(Failure::cancelled());
     }
     let verifier = trust.verifier();
-    let config = client_config(trust, verifier.clone(), options).map_err(Failure::internal)?;
+    let config = client_config(trust, verifier.clone(), options)?;
     let on_first_in = options.on_first_datagram.clone();
     let mut transport =
         Transport::open(options.remote, clock, on_first_in).map_err(|error| Failure {
@@ -179,9 +179,10 @@ fn client_config(
     trust: &TrustStore,
     verifier: Arc<RecordingVerifier>,
     options: &ConnectOptions,
-) -> Result<quinn::ClientConfig, Box<dyn std::error::Error>> {
+) -> Result<quinn::ClientConfig, Failure> {
     let mut tls = rustls::ClientConfig::builder_with_provider(trust.provider.clone())
-        .with_protocol_versions(&[&rustls::version::TLS13])?
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .map_err(Failure::internal)?
         .dangerous()
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
@@ -202,7 +203,7 @@ fn client_config(
         // One datagram a send keeps the count exact; probing for a larger MTU would add to it.
         .enable_segmentation_offload(false)
         .mtu_discovery_config(None);
-    let crypto = QuicClientConfig::try_from(tls)?;
+    let crypto = QuicClientConfig::try_from(tls).map_err(Failure::internal)?;
     let mut config = quinn::ClientConfig::new(Arc::new(crypto));
     config
         .version(QUIC_VERSION)

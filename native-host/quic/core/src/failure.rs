@@ -106,11 +106,12 @@ impl From<&CertificateError> for CertificateReason {
     }
 }
 
-/// A failed attempt. `traffic` tells a silent network from a silent server.
+/// A failed attempt. `traffic` tells a silent network from a silent server. It is an error of many functions, and small
+/// for that: its texts are boxed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
     pub code: FailureCode,
-    pub message: String,
+    pub message: Box<str>,
     /// Set with `certificate-invalid`.
     pub certificate_reason: Option<CertificateReason>,
     /// The TLS alert's number, set with `tls-alert` and `alpn-mismatch` when one was exchanged.
@@ -118,7 +119,7 @@ pub struct Failure {
     /// The QUIC or HTTP/3 error code that the peer gave.
     pub peer_code: Option<u64>,
     /// The code that ended it on the wire, by its registered name: `certificate_required`, `H3_INTERNAL_ERROR`.
-    pub wire_code: Option<String>,
+    pub wire_code: Option<Box<str>>,
     /// This side ended the connection, because the peer broke the protocol.
     pub ended_by_us: bool,
     /// Milliseconds since the attempt's start.
@@ -140,7 +141,7 @@ impl Failure {
     pub(crate) fn new(code: FailureCode, message: impl Into<String>) -> Self {
         Self {
             code,
-            message: message.into(),
+            message: message.into().into_boxed_str(),
             certificate_reason: None,
             tls_alert: None,
             peer_code: None,
@@ -171,14 +172,14 @@ impl Failure {
     /// The peer's code, with its name from HTTP/3's registry if that holds it.
     pub(crate) fn with_h3_code(self, code: u64) -> Self {
         let name = format!("{:?}", Code::from(code));
-        let wire_code = (!name.starts_with("0x")).then_some(name);
+        let wire_code = (!name.starts_with("0x")).then(|| name.into_boxed_str());
         Self { wire_code, ..self }.with_peer_code(code)
     }
 
     /// A breach of the protocol that this side found and answered with `code`.
     pub(crate) fn breach(failure: FailureCode, message: String, code: impl fmt::Debug) -> Self {
         Self {
-            wire_code: Some(format!("{code:?}")),
+            wire_code: Some(format!("{code:?}").into_boxed_str()),
             ended_by_us: true,
             ..Self::new(failure, message)
         }
@@ -282,7 +283,7 @@ impl Failure {
         };
         Self {
             tls_alert: Some(alert),
-            wire_code: Some(alert_name(alert)),
+            wire_code: Some(alert_name(alert).into_boxed_str()),
             ..Self::new(code, message)
         }
     }
@@ -306,9 +307,9 @@ fn with_reason(words: &str, reason: &[u8]) -> String {
 }
 
 /// quinn's name of a code, which is that of RFC 9000 section 20.1; of one that is not registered it has none.
-fn transport_name(code: TransportErrorCode) -> Option<String> {
+fn transport_name(code: TransportErrorCode) -> Option<Box<str>> {
     let name = format!("{code:?}");
-    (!name.starts_with("Code")).then_some(name)
+    (!name.starts_with("Code")).then(|| name.into_boxed_str())
 }
 
 fn alert(code: TransportErrorCode) -> Option<u8> {
@@ -323,7 +324,7 @@ mod tests {
     fn a_fault_of_ours_has_a_code_of_its_own() {
         let fault = Failure::internal("a panic");
         assert_eq!(
-            (fault.code.as_str(), fault.message.as_str()),
+            (fault.code.as_str(), &*fault.message),
             ("internal", "a panic")
         );
     }

@@ -124,10 +124,10 @@ impl From<core::Failure> for AttemptFailure {
     fn from(failure: core::Failure) -> Self {
         Self {
             code: failure.code.as_str().to_owned(),
-            message: failure.message,
+            message: failure.message.into_string(),
             certificate_reason: failure.certificate_reason.map(|r| r.as_str().to_owned()),
             peer_code: failure.peer_code.map(|code| code as f64),
-            wire_code: failure.wire_code,
+            wire_code: failure.wire_code.map(str::into_string),
             ended_by_us: failure.ended_by_us,
             failed_ms: failure.failed_ms,
             traffic: failure.traffic.into(),
