@@ -34,6 +34,9 @@ export interface Piece {
   readonly whole: boolean;
 }
 
+/** What of a gain's sentence are figures. */
+const FIGURES: ReadonlySet<string | null> = new Set(['h3', 'h2', 'difference', 'pairs', 'range']);
+
 /**
  * A verdict's sentences with what HTTP/3 clearly gains, or loses, set apart; a verdict that tells it ends in it. Where no
  * difference is clear there is nothing to set apart.
@@ -47,7 +50,7 @@ export function emphasise(text: string, race: OriginRace | null): Piece[] {
   const parts = told.map(({ text: words, param }) => ({
     text: words,
     strong: param === 'difference',
-    whole: param !== null,
+    whole: FIGURES.has(param),
   }));
   return [before, ...parts].filter((piece) => piece.text !== '');
 }
