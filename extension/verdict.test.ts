@@ -64,3 +64,27 @@ test('a confirmed copy says that its protocol is not told, and what it was befor
   const { text } = verdict({ reason: 'revalidated', record: seen });
   assert.match(text, /304 Not Modified.* Earlier: Reached over HTTP\/2\. No HTTP\/3 advertisement/);
 });
+
+test('HTTP/3 before and HTTP/2 now is told from the browser’s own counts', () => {
+  const counts = { ...record.counts, h3: 4, h2: 1 };
+  const seen = { ...record, altSvc: H3, protocol: 'h2', counts, visitsSinceAdvertised: 3 } as const;
+  assert.equal(verdict({ protocol: 'h2', record: seen }).code, 'h3-used-before');
+  assert.equal(verdict({ protocol: 'h2', record: seen, race: aRace() }).code, 'h3-used-before');
+});
+
+test('what a race met after the last answer is told, and nothing of an older race', () => {
+  const [trial] = aRace().trials;
+  assert.ok(trial);
+  const error = { code: 'udp-refused', message: 'refused' } as const;
+  const attempts = trial.attempts.flatMap((attempt) =>
+    (['h3', 'h2'] as const).map((protocol) => ({
+      ...attempt,
+      ...{ protocol, establishedMs: null, outcome: 'failed' as const, error },
+    })),
+  );
+  const race = aRace({ atMs: 1000, trials: [{ ...trial, adopted: null, attempts }] });
+  const reachedAt = (protocolAtMs: number) =>
+    verdict({ protocol: 'h3', race, record: { ...record, protocol: 'h3', protocolAtMs } }).text;
+  assert.match(reachedAt(999), /^Reached over HTTP\/3\. Just now it could not be reached/);
+  assert.equal(reachedAt(1001), 'Reached over HTTP/3.');
+});

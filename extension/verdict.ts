@@ -37,8 +37,23 @@ const ELSEWHERE: Record<Exclude<Delivery, 'network'>, WordKey> = {
   prefetch: 'pagePrefetched',
 };
 
+/** What this browser itself did with the origin; undefined where no answer told a protocol. */
+function browserSide(
+  { record, race }: Known,
+  lastProtocol: KnownProtocol | null,
+): BrowserEvidence | undefined {
+  if (lastProtocol === null) return undefined;
+  return {
+    lastProtocol,
+    visitsSinceAdvertised: record?.visitsSinceAdvertised ?? 0,
+    usedH3: (record?.counts.h3 ?? 0) > 0,
+    raceIsOlder: race !== undefined && race.atMs < (record?.protocolAtMs ?? 0),
+  };
+}
+
 function evidenceOf({ origin, record, race }: Known, browser: BrowserEvidence | undefined): Evidence {
-  const raced = race && race.error === undefined ? evidenceOfRace(race, browser) : null;
+  const raced =
+    race && (race.error === undefined || browser === undefined) ? evidenceOfRace(race, browser) : null;
   const altSvc = raced?.discovered.altSvc ?? record?.altSvc ?? null;
   if (raced !== null) return { ...raced, discovered: { ...raced.discovered, altSvc } };
   return {
@@ -65,10 +80,7 @@ function browserOnly(lastProtocol: KnownProtocol | null, record: OriginRecord | 
 export function verdictOfOrigin(known: Known): Verdict {
   const earlier = known.record?.protocol ?? null;
   const lastProtocol = known.protocol ?? earlier;
-  const browser =
-    lastProtocol === null
-      ? undefined
-      : { lastProtocol, visitsSinceAdvertised: known.record?.visitsSinceAdvertised ?? 0 };
+  const browser = browserSide(known, lastProtocol);
   const shared = verdictOf(evidenceOf(known, browser));
   const raced = known.race !== undefined && known.race.error === undefined;
   const verdict = shared.code === 'unknown' && !raced ? browserOnly(lastProtocol, known.record) : shared;

@@ -18,6 +18,7 @@ const VERDICTS: Record<VerdictCode, readonly [means: SharedWordKey, remedy: Shar
   'h3-available': ['verdictAvailableMeans', 'verdictAvailableRemedy'],
   unknown: ['verdictUnknownMeans', 'verdictUnknownRemedy'],
   'machine-too-busy': ['verdictTooBusyMeans', 'verdictTooBusyRemedy'],
+  'h3-used-before': ['verdictUsedBeforeMeans', 'verdictUsedBeforeRemedy'],
 };
 
 const FAILURES: Record<AttemptErrorCode, readonly [means: SharedWordKey, remedy: SharedWordKey]> = {
@@ -46,7 +47,12 @@ const FAILURES: Record<AttemptErrorCode, readonly [means: SharedWordKey, remedy:
 };
 
 /** Verdicts that rest on what a browser did, which the command line never sees. */
-const BROWSER_VERDICTS: readonly VerdictCode[] = ['h3-used', 'h3-first-visit', 'h3-browser-avoids'];
+const BROWSER_VERDICTS: readonly VerdictCode[] = [
+  'h3-used',
+  'h3-used-before',
+  'h3-first-visit',
+  'h3-browser-avoids',
+];
 
 export interface CodeRow {
   readonly kind: 'verdict' | 'failure';

@@ -1,6 +1,7 @@
 // What a verdict is reached from: attempts, what was discovered, the browser's own side, and other hosts on the network.
 import { conclusiveAttempts, isAllDisturbed, isOurDoing, soundTrials } from './conclusive.ts';
 import type { Gain } from './gain.ts';
+import { OFFLINE_NETWORK } from './network-name.ts';
 import { type OriginParts, originParts } from './origin.ts';
 import type { Attempt, AttemptError, Discovered, NetworkEvidence, OriginRace } from './outcome.ts';
 import type { KnownProtocol } from './protocol.ts';
@@ -15,6 +16,10 @@ export interface BrowserEvidence {
   readonly lastProtocol: KnownProtocol;
   /** Network answers with a known protocol that came after the origin was first seen to advertise HTTP/3. */
   readonly visitsSinceAdvertised: number;
+  /** Whether it has ever reached the origin over HTTP/3: it then trusts the root for QUIC too. */
+  readonly usedH3?: boolean;
+  /** Whether the race is older than its last answer, which then says more of what can be reached. */
+  readonly raceIsOlder?: boolean;
 }
 
 export interface Evidence {
@@ -28,6 +33,8 @@ export interface Evidence {
   readonly error?: AttemptError;
   /** This machine was too late in every trial for any of them to be evidence. */
   readonly tooBusy?: boolean;
+  /** This machine had no route out of it during the race. */
+  readonly offline?: boolean;
   /** HTTP/3 was left out because the host cache remembers that it failed here. */
   readonly leftOut?: boolean;
   /** What else would go where no attempt went; null: everything did that could. */
@@ -89,6 +96,7 @@ export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: Brow
     leftOut,
     ...((isAllDisturbed(race.trials) || race.error?.disturbed) && { tooBusy: true }),
     next: race.mode === 'race' ? 'explain' : 'race',
+    ...(race.network === OFFLINE_NETWORK && { offline: true }),
     ...(race.error !== undefined && race.error.code !== 'cancelled' && { error: race.error }),
     ...(race.otherHosts && { network: race.otherHosts }),
     ...(browser && { browser }),

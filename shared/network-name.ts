@@ -2,6 +2,9 @@
 // cache; it leaves the machine only in a report that the user exports with it.
 import * as v from 'valibot';
 
+/** How records name the network of a machine without a route out of it. */
+export const OFFLINE_NETWORK = 'offline';
+
 /** Room for "Hotel in Hamburg, second floor", and still one column of a table. */
 export const MAX_NETWORK_NAME_CHARS = 40;
 

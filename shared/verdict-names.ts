@@ -14,6 +14,7 @@ const NAMES: Record<VerdictCode, SharedWordKey> = {
   'h3-available': 'verdictNameAvailable',
   unknown: 'verdictNameUnknown',
   'machine-too-busy': 'verdictNameTooBusy',
+  'h3-used-before': 'verdictNameUsedBefore',
 };
 
 /** A verdict's short name, for example `HTTP/3 used`. */

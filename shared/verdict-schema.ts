@@ -14,6 +14,7 @@ export const VERDICT_CODES = [
   'h3-available',
   'unknown',
   'machine-too-busy',
+  'h3-used-before',
 ] as const;
 export type VerdictCode = (typeof VERDICT_CODES)[number];
 

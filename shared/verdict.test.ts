@@ -573,3 +573,51 @@ test('a record and a header that lead to one address and port do not contradict 
   assert.match(faults(443, '192.0.2.9')[0] ?? '', /Make the two agree/);
   assert.match(faults(444, '192.0.2.1')[0] ?? '', /Make the two agree/);
 });
+
+test('HTTP/3 used before and HTTP/2 now is a case of its own, however many visits there were', () => {
+  const browser = { lastProtocol: 'h2', visitsSinceAdvertised: 1, usedH3: true } as const;
+  const once = verdictOf({ ...base, browser });
+  assert.equal(once.code, 'h3-used-before');
+  assert.match(
+    once.text,
+    /has reached it over HTTP\/3 before .* this time HTTP\/2 was quicker, or HTTP\/3 failed\.$/,
+  );
+  const often = verdictOf({ ...base, browser: { ...browser, visitsSinceAdvertised: 3 } });
+  assert.equal(often.code, 'h3-used-before');
+  assert.match(often.text, /after a failure browsers leave HTTP\/3 alone/);
+  assert.doesNotMatch(often.text, /policy/);
+  assert.equal(
+    verdictOf({ ...base, browser, attempts: [h3(refused), h2()] }).code,
+    'h3-advertised-unreachable',
+  );
+});
+
+test('a race that reached nothing since is told beside what the browser did before, and an older one is not', () => {
+  const browser = { lastProtocol: 'h3', visitsSinceAdvertised: 0, usedH3: true } as const;
+  const attempts = [h3(refused), h2(dead)];
+  assert.match(
+    verdictOf({ ...base, attempts, browser }).text,
+    /^Reached over HTTP\/3\. Just now it could not be reached: Neither HTTP\/3 \(UDP port closed\) nor HTTP\/2/,
+  );
+  const older = verdictOf({ ...base, attempts, browser: { ...browser, raceIsOlder: true } });
+  assert.equal(older.text, 'Reached over HTTP/3.');
+});
+
+test('a browser that came over HTTP/3 trusts the root for it', () => {
+  const discovered = { ...own, knownRoot: false };
+  const codes = (browser: Evidence['browser']) =>
+    verdictOf({ ...base, discovered, ...(browser && { browser }) }).findings.map(({ code }) => code);
+  assert.ok(codes({ lastProtocol: 'h2', visitsSinceAdvertised: 0 }).includes('h3-private-root'));
+  for (const lastProtocol of ['h2', 'h3'] as const)
+    assert.ok(!codes({ lastProtocol, visitsSinceAdvertised: 0, usedH3: true }).includes('h3-private-root'));
+});
+
+test('offline it is this machine that cannot, and neither the name nor the server is to be mended', () => {
+  const lost = { code: 'dns-failed', message: 'no route' } as const;
+  for (const over of [{ error: lost, attempts: [] }, { attempts: [h3(silent), h2(dead)] }]) {
+    const { code, text, findings } = verdictOf({ ...base, ...over, offline: true });
+    assert.deepEqual([code, findings], ['unknown', []]);
+    assert.match(text, /^This machine is offline/);
+  }
+  assert.equal(verdictOf({ ...base, offline: true }).code, 'h3-available');
+});

@@ -174,6 +174,10 @@ function familyWords({ evidence }: Facts): string | null {
   });
 }
 
+function browserUsedH3({ browser }: Evidence): boolean {
+  return browser !== undefined && (browser.usedH3 === true || browser.lastProtocol === 'h3');
+}
+
 function reachedFindings(facts: Facts): Finding[] {
   const { evidence, h3, h2, places, withdrawn } = facts;
   if (h3 !== 'established') return [];
@@ -187,7 +191,8 @@ function reachedFindings(facts: Facts): Finding[] {
     );
     findings.push({ code: 'h3-not-advertised', text });
   }
-  if (evidence.discovered.knownRoot === false)
+  // A browser that has come here over HTTP/3 trusts the root for QUIC as well.
+  if (evidence.discovered.knownRoot === false && !browserUsedH3(evidence))
     findings.push({ code: 'h3-private-root', text: say('verdictPrivateRoot') });
   const failed = isFailed(h2) ? { failure: failureWords(h2), old: oldName(evidence) } : null;
   const alone = failed === null ? null : say('verdictH3Alone', failed);
@@ -216,6 +221,8 @@ function deadKey({ attempts }: Evidence, h3: AttemptError, h2: AttemptError): Sh
 function deadFinding({ evidence, h3, h2 }: Facts): Finding | null {
   const { host, port } = evidence.origin;
   const place = { host, port, advertiser: 'nothing' } as const;
+  const failed = evidence.error !== undefined || (isFailed(h3) && isFailed(h2));
+  if (evidence.offline && failed) return { code: 'unknown', text: say('verdictOffline') };
   if (evidence.error !== undefined)
     return { code: 'unknown', text: say('verdictUntried', { cause: causeWords(evidence.error, place) }) };
   if (!isFailed(h3) || !isFailed(h2)) return null;
@@ -280,11 +287,23 @@ function raceFindings(facts: Facts): Finding[] {
   return [...(findings.length === 0 ? [unexplained(facts)] : findings), ...wrong(false)];
 }
 
+/** What a race since then has met, where that was nothing at all. */
+function nowWords(facts: Facts, { raceIsOlder = false }: BrowserEvidence): string | null {
+  const dead = raceIsOlder ? null : deadFinding(facts);
+  return dead === null ? null : say('verdictJustNow', { verdict: dead.text });
+}
+
 function browserFinding(facts: Facts, browser: BrowserEvidence): Finding | null {
   const { evidence, h3, places, faults } = facts;
-  if (browser.lastProtocol === 'h3') return { code: 'h3-used', text: say('verdictUsed') };
+  if (browser.lastProtocol === 'h3')
+    return { code: 'h3-used', text: sentences(say('verdictUsed'), nowWords(facts, browser)) };
   const dead = places.every(({ reach }) => isFailed(reach));
   if (dead || isFailed(h3) || faults.some(({ leads }) => leads)) return null;
+  if (browserUsedH3(evidence)) {
+    const staying =
+      browser.visitsSinceAdvertised >= VISITS_BEFORE_AVOIDS ? say('verdictUsedBeforeStaying') : null;
+    return { code: 'h3-used-before', text: sentences(say('verdictUsedBefore'), staying) };
+  }
   if (browser.visitsSinceAdvertised < VISITS_BEFORE_AVOIDS)
     return { code: 'h3-first-visit', text: say('verdictFirstVisit') };
   if (h3 === 'established' && evidence.discovered.knownRoot !== false)

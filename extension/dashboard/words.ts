@@ -82,6 +82,7 @@ const MEANINGS: Record<VerdictCode, WordKey> = {
   'h3-advertised-unreachable': 'dashboardUnreachableWhat',
   'h3-private-root': 'dashboardPrivateRootWhat',
   'h3-browser-avoids': 'dashboardAvoidsWhat',
+  'h3-used-before': 'dashboardUsedBeforeWhat',
   'h3-advertisement-wrong': 'dashboardWrongWhat',
   'h3-not-offered': 'dashboardNotOfferedWhat',
   'h3-available': 'dashboardAvailableWhat',

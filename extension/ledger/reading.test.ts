@@ -89,8 +89,13 @@ test('races come newest first, page by page, those of one instant together', asy
 
 test('a race judges the records of its origin anew, on every site', async () => {
   const { origin } = all.records.find((r) => r.origin.startsWith('https://cdn')) as OriginRecord;
-  const race = aRace({ origin, atMs: NOW_MS, discovered: { altSvc: null, knownRoot: true } });
-  await ledger.saveRace(race);
+  const [trial] = aRace().trials;
+  const [h3] = trial?.attempts ?? [];
+  assert.ok(trial && h3);
+  const error = { code: 'udp-refused', message: 'refused' } as const;
+  const refused = { ...h3, establishedMs: null, outcome: 'failed', error } as const;
+  const attempts = [refused, { ...h3, protocol: 'h2' } as const];
+  await ledger.saveRace(aRace({ origin, atMs: NOW_MS, trials: [{ ...trial, adopted: 'h2', attempts }] }));
   const after = (await ledger.records(null)).filter((r) => r.origin === origin);
   const before = all.records.filter((r) => r.origin === origin);
   assert.notDeepEqual(

@@ -1,9 +1,10 @@
 // What tells one network from another, and the key made of it for records: HTTP/3 may work at home and be blocked at
 // work. Addresses alone are the same in every home; the digest is salted so that a key betrays no place.
+import { OFFLINE_NETWORK } from '@photofinish/shared/network-name';
 import { siphash } from './siphash.ts';
 
 /** The network's name while no route leads out. */
-export const NO_NETWORK = 'offline';
+export const NO_NETWORK = OFFLINE_NETWORK;
 /** Stands for a network that cannot be told from others; nothing is ever recorded under it. */
 export const UNIDENTIFIED = 'unidentified';
 
