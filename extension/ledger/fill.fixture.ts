@@ -2,8 +2,11 @@
 // Runs in Node over fake-indexeddb and in a page of the extension; it imports nothing of Node.
 import '../words.ts';
 import { addCounts, NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/adoption';
+import { gainMsOf } from '@photofinish/shared/gain';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace, Trial } from '@photofinish/shared/outcome';
+import { MOST_PAIRS } from '@photofinish/shared/paired-comparison';
+import { compareTrials } from '@photofinish/shared/race-pairs';
 import { openDB, unwrap } from 'idb';
 import { verdictOfRecord } from '../verdict.ts';
 import { emptyDay, emptyRecord } from './fold.ts';
@@ -141,14 +144,14 @@ function trialOf(protocol: 'h3' | 'h2', establishedMs: number): Trial {
   };
 }
 
-/** A comparison of three pairs. */
+/** A comparison of seven pairs, which decide it. */
 function raceOf(origin: Origin, atMs: number, random: () => number): OriginRace {
   const rttMs = 5 + random() * 80;
-  const pairs = [0, 1, 2].map(() => [rttMs * (1 + random() / 5), rttMs * (2 + random() / 2)] as const);
-  const h3 = pairs.map(([ms]) => ms).toSorted((a, b) => a - b) as [number, number, number];
-  const h2 = pairs.map(([, ms]) => ms).toSorted((a, b) => a - b) as [number, number, number];
-  const all = [...h3, ...h2].toSorted((a, b) => a - b);
-  const mean = all.reduce((sum, ms) => sum + ms, 0) / all.length;
+  const trials = Array.from({ length: 7 }, () => [
+    trialOf('h3', rttMs * (1 + random() / 5)),
+    trialOf('h2', rttMs * (2 + random() / 2)),
+  ]).flat();
+  const comparison = compareTrials(trials);
   return {
     origin,
     network: NETWORKS[Math.floor(random() * 2)] ?? 'home',
@@ -156,20 +159,14 @@ function raceOf(origin: Origin, atMs: number, random: () => number): OriginRace 
     memory: 'none',
     startDelayMs: 0,
     atMs,
-    trials: pairs.flatMap(([fast, slow]) => [trialOf('h3', fast), trialOf('h2', slow)]),
+    trials,
     summary: {
-      trials: 6,
-      adoption: { h3: 3, h2: 3, 'http/1.1': 0 },
+      trials: trials.length,
+      adoption: { h3: 7, h2: 7, 'http/1.1': 0 },
       failed: 0,
-      gainMs: h2[1] - h3[1],
-      establishedMs: {
-        mean,
-        stdev: Math.sqrt(all.reduce((sum, ms) => sum + (ms - mean) ** 2, 0) / (all.length - 1)),
-        median: all[2] ?? 0,
-        p90: all[5] ?? 0,
-        p95: all[5] ?? 0,
-        max: all[5] ?? 0,
-      },
+      gainMs: comparison && gainMsOf(comparison),
+      ...(comparison && { comparison: { ...comparison, most: MOST_PAIRS } }),
+      establishedMs: null,
     },
     discovered: { altSvc: H3_ADVERT, knownRoot: true },
     verdict: { code: 'h3-available', text: 'Supports HTTP/3 on this network.', findings: [] },

@@ -198,7 +198,7 @@ export const EXPLAIN_OPTIONS = {
     type: 'string',
     value: 'N',
     help: [
-      `the most pairs of the comparison, 1 to 100000`,
+      'the most pairs of the comparison, 1 to 100000',
       `(default ${MOST_PAIRS}); it ends when they have decided`,
     ],
   },
