@@ -1,7 +1,7 @@
 // A scene for tests of the HTTP/2 contender: certificates, a contender that trusts them, and peers that it meets.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createSecureServer, type Http2SecureServer, type SecureServerOptions } from 'node:http2';
+import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Answered, AttemptFailure, Contender, Established, RunningAttempt } from './contender.ts';
@@ -59,7 +59,7 @@ export interface Scene {
   readonly pair: { readonly cert: string; readonly key: string };
   readonly contender: Contender;
   /** An HTTP/2 server as `HOST`; ALPN h2 alone. */
-  http2(options?: SecureServerOptions): Http2SecureServer;
+  http2(): Http2SecureServer;
   /** Established, then one GET; gives what came of the request. */
   get(
     port: number,
@@ -77,8 +77,8 @@ export async function h2Scene(): Promise<Scene> {
     ca,
     pair,
     contender,
-    http2(options = {}) {
-      const server = createSecureServer({ ...options, ...pair });
+    http2() {
+      const server = createSecureServer({ ...pair });
       server.on('session', (session) => session.on('error', () => {}));
       server.on('stream', (stream) => stream.on('error', () => {}));
       return server;
