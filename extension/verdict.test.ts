@@ -45,6 +45,9 @@ test('a browser that stays on HTTP/2 visit after visit avoids HTTP/3', () => {
 test('hidden says who hides it, and what was known before', () => {
   const hidden = verdict({ reason: 'no-timing-allow-origin' });
   assert.match(hidden.text, /^The protocol is hidden: the response has no Timing-Allow-Origin/);
+  const blocked = verdict({ reason: 'not-exposed' });
+  assert.match(blocked.text, /^The browser does not expose this response/);
+  assert.doesNotMatch(blocked.text, /Timing-Allow-Origin/);
   const before = verdict({ reason: 'missed', record: { ...record, protocol: 'h3', protocolAtMs: 1 } });
   assert.match(before.text, /^The browser did not report .* Earlier: Reached over HTTP\/3\./);
 });

@@ -29,6 +29,7 @@ const WHY_UNKNOWN: Record<UnknownReason, WordKey> = {
   'service-worker': 'pageByServiceWorker',
   missed: 'pageMissed',
   revalidated: 'pageRevalidated',
+  'not-exposed': 'pageNotExposed',
 };
 
 const ELSEWHERE: Record<Exclude<Delivery, 'network'>, WordKey> = {

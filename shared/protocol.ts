@@ -9,10 +9,17 @@ export const PROTOCOLS = [...KNOWN_PROTOCOLS, 'unknown'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
 /**
- * Why a protocol is unknown: the site hides it, a service worker answered, no observer saw it, or the server confirmed
- * a stored answer (304), whose old protocol browsers then repeat.
+ * Why a protocol is unknown: the site hides it, a service worker answered, no observer saw it, the server confirmed a
+ * stored answer (304), whose old protocol browsers then repeat, or the browser tells nothing of the answer, as of one
+ * that it blocked.
  */
-export const UNKNOWN_REASONS = ['no-timing-allow-origin', 'service-worker', 'missed', 'revalidated'] as const;
+export const UNKNOWN_REASONS = [
+  'no-timing-allow-origin',
+  'service-worker',
+  'missed',
+  'revalidated',
+  'not-exposed',
+] as const;
 export type UnknownReason = (typeof UNKNOWN_REASONS)[number];
 
 /** Where an answer came from. Only `network` counts towards adoption. */

@@ -23,13 +23,33 @@ const SCRIPT = {
   responseHeaders: [{ name: 'alt-svc', value: 'h3=":443"; ma=2592000' }],
 } as unknown as Completed;
 
-function ended(details: Completed): EndedRequest | undefined {
+/** As it told of a script that it blocked (Opaque Response Blocking): of the answer nothing at all. */
+const BLOCKED = {
+  requestId: '42',
+  url: 'https://a.test/page.html',
+  type: 'script',
+  timeStamp: 1795275460053.5,
+  tabId: 3,
+  frameId: 0,
+  documentId: '7CDAE9E8EA3AA06CD073527695C5D109',
+  documentLifecycle: 'active',
+  initiator: 'https://page.test',
+  fromCache: false,
+  error: 'net::ERR_BLOCKED_BY_ORB',
+} as unknown as chrome.webRequest.OnErrorOccurredDetails;
+
+function observing() {
   const requests: EndedRequest[] = [];
   const observer = createChromiumObserver({
     visited: () => {},
     ended: (request) => requests.push(request),
     navigationRedirected: () => {},
   });
+  return { observer, requests };
+}
+
+function ended(details: Completed): EndedRequest | undefined {
+  const { observer, requests } = observing();
   observer.completed(details);
   return requests[0];
 }
@@ -49,4 +69,37 @@ test('a 304 that the page itself asked for is a confirmation, although nothing c
 
 test('extensions’ own requests are nobody’s page', () => {
   assert.equal(ended({ ...SCRIPT, initiator: 'chrome-extension://abcdefgh' }), undefined);
+});
+
+test('a script that the browser blocked was answered; one that no server answered was not', () => {
+  const { observer, requests } = observing();
+  observer.failed(BLOCKED);
+  observer.failed({ ...BLOCKED, error: 'net::ERR_NAME_NOT_RESOLVED' });
+  assert.deepEqual(
+    requests.map(({ answered, timingAllowed, address }) => [answered, timingAllowed, address]),
+    [
+      [true, null, null],
+      [false, null, null],
+    ],
+  );
+});
+
+test('an opaque answer that was cut off has no header, which says nothing of its server', () => {
+  assert.equal(ended({ ...SCRIPT, responseHeaders: [] })?.timingAllowed, null);
+  assert.equal(ended(SCRIPT)?.timingAllowed, false);
+});
+
+test('timings are hidden when a redirect on the way hid them', () => {
+  const everybody = [{ name: 'Timing-Allow-Origin', value: '*' }];
+  const allowedAfter = (responseHeaders: chrome.webRequest.HttpHeader[], ip?: string) => {
+    const { observer, requests } = observing();
+    const hop = { ...SCRIPT, ip, responseHeaders, redirectUrl: 'https://b.test/script.js' };
+    observer.redirected(hop as unknown as chrome.webRequest.OnBeforeRedirectDetails);
+    observer.completed({ ...SCRIPT, url: 'https://b.test/script.js', responseHeaders: everybody });
+    return requests.at(-1)?.timingAllowed;
+  };
+  const nobody = [{ name: 'Location', value: 'https://b.test/script.js' }];
+  assert.equal(allowedAfter(everybody, '127.0.0.1'), true);
+  assert.equal(allowedAfter(nobody, '127.0.0.1'), false);
+  assert.equal(allowedAfter(nobody), true, 'the browser’s own redirect is no server’s answer');
 });

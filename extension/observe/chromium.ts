@@ -2,11 +2,14 @@
 // in `join`. Chromium's status line says HTTP/1.1 whatever carried the answer, so the protocol comes from timings.
 import { altSvcOf, createChains, EVERY_PAGE, kindOf, type RequestSink } from './details.ts';
 import { comparableUrl, type EndedRequest } from './requests.ts';
+import { timingAllowed } from './timing-allowed.ts';
 
 type Ended = chrome.webRequest.OnCompletedDetails | chrome.webRequest.OnErrorOccurredDetails;
 type Hop = chrome.webRequest.OnBeforeRedirectDetails;
 
 const NOT_MODIFIED = 304;
+/** Opaque Response Blocking judges an answer by its head and body, so there was one; nothing else is told of it. */
+const BLOCKED = 'net::ERR_BLOCKED_BY_ORB';
 
 /** The extension's own traffic, and other extensions', is nobody's page. */
 function isExtension(initiator: string | undefined): boolean {
@@ -16,6 +19,16 @@ function isExtension(initiator: string | undefined): boolean {
 /** What becomes of Chromium's events; `observeChromium` puts it on the browser's own. */
 export function createChromiumObserver(sink: RequestSink) {
   const chains = createChains();
+
+  const timingAllowedOf = (details: Ended | Hop, firstUrl: string): boolean | null => {
+    if (chains.hidden(details.requestId)) return false;
+    const headers = 'responseHeaders' in details ? details.responseHeaders : undefined;
+    return timingAllowed(headers, {
+      by: details.initiator ?? null,
+      firstUrl,
+      url: comparableUrl(details.url),
+    });
+  };
 
   const requestOf = (details: Ended | Hop, hop: boolean, answered: boolean): EndedRequest => ({
     id: details.requestId,
@@ -27,6 +40,7 @@ export function createChromiumObserver(sink: RequestSink) {
     url: comparableUrl(details.url),
     atMs: details.timeStamp,
     answered,
+    timingAllowed: timingAllowedOf(details, chains.firstUrl(details.requestId, details.url)),
     protocol: null,
     // Of a copy that the page keeps itself; one that the HTTP cache has confirmed is told of as cached, with its own 200.
     revalidated: 'statusCode' in details && details.statusCode === NOT_MODIFIED,
@@ -51,12 +65,13 @@ export function createChromiumObserver(sink: RequestSink) {
     completed: (details: chrome.webRequest.OnCompletedDetails): void => finish(details, true),
     // Cut off after the answer began, the address is known; before, there was no answer to record.
     failed: (details: chrome.webRequest.OnErrorOccurredDetails): void =>
-      finish(details, details.ip !== undefined),
+      finish(details, details.ip !== undefined || details.error === BLOCKED),
     redirected(details: Hop): void {
       if (isExtension(details.initiator)) return;
-      chains.hop(details.requestId, details.url);
+      const request = requestOf(details, true, true);
+      chains.hop(request);
       // Without an address no server answered: the browser redirected by itself (HSTS, an extension).
-      if (details.ip !== undefined) sink.ended(requestOf(details, true, true));
+      if (details.ip !== undefined) sink.ended(request);
       if (details.type === 'main_frame')
         sink.navigationRedirected(details.tabId, details.frameId, details.redirectUrl);
     },

@@ -45,25 +45,26 @@ export function kindOf(type: string): EndedRequest['kind'] {
   return type === 'sub_frame' ? 'frame' : 'resource';
 }
 
-/** Redirect chains under way: where each began. */
+/** Redirect chains under way: where each began, and whether one of its answers hid its timings. */
 export interface Chains {
   readonly firstUrl: (id: string, url: string) => string;
-  readonly hop: (id: string, url: string) => void;
+  readonly hidden: (id: string) => boolean;
+  readonly hop: (request: EndedRequest) => void;
   readonly end: (id: string) => void;
 }
 
 export function createChains(): Chains {
-  const firstUrls = new Map<string, string>();
+  const chains = new Map<string, { readonly firstUrl: string; readonly hidden: boolean }>();
   return {
-    firstUrl: (id, url) => (firstUrls.size > 0 && firstUrls.get(id)) || comparableUrl(url),
-    hop(id, url) {
-      if (firstUrls.has(id)) return;
-      firstUrls.set(id, comparableUrl(url));
+    firstUrl: (id, url) => (chains.size > 0 && chains.get(id)?.firstUrl) || comparableUrl(url),
+    hidden: (id) => chains.size > 0 && chains.get(id)?.hidden === true,
+    hop({ id, firstUrl, timingAllowed, address }) {
+      chains.set(id, { firstUrl, hidden: address !== null && timingAllowed === false });
       // A chain whose end never shows, as one that a service worker took over, goes with the oldest.
-      dropOldest(firstUrls, MAX_CHAINS);
+      dropOldest(chains, MAX_CHAINS);
     },
     end(id) {
-      if (firstUrls.size > 0) firstUrls.delete(id);
+      if (chains.size > 0) chains.delete(id);
     },
   };
 }

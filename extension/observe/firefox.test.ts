@@ -54,6 +54,7 @@ test('a page over HTTP/3 is a navigation with its protocol, address and advertis
     url: 'https://both.test:34217/page',
     atMs: 1795275461614,
     answered: true,
+    timingAllowed: true,
     protocol: 'h3',
     revalidated: false,
     fromCache: false,

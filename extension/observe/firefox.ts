@@ -13,6 +13,7 @@ import {
 } from './details.ts';
 import { comparableUrl, type EndedRequest } from './requests.ts';
 import type { Timing } from './timing.ts';
+import { timingAllowed } from './timing-allowed.ts';
 
 /** What Firefox tells of a request, as far as it is used; the types of `chrome.webRequest` know only Chromium's. */
 export interface FirefoxDetails {
@@ -66,6 +67,14 @@ function isRedirect({ statusCode, responseHeaders }: FirefoxDetails): boolean {
   return responseHeaders?.some(({ name }) => name.toLowerCase() === 'location') === true;
 }
 
+function timingAllowedOf(details: FirefoxDetails, chains: Chains): boolean | null {
+  const { requestId, originUrl, url, responseHeaders } = details;
+  if (chains.hidden(requestId)) return false;
+  const by = originUrl === undefined ? null : (URL.parse(originUrl)?.origin ?? null);
+  const firstUrl = chains.firstUrl(requestId, url);
+  return timingAllowed(responseHeaders, { by, firstUrl, url: comparableUrl(url) });
+}
+
 /** An event as an ended request. An answer out of the cache repeats the old status line, which says nothing of today. */
 export function requestOf(
   details: FirefoxDetails,
@@ -83,6 +92,7 @@ export function requestOf(
     url: comparableUrl(details.url),
     atMs: details.timeStamp,
     answered,
+    timingAllowed: timingAllowedOf(details, chains),
     protocol: answered && !details.fromCache ? protocolOfStatusLine(details.statusLine) : null,
     revalidated: details.statusCode === 304,
     fromCache: details.fromCache,
@@ -124,12 +134,13 @@ export function createFirefoxObserver(sink: RequestSink) {
     },
 
     redirected(details: FirefoxDetails): void {
-      const { redirectUrl, type, tabId, frameId, requestId, url } = details;
+      const { redirectUrl, type, tabId, frameId, url } = details;
       // A service worker takes a request over by a redirect to the same address.
       if (isExtension(details) || redirectUrl === undefined || redirectUrl === url) return;
-      chains.hop(requestId, url);
+      const request = requestOf(details, true, true, chains);
+      chains.hop(request);
       // Without an address no server answered: Firefox redirected by itself (HSTS, an extension).
-      if (details.ip !== null) sink.ended(requestOf(details, true, true, chains));
+      if (details.ip !== null) sink.ended(request);
       if (type === 'main_frame') sink.navigationRedirected(tabId, frameId, redirectUrl);
     },
 

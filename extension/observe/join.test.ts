@@ -39,6 +39,7 @@ const request: EndedRequest = {
   url: 'https://a.test/x',
   atMs: 1010,
   answered: true,
+  timingAllowed: false,
   protocol: null,
   revalidated: false,
   fromCache: false,
@@ -71,11 +72,7 @@ test('a visible answer over the network has its protocol, bytes, address and adv
 
 test('a timing whose webRequest event was lost while the worker booted still counts', () => {
   assert.deepEqual(joined(visible, null), ['h3', null, 'network']);
-  assert.deepEqual(joined(hidden, null, { witnessSinceMs: 2000 }), [
-    'unknown',
-    'no-timing-allow-origin',
-    'network',
-  ]);
+  assert.deepEqual(joined(hidden, null, { witnessSinceMs: 2000 }), ['unknown', 'not-exposed', 'network']);
 });
 
 test('what was given up is nothing, though nobody saw it given up', () => {
@@ -91,6 +88,11 @@ test('what was given up is nothing, though nobody saw it given up', () => {
 
 test('hidden by the site is unknown, never HTTP/1.1', () => {
   assert.deepEqual(joined(hidden, request), ['unknown', 'no-timing-allow-origin', 'network']);
+});
+
+test('what the browser hides although the site does not, or without a word of its head, is not the site’s doing', () => {
+  for (const timingAllowed of [true, null])
+    assert.deepEqual(joined(hidden, { ...request, timingAllowed }), ['unknown', 'not-exposed', 'network']);
 });
 
 test('a cache hit is no fresh outcome, whoever says that it is one', () => {
@@ -169,6 +171,8 @@ test('an answer without a timing is counted as missed, with what webRequest know
   const identity = { id: 'm', site: 'a.test', kind: 'resource' } as const;
   const o = missedObservation(request, identity);
   assert.deepEqual([o?.protocol, o?.reason, o?.altSvc], ['unknown', 'missed', 'h3=":443"']);
+  const blocked = missedObservation({ ...request, timingAllowed: null }, identity);
+  assert.deepEqual([blocked?.protocol, blocked?.reason], ['unknown', 'not-exposed']);
   const cached = missedObservation({ ...request, fromCache: true }, identity);
   assert.deepEqual([cached?.delivery, cached?.altSvc], ['http-cache', undefined]);
 });
@@ -213,6 +217,7 @@ test('whatever a page says, an observation fits its schema', () => {
     fc.record({
       fromCache: fc.boolean(),
       answered: fc.boolean(),
+      timingAllowed: fc.option(fc.boolean()),
       url: webUrl('https'),
     }),
   );

@@ -75,10 +75,17 @@ function wasGivenUp(timing: Timing, { witnessSinceMs }: JoinContext): boolean {
   return protocolFromAlpn(alpn) === null ? endMs <= startMs : transferBytes === 0 && bodyBytes === 0;
 }
 
-function reasonOf(timing: Timing, delivery: Delivery, revalidated: boolean): UnknownReason {
+function reasonOf(
+  timing: Timing,
+  request: EndedRequest | null,
+  delivery: Delivery,
+  revalidated: boolean,
+): UnknownReason {
   if (delivery === 'service-worker') return 'service-worker';
   if (revalidated) return 'revalidated';
-  return timing.opaque && !timing.navigation ? 'no-timing-allow-origin' : 'missed';
+  if (!timing.opaque || timing.navigation) return 'missed';
+  // Browsers hide as much of what they blocked as of what its site hides, so only the answer's head tells which it was.
+  return request?.timingAllowed === false ? 'no-timing-allow-origin' : 'not-exposed';
 }
 
 /** What carried the answer. The answer's own word goes before the timing's, which of a 304 repeats an old one. */
@@ -130,7 +137,7 @@ export function observationOf(
     bytes: bytesOf(timing, request, delivery),
     ...(delivery === 'network' && networkFacts(request)),
     ...(protocol === null
-      ? { protocol: 'unknown', reason: reasonOf(timing, delivery, revalidated) }
+      ? { protocol: 'unknown', reason: reasonOf(timing, request, delivery, revalidated) }
       : { protocol }),
   };
 }
@@ -152,7 +159,7 @@ export function missedObservation(
     bytes: null,
     ...(!request.fromCache && networkFacts(request)),
     ...(request.protocol === null
-      ? { protocol: 'unknown', reason: 'missed' }
+      ? { protocol: 'unknown', reason: request.timingAllowed === null ? 'not-exposed' : 'missed' }
       : { protocol: request.protocol }),
   };
 }

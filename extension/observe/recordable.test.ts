@@ -13,6 +13,7 @@ const request: EndedRequest = {
   url: 'https://cdn.test/x',
   atMs: 0,
   answered: true,
+  timingAllowed: true,
   protocol: null,
   revalidated: false,
   fromCache: false,

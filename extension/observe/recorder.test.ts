@@ -46,6 +46,7 @@ const request: EndedRequest = {
   url: timing.url,
   atMs: 1010,
   answered: true,
+  timingAllowed: true,
   protocol: null,
   revalidated: false,
   fromCache: false,

@@ -13,6 +13,7 @@ const base: EndedRequest = {
   url: 'https://a.test/x',
   atMs: 0,
   answered: true,
+  timingAllowed: true,
   protocol: null,
   revalidated: false,
   fromCache: false,

@@ -23,6 +23,11 @@ export interface EndedRequest {
   readonly atMs: number;
   /** False: it failed before any answer came. */
   readonly answered: boolean;
+  /**
+   * Whether it and the redirects that led to it let who asked see their timings; null where the browser tells no header of
+   * it, as of what it blocked.
+   */
+  readonly timingAllowed: boolean | null;
   /** As the answer itself named it; null where the browser does not tell (Chromium), and for what came from a cache. */
   readonly protocol: KnownProtocol | null;
   /** The server confirmed a stored copy (304), and this is its answer. */

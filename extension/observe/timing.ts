@@ -28,7 +28,7 @@ export interface Timing {
   readonly bodyBytes: number;
   /** A service worker was asked (`workerStart` is set). */
   readonly worker: boolean;
-  /** The site hides its timings: no request start is told (`Timing-Allow-Origin`). */
+  /** No request start is told: the site hides its timings (`Timing-Allow-Origin`), or the browser blocked the answer. */
   readonly opaque: boolean;
 }
 

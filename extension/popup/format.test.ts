@@ -193,8 +193,10 @@ test('a protocol that never got through is named', () => {
 test('unknown comes with its reason', () => {
   assert.equal(protocolCell('unknown', 'no-timing-allow-origin'), 'hidden');
   assert.equal(protocolCell('unknown', 'missed'), 'unknown');
+  assert.equal(protocolCell('unknown', 'not-exposed'), 'unknown');
   assert.equal(protocolCell('h3', null), 'h3');
   assert.match(reasonWords('unknown', 'service-worker'), /service worker responded/);
+  assert.match(reasonWords('unknown', 'not-exposed'), /browser does not expose this response/);
   assert.equal(reasonWords('h3', null), '');
 });
 

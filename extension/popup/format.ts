@@ -74,6 +74,7 @@ const REASONS: Record<UnknownReason, WordKey> = {
   'service-worker': 'popupByWorker',
   missed: 'popupMissed',
   revalidated: 'popupRevalidated',
+  'not-exposed': 'popupNotExposed',
 };
 
 /** Why a protocol is not known, as a sentence; empty when it is known. */

@@ -15,6 +15,7 @@ const REQUEST: EndedRequest = {
   url: 'https://a.test/',
   atMs: 5,
   answered: true,
+  timingAllowed: true,
   protocol: 'h2',
   revalidated: false,
   fromCache: false,

@@ -34,6 +34,7 @@ export interface Kind {
 
 const CONFIRMED = 'Chromium repeats the stored answer’s protocol when the server confirms it (304).';
 const HIDDEN = 'Chromium tells the protocol only where Timing-Allow-Origin lets the page see it.';
+const BLOCKED = 'Chromium tells nothing of an opaque answer that it blocks (Opaque Response Blocking).';
 const LIKE_CACHED = `${CONFIRMED} Without a timing of its own it looks like an answer out of the cache.`;
 const WORKERS = 'Chromium tells of a worker’s own requests only that they were answered.';
 const LEFT = 'What a page asks for when it is left has no timing in Chromium.';
@@ -356,6 +357,24 @@ export const KINDS: readonly Kind[] = [
     timingAllowOrigin: false,
     run: (origin, { load, get }) =>
       Promise.all([load('script', { src: `${origin}/script.js` }), get(`${origin}/text.txt`)]),
+  },
+  {
+    name: 'blocked',
+    what: 'Script and image that are HTML, with Timing-Allow-Origin: `no-store`',
+    why: BLOCKED,
+    cacheControl: 'no-store',
+    run: (origin, { load }) =>
+      Promise.all([
+        load('script', { src: `${origin}/opaque.html` }),
+        load('img', { src: `${origin}/opaque.html` }),
+      ]),
+  },
+  {
+    name: 'cut-off',
+    what: 'Fetch of HTML with `mode: "no-cors"`, with Timing-Allow-Origin: `no-store`',
+    why: BLOCKED,
+    cacheControl: 'no-store',
+    run: (origin, { get }) => get(`${origin}/opaque.html`, { mode: 'no-cors' }),
   },
   {
     name: 'embedded',

@@ -187,6 +187,13 @@ function routes(dir: string, socketPort: number): object[] {
       { path: ['/events'] },
       { headers: { 'Content-Type': ['text/event-stream'] }, body: 'data: counted\n\n' },
     ),
+    answer(
+      { path: ['/opaque.html'] },
+      {
+        headers: { 'Content-Type': ['text/html'], 'X-Content-Type-Options': ['nosniff'] },
+        body: '<!doctype html><title>Opaque</title>',
+      },
+    ),
     {
       match: [{ path: ['/socket'] }],
       handle: [{ handler: 'reverse_proxy', upstreams: [{ dial: `127.0.0.1:${socketPort}` }] }],
