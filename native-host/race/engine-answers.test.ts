@@ -82,6 +82,26 @@ test('race: the second answer is asked for at every other address too, one of th
   assert.deepEqual(run.requests, [0, 1, 2]);
 });
 
+test('an answer asked for beside an overdue one is still waited for when that breaks', () => {
+  const h3: readonly Behaviour[] = [
+    { handshakeMs: 0, answerMs: DUE_MS + 100, answerFailure: 'h3-error' },
+    { handshakeMs: 150, answerMs: 100 },
+  ];
+  const plan = plainPlan({
+    mode: 'race',
+    endpoints: [place('h3'), place('h3', { address: '127.0.0.2' }), place('h2')],
+    startDelayMs: 10,
+    timeoutMs: TIMEOUT_MS,
+  });
+  const run = simulate({
+    plan,
+    behave: (contender, nth) =>
+      contender === 'h2' ? { handshakeMs: 20, answerMs: 200 } : (h3[nth] ?? { handshakeMs: null }),
+  });
+  assert.deepEqual(told(run), ['h3 h3-error', 'h3 cancelled', 'h2 adopted']);
+  assert.deepEqual(run.requests, [0, 2, 1], 'all three, the last when nothing is adopted any more');
+});
+
 test('silence is no evidence where there was no time for more: the attempt is cancelled', () => {
   const silent: Behaviour = { handshakeMs: null };
   const plan = plainPlan({

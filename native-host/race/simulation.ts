@@ -161,7 +161,9 @@ export function simulate(world: World): Simulated {
     const model = modelOf(attempt);
     assert.ok(model.established && !model.over, 'only a live, established attempt is asked');
     assert.ok(!model.asked, 'an attempt is asked once');
-    const beside = models.some((m) => m.overdue && !m.over);
+    // What is asked beside an overdue answer is still waited for when the overdue attempt breaks.
+    const undecided = adopted === null || modelOf(adopted).overdue;
+    const beside = undecided && models.some((m) => m.asked && !m.givesWay && !m.over);
     assert.ok(
       adopted === attempt || model.givesWay || beside,
       'a late or undecided attempt sends no request',
