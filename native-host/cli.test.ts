@@ -14,7 +14,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket as TcpSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -345,7 +345,10 @@ test('what a process that stood still did not hear is not told as silence', asyn
   ];
   const child = start(['race', place, ...args], newHome(t));
   const over = ended(child);
-  await once(server, 'connection');
+  const [socket] = (await once(server, 'connection')) as [TcpSocket];
+  t.after(() => socket.destroy());
+  // The kernel accepts before the process has heard that TCP connected; what it sends, it sends once it has.
+  await once(socket, 'data');
   child.kill('SIGSTOP');
   // Its whole limit passes while it stands still.
   await setTimeout(limitMs);
