@@ -12,6 +12,8 @@ import type { Failure, Skip, SuiteResult } from '../tally.ts';
 import { NO_TEST, type NodeTestLine } from './node-reporter.ts';
 
 const REPORTER = fileURLToPath(new URL('node-reporter.ts', import.meta.url));
+/** Arguments of node that give property tests their seed, in each process that `--test` starts as well. */
+export const SEEDED = ['--import', import.meta.resolve('./seed.ts')];
 
 /**
  * Node sets no limit of its own. Far more than any test takes on a busy machine, so only a hung one is ended; without
@@ -68,6 +70,7 @@ async function runFiles(title: string, files: readonly string[], together: boole
   const ended = await runStep(title, {
     file: process.execPath,
     args: [
+      ...SEEDED,
       '--test',
       ...(together ? ['--test-isolation=none'] : []),
       // Node itself leaves a core free, on a small machine half of it.

@@ -1,0 +1,54 @@
+// The seed is looked for where it has to arrive: in properties of files under a real `node --test`.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { SEEDED } from './node.ts';
+
+/** What a property draws in a file under `node --test`, with this seed asked for. */
+function draw(t: TestContext, isolation: 'none' | 'process', seed?: string) {
+  const dir = mkdtempSync(join(tmpdir(), 'photofinish-seed-'));
+  t.after(() => rmSync(dir, { recursive: true }));
+  const file = join(dir, 'sample.test.mjs');
+  writeFileSync(
+    file,
+    `import test from 'node:test';
+    import fc from ${JSON.stringify(import.meta.resolve('fast-check'))};
+    const drawn = [];
+    test('draws', () => fc.assert(fc.property(fc.integer(), (value) => void drawn.push(value))));
+    test.after(() => console.log('drawn ' + drawn));`,
+  );
+  const { NODE_TEST_CONTEXT: _, PHOTOFINISH_SEED: __, ...env } = process.env;
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    [...SEEDED, '--test', `--test-isolation=${isolation}`, file],
+    { encoding: 'utf8', env: { ...env, ...(seed !== undefined && { PHOTOFINISH_SEED: seed }) } },
+  );
+  return { status, drawn: /drawn .+/.exec(stdout)?.[0], said: stdout + stderr };
+}
+
+for (const isolation of ['none', 'process'] as const)
+  test(`properties draw the same cases each time, others where asked (isolation: ${isolation})`, (t) => {
+    const { drawn } = draw(t, isolation);
+    assert.match(drawn ?? '', /-?\d+,/);
+    assert.equal(draw(t, isolation).drawn, drawn);
+    const other = draw(t, isolation, '-7').drawn;
+    assert.match(other ?? '', /-?\d+,/);
+    assert.notEqual(other, drawn);
+  });
+
+test('at random properties draw other cases each time', (t) => {
+  const { drawn } = draw(t, 'none', 'random');
+  assert.match(drawn ?? '', /-?\d+,/);
+  assert.notEqual(draw(t, 'none', 'random').drawn, drawn);
+});
+
+test('what is no seed fails, and is named', (t) => {
+  for (const seed of ['randm', '1.5', '4294967296']) {
+    const { status, said } = draw(t, 'none', seed);
+    assert.notEqual(status, 0, seed);
+    assert.ok(said.includes(`not "${seed}"`), said);
+  }
+});
