@@ -102,6 +102,26 @@ test('an answer asked for beside an overdue one is still waited for when that br
   assert.deepEqual(run.requests, [0, 2, 1], 'all three, the last when nothing is adopted any more');
 });
 
+test('alt-svc: old HTTP asked afresh is not given up for a second HTTP/3 that breaks like the first', () => {
+  const advertises = ['127.0.0.1', '127.0.0.2'].map((address) => place('h3', { address, port: 8443 }));
+  const behaviours: Record<'h3' | 'h2', readonly Behaviour[]> = {
+    h3: [
+      { handshakeMs: 0, answerMs: DUE_MS + 100, answerFailure: 'h3-error' },
+      { handshakeMs: 200, answerMs: 200, answerFailure: 'h3-error' },
+    ],
+    h2: [
+      { handshakeMs: 0, advertises },
+      { handshakeMs: 150, answerMs: 200 },
+    ],
+  };
+  const run = simulate({
+    plan: plainPlan({ mode: 'alt-svc', endpoints: [place('h2')], timeoutMs: TIMEOUT_MS }),
+    behave: (contender, nth) => behaviours[contender][nth] ?? { handshakeMs: null },
+  });
+  assert.deepEqual(told(run).toSorted(), ['h2 adopted', 'h2 cancelled', 'h3 h3-error', 'h3 h3-error']);
+  assert.equal(run.endedMs, DUE_MS + 400);
+});
+
 test('silence is no evidence where there was no time for more: the attempt is cancelled', () => {
   const silent: Behaviour = { handshakeMs: null };
   const plan = plainPlan({

@@ -28,10 +28,10 @@ const USER_CANCELLED: AttemptError = { code: 'cancelled', message: 'the race was
 /**
  * A machine for one trial of `plan`. Invariants, whatever the order of events: at most one attempt is adopted at any
  * time; the decision has fallen by `timeoutMs`; no attempt is left running at `done`; only an adopted attempt, one that
- * gives way, or one beside an overdue answer, or beside what was asked for because of it, is asked to send a request; a
- * place is attempted again only if it was ended for the sake of an attempt that then broke or did not answer; the next
- * place of a lane starts no sooner than 10 ms after one that is still under way; silence is held against nobody who had
- * too little time.
+ * gives way, or one beside another's request while nothing is adopted or the answer to that is overdue, is asked to send
+ * a request; a place is attempted again only if it was ended for the sake of an attempt that then broke or did not
+ * answer; the next place of a lane starts no sooner than 10 ms after one that is still under way; silence is held
+ * against nobody who had too little time.
  */
 export function createTrial(plan: TrialPlan): TrialMachine {
   const s = newTrial(plan);

@@ -163,7 +163,7 @@ export function simulate(world: World): Simulated {
     assert.ok(!model.asked, 'an attempt is asked once');
     // What is asked beside an overdue answer is still waited for when the overdue attempt breaks.
     const undecided = adopted === null || modelOf(adopted).overdue;
-    const beside = undecided && models.some((m) => m.asked && !m.givesWay && !m.over);
+    const beside = undecided && models.some((m) => m.asked && !m.over);
     assert.ok(
       adopted === attempt || model.givesWay || beside,
       'a late or undecided attempt sends no request',
