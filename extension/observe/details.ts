@@ -1,5 +1,5 @@
-// What the webRequest events of both browsers have in common: where they go, what is kept of a header, and the first
-// address of a redirect chain. Runs for every request of every page, so it does the least possible.
+// What the webRequest events of both browsers have in common: where they go, what is kept of a header, and what
+// is kept of a redirect chain. Runs for every request of every page, so it does the least possible.
 import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/observation';
 import { dropOldest } from '../drop-oldest.ts';
 import { comparableUrl, type EndedRequest } from './requests.ts';

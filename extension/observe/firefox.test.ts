@@ -43,6 +43,15 @@ test('status lines name every protocol that there is, and nothing else is guesse
     assert.equal(protocolOfStatusLine(line), null, line);
 });
 
+test('a page is let see timings by its origin, not by its address', () => {
+  const allowedBy = (value: string) =>
+    ended({ ...events.HIDDEN_SCRIPT, responseHeaders: [{ name: 'Timing-Allow-Origin', value }] })
+      ?.timingAllowed;
+  assert.equal(allowedBy('https://both.test:34217'), true);
+  assert.equal(allowedBy('https://both.test:34217/page'), false);
+  assert.equal(ended(events.HIDDEN_SCRIPT)?.timingAllowed, false);
+});
+
 test('a page over HTTP/3 is a navigation with its protocol, address and advertisement', () => {
   assert.deepEqual(ended(events.PAGE_OVER_H3), {
     id: '17',

@@ -42,13 +42,14 @@ test('both: pairs until they decide, flags and a gain where they do, else the ra
   const race = report.sites[0]?.origins[0]?.races[0];
   const { adoption, gainMs, comparison } = race?.summary ?? {};
   const pairs = comparison?.pairs ?? 0;
-  await expect(popup.part('finish-caption')).toMention(`median of ${pairs} pairs`);
-  expect(pairs).toBeGreaterThanOrEqual(7);
-  expect(pairs).toBeLessThanOrEqual(15);
-  expect(adoption).toEqual({ h3: pairs, h2: pairs, 'http/1.1': 0 });
+  await expect(popup.part('finish-caption')).toMention(`median of ${pairs} `);
+  const { h3 = 0, h2 = 0 } = adoption ?? {};
+  // A pair that this machine was late for is raced and does not count.
+  expect(h3).toBeGreaterThanOrEqual(Math.max(pairs, 7));
+  expect([h2, h3 <= 15]).toEqual([h3, true]);
   // Loopback itself decides which it is.
   const clear = comparison?.quicker !== null;
-  expect([gainMs !== null, pairs === 15 || clear]).toEqual([clear, true]);
+  expect([gainMs !== null, h3 === 15 || clear]).toEqual([clear, true]);
   expect(result.words).toMatch(clear ? /^HTTP\/[23] connects [\d.]+ ms faster$/ : /^No clear difference: /);
   await expect(popup.part('verdict')).toSay(
     clear ? /\([\d.]+ ms (faster|slower)\)\.$/ : /no clear difference in \d+ pairs/,
