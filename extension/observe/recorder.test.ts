@@ -140,6 +140,26 @@ test('an answer without a timing is recorded once, on its page', async () => {
   assert.deepEqual([recorded[1]?.observations[0]?.reason, pages.shown(1)?.counts.unknown], ['missed', 1]);
 });
 
+test('an answer whose event comes after its hidden timing crossed the network all the same', async () => {
+  const { pages, table, recorded, recorder } = await bench();
+  const url = 'https://hidden.test/a.js';
+  const hidden = {
+    ...timing,
+    navigation: false,
+    url,
+    alpn: '',
+    opaque: true,
+    transferBytes: 0,
+    bodyBytes: 0,
+  };
+  await recorder.record({ ...batch, entries: [timing, hidden] }, sender);
+  assert.equal(recorded[0]?.observations[1]?.delivery, 'http-cache', 'as a stored copy looks');
+  const late = { firstUrl: url, url, kind: 'resource', documentId: 'doc', protocol: 'h3', atMs: 0 } as const;
+  table.add({ ...request, ...late });
+  await recorder.recordMissed();
+  assert.deepEqual([recorded[1]?.observations[0]?.protocol, pages.shown(1)?.counts.h3], ['h3', 1]);
+});
+
 test('a page asked for and never shown was no navigation', async () => {
   const { pages, table, recorded, recorder } = await bench();
   table.add({ ...request, atMs: 0 });

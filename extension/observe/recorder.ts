@@ -88,14 +88,15 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   const joined = (batch: TimingBatch, { tabId, documentId }: BatchSender, site: string): Joined[] =>
     batch.entries.flatMap((timing, i) => {
       const { navigation, url } = timing;
-      const request = table.claim({
+      const claim = {
         tabId,
         documentId,
         navigation,
         url,
         unfinished: isUnfinished(timing),
         answeredAtMs: timing.firstByteMs || timing.endMs,
-      });
+      };
+      const request = table.claim(claim);
       if (request === 'counted') return [];
       const observation = observationOf(timing, request, {
         id: `${batch.source}:${batch.seq}:${i}`,
@@ -105,6 +106,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
         witnessSinceMs: deps.witnessSinceMs,
       });
       if (observation === null) return [];
+      if (request === null) table.countUnheard(claim, observation.delivery !== 'network');
       const answered = comparableUrl(request?.url ?? url);
       return [{ url: answered, observation: deps.told.complete(tabId, answered, observation) }];
     });

@@ -104,11 +104,13 @@ function settleMs({ prerender, kind, hop, protocol }: EndedRequest): number {
 
 export interface RequestTable {
   add(request: EndedRequest): void;
-  /**
-   * The request a timing entry belongs to; `counted` when it was already handed out as missed; null: none seen. Its
-   * request is then dropped when it is heard of after all: it was told of.
-   */
+  /** The request a timing entry belongs to; `counted` when it was already handed out as missed; null: none seen. */
   claim(claim: Claim): EndedRequest | 'counted' | null;
+  /**
+   * The claim found no request, and what it is of was counted all the same: that request is dropped when it is heard of
+   * after all. Unless it was taken for a stored copy (`stored`) and crossed the network: then it has yet to be counted.
+   */
+  countUnheard(claim: Claim, stored: boolean): void;
   /** Takes out what has waited long enough and got an answer: nobody will claim it any more. */
   expire(nowMs: number): EndedRequest[];
   readonly size: number;
@@ -129,6 +131,8 @@ function ofDocument(list: readonly EndedRequest[], answeredAtMs: number): number
 interface Unheard {
   readonly keys: readonly string[];
   readonly answeredAtMs: number;
+  /** It was counted as a stored copy. */
+  readonly stored: boolean;
 }
 
 export function createRequestTable(): RequestTable {
@@ -156,9 +160,8 @@ export function createRequestTable(): RequestTable {
     return taken ?? null;
   };
 
-  const markUnheard = (keys: readonly string[], answeredAtMs: number): void => {
-    const answer = { keys, answeredAtMs };
-    for (const key of keys) unheard.set(key, [...(unheard.get(key) ?? []), answer]);
+  const markUnheard = (answer: Unheard): void => {
+    for (const key of answer.keys) unheard.set(key, [...(unheard.get(key) ?? []), answer]);
     dropOldest(unheard, MAX_UNHEARD);
   };
 
@@ -171,11 +174,13 @@ export function createRequestTable(): RequestTable {
   };
 
   /** Whether its entry was here before it: a busy Firefox tells of a request long after its page. */
-  const isLate = (key: string, { answered, atMs, protocol }: EndedRequest): boolean => {
+  const isLate = (key: string, { answered, atMs, protocol, fromCache }: EndedRequest): boolean => {
     if (!answered) return false;
     // A later request for the same is answered later too.
     const apartMs = protocol === null ? CLOCKS_MS : STAMPED_LATE_MS;
-    const answer = unheard.get(key)?.find(({ answeredAtMs }) => atMs <= answeredAtMs + apartMs);
+    const answer = unheard
+      .get(key)
+      ?.find(({ answeredAtMs, stored }) => atMs <= answeredAtMs + apartMs && (!stored || fromCache));
     if (answer === undefined) return false;
     forgetUnheard(answer);
     return true;
@@ -227,8 +232,13 @@ export function createRequestTable(): RequestTable {
       if (unfinished) {
         early.add(own);
         dropOldest(early, MAX_EARLY);
-      } else markUnheard(keys, answeredAtMs);
+      }
       return null;
+    },
+
+    countUnheard(claim, stored) {
+      const { unfinished, answeredAtMs } = claim;
+      if (!unfinished) markUnheard({ keys: keysOf(claim), answeredAtMs, stored });
     },
 
     expire(nowMs) {
