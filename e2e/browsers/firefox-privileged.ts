@@ -155,7 +155,7 @@ declare global {
   }
 }
 
-const DOWNLOAD_TIMEOUT_MS = 20_000;
+const DOWNLOAD_TIMEOUT_MS = 45_000;
 const INSTALL_TIMEOUT_MS = 20_000;
 const CLOSE_TIMEOUT_MS = 5000;
 
