@@ -2,7 +2,7 @@ import '@photofinish/shared/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import type { Names } from './discovered.ts';
+import type { Names, ServiceRecord } from './discovered.ts';
 import {
   discoveredIn,
   EXPLAIN_SCHEMA,
@@ -28,7 +28,14 @@ const h2 = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 5 });
 const names: Names = { addresses: [], services: [], lookups: [] };
 
 function races(over: Partial<Races>): Races {
-  return { race: originRace([trial([h3Failed, h2], 'h2')]), v3: null, altSvc: null, compare: null, ...over };
+  return {
+    race: originRace([trial([h3Failed, h2], 'h2')]),
+    v3: null,
+    altSvc: null,
+    h3: null,
+    compare: null,
+    ...over,
+  };
 }
 
 test('what one race could not tell another one may: attempts add up', () => {
@@ -36,6 +43,31 @@ test('what one race could not tell another one may: attempts add up', () => {
   const reached = races({ altSvc: originRace([trial([h2, h3])]) });
   assert.equal(evidenceOfRaces(reached, NO_OTHERS).attempts.length, 4);
   assert.equal(verdictOfRaces(reached, NO_OTHERS).code, 'h3-available');
+});
+
+test('a record’s place that every race left untried is judged by the race over HTTP/3 alone', () => {
+  const service: ServiceRecord = {
+    ...{
+      owner: 'a.test',
+      priority: 1,
+      target: 'b.test',
+      alpn: ['h3', 'h2'],
+      noDefaultAlpn: false,
+      port: 444,
+    },
+    ...{ ipv4Hints: [], ipv6Hints: [], ech: false, incompatible: false, ttlSeconds: 60 },
+  };
+  const address = { host: 'b.test', address: '192.0.2.9', source: 'a' as const, ttlSeconds: 60 };
+  const record: Names = { addresses: [address], services: [service], lookups: [] };
+  const race = originRace([trial([h2], 'h2')], {
+    discovered: { altSvc: null, knownRoot: true, names: record },
+  });
+  const place = { host: 'b.test', port: 444, address: address.address, source: 'https-record' as const };
+  assert.equal(verdictOfRaces(races({ race }), NO_OTHERS).code, 'unknown');
+  const works = originRace([trial([{ ...h3, ...place }])], { mode: 'h3' });
+  assert.equal(verdictOfRaces(races({ race, h3: works }), NO_OTHERS).code, 'h3-available');
+  const fails = originRace([trial([{ ...h3Failed, ...place }], null)], { mode: 'h3' });
+  assert.equal(verdictOfRaces(races({ race, h3: fails }), NO_OTHERS).code, 'h3-advertised-unreachable');
 });
 
 test('the gain is the comparison’s', () => {

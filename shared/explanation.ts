@@ -48,6 +48,8 @@ export const explanationSchema = v.object({
   v3: v.nullable(originRaceSchema),
   /** Mode `alt-svc`, and nothing remembered; null: no place is advertised that the others had not tried. */
   altSvc: v.nullable(originRaceSchema),
+  /** Mode `h3`, and nothing remembered; null: no advertised place was left untried by then. */
+  h3: v.nullable(originRaceSchema),
   /** Mode `compare`; null: the two cannot be compared, because one of them does not work. */
   compare: v.nullable(originRaceSchema),
   remembered: v.nullable(rememberedSchema),
@@ -57,10 +59,10 @@ export const explanationSchema = v.object({
 });
 export type Explanation = v.InferOutput<typeof explanationSchema>;
 
-export type Races = Pick<Explanation, 'race' | 'v3' | 'altSvc' | 'compare'>;
+export type Races = Pick<Explanation, 'race' | 'v3' | 'altSvc' | 'h3' | 'compare'>;
 
-function finished({ race, v3, altSvc, compare }: Races): OriginRace[] {
-  return [race, v3, altSvc, compare].filter((each) => each !== null);
+function finished({ race, v3, altSvc, h3, compare }: Races): OriginRace[] {
+  return [race, v3, altSvc, h3, compare].filter((each) => each !== null);
 }
 
 /** What the races found out beside reachability: the first that knows, the plain race before the others. */

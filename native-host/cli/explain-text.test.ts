@@ -88,6 +88,7 @@ function explanation(over: Partial<Explanation> = {}): Explanation {
     ]),
     v3: race([h2], { mode: 'v3' }),
     altSvc: null,
+    h3: null,
     compare: null,
     remembered: null,
     evidence: { failedHosts: 0, reachedHosts: 0 },

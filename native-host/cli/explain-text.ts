@@ -187,8 +187,8 @@ function attemptLines(race: OriginRace, { host: ownHost }: OriginParts, paint: P
 }
 
 /** That trials say nothing; of the comparison its own caption does, and where none are left the verdict. */
-function busyWords({ verdict, race, v3, altSvc }: Explanation): string[] {
-  const trials = [race, v3, altSvc].flatMap((each) => each?.trials ?? []);
+function busyWords({ verdict, race, v3, altSvc, h3 }: Explanation): string[] {
+  const trials = [race, v3, altSvc, h3].flatMap((each) => each?.trials ?? []);
   const busy = trials.length - timedTrials(trials).length;
   if (busy === 0 || verdict.code === 'machine-too-busy') return [];
   return [
@@ -231,9 +231,13 @@ function firstVisitSection({ v3, names }: Explanation, origin: OriginParts, pain
   return [...lines(said), ...attemptLines(v3, origin, paint)];
 }
 
-function advertisedSection({ altSvc }: Explanation, origin: OriginParts, paint: Paint): string[] {
-  if (altSvc === null) return [];
-  return ['', paint('bold', 'Race to the advertised alternative'), ...attemptLines(altSvc, origin, paint)];
+function advertisedSection({ altSvc, h3 }: Explanation, origin: OriginParts, paint: Paint): string[] {
+  const told = (title: string, race: OriginRace | null) =>
+    race === null ? [] : ['', paint('bold', title), ...attemptLines(race, origin, paint)];
+  return [
+    ...told('Race to the advertised alternative', altSvc),
+    ...told('HTTP/3 alone, wherever it is advertised', h3),
+  ];
 }
 
 function compareSection({ compare, race }: Explanation, paint: Paint): string[] {

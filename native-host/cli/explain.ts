@@ -99,14 +99,16 @@ function leavesOpen(races: Races): boolean {
 async function raceAll(explaining: Explaining): Promise<Races> {
   const race = await raceBy(explaining, 'race');
   explaining.file(race);
-  const first = { race, v3: null, altSvc: null, compare: null };
+  const first = { race, v3: null, altSvc: null, h3: null, compare: null };
   if (race.trials.every((trial) => trial.adopted === null)) return first;
   const second = { ...first, v3: await raceBy(explaining, 'v3') };
   const third = { ...second, altSvc: leavesOpen(second) ? await raceBy(explaining, 'alt-svc') : null };
-  if (!isComparable(race)) return third;
+  // A place of an HTTPS record is not in Alt-Svc, and HTTP/2 may have come first where the record was followed.
+  const fourth = { ...third, h3: leavesOpen(third) ? await raceBy(explaining, 'h3') : null };
+  if (!isComparable(race)) return fourth;
   const compare = await raceBy(explaining, 'compare');
   explaining.file(compare);
-  return { ...third, compare };
+  return { ...fourth, compare };
 }
 
 async function explain(
