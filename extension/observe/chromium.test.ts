@@ -76,16 +76,23 @@ test('a script that the browser blocked was answered; one that no server answere
   observer.failed(BLOCKED);
   observer.failed({ ...BLOCKED, error: 'net::ERR_NAME_NOT_RESOLVED' });
   assert.deepEqual(
-    requests.map(({ answered, timingAllowed, address }) => [answered, timingAllowed, address]),
+    requests.map(({ answered, withheld, timingAllowed }) => [answered, withheld, timingAllowed]),
     [
-      [true, null, null],
-      [false, null, null],
+      [true, true, null],
+      [false, false, null],
     ],
   );
 });
 
+test('an answer that was cut off as its page was left is not withheld', () => {
+  const { observer, requests } = observing();
+  observer.failed({ ...BLOCKED, ip: '127.0.0.1', error: 'net::ERR_ABORTED' });
+  assert.deepEqual([requests[0]?.answered, requests[0]?.withheld], [true, false]);
+});
+
 test('an opaque answer that was cut off has no header, which says nothing of its server', () => {
-  assert.equal(ended({ ...SCRIPT, responseHeaders: [] })?.timingAllowed, null);
+  const bare = ended({ ...SCRIPT, responseHeaders: [] });
+  assert.deepEqual([bare?.timingAllowed, bare?.withheld], [null, true]);
   assert.equal(ended(SCRIPT)?.timingAllowed, false);
 });
 

@@ -11,6 +11,12 @@ const NOT_MODIFIED = 304;
 /** Opaque Response Blocking judges an answer by its head and body, so there was one; nothing else is told of it. */
 const BLOCKED = 'net::ERR_BLOCKED_BY_ORB';
 
+/** Told of as blocked, or as complete and without any header. */
+function isWithheld(details: Ended | Hop): boolean {
+  if ('error' in details) return details.error === BLOCKED;
+  return details.responseHeaders !== undefined && details.responseHeaders.length === 0;
+}
+
 /** The extension's own traffic, and other extensions', is nobody's page. */
 function isExtension(initiator: string | undefined): boolean {
   return initiator?.startsWith('chrome-extension:') === true;
@@ -41,6 +47,7 @@ export function createChromiumObserver(sink: RequestSink) {
     atMs: details.timeStamp,
     answered,
     timingAllowed: timingAllowedOf(details, chains.firstUrl(details.requestId, details.url)),
+    withheld: isWithheld(details),
     protocol: null,
     // Of a copy that the page keeps itself; one that the HTTP cache has confirmed is told of as cached, with its own 200.
     revalidated: 'statusCode' in details && details.statusCode === NOT_MODIFIED,

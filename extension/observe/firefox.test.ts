@@ -64,6 +64,7 @@ test('a page over HTTP/3 is a navigation with its protocol, address and advertis
     atMs: 1795275461614,
     answered: true,
     timingAllowed: true,
+    withheld: false,
     protocol: 'h3',
     revalidated: false,
     fromCache: false,

@@ -93,6 +93,7 @@ export function requestOf(
     atMs: details.timeStamp,
     answered,
     timingAllowed: timingAllowedOf(details, chains),
+    withheld: false,
     protocol: answered && !details.fromCache ? protocolOfStatusLine(details.statusLine) : null,
     revalidated: details.statusCode === 304,
     fromCache: details.fromCache,

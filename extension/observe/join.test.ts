@@ -40,6 +40,7 @@ const request: EndedRequest = {
   atMs: 1010,
   answered: true,
   timingAllowed: false,
+  withheld: false,
   protocol: null,
   revalidated: false,
   fromCache: false,
@@ -171,7 +172,9 @@ test('an answer without a timing is counted as missed, with what webRequest know
   const identity = { id: 'm', site: 'a.test', kind: 'resource' } as const;
   const o = missedObservation(request, identity);
   assert.deepEqual([o?.protocol, o?.reason, o?.altSvc], ['unknown', 'missed', 'h3=":443"']);
-  const blocked = missedObservation({ ...request, timingAllowed: null }, identity);
+  const cutOff = missedObservation({ ...request, timingAllowed: null }, identity);
+  assert.equal(cutOff?.reason, 'missed', 'its page was left, which hides nothing');
+  const blocked = missedObservation({ ...request, timingAllowed: null, withheld: true }, identity);
   assert.deepEqual([blocked?.protocol, blocked?.reason], ['unknown', 'not-exposed']);
   const cached = missedObservation({ ...request, fromCache: true }, identity);
   assert.deepEqual([cached?.delivery, cached?.altSvc], ['http-cache', undefined]);
@@ -218,6 +221,7 @@ test('whatever a page says, an observation fits its schema', () => {
       fromCache: fc.boolean(),
       answered: fc.boolean(),
       timingAllowed: fc.option(fc.boolean()),
+      withheld: fc.boolean(),
       url: webUrl('https'),
     }),
   );

@@ -159,7 +159,7 @@ export function missedObservation(
     bytes: null,
     ...(!request.fromCache && networkFacts(request)),
     ...(request.protocol === null
-      ? { protocol: 'unknown', reason: request.timingAllowed === null ? 'not-exposed' : 'missed' }
+      ? { protocol: 'unknown', reason: request.withheld ? 'not-exposed' : 'missed' }
       : { protocol: request.protocol }),
   };
 }

@@ -14,6 +14,7 @@ const request: EndedRequest = {
   atMs: 0,
   answered: true,
   timingAllowed: true,
+  withheld: false,
   protocol: null,
   revalidated: false,
   fromCache: false,

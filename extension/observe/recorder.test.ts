@@ -47,6 +47,7 @@ const request: EndedRequest = {
   atMs: 1010,
   answered: true,
   timingAllowed: true,
+  withheld: false,
   protocol: null,
   revalidated: false,
   fromCache: false,

@@ -28,6 +28,8 @@ export interface EndedRequest {
    * it, as of what it blocked.
    */
   readonly timingAllowed: boolean | null;
+  /** The browser kept the whole answer from who asked. Of one that was cut off nobody can say so. */
+  readonly withheld: boolean;
   /** As the answer itself named it; null where the browser does not tell (Chromium), and for what came from a cache. */
   readonly protocol: KnownProtocol | null;
   /** The server confirmed a stored copy (304), and this is its answer. */

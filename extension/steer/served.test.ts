@@ -16,6 +16,7 @@ const REQUEST: EndedRequest = {
   atMs: 5,
   answered: true,
   timingAllowed: true,
+  withheld: false,
   protocol: 'h2',
   revalidated: false,
   fromCache: false,
