@@ -56,7 +56,8 @@ function evidenceOf({ origin, record, race }: Known, browser: BrowserEvidence | 
   const raced =
     race && (race.error === undefined || browser === undefined) ? evidenceOfRace(race, browser) : null;
   const altSvc = raced?.discovered.altSvc ?? record?.altSvc ?? null;
-  if (raced !== null) return { ...raced, discovered: { ...raced.discovered, altSvc } };
+  const trustsRoot = record?.reachedOverH3 === true;
+  if (raced !== null) return { ...raced, discovered: { ...raced.discovered, altSvc }, trustsRoot };
   return {
     origin: originParts(origin),
     attempts: [],

@@ -16,7 +16,7 @@ export interface BrowserEvidence {
   readonly lastProtocol: KnownProtocol;
   /** Network answers with a known protocol that came after the origin was first seen to advertise HTTP/3. */
   readonly visitsSinceAdvertised: number;
-  /** Whether it has ever reached the origin over HTTP/3: it then trusts the root for QUIC too. */
+  /** Whether it has ever reached the origin over HTTP/3 on this site. */
   readonly usedH3?: boolean;
   /** Whether the race is older than its last answer, which then says more of what can be reached. */
   readonly raceIsOlder?: boolean;
@@ -41,6 +41,8 @@ export interface Evidence {
   readonly next?: 'race' | 'explain' | null;
   readonly network?: NetworkEvidence;
   readonly browser?: BrowserEvidence;
+  /** The browser has reached the origin over HTTP/3, on whatever site: it trusts the root for QUIC as well. */
+  readonly trustsRoot?: boolean;
 }
 
 /** Silence and refusal below QUIC: what a network that blocks UDP looks like. */

@@ -610,6 +610,7 @@ test('a browser that came over HTTP/3 trusts the root for it', () => {
   assert.ok(codes({ lastProtocol: 'h2', visitsSinceAdvertised: 0 }).includes('h3-private-root'));
   for (const lastProtocol of ['h2', 'h3'] as const)
     assert.ok(!codes({ lastProtocol, visitsSinceAdvertised: 0, usedH3: true }).includes('h3-private-root'));
+  assert.equal(verdictOf({ ...base, discovered, trustsRoot: true }).code, 'h3-available');
 });
 
 test('offline it is this machine that cannot, and neither the name nor the server is to be mended', () => {

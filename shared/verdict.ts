@@ -178,6 +178,11 @@ function browserUsedH3({ browser }: Evidence): boolean {
   return browser !== undefined && (browser.usedH3 === true || browser.lastProtocol === 'h3');
 }
 
+/** A browser that has come here over HTTP/3 trusts the root for QUIC as well. */
+function trustsRoot(evidence: Evidence): boolean {
+  return evidence.trustsRoot === true || browserUsedH3(evidence);
+}
+
 function reachedFindings(facts: Facts): Finding[] {
   const { evidence, h3, h2, places, withdrawn } = facts;
   if (h3 !== 'established') return [];
@@ -191,8 +196,7 @@ function reachedFindings(facts: Facts): Finding[] {
     );
     findings.push({ code: 'h3-not-advertised', text });
   }
-  // A browser that has come here over HTTP/3 trusts the root for QUIC as well.
-  if (evidence.discovered.knownRoot === false && !browserUsedH3(evidence))
+  if (evidence.discovered.knownRoot === false && !trustsRoot(evidence))
     findings.push({ code: 'h3-private-root', text: say('verdictPrivateRoot') });
   const failed = isFailed(h2) ? { failure: failureWords(h2), old: oldName(evidence) } : null;
   const alone = failed === null ? null : say('verdictH3Alone', failed);
@@ -306,7 +310,7 @@ function browserFinding(facts: Facts, browser: BrowserEvidence): Finding | null 
   }
   if (browser.visitsSinceAdvertised < VISITS_BEFORE_AVOIDS)
     return { code: 'h3-first-visit', text: say('verdictFirstVisit') };
-  if (h3 === 'established' && evidence.discovered.knownRoot !== false)
+  if (h3 === 'established' && (evidence.discovered.knownRoot !== false || trustsRoot(evidence)))
     return {
       code: 'h3-browser-avoids',
       text: say('verdictAvoids', { old: PROTOCOL_NAMES[browser.lastProtocol] }),

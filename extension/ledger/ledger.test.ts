@@ -43,6 +43,31 @@ beforeEach(() => {
   globalThis.indexedDB = new IDBFactory();
 });
 
+test('what was reached over HTTP/3 on one site has no private-root warning on another', async () => {
+  const ledger = await openLedger();
+  const sites = ['a.test', 'b.test'];
+  const verdicts = async () =>
+    (await Promise.all(sites.map((site) => ledger.records(site)))).map(([record]) => record?.verdict);
+  const race = aRace({ origin: A, atMs: NOW_MS });
+  await ledger.saveRace({ ...race, discovered: { ...race.discovered, knownRoot: false } });
+  const on = (site: string, protocol: 'h3' | 'h2') =>
+    ledger.record(batch(null, [observation({ site, protocol })]));
+  const hidden = { protocol: 'unknown', reason: 'no-timing-allow-origin' } as const;
+  await ledger.record(batch(null, [observation({ site: 'a.test', ...hidden })]));
+  assert.deepEqual(await verdicts(), ['h3-private-root', undefined]);
+  await on('b.test', 'h3');
+  assert.deepEqual(await verdicts(), ['h3-available', 'h3-used']);
+  await ledger.record(batch(null, [observation({ site: 'a.test', ...hidden })]));
+  sites.push('c.test', 'd.test');
+  await ledger.record(
+    batch(
+      null,
+      ['c.test', 'd.test'].map((site) => observation({ site, ...hidden })),
+    ),
+  );
+  assert.deepEqual((await verdicts()).slice(2), ['h3-available', 'h3-available']);
+});
+
 test('a batch is folded into records, days and the outbox', async () => {
   const ledger = await openLedger();
   const told = [

@@ -146,7 +146,11 @@ async function mergeRecords(tx: Writing, rows: readonly OriginRecord[]): Promise
     ({ origin, site }) => records.get([origin, site]),
     mergedRecord,
   );
-  await Promise.all(changes.map(({ after }) => putRecord(tx, after)));
+  await Promise.all(
+    [...Map.groupBy(changes, ({ after }) => after.origin).values()].map(async (ofOrigin) => {
+      for (const { before, after } of ofOrigin) await putRecord(tx, before, after);
+    }),
+  );
 }
 
 const MERGES: {

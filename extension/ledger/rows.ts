@@ -30,10 +30,28 @@ export async function newestRace(tx: Writing, origin: Origin): Promise<OriginRac
   return (await tx.objectStore('races').openCursor(racesOf(origin), 'prev'))?.value;
 }
 
-/** Puts a record with the verdict that it and the newest race of its origin come to. */
-export async function putRecord(tx: Writing, record: OriginRecord): Promise<void> {
-  const verdict = verdictOfRecord(record, await newestRace(tx, record.origin)).code;
-  await tx.objectStore('records').put({ ...record, verdict });
+/**
+ * Puts a record (`before`: as it was stored) with the verdict that it and the newest race of its origin come to. The first
+ * answer over HTTP/3 is known to the origin's records on every site. Records of one origin are put one after the other.
+ */
+export async function putRecord(
+  tx: Writing,
+  before: OriginRecord | undefined,
+  record: OriginRecord,
+): Promise<void> {
+  const { origin, site, counts } = record;
+  const records = tx.objectStore('records');
+  const race = await newestRace(tx, origin);
+  const put = async (row: OriginRecord): Promise<void> => {
+    await records.put({ ...row, verdict: verdictOfRecord(row, race).code });
+  };
+  if (before?.reachedOverH3) return put({ ...record, reachedOverH3: true });
+  if (counts.h3 === 0 && before !== undefined) return put(record);
+  const others = (await records.getAll(recordsOf(origin))).filter((other) => other.site !== site);
+  if (counts.h3 > 0)
+    for (const other of others) if (!other.reachedOverH3) await put({ ...other, reachedOverH3: true });
+  const reachedOverH3 = counts.h3 > 0 || others.some((other) => other.reachedOverH3 || other.counts.h3 > 0);
+  await put(reachedOverH3 ? { ...record, reachedOverH3 } : record);
 }
 
 /** Keeps a race, and of its origin the newest RACES_PER_ORIGIN; judges the origin's records on every site anew. */

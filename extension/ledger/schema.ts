@@ -28,6 +28,8 @@ export interface OriginRecord {
   readonly navigations: ProtocolCounts;
   readonly delivered: DeliveredCounts;
   readonly bytes: number;
+  /** The browser has reached the origin over HTTP/3, on this site or another; rows of before it was kept have none. */
+  readonly reachedOverH3?: boolean;
   /** The newest Alt-Svc value seen on a network answer. */
   readonly altSvc: string | null;
   /** Since when it has advertised HTTP/3 without a break; null: it does not. */

@@ -29,12 +29,16 @@ async function claim(tx: Writing, key: string, nowMs: number): Promise<boolean> 
 
 async function foldRecords(tx: Writing, batch: Batch): Promise<void> {
   const records = tx.objectStore('records');
+  const groups = groupByRecord(batch.observations).values();
   await Promise.all(
-    [...groupByRecord(batch.observations).values()].map(async (group) => {
-      const [{ origin, site, atMs }] = group;
-      let record = (await records.get([origin, site])) ?? emptyRecord(origin, site, atMs);
-      for (const o of group) record = foldRecord(record, o, batch.pageStartedMs);
-      await putRecord(tx, record);
+    [...Map.groupBy(groups, ([{ origin }]) => origin).values()].map(async (ofOrigin) => {
+      for (const group of ofOrigin) {
+        const [{ origin, site, atMs }] = group;
+        const before = await records.get([origin, site]);
+        let record = before ?? emptyRecord(origin, site, atMs);
+        for (const o of group) record = foldRecord(record, o, batch.pageStartedMs);
+        await putRecord(tx, before, record);
+      }
     }),
   );
 }
@@ -80,7 +84,7 @@ async function revealOne(tx: Writing, reveal: Reveal): Promise<number> {
   }
   if (count === 0) return 0;
   await putDays(tx, changes);
-  await putRecord(tx, revealedRecord(record, reveal, count));
+  await putRecord(tx, record, revealedRecord(record, reveal, count));
   return count;
 }
 
