@@ -24,6 +24,8 @@ export interface Kind {
   readonly validators?: readonly ('ETag' | 'Last-Modified')[];
   /** Whether other origins' pages may see its timings; true unless said. */
   readonly timingAllowOrigin?: boolean;
+  /** Whether other origins' pages may have its answers (CORS, Cross-Origin-Resource-Policy); true unless said. */
+  readonly shared?: boolean;
   /** Whose server answers; Caddy unless said. */
   readonly server?: 'embedded';
   /** Of what is not exact, the reason. */
@@ -375,6 +377,15 @@ export const KINDS: readonly Kind[] = [
     why: BLOCKED,
     cacheControl: 'no-store',
     run: (origin, { get }) => get(`${origin}/opaque.html`, { mode: 'no-cors' }),
+  },
+  {
+    name: 'refused',
+    what: 'Fetch that CORS refuses, image that Cross-Origin-Resource-Policy refuses: `no-store`',
+    why: 'Chromium says of a refused answer that its request failed, as it does of one that never came.',
+    cacheControl: 'no-store',
+    shared: false,
+    run: (origin, { load, get }) =>
+      Promise.allSettled([get(`${origin}/text.txt`), load('img', { src: `${origin}/image.png` })]),
   },
   {
     name: 'embedded',

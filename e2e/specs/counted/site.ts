@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { LocalOrigins } from '../../browsers/session.ts';
 import { startCaddy } from '../../origins/caddy.ts';
+import { protocolOf, type ServedProtocol } from '../../origins/stacks/stack.ts';
 import { type RunningOrigin, type SeenRequest, startOrigins } from '../../origins/start.ts';
 import { hostOf, KINDS, type Kind, type Tools } from './kinds.ts';
 
@@ -151,10 +152,12 @@ async function writeFiles(dir: string, originOf: OriginOf): Promise<void> {
 const VALIDATORS = ['ETag', 'Last-Modified'] as const;
 
 /** Headers of one kind, whatever answers. */
-function headersOf({ name, cacheControl, validators = [], timingAllowOrigin = true }: Kind): object {
+function headersOf(kind: Kind): object {
+  const { name, cacheControl, validators = [], timingAllowOrigin = true, shared = true } = kind;
   const set = {
-    'Access-Control-Allow-Origin': ['*'],
-    'Access-Control-Allow-Headers': ['*'],
+    ...(shared
+      ? { 'Access-Control-Allow-Origin': ['*'], 'Access-Control-Allow-Headers': ['*'] }
+      : { 'Cross-Origin-Resource-Policy': ['same-origin'] }),
     ...(timingAllowOrigin && { 'Timing-Allow-Origin': ['*'] }),
     ...(cacheControl !== undefined && { 'Cache-Control': [cacheControl] }),
   };
@@ -231,19 +234,9 @@ async function startSocket(): Promise<{ port: number; stop: () => void }> {
 export interface Served {
   readonly host: string;
   readonly path: string;
-  /** By its ALPN name. */
-  readonly protocol: string;
+  readonly protocol: ServedProtocol;
   readonly status: number | null;
 }
-
-/** As Caddy's log and the embedded server name them. */
-const ALPN: Readonly<Record<string, string>> = {
-  'HTTP/3.0': 'h3',
-  'HTTP/3': 'h3',
-  'HTTP/2.0': 'h2',
-  'HTTP/2': 'h2',
-  'HTTP/1.1': 'http/1.1',
-};
 
 interface LogLine {
   readonly request: { readonly host: string; readonly uri: string; readonly proto: string };
@@ -255,7 +248,7 @@ async function readLog(file: string): Promise<Served[]> {
   return lines.map((line) => {
     const { request, status } = JSON.parse(line) as LogLine;
     const host = request.host.replace(/:\d+$/, '');
-    return { host, path: request.uri, protocol: ALPN[request.proto] ?? request.proto, status };
+    return { host, path: request.uri, protocol: protocolOf(request.proto), status };
   });
 }
 
@@ -319,7 +312,7 @@ export async function startCountedSite(dir: string): Promise<CountedSite> {
       const embeddeds = seen.map(({ origin, path, protocol }) => ({
         host: new URL(origin).hostname,
         path,
-        protocol: ALPN[protocol] ?? protocol,
+        protocol: protocolOf(protocol),
         status: null,
       }));
       return [...(await readLog(accessLog)).slice(before), ...embeddeds];
