@@ -3,7 +3,7 @@
 
 import { type AltSvc, h3Alternatives, parseAltSvc } from './alt-svc.ts';
 import { attemptErrorWords, certificateReasonWords, failureWords } from './attempt-words.ts';
-import type { ServiceRecord } from './discovered.ts';
+import type { Names, ServiceRecord } from './discovered.ts';
 import { type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
 import { hostPort } from './origin.ts';
 import type { Discovered } from './outcome.ts';
@@ -98,6 +98,12 @@ function lookupFailure({ discovered }: Evidence, host: string): Reach {
   return guarded === undefined
     ? { code: 'no-address', message: 'no address' }
     : { code: 'blocked', message: guarded.message ?? '' };
+}
+
+/** Whether an HTTPS record was asked for and none was heard of: then nobody knows what DNS advertises. */
+export function isRecordUnheard(names: Names | undefined): boolean {
+  if (names === undefined || names.services.length > 0) return false;
+  return names.lookups.some(({ kind, outcome }) => kind === 'HTTPS' && outcome === 'failed');
 }
 
 /** What came of HTTP/3 at a place, by all attempts at its addresses. */

@@ -70,6 +70,21 @@ test('a record’s place that every race left untried is judged by the race over
   assert.equal(verdictOfRaces(races({ race, h3: fails }), NO_OTHERS).code, 'h3-advertised-unreachable');
 });
 
+test('what DNS has not answered is said to be unknown, and a later race that heard it goes first', () => {
+  const lookup = { name: 'a.test', kind: 'HTTPS' as const, tookMs: 58, records: 0 };
+  const unheard: Names = { ...names, lookups: [{ ...lookup, outcome: 'failed', unanswered: true }] };
+  const heard: Names = { ...names, lookups: [{ ...lookup, outcome: 'empty' }] };
+  const asking = (own: Names) =>
+    originRace([trial([h3Failed, h2], 'h2')], { discovered: { altSvc: null, knownRoot: true, names: own } });
+  const unknown = /Whether an HTTPS record advertises it is unknown/;
+  assert.match(verdictOfRaces(races({ race: asking(unheard) }), NO_OTHERS).text, unknown);
+  const later = races({ race: asking(unheard), h3: asking(heard) });
+  assert.deepEqual(discoveredIn(later).names, heard);
+  const { code, text } = verdictOfRaces(later, NO_OTHERS);
+  assert.equal(code, 'h3-not-offered');
+  assert.doesNotMatch(text, unknown);
+});
+
 test('the gain is the comparison’s', () => {
   const compared = races({
     race: originRace([trial([h3])]),

@@ -1,8 +1,9 @@
 // What `photofinish explain` finds out about one origin, and the one rule that makes a verdict of it: discovery,
 // races in several modes, what the host cache remembers, and how other hosts fare on the same network.
 import * as v from 'valibot';
+import { isRecordUnheard } from './advertised.ts';
 import { isAllDisturbed, soundTrials } from './conclusive.ts';
-import { discoveredAlternativeSchema, namesSchema } from './discovered.ts';
+import { discoveredAlternativeSchema, type Names, namesSchema } from './discovered.ts';
 import { originSchema } from './origin.ts';
 import { ATTEMPT_ERROR_CODES, type Discovered, type OriginRace, originRaceSchema } from './outcome.ts';
 import { knownProtocolSchema } from './protocol.ts';
@@ -48,7 +49,7 @@ export const explanationSchema = v.object({
   v3: v.nullable(originRaceSchema),
   /** Mode `alt-svc`, and nothing remembered; null: no place is advertised that the others had not tried. */
   altSvc: v.nullable(originRaceSchema),
-  /** Mode `h3`, and nothing remembered; null: no advertised place was left untried by then. */
+  /** Mode `h3`, and nothing remembered; null: by then no advertised place was untried, and DNS had answered. */
   h3: v.nullable(originRaceSchema),
   /** Mode `compare`; null: the two cannot be compared, because one of them does not work. */
   compare: v.nullable(originRaceSchema),
@@ -65,10 +66,18 @@ function finished({ race, v3, altSvc, h3, compare }: Races): OriginRace[] {
   return [race, v3, altSvc, h3, compare].filter((each) => each !== null);
 }
 
-/** What the races found out beside reachability: the first that knows, the plain race before the others. */
+function hasHeardOfRecord(names: Names): boolean {
+  return names.lookups.some(({ kind }) => kind === 'HTTPS') && !isRecordUnheard(names);
+}
+
+/**
+ * What the races found out beside reachability: the first that knows, the plain race before the others. Of names, the
+ * first race that has heard of the HTTPS record too.
+ */
 export function discoveredIn(races: Races): Discovered {
   const all = finished(races).map((each) => each.discovered);
-  const names = all.find((each) => each.names !== undefined)?.names;
+  const told = all.flatMap((each) => each.names ?? []);
+  const names = told.find(hasHeardOfRecord) ?? told[0];
   const alternatives = all.find((each) => each.alternatives !== undefined)?.alternatives;
   const advertising = all.find((each) => each.altSvc !== null);
   return {

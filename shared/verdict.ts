@@ -4,6 +4,7 @@ import {
   advertisedPlaces,
   advertisementFaults,
   type Fault,
+  isRecordUnheard,
   type PlaceReached,
   placeWords,
 } from './advertised.ts';
@@ -127,9 +128,15 @@ function answeredOverTcp({ evidence }: Facts): boolean {
   return evidence.attempts.some((a) => !isH3(a) && isAnswered(a));
 }
 
+/** Says so where nobody knows what an HTTPS record may advertise. */
+function unheardWords({ discovered }: Evidence): string | null {
+  return isRecordUnheard(discovered.names) ? say('verdictRecordUnheard') : null;
+}
+
 function notOfferedFinding(facts: Facts): Finding[] {
   if (!isFailed(facts.h3) || facts.places.length > 0) return [];
-  return [{ code: 'h3-not-offered', text: notOfferedWords(facts, facts.h3) }];
+  const text = sentences(notOfferedWords(facts, facts.h3), unheardWords(facts.evidence));
+  return [{ code: 'h3-not-offered', text }];
 }
 
 /** Never what has been done: the advice would lead in a circle. */
@@ -192,6 +199,7 @@ function reachedFindings(facts: Facts): Finding[] {
     const key = withdrawn ? 'verdictWithdrawn' : 'verdictNotAdvertised';
     const text = sentences(
       say(key, { port: String(evidence.origin.port), old: oldName(evidence) }),
+      unheardWords(evidence),
       family === null ? null : say('verdictBefore', { family }),
     );
     findings.push({ code: 'h3-not-advertised', text });

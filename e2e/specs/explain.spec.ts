@@ -3,7 +3,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type Explanation, explanationSchema } from '@photofinish/shared/explanation';
-import type { RaceDocument } from '@photofinish/shared/outcome';
+import type { OriginRace, RaceDocument } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
 import { GO_MISSING } from '../go-programs.ts';
 import { type HostScript, type RunningDns, startDns } from '../origins/dns.ts';
@@ -347,4 +347,47 @@ test('a record and a header that lead to one address and port do not contradict 
   const { explanation } = await explain(origin, '--allow-private', '--ca', running.caPath, ...dns);
   expect(explanation.v3?.trials[0]?.adopted).toBe('h3');
   expect(explanation.verdict.findings.map(({ code }) => code)).not.toContain('h3-advertisement-wrong');
+});
+
+test('a place that only a record names and that stayed silent is gone to until that is proven', async ({
+  serve,
+  silence,
+  resolver,
+  explain,
+}) => {
+  const running = await serve({ page: { host: 'quiet.test', h3: false } });
+  const { origin, host, port } = running.origins.page;
+  const record = { priority: 1, target: '.', alpn: ['h3'], port: await silence() };
+  const dns = await resolver({
+    [host]: { A: ['127.0.0.1'] },
+    [`_${port}._https.${host}`]: { A: ['127.0.0.1'], HTTPS: [record] },
+  });
+  const ours = ['--allow-private', '--ca', running.caPath, '--timeout', TIMEOUT_MS, ...dns];
+  const { race, v3, verdict } = (await explain(origin, ...ours)).explanation;
+  const outcomes = (of: OriginRace | null) =>
+    of?.trials[0]?.attempts
+      .filter((a) => a.port === record.port && a.protocol === 'h3')
+      .map(({ outcome }) => outcome);
+  expect(outcomes(v3)).toEqual(['cancelled']);
+  expect(outcomes(race)).toContain('failed');
+  expect(verdict.code).toBe('h3-advertised-unreachable');
+  expect(verdict.text).toContain(`${record.port} in its HTTPS record`);
+});
+
+test('a record that DNS is too late to tell of is unknown, not missing', async ({
+  serve,
+  resolver,
+  explain,
+}) => {
+  const running = await serve({ page: { host: 'late.test', h3: false } });
+  const { origin, host, port } = running.origins.page;
+  const record = { priority: 1, target: '.', alpn: ['h3'] };
+  const dns = await resolver({
+    [host]: { A: ['127.0.0.1'] },
+    [`_${port}._https.${host}`]: { HTTPS: { records: [record], afterMs: 5000 } },
+  });
+  const { explanation } = await explain(origin, '--allow-private', '--ca', running.caPath, ...dns);
+  expect(explanation.h3?.mode).toBe('h3');
+  expect(explanation.verdict.code).toBe('h3-not-offered');
+  expect(explanation.verdict.text).toContain('Whether an HTTPS record advertises it is unknown');
 });

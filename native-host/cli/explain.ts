@@ -1,6 +1,6 @@
 // `photofinish explain`: looks a host up, races it in several modes, and says in words why HTTP/3 is used there or
 // not. Nothing remembered decides these races; what they give is filed in the host cache as the outcome of any race is.
-import { advertisedPlaces } from '@photofinish/shared/advertised';
+import { advertisedPlaces, isRecordUnheard } from '@photofinish/shared/advertised';
 import { isFailed, isH3, reachOf } from '@photofinish/shared/evidence';
 import {
   discoveredIn,
@@ -95,6 +95,11 @@ function leavesOpen(races: Races): boolean {
   return advertisedPlaces(evidenceOfRaces(races, NO_OTHERS)).some(({ reach }) => reach === 'not-tried');
 }
 
+/** Whether the races so far ended before DNS had said what its HTTPS record advertises. */
+function hasRecordUnheard(races: Races): boolean {
+  return isRecordUnheard(discoveredIn(races).names);
+}
+
 /** A dead host is not raced a second time, and what does not work is not compared: each would only time out again. */
 async function raceAll(explaining: Explaining): Promise<Races> {
   const race = await raceBy(explaining, 'race');
@@ -103,8 +108,9 @@ async function raceAll(explaining: Explaining): Promise<Races> {
   if (race.trials.every((trial) => trial.adopted === null)) return first;
   const second = { ...first, v3: await raceBy(explaining, 'v3') };
   const third = { ...second, altSvc: leavesOpen(second) ? await raceBy(explaining, 'alt-svc') : null };
-  // A place of an HTTPS record is not in Alt-Svc, and HTTP/2 may have come first where the record was followed.
-  const fourth = { ...third, h3: leavesOpen(third) ? await raceBy(explaining, 'h3') : null };
+  // A place of an HTTPS record is not in Alt-Svc, and HTTP/2 may have come first where the record was followed, or asked.
+  const isOpen = leavesOpen(third) || hasRecordUnheard(third);
+  const fourth = { ...third, h3: isOpen ? await raceBy(explaining, 'h3') : null };
   if (!isComparable(race)) return fourth;
   const compare = await raceBy(explaining, 'compare');
   explaining.file(compare);
