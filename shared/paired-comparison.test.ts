@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comparePairs, differsBetween, LEAST_PAIRS, MOST_PAIRS, type PairMs } from './paired-comparison.ts';
-import { randomNumbers, TAILS, type Tail, tailed } from './simulated-times.fixture.ts';
+import { seededRandom } from './seeded-random.fixture.ts';
+import { TAILS, type Tail, tailed } from './simulated-times.fixture.ts';
 
 const pair = (h3: number, h2: number): PairMs => ({ h3, h2 });
 const repeat = (count: number, one: PairMs): PairMs[] => Array.from({ length: count }, () => one);
@@ -33,7 +34,7 @@ function share(count: number, happens: () => boolean): number {
 
 for (const trueMs of [5, 50, 300])
   test(`two sides of ${trueMs} ms with heavy tails: a winner is named in at most 5 % of comparisons`, () => {
-    const random = randomNumbers(trueMs);
+    const random = seededRandom(trueMs);
     const named = share(4000, () => compareInTurn(trueMs, trueMs, MOST_PAIRS, random).quicker !== null);
     assert.ok(named <= 0.05, `${named}`);
   });
@@ -43,7 +44,7 @@ for (const [tail, least] of [
   ['severe', 0.8],
 ] as const)
   test(`with tails "${tail}": at most 5 % are named, and of gains of 20 % no other one`, () => {
-    const random = randomNumbers(11);
+    const random = seededRandom(11);
     const quicker = (h3Ms: number, h2Ms: number) =>
       compareInTurn(h3Ms, h2Ms, MOST_PAIRS, random, TAILS[tail]).quicker;
     const named = share(4000, () => quicker(50, 50) !== null);
@@ -55,7 +56,7 @@ for (const [tail, least] of [
   });
 
 test('of two comparisons of the same a change is told in at most 5 %, of a far other gain in 90 %', () => {
-  const random = randomNumbers(13);
+  const random = seededRandom(13);
   const changed = (h2Ms: number) =>
     share(2000, () =>
       differsBetween(compareInTurn(40, 50, MOST_PAIRS, random), compareInTurn(40, h2Ms, MOST_PAIRS, random)),
@@ -66,7 +67,7 @@ test('of two comparisons of the same a change is told in at most 5 %, of a far o
 });
 
 test('a long series is judged as a short one is, beyond what numbers hold', () => {
-  const random = randomNumbers(17);
+  const random = seededRandom(17);
   const series = (h3Ms: number, h2Ms: number) =>
     comparePairs(
       Array.from({ length: 5000 }, () =>
@@ -82,7 +83,7 @@ test('a long series is judged as a short one is, beyond what numbers hold', () =
 });
 
 test('nor does looking after every one of 60 pairs find a winner where there is none', () => {
-  const random = randomNumbers(7);
+  const random = seededRandom(7);
   const named = share(1000, () => compareInTurn(50, 50, 60, random).quicker !== null);
   assert.ok(named <= 0.05, `${named}`);
 });
@@ -93,7 +94,7 @@ for (const [h3Ms, h2Ms] of [
   [160, 200],
 ] as const)
   test(`${h3Ms} against ${h2Ms} ms is found within 15 pairs in at least 90 % of comparisons`, () => {
-    const random = randomNumbers(h2Ms);
+    const random = seededRandom(h2Ms);
     const right = h3Ms < h2Ms ? 'h3' : 'h2';
     const found = share(4000, () => compareInTurn(h3Ms, h2Ms, MOST_PAIRS, random).quicker === right);
     assert.ok(found >= 0.9, `${found}`);

@@ -17,17 +17,6 @@ export const TAILS = {
   severe: { jitter: 0.1, late: 0.1, lateMs: 20, exponent: 1 },
 } as const satisfies Record<string, Tail>;
 
-/** Mulberry32: the same numbers in every run. */
-export function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** One measured time, in milliseconds, of what truly takes `trueMs`. */
 export function tailed(
   trueMs: number,

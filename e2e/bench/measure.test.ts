@@ -1,9 +1,10 @@
 // A benchmark's verdict is only as good as its statistics; these hold them to known answers and to their own laws.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import fc from 'fast-check';
 import { measure, ratioInterval, type Side, summarise } from './measure.ts';
-import { seededRandom, shuffled } from './random.ts';
+import { shuffled } from './random.ts';
 import { formatFigure, formatResult, goalsMet } from './result.ts';
 
 const positive = fc.double({ min: 0.001, max: 1e6, noNaN: true });

@@ -1,5 +1,6 @@
 // Fills a ledger with what a heavy user has after a year, the same for the same seed: for benchmarks, specs and tests.
 // Runs in Node over fake-indexeddb and in a page of the extension; it imports nothing of Node.
+import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import '../words.ts';
 import { addCounts, NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/adoption';
 import { gainMsOf } from '@photofinish/shared/gain';
@@ -51,17 +52,6 @@ const CDNS = 200;
 const NETWORKS = ['home', 'work', 'unknown'];
 const CHUNK_ROWS = 5000;
 const H3_ADVERT = 'h3=":443"; ma=86400';
-
-/** Numbers from 0 up to 1 (Marsaglia, Xorshift RNGs, 2003). */
-function xorshift(seed: number): () => number {
-  let state = seed | 1;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) / 2 ** 32;
-  };
-}
 
 /** What an origin is like: whether it hides its protocol, and how much of it is HTTP/3. */
 interface Temper {
@@ -177,7 +167,7 @@ type Row = { readonly store: Store; readonly value: OriginRecord | DayRow | DayT
 
 /** Every row of the filling, an origin at a time, the totals at the end. */
 function* rowsOf(filling: Filling): Generator<Row> {
-  const random = xorshift(filling.seed);
+  const random = seededRandom(filling.seed);
   const totals = new Map<string, DayTotal>();
   const perSite = Math.ceil(filling.origins / filling.sites);
   const racedEvery = Math.max(1, Math.floor(filling.origins / Math.max(1, filling.raced)));

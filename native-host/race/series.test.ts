@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import { comparePairs, type PairMs } from '@photofinish/shared/paired-comparison';
-import { randomNumbers, TAILS, tailed } from '@photofinish/shared/simulated-times.fixture';
+import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
+import { TAILS, tailed } from '@photofinish/shared/simulated-times.fixture';
 import { arrange, type Overrides, race } from './race-scene.ts';
 import { raceOrigin } from './run.ts';
 import type { Script } from './virtual-time.ts';
@@ -103,7 +104,7 @@ for (const [h3Ms, h2Ms] of [
   [300, 290],
 ] as const)
   test(`whole races of ${h3Ms} against ${h2Ms} ms with heavy tails come to what the rule gives, whose rates are simulated`, async () => {
-    const random = randomNumbers(1000 * h3Ms + h2Ms);
+    const random = seededRandom(1000 * h3Ms + h2Ms);
     const time = (trueMs: number) => Math.round(1000 * tailed(trueMs, TAILS.heavy, random)) / 1000;
     let named = 0;
     for (let i = 0; i < 100; i += 1) {

@@ -1,6 +1,7 @@
 // Who is measured when: within a cell all contestants take turns, spread over its whole time in an order drawn anew for
 // each round, so that a machine that slows down slows all of them.
-import { seededRandom, shuffled } from '../../bench/random.ts';
+import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
+import { shuffled } from '../../bench/random.ts';
 import type { Cell } from './run.ts';
 
 /** What a contestant is to do in every cell. */

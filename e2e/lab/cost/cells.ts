@@ -1,6 +1,7 @@
 // What is measured: each cell is one server, one object, one load and one way to ask, and is cut into segments that are
 // spread over the whole run.
-import { type Random, shuffled } from '../../bench/random.ts';
+import type { Random } from '@photofinish/shared/seeded-random.fixture';
+import { shuffled } from '../../bench/random.ts';
 import type { Winner } from './schedule.ts';
 
 export const SERVERS = ['caddy', 'own'] as const;

@@ -1,5 +1,5 @@
 // P1's claims and the goals that stand beside them: said, measured with its interval, holds or not.
-import { type Random, seededRandom } from '../../bench/random.ts';
+import { type Random, seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import { type Estimate, type GoalClaim, type GoalRow, judgeGoal } from '../results/goal-row.ts';
 import { meanEstimate, ratioOfMeans } from '../results/intervals.ts';
 import {

@@ -1,5 +1,6 @@
 // When requests are made and what each asks for: an open loop whose gaps are exponentially distributed (P1), from a seed.
-import { type Random, shuffled } from '../../bench/random.ts';
+import type { Random } from '@photofinish/shared/seeded-random.fixture';
+import { shuffled } from '../../bench/random.ts';
 
 /** Moments in milliseconds from 0 up to `durationMs`; the gaps' mean is 1000 / `perSecond`. */
 export function exponentialMoments(perSecond: number, durationMs: number, random: Random): number[] {

@@ -1,6 +1,6 @@
 // One run from the opening of the place to its last segment, going on where an earlier one was interrupted.
 import { join, relative } from 'node:path';
-import { seededRandom } from '../../bench/random.ts';
+import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import { beginStep, heading, say } from '../../run/display.ts';
 import { TOP } from '../../scratch.ts';
 import { formatDuration } from '../duration.ts';

@@ -1,8 +1,8 @@
 // Least squares on lines that are known, and the shape of a sweep at the edges of what is claimed of it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import fc from 'fast-check';
-import { seededRandom } from '../../bench/random.ts';
 import { leastSquares, type Sweep, sweepShape } from './straight-line.ts';
 
 const near = (actual: number, expected: number, slack = 1e-9) =>

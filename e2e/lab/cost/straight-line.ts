@@ -1,6 +1,7 @@
 // Whether cost falls in a straight line with the hit ratio (P1, third test case): least squares, and what is left over.
+
+import type { Random } from '@photofinish/shared/seeded-random.fixture';
 import { resampled, resampledInterval } from '../../bench/bootstrap.ts';
-import type { Random } from '../../bench/random.ts';
 import type { Estimate } from '../results/goal-row.ts';
 
 export interface Point {

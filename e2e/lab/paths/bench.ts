@@ -1,5 +1,5 @@
 // Opens what the rows measure with: the scene, our command line on it, and contestants, each once.
-import { seededRandom } from '../../bench/random.ts';
+import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import { type Absent, type Contestant, isAbsent, type Opener } from '../contestant.ts';
 import { commandLine } from '../photofinish.ts';
 import { openScene } from '../scene.ts';

@@ -1,6 +1,6 @@
 // One figure of the paths laboratory: the samples, what is taken from them with its 95 % interval, and the claim that
 // it is held against. Pure.
-import { seededRandom } from '../../bench/random.ts';
+import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import type { Contestant, ContestantKind } from '../contestant.ts';
 import type { Bound, Estimate, GoalClaim } from '../results/goal-row.ts';
 import { exactly, meanEstimate, percentileEstimate, scaled, wilson } from '../results/intervals.ts';

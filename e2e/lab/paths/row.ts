@@ -1,5 +1,5 @@
 // What a row of the paths laboratory is, and what it measures with.
-import type { Random } from '../../bench/random.ts';
+import type { Random } from '@photofinish/shared/seeded-random.fixture';
 import type { Shape } from '../../network/shape.ts';
 import type { Contestant, Opener } from '../contestant.ts';
 import type { CommandLine } from '../photofinish.ts';

@@ -1,7 +1,8 @@
 // What a run's trials come to, by cell and contestant: the one place where trials become figures, so that tables, goals,
 // plots and files all say the same.
+
+import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import { statistics } from '@photofinish/shared/statistics';
-import { seededRandom } from '../../bench/random.ts';
 import type { AdoptionRun, Cell, CellResult, ContestantInfo } from '../adoption/run.ts';
 import { type LabTrial, type TimeKey, timesOf } from '../trial.ts';
 import type { Estimate } from './goal-row.ts';

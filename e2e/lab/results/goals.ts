@@ -1,6 +1,6 @@
 // What a run of `adoption` has to show, judged: against the paper's figures, and against the paper's code as it was
 // measured in the same minutes.
-import { seededRandom } from '../../bench/random.ts';
+import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import type { Cell } from '../adoption/run.ts';
 import { DEADLINE_MS, type TimeKey, timesOf } from '../trial.ts';
 import { type Derived, delayCells, type Figures, lossCells, missesOf } from './figures.ts';

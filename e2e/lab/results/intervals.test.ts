@@ -1,8 +1,8 @@
 // Intervals against published examples, and where trials agree, are few, or none hit.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import fc from 'fast-check';
-import { seededRandom } from '../../bench/random.ts';
 import {
   type Count,
   meanEstimate,

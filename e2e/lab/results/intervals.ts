@@ -1,8 +1,9 @@
 // How sure a figure is: 95 % intervals for shares, means, percentiles and ratios, with nothing assumed of how times are
 // distributed.
+
+import type { Random } from '@photofinish/shared/seeded-random.fixture';
 import { percentile } from '@photofinish/shared/statistics';
 import { resampled, resampledInterval } from '../../bench/bootstrap.ts';
-import type { Random } from '../../bench/random.ts';
 import type { Estimate } from './goal-row.ts';
 
 /** The normal distribution's quantile for 95 % between both tails. */

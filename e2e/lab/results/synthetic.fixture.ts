@@ -1,7 +1,7 @@
 // A run as the laboratory could have measured it, made up from a seed: for the tests of what is made of a run. Its
 // figures mean nothing.
 import type { Attempt, Trial } from '@photofinish/shared/outcome';
-import { type Random, seededRandom } from '../../bench/random.ts';
+import { type Random, seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import type { DirectionReport, LinkReport } from '../../network/shape.ts';
 import type { AdoptionRun, Cell, CellResult, ContestantInfo } from '../adoption/run.ts';
 import type { LabTrial } from '../trial.ts';

@@ -2,7 +2,7 @@
 // browser closed and opened again; private windows. Every request is counted once, by what its server saw.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Report } from '@photofinish/shared/report';
-import { seededRandom } from '../../bench/random.ts';
+import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import type { Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
 import { type Tab, visitUntil } from '../../browsers/tab.ts';

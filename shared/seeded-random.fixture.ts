@@ -1,0 +1,15 @@
+// Chance that can be repeated: the same numbers in every run of one seed, which results name.
+
+/** A number in [0, 1). */
+export type Random = () => number;
+
+/** Mulberry32: 32 bits of state, plenty for orders, resampling and made-up rows. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
