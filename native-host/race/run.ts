@@ -209,9 +209,9 @@ async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>>
 
 /**
  * Races one origin. `compare` gives two trials a pair, each of one protocol alone, and ends when they have decided; every
- * other mode gives `trials`. With memory `full` what one trial taught counts in the next. A name without a place to connect to gives `error` and
- * no trials. An abort ends everything at once: the finished trials stay, the one under way is left out, and `error` is
- * `cancelled`. Rejects only when a contender cannot be loaded.
+ * other mode gives `trials`. With memory `full` what one trial taught counts in the next. A name without a place to
+ * connect to gives `error` and no trials. An abort ends everything at once: the finished trials stay, the one under way is
+ * left out, and `error` is `cancelled`. Rejects only when a contender cannot be loaded.
  */
 export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
   const { clock } = options;
