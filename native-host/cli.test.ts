@@ -12,6 +12,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket as TcpSocket } from 'node:net';
@@ -497,6 +498,33 @@ test('a cache path that cannot be one is named', async (t) => {
   assert.equal(result.code, 1);
   assert.equal(result.stdout, '');
   assert.match(result.stderr, /^photofinish: cache-unavailable: /);
+});
+
+test("no command renames, changes or deletes a file that is not the helper's", async (t) => {
+  const home = newHome(t);
+  const file = join(home, 'letter.txt');
+  writeFileSync(file, 'Dear Anna, '.repeat(500), { mode: 0o644 });
+  const before = readdirSync(home);
+  for (const args of [
+    ['list'],
+    ['show', 'a.test'],
+    ['forget', 'a.test'],
+    ['clear', '--yes'],
+    ['clear', '--json', '--yes'],
+  ]) {
+    const { code, stdout, stderr } = await photofinish(['cache', ...args, '--cache', file], home);
+    assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+    assert.match(stderr, /^photofinish: not-a-cache: .*letter\.txt .*is no SQLite database\n$/);
+  }
+  mkdirSync(join(home, '.config/photofinish'), { recursive: true });
+  writeFileSync(join(home, '.config/photofinish/config.json'), JSON.stringify({ cache: file }), {
+    mode: 0o600,
+  });
+  const { stdout } = await photofinish(['doctor'], home);
+  assert.match(stdout, /!! +cache +\S+letter\.txt cannot be used.*no SQLite\s+database\s+Move that file/s);
+  assert.deepEqual(readdirSync(home), [...before, '.config'].toSorted());
+  assert.equal(readFileSync(file, 'utf8'), 'Dear Anna, '.repeat(500));
+  assert.equal(statSync(file).mode & 0o777, 0o644);
 });
 
 test('doctor without any browser says what to do: exit 1', async (t) => {

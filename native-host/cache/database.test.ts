@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { type TestContext, test } from 'node:test';
 import type { Origin } from '@photofinish/shared/origin';
 import { systemClock } from '../race/clock.ts';
 import { openDatabase } from './database.ts';
+import { whyNotOurs } from './own-file.ts';
 import { observation } from './samples.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { type HostCache, openHostCache } from './store.ts';
@@ -86,17 +87,61 @@ function sitesIn(cache: HostCache): Set<string> {
   return new Set(cache.show(A).uses.map((use) => use.site));
 }
 
-test('a file of garbage is kept aside and a new one begun, saying so', async (t) => {
+test('a file of ours that is garbage is kept aside and a new one begun, saying so', async (t) => {
   const path = join(await folder(t), 'cache.db');
-  writeFileSync(path, 'this is no database, but it is long enough to be looked at'.repeat(100));
+  open(path).close();
+  const garbage = readFileSync(path).fill('this is no database', 100);
+  writeFileSync(path, garbage);
   const said: string[] = [];
   const cache = open(path, said);
   assert.equal(cache.observe('home', 'chromium', sightings(1)), 1);
   assert.equal(cache.stats().store, 'sqlite');
-  const aside = readdirSync(join(path, '..')).filter((name) => name.startsWith('cache.db.corrupt-'));
+  const aside = readdirSync(join(path, '..')).filter((name) =>
+    /^cache\.db\.corrupt-[^-]*-[^-]*-[^-]*$/.test(name),
+  );
   assert.equal(aside.length, 1);
-  assert.match(readFileSync(join(path, '..', aside[0] ?? ''), 'utf8'), /^this is no database/);
+  assert.deepEqual(readFileSync(join(path, '..', aside[0] ?? '')), garbage);
   assert.match(said.join(), /corrupt/);
+});
+
+for (const [what, text] of [
+  ['of words', 'Dear diary, '.repeat(1000)],
+  ['of one word', 'x'],
+  ["of SQLite's that is garbage behind its head", `SQLite format 3\0${'\0'.repeat(84)}${'x'.repeat(8192)}`],
+] as const)
+  test(`a file ${what} is left alone to the byte, with nothing beside it; a wipe leaves it, too`, async (t) => {
+    const directory = await folder(t);
+    const path = join(directory, 'diary.txt');
+    writeFileSync(path, text, { mode: 0o644 });
+    const cache = open(path);
+    assert.equal(cache.stats().store, 'memory');
+    assert.match(cache.stats().storeReason ?? '', /left alone/);
+    assert.throws(() => cache.wipe(), /left alone/);
+    assert.equal(readFileSync(path, 'latin1'), text);
+    assert.equal(statSync(path).mode & 0o777, 0o644);
+    assert.deepEqual(readdirSync(directory), ['diary.txt']);
+  });
+
+test('a file that turns into something else under a running helper is left alone', async (t) => {
+  const path = join(await folder(t), 'cache.db');
+  const cache = open(path);
+  cache.observe('home', 'chromium', sightings(1));
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+  rmSync(path);
+  writeFileSync(path, 'Dear diary, '.repeat(1000));
+  assert.equal(cache.observe('home', 'chromium', sightings(1)), 1);
+  assert.equal(cache.stats().store, 'memory');
+  assert.match(readFileSync(path, 'utf8'), /^Dear diary/);
+});
+
+test('a file is marked as ours before its journal is folded into it', async (t) => {
+  const path = join(await folder(t), 'cache.db');
+  const writer = write(path, 'w', 100_000);
+  await writer.until(() => writer.lines.length >= 1);
+  writer.child.kill('SIGKILL');
+  await writer.ended;
+  assert.equal(whyNotOurs(path), null);
+  assert.match(whyNotOurs(WRITER) ?? '', /no SQLite database/);
 });
 
 test('a file that turns corrupt under two running helpers is replaced once, and both go on in the new one', async (t) => {

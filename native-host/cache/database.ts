@@ -1,10 +1,11 @@
-// One SQLite file shared by several helper processes, and what becomes of trouble with it: a corrupt file is set aside
-// and begun anew, a newer or foreign one is left alone, and where no file can be had the same tables live in memory.
+// One SQLite file shared by several helper processes, and what becomes of trouble with it: a corrupt file of ours is set
+// aside and begun anew, a newer or foreign one is left alone, and where no file can be had the same tables live in memory.
 import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makePrivateDirectory } from '../private-directory.ts';
-import { foreignReason, migrate } from './schema.ts';
+import { whyNotOurs, whyNotToOpen } from './own-file.ts';
+import { foreignReason, mark, migrate } from './schema.ts';
 
 /** Result codes of sqlite3.h. */
 const SQLITE_BUSY = 5;
@@ -19,6 +20,9 @@ const BUSY_TIMEOUT_MS = 1000;
 /** Several first starts at once collide while the file turns to WAL, where SQLite does not wait by itself. */
 const OPEN_TRIES = 20;
 const OPEN_PAUSE_MS = 50;
+
+/** What stands behind the name of a file that is set aside, its journals' own endings behind that. */
+export const ASIDE = /^\.corrupt-\d{4}-\d{2}-\d{2}T\d{9}Z(-wal|-shm)?$/;
 
 /** Nothing was written; what was asked for may be asked again later. The reason is in words. */
 export class CacheUnavailable extends Error {
@@ -90,6 +94,8 @@ function createPrivately(path: string): void {
 /** Read-only, because closing a writable connection would already change another version's file. */
 function whyLeaveAlone(path: string): string | null {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return null;
+  const unlike = whyNotToOpen(path);
+  if (unlike !== null) return `the file is left alone: ${unlike}`;
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   try {
     return foreignReason(db);
@@ -101,6 +107,7 @@ function whyLeaveAlone(path: string): string | null {
 function openFile(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
+    mark(db);
     // Deleted history is overwritten, not merely unlinked.
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON');
     migrate(db);
@@ -153,7 +160,10 @@ export function openDatabase<S>(options: DatabaseOptions<S>): Database<S> {
     say(`the host cache works in memory only: ${reason} (${path})`);
   }
 
+  /** Throws for a file that is not ours to move. */
   function replaceCorrupt(was: string | null): void {
+    const foreign = whyNotOurs(path);
+    if (foreign !== null) throw new Error(`the file is left alone: ${foreign}`);
     const aside = setAside(path, was, options.epochMs());
     if (aside !== null) say(`the host cache was corrupt; it is kept as ${aside} and a new one is begun`);
   }

@@ -108,6 +108,18 @@ export function foreignReason(db: DatabaseSync): string | null {
     : null;
 }
 
+/**
+ * Marks a file that holds nothing yet as ours, at once and in the file itself: one that turns corrupt before its journal
+ * is first folded has to be known for ours, too. It must still be without WAL.
+ */
+export function mark(db: DatabaseSync): void {
+  if (
+    onlyNumber(db, 'PRAGMA application_id') === 0 &&
+    onlyNumber(db, 'SELECT count(*) FROM sqlite_schema') === 0
+  )
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+}
+
 function recordIdInSql(...key: unknown[]): bigint {
   return recordId(...(key as [Origin, string, Browser | '', string]));
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -373,12 +373,14 @@ test('a wipe leaves no host in any file', async (t) => {
   const { cache, path } = await fixture(t);
   const origin = 'https://secret-host.test' as Origin;
   cache.observe('home', 'chromium', [observation({ origin, atMs: START })]);
-  await writeFile(`${path}.corrupt-1`, 'secret-host');
+  const aside = `${path}.corrupt-2026-11-22T101112131Z`;
+  const theirs = `${path}.corrupt-notes`;
+  for (const file of [aside, `${aside}-wal`, theirs]) await writeFile(file, 'secret-host');
   assert.equal(cache.wipe(), 1);
   assert.deepEqual(cache.list(), []);
   for (const file of [path, `${path}-wal`])
     assert.equal(readFileSync(file).includes('secret-host'), false, file);
-  assert.equal(statSync(`${path}.corrupt-1`, { throwIfNoEntry: false }), undefined);
+  assert.deepEqual([aside, `${aside}-wal`, theirs].map(existsSync), [false, false, true]);
 });
 
 test('one origin is forgotten on every network and in every file, and the others stay', async (t) => {

@@ -8,7 +8,7 @@ import type { Origin } from '@photofinish/shared/origin';
 import type { CacheUse, OriginRace } from '@photofinish/shared/outcome';
 import type { Clock } from '../race/clock.ts';
 import { foldMisdirected, type Hearing, heardAltSvc } from './advertised.ts';
-import { CacheUnavailable, isDiskFull, openDatabase } from './database.ts';
+import { ASIDE, CacheUnavailable, isDiskFull, openDatabase } from './database.ts';
 import { foldRace, foldSighting } from './fold.ts';
 import { foldUse } from './fold-use.ts';
 import { forecastOf, type Recall, recallOf } from './policy.ts';
@@ -313,10 +313,10 @@ export function openHostCache(options: HostCacheOptions): HostCache {
       const wiped = wipeRows();
       emptyJournal();
       Object.assign(pending, NOTHING_COUNTED);
-      removeAside(path);
       const { store, reason } = database.store();
       if (store === 'memory' && existsSync(path))
         throw new CacheUnavailable(`only what was in memory is wiped, ${path} is left alone: ${reason}`);
+      removeAside(path);
       return wiped;
     },
     save,
@@ -327,12 +327,13 @@ export function openHostCache(options: HostCacheOptions): HostCache {
   };
 }
 
-/** Files set aside as corrupt are browsing history too. */
+/** Files set aside as corrupt are browsing history too; nothing else whose name begins alike is. */
 function removeAside(path: string): void {
   const directory = dirname(path);
-  const prefix = `${basename(path)}.corrupt-`;
+  const start = basename(path);
   try {
-    for (const name of readdirSync(directory)) if (name.startsWith(prefix)) rmSync(join(directory, name));
+    for (const name of readdirSync(directory))
+      if (name.startsWith(start) && ASIDE.test(name.slice(start.length))) rmSync(join(directory, name));
   } catch {
     // No directory: the cache is in memory and nothing was ever set aside.
   }

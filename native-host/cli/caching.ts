@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { type Origin, parseOrigin } from '@photofinish/shared/origin';
 import { alternativesOf } from '../cache/advertised.ts';
 import { CacheUnavailable } from '../cache/database.ts';
+import { whyForeign } from '../cache/own-file.ts';
 import { type HostCache, type OriginRecords, openHostCache } from '../cache/store.ts';
 import { loadSettings, SettingsError } from '../config.ts';
 import { systemClock } from '../race/clock.ts';
@@ -28,12 +29,19 @@ export function cachePath(asked: string | null): string {
   }
 }
 
-/** The cache in that file. Throws a Complaint where it cannot be used. */
+/** The cache in that file. Throws a Complaint where it cannot be used; a file of somebody else is not touched. */
 export function openCache(path: string): HostCache {
   const cache = openHostCache({ path, clock: systemClock, say: () => {} });
   const { store, storeReason } = cache.stats();
   if (store === 'sqlite') return cache;
   cache.close();
+  const foreign = whyForeign(path);
+  if (foreign !== null)
+    throw new Complaint(
+      'not-a-cache',
+      `${path} is no host cache, and is left alone: ${foreign}`,
+      EXIT_FAILED,
+    );
   throw new Complaint('cache-unavailable', `${path} cannot be used: ${storeReason}`, EXIT_FAILED);
 }
 

@@ -35,7 +35,8 @@ export type ComplaintCode =
   | 'internal'
   | 'no-browser'
   | 'not-built'
-  | 'no-addon';
+  | 'no-addon'
+  | 'not-a-cache';
 
 export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DoctorFinding as Finding } from '@photofinish/shared/doctor';
+import { whyForeign } from '../cache/own-file.ts';
 import { openHostCache } from '../cache/store.ts';
 import { defaultConfigPath, loadSettings, type Settings, SettingsError } from '../config.ts';
 import { networkKey, networkWords, UNIDENTIFIED } from '../network/key.ts';
@@ -81,6 +82,12 @@ function cacheFinding(path: string): Finding {
   const cache = openHostCache({ path, clock: systemClock });
   const { store, storeReason, origins } = cache.stats();
   cache.close();
+  const foreign = store === 'sqlite' ? null : whyForeign(path);
+  if (foreign !== null)
+    return {
+      ...unusable(`it is left alone, because ${foreign}`),
+      remedy: 'Move that file elsewhere, or name another with "cache" in the settings file.',
+    };
   if (store !== 'sqlite') return unusable(storeReason);
   const counted = `${origins} ${origins === 1 ? 'origin' : 'origins'}`;
   return { ...base, state: 'ok', text: `${path}, ${counted}`, remedy: null };

@@ -200,11 +200,62 @@ test('uninstall leaves files that are not ours', (t) => {
   assert.ok(existsSync(manifest) && existsSync(launcher.path));
 });
 
-test('uninstall removes a broken manifest under our own name', (t) => {
+for (const [what, text] of [
+  ['is broken', '{'],
+  [
+    'leads to a program of somebody else',
+    '{"name":"org.photofinish.host","path":"/bin/true","type":"stdio","allowed_extensions":[]}',
+  ],
+  ['leads nowhere, and has other words', '{"name":"org.photofinish.host","path":"/gone","type":"stdio"}'],
+] as const)
+  test(`uninstall leaves a manifest under our own name that ${what}, and says so`, (t) => {
+    const directories = newHome(t, [PROFILES.chromium]);
+    run(ALL, directories);
+    const manifest = join(directories.home, MANIFESTS.chromium);
+    writeFileSync(manifest, text);
+    const [result] = uninstall({ ...ALL, browsers: ['chromium'] }, directories, LINUX).browsers;
+    assert.equal(result?.state, 'skipped');
+    assert.match(result?.reason ?? '', /stays/);
+    assert.equal(readFileSync(manifest, 'utf8'), text);
+  });
+
+test('uninstall removes a manifest whose launcher went before it, or lies elsewhere', (t) => {
+  const directories = newHome(t, [PROFILES.chromium, PROFILES.brave]);
+  const { launcher } = run(ALL, directories);
+  const elsewhere = join(directories.home, 'earlier-host');
+  writeFileSync(elsewhere, readFileSync(launcher.path));
+  for (const [name, path] of [
+    ['chromium', '/gone/host'],
+    ['brave', elsewhere],
+  ] as const) {
+    const manifest = join(directories.home, MANIFESTS[name]);
+    writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(launcher.path, path));
+  }
+  const result = uninstall(ALL, directories, LINUX);
+  assert.deepEqual([stateOf(result, 'chromium'), stateOf(result, 'brave')], ['removed', 'removed']);
+});
+
+test('uninstall leaves a launcher that somebody changed', (t) => {
   const directories = newHome(t, [PROFILES.chromium]);
-  run(ALL, directories);
-  writeFileSync(join(directories.home, MANIFESTS.chromium), '{');
-  assert.equal(stateOf(uninstall(ALL, directories, LINUX), 'chromium'), 'removed');
+  const { launcher } = run(ALL, directories);
+  const changed = readFileSync(launcher.path, 'utf8').replace('exec ', 'umask 077\nexec ');
+  writeFileSync(launcher.path, changed);
+  const result = uninstall(ALL, directories, LINUX);
+  assert.deepEqual([result.launcher.state, result.launcherReason], ['kept', 'the file there is not ours']);
+  assert.equal(readFileSync(launcher.path, 'utf8'), changed);
+});
+
+test('a directory where a copy of the helper would lie is neither filled nor removed', (t) => {
+  const directories = newHome(t, [PROFILES.chromium]);
+  const { launcher } = run(ALL, directories);
+  const theirs = join(dirname(launcher.path), 'helper', 'notes.txt');
+  mkdirSync(dirname(theirs));
+  writeFileSync(theirs, 'mine');
+  const copied = { ...LAUNCHER, copy: [{ from: import.meta.dirname, at: '' }] };
+  const result = install(planInstall(ALL, copied, directories, existsSync), LINUX);
+  assert.match(result.launcherReason ?? '', /in the way/);
+  assert.equal(uninstall(ALL, directories, LINUX).launcher.state, 'removed');
+  assert.equal(readFileSync(theirs, 'utf8'), 'mine');
 });
 
 test('what another program put there is neither replaced nor removed', (t) => {

@@ -3,8 +3,8 @@ import { HOST_NAME } from '@photofinish/shared/wire';
 import type { Browser, BrowserName, UserDirectories } from './browser.ts';
 import { browsersOf } from './browsers.ts';
 import { parseLauncher } from './launcher.ts';
-import type { Disk, Machine } from './machine.ts';
-import { parseManifest } from './manifest.ts';
+import { type Disk, type Machine, pathsOf } from './machine.ts';
+import { MANIFEST_DESCRIPTION, parseManifest } from './manifest.ts';
 import {
   copyDirectory,
   type InstallPlan,
@@ -86,6 +86,11 @@ function writeManifest({ browser, text, note }: PlannedManifest, machine: Machin
   }
 }
 
+/** Whether a place for the copy is free, or holds an earlier copy. */
+function mayFill({ directory, main }: NonNullable<InstallPlan['copy']>, disk: Disk): boolean {
+  return disk.kindOf(directory) === 'nothing' || disk.kindOf(main) === 'file';
+}
+
 /**
  * Writes the launcher, a copy of the helper before it if that is planned, and then every manifest and its key; without a
  * launcher no manifest is written.
@@ -100,7 +105,11 @@ export function install(plan: InstallPlan, machine: Machine): InstallResult {
   try {
     if (disk.kindOf(path) !== 'nothing' && parseLauncher(disk.read(path), platform) === null)
       throw new Error('a file that is not ours is in the way; remove it first');
-    if (plan.copy !== null) disk.fill(plan.copy.directory, plan.copy.parts);
+    if (plan.copy !== null) {
+      if (!mayFill(plan.copy, disk))
+        throw new Error(`${plan.copy.directory} is not ours and in the way; remove it first`);
+      disk.fill(plan.copy.directory, plan.copy.parts);
+    }
     disk.write(path, text, LAUNCHER_MODE);
   } catch (error) {
     launcherReason = reasonOf(error);
@@ -117,16 +126,33 @@ export function install(plan: InstallPlan, machine: Machine): InstallResult {
   };
 }
 
+/**
+ * Why a manifest is not one that this installation wrote, in words; null: it is. It names our host and leads to our
+ * launcher, wherever that lies, or to the place of one that is gone.
+ */
+function whyNotWritten(path: string, launcher: string, { disk, platform }: Machine): string | null {
+  const parsed = parseManifest(disk.read(path));
+  if ('error' in parsed) return `${parsed.error}, so install did not write it like this; remove it yourself`;
+  const { manifest } = parsed;
+  if (manifest.name !== HOST_NAME) return 'it is not ours';
+  if (manifest.path === launcher) return null;
+  const kind = disk.kindOf(manifest.path);
+  if (kind === 'nothing' && manifest.description === MANIFEST_DESCRIPTION) return null;
+  if (kind === 'file' && parseLauncher(disk.read(manifest.path), platform) !== null) return null;
+  return `it leads to ${manifest.path}, which is no launcher of ours`;
+}
+
 /** Removes the key even when the manifest it names is gone, and the manifest even when no key names it. */
-function removeManifest(browser: Browser, machine: Machine): BrowserResult {
+function removeManifest(browser: Browser, launcher: string, machine: Machine): BrowserResult {
   const { disk, registry } = machine;
   const { manifest, registryKey } = browser;
   const present = disk.kindOf(manifest) !== 'nothing';
   const named = registryKey === null ? null : (registry?.read(registryKey) ?? null);
   if (!present && named === null) return resultFor(browser, manifest, 'skipped', 'nothing was installed');
   try {
-    if (present && !isOurManifest(manifest, disk))
-      return resultFor(browser, manifest, 'skipped', 'the manifest there is not ours');
+    const foreign = present ? whyNotWritten(manifest, launcher, machine) : null;
+    if (foreign !== null)
+      return resultFor(browser, manifest, 'skipped', `the manifest ${manifest} stays: ${foreign}`);
     if (registryKey !== null && leadsElsewhere(registryKey, machine))
       return resultFor(browser, manifest, 'skipped', `the manifest that ${registryKey} names is not ours`);
     if (registryKey !== null && named !== null) registry?.remove(registryKey);
@@ -154,7 +180,7 @@ function shared(result: BrowserResult, all: readonly Browser[]): BrowserResult {
   return { ...result, reason };
 }
 
-/** Removes manifests, keys and launcher of ours, nothing else; the launcher stays while another browser uses it. */
+/** Removes the manifests, keys and launcher that `install` wrote, nothing else; the launcher stays while another browser uses it. */
 export function uninstall(
   request: InstallRequest,
   directories: UserDirectories,
@@ -163,10 +189,10 @@ export function uninstall(
   const { disk, platform } = machine;
   const exists = (path: string): boolean => disk.kindOf(path) !== 'nothing';
   const all = browsersOf(directories);
-  const browsers = targetsOf(request, directories, exists).map(({ browser }) =>
-    shared(removeManifest(browser, machine), all),
-  );
   const path = launcherPath(request, directories);
+  const browsers = targetsOf(request, directories, exists).map(({ browser }) =>
+    shared(removeManifest(browser, path, machine), all),
+  );
   const kept = (reason: string | null): InstallResult => ({
     launcher: { path, state: 'kept' },
     launcherReason: reason,
@@ -174,10 +200,12 @@ export function uninstall(
   });
   try {
     if (!exists(path)) return kept(null);
-    if (parseLauncher(disk.read(path), platform) === null) return kept('the file there is not ours');
+    const launcher = parseLauncher(disk.read(path), platform);
+    if (launcher === null) return kept('the file there is not ours');
     if (stillNeeded(path, directories, disk)) return kept('other browsers still use it');
     disk.remove(path);
-    disk.removeTree(copyDirectory(request, directories));
+    const copy = copyDirectory(request, directories);
+    if (launcher.main.startsWith(copy + pathsOf(platform).sep)) disk.removeTree(copy);
     for (const directory of ownDirectories(request, directories)) disk.removeIfEmpty(directory);
     return { launcher: { path, state: 'removed' }, launcherReason: null, browsers };
   } catch (error) {

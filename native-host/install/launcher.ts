@@ -64,8 +64,13 @@ const SHELL_WORD = `'((?:[^']|'\\\\'')*)'`;
 const SHELL_CALL = new RegExp(`\\nexec ${SHELL_WORD} ${SHELL_WORD}(?: --config ${SHELL_WORD})? -- "\\$@"\\n`);
 const BATCH_CALL = /\r\n"([^"]*)" "([^"]*)"(?: --config "([^"]*)")? -- %\*\r\n/;
 
-/** What a launcher of ours runs; null if the text is not one. */
+/** What a launcher of ours runs; null if the text is not one, to the letter: somebody who changed it means to keep it. */
 export function parseLauncher(text: string, platform: Platform): Launcher | null {
+  const launcher = callIn(text, platform);
+  return launcher !== null && launcherText(launcher, platform) === text ? launcher : null;
+}
+
+function callIn(text: string, platform: Platform): Launcher | null {
   const windows = platform === 'win32';
   if (!text.includes(windows ? `\r\nrem ${MARK}\r\n` : `\n# ${MARK}\n`)) return null;
   const match = (windows ? BATCH_CALL : SHELL_CALL).exec(text);

@@ -4,9 +4,13 @@ import * as v from 'valibot';
 import type { BrowserFamily } from './browser.ts';
 
 export const MANIFEST_FILE = `${HOST_NAME}.json`;
+/** By which a manifest is known whose launcher is gone. */
+export const MANIFEST_DESCRIPTION =
+  'Photofinish helper: races HTTP/3 against HTTP/2 and remembers the outcome.';
 
 const hostManifestSchema = v.object({
   name: v.string(),
+  description: v.optional(v.string()),
   path: v.string(),
   type: v.literal('stdio'),
   allowed_origins: v.optional(v.array(v.string())),
@@ -22,7 +26,7 @@ export function manifestText(
 ): string {
   const manifest = {
     name: HOST_NAME,
-    description: 'Photofinish helper: races HTTP/3 against HTTP/2 and remembers the outcome.',
+    description: MANIFEST_DESCRIPTION,
     path: launcher,
     type: 'stdio',
     ...(family === 'chromium'

@@ -39,7 +39,12 @@ export interface Helper extends Launcher {
 
 export interface InstallPlan {
   /** The copy of the helper to make first; null for none. */
-  readonly copy: { readonly directory: string; readonly parts: readonly Part[] } | null;
+  readonly copy: {
+    readonly directory: string;
+    /** The helper's entry in it. */
+    readonly main: string;
+    readonly parts: readonly Part[];
+  } | null;
   readonly launcher: { readonly path: string; readonly text: string };
   readonly manifests: readonly PlannedManifest[];
   readonly skipped: readonly { readonly browser: Browser; readonly reason: string }[];
@@ -134,7 +139,7 @@ export function planInstall(
     }
   }
   return {
-    copy: parts === null ? null : { directory, parts },
+    copy: parts === null ? null : { directory, main, parts },
     launcher: { path, text: launcherText({ ...helper, main }, directories.platform) },
     manifests,
     skipped,
