@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import {
-  insecureReason,
-  isCidr,
-  loadSettings,
-  SettingsError,
-  type SettingsErrorCode,
-  splitHostPort,
-} from './config.ts';
+import { isCidr, loadSettings, SettingsError, type SettingsErrorCode, splitHostPort } from './config.ts';
 
 async function folder(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
@@ -129,12 +123,39 @@ test('a file that group or others can write is refused, and so is one in a direc
   loadSettings({ path: join(directory, 'config.json') });
 });
 
-test("only the user's and root's own files are believed", () => {
-  const directory = { mode: 0o755 };
-  assert.equal(insecureReason({ uid: 1000, mode: 0o600 }, directory, 1000), null);
-  assert.equal(insecureReason({ uid: 0, mode: 0o644 }, directory, 1000), null);
-  assert.match(insecureReason({ uid: 1001, mode: 0o600 }, directory, 1000) ?? '', /another user/);
-  assert.equal(insecureReason({ uid: 7, mode: 0o666 }, directory, undefined), null);
+test('a link is judged by where it leads, and by where it lies', async (t) => {
+  const directory = await folder(t);
+  const [open, closed] = ['open', 'closed'].map((name) => join(directory, name)) as [string, string];
+  for (const place of [open, closed]) mkdirSync(place);
+  file(open, '{}');
+  file(closed, '{}');
+  chmodSync(open, 0o777);
+  symlinkSync(join(open, 'config.json'), join(closed, 'link.json'));
+  symlinkSync(join(closed, 'config.json'), join(open, 'link.json'));
+  symlinkSync(open, join(closed, 'linked'));
+  for (const path of [join(closed, 'link.json'), join(open, 'link.json'), join(closed, 'linked/config.json')])
+    assert.throws(
+      () => loadSettings({ path }),
+      refused('config-insecure', /others can write its directory/),
+      path,
+    );
+  chmodSync(open, 0o755);
+  assert.equal(loadSettings({ path: join(closed, 'link.json') }).source, join(closed, 'link.json'));
+});
+
+test('a directory above that others can write is refused, too', async (t) => {
+  const directory = await folder(t);
+  mkdirSync(join(directory, 'inner'));
+  const path = file(join(directory, 'inner'), '{}');
+  chmodSync(directory, 0o777);
+  assert.throws(() => loadSettings({ path }), refused('config-insecure', /others can write its directory/));
+});
+
+test('what is no regular file is refused at once, and is not waited for', async (t) => {
+  const directory = await folder(t);
+  const path = join(directory, 'config.json');
+  execFileSync('mkfifo', [path]);
+  assert.throws(() => loadSettings({ path }), refused('config-insecure', /not a regular file/));
 });
 
 test('address ranges and host:port as people write them', () => {

@@ -1,8 +1,9 @@
 // The helper's settings: one JSON file and nothing else, because a message from the browser must never be able to
 // loosen the guard or point the helper at another cache.
-import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
+import { insecureFile, insecurePath, NotRegularFile, openRegular } from './secure-path.ts';
 import { userHome } from './user-home.ts';
 
 export interface Settings {
@@ -111,32 +112,11 @@ export function defaultCachePath(env: Environment = process.env): string {
   return join(xdg(env.XDG_STATE_HOME, '.local/state'), 'photofinish', 'cache.db');
 }
 
-const GROUP_OR_OTHERS_WRITE = 0o022;
-const OTHERS_WRITE = 0o002;
-const STICKY = 0o1000;
-
-/**
- * Why a file of that owner and mode is refused, null when it is fine: only its owner, who is the user or root, may
- * write it, and nobody else may put another in its place. `uid` undefined: the system has no such modes.
- */
-export function insecureReason(
-  file: Pick<Stats, 'uid' | 'mode'>,
-  directory: Pick<Stats, 'mode'>,
-  uid: number | undefined,
-): string | null {
-  if (uid === undefined) return null;
-  if (file.uid !== uid && file.uid !== 0) return 'it belongs to another user';
-  if ((file.mode & GROUP_OR_OTHERS_WRITE) !== 0) return 'others can write it; run: chmod go-w on it';
-  if ((directory.mode & OTHERS_WRITE) !== 0 && (directory.mode & STICKY) === 0)
-    return 'others can write its directory; run: chmod o-w on that';
-  return null;
-}
-
 /** The text of a file that passed; judged by the open file, so that nothing can be swapped in between. */
 function readSecurely(file: string): string {
-  const fd = openSync(file, 'r');
+  const fd = openRegular(file, constants.O_RDONLY);
   try {
-    const reason = insecureReason(fstatSync(fd), statSync(dirname(file)), process.getuid?.());
+    const reason = insecureFile(fstatSync(fd)) ?? insecurePath(file);
     if (reason !== null) throw new SettingsError('config-insecure', `${file} is refused: ${reason}`);
     return readFileSync(fd, 'utf8');
   } finally {
@@ -174,6 +154,7 @@ export function loadSettings(query: SettingsQuery = {}): Settings {
     text = readSecurely(file);
   } catch (error) {
     if (error instanceof SettingsError) throw error;
+    if (error instanceof NotRegularFile) throw new SettingsError('config-insecure', error.message);
     // A HOME such as /dev/null, as service users have, is no directory and so holds no settings either.
     const missing = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
     if (!missing || query.path !== undefined)

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,4 +45,19 @@ test('a host has one digest per salt', () => {
   assert.equal(log(1).digest('a.test'), log(1).digest('a.test'));
   assert.notEqual(log(1).digest('a.test'), log(2).digest('a.test'));
   assert.match(log(1).digest('a.test'), /^[0-9a-f]{16}$/);
+});
+
+test('a pipe or a directory of everybody is no place for a log, and is not waited for', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const pipe = join(directory, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const open = join(directory, 'open');
+  mkdirSync(open);
+  chmodSync(open, 0o777);
+  const said = t.mock.method(process.stderr, 'write', () => true);
+  for (const path of [pipe, join(open, 'helper.log')])
+    openLog({ path, salt: Buffer.alloc(32), clock: { epochMs: () => 0 } }).write('start');
+  assert.equal(said.mock.callCount(), 2);
+  assert.deepEqual(readdirSync(open), []);
 });

@@ -1,9 +1,19 @@
 // The helper's log: what it did and what went wrong, one JSON line each. It is browsing history, so hosts stand in it
 // only as salted digests, and the file is the user's alone.
-import { appendFileSync, chmodSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { makePrivateDirectory } from './private-directory.ts';
 import type { Clock } from './race/clock.ts';
+import { foreignOwner, insecurePath, openRegular } from './secure-path.ts';
 
 /** A longer log is put aside once, over the one put aside before. */
 const MAX_LOG_BYTES = 1024 * 1024;
@@ -27,10 +37,20 @@ export interface LogOptions {
 }
 
 function appendPrivately(path: string, line: string): void {
+  const reason = insecurePath(path);
+  if (reason !== null) throw new Error(reason);
   makePrivateDirectory(dirname(path));
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
-  appendFileSync(path, line, { mode: 0o600 });
-  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+  const fd = openRegular(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600);
+  try {
+    const stat = fstatSync(fd);
+    const foreign = foreignOwner(stat);
+    if (foreign !== null) throw new Error(foreign);
+    if ((stat.mode & 0o077) !== 0) fchmodSync(fd, 0o600);
+    writeSync(fd, line);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 export function openLog({ path, salt, clock }: LogOptions): Log {

@@ -53,8 +53,10 @@ function settingsOf(config: string | undefined): Settings {
 
 function serve(settings: Settings, caller: Caller): void {
   const clock = systemClock;
-  const salt = readSalt(saltPath(settings.cachePath));
+  const aboutSalt: string[] = [];
+  const salt = readSalt(saltPath(settings.cachePath), (message) => aboutSalt.push(message));
   const log = openLog({ path: settings.logsPath, salt, clock });
+  for (const message of aboutSalt) log.write('salt', { message });
   const cache = openHostCache({
     path: settings.cachePath,
     clock,

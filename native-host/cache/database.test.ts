@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -192,6 +202,34 @@ test("another program's database is left alone", async (t) => {
   const before = readFileSync(path);
   assert.match(open(path).stats().storeReason ?? '', /another program/);
   assert.deepEqual(readFileSync(path), before);
+});
+
+test('a directory that others can write, a pipe, and a file of another user are not trusted', async (t) => {
+  const directory = await folder(t);
+  const shared = join(directory, 'shared');
+  mkdirSync(shared);
+  chmodSync(shared, 0o777);
+  symlinkSync(join(shared, 'cache.db'), join(directory, 'dangling.db'));
+  symlinkSync(shared, join(directory, 'link'));
+  const pipe = join(directory, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  execFileSync('mkfifo', [join(directory, 'beside.db-wal')]);
+  const table: [string, RegExp][] = [
+    [join(shared, 'cache.db'), /others can write its directory/],
+    [join(shared, 'deep', 'cache.db'), /others can write its directory/],
+    [join(directory, 'link', 'cache.db'), /others can write its directory/],
+    [join(directory, 'dangling.db'), /leads nowhere/],
+    [pipe, /not a regular file/],
+    [join(directory, 'beside.db'), /beside\.db-wal is not trusted: it is not a regular file/],
+  ];
+  for (const [path, words] of table) {
+    const { store, storeReason } = open(path).stats();
+    assert.equal(store, 'memory', path);
+    assert.match(storeReason ?? '', words);
+  }
+  assert.deepEqual(readdirSync(shared), []);
+  chmodSync(shared, 0o1777);
+  assert.equal(open(join(shared, 'cache.db')).stats().store, 'sqlite');
 });
 
 test('where no file can be made the cache works in memory and says why', async (t) => {

@@ -3,7 +3,9 @@
 import { chmodSync, closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { asidePath } from '../aside.ts';
 import { makePrivateDirectory } from '../private-directory.ts';
+import { foreignOwner, insecurePath, irregularReason } from '../secure-path.ts';
 import { whyNotOurs, whyNotToOpen } from './own-file.ts';
 import { foreignReason, mark, migrate } from './schema.ts';
 
@@ -20,9 +22,6 @@ const BUSY_TIMEOUT_MS = 1000;
 /** Several first starts at once collide while the file turns to WAL, where SQLite does not wait by itself. */
 const OPEN_TRIES = 20;
 const OPEN_PAUSE_MS = 50;
-
-/** What stands behind the name of a file that is set aside, its journals' own endings behind that. */
-export const ASIDE = /^\.corrupt-\d{4}-\d{2}-\d{2}T\d{9}Z(-wal|-shm)?$/;
 
 /** Nothing was written; what was asked for may be asked again later. The reason is in words. */
 export class CacheUnavailable extends Error {
@@ -91,6 +90,21 @@ function createPrivately(path: string): void {
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
 
+/** What SQLite opens by name beside the file itself, and we lock. */
+const BESIDE = ['', '-wal', '-shm', '.lock'];
+
+/** SQLite opens by name and waits for pipes, so what the names lead to is judged before. */
+function whyNotTrusted(path: string): string | null {
+  const reason = insecurePath(path);
+  if (reason !== null) return `the file is not trusted: ${reason}`;
+  for (const file of BESIDE.map((suffix) => path + suffix)) {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    const wrong = stat === undefined ? null : (irregularReason(file) ?? foreignOwner(stat));
+    if (wrong !== null) return `${file} is not trusted: ${wrong}`;
+  }
+  return null;
+}
+
 /** Read-only, because closing a writable connection would already change another version's file. */
 function whyLeaveAlone(path: string): string | null {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return null;
@@ -128,7 +142,7 @@ function setAside(path: string, corrupt: string | null, epochMs: number): string
     chmodSync(`${path}.lock`, 0o600);
     lock.exec('BEGIN EXCLUSIVE');
     if (corrupt === null || identity(path) !== corrupt) return null;
-    const aside = `${path}.corrupt-${new Date(epochMs).toISOString().replaceAll(/[:.]/g, '')}`;
+    const aside = asidePath(path, epochMs);
     for (const suffix of ['-wal', '-shm', ''])
       if (identity(path + suffix) !== null) renameSync(path + suffix, aside + suffix);
     return aside;
@@ -169,7 +183,7 @@ export function openDatabase<S>(options: DatabaseOptions<S>): Database<S> {
   }
 
   function tryFile(): void {
-    const leaveAlone = whyLeaveAlone(path);
+    const leaveAlone = whyNotTrusted(path) ?? whyLeaveAlone(path);
     if (leaveAlone !== null) {
       useMemory(leaveAlone);
       return;

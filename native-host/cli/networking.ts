@@ -73,7 +73,8 @@ function networksText(networks: readonly Listed[], paint: Paint): string {
 
 async function list(path: string, json: boolean, terminal: Terminal): Promise<number> {
   // Looking must not make a file.
-  const current = await currentNetwork(keptSalt(saltPath(path)));
+  const kept = keptSalt(saltPath(path));
+  const current = await currentNetwork(kept.state === 'kept' ? kept.salt : null);
   const cache = existsSync(path) ? openCache(path) : null;
   const networks = listedNetworks(cache, current);
   cache?.close();

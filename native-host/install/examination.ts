@@ -12,6 +12,7 @@ import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
 import { whyNotWritable } from '../private-directory.ts';
 import { systemClock } from '../race/clock.ts';
+import { insecurePath, irregularReason } from '../secure-path.ts';
 import { readTrust } from '../trust.ts';
 import { userHome } from '../user-home.ts';
 import { PROGRAM } from '../version.ts';
@@ -48,7 +49,10 @@ function configFinding(path: string | null): { finding: Finding; settings: Setti
 async function settingsProblems({ ca, logsPath }: Settings): Promise<Finding[]> {
   const base = { subject: SUBJECT, check: 'config', state: 'problem' } as const;
   const trust = await readTrust(ca);
-  const unwritable = logsPath === null ? null : whyNotWritable(dirname(logsPath));
+  const unwritable =
+    logsPath === null
+      ? null
+      : (insecurePath(logsPath) ?? irregularReason(logsPath) ?? whyNotWritable(dirname(logsPath)));
   return [
     ...(trust.ok ? [] : [{ ...base, text: trust.message, remedy: 'Correct "ca" in the settings file.' }]),
     ...(unwritable === null
@@ -57,7 +61,7 @@ async function settingsProblems({ ca, logsPath }: Settings): Promise<Finding[]> 
           {
             ...base,
             text: `the log ${logsPath} cannot be written: ${unwritable}`,
-            remedy: 'Make its directory writable, or change "logs" in the settings file.',
+            remedy: 'Make its directory writable for you alone, or change "logs" in the settings file.',
           },
         ]),
   ];
@@ -70,11 +74,11 @@ function cacheFinding(path: string): Finding {
     state: 'problem',
     text: `${path} cannot be used, so nothing will be remembered: ${reason}`,
     remedy:
-      'Make the file and its directory writable, free disk space, or, if the file is newer, update the helper.',
+      'Make the file and its directory writable for you alone, free disk space, or, if the file is newer, update the helper.',
   });
   // Looking must not create it.
   if (!existsSync(path)) {
-    const reason = whyNotWritable(dirname(path));
+    const reason = insecurePath(path) ?? whyNotWritable(dirname(path));
     return reason === null
       ? { ...base, state: 'ok', text: `${path} will be created when it is needed`, remedy: null }
       : unusable(reason);
@@ -106,14 +110,22 @@ async function networkFinding(cachePath: string): Promise<Finding> {
   const base = { subject: SUBJECT, check: 'network' } as const;
   // Looking must not create the salt.
   const saltFile = saltPath(cachePath);
-  const salt = keptSalt(saltFile);
-  if (salt === null && existsSync(saltFile))
+  const kept = keptSalt(saltFile);
+  if (kept.state === 'unusable' && kept.mendable)
+    return {
+      ...base,
+      state: 'note',
+      text: `${saltFile} is replaced at the helper's next start (${kept.reason}); networks count as new ones then`,
+      remedy: null,
+    };
+  if (kept.state === 'unusable')
     return {
       ...base,
       state: 'problem',
-      text: `${saltFile} cannot be used, so every start of the helper takes this network for another one`,
-      remedy: 'Make the file readable for you, or remove it: a new one is made.',
+      text: `${saltFile} cannot be used, so every start of the helper takes this network for another one: ${kept.reason}`,
+      remedy: 'Do what the reason says, or remove the file: a new one is made.',
     };
+  const salt = kept.state === 'kept' ? kept.salt : null;
   const source = systemSource(process.platform, systemClock);
   const network = watchNetwork({
     source,
