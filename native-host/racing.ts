@@ -13,6 +13,7 @@ import { openDiscovering } from './discover/discovery.ts';
 import { openDns } from './discover/dns.ts';
 import type { AddressPolicy } from './guard.ts';
 import { loadQuicAddon } from './quic/addon.ts';
+import { boundedVerdict } from './race/bounded-record.ts';
 import type { Clock } from './race/clock.ts';
 import type { Contenders } from './race/drive.ts';
 import { h2Contender } from './race/h2.ts';
@@ -96,7 +97,7 @@ function besideOthers(parts: RacingParts, race: OriginRace): OriginRace {
   const h3 = reachOf(evidenceOfRace(race).attempts.filter(isH3));
   if (!isFailed(h3) || !isUnanswered(h3)) return race;
   const heeding = { ...race, otherHosts: parts.cache.udpEvidence(race.network, race.origin) };
-  return { ...heeding, verdict: verdictOf(evidenceOfRace(heeding)) };
+  return { ...heeding, verdict: boundedVerdict(verdictOf(evidenceOfRace(heeding))) };
 }
 
 /**

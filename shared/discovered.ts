@@ -1,6 +1,19 @@
 // What was learnt about an origin besides whether it could be reached, and from where: DNS answers, HTTPS records,
 // alternatives. Carried by outcomes, shown by `explain`, judged by verdicts.
 import * as v from 'valibot';
+import {
+  list,
+  MAX_ADDRESS_CHARS,
+  MAX_ADDRESSES,
+  MAX_ALPN_CHARS,
+  MAX_ALPNS,
+  MAX_DNS_NAME_CHARS,
+  MAX_HINTS,
+  MAX_LOOKUPS,
+  MAX_MESSAGE_CHARS,
+  MAX_SERVICES,
+  text,
+} from './bounds.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const seconds = v.pipe(v.number(), v.finite(), v.minValue(0));
@@ -13,8 +26,8 @@ export type AddressSource = (typeof ADDRESS_SOURCES)[number];
 
 export const discoveredAddressSchema = v.object({
   /** The name that the address belongs to. */
-  host: v.string(),
-  address: v.string(),
+  host: text(MAX_DNS_NAME_CHARS),
+  address: text(MAX_ADDRESS_CHARS),
   source: v.picklist(ADDRESS_SOURCES),
   /** Null where nothing expires: pins and literals. */
   ttlSeconds: v.nullable(seconds),
@@ -24,15 +37,15 @@ export type DiscoveredAddress = v.InferOutput<typeof discoveredAddressSchema>;
 /** An HTTPS record (RFC 9460); priority 0 is AliasMode and carries nothing but its target. */
 export const serviceRecordSchema = v.object({
   /** The name whose record it is. */
-  owner: v.string(),
+  owner: text(MAX_DNS_NAME_CHARS),
   priority: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)),
   /** The TargetName, `.` written out as the owner's name. */
-  target: v.string(),
-  alpn: v.array(v.string()),
+  target: text(MAX_DNS_NAME_CHARS),
+  alpn: list(text(MAX_ALPN_CHARS), MAX_ALPNS),
   noDefaultAlpn: v.boolean(),
   port: v.nullable(port),
-  ipv4Hints: v.array(v.string()),
-  ipv6Hints: v.array(v.string()),
+  ipv4Hints: list(text(MAX_ADDRESS_CHARS), MAX_HINTS),
+  ipv6Hints: list(text(MAX_ADDRESS_CHARS), MAX_HINTS),
   /** Whether it carries an ECH configuration. */
   ech: v.boolean(),
   /** It must be ignored: a key that is mandatory is not known to us (RFC 9460 section 8). */
@@ -43,9 +56,9 @@ export type ServiceRecord = v.InferOutput<typeof serviceRecordSchema>;
 
 /** An alternative service (RFC 7838 section 2) and who named it. */
 export const discoveredAlternativeSchema = v.object({
-  alpn: v.string(),
+  alpn: text(MAX_ALPN_CHARS),
   /** Empty: the origin's own host. */
-  host: v.string(),
+  host: text(MAX_DNS_NAME_CHARS),
   port,
   persist: v.boolean(),
   /** How long it was still good for when it was used or received. */
@@ -57,13 +70,13 @@ export type DiscoveredAlternative = v.InferOutput<typeof discoveredAlternativeSc
 
 /** One DNS question and what became of it. */
 export const lookupSchema = v.object({
-  name: v.string(),
+  name: text(MAX_DNS_NAME_CHARS),
   kind: v.picklist(['A', 'AAAA', 'HTTPS']),
   tookMs: ms,
   outcome: v.picklist(['answered', 'empty', 'failed']),
   records: count,
   /** With `failed`: why. */
-  message: v.optional(v.string()),
+  message: v.optional(text(MAX_MESSAGE_CHARS)),
   /** With `failed`: the race was over before anybody had answered. */
   unanswered: v.optional(v.boolean()),
 });
@@ -71,8 +84,8 @@ export type Lookup = v.InferOutput<typeof lookupSchema>;
 
 /** What DNS gave, in the order in which it came. */
 export const namesSchema = v.object({
-  addresses: v.array(discoveredAddressSchema),
-  services: v.array(serviceRecordSchema),
-  lookups: v.array(lookupSchema),
+  addresses: list(discoveredAddressSchema, MAX_ADDRESSES),
+  services: list(serviceRecordSchema, MAX_SERVICES),
+  lookups: list(lookupSchema, MAX_LOOKUPS),
 });
 export type Names = v.InferOutput<typeof namesSchema>;

@@ -1,6 +1,10 @@
 // What the doctor finds: one step of one browser's installation, or of what all browsers share. Printed by the command,
 // and shown by the extension's pages when the helper answers.
 import * as v from 'valibot';
+import { MAX_LABEL_CHARS, text } from './bounds.ts';
+
+/** A path may stand in it, and what a program printed. */
+export const MAX_FINDING_CHARS = 16_384;
 
 export const CHECKS = [
   'manifest',
@@ -17,12 +21,12 @@ export type Check = (typeof CHECKS)[number];
 
 export const findingSchema = v.object({
   /** A browser's title, or a title for what all browsers share. */
-  subject: v.string(),
+  subject: text(MAX_LABEL_CHARS),
   check: v.picklist(CHECKS),
   /** `problem` makes the doctor fail; `note` is only worth knowing. */
   state: v.picklist(['ok', 'problem', 'note']),
-  text: v.string(),
+  text: text(MAX_FINDING_CHARS),
   /** What to do; null when there is nothing to do. */
-  remedy: v.nullable(v.string()),
+  remedy: v.nullable(text(MAX_FINDING_CHARS)),
 });
 export type DoctorFinding = Readonly<v.InferOutput<typeof findingSchema>>;

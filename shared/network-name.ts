@@ -30,7 +30,7 @@ export const networkNameSchema = v.pipe(
 /** A network as the helper knows it; `name` is null until the user gives one. */
 export const namedNetworkSchema = v.object({
   network: v.pipe(v.string(), v.minLength(1), v.maxLength(64)),
-  name: v.nullable(v.string()),
+  name: v.nullable(v.pipe(v.string(), v.maxLength(4 * MAX_NETWORK_NAME_CHARS))),
   /** Whether the machine is on it now. */
   current: v.boolean(),
 });

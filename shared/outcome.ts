@@ -1,6 +1,18 @@
 // What a race gives: attempts, trials, summaries, and the document `photofinish race --json` prints.
 // The helper makes these, the extension and the report read them; the names are the field's own (RFC 8305, HEv3 draft).
 import * as v from 'valibot';
+import {
+  list,
+  MAX_ADDRESS_CHARS,
+  MAX_ALTERNATIVES,
+  MAX_ATTEMPTS,
+  MAX_DNS_NAME_CHARS,
+  MAX_KEPT_ALT_SVC_CHARS,
+  MAX_LABEL_CHARS,
+  MAX_MESSAGE_CHARS,
+  MAX_TRIALS,
+  text,
+} from './bounds.ts';
 import { discoveredAlternativeSchema, namesSchema } from './discovered.ts';
 import { originSchema } from './origin.ts';
 import { knownProtocolSchema } from './protocol.ts';
@@ -56,7 +68,7 @@ export type CertificateReason = (typeof CERTIFICATE_REASONS)[number];
 
 export const attemptErrorSchema = v.object({
   code: v.picklist(ATTEMPT_ERROR_CODES),
-  message: v.string(),
+  message: text(MAX_MESSAGE_CHARS),
   /** With `certificate-invalid`. */
   reason: v.optional(v.picklist(CERTIFICATE_REASONS)),
   /** Of a look-up: this machine was too late to hear an answer, so that none proves nothing. */
@@ -65,11 +77,11 @@ export const attemptErrorSchema = v.object({
    * The code that ended it on the wire, by its registered name: a TLS alert (RFC 8446 section 6), or an error code of
    * QUIC, HTTP/3 or HTTP/2.
    */
-  wireCode: v.optional(v.string()),
+  wireCode: v.optional(text(MAX_LABEL_CHARS)),
   /** This side ended the connection, because the peer broke the protocol; absent: the peer did, or nobody. */
   endedBy: v.optional(v.literal('client')),
   /** With `misdirected`: the Alt-Svc field of that answer, which is not to be heeded (RFC 7838 section 6). */
-  ignoredAltSvc: v.optional(v.string()),
+  ignoredAltSvc: v.optional(text(MAX_MESSAGE_CHARS)),
 });
 export type AttemptError = v.InferOutput<typeof attemptErrorSchema>;
 
@@ -86,10 +98,10 @@ export type Disturbance = (typeof DISTURBANCES)[number];
 /** Times are milliseconds from the start of the trial; null: it did not come to that. */
 export const attemptSchema = v.object({
   protocol: knownProtocolSchema,
-  address: v.string(),
+  address: text(MAX_ADDRESS_CHARS),
   port: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)),
   /** The name that the address belongs to, where that is not the origin's own host. */
-  host: v.optional(v.string()),
+  host: v.optional(text(MAX_DNS_NAME_CHARS)),
   /** Who named the place; absent: the origin itself. */
   source: v.optional(v.picklist(['https-record', 'alt-svc'])),
   /** The one fresh QUIC attempt beside an unanswered one. */
@@ -124,7 +136,7 @@ export const trialSchema = v.object({
   lateMs: v.optional(ms),
   /** This machine was so late that the trial is no evidence, or its times are none; absent: it was not. */
   disturbed: v.optional(v.picklist(DISTURBANCES)),
-  attempts: v.array(attemptSchema),
+  attempts: list(attemptSchema, MAX_ATTEMPTS),
 });
 export type Trial = v.InferOutput<typeof trialSchema>;
 
@@ -197,7 +209,7 @@ export type AltSvcSource = (typeof ALT_SVC_SOURCES)[number];
 
 /** What the origin's answers said, apart from whether it was reachable. */
 export const discoveredSchema = v.object({
-  altSvc: v.nullable(v.string()),
+  altSvc: v.nullable(text(MAX_KEPT_ALT_SVC_CHARS)),
   /** Absent: a header, or remembered. */
   altSvcSource: v.optional(v.picklist(ALT_SVC_SOURCES)),
   /** Whether the chain ends in a publicly known root; browsers refuse QUIC otherwise. Null: no handshake finished. */
@@ -205,7 +217,7 @@ export const discoveredSchema = v.object({
   /** What DNS gave; absent in records from before it was kept. */
   names: v.optional(namesSchema),
   /** Alternatives that were used or received, newest last. */
-  alternatives: v.optional(v.array(discoveredAlternativeSchema)),
+  alternatives: v.optional(list(discoveredAlternativeSchema, MAX_ALTERNATIVES)),
 });
 export type Discovered = v.InferOutput<typeof discoveredSchema>;
 
@@ -218,17 +230,28 @@ export const networkEvidenceSchema = v.object({
 });
 export type NetworkEvidence = v.InferOutput<typeof networkEvidenceSchema>;
 
+export const leftOutSchema = v.object({
+  addresses: count,
+  services: count,
+  lookups: count,
+  /** Of all trials together. */
+  attempts: count,
+});
+export type LeftOut = v.InferOutput<typeof leftOutSchema>;
+
 export const originRaceSchema = v.object({
   origin: originSchema,
-  network: v.string(),
+  network: text(MAX_LABEL_CHARS),
   mode: v.picklist(MODES),
   memory: v.picklist(MEMORIES),
   startDelayMs: ms,
   /** When the first trial began, milliseconds since the epoch; at most what a `Date` can say. */
   atMs: v.pipe(ms, v.maxValue(8.64e15)),
-  trials: v.array(trialSchema),
+  trials: list(trialSchema, MAX_TRIALS),
   summary: summarySchema,
   discovered: discoveredSchema,
+  /** How many of what was found and attempted the record leaves out, because there were too many; absent: none. */
+  leftOut: v.optional(leftOutSchema),
   /** How other hosts of the host cache fare over HTTP/3 on this network; absent without memory of them. */
   otherHosts: v.optional(networkEvidenceSchema),
   verdict: verdictSchema,

@@ -2,6 +2,7 @@
 // from it, the extension builds it from its ledger, and CSV and HTML are only other dresses of the same document.
 import * as v from 'valibot';
 import { adoptionSchema } from './adoption.ts';
+import { list, MAX_LABEL_CHARS, text } from './bounds.ts';
 import { browserSchema } from './observation.ts';
 import { originSchema, siteSchema } from './origin.ts';
 import { originRaceSchema } from './outcome.ts';
@@ -15,6 +16,12 @@ const instant = v.pipe(v.string(), v.isoTimestamp(), v.regex(/(?:Z|[+-]\d\d:\d\d
 /** A ratio as its two counts, so that a reader can judge it. */
 const ratio = v.object({ hits: count, of: count });
 
+/** What the extension's records can hold, and more: it keeps 200,000 origins and 10,000 races. */
+const MAX_SITES = 200_000;
+const MAX_ORIGINS = 200_000;
+const MAX_RACES = 10_000;
+const MAX_NETWORKS = 10_000;
+
 /** What of BCP 47 browsers name their catalogs by. */
 const LANGUAGE_TAG = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
 
@@ -27,13 +34,13 @@ export const reportOriginSchema = v.object({
   /** Network answers whose protocol the site hides. */
   hidden: count,
   verdict: verdictSchema,
-  races: v.array(originRaceSchema),
+  races: list(originRaceSchema, MAX_RACES),
 });
 export type ReportOrigin = v.InferOutput<typeof reportOriginSchema>;
 
 export const reportSiteSchema = v.object({
   site: siteSchema,
-  origins: v.array(reportOriginSchema),
+  origins: list(reportOriginSchema, MAX_ORIGINS),
   adoption: v.object({
     byRequest: adoptionSchema,
     byOrigin: adoptionSchema,
@@ -51,15 +58,17 @@ export const reportSchema = v.object({
   schema: v.literal(REPORT_SCHEMA),
   createdAt: instant,
   period: v.object({ from: instant, to: instant }),
-  browser: v.object({ name: browserSchema, version: v.string() }),
+  browser: v.object({ name: browserSchema, version: text(MAX_LABEL_CHARS) }),
   /** The label of the network the helper saw, or `unknown` without a helper. */
-  network: v.string(),
+  network: text(MAX_LABEL_CHARS),
   /** Every network that what is counted here came over; absent in reports from before it was kept. */
-  networks: v.optional(v.array(v.string())),
+  networks: v.optional(list(text(MAX_LABEL_CHARS), MAX_NETWORKS)),
   /** What the user calls networks, by their labels; only in reports that were asked to have it. */
-  networkNames: v.optional(v.record(v.string(), v.string())),
+  networkNames: v.optional(
+    v.pipe(v.record(text(MAX_LABEL_CHARS), text(MAX_LABEL_CHARS)), v.maxEntries(MAX_NETWORKS)),
+  ),
   /** The language of the verdicts (a BCP 47 tag); absent: English. */
   language: v.optional(v.pipe(v.string(), v.regex(LANGUAGE_TAG))),
-  sites: v.array(reportSiteSchema),
+  sites: list(reportSiteSchema, MAX_SITES),
 });
 export type Report = v.InferOutput<typeof reportSchema>;

@@ -1,5 +1,6 @@
 // The shape of a verdict, apart from the rules that reach it, so that outcomes can carry one.
 import * as v from 'valibot';
+import { list, MAX_VERDICT_CHARS, text } from './bounds.ts';
 
 /** Why an origin was, or was not, reached over HTTP/3; append-only. */
 export const VERDICT_CODES = [
@@ -21,8 +22,11 @@ export type VerdictCode = (typeof VERDICT_CODES)[number];
 export const verdictSchema = v.object({
   code: v.picklist(VERDICT_CODES),
   /** One or two sentences: what is, why, what to do. */
-  text: v.string(),
+  text: text(MAX_VERDICT_CHARS),
   /** Every other verdict that also holds. */
-  findings: v.array(v.object({ code: v.picklist(VERDICT_CODES), text: v.string() })),
+  findings: list(
+    v.object({ code: v.picklist(VERDICT_CODES), text: text(MAX_VERDICT_CHARS) }),
+    VERDICT_CODES.length,
+  ),
 });
 export type Verdict = v.InferOutput<typeof verdictSchema>;

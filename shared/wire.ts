@@ -1,7 +1,8 @@
 // The native port's language: every message that may cross between extension and helper, its schema, its limits and
 // the one table of error codes. Framing (length and JSON) is the helper's business; browsers do theirs themselves.
 import * as v from 'valibot';
-import { findingSchema } from './doctor.ts';
+import { list, MAX_LABEL_CHARS, text } from './bounds.ts';
+import { findingSchema, MAX_FINDING_CHARS } from './doctor.ts';
 import { forecastSchema } from './forecast.ts';
 import { namedNetworkSchema, networkNameSchema } from './network-name.ts';
 import { browserSchema, observationSchema } from './observation.ts';
@@ -19,6 +20,11 @@ export const MAX_INBOUND_BYTES = 1024 * 1024;
 export const MAX_START_DELAY_MS = 1000;
 /** Larger replies travel as chunks; browsers close the port at 1 MB. */
 export const MAX_REPLY_BYTES = 512 * 1024;
+/** The chunks of one reply together. 500 forecasts are under 200 KiB, the largest race by its schema under 3 MiB. */
+export const MAX_WHOLE_REPLY_BYTES = 4 * 1024 * 1024;
+/** In one reply. */
+const MAX_NETWORKS = 10_000;
+const MAX_FINDINGS = 256;
 
 /** Every error a helper can answer with. Append-only: codes are never renamed or reused. */
 export const WIRE_ERRORS = {
@@ -37,6 +43,8 @@ export const WIRE_ERRORS = {
   'cache-unavailable': 'the host cache cannot be used',
   internal: 'the helper failed; its log says where',
   'bad-network': 'that network cannot be named',
+  'bad-reply': 'the helper made a reply that does not fit its schema, and withheld it; please report it',
+  'reply-too-large': 'the reply is too large for the port',
 } as const;
 export type WireErrorCode = keyof typeof WIRE_ERRORS;
 
@@ -106,7 +114,7 @@ export const statsSchema = v.object({
   type: v.literal('stats'),
   /** `sqlite`, or `memory` with the reason when the file cannot be used. */
   store: v.picklist(['sqlite', 'memory']),
-  storeReason: v.nullable(v.string()),
+  storeReason: v.nullable(text(MAX_FINDING_CHARS)),
   origins: count,
   /** Forecast look-ups, and those that found a fresh entry (P1's hit ratio). */
   lookups: count,
@@ -118,7 +126,7 @@ export const statsSchema = v.object({
   /** Of those, the ones that adopted anything, and those in which it was the remembered protocol. */
   raceScored: v.optional(count),
   raceRight: v.optional(count),
-  network: v.string(),
+  network: text(MAX_LABEL_CHARS),
 });
 export type Stats = v.InferOutput<typeof statsSchema>;
 
@@ -127,9 +135,9 @@ export const replySchema = v.variant('type', [
   v.object({
     id: idSchema,
     type: v.literal('forecast'),
-    forecasts: v.array(forecastSchema),
+    forecasts: list(forecastSchema, MAX_FORECAST_ORIGINS),
     /** The label of the network they hold on, so that a change of network is noticed at the next navigation. */
-    network: v.optional(v.string()),
+    network: v.optional(text(MAX_LABEL_CHARS)),
   }),
   progressSchema,
   /** One element of the document `photofinish.race/1`. */
@@ -139,17 +147,23 @@ export const replySchema = v.variant('type', [
   v.object({ id: idSchema, type: v.literal('cancel'), cancelled: v.boolean() }),
   statsSchema,
   v.object({ id: idSchema, type: v.literal('wipe'), wiped: count }),
-  v.object({ id: idSchema, type: v.literal('doctor'), findings: v.array(findingSchema) }),
+  v.object({ id: idSchema, type: v.literal('doctor'), findings: list(findingSchema, MAX_FINDINGS) }),
   /** Every network with a name, and the current one where it could be told from others, named or not. */
-  v.object({ id: idSchema, type: v.literal('networks'), networks: v.array(namedNetworkSchema) }),
+  v.object({ id: idSchema, type: v.literal('networks'), networks: list(namedNetworkSchema, MAX_NETWORKS) }),
   v.object({
     /** 0 when the request could not be read. */
     id: idSchema,
     type: v.literal('error'),
     code: v.picklist(Object.keys(WIRE_ERRORS) as WireErrorCode[]),
-    message: v.string(),
+    message: text(MAX_FINDING_CHARS),
   }),
-  v.object({ id: idSchema, type: v.literal('chunk'), seq: count, last: v.boolean(), data: v.string() }),
+  v.object({
+    id: idSchema,
+    type: v.literal('chunk'),
+    seq: count,
+    last: v.boolean(),
+    data: text(MAX_REPLY_BYTES),
+  }),
 ]);
 /** What the helper may send. */
 export type Reply = v.InferOutput<typeof replySchema>;

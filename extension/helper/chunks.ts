@@ -1,10 +1,7 @@
 // Puts long replies together again. The helper cuts what browsers would refuse to carry in one message.
-import type { Reply } from '@photofinish/shared/wire';
+import { MAX_WHOLE_REPLY_BYTES, type Reply } from '@photofinish/shared/wire';
 
 type Chunk = Extract<Reply, { type: 'chunk' }>;
-
-/** No reply of ours comes near it: 500 forecasts are under 200 KiB, a long race under 1 MiB. */
-export const MAX_REASSEMBLED_CHARS = 16 * 1024 * 1024;
 
 export type Reassembled =
   | { readonly state: 'more' }
@@ -18,8 +15,9 @@ export function createReassembly(): (chunk: Chunk) => Reassembled {
   return ({ seq, last, data }) => {
     if (seq !== parts.length)
       return { state: 'broken', why: `received chunk ${seq} instead of ${parts.length}` };
+    // A character is a byte at least.
     chars += data.length;
-    if (chars > MAX_REASSEMBLED_CHARS) return { state: 'broken', why: 'the reply is too long' };
+    if (chars > MAX_WHOLE_REPLY_BYTES) return { state: 'broken', why: 'the reply is too long' };
     parts.push(data);
     if (!last) return { state: 'more' };
     try {

@@ -18,9 +18,18 @@ interface Waiter {
 export interface PendingReplies {
   /** The reply to `id`; rejects with a HelperError. */
   expect(id: number, options: AskOptions): Promise<Answer>;
-  /** Takes a message in; a string says how it broke the wire. A reply that nobody waits for any more is dropped. */
-  take(reply: Reply): string | null;
+  /**
+   * Takes a message in; a string says that the wire itself is broken. A reply that is broken fails its own request alone,
+   * one that nobody waits for any more is dropped.
+   */
+  take(message: unknown): string | null;
   rejectAll(error: HelperError): void;
+}
+
+/** Which request a message answers that is no reply; null where it does not say. */
+function idOf(message: unknown): number | null {
+  const id = typeof message === 'object' && message !== null && 'id' in message ? message.id : null;
+  return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : null;
 }
 
 export function createPendingReplies(
@@ -43,17 +52,28 @@ export function createPendingReplies(
     waiters.delete(id);
   };
 
-  const takeChunk = (waiter: Waiter, chunk: Chunk): string | null => {
+  const fail = (id: number, why: string): void => {
+    const waiter = waiters.get(id);
+    finish(id);
+    waiter?.reject(new HelperError('helper-bad-reply', why));
+  };
+
+  const takeChunk = (waiter: Waiter, chunk: Chunk): null => {
     waiter.reassemble ??= newReassembly();
     const result = waiter.reassemble(chunk);
     if (result.state === 'more') return null;
-    if (result.state === 'broken') return result.why;
+    if (result.state === 'broken') {
+      fail(chunk.id, result.why);
+      return null;
+    }
     const whole = v.safeParse(replySchema, result.message);
-    if (!whole.success || whole.output.type === 'chunk') return 'the helper sent chunks that make no reply';
-    return take(whole.output);
+    if (whole.success && whole.output.type !== 'chunk' && whole.output.id === chunk.id)
+      takeReply(whole.output);
+    else fail(chunk.id, 'the helper sent chunks that make no reply');
+    return null;
   };
 
-  const take = (reply: Reply): string | null => {
+  const takeReply = (reply: Reply): string | null => {
     const waiter = waiters.get(reply.id);
     if (waiter === undefined) {
       // Id 0 names no request of ours after hello: the helper could not read what we sent.
@@ -69,6 +89,15 @@ export function createPendingReplies(
     finish(reply.id);
     if (reply.type === 'error') waiter.reject(new HelperError(reply.code, reply.message));
     else waiter.resolve(reply);
+    return null;
+  };
+
+  const take = (message: unknown): string | null => {
+    const parsed = v.safeParse(replySchema, message);
+    if (parsed.success) return takeReply(parsed.output);
+    const id = idOf(message);
+    if (id === null) return 'the helper sent an invalid message';
+    fail(id, 'the helper sent an invalid reply');
     return null;
   };
 

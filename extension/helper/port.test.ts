@@ -1,7 +1,7 @@
 import '../words.fixture.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WIRE_PROTOCOL } from '@photofinish/shared/wire';
+import { MAX_REPLY_BYTES, MAX_WHOLE_REPLY_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/wire';
 import type { HelperState } from '../messages.ts';
 import { HelperError } from './failure.ts';
 import { createHelperPort, type NativePort } from './port.ts';
@@ -192,26 +192,70 @@ test('a reply in chunks is put together', async () => {
 });
 
 for (const [name, message] of Object.entries({
-  'not an object': 'stray output',
-  'of no known type': { id: 1, type: 'surprise' },
-  'a chunk out of order': { id: 1, type: 'chunk', seq: 1, last: false, data: '{' },
-  'chunks that make no JSON': { id: 1, type: 'chunk', seq: 0, last: true, data: '{' },
+  'of no known type': { type: 'surprise' },
+  'null in place of a number': { ...STATS, origins: null },
+  'a code that is not known': { type: 'error', code: 'of-tomorrow', message: '' },
+  'a chunk out of order': { type: 'chunk', seq: 1, last: false, data: '{' },
+  'chunks that make no JSON': { type: 'chunk', seq: 0, last: true, data: '{' },
+  'chunks of somebody else’s reply': {
+    type: 'chunk',
+    seq: 0,
+    last: true,
+    data: JSON.stringify({ ...STATS, id: 2 }),
+  },
   'chunks inside chunks': {
-    id: 1,
     type: 'chunk',
     seq: 0,
     last: true,
     data: JSON.stringify({ id: 1, type: 'chunk', seq: 0, last: true, data: '' }),
   },
 }))
+  test(`a broken reply fails its own request alone: ${name}`, async () => {
+    const b = bench();
+    b.port.connect();
+    await b.receive(HELLO);
+    const [first, second] = [ask(b), ask(b)];
+    await b.receive({ ...message, id: first.id });
+    await assert.rejects(first.reply, code('helper-bad-reply'));
+    assert.equal(b.port.state.state, 'ready');
+    await b.receive({ ...STATS, id: second.id });
+    assert.equal((await second.reply).type, 'stats');
+    assert.equal(b.connects(), 1);
+  });
+
+test('a reply that is longer than any by the schema fails its own request, and its rest is dropped', async () => {
+  const b = bench();
+  b.port.connect();
+  await b.receive(HELLO);
+  const { id, reply } = ask(b);
+  const data = 'x'.repeat(MAX_REPLY_BYTES);
+  for (let seq = 0; seq <= MAX_WHOLE_REPLY_BYTES / data.length + 2; seq += 1)
+    await b.receive({ id, type: 'chunk', seq, last: false, data });
+  await assert.rejects(reply, code('helper-bad-reply'));
+  assert.equal(b.port.state.state, 'ready');
+});
+
+for (const [name, message] of Object.entries({
+  'not an object': 'stray output',
+  'without an id': { type: 'stats' },
+  'an error about no request': { id: 0, type: 'error', code: 'bad-json', message: 'not JSON' },
+}))
   test(`a message that breaks the wire ends the connection: ${name}`, async () => {
     const b = bench();
     b.port.connect();
+    await b.receive(HELLO);
     const { reply } = ask(b);
     await b.receive(message);
     await assert.rejects(reply, code('helper-bad-reply'));
     assert.equal(b.port.state.state, 'crashed');
   });
+
+test('a hello that is broken ends the connection', async () => {
+  const b = bench();
+  b.port.connect();
+  await b.receive({ ...HELLO, program: '' });
+  assert.equal(b.port.state.state, 'crashed');
+});
 
 test('a reply that nobody waits for any more is dropped', async () => {
   const b = bench();

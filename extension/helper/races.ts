@@ -46,6 +46,9 @@ const WORDS: Partial<Record<HelperError['code'], WordKey>> = {
   'helper-missing': 'popupRaceHelperMissing',
   'helper-disconnected': 'popupRaceHelperGone',
   'race-failed': 'popupRaceHelperFailed',
+  'bad-reply': 'popupRaceBadReply',
+  'helper-bad-reply': 'popupRaceBadReply',
+  'reply-too-large': 'popupRaceReplyTooLarge',
 };
 
 function wordsOf({ code, message }: HelperError): string {

@@ -14,6 +14,7 @@ import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
 import { codeHint } from './codes.ts';
 import { whyNotFirst } from './first-visit.ts';
+import { leftOutWords } from './left-out.ts';
 import { type NetworkNames, NO_NAMES, networkLabel } from './network-names.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
@@ -104,6 +105,7 @@ function namesSection({ names, race }: Explanation, paint: Paint): string[] {
     ...(found.length === 0 ? lines(none) : rows(['ADDRESS', 'NAME', 'FROM', 'VALID FOR'], found, paint)),
     ...lines(...services.map(serviceWords)),
     ...lines(...lookups.filter(({ outcome }) => outcome !== 'answered').map(lookupWords)),
+    ...lines(...leftOutWords(race)),
   ];
 }
 

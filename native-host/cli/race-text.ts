@@ -5,6 +5,7 @@ import type { AttemptError, CacheUse, OriginRace, RaceDocument, Trial } from '@p
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
 import { comparisonOf, wholePairs } from '@photofinish/shared/race-pairs';
 import { codeHint } from './codes.ts';
+import { leftOutWords } from './left-out.ts';
 import { type NetworkNames, NO_NAMES, networkLabel } from './network-names.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
@@ -142,6 +143,7 @@ function details(race: OriginRace, paint: Paint): string[] {
     ...head,
     ...drawPhotoFinish(race, paint),
     ...(cache === null ? [] : wrapped(cache, INDENT)),
+    ...leftOutWords(race).flatMap((words) => wrapped(words, INDENT)),
     ...wrapped(printable(verdict.text), INDENT),
     ...verdict.findings.flatMap((finding) => wrapped(`Also: ${printable(finding.text)}`, INDENT)),
     ...wrapped(`What this means: ${codeHint(verdict.code)}`, INDENT).map((line) => paint('dim', line)),

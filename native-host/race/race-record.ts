@@ -3,6 +3,7 @@ import type { DiscoveredAlternative, Names } from '@photofinish/shared/discovere
 import type { AttemptError, Discovered, OriginRace } from '@photofinish/shared/outcome';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict';
 import { rounded } from './attempt-run.ts';
+import { boundedRace, boundedVerdict } from './bounded-record.ts';
 import type { DrivenTrial } from './drive.ts';
 import { type Decision, headStartMs } from './plan.ts';
 import { discoveredAlternatives, type Remembered } from './remembered.ts';
@@ -75,7 +76,7 @@ export function recordOf(raced: Raced): OriginRace {
   const { options, done, error } = raced;
   const trials = done.map((d) => d.trial);
   const cache = options.memory === 'full' ? cacheUseOf(options.mode, trials, raced.decisions) : null;
-  const race: Omit<OriginRace, 'verdict'> = {
+  const race = boundedRace({
     origin: options.origin.origin,
     network: options.network,
     mode: options.mode,
@@ -86,6 +87,6 @@ export function recordOf(raced: Raced): OriginRace {
     summary: { ...summaryOf(options.mode, trials, options.pairs), ...(cache !== null && { cache }) },
     discovered: discoveredBy(raced),
     ...(error !== null && { error }),
-  };
-  return { ...race, verdict: verdictOf(evidenceOfRace(race)) };
+  });
+  return { ...race, verdict: boundedVerdict(verdictOf(evidenceOfRace(race))) };
 }

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_INBOUND_BYTES, MAX_REPLY_BYTES, type Reply } from '@photofinish/shared/wire';
+import {
+  MAX_INBOUND_BYTES,
+  MAX_REPLY_BYTES,
+  MAX_WHOLE_REPLY_BYTES,
+  type Reply,
+} from '@photofinish/shared/wire';
 import fc from 'fast-check';
 import { createDeframer, frame, framesOf, type Inbound } from './framing.ts';
 
@@ -107,6 +112,15 @@ test('a reply up to the limit is one frame; over it, chunks that no frame of exc
   assert.ok(frames.length > 1);
   for (const bytes of frames) assert.ok(bytes.length - 4 <= MAX_REPLY_BYTES);
   assert.deepEqual(joined(received(frames)), over);
+});
+
+test('a reply that the other side would not put together is an error in its place', () => {
+  const room = MAX_WHOLE_REPLY_BYTES - Buffer.byteLength(JSON.stringify(reply('')));
+  assert.deepEqual(joined(received(framesOf(reply('a'.repeat(room))))), reply('a'.repeat(room)));
+  const [only, ...rest] = received(framesOf(reply('a'.repeat(room + 1))));
+  assert.deepEqual(rest, []);
+  assert.ok(only?.type === 'error');
+  assert.deepEqual([only.id, only.code], [Number.MAX_SAFE_INTEGER, 'reply-too-large']);
 });
 
 test('chunks of whatever text: within the limit in bytes, joined again, no surrogate pair cut', () => {

@@ -1,6 +1,12 @@
 // Native messaging's framing, pure: a 32-bit little-endian length and JSON in UTF-8, cut and joined wherever the pipe
 // likes. Replies over the limit travel as chunks, because browsers close the port at 1 MB.
-import { MAX_INBOUND_BYTES, MAX_REPLY_BYTES, type Reply } from '@photofinish/shared/wire';
+import {
+  MAX_INBOUND_BYTES,
+  MAX_REPLY_BYTES,
+  MAX_WHOLE_REPLY_BYTES,
+  type Reply,
+  WIRE_ERRORS,
+} from '@photofinish/shared/wire';
 
 const LENGTH_BYTES = 4;
 
@@ -112,9 +118,16 @@ function slices(text: string, maxBytes: number): string[] {
   return out;
 }
 
-/** The frames a reply travels in: one, or `chunk`s of its JSON text when it is over `maxBytes`. */
+/**
+ * The frames a reply travels in: one, or `chunk`s of its JSON text when it is over `maxBytes`. One that nobody would put
+ * together again is answered with an error in its place.
+ */
 export function framesOf(reply: Reply, maxBytes: number = MAX_REPLY_BYTES): Buffer[] {
   const whole = frame(reply);
+  if (whole.length - LENGTH_BYTES > MAX_WHOLE_REPLY_BYTES) {
+    const message = `${WIRE_ERRORS['reply-too-large']}: ${whole.length} bytes`;
+    return [frame({ id: reply.id, type: 'error', code: 'reply-too-large', message } satisfies Reply)];
+  }
   if (whole.length - LENGTH_BYTES <= maxBytes) return [whole];
   const data = slices(JSON.stringify(reply), maxBytes - CHUNK_OVERHEAD_BYTES);
   return data.map((slice, seq) =>

@@ -55,31 +55,47 @@ async function conversation(t: TestContext) {
   });
   const kept = recordOnlyOn(network, cache);
   const replies: Reply[] = [];
-  const races: { finish: () => void; signal: AbortSignal }[] = [];
+  const races: { finish: (change?: object) => void; signal: AbortSignal }[] = [];
+  const logged: [string, object | undefined][] = [];
+  let spoilProgress = false;
   const session = openSession({
     program: 'test/1',
     cache,
     network,
     budget: { take: () => () => {} },
     // Deaf to its signal, as one that ends in the same moment would be.
-    race: async ({ network: key, signal }) => {
-      await new Promise<void>((finish) => races.push({ finish, signal }));
+    race: async ({ network: key, signal, onProgress }) => {
+      if (spoilProgress)
+        onProgress({
+          event: 'started',
+          contender: 'h3',
+          trial: 1,
+          trials: 1,
+          atMs: Number.POSITIVE_INFINITY,
+        });
+      const change = await new Promise<object | undefined>((finish) => races.push({ finish, signal }));
       const record = race([trial(up('h3'))], { network: key });
       kept.recordRace(record);
       return {
         ...record,
         verdict: { code: 'h3-available', text: '', findings: [] },
+        ...change,
       } as unknown as OriginRace;
     },
     doctor: async () => [],
     send: (reply) => replies.push(reply),
-    log: { write: () => {}, digest: () => '', wipe: () => {} },
+    log: { write: (event, facts) => logged.push([event, facts]), digest: () => '', wipe: () => {} },
   });
   session.receive({ type: 'hello', id: 1, protocol: WIRE_PROTOCOL, program: 'test/1' });
   return {
     session,
     cache,
     races,
+    logged,
+    replies,
+    spoilProgress() {
+      spoilProgress = true;
+    },
     epochMs: () => clock.epochMs(),
     pass: (ms: number) => time.run(new Promise<void>((done) => clock.after(ms, done))),
     carryTo(place: NetworkFacts) {
@@ -152,6 +168,44 @@ test('nor is one that ends before anyone has noticed', async (t) => {
   const answer = reply(2);
   assert.deepEqual(answer?.type === 'error' && answer.code, 'cancelled');
   assert.equal(cache.list().length, 0);
+});
+
+for (const [what, change, where] of [
+  ['a number that JSON would turn to null', { startDelayMs: Number.POSITIVE_INFINITY }, 'startDelayMs'],
+  ['a text beyond its bound', { network: 'x'.repeat(129) }, 'network'],
+  ['something missing', { summary: undefined }, 'summary'],
+] as const)
+  test(`a reply with ${what} is withheld, said, and costs no other request`, async (t) => {
+    const { pass, reply, race: start, races, forecast, logged } = await conversation(t);
+    start(2);
+    start(3);
+    await pass(EXAMINING_MS + 1);
+    races[0]?.finish(change);
+    races[1]?.finish();
+    await pass(1);
+    const answer = reply(2);
+    assert.deepEqual(answer?.type === 'error' && answer.code, 'bad-reply');
+    assert.equal(reply(3)?.type, 'race');
+    forecast(4);
+    assert.equal(reply(4)?.type, 'forecast');
+    const told = logged.filter(([event]) => event === 'bad-reply').map(([, facts]) => facts);
+    assert.deepEqual(
+      told.map((facts) => facts && 'where' in facts && facts.where),
+      [where],
+    );
+  });
+
+test('a progress that does not fit is left out, and its race goes on', async (t) => {
+  const { pass, replies, race: start, races, spoilProgress } = await conversation(t);
+  spoilProgress();
+  start(2);
+  await pass(EXAMINING_MS + 1);
+  races[0]?.finish();
+  await pass(1);
+  assert.deepEqual(
+    replies.filter(({ id }) => id === 2).map(({ type }) => type),
+    ['race'],
+  );
 });
 
 test('a race that stays is recorded under its network', async (t) => {

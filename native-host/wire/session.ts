@@ -1,12 +1,13 @@
 // One conversation with one extension: requests in, replies out, races running beside them. It knows neither pipes nor
 // sockets; those are given to it. A forecast is answered where it is read, so it never waits behind a race.
-import type { DoctorFinding } from '@photofinish/shared/doctor';
+import { type DoctorFinding, MAX_FINDING_CHARS } from '@photofinish/shared/doctor';
 import type { Origin } from '@photofinish/shared/origin';
 import type { Mode, OriginRace } from '@photofinish/shared/outcome';
 import {
   type Progress,
   type Reply,
   type Request,
+  replySchema,
   requestSchema,
   WIRE_ERRORS,
   WIRE_PROTOCOL,
@@ -78,6 +79,12 @@ function typeOf(message: unknown): string | null {
   return typeof type === 'string' ? type : null;
 }
 
+/** What a launcher printed may be in it. */
+function boundedFinding({ text, remedy, ...finding }: DoctorFinding): DoctorFinding {
+  const cut = (words: string): string => words.slice(0, MAX_FINDING_CHARS);
+  return { ...finding, text: cut(text), remedy: remedy === null ? null : cut(remedy) };
+}
+
 export function openSession(parts: SessionParts): Session {
   const { cache, log, network } = parts;
   const running = new Map<number, Running>();
@@ -85,12 +92,21 @@ export function openSession(parts: SessionParts): Session {
   let ended = false;
   let wipes = 0;
 
+  /** A reply that does not fit its schema would be the end of every other request on the port, so it is withheld. */
   function send(reply: Reply): void {
-    if (!ended) parts.send(reply);
+    if (ended) return;
+    const checked = v.safeParse(replySchema, reply, { abortEarly: true });
+    if (checked.success) {
+      parts.send(reply);
+      return;
+    }
+    const [issue] = checked.issues;
+    log.write('bad-reply', { type: reply.type, where: v.getDotPath(issue), expected: issue.expected });
+    if (reply.type !== 'progress') fail(reply.id, 'bad-reply');
   }
 
   function fail(id: number, code: WireErrorCode, message: string = WIRE_ERRORS[code]): void {
-    send({ id, type: 'error', code, message });
+    send({ id, type: 'error', code, message: message.slice(0, MAX_FINDING_CHARS) });
   }
 
   /** Where an error happened, but not its message, in which a host may stand. */
@@ -274,7 +290,7 @@ export function openSession(parts: SessionParts): Session {
     wipe,
     doctor: ({ id, type }) =>
       void parts.doctor().then(
-        (findings) => send({ id, type, findings: [...findings] }),
+        (findings) => send({ id, type, findings: findings.map(boundedFinding) }),
         (error) => failed(id, type, error),
       ),
     networks: (request) => certain(request, (key) => sendNetworks(request.id, key)),

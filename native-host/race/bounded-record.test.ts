@@ -1,0 +1,100 @@
+// The largest records that servers and resolvers can make, cut to what the schema and the port take.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Names, ServiceRecord } from '@photofinish/shared/discovered';
+import { type Attempt, type OriginRace, originRaceSchema, type Trial } from '@photofinish/shared/outcome';
+import { MAX_WHOLE_REPLY_BYTES, type Reply } from '@photofinish/shared/wire';
+import * as v from 'valibot';
+import { race, trial, up } from '../cache/samples.ts';
+import { leftOutWords } from '../cli/left-out.ts';
+import { framesOf } from '../wire/framing.ts';
+import { boundedRace, boundedVerdict } from './bounded-record.ts';
+
+const NAME = `${'\\255'.repeat(300)}.test`;
+const LONG = '😀'.repeat(30_000);
+
+function many<T>(count: number, make: (n: number) => T): T[] {
+  return Array.from({ length: count }, (_, n) => make(n));
+}
+
+const service = (n: number): ServiceRecord => ({
+  owner: NAME,
+  priority: 5000 - n,
+  target: NAME,
+  alpn: [...many(900, () => LONG), 'h3'],
+  noDefaultAlpn: false,
+  port: 443,
+  ipv4Hints: many(900, () => '192.0.2.1'),
+  ipv6Hints: many(900, () => '2001:db8::1'),
+  ech: false,
+  incompatible: false,
+  ttlSeconds: 1,
+});
+
+const NAMES: Names = {
+  addresses: [
+    ...many(4000, (n) => ({
+      host: NAME,
+      address: `192.0.2.${n % 256}`,
+      source: 'a' as const,
+      ttlSeconds: 1,
+    })),
+    { host: 'last.test', address: '192.0.2.1', source: 'a' as const, ttlSeconds: 1 },
+  ],
+  services: many(3000, service),
+  lookups: many(4000, () => ({
+    ...{ name: NAME, kind: 'A' as const, tookMs: 1, outcome: 'failed' as const, records: 0 },
+    message: LONG,
+  })),
+};
+
+const failed: Attempt = {
+  protocol: 'h3',
+  address: '192.0.2.1',
+  port: 443,
+  host: NAME,
+  startedMs: 0,
+  establishedMs: null,
+  outcome: 'failed',
+  error: { code: 'misdirected', message: LONG, wireCode: LONG, ignoredAltSvc: LONG },
+};
+const adopted: Attempt = { ...failed, establishedMs: 1, outcome: 'adopted' };
+
+function hugeRace(): Omit<OriginRace, 'verdict'> {
+  const flood: Trial = { ...trial(up('h3')), attempts: [...many(3000, () => failed), adopted] };
+  return {
+    ...race(many(30, () => flood)),
+    discovered: { altSvc: LONG, knownRoot: null, names: NAMES },
+    error: { code: 'cancelled', message: LONG },
+  };
+}
+
+const UNKNOWN = { code: 'unknown', text: LONG, findings: [{ code: 'h3-not-offered', text: LONG }] } as const;
+
+test('the largest record fits schema and port, and says how much it leaves out', () => {
+  const bounded = {
+    ...boundedRace(hugeRace()),
+    verdict: boundedVerdict({ ...UNKNOWN, findings: [...UNKNOWN.findings] }),
+  };
+  v.parse(originRaceSchema, bounded);
+  const frames = framesOf({ ...bounded, id: 1, type: 'race' } as Reply);
+  assert.ok(frames.reduce((sum, { length }) => sum + length, 0) < MAX_WHOLE_REPLY_BYTES);
+  assert.deepEqual(bounded.leftOut, { addresses: 3873, services: 2968, lookups: 3872, attempts: 88_110 });
+  assert.deepEqual(leftOutWords(bounded), [
+    'Left out, because there were too many: 3873 addresses, 2968 HTTPS records, 3872 DNS queries, 88110 attempts.',
+  ]);
+});
+
+test('what matters is kept: what was adopted, each name’s address, the best records, a protocol that we speak', () => {
+  const { trials, discovered } = boundedRace(hugeRace());
+  assert.ok(trials.every(({ attempts }) => attempts.some(({ outcome }) => outcome === 'adopted')));
+  assert.ok(discovered.names?.addresses.some(({ host }) => host === 'last.test'));
+  assert.equal(Math.min(...(discovered.names?.services ?? []).map(({ priority }) => priority)), 2001);
+  assert.ok(discovered.names?.services.every(({ alpn }) => alpn.includes('h3')));
+});
+
+test('what fits is left as it is', () => {
+  const small = race([trial(up('h3'))]);
+  assert.deepEqual(boundedRace(small), small);
+  assert.deepEqual(leftOutWords(boundedRace(small)), []);
+});
