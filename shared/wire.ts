@@ -116,6 +116,8 @@ export const statsSchema = v.object({
   store: v.picklist(['sqlite', 'memory']),
   storeReason: v.nullable(text(MAX_FINDING_CHARS)),
   origins: count,
+  /** Damaged records that the host cache dropped. */
+  unsound: v.optional(count),
   /** Forecast look-ups, and those that found a fresh entry (P1's hit ratio). */
   lookups: count,
   hits: count,

@@ -7,9 +7,10 @@ import { asidePath } from '../aside.ts';
 import { makePrivateDirectory } from '../private-directory.ts';
 import { foreignOwner, insecurePath, irregularReason } from '../secure-path.ts';
 import { whyNotOurs, whyNotToOpen } from './own-file.ts';
-import { foreignReason, mark, migrate } from './schema.ts';
+import { foreignReason, hasOwnSchema, mark, migrate } from './schema.ts';
 
 /** Result codes of sqlite3.h. */
+const SQLITE_ERROR = 1;
 const SQLITE_BUSY = 5;
 const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
@@ -63,6 +64,25 @@ function codeOf(error: unknown): number {
 
 function isCorrupt(error: unknown): boolean {
   return [SQLITE_CORRUPT, SQLITE_NOTADB].includes(codeOf(error));
+}
+
+/**
+ * Whether SQLite's complaint of a statement of ours, which it has always taken, comes of the file: a bit that flipped in
+ * the schema makes columns unknown and conditions fail, and the pages stay well-formed.
+ */
+function isDamaged(db: DatabaseSync, error: unknown): boolean {
+  if (codeOf(error) === 0 || isRefused(error)) return false;
+  try {
+    const [found] = Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {});
+    return found !== 'ok' || !hasOwnSchema(db);
+  } catch {
+    return true;
+  }
+}
+
+/** The same while opening, where every statement is a fixed one: a file of ours that does not take them is damaged. */
+function isUnusable(error: unknown): boolean {
+  return isCorrupt(error) || codeOf(error) === SQLITE_ERROR;
 }
 
 function isRefused(error: unknown): boolean {
@@ -161,8 +181,13 @@ export function openDatabase<S>(options: DatabaseOptions<S>): Database<S> {
   let writeFailure: string | null = null;
 
   function use(next: DatabaseSync): void {
+    try {
+      statements = options.prepare(next);
+    } catch (error) {
+      next.close();
+      throw error;
+    }
     db = next;
-    statements = options.prepare(db);
   }
 
   function useMemory(reason: string): void {
@@ -202,7 +227,7 @@ export function openDatabase<S>(options: DatabaseOptions<S>): Database<S> {
         return;
       } catch (error) {
         try {
-          if (tries < OPEN_TRIES && isCorrupt(error)) replaceCorrupt(was);
+          if (tries < OPEN_TRIES && isUnusable(error)) replaceCorrupt(was);
           else if (tries < OPEN_TRIES && codeOf(error) === SQLITE_BUSY) pause(OPEN_PAUSE_MS);
           else throw error;
         } catch (final) {
@@ -228,7 +253,7 @@ export function openDatabase<S>(options: DatabaseOptions<S>): Database<S> {
     try {
       return run();
     } catch (error) {
-      if (memoryReason !== null || !isCorrupt(error)) throw error;
+      if (memoryReason !== null || !(isCorrupt(error) || isDamaged(db, error))) throw error;
       if (db.isOpen) db.close();
       try {
         replaceCorrupt(opened);

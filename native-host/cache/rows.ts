@@ -16,6 +16,7 @@ import {
   type UseRecord,
 } from './record.ts';
 import { idsOf, recordId } from './record-id.ts';
+import { isSoundAddress, isSoundHost, isSoundOutlook, isSoundUse } from './soundness.ts';
 import type { Statements } from './statements.ts';
 
 /** A batch is sent again within minutes; a week also covers a laptop closed in between. */
@@ -28,6 +29,36 @@ export function onlyNumber(statement: StatementSync, asked: Row): number {
   return Number(Object.values(statement.get(asked) ?? {})[0]);
 }
 
+/** Those of an origin's rows that we could have written; that there are others is kept in mind. */
+function sound<T>(
+  s: Statements,
+  rows: readonly unknown[],
+  isSound: (row: unknown) => row is T,
+  origin: Origin,
+): T[] {
+  const good = rows.filter(isSound);
+  if (good.length < rows.length) s.suspects.add(origin);
+  return good;
+}
+
+/** Drops the rows that are not sound of the origins where one was met; gives how many. */
+export function dropUnsound(s: Statements): number {
+  let dropped = 0;
+  for (const origin of s.suspects) {
+    const known = isKnown(s, origin);
+    for (const row of s.rowsAbout.all({ ...idsOf(origin), origin })) {
+      if (row.browser === '' ? isSoundHost(row) : isSoundUse(row)) continue;
+      dropped += Number(s.dropRow.run(row.rowId as string).changes);
+    }
+    for (const row of s.addressesOf.all(origin))
+      if (!isSoundAddress(row))
+        dropped += Number(s.dropAddress.run(origin, row.network ?? '', row.address ?? '').changes);
+    if (known && !isKnown(s, origin)) s.count.run('origins', -1);
+  }
+  s.suspects.clear();
+  return dropped;
+}
+
 /** The record on this network, and the one that outlives networks. */
 interface Known {
   readonly here: HostRecord | null;
@@ -37,7 +68,7 @@ interface Known {
 /** What is known of an origin on a network. */
 export function knownOf(s: Statements, origin: Origin, network: string): Known {
   const ids = [recordId(origin, network), recordId(origin, ANY_NETWORK)];
-  const rows = s.hosts.all(...ids, origin) as unknown as HostRecord[];
+  const rows = sound(s, s.hosts.all(...ids, origin), isSoundHost, origin);
   const of = (name: string): HostRecord | null => rows.find((row) => row.network === name) ?? null;
   return { here: of(network), anywhere: of(ANY_NETWORK) };
 }
@@ -63,14 +94,18 @@ export function outlookOf(
   const rows = s.outlook.all(...ids, origin) as unknown as (HostOutlook &
     UseOutlook &
     Pick<UseRecord, 'network' | 'site'> & { readonly browser: Browser | '' })[];
-  const of = (on: string, by: Browser | '', under: string) =>
-    rows.find((row) => row.network === on && row.browser === by && row.site === under) ?? null;
+  const of = (on: string, by: Browser | '', under: string) => {
+    const found = rows.find((row) => row.network === on && row.browser === by && row.site === under);
+    if (found === undefined || isSoundOutlook(found)) return found ?? null;
+    s.suspects.add(origin);
+    return null;
+  };
   return { here: of(network, '', ''), anywhere: of(ANY_NETWORK, '', ''), use: of(network, browser, site) };
 }
 
 /** What is known of an origin's addresses on a network. */
 export function addressesOf(s: Statements, origin: Origin, network: string): AddressRecord[] {
-  return s.addresses.all({ origin, network }) as unknown as AddressRecord[];
+  return sound(s, s.addresses.all({ origin, network }), isSoundAddress, origin);
 }
 
 /** A browser's own dealings with an origin under a site on a network. */
@@ -82,7 +117,7 @@ export function useOf(
   network: string,
 ): UseRecord | null {
   const id = recordId(origin, network, browser, site);
-  return (s.use.get(id, origin, site, browser, network) as unknown as UseRecord | undefined) ?? null;
+  return sound(s, s.use.all(id, origin, site, browser, network), isSoundUse, origin)[0] ?? null;
 }
 
 export function keepUse(s: Statements, use: UseRecord): void {
@@ -142,5 +177,6 @@ export function expire(s: Statements, nowMs: number): void {
 
 /** What is counted beside the records, by name. */
 export function countersOf(s: Statements): Map<string, number> {
-  return new Map(s.counters.all().map((row) => Object.values(row) as [string, number]));
+  const rows = s.counters.all().map((row) => Object.values(row) as [string, number]);
+  return new Map(rows.filter(([, value]) => Number.isSafeInteger(value) && value >= 0));
 }

@@ -1,5 +1,5 @@
 // The cache's tables and how an older file becomes a current one. Append a migration, never change one that shipped.
-import type { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import type { Browser } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
 import { recordId } from './record-id.ts';
@@ -143,5 +143,21 @@ export function migrate(db: DatabaseSync): void {
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
+  }
+}
+
+function schemaOf(db: DatabaseSync): string {
+  const rows = db.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all();
+  return JSON.stringify(rows.map((row) => [row.name, row.sql]));
+}
+
+/** Whether a current file has the tables and indexes that we make, to the letter. */
+export function hasOwnSchema(db: DatabaseSync): boolean {
+  const fresh = new DatabaseSync(':memory:');
+  try {
+    migrate(fresh);
+    return schemaOf(db) === schemaOf(fresh);
+  } finally {
+    fresh.close();
   }
 }

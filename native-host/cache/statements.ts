@@ -16,6 +16,16 @@ const USE_COLUMNS = Object.keys(newUse('chromium', '' as Origin, '', ''));
 const OUTLOOK_COLUMNS = [...new Set(['network', 'browser', 'site', ...HOST_OUTLOOK, ...USE_OUTLOOK])];
 const ADDRESS_COLUMNS = ['origin', 'network', 'address', 'srttMs', 'usedAtMs'];
 
+/** A damaged integer may be wider than a number is exact, and reading it would throw. */
+const INTEGERS = ['stays', 'h3Failures', 'knownRoot', 'races'];
+const read = (columns: readonly string[]): string =>
+  columns
+    .map((column) => (INTEGERS.includes(column) ? `CAST(${column} AS REAL) AS ${column}` : column))
+    .join();
+
+/** Beyond it a counter is damaged, and begins anew. */
+const MAX_COUNT = 2 ** 52;
+
 /** Reading compares the key as well, for two keys may have one id. */
 const HOST_AT = "origin = ? AND browser = ''";
 /** Of everything about an origin, which lies between two ids. */
@@ -48,12 +58,16 @@ const ADDRESS_KEY = 'origin = :origin AND network = :network';
 type Name = keyof typeof SQL;
 
 /** Each is prepared by its first use. */
-export type Statements = Readonly<Record<Name, StatementSync>> & { readonly wipe: readonly StatementSync[] };
+export type Statements = Readonly<Record<Name, StatementSync>> & {
+  readonly wipe: readonly StatementSync[];
+  /** Origins of which a row was read that is not sound; the next write drops it. */
+  readonly suspects: Set<Origin>;
+};
 
 const SQL = {
-  outlook: `SELECT ${OUTLOOK_COLUMNS} FROM known WHERE id IN (?, ?, ?) AND origin = ?`,
-  hosts: `SELECT ${HOST_COLUMNS} FROM known WHERE id IN (?, ?) AND ${HOST_AT}`,
-  use: `SELECT ${USE_COLUMNS} FROM known WHERE id = ? AND origin = ? AND site = ? AND browser = ? AND network = ?`,
+  outlook: `SELECT ${read(OUTLOOK_COLUMNS)} FROM known WHERE id IN (?, ?, ?) AND origin = ?`,
+  hosts: `SELECT ${read(HOST_COLUMNS)} FROM known WHERE id IN (?, ?) AND ${HOST_AT}`,
+  use: `SELECT ${read(USE_COLUMNS)} FROM known WHERE id = ? AND origin = ? AND site = ? AND browser = ? AND network = ?`,
   addresses: `SELECT ${ADDRESS_COLUMNS} FROM address WHERE ${ADDRESS_KEY}`,
   putHost: put('known', ['id', ...HOST_COLUMNS], { browser: "''", site: "''" }),
   putUse: put('known', ['id', ...USE_COLUMNS]),
@@ -61,16 +75,20 @@ const SQL = {
   trimAddresses: `DELETE FROM address WHERE ${ADDRESS_KEY} AND address NOT IN
     (SELECT address FROM address WHERE ${ADDRESS_KEY} ORDER BY usedAtMs DESC LIMIT ${MAX_ADDRESSES})`,
   putFolded: 'INSERT INTO folded (id, atMs) VALUES (?, ?) ON CONFLICT DO NOTHING',
-  count:
-    'INSERT INTO counter (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',
-  counters: 'SELECT name, value FROM counter',
+  count: `INSERT INTO counter (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE
+    SET value = CASE WHEN value BETWEEN 0 AND ${MAX_COUNT} THEN value ELSE 0 END + excluded.value`,
+  counters: 'SELECT name, CAST(value AS REAL) AS value FROM counter',
   anyOf: `SELECT 1 ${ABOUT} AND browser = '' LIMIT 1`,
   udpFailed: evidence(UDP_FAILED, 'h3FailedAtMs'),
   udpReached: evidence(UDP_REACHED, 'h3AtMs'),
-  list: `SELECT ${HOST_COLUMNS} FROM known WHERE browser = '' ORDER BY origin, network`,
-  hostsOf: `SELECT ${HOST_COLUMNS} ${ABOUT} AND browser = '' ORDER BY network`,
-  usesOf: `SELECT ${USE_COLUMNS} ${ABOUT} AND browser <> '' ORDER BY site, browser, network`,
+  list: `SELECT ${read(HOST_COLUMNS)} FROM known WHERE browser = '' ORDER BY origin, network`,
+  hostsOf: `SELECT ${read(HOST_COLUMNS)} ${ABOUT} AND browser = '' ORDER BY network`,
+  usesOf: `SELECT ${read(USE_COLUMNS)} ${ABOUT} AND browser <> '' ORDER BY site, browser, network`,
+  dropAddress: 'DELETE FROM address WHERE origin = ? AND network = ? AND address = ?',
   addressesOf: `SELECT ${ADDRESS_COLUMNS} FROM address WHERE origin = ? ORDER BY network, usedAtMs DESC`,
+  // A row id is wider than a number is exact.
+  rowsAbout: `SELECT CAST(id AS TEXT) AS rowId, ${read([...new Set([...HOST_COLUMNS, ...USE_COLUMNS])])} ${ABOUT}`,
+  dropRow: 'DELETE FROM known WHERE id = CAST(? AS INTEGER)',
   forgetOrigin: `DELETE ${ABOUT}`,
   forgetAddresses: 'DELETE FROM address WHERE origin = ?',
   networks: `SELECT network, count(*) AS origins, max(updatedAtMs) AS updatedAtMs FROM known
@@ -88,6 +106,7 @@ const SQL = {
 export function prepareStatements(db: DatabaseSync): Statements {
   const prepared = new Map<Name, StatementSync>();
   const statements = {
+    suspects: new Set<Origin>(),
     get wipe() {
       return WIPED.map((table) => db.prepare(`DELETE FROM ${table}`));
     },

@@ -345,6 +345,7 @@ test('look-ups, hits and races are counted over processes and lives', async (t) 
     store: 'sqlite',
     storeReason: null,
     origins: 1,
+    unsound: 0,
     lookups: 3,
     hits: 2,
     races: 1,

@@ -18,6 +18,7 @@ import { idsOf } from './record-id.ts';
 import {
   addressesOf,
   countersOf,
+  dropUnsound,
   expire,
   forgetOrigin,
   keepAddresses,
@@ -29,6 +30,7 @@ import {
   outlookOf,
   useOf,
 } from './rows.ts';
+import { isSoundAddress, isSoundHost, isSoundUse } from './soundness.ts';
 import { prepareStatements, type Statements } from './statements.ts';
 
 /** A network is judged by what happened on it within this time. */
@@ -46,6 +48,8 @@ export interface CacheStats {
   /** Why it works in memory, or why the last write failed; null when all is well. */
   readonly storeReason: string | null;
   readonly origins: number;
+  /** Damaged rows that were dropped since the cache was last wiped. */
+  readonly unsound: number;
   readonly lookups: number;
   readonly hits: number;
   readonly races: number;
@@ -139,12 +143,12 @@ const COUNTERS = Object.keys(NOTHING_COUNTED) as (keyof typeof NOTHING_COUNTED)[
 
 /** Opens the cache; it always works, if need be in memory (`stats().store`, `stats().storeReason`). */
 export function openHostCache(options: HostCacheOptions): HostCache {
-  const { clock, path } = options;
+  const { clock, path, say = () => {} } = options;
   const database = openDatabase<Statements>({
     path,
     epochMs: () => clock.epochMs(),
     prepare: prepareStatements,
-    say: options.say ?? (() => {}),
+    say,
   });
   // Counted here and written along with the next transaction: a forecast itself never writes.
   const pending = { ...NOTHING_COUNTED };
@@ -152,13 +156,18 @@ export function openHostCache(options: HostCacheOptions): HostCache {
   function write<T>(run: (s: Statements, nowMs: number) => T): T {
     const nowMs = clock.epochMs();
     const counted = { ...pending };
+    let dropped = 0;
     const result = database.write((s) => {
+      dropped = dropUnsound(s);
+      if (dropped > 0) s.count.run('unsound', dropped);
       const value = run(s, nowMs);
       for (const [name, n] of Object.entries(counted)) if (n > 0) s.count.run(name, n);
       expire(s, nowMs);
       return value;
     });
     for (const name of COUNTERS) pending[name] -= counted[name];
+    if (dropped > 0)
+      say(`${dropped} damaged ${dropped === 1 ? 'record' : 'records'} of the host cache dropped`);
     return result;
   }
 
@@ -270,14 +279,14 @@ export function openHostCache(options: HostCacheOptions): HostCache {
         reachedHosts: onlyNumber(s.udpReached, asked),
       }));
     },
-    list: () => database.read((s) => s.list.all() as unknown as HostRecord[]),
+    list: () => database.read((s) => s.list.all().filter((row) => isSoundHost(row))),
     show: (origin) =>
       database.read((s) => {
         const about = { ...idsOf(origin), origin };
         return {
-          hosts: s.hostsOf.all(about) as unknown as HostRecord[],
-          uses: s.usesOf.all(about) as unknown as UseRecord[],
-          addresses: s.addressesOf.all(origin) as unknown as AddressRecord[],
+          hosts: s.hostsOf.all(about).filter((row) => isSoundHost(row)),
+          uses: s.usesOf.all(about).filter((row) => isSoundUse(row)),
+          addresses: s.addressesOf.all(origin).filter((row) => isSoundAddress(row)),
         };
       }),
     forget(origin) {
@@ -306,6 +315,7 @@ export function openHostCache(options: HostCacheOptions): HostCache {
           store: database.store().store,
           storeReason: database.store().reason,
           origins: kept.get('origins') ?? 0,
+          unsound: kept.get('unsound') ?? 0,
           ...(Object.fromEntries(counted) as typeof NOTHING_COUNTED),
         };
       });

@@ -84,7 +84,7 @@ function cacheFinding(path: string): Finding {
       : unusable(reason);
   }
   const cache = openHostCache({ path, clock: systemClock });
-  const { store, storeReason, origins } = cache.stats();
+  const { store, storeReason, origins, unsound } = cache.stats();
   cache.close();
   const foreign = store === 'sqlite' ? null : whyForeign(path);
   if (foreign !== null)
@@ -94,6 +94,13 @@ function cacheFinding(path: string): Finding {
     };
   if (store !== 'sqlite') return unusable(storeReason);
   const counted = `${origins} ${origins === 1 ? 'origin' : 'origins'}`;
+  if (unsound > 0)
+    return {
+      ...base,
+      state: 'note',
+      text: `${path}, ${counted}; damaged records were found and dropped: ${unsound}`,
+      remedy: 'Check the disk: it, or its memory, changes what was written.',
+    };
   return { ...base, state: 'ok', text: `${path}, ${counted}`, remedy: null };
 }
 
