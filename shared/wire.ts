@@ -118,6 +118,8 @@ export const statsSchema = v.object({
   origins: count,
   /** Damaged records that the host cache dropped. */
   unsound: v.optional(count),
+  /** Origins not recorded, because their site had added too many on one day. */
+  refused: v.optional(count),
   /** Forecast look-ups, and those that found a fresh entry (P1's hit ratio). */
   lookups: count,
   hits: count,

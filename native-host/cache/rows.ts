@@ -48,7 +48,9 @@ export function dropUnsound(s: Statements): number {
     const known = isKnown(s, origin);
     for (const row of s.rowsAbout.all({ ...idsOf(origin), origin })) {
       if (row.browser === '' ? isSoundHost(row) : isSoundUse(row)) continue;
-      dropped += Number(s.dropRow.run(row.rowId as string).changes);
+      const { changes } = s.dropRow.run(row.rowId as string);
+      s.count.run('rows', -Number(changes));
+      dropped += Number(changes);
     }
     for (const row of s.addressesOf.all(origin))
       if (!isSoundAddress(row))
@@ -120,9 +122,17 @@ export function useOf(
   return sound(s, s.use.all(id, origin, site, browser, network), isSoundUse, origin)[0] ?? null;
 }
 
-export function keepUse(s: Statements, use: UseRecord): void {
+/** Keeps a browser's use of an origin; `old`: the one that it replaces, null when there is none. */
+export function keepUse(s: Statements, use: UseRecord, old: UseRecord | null): void {
   const { browser, origin, site, network } = use;
+  if (old === null) s.count.run('rows', 1);
   s.putUse.run({ ...(use as unknown as Row), id: recordId(origin, network, browser, site) });
+}
+
+/** Whether any browser's use of an origin is kept, under whatever site. */
+export function isUsed(s: Statements, origin: Origin): boolean {
+  const { first, last } = idsOf(origin);
+  return s.usedBy.get(first, last, origin) !== undefined;
 }
 
 function isKnown(s: Statements, origin: Origin): boolean {
@@ -135,12 +145,14 @@ export function forgetOrigin(s: Statements, origin: Origin): boolean {
   const { changes } = s.forgetOrigin.run({ ...idsOf(origin), origin });
   s.forgetAddresses.run(origin);
   if (counted) s.count.run('origins', -1);
+  s.count.run('rows', -Number(changes));
   return Number(changes) > 0;
 }
 
 /** Keeps a record; `old`: the one that it replaces, null when there is none. Origins are counted here. */
 export function keepHost(s: Statements, host: HostRecord, old: HostRecord | null): void {
   if (old === null && !isKnown(s, host.origin)) s.count.run('origins', 1);
+  if (old === null) s.count.run('rows', 1);
   s.putHost.run({ ...(host as unknown as Row), id: recordId(host.origin, host.network) });
 }
 
@@ -170,9 +182,12 @@ export function expire(s: Statements, nowMs: number): void {
   const gone = s.expireHosts.all(nowMs - RETENTION_MS) as unknown as { origin: Origin }[];
   for (const origin of new Set(gone.map((row) => row.origin)))
     if (!isKnown(s, origin)) s.count.run('origins', -1);
-  s.expireUses.run(nowMs - RETENTION_MS);
+  const uses = s.expireUses.run(nowMs - RETENTION_MS).changes;
+  const rows = gone.length + Number(uses);
+  if (rows > 0) s.count.run('rows', -rows);
   s.expireAddresses.run(nowMs - MEASURED_FRESH_MS);
-  s.expireFolded.run(nowMs - FOLDED_ID_LIFE_MS);
+  const folded = Number(s.expireFolded.run(nowMs - FOLDED_ID_LIFE_MS).changes);
+  if (folded > 0) s.count.run('folded', -folded);
 }
 
 /** What is counted beside the records, by name. */

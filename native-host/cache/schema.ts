@@ -89,6 +89,15 @@ const MIGRATIONS: readonly string[] = [
   `,
   // What the user calls a network.
   'CREATE TABLE networkName (network TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;',
+  // How many origins a site has added on each day, and how many rows there are.
+  `
+  CREATE TABLE newcomer (
+    site TEXT NOT NULL, day INTEGER NOT NULL, origins INTEGER NOT NULL, PRIMARY KEY (site, day)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX newcomerAge ON newcomer (day);
+  INSERT OR REPLACE INTO counter (name, value) SELECT 'rows', count(*) FROM known;
+  INSERT OR REPLACE INTO counter (name, value) SELECT 'folded', count(*) FROM folded;
+  `,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -51,7 +51,7 @@ function evidence(condition: string, age: string): string {
 }
 
 /** A network's name says where the user was. */
-const WIPED = ['known', 'address', 'folded', 'counter', 'networkName'];
+const WIPED = ['known', 'address', 'folded', 'counter', 'networkName', 'newcomer'];
 
 const ADDRESS_KEY = 'origin = :origin AND network = :network';
 
@@ -77,6 +77,7 @@ const SQL = {
   putFolded: 'INSERT INTO folded (id, atMs) VALUES (?, ?) ON CONFLICT DO NOTHING',
   count: `INSERT INTO counter (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE
     SET value = CASE WHEN value BETWEEN 0 AND ${MAX_COUNT} THEN value ELSE 0 END + excluded.value`,
+  counter: 'SELECT CAST(value AS REAL) AS value FROM counter WHERE name = ?',
   counters: 'SELECT name, CAST(value AS REAL) AS value FROM counter',
   anyOf: `SELECT 1 ${ABOUT} AND browser = '' LIMIT 1`,
   udpFailed: evidence(UDP_FAILED, 'h3FailedAtMs'),
@@ -96,6 +97,21 @@ const SQL = {
   networkNames: 'SELECT network, name FROM networkName ORDER BY name, network',
   putNetworkName: 'INSERT OR REPLACE INTO networkName (network, name) VALUES (?, ?)',
   dropNetworkName: 'DELETE FROM networkName WHERE network = ?',
+  newcomers: 'SELECT CAST(origins AS REAL) AS origins FROM newcomer WHERE site = ? AND day = ?',
+  putNewcomer: `INSERT INTO newcomer (site, day, origins) VALUES (?, ?, 1)
+    ON CONFLICT DO UPDATE SET origins = origins + 1`,
+  dropNewcomer: 'DELETE FROM newcomer WHERE site = ?',
+  expireNewcomers: expire('newcomer', 'site, day', 'day'),
+  largestNewcomer: `SELECT site, CAST(sum(origins) AS REAL) AS origins FROM newcomer
+    GROUP BY site ORDER BY sum(origins) DESC LIMIT 1`,
+  oldestUsesOf: `SELECT CAST(id AS TEXT) AS rowId, origin FROM known WHERE site = ? AND browser <> ''
+    ORDER BY seenAtMs LIMIT ?`,
+  oldestRows: `SELECT * FROM (SELECT origin FROM known WHERE seenAtMs IS NOT NULL ORDER BY seenAtMs LIMIT ?)
+    UNION ALL SELECT * FROM (SELECT origin FROM known WHERE updatedAtMs IS NOT NULL ORDER BY updatedAtMs LIMIT ?)`,
+  usedBy: "SELECT 1 FROM known WHERE id BETWEEN ? AND ? AND origin = ? AND browser <> '' LIMIT 1",
+  oldestFolded: 'DELETE FROM folded WHERE id IN (SELECT id FROM folded ORDER BY atMs LIMIT ?)',
+  bytes: `SELECT (page_count - freelist_count) * page_size AS bytes
+    FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()`,
   expireHosts: `${expire('known', 'id', 'updatedAtMs')} RETURNING origin`,
   expireUses: expire('known', 'id', 'seenAtMs'),
   expireAddresses: expire('address', 'origin, network, address', 'usedAtMs'),

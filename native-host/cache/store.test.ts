@@ -346,6 +346,7 @@ test('look-ups, hits and races are counted over processes and lives', async (t) 
     storeReason: null,
     origins: 1,
     unsound: 0,
+    refused: 0,
     lookups: 3,
     hits: 2,
     races: 1,

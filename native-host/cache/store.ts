@@ -12,6 +12,7 @@ import { foldMisdirected, type Hearing, heardAltSvc } from './advertised.ts';
 import { CacheUnavailable, isDiskFull, openDatabase } from './database.ts';
 import { foldRace, foldSighting } from './fold.ts';
 import { foldUse } from './fold-use.ts';
+import { admitOrigin, type CacheLimits, LIMITS, trim } from './limits.ts';
 import { forecastOf, type Recall, recallOf } from './policy.ts';
 import { type AddressRecord, type HostRecord, newHost, newUse, type UseRecord } from './record.ts';
 import { idsOf } from './record-id.ts';
@@ -50,6 +51,8 @@ export interface CacheStats {
   readonly origins: number;
   /** Damaged rows that were dropped since the cache was last wiped. */
   readonly unsound: number;
+  /** Origins that were not recorded, because their site had added too many on one day. */
+  readonly refused: number;
   readonly lookups: number;
   readonly hits: number;
   readonly races: number;
@@ -125,6 +128,8 @@ export interface HostCacheOptions {
   readonly clock: Clock;
   /** Told in words when the file is set aside, left alone or cannot be used. */
   readonly say?: (message: string) => void;
+  /** Smaller ones in tests. */
+  readonly limits?: CacheLimits;
 }
 
 /** What is counted beside the records. */
@@ -143,7 +148,7 @@ const COUNTERS = Object.keys(NOTHING_COUNTED) as (keyof typeof NOTHING_COUNTED)[
 
 /** Opens the cache; it always works, if need be in memory (`stats().store`, `stats().storeReason`). */
 export function openHostCache(options: HostCacheOptions): HostCache {
-  const { clock, path, say = () => {} } = options;
+  const { clock, path, say = () => {}, limits = LIMITS } = options;
   const database = openDatabase<Statements>({
     path,
     epochMs: () => clock.epochMs(),
@@ -163,6 +168,7 @@ export function openHostCache(options: HostCacheOptions): HostCache {
       const value = run(s, nowMs);
       for (const [name, n] of Object.entries(counted)) if (n > 0) s.count.run(name, n);
       expire(s, nowMs);
+      trim(s, nowMs, limits);
       return value;
     });
     for (const name of COUNTERS) pending[name] -= counted[name];
@@ -194,13 +200,16 @@ export function openHostCache(options: HostCacheOptions): HostCache {
   function observeOne(s: Statements, network: string, browser: Browser, o: Observation, nowMs: number): void {
     // A clock that runs ahead must not make a record that nothing can ever update.
     const atMs = Math.min(o.atMs, nowMs);
+    const known = useOf(s, browser, o.origin, o.site, network);
+    // What is delivered otherwise than over the network makes no record.
+    if (known === null && o.delivery === 'network' && !admitOrigin(s, o.site, nowMs, limits)) return;
+    const oldUse = known ?? newUse(browser, o.origin, o.site, network);
     const { here, anywhere } = knownOf(s, o.origin, network);
     const oldHost = here ?? newHost(o.origin, network, atMs);
     const host = foldSighting(oldHost, o, atMs);
     if (host !== oldHost) keepHost(s, host, here);
-    const oldUse = useOf(s, browser, o.origin, o.site, network) ?? newUse(browser, o.origin, o.site, network);
     const use = foldUse(oldUse, o, atMs);
-    if (use !== oldUse) keepUse(s, use);
+    if (use !== oldUse) keepUse(s, use, known);
     if (o.altSvc === undefined || o.delivery !== 'network') return;
     keepPersistent(s, { origin: o.origin, altSvc: o.altSvc, known: anywhere }, { atMs, by: 'browser' });
   }
@@ -247,6 +256,7 @@ export function openHostCache(options: HostCacheOptions): HostCache {
           observeOne(s, network, browser, o, nowMs);
           stored += 1;
         }
+        if (stored > 0) s.count.run('folded', stored);
         return stored;
       });
     },
@@ -316,6 +326,7 @@ export function openHostCache(options: HostCacheOptions): HostCache {
           storeReason: database.store().reason,
           origins: kept.get('origins') ?? 0,
           unsound: kept.get('unsound') ?? 0,
+          refused: kept.get('refused') ?? 0,
           ...(Object.fromEntries(counted) as typeof NOTHING_COUNTED),
         };
       });

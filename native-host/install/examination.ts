@@ -84,7 +84,7 @@ function cacheFinding(path: string): Finding {
       : unusable(reason);
   }
   const cache = openHostCache({ path, clock: systemClock });
-  const { store, storeReason, origins, unsound } = cache.stats();
+  const { store, storeReason, origins, unsound, refused } = cache.stats();
   cache.close();
   const foreign = store === 'sqlite' ? null : whyForeign(path);
   if (foreign !== null)
@@ -100,6 +100,13 @@ function cacheFinding(path: string): Finding {
       state: 'note',
       text: `${path}, ${counted}; damaged records were found and dropped: ${unsound}`,
       remedy: 'Check the disk: it, or its memory, changes what was written.',
+    };
+  if (refused > 0)
+    return {
+      ...base,
+      state: 'note',
+      text: `${path}, ${counted}; not recorded, because their sites named too many in one day: ${refused}`,
+      remedy: null,
     };
   return { ...base, state: 'ok', text: `${path}, ${counted}`, remedy: null };
 }

@@ -1,0 +1,135 @@
+// A page that names hosts without end: the cache stays within its bounds, and what others left there stays.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import type { Origin } from '@photofinish/shared/origin';
+import { type CacheLimits, LIMITS } from './limits.ts';
+import { observation, race, trial, up } from './samples.ts';
+import { type HostCache, openHostCache } from './store.ts';
+
+const START = 1_700_000_000_000;
+const DAY_MS = 24 * 3_600_000;
+const BATCH = 500;
+
+interface Scene {
+  readonly cache: HostCache;
+  readonly clock: { now: number };
+  /** Tells of so many origins below a site, in batches as the port has them. */
+  visit(site: string, count: number, name?: string): void;
+  /** What the counters should say, by counting. */
+  rows(): { rows: number; folded: number; origins: number };
+  counters(): { rows: number; folded: number; origins: number };
+  bytes(): number;
+}
+
+async function scene(t: TestContext, limits: Partial<CacheLimits>): Promise<Scene> {
+  const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
+  const path = join(directory, 'cache.db');
+  const clock = { now: START };
+  const cache = openHostCache({
+    path,
+    clock: { nowMs: () => clock.now, epochMs: () => clock.now, after: () => () => {} },
+    limits: { ...LIMITS, ...limits },
+  });
+  const db = new DatabaseSync(path, { readOnly: true });
+  t.after(async () => {
+    db.close();
+    cache.close();
+    await rm(directory, { recursive: true });
+  });
+  const count = (sql: string): number => Number(Object.values(db.prepare(sql).get() ?? {})[0]);
+  const counter = (name: string): number => count(`SELECT value FROM counter WHERE name = '${name}'`);
+  return {
+    cache,
+    clock,
+    visit(site, number, name = 'h') {
+      const all = Array.from({ length: number }, (_, n) =>
+        observation({ origin: `https://${name}${n}.${site}` as Origin, site, atMs: clock.now }),
+      );
+      for (let at = 0; at < all.length; at += BATCH)
+        cache.observe('home', 'chromium', all.slice(at, at + BATCH));
+    },
+    rows: () => ({
+      rows: count('SELECT count(*) FROM known'),
+      folded: count('SELECT count(*) FROM folded'),
+      origins: count("SELECT count(DISTINCT origin) FROM known WHERE browser = ''"),
+    }),
+    counters: () => ({ rows: counter('rows'), folded: counter('folded'), origins: counter('origins') }),
+    bytes: () =>
+      count(
+        'SELECT (page_count - freelist_count) * page_size FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()',
+      ),
+  };
+}
+
+/** How many origins of a site are known. */
+const knownOf = (cache: HostCache, site: string): number =>
+  cache.list().filter(({ origin }) => origin.endsWith(`.${site}`)).length;
+
+test('a site adds so many origins a day and no more; others, and tomorrow, are not touched by that', async (t) => {
+  const { cache, clock, visit, rows, counters } = await scene(t, { newOrigins: 100 });
+  visit('news.test', 90);
+  visit('hostile.test', 5000);
+  assert.deepEqual([knownOf(cache, 'news.test'), knownOf(cache, 'hostile.test')], [90, 100]);
+  assert.equal(cache.stats().refused, 4900);
+  visit('hostile.test', 100);
+  assert.equal(cache.stats().refused, 4900, 'what is known already is no news');
+  visit('news.test', 10, 'more');
+  clock.now += DAY_MS;
+  visit('hostile.test', 5000, 'tomorrow');
+  assert.deepEqual([knownOf(cache, 'news.test'), knownOf(cache, 'hostile.test')], [100, 200]);
+  assert.deepEqual(counters(), rows());
+});
+
+test('beyond the rows of all, the site that added the most gives way with its oldest, and the history stays', async (t) => {
+  const { cache, clock, visit, rows, counters } = await scene(t, { newOrigins: 2000, rows: 4000 });
+  for (let n = 0; n < 20; n += 1) visit(`site${n}.test`, 40);
+  cache.recordRace(race([trial(up('h3'))], { origin: 'https://raced.site1.test' as Origin }));
+  for (let day = 0; day < 8; day += 1) {
+    clock.now += DAY_MS;
+    visit('hostile.test', 2000, `day${day}x`);
+  }
+  for (let n = 0; n < 20; n += 1) assert.ok(knownOf(cache, `site${n}.test`) >= 40, `site${n}.test`);
+  assert.ok(rows().rows <= 4000 + 2 * BATCH, `${rows().rows} rows`);
+  assert.ok(
+    cache.list().some(({ origin }) => origin.startsWith('https://day7x')),
+    'its newest are the last to go',
+  );
+  assert.ok(!cache.list().some(({ origin }) => origin.startsWith('https://day0x')));
+  assert.deepEqual(counters(), rows());
+});
+
+test('where no site is to blame, the oldest records go', async (t) => {
+  const { clock, visit, cache, rows, counters } = await scene(t, { rows: 1000 });
+  for (let n = 0; n < 60; n += 1) {
+    clock.now += 60_000;
+    visit(`site${n}.test`, 20);
+  }
+  assert.ok(rows().rows <= 1000 + 2 * BATCH);
+  assert.equal(knownOf(cache, 'site0.test'), 0);
+  assert.equal(knownOf(cache, 'site59.test'), 20);
+  assert.deepEqual(counters(), rows());
+});
+
+test('the bytes of the file have a bound, and so have the ids of observations', async (t) => {
+  const { clock, visit, bytes, rows } = await scene(t, { bytes: 1024 * 1024, folded: 1500 });
+  for (let day = 0; day < 10; day += 1) {
+    clock.now += DAY_MS;
+    visit('hostile.test', 2000, `day${day}x`);
+    visit('hostile.test', 2000, `day${day}x`);
+  }
+  assert.ok(bytes() < 1.5 * 1024 * 1024, `${bytes()} bytes`);
+  assert.ok(rows().folded <= 1500);
+});
+
+test('a wipe takes the counts of sites, too', async (t) => {
+  const { cache, visit, rows, counters } = await scene(t, { newOrigins: 10 });
+  visit('a.test', 20);
+  cache.wipe();
+  visit('a.test', 20);
+  assert.equal(knownOf(cache, 'a.test'), 10);
+  assert.deepEqual(counters(), rows());
+});

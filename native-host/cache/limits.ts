@@ -1,0 +1,78 @@
+// How large the host cache may grow, and who gives way. Time alone would let one page fill a disk with names of its own:
+// beyond the bounds the records of the site that added the most go first, its oldest before its newest.
+import { dayOf, MAX_NEW_ORIGINS_A_DAY, mayAddOrigin } from '@photofinish/shared/flood';
+import type { Origin } from '@photofinish/shared/origin';
+import { RETENTION_MS } from './policy.ts';
+import { forgetOrigin, isUsed } from './rows.ts';
+import type { Statements } from './statements.ts';
+
+export interface CacheLimits {
+  /** Records of hosts and of browsers' uses of them. */
+  readonly rows: number;
+  /** What the file holds, without what is free in it. */
+  readonly bytes: number;
+  /** Ids of observations, by which one that comes again is known. */
+  readonly folded: number;
+  /** Of one site in one day. */
+  readonly newOrigins: number;
+}
+
+export const LIMITS: CacheLimits = {
+  rows: 3_000_000,
+  bytes: 1024 * 1024 * 1024,
+  folded: 500_000,
+  newOrigins: MAX_NEW_ORIGINS_A_DAY,
+};
+
+/** Rows deleted by one write beyond the bounds, so that none of them takes long and each gains on what a batch adds. */
+const TRIM_ROWS = 2000;
+/** A site with fewer new origins than this in all its days is no flood: the oldest of all records go instead. */
+const FLOOD_ORIGINS = 1000;
+
+function counted(s: Statements, name: string): number {
+  return Number(s.counter.get(name)?.value ?? 0);
+}
+
+/** Notes that a site adds an origin; false: it has added too many today, and this one must not be recorded. */
+export function admitOrigin(
+  s: Statements,
+  site: string,
+  nowMs: number,
+  { newOrigins }: CacheLimits,
+): boolean {
+  const day = dayOf(nowMs);
+  const added = Number(s.newcomers.get(site, day)?.origins ?? 0);
+  if (!mayAddOrigin(added, newOrigins)) {
+    s.count.run('refused', 1);
+    return false;
+  }
+  s.putNewcomer.run(site, day);
+  return true;
+}
+
+/** Deletes a site's oldest records, and what is known of the hosts that no other site uses. */
+function trimSite(s: Statements, site: string): number {
+  const uses = s.oldestUsesOf.all(site, TRIM_ROWS) as unknown as { rowId: string; origin: Origin }[];
+  for (const { rowId } of uses) s.count.run('rows', -Number(s.dropRow.run(rowId).changes));
+  for (const origin of new Set(uses.map((use) => use.origin)))
+    if (!isUsed(s, origin)) forgetOrigin(s, origin);
+  if (uses.length === 0) s.dropNewcomer.run(site);
+  return uses.length;
+}
+
+function trimOldest(s: Statements): void {
+  const rows = s.oldestRows.all(TRIM_ROWS, TRIM_ROWS) as unknown as { origin: Origin }[];
+  for (const origin of new Set(rows.slice(0, TRIM_ROWS).map((row) => row.origin))) forgetOrigin(s, origin);
+}
+
+/** Holds the cache to its bounds, a piece at a time; part of every write. */
+export function trim(s: Statements, nowMs: number, limits: CacheLimits): void {
+  s.expireNewcomers.run(dayOf(nowMs - RETENTION_MS));
+  const folded = counted(s, 'folded') - limits.folded;
+  if (folded > 0) s.count.run('folded', -Number(s.oldestFolded.run(folded).changes));
+  const bytes = Number(s.bytes.get()?.bytes ?? 0);
+  if (counted(s, 'rows') <= limits.rows && bytes <= limits.bytes) return;
+  const flood = s.largestNewcomer.get() as { site: string; origins: number } | undefined;
+  const most = Math.min(FLOOD_ORIGINS, limits.newOrigins / 2);
+  if (flood === undefined || flood.origins < most || trimSite(s, flood.site) === 0) trimOldest(s);
+}
