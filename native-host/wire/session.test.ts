@@ -58,6 +58,7 @@ async function conversation(t: TestContext) {
   const races: { finish: (change?: object) => void; signal: AbortSignal }[] = [];
   const logged: [string, object | undefined][] = [];
   let spoilProgress = false;
+  let examinations = 0;
   const session = openSession({
     program: 'test/1',
     cache,
@@ -82,7 +83,11 @@ async function conversation(t: TestContext) {
         ...change,
       } as unknown as OriginRace;
     },
-    doctor: async () => [],
+    doctor: async () => {
+      examinations += 1;
+      await new Promise<void>((done) => clock.after(1000, done));
+      return [];
+    },
     send: (reply) => replies.push(reply),
     log: { write: (event, facts) => logged.push([event, facts]), digest: () => '', wipe: () => {} },
   });
@@ -93,6 +98,7 @@ async function conversation(t: TestContext) {
     races,
     logged,
     replies,
+    examinations: () => examinations,
     spoilProgress() {
       spoilProgress = true;
     },
@@ -206,6 +212,17 @@ test('a progress that does not fit is left out, and its race goes on', async (t)
     replies.filter(({ id }) => id === 2).map(({ type }) => type),
     ['race'],
   );
+});
+
+test('however many ask the doctor, there is one examination at a time, and each gets its answer', async (t) => {
+  const { session, pass, replies, examinations } = await conversation(t);
+  for (let id = 2; id < 42; id += 1) session.receive({ type: 'doctor', id });
+  await pass(1001);
+  assert.equal(examinations(), 1);
+  assert.equal(replies.filter(({ type }) => type === 'doctor').length, 40);
+  session.receive({ type: 'doctor', id: 50 });
+  await pass(1001);
+  assert.equal(examinations(), 2, 'whoever asks later gets what is true then');
 });
 
 test('a race that stays is recorded under its network', async (t) => {

@@ -91,6 +91,7 @@ export function openSession(parts: SessionParts): Session {
   let greeted = false;
   let ended = false;
   let wipes = 0;
+  let examination: Promise<readonly DoctorFinding[]> | null = null;
 
   /** A reply that does not fit its schema would be the end of every other request on the port, so it is withheld. */
   function send(reply: Reply): void {
@@ -270,6 +271,17 @@ export function openSession(parts: SessionParts): Session {
     send({ id, type: 'networks', networks });
   }
 
+  /** It starts every browser's launcher, so there is one examination at a time, for all that ask meanwhile. */
+  function doctor({ id, type }: RequestOf<'doctor'>): void {
+    examination ??= parts.doctor().finally(() => {
+      examination = null;
+    });
+    void examination.then(
+      (findings) => send({ id, type, findings: findings.map(boundedFinding) }),
+      (error) => failed(id, type, error),
+    );
+  }
+
   function nameNetwork(request: RequestOf<'name-network'>): void {
     if (!mayBeNamed(request.network)) {
       fail(request.id, 'bad-network');
@@ -288,11 +300,7 @@ export function openSession(parts: SessionParts): Session {
     stats: (request) =>
       certain(request, (key) => send({ id: request.id, type: 'stats', ...cache.stats(), network: key })),
     wipe,
-    doctor: ({ id, type }) =>
-      void parts.doctor().then(
-        (findings) => send({ id, type, findings: findings.map(boundedFinding) }),
-        (error) => failed(id, type, error),
-      ),
+    doctor,
     networks: (request) => certain(request, (key) => sendNetworks(request.id, key)),
     'name-network': nameNetwork,
   };
