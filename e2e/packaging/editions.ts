@@ -2,7 +2,9 @@
 import { join } from 'node:path';
 import { TOP } from '../scratch.ts';
 import { type Entry, entriesBelow, entryOf, textEntry, zipOf } from './archive.ts';
-import { notices, npmBundled } from './notices.ts';
+import { npmBundled } from './bundled.ts';
+import { NOTICES_FILE, notices } from './notices.ts';
+import { billOf, SBOM_FILE } from './sbom.ts';
 
 export const EDITIONS = ['chromium', 'firefox'] as const;
 export type Edition = (typeof EDITIONS)[number];
@@ -16,13 +18,15 @@ function withoutKey(manifest: Entry): Entry {
 }
 
 /** The archive of one edition, with our licence and those of what is bundled. The extension must have been built. */
-export async function storeArchive(edition: Edition): Promise<Uint8Array> {
+export async function storeArchive(edition: Edition, version: string): Promise<Uint8Array> {
   const built = await entriesBelow(join(TOP, 'extension', 'dist', edition));
   if (!built.some(({ path }) => path === MANIFEST))
     throw new Error(`the extension is not built for ${edition}; run: npm run build`);
+  const bundled = await npmBundled('extension');
   return zipOf([
     ...built.map((entry) => (entry.path === MANIFEST ? withoutKey(entry) : entry)),
     await entryOf(join(TOP, 'LICENSE'), 'LICENSE.txt'),
-    textEntry('THIRD-PARTY.txt', await notices(await npmBundled('extension'))),
+    textEntry(NOTICES_FILE, await notices(bundled)),
+    textEntry(SBOM_FILE, billOf({ name: `photofinish-${edition}`, version }, bundled)),
   ]);
 }

@@ -4,12 +4,14 @@ import { existsSync } from 'node:fs';
 import { chmod, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TOP } from '../scratch.ts';
-import { cargoBundled, notices, npmBundled } from './notices.ts';
-import { HELPER_PACKAGE, LICENCE, place, writeJson, writePackage } from './npm.ts';
+import { ADDON_CRATE, cargoBundled, npmBundled } from './bundled.ts';
+import { LICENCE } from './licences.ts';
+import { NOTICES_FILE } from './notices.ts';
+import { HELPER_PACKAGE, place, placeOthers, writeJson, writePackage } from './npm.ts';
+import { SBOM_FILE } from './sbom.ts';
 
 const NATIVE_HOST = join(TOP, 'native-host');
 const ADDON = join(NATIVE_HOST, 'dist', 'photofinish-quic.node');
-const ADDON_CRATE = 'photofinish-quic-napi';
 
 /**
  * The first releases of each line whose SQLite (3.51.3) cannot corrupt a write-ahead log that several helpers share. They
@@ -67,7 +69,7 @@ async function stageHelper(stage: string, version: string): Promise<void> {
   await chmod(join(stage, 'bin/photofinish.cjs'), 0o755);
   await place(stage, 'README.md', { copyOf: join(NATIVE_HOST, 'bin', 'README.md') });
   await place(stage, 'LICENSE', { copyOf: join(TOP, 'LICENSE') });
-  await place(stage, 'THIRD-PARTY.txt', await notices(await npmBundled('native-host')));
+  await placeOthers(stage, { name: HELPER_PACKAGE, version }, await npmBundled('native-host'));
   await writeJson(join(stage, 'package.json'), {
     name: HELPER_PACKAGE,
     version,
@@ -76,7 +78,7 @@ async function stageHelper(stage: string, version: string): Promise<void> {
     keywords: ['http3', 'http2', 'quic', 'happy-eyeballs', 'native-messaging'],
     type: 'module',
     bin: { photofinish: 'bin/photofinish.cjs' },
-    files: ['bin', 'dist', 'THIRD-PARTY.txt'],
+    files: ['bin', 'dist', NOTICES_FILE, SBOM_FILE],
     optionalDependencies: Object.fromEntries(
       Object.keys(TARGETS).map((target) => [addonPackage(target), version]),
     ),
@@ -93,13 +95,13 @@ async function stageAddon(stage: string, version: string, target: string): Promi
     `# ${addonPackage(target)}\n\nThe HTTP/3 addon of \`photofinish\` for ${target}.\n`,
   );
   await place(stage, 'LICENSE', { copyOf: join(TOP, 'LICENSE') });
-  await place(stage, 'THIRD-PARTY.txt', await notices(await cargoBundled(ADDON_CRATE)));
+  await placeOthers(stage, { name: addonPackage(target), version }, await cargoBundled(ADDON_CRATE));
   await writeJson(join(stage, 'package.json'), {
     name: addonPackage(target),
     version,
     description: `The HTTP/3 addon of photofinish for ${target}.`,
     main: file,
-    files: [file, 'THIRD-PARTY.txt'],
+    files: [file, NOTICES_FILE, SBOM_FILE],
     ...TARGETS[target],
     ...COMMON,
   });

@@ -4,11 +4,12 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { scratchDirectory } from '../scratch.ts';
+import type { Bundled } from './bundled.ts';
+import { NOTICES_FILE, notices } from './notices.ts';
+import { billOf, SBOM_FILE, type Subject } from './sbom.ts';
 
 /** The name that npm installs the helper by. */
 export const HELPER_PACKAGE = 'photofinish';
-
-export const LICENCE = 'MIT';
 
 export async function writeJson(file: string, value: object): Promise<void> {
   await writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
@@ -24,6 +25,16 @@ export async function place(
   await mkdir(dirname(file), { recursive: true });
   if (typeof content === 'object' && 'copyOf' in content) await copyFile(content.copyOf, file);
   else await writeFile(file, content);
+}
+
+/** What of others is in a package: their licences, and the bill. */
+export async function placeOthers(
+  stage: string,
+  subject: Subject,
+  bundled: readonly Bundled[],
+): Promise<void> {
+  await place(stage, NOTICES_FILE, await notices(bundled));
+  await place(stage, SBOM_FILE, billOf(subject, bundled));
 }
 
 /** Lets npm make the package, which writes the same bytes for the same files; gives its name. */

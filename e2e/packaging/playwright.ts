@@ -5,9 +5,13 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { TOP } from '../scratch.ts';
 import { entriesBelow } from './archive.ts';
-import { notices, npmBundled } from './notices.ts';
-import { HELPER_PACKAGE, LICENCE, place, writeJson, writePackage } from './npm.ts';
+import { npmBundled } from './bundled.ts';
+import { LICENCE } from './licences.ts';
+import { NOTICES_FILE } from './notices.ts';
+import { HELPER_PACKAGE, place, placeOthers, writeJson, writePackage } from './npm.ts';
+import { SBOM_FILE } from './sbom.ts';
 
+const NAME = '@photofinish/playwright';
 const DOOR = join(TOP, 'e2e', 'playwright');
 const EXTENSION = join(TOP, 'extension', 'dist', 'chromium');
 const PEER = '@playwright/test';
@@ -32,15 +36,15 @@ async function stageFixtures(stage: string, version: string): Promise<void> {
     await place(stage, join('extension', path), bytes);
   await place(stage, 'README.md', { copyOf: join(DOOR, 'README.md') });
   await place(stage, 'LICENSE', { copyOf: join(TOP, 'LICENSE') });
-  await place(stage, 'THIRD-PARTY.txt', await notices(await npmBundled('extension')));
+  await placeOthers(stage, { name: NAME, version }, await npmBundled('extension'));
   await writeJson(join(stage, 'package.json'), {
-    name: '@photofinish/playwright',
+    name: NAME,
     version,
     description: 'Playwright fixtures that see which protocol a page came over: HTTP/3, HTTP/2 or HTTP/1.1.',
     keywords: ['playwright', 'http3', 'http2', 'quic', 'testing'],
     type: 'module',
     exports: { '.': { types: './photofinish.d.ts', default: './dist/playwright.js' } },
-    files: ['dist', 'extension', 'photofinish.d.ts', 'THIRD-PARTY.txt'],
+    files: ['dist', 'extension', 'photofinish.d.ts', NOTICES_FILE, SBOM_FILE],
     peerDependencies: { [PEER]: await peerRange() },
     optionalDependencies: { [HELPER_PACKAGE]: version },
     license: LICENCE,

@@ -35,7 +35,7 @@ export async function writeRelease(out: string): Promise<readonly Package[]> {
     names.push(name);
   };
   for (const edition of EDITIONS)
-    await write(`photofinish-${edition}-${version}.zip`, await storeArchive(edition));
+    await write(`photofinish-${edition}-${version}.zip`, await storeArchive(edition, version));
   if (isGitCheckout()) await write(`photofinish-source-${version}.zip`, await sourceArchive(version));
   names.push(...(await writeHelperPackages(out, version)), await writeFixturesPackage(out, version));
   const packages = await Promise.all(names.map((name) => summed(out, name)));

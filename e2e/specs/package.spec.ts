@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
@@ -12,6 +13,8 @@ import { HOST_NAME, WIRE_PROTOCOL } from '@photofinish/shared/wire';
 import { unzipSync } from 'fflate';
 import * as v from 'valibot';
 import { launchChromium } from '../browsers/chromium.ts';
+import { SBOM_FILE } from '../packaging/sbom.ts';
+import { sbomFaults } from '../packaging/sbom-schema.ts';
 import { type Package, SUMS_FILE, writeRelease } from '../packaging/write.ts';
 import { findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory, TOP } from '../scratch.ts';
@@ -127,6 +130,47 @@ test("the stores' editions are what was built, without a key, with every licence
     if (edition === 'firefox')
       expect(manifest.browser_specific_settings).toMatchObject({ gecko: { id: FIREFOX_EXTENSION_ID } });
   }
+});
+
+/** The bill of materials in an archive of either form. */
+async function billIn(archive: string): Promise<unknown> {
+  if (archive.endsWith('.zip')) return json((await unpacked(archive))[SBOM_FILE]);
+  const args = ['-xzOf', archive, `package/${SBOM_FILE}`];
+  return JSON.parse((await promisify(execFile)('tar', args)).stdout);
+}
+
+/** What a bill is of and what it names, as far as it is asked here. */
+const billSchema = v.object({
+  metadata: v.object({ component: v.object({ name: v.string(), version: v.string() }) }),
+  components: v.array(v.object({ purl: v.string(), licenses: v.array(v.unknown()) })),
+});
+
+test('every package has a bill of what it holds of others, in CycloneDX 1.6', async ({ release }) => {
+  const { version } = json(await readFile(join(TOP, 'package.json')));
+  const held: Record<string, readonly string[]> = {};
+  for (const { name } of release.packages.filter((each) => !each.name.includes('source'))) {
+    const bill = await billIn(join(release.directory, name));
+    expect(await sbomFaults(bill), name).toEqual([]);
+    const { metadata, components } = v.parse(billSchema, bill);
+    expect(metadata.component.version).toBe(version);
+    held[metadata.component.name] = components.map(({ purl }) => purl.replace(/@[^@]*$/, ''));
+  }
+  expect(held.photofinish?.toSorted()).toEqual(['pkg:npm/undici', 'pkg:npm/valibot']);
+  for (const name of ['photofinish-chromium', 'photofinish-firefox', '@photofinish/playwright'])
+    expect(held[name]).toEqual(expect.arrayContaining(['pkg:npm/idb', 'pkg:npm/tldts', 'pkg:npm/valibot']));
+  const addon = Object.keys(held).find((name) => name.startsWith('@photofinish/quic-')) ?? '';
+  expect(held[addon]).toEqual(
+    expect.arrayContaining(['pkg:cargo/quinn', 'pkg:cargo/rustls', 'pkg:cargo/aws-lc-sys']),
+  );
+});
+
+test('the addon names no place that it was built in', async () => {
+  const addon = await readFile(join(TOP, 'native-host/dist/photofinish-quic.node'), 'latin1');
+  expect(addon).toContain('/cargo/registry/src/');
+  for (const place of [TOP, homedir(), process.env.CARGO_HOME].filter(
+    (each) => each !== undefined && each !== '/',
+  ))
+    expect(addon.includes(`${place}`), place).toBe(false);
 });
 
 test('the source archive holds what an archive is built from and nothing built', async ({ release }) => {

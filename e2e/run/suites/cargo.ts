@@ -104,7 +104,7 @@ const testEnvironment = (): Readonly<Record<string, string>> => ({
 /** Compiles and lints every target of the workspace, in the profile of the build. */
 export const LINTED_BUILD = {
   file: 'cargo',
-  args: ['build', '--release', '--workspace', '--all-targets'],
+  args: ['build', '--locked', '--release', '--workspace', '--all-targets'],
   env: testEnvironment,
   nice: LOWEST,
 } as const;
@@ -112,7 +112,7 @@ export const LINTED_BUILD = {
 /** cargo names the test binary on standard error, which must stay in order with its results. */
 const cargoTest = (): Command => ({
   file: 'sh',
-  args: ['-c', 'exec cargo test --release --workspace --no-fail-fast 2>&1'],
+  args: ['-c', 'exec cargo test --locked --release --workspace --no-fail-fast 2>&1'],
   env: { ...testEnvironment(), CARGO_TERM_COLOR: 'never' },
 });
 

@@ -1,4 +1,5 @@
-// What machines can judge without running the product: types, style, lint, and that generated files are current.
+// What machines can judge without running the product: types, style, lint, what comes from others, and that
+// generated files are current.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,6 +51,11 @@ const AT_ONCE: readonly Check[] = [
     args: ['check', '--error-on-warnings', '--diagnostic-level=warn', '--max-diagnostics=200', '.'],
   },
   {
+    title: 'downloads are pinned by digest',
+    file: process.execPath,
+    args: ['e2e/supply/check.ts', 'locks'],
+  },
+  {
     title: "the Firefox edition passes its store's lint",
     needs: 'extension',
     file: bin('web-ext'),
@@ -66,6 +72,12 @@ const WITH_RUST: readonly Check[] = [
     missing: () => missingCargo('fmt'),
     file: 'cargo',
     args: ['fmt', '--all', '--check'],
+  },
+  {
+    title: 'licences of what is passed on',
+    needs: 'rust',
+    file: process.execPath,
+    args: ['e2e/supply/check.ts', 'licences'],
   },
   { ...typesOf('native-host'), after: 'rust' },
   {

@@ -1,0 +1,10 @@
+// cargo by hand, with the flags of the build, whose work it then shares. Run: node e2e/cargo.ts test --release -p NAME
+import { spawnSync } from 'node:child_process';
+import { cargoEnvironment } from './rust-programs.ts';
+
+const { status, error } = spawnSync('cargo', process.argv.slice(2), {
+  stdio: 'inherit',
+  env: { ...process.env, ...cargoEnvironment() },
+});
+if (error !== undefined) console.error(`cargo: ${error.message}`);
+process.exitCode = status ?? 1;

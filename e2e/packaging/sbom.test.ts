@@ -1,0 +1,53 @@
+// That the bill says what is in an archive and what of it needs what, by the schema of CycloneDX 1.6.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Bundled } from './bundled.ts';
+import { billOf } from './sbom.ts';
+import { sbomFaults } from './sbom-schema.ts';
+
+const bundled = (each: Partial<Bundled>): Bundled => ({
+  registry: 'npm',
+  name: 'a',
+  version: '1.0.0',
+  licence: 'MIT',
+  directory: '/',
+  direct: false,
+  needs: [],
+  ...each,
+});
+
+const BUNDLED = [
+  bundled({ name: '@scope/a', direct: true, needs: ['b@2.0.0'] }),
+  bundled({ name: 'b', version: '2.0.0', licence: null }),
+  bundled({ registry: 'cargo', name: 'c', licence: 'MIT/Apache-2.0', direct: true }),
+];
+const SUBJECT = { name: 'photofinish', version: '1.0.0' };
+
+test('each package has its purl and licence, and what needs it', async () => {
+  const bill = JSON.parse(billOf(SUBJECT, BUNDLED));
+  assert.deepEqual(await sbomFaults(bill), []);
+  assert.deepEqual(
+    bill.components.map(({ purl, licenses }: { purl: string; licenses?: object }) => [purl, licenses]),
+    [
+      ['pkg:cargo/c@1.0.0', [{ expression: 'MIT OR Apache-2.0' }]],
+      ['pkg:npm/%40scope/a@1.0.0', [{ license: { id: 'MIT' } }]],
+      ['pkg:npm/b@2.0.0', undefined],
+    ],
+  );
+  assert.deepEqual(
+    bill.dependencies.filter(({ dependsOn }: { dependsOn?: string[] }) => dependsOn !== undefined),
+    [
+      { ref: 'photofinish@1.0.0', dependsOn: ['pkg:cargo/c@1.0.0', 'pkg:npm/%40scope/a@1.0.0'] },
+      { ref: 'pkg:npm/%40scope/a@1.0.0', dependsOn: ['pkg:npm/b@2.0.0'] },
+    ],
+  );
+});
+
+test('the same packages in any order give the same bill, without a time', () => {
+  assert.equal(billOf(SUBJECT, BUNDLED.toReversed()), billOf(SUBJECT, BUNDLED));
+  assert.equal('timestamp' in JSON.parse(billOf(SUBJECT, BUNDLED)).metadata, false);
+});
+
+test('the schema refuses what is no bill', async () => {
+  assert.notDeepEqual(await sbomFaults({ bomFormat: 'CycloneDX', specVersion: '1.6', components: [{}] }), []);
+});
