@@ -95,3 +95,8 @@ test('without an answer, a date or https there is no request', () => {
   for (const url of ['http://x.test/', 'data:,', 'wss://x.test/', 'chrome-extension://abc/x.js'])
     assert.equal(inspectedRequest({ ...chromium, request: { method: 'GET', url } }), null, url);
 });
+
+test('a version that is a name of every object is no protocol', () => {
+  for (const version of ['constructor', '__proto__', 'toString', 'hasOwnProperty'])
+    assert.equal(protocolOfVersion(version), null, version);
+});

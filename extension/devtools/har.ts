@@ -44,20 +44,20 @@ export interface HarEntry {
 }
 
 /** Of HTTP/1.1 Chromium gives the status line's own spelling, or its own in small letters. */
-const BY_VERSION: Readonly<Record<string, KnownProtocol>> = {
-  h3: 'h3',
-  'http/3': 'h3',
-  'http/3.0': 'h3',
-  h2: 'h2',
-  'http/2': 'h2',
-  'http/2.0': 'h2',
-  'http/1.1': 'http/1.1',
-  'http/1.0': 'http/1.0',
-};
+const BY_VERSION: ReadonlyMap<string, KnownProtocol> = new Map([
+  ['h3', 'h3'],
+  ['http/3', 'h3'],
+  ['http/3.0', 'h3'],
+  ['h2', 'h2'],
+  ['http/2', 'h2'],
+  ['http/2.0', 'h2'],
+  ['http/1.1', 'http/1.1'],
+  ['http/1.0', 'http/1.0'],
+]);
 
 /** The protocol an entry's `httpVersion` names, in either browser's spelling; null when it names none. */
 export function protocolOfVersion(version: string): KnownProtocol | null {
-  return BY_VERSION[version.toLowerCase().replace(/^h3-.*/, 'h3')] ?? null;
+  return BY_VERSION.get(version.toLowerCase().replace(/^h3-.*/, 'h3')) ?? null;
 }
 
 function deliveryOf({ response, serverIPAddress, _fromCache }: HarEntry): Delivery {

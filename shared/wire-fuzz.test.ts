@@ -1,0 +1,104 @@
+// Both directions of the native port and the two documents that people open: whatever JSON comes, the schema says yes or
+// no, and what it lets through is what it would let through again.
+import './english.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { inputs, mutatedJson } from './hostile.fixture.ts';
+import { comparison } from './race-samples.fixture.ts';
+import { reportSchema } from './report.ts';
+import { reportToCsv } from './report-csv.ts';
+import { reportToHtml } from './report-html.ts';
+import { reportToMarkdown } from './report-markdown.ts';
+import { anyReport } from './reports.fixture.ts';
+import { replySchema, requestSchema } from './wire.ts';
+
+const observation = {
+  id: 'a',
+  origin: 'https://a.test',
+  site: 'a.test',
+  kind: 'resource',
+  delivery: 'network',
+  protocol: 'h3',
+  altSvc: 'h3=":443"',
+  atMs: 1,
+  bytes: 20,
+};
+const REQUESTS = [
+  { type: 'hello', id: 1, protocol: 1, program: 'x/1' },
+  {
+    type: 'forecast',
+    id: 2,
+    browser: 'chromium',
+    site: 'a.test',
+    origins: ['https://a.test', 'https://b.test:8443'],
+  },
+  { type: 'race', id: 3, origin: 'https://a.test', mode: 'compare', reason: 'click', startDelayMs: 10 },
+  { type: 'observed', id: 4, browser: 'firefox', observations: [observation, { ...observation, id: 'b' }] },
+  { type: 'cancel', id: 5, target: 3 },
+  { type: 'name-network', id: 6, network: 'net-1d44ea1a8671e8f3', name: 'Home' },
+];
+
+const forecast = {
+  origin: 'https://a.test',
+  reachable: { protocol: 'h3', basis: 'raced', ageMs: 5, fresh: true },
+  expected: { protocol: 'h2', basis: 'observed' },
+  hit: true,
+};
+const REPLIES = [
+  { id: 1, type: 'hello', protocol: 1, program: 'x/1' },
+  { id: 2, type: 'forecast', forecasts: [forecast, forecast], network: 'net-1d44ea1a8671e8f3' },
+  { id: 3, type: 'progress', event: 'adopted', contender: 'h3', trial: 1, trials: 3, atMs: 1.5 },
+  { id: 3, type: 'race', ...comparison([1, 2, 3], [4, 5, 6]) },
+  { id: 4, type: 'observed', stored: 2 },
+  {
+    id: 7,
+    type: 'doctor',
+    findings: [{ subject: 'Helper', check: 'addon', state: 'ok', text: 'x', remedy: null }],
+  },
+  { id: 8, type: 'networks', networks: [{ network: 'net-1d44ea1a8671e8f3', name: 'Home', current: true }] },
+  { id: 0, type: 'error', code: 'bad-json', message: 'x' },
+  { id: 9, type: 'chunk', seq: 0, last: false, data: '{' },
+];
+
+const REPORTS = fc.sample(anyReport, { seed: 1, numRuns: 20 });
+
+/** What the schema makes of a value that it lets through; null: it does not. */
+function admitted<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> | null {
+  const read = v.safeParse(schema, value);
+  if (!read.success) return null;
+  const again = v.safeParse(schema, read.output);
+  assert.ok(again.success, 'what was let through is refused the second time');
+  assert.deepEqual(again.output, read.output);
+  return read.output;
+}
+
+for (const [what, schema, corpus] of [
+  ['request', requestSchema, REQUESTS],
+  ['reply', replySchema, REPLIES],
+] as const) {
+  test(`every ${what} of the corpus is valid, so that changes of it reach every check`, () => {
+    for (const each of corpus) assert.ok(v.is(schema, each), JSON.stringify(each));
+  });
+
+  test(`whatever comes as a ${what} is let through or refused, and never throws`, () => {
+    fc.assert(
+      fc.property(mutatedJson(corpus), (value) => void admitted<v.GenericSchema>(schema, value)),
+      inputs(12_000),
+    );
+  });
+}
+
+test('a report that somebody changed is refused, or can be shown in every form without its text becoming markup', () => {
+  fc.assert(
+    fc.property(mutatedJson(REPORTS), (value) => {
+      const report = admitted(reportSchema, value);
+      if (report === null) return;
+      reportToCsv(report);
+      reportToMarkdown(report);
+      assert.doesNotMatch(reportToHtml(report), /<img src=x/);
+    }),
+    inputs(3000),
+  );
+});
