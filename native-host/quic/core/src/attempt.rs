@@ -131,7 +131,7 @@ async fn shake_hands(
         })?,
         trouble = socket.trouble() => {
             transport.close_silently();
-            return Err(Failure::from_trouble(trouble));
+            return Err(Failure::from_trouble(trouble, "what came for the handshake"));
         }
         () = tokio::time::sleep_until(clock.at(options.handshake_timeout)) => {
             return Err(timed_out());

@@ -80,7 +80,7 @@ impl Connection {
             outcome = exchange(&self.quic, request, self.clock, &noticed) => {
                 outcome.map_err(|error| self.explain(error, noticed.goaway.load(Ordering::Relaxed)))
             }
-            trouble = socket.trouble() => Err(Failure::from_trouble(trouble)),
+            trouble = socket.trouble() => Err(Failure::from_trouble(trouble, "the response")),
             () = tokio::time::sleep_until(asked.at(request.deadline)) => Err(self.explain_silence(&noticed)),
         };
         let unfinished = outcome.as_ref().map_or(true, |answer| answer.truncated);

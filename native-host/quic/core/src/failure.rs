@@ -201,12 +201,13 @@ impl Failure {
         }
     }
 
-    pub(crate) fn from_trouble(trouble: &Trouble) -> Self {
+    /// Why the socket ended the attempt. `too_much` says what is larger than what is read.
+    pub(crate) fn from_trouble(trouble: &Trouble, too_much: &str) -> Self {
         match trouble {
             Trouble::Refused(error) => Self::new(FailureCode::UdpRefused, error.to_string()),
             Trouble::OverBudget => Self::new(
                 FailureCode::ResponseTooLarge,
-                "the response is larger than what is read",
+                format!("{too_much} is larger than what is read"),
             ),
         }
     }

@@ -5,6 +5,7 @@
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -15,12 +16,25 @@ use quinn::{AsyncUdpSocket, UdpPoller};
 use tokio::io::Interest;
 use tokio::sync::Notify;
 
+use crate::attempt::QUIC_VERSION;
 use crate::clock::Clock;
 use crate::options::OnFirstDatagram;
 
 /// Header form, fixed bit and the type Retry of a long header's first byte (RFC 9000 section 17.2.5); unlike the bits
 /// below them no header protection hides these.
 const RETRY_BITS: u8 = 0b1111_0000;
+const LONG_HEADER: u8 = 0b1000_0000;
+
+const VERSION_AT: Range<usize> = 1..5;
+/// The length of the destination's connection ID in a long header (RFC 9000 section 17.2).
+const DESTINATION_LENGTH_AT: usize = 5;
+
+/// What may arrive until a request is sent: a chain of certificates of the 64 KiB that TLS takes, sent four times over.
+const HANDSHAKE_BYTES: u64 = 256 * 1024;
+
+/// Datagrams in either direction that no attempt needs: the bytes that may arrive fit into a quarter of them, and a flood
+/// of empty ones would have every second one acknowledged.
+const MOST_DATAGRAMS: u32 = 4096;
 
 /// Datagrams of one attempt, with the times of the first in each direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -56,6 +70,8 @@ pub(crate) struct ProbeSocket {
     on_first_in: Mutex<Option<OnFirstDatagram>>,
     received_bytes: AtomicU64,
     budget_bytes: AtomicU64,
+    /// The connection ID that we chose, by which the peer has to address us; told by our own first datagram.
+    own_id: OnceLock<Vec<u8>>,
     trouble: OnceLock<Trouble>,
     troubled: Notify,
     closing: AtomicBool,
@@ -88,7 +104,8 @@ impl ProbeSocket {
             retries: AtomicU32::new(0),
             on_first_in: Mutex::new(on_first_in),
             received_bytes: AtomicU64::new(0),
-            budget_bytes: AtomicU64::new(u64::MAX),
+            budget_bytes: AtomicU64::new(HANDSHAKE_BYTES),
+            own_id: OnceLock::new(),
             trouble: OnceLock::new(),
             troubled: Notify::new(),
             closing: AtomicBool::new(false),
@@ -170,20 +187,48 @@ impl ProbeSocket {
         if self.first_in_ms.set(self.clock.now_ms()).is_ok() {
             self.tell_first_in();
         }
-        let first_bytes = bufs.iter().zip(meta).filter_map(|(buf, _)| buf.first());
-        let retries = first_bytes
-            .filter(|byte| **byte & RETRY_BITS == RETRY_BITS)
-            .count();
+        let datagrams = bufs
+            .iter()
+            .zip(meta)
+            .filter_map(|(buf, meta)| buf.get(..meta.len));
+        let retries = datagrams.filter(|datagram| self.is_retry(datagram)).count();
         self.retries.fetch_add(retries as u32, Ordering::Relaxed);
         let bytes: usize = meta.iter().map(|m| m.len).sum();
-        self.received
-            .fetch_add(meta.len() as u32, Ordering::Relaxed);
+        let count = meta.len() as u32;
+        let received = self.received.fetch_add(count, Ordering::Relaxed) + count;
         let total = self
             .received_bytes
             .fetch_add(bytes as u64, Ordering::Relaxed)
             + bytes as u64;
-        if total > self.budget_bytes.load(Ordering::Relaxed) {
+        if total > self.budget_bytes.load(Ordering::Relaxed) || received > MOST_DATAGRAMS {
             self.raise(Trouble::OverBudget);
+        }
+    }
+
+    /// Whether a datagram asks this very connection to come again with a token; what does not bear its ID is noise.
+    fn is_retry(&self, datagram: &[u8]) -> bool {
+        let is_kind = datagram
+            .first()
+            .is_some_and(|byte| byte & RETRY_BITS == RETRY_BITS);
+        let own_version = datagram.get(VERSION_AT) == Some(&QUIC_VERSION.to_be_bytes());
+        is_kind
+            && own_version
+            && self
+                .own_id
+                .get()
+                .is_some_and(|own| id_at(datagram, DESTINATION_LENGTH_AT) == Some(own))
+    }
+
+    /// Takes our own connection ID from a first flight, in which it is the source's.
+    fn note_own_id(&self, datagram: &[u8]) {
+        if self.own_id.get().is_some()
+            || !datagram.first().is_some_and(|byte| byte & LONG_HEADER != 0)
+        {
+            return;
+        }
+        let destination = id_at(datagram, DESTINATION_LENGTH_AT).map_or(0, <[u8]>::len);
+        if let Some(own) = id_at(datagram, DESTINATION_LENGTH_AT + 1 + destination) {
+            let _ = self.own_id.set(own.to_vec());
         }
     }
 
@@ -198,9 +243,12 @@ impl ProbeSocket {
         }
     }
 
-    fn count_sent(&self) {
+    fn count_sent(&self, datagram: &[u8]) {
         self.first_out_ms.get_or_init(|| self.clock.now_ms());
-        self.sent.fetch_add(1, Ordering::Relaxed);
+        self.note_own_id(datagram);
+        if self.sent.fetch_add(1, Ordering::Relaxed) >= MOST_DATAGRAMS {
+            self.raise(Trouble::OverBudget);
+        }
         if self.closing.load(Ordering::Acquire) {
             self.farewell_sent.notify_one();
         }
@@ -245,7 +293,7 @@ impl AsyncUdpSocket for ProbeSocket {
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
         match self.send(transmit) {
-            Ok(()) => self.count_sent(),
+            Ok(()) => self.count_sent(transmit.contents),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(error),
             // An error would end quinn's driver without a cause; the owner learns it here instead,
             // and for QUIC the datagram is merely lost.
@@ -261,6 +309,10 @@ impl AsyncUdpSocket for ProbeSocket {
         meta: &mut [RecvMeta],
     ) -> Poll<io::Result<usize>> {
         loop {
+            // The attempt is over; whatever else comes is the kernel's to drop.
+            if let Some(Trouble::OverBudget) = self.trouble.get() {
+                return Poll::Pending;
+            }
             ready!(self.io.poll_recv_ready(cx))?;
             match self.receive(bufs, meta) {
                 Ok(count) => {
@@ -288,6 +340,12 @@ impl UdpPoller for WritePoller {
     fn poll_writable(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.socket.io.poll_send_ready(cx)
     }
+}
+
+/// The connection ID whose length stands at this place of a long header.
+fn id_at(datagram: &[u8], at: usize) -> Option<&[u8]> {
+    let length = usize::from(*datagram.get(at)?);
+    datagram.get(at + 1..)?.get(..length)
 }
 
 /// Whether no later datagram to this address can fare better. Too-big datagrams, full buffers and

@@ -239,6 +239,67 @@ async fn noise_without_a_handshake_is_a_handshake_timeout() {
     assert!(failure.traffic.datagrams_received > 0);
 }
 
+/// The first bytes of a Retry with this destination (RFC 9000 section 17.2.5), and nothing that proves it.
+fn retry_to(destination: &[u8]) -> Vec<u8> {
+    let mut retry = vec![
+        0xff,
+        0,
+        0,
+        0,
+        1,
+        u8::try_from(destination.len()).expect("id"),
+    ];
+    retry.extend_from_slice(destination);
+    retry.extend_from_slice(&[0; 40]);
+    retry
+}
+
+#[tokio::test]
+async fn noise_that_looks_like_a_retry_is_none_unless_it_bears_our_connection_id() {
+    for (own, expected) in [(false, "datagrams came back"), (true, "asked for a Retry")] {
+        let noisy = UdpSocket::bind(LOOPBACK).await.expect("socket");
+        let address = noisy.local_addr().expect("address");
+        tokio::spawn(async move {
+            let mut buffer = [0; 2048];
+            while let Ok((_, peer)) = noisy.recv_from(&mut buffer).await {
+                let source_at = 7 + usize::from(buffer[5]);
+                let source = &buffer[source_at..source_at + usize::from(buffer[source_at - 1])];
+                let destination = if own { source } else { &[7; 8] };
+                for _ in 0..3 {
+                    let _ = noisy.send_to(&retry_to(destination), peer).await;
+                }
+            }
+        });
+        let options = options_within(address, SHORT_MS);
+        let failure = failure(&Authority::new().trust(), &options).await;
+        assert_eq!(failure.code, FailureCode::HandshakeTimeout);
+        assert!(failure.message.contains(expected), "{failure}");
+        assert_eq!(failure.traffic.retries_received >= 2, own);
+    }
+}
+
+#[tokio::test]
+async fn a_peer_that_answers_a_first_flight_with_megabytes_is_not_read_to_the_end() {
+    const MOST_BYTES: u32 = 320 * 1024;
+    for size in [1200, 20] {
+        let flooding = UdpSocket::bind(LOOPBACK).await.expect("socket");
+        let address = flooding.local_addr().expect("address");
+        let flood = tokio::spawn(async move {
+            let (_, peer) = flooding.recv_from(&mut [0; 2048]).await.expect("initial");
+            while flooding.send_to(&vec![0x40; size], peer).await.is_ok() {
+                tokio::task::yield_now().await;
+            }
+        });
+        let failure = failure(&Authority::new().trust(), &options(address)).await;
+        flood.abort();
+        assert_eq!(failure.code, FailureCode::ResponseTooLarge, "{failure}");
+        let received = failure.traffic.datagrams_received;
+        assert!(received <= 4200, "{received} datagrams");
+        assert!(received * u32::try_from(size).expect("size") <= MOST_BYTES);
+        assert!(failure.traffic.datagrams_sent < 20);
+    }
+}
+
 #[tokio::test]
 async fn no_common_version_is_a_version_mismatch() {
     let future = UdpSocket::bind(LOOPBACK).await.expect("socket");
