@@ -1,17 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MOST_PAIRS } from '@photofinish/shared/paired-comparison';
 import fc from 'fast-check';
-import { MAX_RACES_AT_ONCE, MAX_RACES_PER_MINUTE, raceBudget } from './race-budget.ts';
+import {
+  MAX_ATTEMPTS_PER_MINUTE,
+  MAX_RACES_AT_ONCE,
+  MAX_RACES_PER_MINUTE,
+  RACE_LIMITS,
+  type RaceReason,
+  raceBudget,
+} from './race-budget.ts';
 
 test('four races at once; a place given back twice is one place', () => {
   const budget = raceBudget({ nowMs: () => 0 });
-  const places = Array.from({ length: MAX_RACES_AT_ONCE }, () => budget.take());
+  const places = Array.from({ length: MAX_RACES_AT_ONCE }, () => budget.take('click'));
   assert.ok(places.every((place) => place !== null));
-  assert.equal(budget.take(), null);
-  places[0]?.();
-  places[0]?.();
-  assert.notEqual(budget.take(), null);
-  assert.equal(budget.take(), null);
+  assert.equal(budget.take('click'), null);
+  places[0]?.release();
+  places[0]?.release();
+  assert.notEqual(budget.take('click'), null);
+  assert.equal(budget.take('click'), null);
 });
 
 test('thirty races in any minute, however they are spread', () => {
@@ -22,13 +30,38 @@ test('thirty races in any minute, however they are spread', () => {
       const begun: number[] = [];
       for (const gap of gaps) {
         now += gap;
-        const place = budget.take();
+        const place = budget.take('click');
         const inMinute = begun.filter((at) => now - at < 60_000).length;
         assert.equal(place !== null, inMinute < MAX_RACES_PER_MINUTE);
         if (place === null) continue;
         begun.push(now);
-        place();
+        place.release();
       }
     }),
   );
+});
+
+test('attempts count, not only races: a few races that make many use the minute up, those of navigations first', () => {
+  let now = 0;
+  const budget = raceBudget({ nowMs: () => now });
+  const race = (reason: RaceReason, attempts: number): boolean => {
+    const place = budget.take(reason);
+    for (let n = 0; n < attempts; n += 1) place?.began();
+    place?.release();
+    return place !== null;
+  };
+  const { click, navigation } = MAX_ATTEMPTS_PER_MINUTE;
+  assert.ok(race('navigation', navigation - 1));
+  assert.ok(race('navigation', 1));
+  assert.equal(race('navigation', 1), false);
+  assert.ok(race('click', click - navigation));
+  assert.equal(race('click', 1), false);
+  now += 60_000;
+  assert.ok(race('navigation', 1));
+});
+
+test('what a race may do by itself leaves the minute finite', () => {
+  const most = MAX_ATTEMPTS_PER_MINUTE.click + MAX_RACES_AT_ONCE * RACE_LIMITS.attempts;
+  assert.ok(most <= 1216, `${most} attempts`);
+  assert.ok(RACE_LIMITS.attempts >= 2 * MOST_PAIRS, 'a whole comparison');
 });

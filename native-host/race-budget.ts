@@ -1,32 +1,65 @@
-// The budget for races asked for over the port: what keeps a message from making the helper connect without end.
+// The budget for races asked for over the port: what keeps a message, and whoever stands behind it, from making the helper
+// connect without end.
+import { MOST_ENDPOINTS } from './discover/first-endpoints.ts';
 import type { Clock } from './race/clock.ts';
+import type { AttemptLimits } from './race/trial-budget.ts';
 
 /** Races at once over one port. */
 export const MAX_RACES_AT_ONCE = 4;
 /** Races begun within a minute over one port. */
 export const MAX_RACES_PER_MINUTE = 30;
+/** Attempts of one race over all its trials: a comparison of fifteen pairs makes thirty. */
+export const RACE_LIMITS: AttemptLimits = { attempts: 64, places: MOST_ENDPOINTS };
+/** Why a race is asked for: its user pressed a button, or a page was visited for the first time. */
+export type RaceReason = 'click' | 'navigation';
+/**
+ * Attempts within a minute from which on no further race begins, by why it is asked for; races under way keep to their own
+ * limits. Thirty first visits make eight attempts each before that, where two are usual; thirty comparisons on a click
+ * are all of fifteen pairs.
+ */
+export const MAX_ATTEMPTS_PER_MINUTE: Readonly<Record<RaceReason, number>> = { click: 960, navigation: 240 };
 const MINUTE_MS = 60_000;
 
+/** A place that a race has in the budget. */
+export interface RacePlace {
+  /** Counts one attempt. */
+  began(): void;
+  /** Gives the place back, once. */
+  release(): void;
+}
+
 export interface RaceBudget {
-  /** Takes a place; null when the budget is used up. The returned function gives the place back, once. */
-  take(): (() => void) | null;
+  /** Takes a place; null when the budget is used up. */
+  take(reason: RaceReason): RacePlace | null;
 }
 
 /** The budget that binds races asked for over the port; the command line is bound by its flags instead. */
 export function raceBudget(clock: Pick<Clock, 'nowMs'>): RaceBudget {
   let running = 0;
-  let begun: number[] = [];
+  let races: number[] = [];
+  let attempts: number[] = [];
+
+  function forget(): void {
+    const nowMs = clock.nowMs();
+    const recent = (atMs: number): boolean => nowMs - atMs < MINUTE_MS;
+    races = races.filter(recent);
+    attempts = attempts.filter(recent);
+  }
+
   return {
-    take() {
-      const nowMs = clock.nowMs();
-      begun = begun.filter((atMs) => nowMs - atMs < MINUTE_MS);
-      if (running >= MAX_RACES_AT_ONCE || begun.length >= MAX_RACES_PER_MINUTE) return null;
+    take(reason) {
+      forget();
+      if (running >= MAX_RACES_AT_ONCE || races.length >= MAX_RACES_PER_MINUTE) return null;
+      if (attempts.length >= MAX_ATTEMPTS_PER_MINUTE[reason]) return null;
       running += 1;
-      begun.push(nowMs);
+      races.push(clock.nowMs());
       let held = true;
-      return () => {
-        if (held) running -= 1;
-        held = false;
+      return {
+        began: () => void attempts.push(clock.nowMs()),
+        release() {
+          if (held) running -= 1;
+          held = false;
+        },
       };
     },
   };

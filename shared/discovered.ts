@@ -87,5 +87,7 @@ export const namesSchema = v.object({
   addresses: list(discoveredAddressSchema, MAX_ADDRESSES),
   services: list(serviceRecordSchema, MAX_SERVICES),
   lookups: list(lookupSchema, MAX_LOOKUPS),
+  /** Addresses and names that DNS and alternatives gave beyond those that a race goes to; absent: none. */
+  untried: v.optional(count),
 });
 export type Names = v.InferOutput<typeof namesSchema>;

@@ -37,6 +37,8 @@ export interface Evidence {
   readonly offline?: boolean;
   /** HTTP/3 was left out because the host cache remembers that it failed here. */
   readonly leftOut?: boolean;
+  /** Addresses that DNS gave beyond those that a race goes to; absent: none. */
+  readonly untried?: number;
   /** What else would go where no attempt went; null: everything did that could. */
   readonly next?: 'race' | 'explain' | null;
   readonly network?: NetworkEvidence;
@@ -89,6 +91,7 @@ export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: Brow
   const attempts = trials.flatMap((trial) => trial.attempts);
   // Mode `race` tries HTTP/3 first; where it did not, what memory holds against it was heeded.
   const heeded = trials.some((trial) => trial.cacheHit) || (race.mode === 'race' && attempts.length > 0);
+  const untried = (race.discovered.names?.untried ?? 0) + Math.max(0, ...trials.map((t) => t.untried ?? 0));
   const leftOut = heeded && race.memory !== 'none' && !attempts.some(isH3);
   return {
     origin: originParts(race.origin),
@@ -97,6 +100,7 @@ export function evidenceOfRace(race: Omit<OriginRace, 'verdict'>, browser?: Brow
     gain: comparisonOf(race),
     leftOut,
     ...((isAllDisturbed(race.trials) || race.error?.disturbed) && { tooBusy: true }),
+    ...(untried > 0 && { untried }),
     next: race.mode === 'race' ? 'explain' : 'race',
     ...(race.network === OFFLINE_NETWORK && { offline: true }),
     ...(race.error !== undefined && race.error.code !== 'cancelled' && { error: race.error }),

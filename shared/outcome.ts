@@ -132,6 +132,8 @@ export const trialSchema = v.object({
   cacheHit: v.boolean(),
   /** HTTP/3 failed at some places and was left at others when another protocol was adopted: it is not lost. */
   h3Undecided: v.optional(v.boolean()),
+  /** Addresses left because one trial makes no more attempts; absent: none. */
+  untried: v.optional(count),
   /** What this machine's lateness cost until something was adopted, else until the end; absent: not measured. */
   lateMs: v.optional(ms),
   /** This machine was so late that the trial is no evidence, or its times are none; absent: it was not. */

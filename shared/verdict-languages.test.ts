@@ -32,6 +32,8 @@ const CASES: readonly Partial<Evidence>[] = [
   { attempts: [h2(refused)] },
   { attempts: [h2()], leftOut: true },
   { discovered: quiet },
+  { attempts: [h3(silent), h2()], untried: 1 },
+  { attempts: [h3(silent), h2()], untried: 3984 },
   { discovered: { altSvc: 'clear', knownRoot: true } },
   { discovered: { ...own, knownRoot: false } },
   { discovered: at444, attempts: [h3(refused, { port: 444 }), h2()] },

@@ -622,3 +622,13 @@ test('offline it is this machine that cannot, and neither the name nor the serve
   }
   assert.equal(verdictOf({ ...base, offline: true }).code, 'h3-available');
 });
+
+test('addresses that our own limits left are told where something failed, and not as its fault', () => {
+  const names = { addresses: [], services: [], lookups: [], untried: 3 };
+  const race = originRace([{ ...trial([h3(silent), h2()]), untried: 8 }]);
+  const failed = verdictOf(evidenceOfRace({ ...race, discovered: { ...own, names } }));
+  assert.match(failed.text, / 11 more addresses were not tried: a race goes to so many/);
+  const works = originRace([trial([h3(), h2()])]);
+  const fine = verdictOf(evidenceOfRace({ ...works, discovered: { ...own, names } }));
+  assert.doesNotMatch(fine.text, /more address/);
+});

@@ -72,6 +72,12 @@ function gainWords({ gain }: Evidence): string | null {
     .join('');
 }
 
+/** What our own limits kept from being tried, where something failed: it might have worked there. */
+function untriedWords({ evidence: { untried = 0 }, h3, h2 }: Facts): string | null {
+  if (untried === 0 || !(isFailed(h3) || isFailed(h2))) return null;
+  return say('verdictUntriedAddresses', { count: untried });
+}
+
 /** Whether no host at all is reached over UDP here, by the evidence of others. */
 function networkBlocksUdp({ network }: Evidence, error: AttemptError): boolean {
   if (network === undefined || !isUnanswered(error)) return false;
@@ -338,5 +344,9 @@ export function verdictOf(evidence: Evidence): Verdict {
   const own = evidence.browser ? browserFinding(facts, evidence.browser) : null;
   const [first, ...rest] = own === null ? fromRace : [own, ...fromRace.filter((f) => f.code !== 'unknown')];
   if (first === undefined) throw new Error('a verdict always has a first finding');
-  return { code: first.code, text: sentences(first.text, gainWords(evidence)), findings: rest };
+  return {
+    code: first.code,
+    text: sentences(first.text, untriedWords(facts), gainWords(evidence)),
+    findings: rest,
+  };
 }

@@ -1,8 +1,8 @@
-// A DNS server with a script for every name: records of its own kind, late, lost or refused.
-import { createSocket } from 'node:dgram';
+// A DNS server with a script for every name: records of its own kind, late, lost, refused, or by the thousand.
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { isIPv4 } from 'node:net';
-import { decode, encode, type Answer as Packet } from 'dns-packet';
+import { createServer, isIPv4, type Server as TcpServer, type Socket as TcpSocket } from 'node:net';
+import { decode, encode } from 'dns-packet';
 
 /** An HTTPS record (RFC 9460); priority 0 is AliasMode. */
 export interface HttpsRecord {
@@ -30,6 +30,8 @@ export interface HostScript {
   readonly A?: Answer<string>;
   readonly AAAA?: Answer<string>;
   readonly HTTPS?: Answer<HttpsRecord | RawRecord>;
+  /** The name is another name for this one, whatever is asked. */
+  readonly CNAME?: string;
 }
 
 export interface RunningDns {
@@ -44,6 +46,14 @@ const LOOPBACK = '127.0.0.1';
 const TTL_SECONDS = 60;
 /** What the package calls a type of which it knows the number alone. */
 const HTTPS = 'UNKNOWN_65';
+const TYPES = { A: 1, CNAME: 5, AAAA: 28, HTTPS: 65 } as const;
+/** Points at the name of the question (RFC 1035 section 4.1.4), so that 4,000 records fit into one message. */
+const ASKED_NAME = Buffer.of(0xc0, 0x0c);
+const CLASS_IN = 1;
+const ANSWER_COUNT_AT = 6;
+/** More is asked for over TCP, as the truncated answer over UDP says. */
+const MOST_UDP_BYTES = 1232;
+const TRUNCATED = 0x0200;
 /** Recursion desired and available, and the codes of RFC 1035 section 4.1.1. */
 const FLAGS = 0x0180;
 const SERVFAIL = 2;
@@ -70,14 +80,17 @@ function addressBytes(address: string): Buffer {
   return message.subarray(-(type === 'A' ? 4 : 16));
 }
 
+function nameBytes(name: string): Buffer {
+  const labels = name.split('.').filter((label) => label !== '');
+  return Buffer.concat([...labels.map(prefixed), Buffer.of(0)]);
+}
+
 function httpsData({ priority, target, alpn = [], port, hints = [] }: HttpsRecord): Buffer {
   const hintsOf = (v4: boolean) =>
     Buffer.concat(hints.filter((hint) => isIPv4(hint) === v4).map(addressBytes));
-  const labels = target.split('.').filter((label) => label !== '');
   return Buffer.concat([
     u16(priority),
-    ...labels.map(prefixed),
-    Buffer.of(0),
+    nameBytes(target),
     parameter('alpn', Buffer.concat(alpn.map(prefixed))),
     parameter('port', port === undefined ? Buffer.alloc(0) : u16(port)),
     parameter('ipv4Hint', hintsOf(true)),
@@ -85,54 +98,114 @@ function httpsData({ priority, target, alpn = [], port, hints = [] }: HttpsRecor
   ]);
 }
 
-function packetOf(name: string, kind: keyof HostScript, record: string | HttpsRecord | RawRecord): Packet {
-  const packet = { name, ttl: TTL_SECONDS };
-  if (typeof record === 'string') return { ...packet, type: kind === 'AAAA' ? 'AAAA' : 'A', data: record };
-  const data = 'rdata' in record ? Buffer.from(record.rdata, 'hex') : httpsData(record);
-  return { ...packet, type: HTTPS, data } as unknown as Packet;
+function dataOf(record: string | HttpsRecord | RawRecord): Buffer {
+  if (typeof record === 'string') return addressBytes(record);
+  return 'rdata' in record ? Buffer.from(record.rdata, 'hex') : httpsData(record);
+}
+
+function recordOf(kind: keyof typeof TYPES, data: Buffer): Buffer {
+  const ttl = Buffer.alloc(4);
+  ttl.writeUInt32BE(TTL_SECONDS);
+  return Buffer.concat([ASKED_NAME, u16(TYPES[kind]), u16(CLASS_IN), ttl, u16(data.length), data]);
+}
+
+type Names = Readonly<Record<string, HostScript>>;
+
+interface Reply {
+  readonly message: Buffer;
+  /** Says instead that the answer is to be asked for over TCP. */
+  readonly truncated: Buffer;
+  readonly afterMs: number;
+}
+
+/** What a question is answered with; null: nothing. */
+function replyTo(bytes: Buffer, names: Names, asked: string[]): Reply | null {
+  const query = decode(bytes);
+  const [question] = query.questions ?? [];
+  if (question === undefined) return null;
+  const kind = ((question.type as string) === HTTPS ? 'HTTPS' : question.type) as 'A' | 'AAAA' | 'HTTPS';
+  asked.push(`${kind} ${question.name}`);
+  const script = names[question.name.toLowerCase()];
+  const answer: Answer<string | HttpsRecord | RawRecord> = script?.[kind] ?? [];
+  if (answer === 'lost') return null;
+  const code = script === undefined ? NXDOMAIN : answer === 'SERVFAIL' ? SERVFAIL : 0;
+  const { records, afterMs } =
+    answer === 'SERVFAIL'
+      ? { records: [], afterMs: 0 }
+      : 'afterMs' in answer
+        ? answer
+        : { records: answer, afterMs: 0 };
+  const answers =
+    script?.CNAME === undefined
+      ? records.map((record) => recordOf(kind, dataOf(record)))
+      : [recordOf('CNAME', nameBytes(script.CNAME))];
+  const headOf = (flags: number, count: number): Buffer => {
+    const head = encode({ type: 'response', id: query.id ?? 0, flags: flags | code, questions: [question] });
+    head.writeUInt16BE(count, ANSWER_COUNT_AT);
+    return head;
+  };
+  const message = Buffer.concat([headOf(FLAGS, answers.length), ...answers]);
+  return { message, truncated: headOf(FLAGS | TRUNCATED, 0), afterMs };
+}
+
+/** One question and its answer over TCP, each behind its length (RFC 1035 section 4.2.2). */
+function answerOverTcp(socket: TcpSocket, names: Names): void {
+  let received = Buffer.alloc(0);
+  socket.on('error', () => {});
+  socket.on('data', (bytes: Buffer) => {
+    received = Buffer.concat([received, bytes]);
+    if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return;
+    const reply = replyTo(received.subarray(2, 2 + received.readUInt16BE(0)), names, []);
+    if (reply !== null) socket.end(Buffer.concat([u16(reply.message.length), reply.message]));
+  });
+}
+
+interface Sockets {
+  readonly udp: UdpSocket;
+  readonly tcp: TcpServer;
+  readonly port: number;
+}
+
+/** One port for both transports, a free one where it is 0. */
+async function listen(names: Names, address: string, port: number): Promise<Sockets> {
+  for (;;) {
+    const udp = createSocket('udp4');
+    udp.bind(port, address);
+    await once(udp, 'listening');
+    const tcp = createServer((socket) => answerOverTcp(socket, names));
+    const listening = once(tcp, 'listening').then(
+      () => true,
+      () => false,
+    );
+    tcp.listen(udp.address().port, address);
+    if (await listening) return { udp, tcp, port: udp.address().port };
+    udp.close();
+    if (port !== 0) throw new Error(`TCP port ${port} is taken`);
+  }
 }
 
 /** Starts a server for these names, on loopback unless said; every other name does not exist. */
 export async function startDns(
-  names: Readonly<Record<string, HostScript>>,
+  names: Names,
   { address, port } = { address: LOOPBACK, port: 0 },
 ): Promise<RunningDns> {
-  const socket = createSocket('udp4');
   const timers = new Set<NodeJS.Timeout>();
   const asked: string[] = [];
-  socket.on('message', (bytes, peer) => {
-    const query = decode(bytes);
-    const [question] = query.questions ?? [];
-    if (question === undefined) return;
-    const kind = ((question.type as string) === HTTPS ? 'HTTPS' : question.type) as keyof HostScript;
-    asked.push(`${kind} ${question.name}`);
-    const script = names[question.name.toLowerCase()];
-    const answer: Answer<string | HttpsRecord | RawRecord> = script?.[kind] ?? [];
-    if (answer === 'lost') return;
-    const code = script === undefined ? NXDOMAIN : answer === 'SERVFAIL' ? SERVFAIL : 0;
-    const { records, afterMs } =
-      answer === 'SERVFAIL'
-        ? { records: [], afterMs: 0 }
-        : 'afterMs' in answer
-          ? answer
-          : { records: answer, afterMs: 0 };
-    const message = encode({
-      type: 'response',
-      id: query.id ?? 0,
-      flags: FLAGS | code,
-      questions: [question],
-      answers: records.map((record) => packetOf(question.name, kind, record)),
-    });
-    timers.add(setTimeout(() => socket.send(message, peer.port, peer.address), afterMs));
+  const { udp, tcp, port: own } = await listen(names, address, port);
+  udp.on('message', (bytes, peer) => {
+    const reply = replyTo(bytes, names, asked);
+    if (reply === null) return;
+    const fits = reply.message.length <= MOST_UDP_BYTES;
+    const send = (): void => udp.send(fits ? reply.message : reply.truncated, peer.port, peer.address);
+    timers.add(setTimeout(send, reply.afterMs));
   });
-  socket.bind(port, address);
-  await once(socket, 'listening');
   return {
-    resolver: `${address}:${socket.address().port}`,
+    resolver: `${address}:${own}`,
     asked,
     stop() {
       for (const timer of timers) clearTimeout(timer);
-      socket.close();
+      udp.close();
+      tcp.close();
     },
   };
 }

@@ -94,7 +94,7 @@ function namesSection({ names, race }: Explanation, paint: Paint): string[] {
   if (names === null) return lines('DNS was not queried.');
   const none =
     race.error?.code === 'blocked' ? 'No address that may be connected to.' : 'No address was found.';
-  const { addresses, services, lookups } = names;
+  const { addresses, services, lookups, untried = 0 } = names;
   const found = addresses.map(({ address, host, source, ttlSeconds }): Cell[] => [
     { text: printable(address) },
     { text: printable(host) },
@@ -106,6 +106,9 @@ function namesSection({ names, race }: Explanation, paint: Paint): string[] {
     ...lines(...services.map(serviceWords)),
     ...lines(...lookups.filter(({ outcome }) => outcome !== 'answered').map(lookupWords)),
     ...lines(...leftOutWords(race)),
+    ...(untried === 0
+      ? []
+      : lines(`${plural(untried, 'more address', 'more addresses')} beyond what a race tries.`)),
   ];
 }
 

@@ -76,7 +76,7 @@ export function table(
   paint: Paint,
 ): string[] {
   const widths = columns.map((column, index) =>
-    Math.max(column.title.length, ...rows.map((row) => row[index]?.text.length ?? 0)),
+    rows.reduce((width, row) => Math.max(width, row[index]?.text.length ?? 0), column.title.length),
   );
   const line = (cells: readonly Cell[]): string =>
     cells

@@ -165,7 +165,8 @@ export function runDiscovery(
     else learnt.used(host, address, connectivity.nat64Prefix);
   }
 
-  function announce({ endpoints, final }: ResolutionAction & { type: 'endpoints' }): void {
+  function announce({ endpoints, final, untried }: ResolutionAction & { type: 'endpoints' }): void {
+    learnt.untried(untried);
     const open = endpoints.filter(passes);
     if (over) return;
     open.forEach(noteUse);

@@ -136,6 +136,21 @@ test('addresses of both families and services are found, and what was learnt is 
   ]);
 });
 
+test('of a zone with more addresses than a race goes to the first are taken, and the others counted', async (t) => {
+  const many = (net: string): string[] => Array.from({ length: 40 }, (_, i) => `${net}.${i + 1}`);
+  const { settle } = await scene(
+    t,
+    zone({
+      'a.test': { A: many('1.1.1'), HTTPS: [{ target: 'svc.test' }] },
+      'svc.test': { A: many('8.8.8') },
+    }),
+  );
+  const found = await settle(query('https://a.test', { assumeH3: false }));
+  assert.equal(placesIn(found).length, 24);
+  assert.equal(found.names.addresses.length, 32);
+  assert.equal(found.names.untried, 80 - 24);
+});
+
 test('hints stand in for addresses that do not come, and are named as hints', async (t) => {
   const { settle } = await scene(t, (name, kind) => {
     if (name === 'svc.test') return 'silence';

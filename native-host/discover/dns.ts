@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { hostPort } from '@photofinish/shared/origin';
 import { type DnsAnswer, type DnsResolver, type DnsService, loadQuicAddon } from '../quic/addon.ts';
 import { systemClock } from '../race/clock.ts';
-import type { AddressRecord, Answer, DnsClient, QueryKind } from './answer.ts';
+import { type AddressRecord, type Answer, type DnsClient, MOST_RECORDS, type QueryKind } from './answer.ts';
 import { isBeyondDns, lastResort } from './last-resort.ts';
 
 /** Two rounds of five seconds, as the system's own resolver waits (resolv.conf(5)); a race's own budget ends sooner. */
@@ -31,13 +31,18 @@ function serviceOf({ port, ...service }: DnsService) {
   return { ...service, port: port ?? null };
 }
 
+function untried(records: number): { readonly untried?: number } {
+  return records > 0 ? { untried: records } : {};
+}
+
 function answerOf(kind: QueryKind, answer: DnsAnswer): Answer {
   if (answer.outcome === 'failed') return failed(kind, answer.message);
+  const beyond = untried(answer.leftOut);
   if (answer.outcome === 'services')
-    return { ok: true, kind: 'HTTPS', services: answer.services.map(serviceOf) };
+    return { ok: true, kind: 'HTTPS', services: answer.services.map(serviceOf), ...beyond };
   return kind === 'HTTPS'
     ? failed(kind, 'addresses were given for a question that was about services')
-    : { ok: true, kind, addresses: answer.addresses };
+    : { ok: true, kind, addresses: answer.addresses, ...beyond };
 }
 
 /** Asks through the addon; a name that DNS cannot carry has no records. */
@@ -78,7 +83,11 @@ async function askSystem(getaddrinfo: Getaddrinfo, name: string, signal: AbortSi
       found
         .filter((entry) => entry.family === family)
         .map(({ address }) => ({ address, ttlSeconds: GETADDRINFO_TTL_SECONDS }));
-    return both((kind) => ({ ok: true, kind, addresses: recordsOf(kind === 'A' ? 4 : 6) }));
+    return both((kind) => {
+      const records = recordsOf(kind === 'A' ? 4 : 6);
+      const addresses = records.slice(0, MOST_RECORDS);
+      return { ok: true, kind, addresses, ...untried(records.length - addresses.length) };
+    });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (NO_ADDRESS.has(code ?? '')) return both((kind) => ({ ok: true, kind, addresses: [] }));

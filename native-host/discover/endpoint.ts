@@ -10,6 +10,11 @@ export interface Endpoint {
   readonly source: 'origin' | 'https-record' | 'alt-svc';
 }
 
+/** Two endpoints have the same key if they are the same place for the same transport. */
+export function endpointKey({ contender, address, port }: Endpoint): string {
+  return `${contender} ${address} ${port}`;
+}
+
 /** Whether two endpoints are the same place for the same transport; who named it does not matter. */
 export function sameEndpoint(a: Endpoint, b: Endpoint): boolean {
   return a.contender === b.contender && a.address === b.address && a.port === b.port;

@@ -23,6 +23,8 @@ export interface LearntNames {
   asked(question: Asked): void;
   /** Its answer as the guard left it; `note`: what the guard left out. */
   answered(question: Asked, answer: Answer, note: string | null, nowMs: number): void;
+  /** How many addresses and names a race does not go to, although the answers named them. */
+  untried(count: number): void;
   /** An endpoint's address; one that nobody answered with was made of an IPv4 address behind this NAT64 prefix. */
   used(host: string, address: string, nat64Prefix: string | null): void;
   names(nowMs: number): Names;
@@ -51,6 +53,9 @@ export function createLearntNames(): LearntNames {
   const services = new Map<string, ServiceRecord>();
   const lookups: Lookup[] = [];
   const unanswered = new Set<Asked>();
+  /** Records beyond those taken in, by question: a renewed answer brings the same ones. */
+  const beyond = new Map<string, number>();
+  let untried = 0;
 
   function find(host: string, address: string): DiscoveredAddress | null {
     for (const found of addresses.values())
@@ -86,6 +91,7 @@ export function createLearntNames(): LearntNames {
         ...(message !== null && { message }),
       });
       if (!answer.ok) return;
+      if (answer.untried !== undefined) beyond.set(`${kind} ${name}`, answer.untried);
       if (answer.kind !== 'HTTPS') {
         const source = SOURCES[answer.kind];
         for (const { address, ttlSeconds } of answer.addresses)
@@ -99,6 +105,9 @@ export function createLearntNames(): LearntNames {
         hints(service);
       }
     },
+    untried(count) {
+      untried = count;
+    },
     used(host, address, nat64Prefix) {
       if (nat64Prefix === null || find(host, address) !== null) return;
       const ipv4 = familyOf(address) === 'ipv6' ? nat64Of(nat64Prefix).desynthesize(address) : null;
@@ -111,10 +120,12 @@ export function createLearntNames(): LearntNames {
         const tookMs = nowMs - askedMs;
         return { name, kind, tookMs, outcome: 'failed', records: 0, message, unanswered: true };
       });
+      const left = beyond.values().reduce((sum, records) => sum + records, untried);
       return {
         addresses: [...addresses.values()],
         services: [...services.values()],
         lookups: [...lookups, ...open],
+        ...(left > 0 && { untried: left }),
       };
     },
   };

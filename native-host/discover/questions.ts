@@ -32,6 +32,8 @@ export interface Questions {
   waiting(): boolean;
   /** When the first needed answer expires. */
   expiresAtMs(): number | null;
+  /** How many questions were beyond the bound. */
+  refused(): number;
   /** The first needed address question that failed, if any did. */
   failure(): (Answer & { ok: false }) | null;
   /** The queries that were caused since the last call. */
@@ -39,10 +41,10 @@ export interface Questions {
 }
 
 /**
- * Far more than any honest name leads to. Aliases, services and alternatives are bounded each, but not their product:
- * one hostile origin could have thousands of questions asked, all of them about somebody else.
+ * More than any honest name leads to. Aliases, services and alternatives are bounded each, but not their product: one
+ * hostile origin could have hundreds of questions asked, all of them about somebody else.
  */
-const MAX_QUESTIONS = 256;
+const MAX_QUESTIONS = 32;
 
 /** TTLs are whole seconds, and 0 must not mean asking without pause. */
 const SHORTEST_LIFETIME_MS = 1000;
@@ -58,6 +60,7 @@ function lifetimeMs(answer: Answer & { ok: true }): number | null {
 export function createQuestions(): Questions {
   const asked = new Map<string, Asked>();
   const underWay = new Map<number, Asked>();
+  const refused = new Set<string>();
   let queries: ResolutionAction[] = [];
   let nextQuery = 0;
 
@@ -77,8 +80,10 @@ export function createQuestions(): Questions {
       const key = `${kind} ${name}`;
       let question = asked.get(key);
       if (question === undefined) {
-        if (asked.size >= MAX_QUESTIONS)
+        if (asked.size >= MAX_QUESTIONS) {
+          refused.add(key);
           return { name, kind, answer: { ok: false, kind, message: 'it leads to too many names' } };
+        }
         question = { name, kind, answer: null, query: null, expiresAtMs: null, needed: true };
         asked.set(key, question);
         send(question);
@@ -121,6 +126,7 @@ export function createQuestions(): Questions {
         if (kind !== 'HTTPS' && answer !== null && !answer.ok) return answer;
       return null;
     },
+    refused: () => refused.size,
     takeQueries() {
       const out = queries;
       queries = [];

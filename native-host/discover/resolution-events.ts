@@ -17,8 +17,16 @@ export type ResolutionEvent =
 export type ResolutionAction =
   | { readonly type: 'query'; readonly query: number; readonly name: string; readonly kind: QueryKind }
   | { readonly type: 'timer'; readonly timer: ResolutionTimer; readonly atMs: number | null }
-  /** The first one means: start connecting. `final`: nothing more is to come unless an answer expires. */
-  | { readonly type: 'endpoints'; readonly endpoints: readonly Endpoint[]; readonly final: boolean }
+  /**
+   * The first one means: start connecting. `final`: nothing more is to come unless an answer expires. `untried`: how many
+   * addresses and names are known of beside them that a race does not go to.
+   */
+  | {
+      readonly type: 'endpoints';
+      readonly endpoints: readonly Endpoint[];
+      readonly final: boolean;
+      readonly untried: number;
+    }
   /** Every answer is in and no endpoint came of them. */
   | { readonly type: 'failed'; readonly code: 'no-address' | 'dns-failed'; readonly message: string };
 

@@ -286,10 +286,10 @@ test('5.1.1: an ECH configuration reorders nothing, for we do not use it', () =>
   assert.deepEqual(last(https('a.test', 5, ech, plain)), ['h2 2001:db8::2', 'h2 2001:db8::4', ...FALLBACK]);
 });
 
-test('an answer of thousands of services costs a bounded number of questions', () => {
-  const many = Array.from({ length: 3000 }, (_, i) => ({ priority: i + 1, target: `s${i}.test` }));
+test('an answer of many services costs a bounded number of questions', () => {
+  const many = Array.from({ length: 100 }, (_, i) => ({ priority: i + 1, target: `s${i}.test` }));
   const { queries } = resolve({ replies: [https('a.test', 5, ...many), ...ORIGIN] });
-  assert.equal(queries.length, 3 + 2 * 32);
+  assert.equal(queries.length, 32);
 });
 
 test("services, aliases and alternatives together cost a bounded number of questions, the origin's own first", () => {
@@ -305,7 +305,7 @@ test("services, aliases and alternatives together cost a bounded number of quest
     https(name, 5, ...hosts.map((_, i) => ({ target: `s${i}.${name}`, alpn: ['h3'] })));
   const replies = [...hosts.map(servicesOf), https('a.test', 5), ...ORIGIN];
   const { queries, last } = resolve({ alternatives, replies });
-  assert.equal(queries.length, 256);
+  assert.equal(queries.length, 32);
   assert.deepEqual(queries.slice(0, 3), ['HTTPS? a.test', 'AAAA? a.test', 'A? a.test']);
   assert.ok(last.some((place) => place.startsWith('h2 ')));
 });

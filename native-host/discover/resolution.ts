@@ -15,6 +15,7 @@ import type { Alternative } from '@photofinish/shared/alt-svc';
 import { addressBytes, addressText, type Family, familyOf } from './address-bytes.ts';
 import { type Authority, type Walk, type Walked, walkAuthority } from './authority.ts';
 import type { Endpoint } from './endpoint.ts';
+import { firstEndpoints } from './first-endpoints.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import type {
   Connectivity,
@@ -35,6 +36,9 @@ export interface Resolution {
 
 /** Recommended by section 4.2. */
 export const RESOLUTION_DELAY_MS = 50;
+
+/** Alternatives that are looked at; each may have a host of its own, and three questions with it. */
+const MOST_ALTERNATIVES = 8;
 
 /** One resolution in so many forgets history, so that clients with different pasts converge (section 5.3). */
 const HISTORY_IGNORED_ONE_IN = 16;
@@ -104,7 +108,8 @@ export function createResolution(options: ResolutionOptions): Resolution {
     history: forgetful ? new Map() : options.history,
     sourceFor: options.sourceFor,
   });
-  const alternatives = alternativeAuthorities(options.alternatives, origin.host);
+  const named = alternativeAuthorities(options.alternatives, origin.host);
+  const alternatives = named.slice(0, MOST_ALTERNATIVES);
   const timers = new Map<ResolutionTimer, number | null>();
   let actions: ResolutionAction[] = [];
   let announced: { readonly endpoints: readonly Endpoint[]; readonly final: boolean } | null = null;
@@ -159,11 +164,12 @@ export function createResolution(options: ResolutionOptions): Resolution {
   }
 
   function announce(groups: readonly Endpoint[][], final: boolean): void {
-    const endpoints = sorted(groups);
+    const { endpoints, untried: beyond } = firstEndpoints(sorted(groups));
     const news = announced === null || !sameList(announced.endpoints, endpoints);
     if (!news && (!final || announced?.final)) return;
     announced = { endpoints, final };
-    actions.push({ type: 'endpoints', endpoints, final });
+    const untried = beyond + questions.refused() + named.length - alternatives.length;
+    actions.push({ type: 'endpoints', endpoints, final, untried });
   }
 
   function fail(own: Walked): void {

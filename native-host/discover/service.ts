@@ -20,9 +20,6 @@ export type ServiceAnswer =
   | { readonly type: 'unavailable' }
   | { readonly type: 'services'; readonly services: readonly Service[] };
 
-/** More services than this are a mistake or an attack: each one may cost two queries. */
-const MAX_SERVICES = 32;
-
 /**
  * The transports of a record that we can speak (section 7.1.2). The default set of https is `http/1.1`, unless the
  * record takes it away (section 9); HTTP/2 and HTTP/1.1 share one TCP attempt, whose handshake chooses.
@@ -62,10 +59,10 @@ function read(records: readonly ServiceRecord[], seed: number): ServiceAnswer {
   const alias = ordered.find((record) => record.priority === 0);
   if (alias !== undefined)
     return alias.target === alias.owner ? { type: 'unavailable' } : { type: 'alias', target: alias.target };
-  const services = ordered
-    .slice(0, MAX_SERVICES)
-    .map((record) => ({ record, contenders: contendersOf(record) }));
-  return { type: 'services', services };
+  return {
+    type: 'services',
+    services: ordered.map((record) => ({ record, contenders: contendersOf(record) })),
+  };
 }
 
 /**

@@ -14,7 +14,12 @@ import {
 } from '@photofinish/shared/wire';
 import { helpText } from '../cli/help.ts';
 import { COMMANDS } from '../cli/options.ts';
-import { MAX_RACES_AT_ONCE, MAX_RACES_PER_MINUTE } from '../race-budget.ts';
+import {
+  MAX_ATTEMPTS_PER_MINUTE,
+  MAX_RACES_AT_ONCE,
+  MAX_RACES_PER_MINUTE,
+  RACE_LIMITS,
+} from '../race-budget.ts';
 
 /** What a page's marks may name, and what then stands between them. */
 const PARTS: Readonly<Record<string, () => string>> = {
@@ -67,6 +72,11 @@ function portLimits(): string {
       ['`startDelayMs` of a `race`', `${MAX_START_DELAY_MS} ms`],
       ['races at once', `${MAX_RACES_AT_ONCE}`],
       ['races begun in a minute', `${MAX_RACES_PER_MINUTE}`],
+      ['attempts of a race', `${RACE_LIMITS.attempts}, at ${RACE_LIMITS.places} places`],
+      [
+        'attempts in a minute, after which no race begins',
+        `${MAX_ATTEMPTS_PER_MINUTE.click} on clicks, ${MAX_ATTEMPTS_PER_MINUTE.navigation} on first visits`,
+      ],
     ],
   ).join('\n');
 }

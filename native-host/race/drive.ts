@@ -54,6 +54,8 @@ export interface HeardAltSvc {
 /** A trial and what was learnt beside it. */
 export interface DrivenTrial {
   readonly trial: Trial;
+  /** Where attempts were begun, in order. */
+  readonly started: readonly Endpoint[];
   /** The last Alt-Svc value received, null when no answer carried one. */
   readonly altSvc: HeardAltSvc | null;
   /** Whether the chain ended in a publicly known root, by contender; null: no handshake finished. */
@@ -84,6 +86,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
   const machine = createTrial(plan);
   const authority = new URL(origin.origin).host;
   const attempts: Entry[] = [];
+  const started: Endpoint[] = [];
   const timers = new Map<TimerName, () => void>();
   const knownRoot: Record<ContenderName, boolean | null> = { h3: null, h2: null };
   const over = new AbortController();
@@ -166,6 +169,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
 
     function start(action: TrialAction & { type: 'start' }): void {
       const { attempt, endpoint } = action;
+      started.push(endpoint);
       const startedMs = sinceStart();
       const contender = contenders[endpoint.contender];
       const running = contender.start({
@@ -258,7 +262,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
         drive.watchLateness === null
           ? record
           : withLateness(record, { decided: decided ?? ended, ended }, plan.timeoutMs);
-      resolve({ trial, altSvc, knownRoot, names, followed, undiscovered });
+      resolve({ trial, started, altSvc, knownRoot, names, followed, undiscovered });
     }
 
     function tell({ event, contender, atMs }: TrialAction & { type: 'tell' }): void {

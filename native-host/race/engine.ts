@@ -9,7 +9,7 @@ import type { TrialPlan } from './plan.ts';
 import { beginFresh, heedLife, isSpent, open, openFirst, openNext, pump } from './starting.ts';
 import { answerDueMs, cutShort, isSilence, isTooShort } from './trial-budget.ts';
 import { trialOf } from './trial-record.ts';
-import { enter, isOpen, newTrial, setPace, setTimer, tell } from './trial-state.ts';
+import { enter, isExhausted, isOpen, newTrial, setPace, setTimer, tell } from './trial-state.ts';
 
 export interface TrialMachine {
   /** The first actions; call it once, at time 0. */
@@ -31,7 +31,7 @@ const USER_CANCELLED: AttemptError = { code: 'cancelled', message: 'the race was
  * gives way, or one beside another's request while nothing is adopted or the answer to that is overdue, is asked to send
  * a request; a place is attempted again only if it was ended for the sake of an attempt that then broke or did not
  * answer; the next place of a lane starts no sooner than 10 ms after one that is still under way; silence is held
- * against nobody who had too little time.
+ * against nobody who had too little time; no more attempts are made, and at no more places, than the plan allows.
  */
 export function createTrial(plan: TrialPlan): TrialMachine {
   const s = newTrial(plan);
@@ -273,7 +273,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     }
     const { connecting, asked, overdue, held, expiring } = count;
     const busy = connecting + asked + overdue + held + expiring + s.following > 0;
-    if (!busy && (s.adopted !== null || s.expired || s.listed)) finish();
+    if (!busy && (s.adopted !== null || s.expired || s.listed || isExhausted(s))) finish();
   }
 
   function finish(): void {

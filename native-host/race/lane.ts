@@ -1,7 +1,7 @@
 // One lane of a trial: the places still to be attempted, in order, and the pace at which they may be. Section 6 of the
 // Happy Eyeballs v3 draft for a list that may change while it is worked through; no event costs a scan of the attempts.
 import type { ContenderName } from '@photofinish/shared/outcome';
-import type { Endpoint } from '../discover/endpoint.ts';
+import { type Endpoint, endpointKey as keyOf } from '../discover/endpoint.ts';
 import type { Run } from './attempt-run.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './known-path.ts';
 import type { PlannedLane } from './plan.ts';
@@ -20,6 +20,8 @@ export interface Lane {
   timerMs: number | null;
   /** How many places wait. */
   waiting(): number;
+  /** Those that wait. */
+  places(): readonly Endpoint[];
   /** Whether a place of this contender waits. */
   holds(contender: ContenderName): boolean;
   /** Takes the first place that waits. */
@@ -47,10 +49,6 @@ export interface Lane {
   hurry(): void;
 }
 
-function keyOf({ contender, address, port }: Endpoint): string {
-  return `${contender} ${address} ${port}`;
-}
-
 export function createLane(
   rules: PlannedLane,
   index: number,
@@ -72,6 +70,7 @@ export function createLane(
     learnt: false,
     timerMs: null,
     waiting: () => queue.length,
+    places: () => queue,
     holds: (contender) => queue.some((place) => place.contender === contender),
     take() {
       const place = queue.pop();

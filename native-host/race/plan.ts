@@ -11,7 +11,9 @@ import {
   startDelayMs,
 } from './known-path.ts';
 import { type LaneRules, MODE_RULES, type RaceRules } from './modes.ts';
-import { rememberedPatienceMs } from './trial-budget.ts';
+import { type AttemptLimits, rememberedPatienceMs, TRIAL_LIMITS } from './trial-budget.ts';
+
+const NOWHERE: ReadonlySet<string> = new Set();
 
 /** What a host cache remembers as the protocol to use, null when it does not know. */
 export type Decision = 'h3' | 'h2' | 'http/1.1';
@@ -35,6 +37,9 @@ export interface TrialPlan {
   /** QUIC's initial round-trip time estimate. */
   readonly initialRttMs: number;
   readonly timeoutMs: number;
+  readonly limits: AttemptLimits;
+  /** Keys of places that count among those of the limits already. */
+  readonly visited: ReadonlySet<string>;
   /** The places come as events during the trial. */
   readonly live: boolean;
   readonly cacheHit: boolean;
@@ -59,6 +64,9 @@ export interface PlanInput {
   /** Whether a fresh QUIC attempt was asked for or forbidden; null: by what is known of the path. */
   readonly freshQuic: boolean | null;
   readonly timeoutMs: number;
+  /** Left out: those of any trial. */
+  readonly limits?: AttemptLimits;
+  readonly visited?: ReadonlySet<string>;
 }
 
 /** The remembered contender alone, the others behind it as the fallback; null when the mode cannot start with it. */
@@ -141,6 +149,8 @@ export function planTrial(input: PlanInput): TrialPlan {
     freshQuic: freshOf(input),
     initialRttMs: input.initialRttMs ?? initialRttMs(hints),
     timeoutMs,
+    limits: input.limits ?? TRIAL_LIMITS,
+    visited: input.visited ?? NOWHERE,
     live: rules.discovers === 'during',
     cacheHit: remembered !== null,
   };

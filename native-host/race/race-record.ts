@@ -42,10 +42,12 @@ function namesOf({ done, names }: Raced): Names | null {
   if (own === null) return null;
   const known = (address: Names['addresses'][number]): boolean =>
     own.addresses.some((a) => a.host === address.host && a.address === address.address);
+  const untried = [own, ...followed].reduce((sum, each) => sum + (each.untried ?? 0), 0);
   return {
     addresses: [...own.addresses, ...followed.flatMap((each) => each.addresses).filter((a) => !known(a))],
     services: [...own.services, ...followed.flatMap((each) => each.services)],
     lookups: [...own.lookups, ...followed.flatMap((each) => each.lookups)],
+    ...(untried > 0 && { untried }),
   };
 }
 

@@ -6,16 +6,17 @@ import type { AttemptError, Memory, Mode, OriginRace } from '@photofinish/shared
 import { MOST_PAIRS } from '@photofinish/shared/paired-comparison';
 import type { Progress } from '@photofinish/shared/wire';
 import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';
-import type { Endpoint } from '../discover/endpoint.ts';
+import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
 import type { Clock } from './clock.ts';
 import { type Contenders, type DrivenTrial, driveTrial } from './drive.ts';
 import type { WatchLateness } from './lateness.ts';
 import { lookUp } from './look-up.ts';
 import { MODE_RULES } from './modes.ts';
-import { type Decision, leavesH3Out, planTrial, raceRulesOf } from './plan.ts';
+import { type Decision, leavesH3Out, type PlanInput, planTrial, raceRulesOf } from './plan.ts';
 import { type Raced, recordOf } from './race-record.ts';
 import { type Known, type Remembered, remember } from './remembered.ts';
 import { isSettled } from './series.ts';
+import { type AttemptLimits, TRIAL_LIMITS } from './trial-budget.ts';
 
 export interface RaceOptions {
   readonly origin: OriginParts;
@@ -37,6 +38,8 @@ export interface RaceOptions {
   readonly freshQuic?: boolean;
   /** QUIC's initial round-trip time estimate; without it by what is known of the path, else the default. */
   readonly initialRttMs?: number;
+  /** Over all trials together; left out: each trial has its own. */
+  readonly limits?: AttemptLimits;
   /** Of one trial, and of the look-up before the first. */
   readonly timeoutMs: number;
   readonly known?: Known;
@@ -106,9 +109,28 @@ interface Race {
   readonly options: RaceOptions;
   readonly schedule: readonly Mode[];
   readonly memory: Remembered;
+  readonly spent: Spent;
 }
 
-function driveOne({ options, schedule, memory }: Race, index: number, places: Places | null) {
+/** What a race has done of what its limits allow. */
+interface Spent {
+  attempts: number;
+  readonly visited: Set<string>;
+}
+
+function limitsOf({ options: { limits }, spent }: Race): Pick<PlanInput, 'limits' | 'visited'> {
+  if (limits === undefined) return {};
+  const attempts = Math.min(TRIAL_LIMITS.attempts, limits.attempts - spent.attempts);
+  return { limits: { attempts, places: limits.places }, visited: spent.visited };
+}
+
+function spend({ spent }: Race, { started }: DrivenTrial): void {
+  spent.attempts += started.length;
+  for (const endpoint of started) spent.visited.add(endpointKey(endpoint));
+}
+
+function driveOne(race: Race, index: number, places: Places | null) {
+  const { options, schedule, memory } = race;
   const { origin, clock, onProgress } = options;
   const mode = schedule[index] ?? options.mode;
   const plan = planTrial({
@@ -124,6 +146,7 @@ function driveOne({ options, schedule, memory }: Race, index: number, places: Pl
     // A series measures what one connection takes.
     freshQuic: mode === options.mode ? (options.freshQuic ?? null) : false,
     timeoutMs: options.timeoutMs,
+    ...limitsOf(race),
   });
   const at = { trial: index + 1, trials: schedule.length };
   return driveTrial({
@@ -146,8 +169,9 @@ function isUnfound(places: Places | Unfound): places is Unfound {
   return 'error' in places;
 }
 
-/** Whether a series needs no further pair. */
-function isOver({ options }: Race, done: readonly DrivenTrial[], sinceMs: number): boolean {
+/** Whether a series needs no further pair, or the race may make no further attempt. */
+function isOver({ options, spent }: Race, done: readonly DrivenTrial[], sinceMs: number): boolean {
+  if (options.limits !== undefined && spent.attempts >= options.limits.attempts) return true;
   const { mode, pairs = MOST_PAIRS, seriesMs = Number.POSITIVE_INFINITY, clock } = options;
   if (MODE_RULES[mode].kind !== 'series') return false;
   return isSettled(
@@ -196,6 +220,7 @@ async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>>
     }
     const decision = memory.decision();
     const driven = await driveOne(race, index, places);
+    spend(race, driven);
     if (signal?.aborted) return sofar(cancelledError(signal));
     if (driven.undiscovered !== null && done.length === 0)
       return { ...sofar(driven.undiscovered), names: driven.names };
@@ -222,6 +247,6 @@ export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
     host: options.origin.host,
     nowMs: clock.nowMs(),
   });
-  const raced = await runTrials({ options, schedule, memory });
+  const raced = await runTrials({ options, schedule, memory, spent: { attempts: 0, visited: new Set() } });
   return recordOf({ options, memory, ...raced });
 }

@@ -4,7 +4,7 @@ import type { Endpoint } from '../discover/endpoint.ts';
 import { newRun, type Run } from './attempt-run.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './known-path.ts';
 import type { Lane } from './lane.ts';
-import { isOpen, setPace, setTimer, type TrialState, tell } from './trial-state.ts';
+import { isExhausted, isOpen, setPace, setTimer, type TrialState, tell, visits } from './trial-state.ts';
 
 function begin(s: TrialState, lane: Lane, endpoint: Endpoint, nowMs: number, fresh: boolean): Run {
   const run = newRun(s.runs.length, lane, endpoint, { fresh, startedMs: nowMs });
@@ -19,6 +19,10 @@ function begin(s: TrialState, lane: Lane, endpoint: Endpoint, nowMs: number, fre
 function beginNext(s: TrialState, lane: Lane, nowMs: number): void {
   const endpoint = lane.take();
   if (endpoint === undefined) return;
+  if (!visits(s, endpoint)) {
+    s.untried.push(endpoint);
+    return;
+  }
   const run = begin(s, lane, endpoint, nowMs, false);
   lane.onStart(run);
   if (s.plan.freshQuic === null || s.firstQuic !== null || endpoint.contender !== 'h3') return;
@@ -34,6 +38,7 @@ function beginNext(s: TrialState, lane: Lane, nowMs: number): void {
 export function beginFresh(s: TrialState, nowMs: number): void {
   const first = s.firstQuic;
   if (first?.phase !== 'connecting' || s.adopted !== null || s.runs.some(({ fresh }) => fresh)) return;
+  if (isExhausted(s)) return;
   const started = s.runs.filter((run) => run.phase === 'connecting').map((run) => run.startedMs);
   const earliestMs = Math.max(...started) + LEAST_ATTEMPT_DELAY_MS;
   if (nowMs < earliestMs) {
@@ -55,7 +60,7 @@ export function heedLife(s: TrialState, run: Run, transportMs: number): void {
 }
 
 function mayStart(s: TrialState, lane: Lane): boolean {
-  if (!lane.opened || lane.learnt || s.expired || lane.winner !== null) return false;
+  if (!lane.opened || lane.learnt || s.expired || lane.winner !== null || isExhausted(s)) return false;
   return isOpen(s) || lane.rules.whenBeaten === 'runs-on';
 }
 

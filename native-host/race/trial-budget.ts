@@ -1,6 +1,7 @@
-// How the time of one trial is shared out between those that wait in it, and how much of it an attempt must have had
-// before its silence says anything. docs/cli.md#time tells users the same.
+// How the time of one trial is shared out between those that wait in it, how much of it an attempt must have had before
+// its silence says anything, and how many attempts there are. docs/cli.md#time and #limits tell users the same.
 import type { AttemptError, AttemptErrorCode } from '@photofinish/shared/outcome';
+import { MOST_ENDPOINTS } from '../discover/first-endpoints.ts';
 
 /**
  * How long a remembered protocol is tried alone before the other one is started beside it: TCP's initial retransmission
@@ -17,6 +18,19 @@ const ANSWER_SHARE = 1 / 2;
  */
 const LEAST_PATIENCE_MS = 1000;
 const LEAST_PATIENCE_SHARE = 1 / 3;
+
+/** Attempts of one trial: every endpoint of a look-up once, and some a second time or where an answer led. */
+export const MOST_ATTEMPTS_PER_TRIAL = 32;
+
+/** How many attempts may be made, and at how many places. */
+export interface AttemptLimits {
+  readonly attempts: number;
+  /** An address, a port and a transport. */
+  readonly places: number;
+}
+
+/** What every trial is held to, whoever asked for it. */
+export const TRIAL_LIMITS: AttemptLimits = { attempts: MOST_ATTEMPTS_PER_TRIAL, places: MOST_ENDPOINTS };
 
 /** Ends of an attempt that say no more than how long was waited. */
 const SILENCES: ReadonlySet<AttemptErrorCode> = new Set([

@@ -1,6 +1,7 @@
 // What a trial is at one moment: its attempts, its lanes, what was decided, and the actions not yet handed out. Counters
 // stand where a scan over all attempts would otherwise be needed at every event.
 import type { Progress } from '@photofinish/shared/wire';
+import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
 import type { Phase, Run } from './attempt-run.ts';
 import type { TimerName, TrialAction } from './events.ts';
 import { createLane, type Lane } from './lane.ts';
@@ -12,6 +13,10 @@ export interface TrialState {
   /** Lanes that open one after the other, those not opened yet. */
   readonly staggered: Lane[];
   readonly runs: Run[];
+  /** Keys of the places that count for the limits. */
+  readonly visited: Set<string>;
+  /** Places that were due when the limit of places was reached. */
+  readonly untried: Endpoint[];
   /** How many attempts are in each phase. */
   readonly count: Record<Phase, number>;
   actions: TrialAction[];
@@ -34,6 +39,8 @@ export function newTrial(plan: TrialPlan): TrialState {
     lanes,
     staggered: lanes.filter((lane) => lane.rules.opens === 'staggered'),
     runs: [],
+    visited: new Set(plan.visited),
+    untried: [],
     count: { connecting: 0, asked: 0, overdue: 0, held: 0, expiring: 0, over: 0 },
     actions: [],
     adopted: null,
@@ -48,6 +55,19 @@ export function newTrial(plan: TrialPlan): TrialState {
 /** Whether the race is still open: nothing is adopted, or what is does not answer. */
 export function isOpen({ adopted }: TrialState): boolean {
   return adopted === null || adopted.phase === 'overdue';
+}
+
+/** Whether the trial has made all the attempts that it may. */
+export function isExhausted({ runs, plan }: TrialState): boolean {
+  return runs.length >= plan.limits.attempts;
+}
+
+/** Whether an attempt may go there, which then counts among the places. */
+export function visits({ visited, plan }: TrialState, endpoint: Endpoint): boolean {
+  const key = endpointKey(endpoint);
+  if (!visited.has(key) && visited.size >= plan.limits.places) return false;
+  visited.add(key);
+  return true;
 }
 
 export function tell(s: TrialState, event: Progress['event'], run: Run, atMs: number): void {

@@ -9,6 +9,7 @@ import type { Settings } from '../config.ts';
 import { addressPolicy } from '../guard.ts';
 import type { Clock } from '../race/clock.ts';
 import { DEFAULT_TIMEOUT_MS, MOST_SERIES_MS } from '../race/series-defaults.ts';
+import { RACE_LIMITS } from '../race-budget.ts';
 import { openRacing } from '../racing.ts';
 import type { RaceRunner } from './session.ts';
 
@@ -18,7 +19,7 @@ export interface PortRacing {
   readonly clock: Clock;
 }
 
-/** Gives the runner of the races of one port: memory `full`, the pairs that `compare` needs, fixed time limits. */
+/** Gives the runner of the races of one port: memory `full`, the pairs that `compare` needs, fixed limits of time and attempts. */
 export async function racesOverPort({ settings, cache, clock }: PortRacing): Promise<RaceRunner> {
   const { ca, resolve: pins, resolver, allowPrivate } = settings;
   const policy = addressPolicy(allowPrivate);
@@ -31,5 +32,6 @@ export async function racesOverPort({ settings, cache, clock }: PortRacing): Pro
       trials: 1,
       timeoutMs: DEFAULT_TIMEOUT_MS,
       seriesMs: MOST_SERIES_MS,
+      limits: RACE_LIMITS,
     });
 }

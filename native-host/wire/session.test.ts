@@ -63,7 +63,7 @@ async function conversation(t: TestContext) {
     program: 'test/1',
     cache,
     network,
-    budget: { take: () => () => {} },
+    budget: { take: () => ({ began: () => {}, release: () => {} }) },
     // Deaf to its signal, as one that ends in the same moment would be.
     race: async ({ network: key, signal, onProgress }) => {
       if (spoilProgress)

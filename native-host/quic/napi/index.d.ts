@@ -111,10 +111,10 @@ export interface DnsAddress {
   ttlSeconds: number
 }
 
-/** How a question ended; an empty list is a negative answer. */
+/** How a question ended; an empty list is a negative answer. `leftOut`: records that the answer had beyond those read. */
 export type DnsAnswer =
-  | { outcome: 'addresses'; addresses: Array<DnsAddress> }
-  | { outcome: 'services'; services: Array<DnsService> }
+  | { outcome: 'addresses'; addresses: Array<DnsAddress>; leftOut: number }
+  | { outcome: 'services'; services: Array<DnsService>; leftOut: number }
   | { outcome: 'failed'; message: string }
 
 /** An HTTPS record (RFC 9460). */

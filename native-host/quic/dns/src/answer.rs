@@ -18,13 +18,44 @@ pub struct AddressRecord {
     pub ttl_seconds: u32,
 }
 
+/// Records of one answer that are read. No honest host needs more to be reached, and a zone that gives thousands would
+/// have every one of them connected to; RFC 8305 has no bound of its own.
+pub const MOST_RECORDS: usize = 16;
+
+/// The records of an answer, no more than [`MOST_RECORDS`], and how many it had beyond them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Records<R> {
+    pub records: Vec<R>,
+    /// Of an HTTPS answer the addresses in hints count as well.
+    pub left_out: usize,
+}
+
+impl<R> Records<R> {
+    /// The first of `all`.
+    pub(crate) fn first_of(all: impl Iterator<Item = R>) -> Self {
+        let mut all = all.fuse();
+        let records = all.by_ref().take(MOST_RECORDS).collect();
+        Self {
+            records,
+            left_out: all.count(),
+        }
+    }
+
+    fn none() -> Self {
+        Self {
+            records: Vec::new(),
+            left_out: 0,
+        }
+    }
+}
+
 /// How a question ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// To a question for A or AAAA.
-    Addresses(Vec<AddressRecord>),
+    Addresses(Records<AddressRecord>),
     /// To a question for HTTPS.
-    Services(Vec<ServiceRecord>),
+    Services(Records<ServiceRecord>),
     /// There is no answer, in words for a person.
     Failed(String),
 }
@@ -33,8 +64,8 @@ impl Answer {
     /// The answer that says that there is no such record.
     pub(crate) fn negative(kind: Kind) -> Self {
         match kind {
-            Kind::A | Kind::Aaaa => Self::Addresses(Vec::new()),
-            Kind::Https => Self::Services(Vec::new()),
+            Kind::A | Kind::Aaaa => Self::Addresses(Records::none()),
+            Kind::Https => Self::Services(Records::none()),
         }
     }
 
@@ -56,21 +87,19 @@ impl Answer {
                     Self::Services,
                 )
             }
-            Kind::A | Kind::Aaaa => Self::Addresses(
-                records
-                    .filter_map(|(record, ttl_seconds)| {
-                        let address = match (&record.data, kind) {
-                            (RData::A(a), Kind::A) => IpAddr::from(a.0),
-                            (RData::AAAA(aaaa), Kind::Aaaa) => IpAddr::from(aaaa.0),
-                            _ => return None,
-                        };
-                        Some(AddressRecord {
-                            address,
-                            ttl_seconds,
-                        })
+            Kind::A | Kind::Aaaa => Self::Addresses(Records::first_of(records.filter_map(
+                |(record, ttl_seconds)| {
+                    let address = match (&record.data, kind) {
+                        (RData::A(a), Kind::A) => IpAddr::from(a.0),
+                        (RData::AAAA(aaaa), Kind::Aaaa) => IpAddr::from(aaaa.0),
+                        _ => return None,
+                    };
+                    Some(AddressRecord {
+                        address,
+                        ttl_seconds,
                     })
-                    .collect(),
-            ),
+                },
+            ))),
         }
     }
 

@@ -9,7 +9,7 @@ mod route;
 mod service;
 mod socket;
 
-pub use answer::{AddressRecord, Answer};
+pub use answer::{AddressRecord, Answer, MOST_RECORDS, Records};
 pub use client::{Client, Unusable};
 pub use question::{InvalidQuestion, Kind, Question};
 pub use route::source_for;

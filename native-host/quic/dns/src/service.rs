@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use hickory_resolver::proto::rr::Name;
 
-use crate::answer::host_of;
+use crate::answer::{MOST_RECORDS, Records, host_of};
 
 /// An HTTPS record; priority 0 is AliasMode and carries nothing but its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,10 +47,10 @@ mod key {
 }
 
 /// The HTTPS records of one answer. One malformed record makes the client reject its whole set (section 2.2): then all
-/// that can be read are incompatible, and with none that can there is no answer.
+/// that can be read are incompatible, and with none that can there is no answer. Of more than are read the best are.
 pub(crate) fn services<'a>(
     records: impl Iterator<Item = (&'a Name, u32, &'a [u8])>,
-) -> Result<Vec<ServiceRecord>, Malformed> {
+) -> Result<Records<ServiceRecord>, Malformed> {
     let mut malformed = false;
     let mut services: Vec<_> = records
         .filter_map(|(owner, ttl, data)| {
@@ -62,10 +62,20 @@ pub(crate) fn services<'a>(
     if malformed && services.is_empty() {
         return Err(Malformed);
     }
-    for service in &mut services {
+    services.sort_by_key(|service| service.priority);
+    let mut read = Records::first_of(services.into_iter());
+    for service in &mut read.records {
         service.incompatible |= malformed;
+        read.left_out += shortened(&mut service.ipv4_hints) + shortened(&mut service.ipv6_hints);
     }
-    Ok(services)
+    Ok(read)
+}
+
+/// Leaves no more hints than an answer of their own could bring; gives how many it took.
+fn shortened<A>(hints: &mut Vec<A>) -> usize {
+    let beyond = hints.len().saturating_sub(MOST_RECORDS);
+    hints.truncate(MOST_RECORDS);
+    beyond
 }
 
 fn service(owner: &Name, ttl_seconds: u32, data: &[u8]) -> Result<ServiceRecord, Malformed> {

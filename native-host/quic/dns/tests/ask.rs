@@ -6,7 +6,7 @@ use std::time::Duration;
 use hickory_resolver::proto::op::{Message, ResponseCode};
 use hickory_resolver::proto::rr::RData;
 use hickory_resolver::proto::rr::rdata::{A, AAAA, CNAME};
-use photofinish_dns::{AddressRecord, Answer, Client, Kind, Question};
+use photofinish_dns::{AddressRecord, Answer, Client, Kind, MOST_RECORDS, Question, Records};
 use tokio::net::UdpSocket;
 
 mod support;
@@ -23,8 +23,19 @@ fn aaaa() -> RData {
 
 fn addresses(answer: &Answer) -> Vec<String> {
     match answer {
-        Answer::Addresses(records) => records.iter().map(|r| r.address.to_string()).collect(),
+        Answer::Addresses(answer) => answer
+            .records
+            .iter()
+            .map(|r| r.address.to_string())
+            .collect(),
         other => panic!("no addresses but {other:?}"),
+    }
+}
+
+fn whole<R>(records: Vec<R>) -> Records<R> {
+    Records {
+        records,
+        left_out: 0,
     }
 }
 
@@ -49,14 +60,14 @@ async fn each_family_is_asked_for_alone_and_keeps_its_ttl() {
     );
     assert_eq!(
         server.ask("a.test", Kind::Aaaa).await,
-        Answer::Addresses(vec![AddressRecord {
+        Answer::Addresses(whole(vec![AddressRecord {
             address: Ipv6Addr::LOCALHOST.into(),
             ttl_seconds: 7,
-        }])
+        }]))
     );
     assert_eq!(
         server.ask("a.test", Kind::Https).await,
-        Answer::Services(vec![])
+        Answer::Services(whole(vec![]))
     );
     let kinds: Vec<_> = server
         .seen()
@@ -71,7 +82,7 @@ async fn a_name_with_a_dot_is_asked_for_as_it_stands() {
     let server = Server::of(vec![]).await;
     assert_eq!(
         server.ask("No.Such.test", Kind::A).await,
-        Answer::Addresses(vec![])
+        Answer::Addresses(whole(vec![]))
     );
     let names: Vec<_> = server
         .seen()
@@ -102,10 +113,10 @@ async fn aliases_are_followed_and_their_shorter_ttl_counts() {
     .await;
     assert_eq!(
         server.ask("a.test", Kind::A).await,
-        Answer::Addresses(vec![AddressRecord {
+        Answer::Addresses(whole(vec![AddressRecord {
             address: Ipv4Addr::new(192, 0, 2, 3).into(),
             ttl_seconds: 5,
-        }])
+        }]))
     );
 }
 
@@ -140,7 +151,7 @@ async fn aliases_in_a_circle_end() {
     .await;
     assert_eq!(
         server.ask("a.test", Kind::A).await,
-        Answer::Addresses(vec![])
+        Answer::Addresses(whole(vec![]))
     );
 }
 
@@ -176,9 +187,31 @@ async fn a_truncated_answer_is_asked_for_over_tcp() {
         Some(encode(&message))
     })
     .await;
-    assert_eq!(addresses(&server.ask("a.test", Kind::A).await).len(), 200);
+    let answer = server.ask("a.test", Kind::A).await;
+    assert_eq!(addresses(&answer).len(), MOST_RECORDS);
     let transports: Vec<_> = server.seen().iter().map(|seen| seen.transport).collect();
     assert_eq!(transports, [Transport::Udp, Transport::Tcp]);
+}
+
+#[tokio::test]
+async fn of_thousands_of_addresses_the_first_few_are_read_and_the_others_counted() {
+    const GIVEN: u16 = 2500;
+    let records = (0..GIVEN).map(|number| {
+        let [high, low] = number.to_be_bytes();
+        record(
+            "a.test.",
+            300,
+            RData::A(A(Ipv4Addr::new(198, 18, high, low))),
+        )
+    });
+    let server = Server::over_tcp(records.collect()).await;
+    match server.ask("a.test", Kind::A).await {
+        Answer::Addresses(answer) => {
+            assert_eq!(answer.records.len(), MOST_RECORDS);
+            assert_eq!(answer.left_out, usize::from(GIVEN) - MOST_RECORDS);
+        }
+        other => panic!("no addresses but {other:?}"),
+    }
 }
 
 #[tokio::test]
@@ -187,11 +220,11 @@ async fn no_such_name_and_no_such_record_are_no_failures() {
         let server = Server::start(move |query, _| Some(encode(&reply(query, code)))).await;
         assert_eq!(
             server.ask("a.test", Kind::A).await,
-            Answer::Addresses(vec![])
+            Answer::Addresses(whole(vec![]))
         );
         assert_eq!(
             server.ask("a.test", Kind::Https).await,
-            Answer::Services(vec![])
+            Answer::Services(whole(vec![]))
         );
     }
 }

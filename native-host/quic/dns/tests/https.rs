@@ -6,7 +6,7 @@ use hickory_resolver::proto::rr::rdata::svcb::{
 };
 use hickory_resolver::proto::rr::rdata::{A, AAAA, CNAME, HTTPS};
 use hickory_resolver::proto::rr::{RData, RecordType};
-use photofinish_dns::{Answer, Kind, ServiceRecord};
+use photofinish_dns::{Answer, Kind, MOST_RECORDS, ServiceRecord};
 
 mod support;
 
@@ -34,7 +34,7 @@ fn port(port: u16) -> (SvcParamKey, SvcParamValue) {
 
 fn services(answer: Answer) -> Vec<ServiceRecord> {
     match answer {
-        Answer::Services(services) => services,
+        Answer::Services(services) => services.records,
         other => panic!("no services but {other:?}"),
     }
 }
@@ -45,11 +45,33 @@ async fn service(params: Vec<(SvcParamKey, SvcParamValue)>) -> ServiceRecord {
     services(server.ask("a.test", Kind::Https).await).remove(0)
 }
 
+#[tokio::test]
+async fn of_many_records_the_best_are_read_and_the_others_counted_with_hints_too_many() {
+    let hints: Vec<A> = (0..60).map(|last| A::new(192, 0, 2, last)).collect();
+    let mut records: Vec<_> = (2..102)
+        .map(|priority| record("a.test.", 60, https(priority, "far.test.", vec![])))
+        .collect();
+    let params = vec![(
+        SvcParamKey::Ipv4Hint,
+        SvcParamValue::Ipv4Hint(IpHint(hints)),
+    )];
+    records.push(record("a.test.", 60, https(1, "near.test.", params)));
+    let server = Server::over_tcp(records).await;
+    let Answer::Services(answer) = server.ask("a.test", Kind::Https).await else {
+        panic!("no services");
+    };
+    let best = &answer.records[0];
+    assert_eq!((best.priority, best.target.as_str()), (1, "near.test"));
+    assert_eq!(answer.records.len(), MOST_RECORDS);
+    assert_eq!(best.ipv4_hints.len(), MOST_RECORDS);
+    assert_eq!(answer.left_out, 101 - MOST_RECORDS + 60 - MOST_RECORDS);
+}
+
 /// The records of an answer whose rdata is given byte by byte; `None`: there was none.
 async fn raw(rdatas: &'static [&'static [u8]]) -> Option<Vec<ServiceRecord>> {
     let server = Server::start(move |query, _| Some(https_reply(query, rdatas))).await;
     match ask_within(server.address, "a.test", Kind::Https, 400.0).await {
-        Answer::Services(services) => Some(services),
+        Answer::Services(services) => Some(services.records),
         Answer::Failed(_) => None,
         other => panic!("no services but {other:?}"),
     }
@@ -262,7 +284,7 @@ async fn a_port_is_two_octets() {
 }
 
 #[tokio::test]
-async fn a_large_set_comes_over_tcp_as_it_is() {
+async fn a_large_set_comes_over_tcp() {
     const GREASE: &[u8] = &[0, 1, 0, 0, 1, 0, 6, 2, 0x8a, 0x8a, 2, b'h', b'3'];
     let server = Server::start(|query, transport| match transport {
         Transport::Udp => {
@@ -274,7 +296,7 @@ async fn a_large_set_comes_over_tcp_as_it_is() {
     })
     .await;
     let services = services(server.ask("a.test", Kind::Https).await);
-    assert_eq!(services.len(), 200);
+    assert_eq!(services.len(), MOST_RECORDS);
     assert!(
         services
             .iter()

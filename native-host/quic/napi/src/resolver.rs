@@ -58,16 +58,24 @@ pub struct DnsService {
     pub ttl_seconds: u32,
 }
 
-/// How a question ended; an empty list is a negative answer.
+/// How a question ended; an empty list is a negative answer. `leftOut`: records that the answer had beyond those read.
 #[napi(
     discriminant = "outcome",
     discriminant_case = "lowercase",
     object_from_js = false
 )]
 pub enum DnsAnswer {
-    Addresses { addresses: Vec<DnsAddress> },
-    Services { services: Vec<DnsService> },
-    Failed { message: String },
+    Addresses {
+        addresses: Vec<DnsAddress>,
+        left_out: u32,
+    },
+    Services {
+        services: Vec<DnsService>,
+        left_out: u32,
+    },
+    Failed {
+        message: String,
+    },
 }
 
 /// One question: `ask` it, `cancel` at any time.
@@ -147,8 +155,10 @@ pub fn source_address_for(destination: String) -> Option<String> {
 impl From<dns::Answer> for DnsAnswer {
     fn from(answer: dns::Answer) -> Self {
         match answer {
-            dns::Answer::Addresses(records) => Self::Addresses {
-                addresses: records
+            dns::Answer::Addresses(answer) => Self::Addresses {
+                left_out: count(answer.left_out),
+                addresses: answer
+                    .records
                     .into_iter()
                     .map(|record| DnsAddress {
                         address: record.address.to_string(),
@@ -156,8 +166,9 @@ impl From<dns::Answer> for DnsAnswer {
                     })
                     .collect(),
             },
-            dns::Answer::Services(services) => Self::Services {
-                services: services.into_iter().map(DnsService::from).collect(),
+            dns::Answer::Services(answer) => Self::Services {
+                left_out: count(answer.left_out),
+                services: answer.records.into_iter().map(DnsService::from).collect(),
             },
             dns::Answer::Failed(message) => Self::Failed { message },
         }
@@ -180,6 +191,10 @@ impl From<dns::ServiceRecord> for DnsService {
             ttl_seconds: service.ttl_seconds,
         }
     }
+}
+
+fn count(records: usize) -> u32 {
+    records.try_into().unwrap_or(u32::MAX)
 }
 
 fn texts<T: ToString>(values: &[T]) -> Vec<String> {

@@ -54,6 +54,19 @@ impl Server {
         Self::start(move |query, _| Some(encode(&zone_answer(query, &records)))).await
     }
 
+    /// The same where no answer fits into a datagram.
+    pub async fn over_tcp(records: Vec<Record>) -> Self {
+        Self::start(move |query, transport| {
+            let mut message = zone_answer(query, &records);
+            if transport == Transport::Udp {
+                message = reply(query, ResponseCode::NoError);
+                message.metadata.truncation = true;
+            }
+            Some(encode(&message))
+        })
+        .await
+    }
+
     pub async fn ask(&self, name: &str, kind: Kind) -> Answer {
         ask_within(self.address, name, kind, PATIENCE_MS).await
     }

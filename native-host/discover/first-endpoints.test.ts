@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ContenderName } from '@photofinish/shared/outcome';
+import type { Endpoint } from './endpoint.ts';
+import { firstEndpoints, MOST_ENDPOINTS } from './first-endpoints.ts';
+
+function places(contender: ContenderName, count: number, net = '192.0.2'): Endpoint[] {
+  return Array.from({ length: count }, (_, i) => ({
+    ...{ contender, address: `${net}.${i}`, port: 443, host: 'a.test', source: 'origin' },
+  }));
+}
+
+function counts(endpoints: readonly Endpoint[]): [h3: number, h2: number] {
+  const h3 = endpoints.filter(({ contender }) => contender === 'h3').length;
+  return [h3, endpoints.length - h3];
+}
+
+test('a list that a race can go through stays as it is', () => {
+  const list = [...places('h3', 12), ...places('h2', 12)];
+  assert.deepEqual(firstEndpoints(list), { endpoints: list, untried: 0 });
+});
+
+test('of a longer one the first are taken, and neither transport crowds the other out', () => {
+  for (const [h3, h2, expected] of [
+    [200, 200, [12, 12]],
+    [200, 3, [21, 3]],
+    [0, 200, [0, 24]],
+    [200, 0, [24, 0]],
+  ] as const) {
+    const list = [...places('h3', h3), ...places('h2', h2)];
+    const { endpoints, untried } = firstEndpoints(list);
+    assert.deepEqual(counts(endpoints), expected);
+    assert.equal(endpoints.length, MOST_ENDPOINTS);
+    assert.deepEqual(
+      endpoints,
+      list.filter((endpoint) => endpoints.includes(endpoint)),
+    );
+    assert.equal(untried, Math.max(h3, h2) - Math.max(...expected));
+  }
+});
+
+test('an address counts as tried if either transport goes there', () => {
+  const list = [...places('h3', 13), ...places('h2', 12)];
+  assert.deepEqual([firstEndpoints(list).endpoints.length, firstEndpoints(list).untried], [24, 1]);
+  const apart = [...places('h3', 20), ...places('h2', 20, '198.51.100')];
+  assert.equal(firstEndpoints(apart).untried, 16);
+});
