@@ -9,6 +9,7 @@ import type {
 } from '../quic/addon.ts';
 import { loadQuicAddon } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
+import { ageSeconds } from './age.ts';
 import {
   type Answered,
   type AttemptFailure,
@@ -137,7 +138,7 @@ async function ask(
     status: result.status,
     altSvc: result.altSvc ?? null,
     ...(result.altSvc !== undefined && { altSvcSource: 'header' }),
-    ageSeconds: Number.parseInt(result.age ?? '', 10) || 0,
+    ageSeconds: ageSeconds(result.age ?? null),
     firstByteMs: result.firstByteMs,
     doneMs: result.doneMs,
     bodyBytes: result.bodyBytes,

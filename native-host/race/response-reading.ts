@@ -2,6 +2,7 @@
 // speaks the protocol.
 import type { TLSSocket } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/outcome';
+import { ageSeconds } from './age.ts';
 import { type Answered, misdirectedError } from './contender.ts';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES } from './request-limits.ts';
 
@@ -119,7 +120,7 @@ export function readResponse(
         altSvc = {
           altSvc: value,
           altSvcSource: 'header',
-          ageSeconds: Number.parseInt(fieldValue(fields, 'age') ?? '', 10) || 0,
+          ageSeconds: ageSeconds(fieldValue(fields, 'age')),
         };
       if (status >= 200) answered = { status, firstByteMs: sinceStart() };
     },
