@@ -28,6 +28,7 @@ import {
 } from './contender.ts';
 import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
 import { type Http2, http2Exchange } from './http2-exchange.ts';
+import { createReadWatch, READ_TOO_MUCH } from './read-budget.ts';
 import { REHEARSAL } from './rehearsal.ts';
 import { type RunningExchange, responseTimeout } from './response-reading.ts';
 import { certificateError, connectError, exchangeError } from './tcp-failure.ts';
@@ -39,6 +40,8 @@ const HTTP_1_1_ALONE = ['http/1.1'];
 
 /** What the QUIC addon offers without ML-KEM, in OpenSSL's names. */
 const CLASSICAL_GROUPS = 'X25519:P-256:P-384';
+
+const watchReading = createReadWatch();
 
 const CANCELLED: AttemptError = { code: 'cancelled', message: 'the attempt was cancelled' };
 
@@ -132,9 +135,11 @@ function startAttempt(
   const timer = setTimeout(() => giveUp(overdue()), target.handshakeTimeoutMs);
   const tcp = openTcp(target);
   let tls: TLSSocket | null = null;
+  const endWatch = watchReading(tcp, () => giveUp(READ_TOO_MUCH));
 
   function giveUp(error: AttemptError): void {
     clearTimeout(timer);
+    endWatch();
     over ??= error;
     resolve(failure(error));
     endExchange?.(error);

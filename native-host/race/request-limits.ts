@@ -5,5 +5,10 @@ export const USER_AGENT = `photofinish/${program.version}`;
 export const REQUEST_PATH = '/';
 /** Of a body no more is read: enough to see that it flows. */
 export const MAX_BODY_BYTES = 64 * 1024;
+/**
+ * Of a TCP connection no more is read, TLS and whatever else comes included: three times what an answer may hold, beside
+ * chains of certificates. QUIC's bound is the addon's own.
+ */
+export const MAX_READ_BYTES = 1024 * 1024;
 /** Chromium's limit of a response's header section (`kMaxHeaderBufSize`, `kSpdyMaxHeaderListSize`). */
 export const MAX_HEADER_BYTES = 256 * 1024;

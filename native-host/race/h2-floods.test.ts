@@ -1,0 +1,84 @@
+// Peers that send without an end what no layer above TCP hears of: each is left after a bounded number of bytes.
+import assert from 'node:assert/strict';
+import { createServer, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { target } from './contender-scene.ts';
+import { failureOf, h2Scene, requestOn, serving } from './h2-scene.ts';
+import { type Http2FrameKind, http2Frame } from './http2-frames.fixture.ts';
+
+const { ca, pair, contender, get } = await h2Scene();
+after(() => ca.stop());
+
+/** What the server's kernel and the client's hold besides what is read, in a process that serves both. */
+const MOST_SENT_BYTES = 32 * 1024 * 1024;
+
+/** Writes the same again and again until nobody takes it any more; gives how many bytes it was. */
+function flood(socket: Socket, bytes: Buffer): () => number {
+  const more = (): void => {
+    while (socket.writable && socket.write(bytes));
+  };
+  socket.on('drain', more);
+  more();
+  return () => socket.bytesWritten;
+}
+
+function isTooLarge(error: { readonly code: string; readonly message: string } | null): void {
+  assert.equal(error?.code, 'response-too-large', JSON.stringify(error));
+  assert.match(error?.message ?? '', /more than the 1 MiB/);
+}
+
+test('messages of TLS before the handshake that it has to skip', async () => {
+  // HelloRequest (RFC 5246 section 7.4.1.1), as many as a record holds.
+  const requests = Buffer.alloc(16_384);
+  const record = Buffer.concat([Buffer.from('1603034000', 'hex'), requests]);
+  let sent = (): number => 0;
+  const server = createServer((socket) => {
+    sent = flood(socket, record);
+  });
+  await serving(server, async (port) => {
+    const { error } = await failureOf(contender.start(target(port)));
+    isTooLarge(error);
+    assert.ok(sent() < MOST_SENT_BYTES, `${sent()} bytes`);
+  });
+});
+
+const FLOODS: readonly (readonly [string, Http2FrameKind, number])[] = [
+  ['frames of unknown types', 0xfa, 0],
+  ['frames on streams that are closed', 'DATA', 1],
+  ['priorities', 'PRIORITY', 3],
+];
+for (const [what, kind, stream] of FLOODS)
+  test(`HTTP/2: ${what}`, async () => {
+    let sent = (): number => 0;
+    const server = createTlsServer({ ...pair, ALPNProtocols: ['h2'] }, async (socket: TLSSocket) => {
+      socket.on('error', () => {});
+      socket.write(http2Frame('SETTINGS', 0, Buffer.alloc(0)));
+      await requestOn(socket);
+      const payload = kind === 'PRIORITY' ? Buffer.alloc(5) : Buffer.alloc(16_000);
+      sent = flood(socket, Buffer.concat(Array(64).fill(http2Frame(kind, stream, payload))));
+    });
+    await serving(server, async (port) => {
+      const { answer } = await get(port);
+      assert.ok(!answer.ok);
+      if (kind === 0xfa) isTooLarge(answer.error);
+      assert.ok(sent() < MOST_SENT_BYTES, `${sent()} bytes`);
+    });
+  });
+
+test('HTTP/1.1: interim responses without an end', async () => {
+  let sent = (): number => 0;
+  const server = createTlsServer({ ...pair, ALPNProtocols: ['http/1.1'] }, (socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      const early = `HTTP/1.1 103 Early Hints\r\nlink: </${'x'.repeat(1000)}>\r\n\r\n`;
+      sent = flood(socket, Buffer.from(early.repeat(64)));
+    });
+  });
+  await serving(server, async (port) => {
+    const { answer } = await get(port);
+    assert.ok(!answer.ok);
+    isTooLarge(answer.error);
+    assert.ok(sent() < MOST_SENT_BYTES, `${sent()} bytes`);
+  });
+});
