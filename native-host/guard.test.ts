@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { test } from 'node:test';
+import { BAD_PORTS } from '@photofinish/shared/blocked-ports';
+import { CONTENDERS } from '@photofinish/shared/outcome';
 import fc from 'fast-check';
-import { type AddressClass, ALLOW_EVERYTHING, addressPolicy, classifyAddress } from './guard.ts';
+import { type AddressClass, ALLOW_EVERYTHING, addressPolicy, classifyAddress, refusedPort } from './guard.ts';
 
 const CLASSES: readonly [address: string, kind: AddressClass][] = [
   ['1.1.1.1', 'public'],
@@ -113,4 +116,13 @@ test('a flag that allows everything allows addresses only', () => {
   const policy = addressPolicy(ALLOW_EVERYTHING);
   for (const [address, kind] of CLASSES)
     assert.equal(policy.check([address]).ok, kind !== 'not-an-address', address);
+});
+
+test('the ports to which browsers do not connect are those of another implementation of Fetch, and port 0', () => {
+  const { badPorts } = createRequire(import.meta.url)('undici/lib/web/fetch/constants.js');
+  assert.deepEqual([...BAD_PORTS], [0, ...badPorts.map(Number)]);
+  for (const port of BAD_PORTS)
+    for (const contender of CONTENDERS) assert.equal(refusedPort(port, contender)?.code, 'port-blocked');
+  assert.match(refusedPort(11211, 'h3')?.message ?? '', /reflection attacks/);
+  assert.deepEqual([refusedPort(11211, 'h2'), refusedPort(443, 'h3')], [null, null]);
 });

@@ -1,6 +1,8 @@
 // The address policy: what keeps a web page, a message or a DNS answer from making the helper connect into the user's
-// own network.
+// own network, or to ports where it would do harm.
 import { BlockList, isIP } from 'node:net';
+import { portBlock } from '@photofinish/shared/blocked-ports';
+import type { AttemptError, ContenderName } from '@photofinish/shared/outcome';
 import { addressBytes, addressText } from './discover/address-bytes.ts';
 import { nat64Of } from './discover/nat64.ts';
 
@@ -132,6 +134,17 @@ export interface AddressPolicy {
    * address refuses all: a name that answers with both is an attack or a mistake. `nat64Prefix`: the network's own.
    */
   check(addresses: readonly string[], nat64Prefix?: string | null): GuardResult;
+}
+
+/** Why nothing may be sent to a port over this transport, whoever named it and whatever was allowed; null: it may. */
+export function refusedPort(port: number, contender: ContenderName): AttemptError | null {
+  const block = portBlock(port, contender);
+  if (block === null) return null;
+  const why =
+    block === 'browsers'
+      ? 'is one to which browsers do not connect (Fetch Standard, section 2.9)'
+      : 'belongs to a service that is used for reflection attacks over UDP (RFC 9308, section 8.1)';
+  return { code: 'port-blocked', message: `port ${port} ${why}` };
 }
 
 /** Ranges that allow everything, for a command line on which the user said so. */

@@ -3,6 +3,7 @@
 
 import { type AltSvc, h3Alternatives, parseAltSvc } from './alt-svc.ts';
 import { attemptErrorWords, certificateReasonWords, failureWords } from './attempt-words.ts';
+import { portBlock } from './blocked-ports.ts';
 import type { Names, ServiceRecord } from './discovered.ts';
 import { type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
 import { hostPort } from './origin.ts';
@@ -108,6 +109,7 @@ export function isRecordUnheard(names: Names | undefined): boolean {
 
 /** What came of HTTP/3 at a place, by all attempts at its addresses. */
 function reachAt(evidence: Evidence, place: Pick<Place, 'host' | 'port'>): Reach {
+  if (portBlock(place.port, 'h3') !== null) return { code: 'port-blocked', message: 'no port for HTTP/3' };
   const there = evidence.attempts.filter(
     (a) => isH3(a) && isSamePlace({ host: hostOf(a.host ?? evidence.origin.host), port: a.port }, place),
   );
@@ -169,6 +171,11 @@ function whereWords({ source }: Place): string {
 
 function portFault(evidence: Evidence, place: PlaceReached): string[] {
   const { host, port } = evidence.origin;
+  const block = portBlock(place.port, 'h3');
+  if (block !== null) {
+    const key = block === 'browsers' ? 'faultPortBlocked' : 'faultPortReflects';
+    return [say(key, { place: placeWords(place, host), where: whereWords(place) })];
+  }
   if (place.host !== host || place.port === port) return [];
   if (!isFailed(place.reach) || !isUnanswered(place.reach)) return [];
   const { code } = place.reach;

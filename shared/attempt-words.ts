@@ -26,6 +26,7 @@ const FAILURES: Record<AttemptErrorCode, SharedWordKey> = {
   internal: 'failureInternal',
   'response-too-large': 'failureResponseTooLarge',
   'version-fallback': 'failureVersionFallback',
+  'port-blocked': 'failurePortBlocked',
 };
 
 const REASONS: Record<CertificateReason, SharedWordKey> = {

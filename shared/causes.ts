@@ -1,5 +1,6 @@
 // Why an attempt failed and what a site operator can do about it, one message for every code of the taxonomy. Each is
 // the end of a sentence with its full stop, and the remedy after it.
+import { BAD_PORTS } from './blocked-ports.ts';
 import type { AttemptError, AttemptErrorCode, CertificateReason } from './outcome.ts';
 import { type SharedWordKey, say } from './words.ts';
 
@@ -35,6 +36,7 @@ const CAUSES: Record<Exclude<AttemptErrorCode, 'certificate-invalid'>, SharedWor
   internal: 'causeInternal',
   'response-too-large': 'causeResponseTooLarge',
   'version-fallback': 'causeVersionFallback',
+  'port-blocked': 'causePortBlocked',
 };
 
 /** TLS alerts whose cause is known (RFC 8446 section 6). */
@@ -88,7 +90,8 @@ export interface FailedPlace {
 
 /** The cause and the remedy as the end of a sentence, with its full stop. */
 export function causeWords(error: AttemptError, { host, port, advertiser }: FailedPlace): string {
-  const key = causeKey(error, advertiser);
+  const reflects = error.code === 'port-blocked' && !BAD_PORTS.has(port);
+  const key = reflects ? 'causePortReflects' : causeKey(error, advertiser);
   const withdraw = say(WITHDRAWALS[advertiser]);
   return say(key, {
     host,

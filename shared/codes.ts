@@ -44,6 +44,7 @@ const FAILURES: Record<AttemptErrorCode, readonly [means: SharedWordKey, remedy:
   internal: ['failureInternalMeans', 'failureInternalRemedy'],
   'response-too-large': ['failureResponseTooLargeMeans', 'failureResponseTooLargeRemedy'],
   'version-fallback': ['failureVersionFallbackMeans', 'failureVersionFallbackRemedy'],
+  'port-blocked': ['failurePortBlockedMeans', 'failurePortBlockedRemedy'],
 };
 
 /** Verdicts that rest on what a browser did, which the command line never sees. */

@@ -42,6 +42,7 @@ export const ATTEMPT_ERROR_CODES = [
   'internal',
   'response-too-large',
   'version-fallback',
+  'port-blocked',
 ] as const;
 export type AttemptErrorCode = (typeof ATTEMPT_ERROR_CODES)[number];
 

@@ -31,6 +31,7 @@ const ACTIONS: Record<(typeof FAILURES)[number], RegExp> = {
   misdirected: /Configure this host there/,
   'response-timeout': /path MTU.*lower the tunnel’s MTU/,
   blocked: /Allow private addresses/,
+  'port-blocked': /Use another port/,
   'version-fallback': /change the configuration of the server for this address/,
 };
 

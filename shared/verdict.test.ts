@@ -632,3 +632,26 @@ test('addresses that our own limits left are told where something failed, and no
   const fine = verdictOf(evidenceOfRace({ ...works, discovered: { ...own, names } }));
   assert.doesNotMatch(fine.text, /more address/);
 });
+
+test('a port to which browsers do not connect is what is wrong with the advertisement, and no failure of the server', () => {
+  for (const [port, says] of [
+    [25, /^Advertises HTTP\/3 on port 25, a port to which browsers do not connect \(Fetch Standard/],
+    [11211, /^Advertises HTTP\/3 on port 11211, the port of a service that is used for reflection attacks/],
+  ] as const) {
+    const { code, text, findings } = verdictOf({
+      ...base,
+      attempts: [h2()],
+      discovered: { altSvc: `h3=":${port}"`, knownRoot: true },
+    });
+    assert.equal(code, 'h3-advertisement-wrong');
+    assert.match(text, says);
+    assert.doesNotMatch(
+      [text, ...findings.map((finding) => finding.text)].join(),
+      /firewall|QUIC server is listening/,
+    );
+  }
+  const error = { code: 'port-blocked', message: 'M' } as const;
+  const origin = { ...base.origin, port: 25 };
+  const untried = verdictOf({ ...base, origin, error, attempts: [], discovered: quiet });
+  assert.match(untried.text, /^Could not be raced: browsers do not connect to port 25/);
+});

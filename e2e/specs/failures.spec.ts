@@ -59,6 +59,8 @@ const UNATTEMPTED: readonly (readonly [
     async () => ['--resolve', `${HOST}:443:10.0.0.1`],
   ],
 ];
+/** Allowed or not: nothing is sent there, and nobody is asked. */
+const BAD_PORT = 25;
 
 const FAILING: HostScript = { A: 'SERVFAIL', AAAA: 'SERVFAIL', HTTPS: 'SERVFAIL' };
 
@@ -81,6 +83,15 @@ for (const [code, how, peer, options] of UNATTEMPTED)
     expect(race.error?.code, race.error?.message).toBe(code);
     expect([exit, race.trials]).toEqual([1, []]);
   });
+
+test('port-blocked: a port to which browsers do not connect (our guard)', async () => {
+  const reach = ['--resolve', `${HOST}:${BAD_PORT}:127.0.0.1`, '--allow-private'];
+  const origin = `https://${HOST}:${BAD_PORT}`;
+  const { code, stdout } = await runPhotofinish(['race', origin, '--memory', 'none', '--json', ...reach]);
+  const race = raceOf(stdout);
+  expect([code, race.error?.code, race.trials]).toEqual([1, 'port-blocked', []]);
+  expect(race.verdict.text).toContain('browsers do not connect to port 25');
+});
 
 test('cancelled: an interrupt from the keyboard (SIGINT)', async ({ ground }) => {
   const silence = await startSilence();
@@ -142,6 +153,6 @@ test.describe('in a network of our own', () => {
 
 test('every code is provoked by one of these, but the one that no peer may ever provoke', () => {
   const codes = [...CASES, ...UNATTEMPTED, ...OBSTRUCTED].map(([code]) => code);
-  const provoked = new Set([...codes, 'cancelled', 'internal']);
+  const provoked = new Set([...codes, 'cancelled', 'internal', 'port-blocked']);
   expect(provoked).toEqual(new Set(ATTEMPT_ERROR_CODES));
 });

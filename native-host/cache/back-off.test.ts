@@ -36,6 +36,7 @@ test('every cause has its first delay, with and without loss', () => {
     'version-fallback': [300_000, 300_000],
     'response-too-large': [0, 0],
     blocked: [0, 0],
+    'port-blocked': [0, 0],
     cancelled: [0, 0],
     internal: [0, 0],
   };

@@ -35,13 +35,14 @@ interface Cause {
  * | `stateless-reset`, `goaway` | 30 s | the server restarts or leaves (RFC 9000 section 10.3, RFC 9114 section 5.2) |
  * | `dns-failed`, `no-address`, `tcp-refused`, `tcp-timeout` | none | no word about QUIC |
  * | `version-fallback` | 300 s | the server wants older HTTP for this: a standing state |
- * | `blocked`, `cancelled`, `internal`, `response-too-large` | none | our own doing, or our own limit |
+ * | `blocked`, `port-blocked`, `cancelled`, `internal`, `response-too-large` | none | our own doing, or our own limit |
  *
  * The order is that of how far an attempt came: of several that failed at once the one that came farthest decides, for
  * its place is the likeliest to work again.
  */
 const H3_BACK_OFF: Readonly<Record<AttemptErrorCode, Cause>> = {
   blocked: { firstMs: null },
+  'port-blocked': { firstMs: null },
   cancelled: { firstMs: null },
   internal: { firstMs: null },
   'response-too-large': { firstMs: null },

@@ -3,7 +3,7 @@
 import { isIP } from 'node:net';
 import type { Names } from '@photofinish/shared/discovered';
 import type { AttemptError } from '@photofinish/shared/outcome';
-import type { AddressPolicy } from '../guard.ts';
+import { type AddressPolicy, refusedPort } from '../guard.ts';
 import type { Clock } from '../race/clock.ts';
 import type { Answer, DnsClient } from './answer.ts';
 import type { SourceFor } from './connectivity.ts';
@@ -86,7 +86,7 @@ export function runDiscovery(
   let machine: Resolution | null = null;
   let connectivity = ANY_FAMILY;
   /** Why the guard left out a place of a race that may do without it. */
-  let leftOut: string | null = null;
+  let leftOut: AttemptError | null = null;
   let delayPassed = false;
 
   function end(): void {
@@ -116,7 +116,7 @@ export function runDiscovery(
       fail({ code: 'blocked', message: note });
       return;
     }
-    leftOut = note ?? leftOut;
+    if (note !== null) leftOut = { code: 'blocked', message: note };
     if (guarded.ok && guarded.kind === 'HTTPS') given.learn(guarded.services).forEach(notePin);
     feed({ type: 'answer', query: number, answer: guarded });
   }
@@ -152,11 +152,16 @@ export function runDiscovery(
   }
 
   /** The last door: pins, literals and what NAT64 made have been through no other. */
-  function passes({ address, host }: Endpoint): boolean {
+  function passes({ address, host, port, contender }: Endpoint): boolean {
+    const refused = refusedPort(port, contender);
+    if (refused !== null) {
+      leftOut = refused;
+      return false;
+    }
     const checked = policy.check([address], connectivity.nat64Prefix);
     if (checked.ok) return true;
-    leftOut = checked.message;
-    if (isOwn(host)) fail({ code: 'blocked', message: checked.message });
+    leftOut = { code: 'blocked', message: checked.message };
+    if (isOwn(host)) fail(leftOut);
     return false;
   }
 
@@ -171,14 +176,14 @@ export function runDiscovery(
     if (over) return;
     open.forEach(noteUse);
     if (open.length > 0) listener({ type: 'endpoints', endpoints: open, final });
-    else if (final) fail({ code: 'blocked', message: leftOut ?? `${origin.host} has no place to go to` });
+    else if (final) fail(leftOut ?? { code: 'blocked', message: `${origin.host} has no place to go to` });
   }
 
   function perform(action: ResolutionAction): void {
     if (action.type === 'query') ask(action);
     else if (action.type === 'timer') setTimer(action);
     else if (action.type === 'endpoints') announce(action);
-    else if (leftOut !== null) fail({ code: 'blocked', message: leftOut });
+    else if (leftOut !== null) fail(leftOut);
     else fail({ code: action.code, message: action.message });
   }
 
@@ -198,6 +203,11 @@ export function runDiscovery(
   }
 
   async function start(): Promise<void> {
+    const refused = refusedPort(origin.port, 'h2');
+    if (refused !== null) {
+      fail(refused);
+      return;
+    }
     // An IPv4 literal needs NAT64 on a network without IPv4.
     const concerned = isIP(origin.host) !== 6 && !given.has(origin.host);
     connectivity = concerned ? await parts.connectivity(dns) : ANY_FAMILY;

@@ -151,6 +151,36 @@ test('of a zone with more addresses than a race goes to the first are taken, and
   assert.equal(found.names.untried, 80 - 24);
 });
 
+test('an origin on a port to which browsers do not connect is asked nobody about', async (t) => {
+  const { settle, asked } = await scene(t, zone({ 'a.test': { A: [ONE] } }));
+  for (const port of [22, 25, 6667]) {
+    const found = await settle(query(`https://a.test:${port}`));
+    assert.equal(errorIn(found), 'port-blocked');
+  }
+  const pinned = await scene(t, zone({}), { pins: new Map([['a.test:25', ONE]]) });
+  assert.equal(errorIn(await pinned.settle(query('https://a.test:25'))), 'port-blocked');
+  assert.deepEqual([...asked, ...pinned.asked], []);
+});
+
+test('nor do records and alternatives lead there, and QUIC not where datagrams are used for attacks', async (t) => {
+  const record = (port: number, priority: number) => ({ priority, target: 'svc.test', alpn: ['h3'], port });
+  const { settle } = await scene(
+    t,
+    zone({
+      'a.test': { A: [ONE], HTTPS: [record(6667, 1), record(11211, 2), record(8443, 3)] },
+      'svc.test': { A: [TWO] },
+    }),
+  );
+  const alternatives = [alternative('', 25), alternative('', 11211), alternative('', 8443)];
+  assert.deepEqual(placesIn(await settle(query('https://a.test', { alternatives }))), [
+    `h2 ${ONE} 443 a.test origin`,
+    `h2 ${TWO} 11211 svc.test https-record`,
+    `h2 ${TWO} 8443 svc.test https-record`,
+    `h3 ${ONE} 8443 a.test alt-svc`,
+    `h3 ${TWO} 8443 svc.test https-record`,
+  ]);
+});
+
 test('hints stand in for addresses that do not come, and are named as hints', async (t) => {
   const { settle } = await scene(t, (name, kind) => {
     if (name === 'svc.test') return 'silence';
