@@ -7,6 +7,7 @@ import { VERDICT_CODES } from '@photofinish/shared/verdict-schema';
 import { replySchema, requestSchema, WIRE_PROTOCOL } from '@photofinish/shared/wire';
 import { COMMANDS } from '../cli/options.ts';
 import { SETTING_NAMES } from '../config.ts';
+import { DISCARD_PORT } from '../network/datagram.ts';
 import { PAGES_WITH_PARTS, withParts } from './pages.ts';
 
 function page(name: string): string {
@@ -66,4 +67,9 @@ test('docs/cli.md tells of every command, mode, memory, and complaint', () => {
   const complaints = [...union.matchAll(/'([a-z-]+)'/g)].map(([, code = '']) => code);
   assert.ok(complaints.length > 10);
   assert.deepEqual([...namedIn(cli, 'Errors')].sort(), complaints.sort());
+});
+
+test('docs/privacy.md tells of the one datagram that the helper sends without a race', () => {
+  const [, sends = ''] = page('privacy.md').split('## What the helper sends to the network\n');
+  assert.match(sends, new RegExp(`gateway one empty UDP datagram \\(port ${DISCARD_PORT}, discard\\)`));
 });

@@ -9,7 +9,7 @@ import type { SocketOptions } from 'node:dgram';
 export const FAR_AWAY = { 4: '193.0.14.129', 6: '2001:7fd::1' } as const;
 
 /** The discard service (RFC 863); whether anything listens does not matter. */
-const DISCARD_PORT = 9;
+export const DISCARD_PORT = 9;
 
 /** A literal needs no look-up; giving it back at once makes binding and connecting synchronous. */
 function socketOf(family: 4 | 6) {
@@ -38,7 +38,7 @@ export function sourceAddress(family: 4 | 6): string | null {
   }
 }
 
-/** Sends a neighbour one empty datagram, for which the kernel has to find its link-layer address. */
+/** Sends a neighbour one empty datagram (docs/privacy.md tells of it), for which the kernel has to find its link-layer address. */
 export function nudge(address: string): void {
   try {
     const socket = socketOf(address.includes(':') ? 6 : 4);
