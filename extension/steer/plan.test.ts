@@ -45,7 +45,7 @@ test('only an origin that was chosen is steered, and only by evidence', () => {
 test('HTTP/3 that nobody advertises is advertised, signed and on the own port', () => {
   const steering = steeringOf(active, A);
   assert.ok(steering);
-  assert.equal(headerOf(steering), 'h3=":8443"; ma=3600; photofinish=1');
+  assert.equal(headerOf(steering), 'h3=":8443"; ma=3600');
 });
 
 test('HTTP/3 that is broken here is withdrawn, and undoing that leaves nothing behind', () => {
@@ -129,7 +129,13 @@ test('our own headers are told from the server’s', () => {
   assert.ok(isOurs(active, A, advertisement(A)));
   assert.ok(isOurs(active, A, CLEAR));
   assert.equal(isOurs(active, B, CLEAR), false);
-  assert.equal(isOurs(active, A, 'h3=":8443"; ma=3600'), false);
+  assert.equal(isOurs(active, A, 'h3=":8443"; ma=60'), false);
+  assert.equal(
+    isOurs(active, B, advertisement(B)),
+    false,
+    'a server may send the same where nothing is steered',
+  );
+  assert.equal(isOurs(active, A, 'h3=":8443"; ma=60; photofinish=1'), false);
 });
 
 test('whatever happens: rule ids are unique, only chosen origins begin, and time ends everything', () => {

@@ -5,14 +5,7 @@
 //   chosen, HTTP/3 broken here, advertised            ──► active from-h3 ──undo──► gone
 import type { Forecast } from '@photofinish/shared/forecast';
 import type { Origin } from '@photofinish/shared/origin';
-import {
-  ADVERTISED_MS,
-  advertisement,
-  CLEAR,
-  type Direction,
-  isNameable,
-  isOurAdvertisement,
-} from './rule.ts';
+import { ADVERTISED_MS, advertisement, CLEAR, type Direction, isLikeOurs, isNameable } from './rule.ts';
 
 /** A steering that nothing confirms for so long is undone. */
 export const STEERED_MS = 3_600_000;
@@ -82,7 +75,8 @@ export function headerOf({ origin, direction, undoing }: Steering): string {
 
 /** Whether an Alt-Svc header on an answer of this origin is our own doing and no word of the server. */
 export function isOurs(state: SteerState, origin: Origin, altSvc: string): boolean {
-  return isOurAdvertisement(altSvc) || (altSvc === CLEAR && steeringOf(state, origin) !== undefined);
+  // A rule replaces what the server sent, and answers on their way when it changes still carry the one before.
+  return steeringOf(state, origin) !== undefined && isLikeOurs(origin, altSvc);
 }
 
 function withSteering(state: SteerState, origin: Origin, next: Steering | null): SteerState {
@@ -207,7 +201,7 @@ export function withAnswer(state: SteerState, answer: SteeredAnswer): SteerState
 }
 
 /** Noting each answer's time would write the storage for every request; a tenth of the lifetime is exact enough. */
-function heardAt({ heardAtMs }: Steering, altSvc: string | null, atMs: number): number | null {
-  if (altSvc === null || !isOurAdvertisement(altSvc)) return heardAtMs;
+function heardAt({ origin, heardAtMs }: Steering, altSvc: string | null, atMs: number): number | null {
+  if (altSvc !== advertisement(origin)) return heardAtMs;
   return heardAtMs === null || atMs - heardAtMs >= ADVERTISED_MS / 10 ? atMs : heardAtMs;
 }

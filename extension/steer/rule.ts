@@ -7,8 +7,6 @@ export type Direction = 'to-h3' | 'from-h3';
 
 /** How long the browser remembers what we advertise; an extension that is removed leaves no more than this behind. */
 export const ADVERTISED_MS = 3_600_000;
-/** Parameters that nobody knows are ignored (RFC 7838 section 3.1), so this one is a signature. */
-const SIGNATURE = 'photofinish=1';
 /** `clear` stands alone or not at all (RFC 7838 section 3). */
 export const CLEAR = 'clear';
 
@@ -54,14 +52,17 @@ export interface Rule {
   };
 }
 
-/** The header that names HTTP/3 on the origin's own port, signed. */
+/** The header that names HTTP/3 on the origin's own port, as a server would: pages can read it, and learn nothing of us. */
 export function advertisement(origin: Origin): string {
-  return `h3=":${originParts(origin).port}"; ma=${ADVERTISED_MS / 1000}; ${SIGNATURE}`;
+  return `h3=":${originParts(origin).port}"; ma=${ADVERTISED_MS / 1000}`;
 }
 
-/** Whether a header seen on an answer is an advertisement of ours, which says nothing about the server. */
-export function isOurAdvertisement(altSvc: string): boolean {
-  return altSvc.endsWith(SIGNATURE);
+/**
+ * Whether a header is one that steering sets on answers of this origin. A server may send the same, so it is ours only
+ * where a rule is in force, or may be.
+ */
+export function isLikeOurs(origin: Origin, altSvc: string): boolean {
+  return altSvc === CLEAR || altSvc === advertisement(origin);
 }
 
 /** Whether a rule can name exactly this origin: an asterisk, which URLs allow in a host, would stand for anything. */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { EndedRequest } from '../observe/requests.ts';
 import { answerOf, asServed } from './served.ts';
 
-const OURS = 'h3=":443"; ma=3600; photofinish=1';
+const OURS = 'h3=":443"; ma=3600';
 const REQUEST: EndedRequest = {
   id: '1',
   tabId: 1,
@@ -26,7 +26,9 @@ const REQUEST: EndedRequest = {
   initiator: null,
   incognito: false,
 };
-const steered = { isOurs: (origin: string) => origin === 'https://a.test' };
+const steered = {
+  isOurs: (origin: string, altSvc: string) => origin === 'https://a.test' && [OURS, 'clear'].includes(altSvc),
+};
 const altSvcOf = (more: Partial<EndedRequest>, steering: Parameters<typeof asServed>[1]) =>
   asServed({ ...REQUEST, ...more }, steering).altSvc;
 
@@ -43,6 +45,13 @@ test('a clear is the server’s where nothing is steered, and what a server name
   assert.equal(altSvcOf({ altSvc: 'clear', url: 'https://b.test/' }, steered), 'clear');
   assert.equal(altSvcOf({ altSvc: 'h3=":443"' }, steered), 'h3=":443"');
   assert.equal(altSvcOf({ altSvc: 'h3=":443"' }, null), 'h3=":443"');
+  assert.equal(
+    altSvcOf({ altSvc: OURS, url: 'https://b.test/' }, steered),
+    OURS,
+    'a server may send the same',
+  );
+  const forged = `${OURS}; photofinish=1`;
+  assert.equal(altSvcOf({ altSvc: forged }, steered), forged, 'no mark makes a header ours');
 });
 
 test('steering hears of answers over the network, with its own header', () => {

@@ -3,7 +3,7 @@
 import { originOfUrl } from '@photofinish/shared/origin';
 import type { EndedRequest } from '../observe/requests.ts';
 import type { SteeredAnswer } from './plan.ts';
-import { CLEAR, isOurAdvertisement } from './rule.ts';
+import { isLikeOurs } from './rule.ts';
 import type { Steering } from './steering.ts';
 
 /** What an answer tells steering; null: nothing, as it did not come over the network now. */
@@ -21,11 +21,10 @@ export function asServed(request: EndedRequest, steering: Pick<Steering, 'isOurs
   const { altSvc, fromCache, url } = request;
   if (altSvc === null) return request;
   // A stored answer repeats the header of its day, when its origin may still have been steered.
-  let own = fromCache || isOurAdvertisement(altSvc);
-  if (!own && altSvc === CLEAR) {
-    const origin = originOfUrl(url)?.origin;
-    // Until the state is there, a clear may be ours or the server's; one that is not heard does no harm.
-    own = steering === null || (origin !== undefined && steering.isOurs(origin, altSvc));
-  }
+  if (fromCache) return { ...request, altSvc: null };
+  const origin = originOfUrl(url)?.origin;
+  if (origin === undefined) return request;
+  // Until the state is there, the header may be ours or the server's; one that is not heard once does no harm.
+  const own = steering === null ? isLikeOurs(origin, altSvc) : steering.isOurs(origin, altSvc);
   return own ? { ...request, altSvc: null } : request;
 }

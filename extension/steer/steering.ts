@@ -23,7 +23,7 @@ import {
   withChoice,
   withEvidence,
 } from './plan.ts';
-import { CLEAR, type Rule, ruleFor } from './rule.ts';
+import { isLikeOurs, type Rule, ruleFor } from './rule.ts';
 
 /** What of the browser is used. */
 export interface SteerDeps {
@@ -161,7 +161,8 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
   deps.onChange(state.steerings.length > 0);
 
   return {
-    isOurs: (origin, altSvc) => isOurs(state, origin, altSvc) || (altSvc === CLEAR && endedLately(origin)),
+    isOurs: (origin, altSvc) =>
+      isOurs(state, origin, altSvc) || (isLikeOurs(origin, altSvc) && endedLately(origin)),
     async enable(on) {
       enabled = on;
       if (!on) await change((from) => allUndone(from, nowMs()));
