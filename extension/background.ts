@@ -6,7 +6,7 @@
 import { type Origin, originParts } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
 import { answerOf, asServed, observeRequests, openBrowserSteering } from '#edition';
-import { knownTabs, preciseNowMs, timers } from './browser.ts';
+import { documentOfTab, knownTabs, lockStorage, preciseNowMs, timers } from './browser.ts';
 import { createInspection, DEVTOOLS_PORT } from './devtools/inspection.ts';
 import { createForecaster } from './forecast/forecaster.ts';
 import { useForecasts } from './forecast/use.ts';
@@ -21,7 +21,7 @@ import { troubleWords } from './ledger/trouble.ts';
 import { POPUP_PORT } from './messages.ts';
 import { forgetNames } from './network-names.ts';
 import { openInbox } from './observe/inbox.ts';
-import { takeLeftBatches } from './observe/left.ts';
+import { takeLeft } from './observe/left.ts';
 import { observeNavigations } from './observe/navigations.ts';
 import { createRecordable } from './observe/recordable.ts';
 import { createRecorder } from './observe/recorder.ts';
@@ -284,6 +284,14 @@ chrome.tabs.onRemoved.addListener((tabId) => {
 
 const inbox = openInbox({
   recorder: async () => (await ready).recorder,
+  vouchers: async () => {
+    const { pages } = await ready;
+    return {
+      isPage: (documentId) => pages.get(documentId) !== undefined,
+      pageOrigin: (documentId) => pages.of(documentId)?.origin,
+      tabUrl: async (tabId) => (await documentOfTab(tabId))?.url ?? null,
+    };
+  },
   recordable,
   table,
   onTrouble: setTrouble,
@@ -312,7 +320,7 @@ async function wipe(): Promise<number | null> {
   // What has ended and still waits for its page's word belongs to what is forgotten.
   table.expire(Number.POSITIVE_INFINITY);
   // So do batches that pages left behind.
-  await takeLeftBatches(chrome.storage.local, async () => {});
+  await takeLeft(chrome.storage.session, async () => {});
   await steering?.wipe();
   // What is on its way to the helper comes before its own wipe: later messages of it would bring it back.
   await upload().catch(() => {});
@@ -322,6 +330,7 @@ async function wipe(): Promise<number | null> {
   return wiped;
 }
 
+lockStorage().catch(logged);
 welcomeOnInstall();
 onSettings(chrome.storage.local, followSettings);
 inbox.takeLeftSoon();

@@ -96,3 +96,16 @@ export async function knownTabs(withUrls: boolean): Promise<KnownTab[]> {
       ),
   );
 }
+
+/** Chromium's alone (153 of Firefox has no such lock). */
+type Lockable = { setAccessLevel?(access: { accessLevel: 'TRUSTED_CONTEXTS' }): Promise<void> };
+
+/**
+ * Keeps content scripts out of everything that the extension stores: a page's process that was taken over speaks as they
+ * do. The session's storage begins that way, the others do not.
+ */
+export async function lockStorage(): Promise<void> {
+  const { local, sync, managed, session } = chrome.storage as unknown as Record<string, Lockable | undefined>;
+  for (const area of [local, sync, managed, session])
+    await area?.setAccessLevel?.({ accessLevel: 'TRUSTED_CONTEXTS' });
+}

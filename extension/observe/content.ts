@@ -4,8 +4,7 @@ import { BROWSER } from '../edition.ts';
 import { createQueue, type NumberedBatch } from './queue.ts';
 import {
   type Arrived,
-  LEFT_PREFIX,
-  type LeftBatch,
+  type Left,
   MAX_URL_CHARS,
   type Timing,
   type TimingAck,
@@ -122,21 +121,16 @@ function leave(): void {
   queue.flush();
 }
 
-/**
- * A page that goes away cannot send again when the background dies over its last batches, so they are left in the
- * extension's storage, where the background looks when it starts.
- */
+/** A page that goes away cannot send again when the background dies over its last batches, so it leaves them there. */
 function onPageHide(): void {
   leave();
-  // What a private window did goes to no disk, be it for a moment.
-  if (isOrphan() || location.protocol !== 'https:' || chrome.extension.inIncognitoContext) return;
-  const left = queue.unanswered().map((numbered): [string, string] => {
+  if (isOrphan() || location.protocol !== 'https:') return;
+  const batches = queue.unanswered().map((numbered) => {
     const entries = numbered.entries.map((e) => ({ ...e, url: `${new URL(e.url).origin}/` }));
-    const batch: LeftBatch = { ...batchOf({ ...numbered, entries }), pageOrigin: location.origin };
-    // As text, because Firefox reads objects only later, when those of a page that is gone are gone with it.
-    return [`${LEFT_PREFIX}${source}:${numbered.seq}`, JSON.stringify(batch)];
+    return batchOf({ ...numbered, entries });
   });
-  if (left.length > 0) chrome.storage.local.set(Object.fromEntries(left)).catch(() => {});
+  const left: Left = { type: 'left', batches };
+  if (batches.length > 0) chrome.runtime.sendMessage(left).catch(() => {});
 }
 
 function onVisibilityChange(): void {
@@ -146,7 +140,7 @@ function onVisibilityChange(): void {
 /** The view says how its page came; losing this costs nothing else. */
 function tellArrival(arrival: Arrived['arrival']): void {
   if (window.top !== window || isOrphan()) return;
-  const arrived: Arrived = { type: 'arrived', source, arrival };
+  const arrived: Arrived = { type: 'arrived', arrival };
   chrome.runtime.sendMessage(arrived).catch(() => {});
 }
 
@@ -156,44 +150,42 @@ function onPageShow(event: PageTransitionEvent): void {
   tellArrival('bfcache');
 }
 
-function onReady(): void {
-  takeNavigation(false);
-}
+/** The events that begin the work again or end it. A page can dispatch as many as it likes, which are not trusted. */
+const ON_WINDOW = ['pagehide', 'pageshow', 'load'];
+const ON_DOCUMENT = ['visibilitychange', 'DOMContentLoaded'];
 
-function onLoad(): void {
+function onEvent(event: Event): void {
+  if (!event.isTrusted) return;
+  if (event.type === 'pagehide') onPageHide();
+  else if (event.type === 'pageshow') onPageShow(event as PageTransitionEvent);
+  else if (event.type === 'visibilitychange') onVisibilityChange();
   // A document fetched ahead of time never gets a response end.
-  takeNavigation(true);
+  else takeNavigation(event.type === 'load');
 }
 
 function start(): void {
   setTimeout(takeNavigation, DOCUMENT_WAIT_MS, true);
-  addEventListener('pagehide', onPageHide);
-  addEventListener('pageshow', onPageShow);
-  addEventListener('load', onLoad);
-  document.addEventListener('visibilitychange', onVisibilityChange);
-  document.addEventListener('DOMContentLoaded', onReady);
+  for (const type of ON_WINDOW) addEventListener(type, onEvent);
+  for (const type of ON_DOCUMENT) document.addEventListener(type, onEvent);
   observer.observe({ type: 'resource', buffered: true });
-  onReady();
+  takeNavigation(false);
 }
 
 function stop(): void {
   queue.stop();
   observer.disconnect();
-  removeEventListener('pagehide', onPageHide);
-  removeEventListener('pageshow', onPageShow);
-  removeEventListener('load', onLoad);
-  document.removeEventListener('visibilitychange', onVisibilityChange);
-  document.removeEventListener('DOMContentLoaded', onReady);
+  for (const type of ON_WINDOW) removeEventListener(type, onEvent);
+  for (const type of ON_DOCUMENT) document.removeEventListener(type, onEvent);
+}
+
+function onActivated(event: Event): void {
+  if (!event.isTrusted) return;
+  document.removeEventListener('prerenderingchange', onActivated);
+  tellArrival('prerendered');
+  start();
 }
 
 // A page rendered ahead of time is nobody's visit yet; if it never becomes one, it is never counted.
 if ('prerendering' in document && document.prerendering === true)
-  document.addEventListener(
-    'prerenderingchange',
-    () => {
-      tellArrival('prerendered');
-      start();
-    },
-    { once: true },
-  );
+  document.addEventListener('prerenderingchange', onActivated);
 else start();

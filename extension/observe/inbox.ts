@@ -5,16 +5,18 @@ import { waitForRequests } from '#edition';
 import { timers } from '../browser.ts';
 import { troubleWords } from '../ledger/trouble.ts';
 import type { Arrival } from '../messages.ts';
-import { siteOfUrl } from '../site.ts';
-import { takeLeftBatches } from './left.ts';
+import { keepLeft, takeLeft } from './left.ts';
 import type { Recordable } from './recordable.ts';
-import type { BatchSender, Recorder } from './recorder.ts';
+import type { Recorder } from './recorder.ts';
 import { type RequestTable, SETTLE_MS } from './requests.ts';
-import { LEFT_PREFIX, type LeftBatch, type TimingAck, type TimingBatch } from './timing.ts';
-import { arrivedSchema, timingBatchSchema } from './timing-schema.ts';
+import { confirmedTop, type Sender, senderOf, type Vouchers } from './sender.ts';
+import type { TimingAck, TimingBatch } from './timing.ts';
+import { arrivedSchema, leftSchema, timingBatchSchema } from './timing-schema.ts';
 
 export interface InboxDeps {
   readonly recorder: () => Promise<Recorder>;
+  /** What the browser says of who sends. */
+  readonly vouchers: () => Promise<Vouchers>;
   readonly recordable: Recordable;
   readonly table: RequestTable;
   /** Why the newest batch could not be recorded; null: it was. */
@@ -28,10 +30,6 @@ export interface Inbox {
   sweepSoon(): void;
   /** Looks for batches left behind. */
   takeLeftSoon(): void;
-}
-
-interface Sender extends BatchSender {
-  readonly incognito: boolean;
 }
 
 /** A batch that a page left behind is also on its way as a message, which tells more and should come first. */
@@ -51,22 +49,31 @@ function soon(delayMs: number, run: () => void): () => void {
 }
 
 /** Opens the inbox; must be called synchronously when the background starts, or messages are lost. */
-export function openInbox({ recorder, recordable, table, onTrouble, onArrived }: InboxDeps): Inbox {
+export function openInbox(deps: InboxDeps): Inbox {
+  const { recorder, vouchers, recordable, table, onTrouble, onArrived } = deps;
+
+  /** The batch with its page as the browser names it; null: nothing of it may be recorded. */
+  const admitted = async (batch: TimingBatch, sender: Sender): Promise<TimingBatch | null> => {
+    const { tabId, documentId, url, incognito } = sender;
+    const topOrigin = await confirmedTop(batch.topOrigin, sender, await vouchers());
+    if (topOrigin === undefined) return null;
+    const refusal = recordable.ofBatch({ tabId, documentId, incognito, pageUrl: topOrigin ?? url });
+    return refusal === null ? { ...batch, topOrigin } : null;
+  };
+
   /** False: nothing of this page is recorded. */
-  const record = async (batch: TimingBatch, { incognito, ...sender }: Sender): Promise<boolean> => {
-    const { record } = await recorder();
-    const { tabId, documentId, url } = sender;
-    const pageUrl = batch.topOrigin ?? url;
-    if (recordable.ofBatch({ tabId, documentId, incognito, pageUrl }) !== null) return false;
+  const record = async (batch: TimingBatch, sender: Sender): Promise<boolean> => {
+    const confirmed = await admitted(batch, sender);
+    if (confirmed === null) return false;
     const waitMs = waitForRequests(batch.entries, Date.now());
     if (waitMs > 0) await new Promise<void>((resolve) => timers.later(waitMs, resolve));
-    await record(batch, sender);
+    await (await recorder()).record(confirmed, sender);
     return true;
   };
 
-  const recordLeft = async (batch: LeftBatch): Promise<void> => {
-    const site = siteOfUrl(batch.topOrigin ?? batch.pageOrigin);
-    if (site === null || recordable.ofSite(site) === null) await (await recorder()).recordLeft(batch);
+  const recordLeft = async (batch: TimingBatch, sender: Sender): Promise<void> => {
+    const confirmed = await admitted(batch, sender);
+    if (confirmed !== null) await (await recorder()).recordLeft(confirmed, sender.url);
   };
 
   const sweepSoon = soon(SETTLE_MS / 4, () => {
@@ -76,26 +83,23 @@ export function openInbox({ recorder, recordable, table, onTrouble, onArrived }:
     if (table.size > 0) sweepSoon();
   });
 
-  const takeLeft = (keys: string[] | null): void => {
+  const takeLater = (keys: string[] | null): void => {
     timers.later(LEFT_DELAY_MS, () => {
-      recorder()
-        .then(() => takeLeftBatches(chrome.storage.local, recordLeft, keys))
-        .catch(console.error);
+      takeLeft(chrome.storage.session, recordLeft, keys).catch(console.error);
     });
   };
 
-  chrome.runtime.onMessage.addListener((message, sender, respond: (ack: TimingAck | null) => void) => {
-    if (message?.type !== 'timings' || sender.id !== chrome.runtime.id) return false;
-    const { tab, url } = sender;
+  chrome.runtime.onMessage.addListener((message, from, respond: (ack: TimingAck | null) => void) => {
+    const sender = senderOf(from, chrome.runtime.id);
+    if (message?.type !== 'timings') return false;
     const batch = v.safeParse(timingBatchSchema, message);
     // What does not fit now would not fit if it were sent again.
-    if (!batch.success || tab?.id === undefined || url === undefined) {
+    if (!batch.success || sender === null) {
       respond({ ack: message.seq });
       return false;
     }
-    const { seq, source } = batch.output;
-    const documentId = sender.documentId ?? source;
-    record(batch.output, { tabId: tab.id, documentId, url, incognito: tab.incognito }).then(
+    const { seq } = batch.output;
+    record(batch.output, sender).then(
       (kept) => {
         onTrouble(null);
         respond(kept ? { ack: seq } : { ack: seq, stop: true });
@@ -109,20 +113,20 @@ export function openInbox({ recorder, recordable, table, onTrouble, onArrived }:
     return true;
   });
 
-  chrome.runtime.onMessage.addListener((message, { id, tab, documentId }) => {
+  chrome.runtime.onMessage.addListener((message, from) => {
+    const sender = senderOf(from, chrome.runtime.id);
+    if (sender === null) return;
+    const left = v.safeParse(leftSchema, message);
+    // Kept before anything is asked or awaited: its page is gone, and this background may go any moment.
+    if (left.success)
+      keepLeft(chrome.storage.session, { sender, batches: left.output.batches })
+        // Each has its own time: what a page left a moment ago would else be taken with what another left before it.
+        .then((key) => key !== null && takeLater([key]))
+        .catch(console.error);
     const arrived = v.safeParse(arrivedSchema, message);
-    if (!arrived.success || id !== chrome.runtime.id || tab?.id === undefined) return;
-    const { source, arrival } = arrived.output;
-    onArrived(tab.id, documentId ?? source, arrival);
+    if (arrived.success && sender.frameId === 0)
+      onArrived(sender.tabId, sender.documentId, arrived.output.arrival);
   });
 
-  chrome.storage.local.onChanged.addListener((changes) => {
-    const left = Object.entries(changes).filter(
-      ([key, { newValue }]) => key.startsWith(LEFT_PREFIX) && newValue,
-    );
-    // Each has its own time: what a page left a moment ago would else be taken with what another left before it.
-    if (left.length > 0) takeLeft(left.map(([key]) => key));
-  });
-
-  return { sweepSoon, takeLeftSoon: () => takeLeft(null) };
+  return { sweepSoon, takeLeftSoon: () => takeLater(null) };
 }

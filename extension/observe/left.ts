@@ -1,38 +1,55 @@
-// Batches that pages left in the extension's storage when they went away unanswered: each is recorded, then removed.
-import * as v from 'valibot';
-import { LEFT_PREFIX, type LeftBatch } from './timing.ts';
-import { leftBatchSchema } from './timing-schema.ts';
+// Batches that pages leave behind when they go away unanswered. They wait in the session's storage, which no page can
+// read or write: each is recorded, unless its message was, then removed.
+import type { Sender } from './sender.ts';
+import type { TimingBatch } from './timing.ts';
 
-/** The part of `storage.local` that this needs. */
-export interface LeftArea {
-  get(keys: string[] | null): Promise<Record<string, unknown>>;
-  remove(key: string): Promise<void>;
+/** What a document left, and the browser's word about it. */
+export interface LeftBatches {
+  readonly sender: Sender;
+  readonly batches: readonly TimingBatch[];
 }
 
-/** A left batch is JSON text; programs before this one left objects. */
-function read(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return null;
-  }
+/** The part of `storage.session` that this needs. */
+export interface LeftArea {
+  get(keys: string[] | null): Promise<Record<string, unknown>>;
+  set(items: Record<string, unknown>): Promise<void>;
+  remove(keys: string | string[]): Promise<void>;
+}
+
+const LEFT_PREFIX = 'left:';
+/** What one document may leave; of the session's 10 MB the pages in view need most. */
+const MAX_LEFT_CHARS = 256 * 1024;
+/** Documents whose batches wait at a time; beyond it the oldest go, which webRequest still counts. */
+const MAX_LEFT = 16;
+
+/** Keeps what a document left, and gives its key; null where it is more than there is room for. */
+export async function keepLeft(area: LeftArea, left: LeftBatches): Promise<string | null> {
+  const batches = [...left.batches];
+  while (batches.length > 0 && JSON.stringify(batches).length > MAX_LEFT_CHARS) batches.shift();
+  if (batches.length === 0) return null;
+  // One place for each document: of one that leaves again and again the newest counts.
+  const key = `${LEFT_PREFIX}${left.sender.documentId}`;
+  await area.set({ [key]: { ...left, batches } });
+  const kept = Object.keys(await area.get(null)).filter((each) => each.startsWith(LEFT_PREFIX));
+  const surplus = kept.filter((each) => each !== key).slice(0, Math.max(kept.length - MAX_LEFT, 0));
+  if (surplus.length > 0) await area.remove(surplus);
+  return key;
 }
 
 /**
- * Hands left batches, all or those of the keys, to `record` and forgets each once that has resolved; what does not fit is
- * forgotten at once.
+ * Hands what was left, all or that of the keys, to `record` batch by batch, and forgets each document's once that has
+ * resolved.
  */
-export async function takeLeftBatches(
+export async function takeLeft(
   area: LeftArea,
-  record: (batch: LeftBatch) => Promise<void>,
+  record: (batch: TimingBatch, sender: Sender) => Promise<void>,
   keys: string[] | null = null,
 ): Promise<void> {
   const stored = await area.get(keys);
   for (const [key, value] of Object.entries(stored)) {
     if (!key.startsWith(LEFT_PREFIX)) continue;
-    const batch = v.safeParse(leftBatchSchema, read(value));
-    if (batch.success) await record(batch.output);
+    const { sender, batches } = value as LeftBatches;
+    for (const batch of batches) await record(batch, sender);
     await area.remove(key);
   }
 }

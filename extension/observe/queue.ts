@@ -1,7 +1,7 @@
 // The content script's send queue: coalesces timings into numbered batches and keeps each until the background says
 // that it is durable. The background's service worker may die at any moment; then the batch is sent again.
 import { dropOldest } from '../drop-oldest.ts';
-import { MAX_BATCH_ENTRIES, MAX_PAGE_ENTRIES, type Timing } from './timing.ts';
+import { MAX_BATCH_ENTRIES, MAX_LEFT_BATCHES, MAX_PAGE_ENTRIES, type Timing } from './timing.ts';
 
 export interface NumberedBatch {
   readonly seq: number;
@@ -36,7 +36,7 @@ export const LOADING_COALESCE_MS = 1000;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 60_000;
 /** Batches without an answer that are kept; beyond it the oldest is given up (webRequest still counts it). */
-const MAX_UNANSWERED = 32;
+const MAX_UNANSWERED = MAX_LEFT_BATCHES;
 
 export function createQueue({ send, later, loading }: QueueDeps): TimingQueue {
   let waiting: Timing[] = [];

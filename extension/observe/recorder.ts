@@ -9,7 +9,7 @@ import type { Pages } from '../page/pages.ts';
 import { siteOfHost, siteOfUrl } from '../site.ts';
 import { isUnfinished, missedObservation, observationOf } from './join.ts';
 import { comparableUrl, type EndedRequest, type RequestTable } from './requests.ts';
-import type { LeftBatch, TimingBatch } from './timing.ts';
+import type { TimingBatch } from './timing.ts';
 import type { Recorded, Revealed, Told } from './told.ts';
 
 /** The sender of a batch, as the browser vouches for it. */
@@ -63,8 +63,8 @@ const MAX_PREPARED = 200;
 export interface Recorder {
   /** Resolves once the batch is durable; rejects when storage fails, and the batch should come again. */
   record(batch: TimingBatch, sender: BatchSender): Promise<void>;
-  /** The same for a batch whose page is gone; it counts once, however it came. */
-  recordLeft(batch: LeftBatch): Promise<void>;
+  /** The same for a batch whose document, of this URL, is gone; it counts once, however it came. */
+  recordLeft(batch: TimingBatch, documentUrl: string): Promise<void>;
   /** Records the answers that no timing told of. */
   recordMissed(): Promise<void>;
 }
@@ -170,8 +170,8 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       if (fresh) done(ready.counted.observations, ready.recorded);
     },
 
-    async recordLeft(batch) {
-      const site = siteOfUrl(batch.topOrigin ?? batch.pageOrigin);
+    async recordLeft(batch, documentUrl) {
+      const site = siteOfUrl(batch.topOrigin ?? documentUrl);
       if (site === null) return;
       const key = `${batch.source}:${batch.seq}`;
       // Whoever could have seen its requests died over the batch, or the batch is in the ledger already.

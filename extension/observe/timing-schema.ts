@@ -1,6 +1,6 @@
 // The door for what content scripts send: values come from pages, so every one is bounded and typed here, once.
 import * as v from 'valibot';
-import { MAX_BATCH_ENTRIES, MAX_URL_CHARS } from './timing.ts';
+import { MAX_BATCH_ENTRIES, MAX_LEFT_BATCHES, MAX_URL_CHARS } from './timing.ts';
 
 const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
 const bytes = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
@@ -29,13 +29,12 @@ export const timingBatchSchema = v.object({
   entries: v.pipe(v.array(timingSchema), v.minLength(1), v.maxLength(MAX_BATCH_ENTRIES)),
 });
 
-export const leftBatchSchema = v.object({
-  ...timingBatchSchema.entries,
-  pageOrigin: v.pipe(v.string(), v.startsWith('https://'), v.maxLength(300)),
+export const leftSchema = v.object({
+  type: v.literal('left'),
+  batches: v.pipe(v.array(timingBatchSchema), v.minLength(1), v.maxLength(MAX_LEFT_BATCHES)),
 });
 
 export const arrivedSchema = v.object({
   type: v.literal('arrived'),
-  source: v.pipe(v.string(), v.uuid()),
   arrival: v.picklist(['bfcache', 'prerendered']),
 });

@@ -46,22 +46,21 @@ export interface TimingBatch {
   readonly entries: readonly Timing[];
 }
 
-/**
- * A batch that its page left behind in the extension's storage because it went away before the background answered.
- * Its URLs are cut to origins: storage is on disk, and no more is needed to count.
- */
-export interface LeftBatch extends TimingBatch {
-  readonly pageOrigin: string;
-}
+/** Batches that one document may leave; a queue keeps no more without an answer. */
+export const MAX_LEFT_BATCHES = 32;
 
-/** Keys of left batches begin with this. */
-export const LEFT_PREFIX = 'left:';
+/**
+ * What a page had not been answered when it went away, for it cannot send again. Its URLs are cut to origins: it is kept
+ * for a while, and no more is needed to count.
+ */
+export interface Left {
+  readonly type: 'left';
+  readonly batches: readonly TimingBatch[];
+}
 
 /** A document is in view that was not loaded for this: it came back from memory, or was rendered ahead of time. */
 export interface Arrived {
   readonly type: 'arrived';
-  /** The document's own, as in its batches. */
-  readonly source: string;
   readonly arrival: 'bfcache' | 'prerendered';
 }
 

@@ -59,6 +59,30 @@ test('a page that forges and clears its timings is counted as any other', async 
     .toEqual([{ h3: 0, h2: 21, 'http/1.1': 0, unknown: 0 }]);
 });
 
+test('events that a page dispatches itself are not taken for its own', async ({ local, open, dir }) => {
+  const session = await open();
+  const tab = await session.newTab();
+  await tab.beforeScripts(() => {
+    const flood = () => {
+      for (let times = 0; times < 100; times += 1) {
+        dispatchEvent(new PageTransitionEvent('pagehide'));
+        dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+        document.dispatchEvent(new Event('visibilitychange'));
+      }
+    };
+    flood();
+    setInterval(flood, 10);
+  });
+  const { h2only } = local.origins;
+  await tab.goto(`${h2only.origin}/page?resources=20`);
+  const popup = await session.openPopup(tab);
+  await expect(popup.part('page-protocol')).toSay('HTTP/2');
+  await expect
+    .poll(async () => (await exportedReport(popup, dir)).sites.map((s) => s.origins[0]?.protocols))
+    .toEqual([{ h3: 0, h2: 21, 'http/1.1': 0, unknown: 0 }]);
+  await expect(popup.tab.find('body')).not.toMention('back/forward');
+});
+
 test('a page without a timing buffer may lose protocols, but no request', async ({ local, open, dir }) => {
   const session = await open();
   const tab = await session.newTab();

@@ -103,10 +103,10 @@ test('forgetting everything asks first, and then empties records and the helperâ
   // What a page leaves when it goes away unanswered is taken in some seconds later.
   const left = () =>
     options.evaluate(async () => {
-      const keys = Object.keys(await chrome.storage.local.get(null));
+      const keys = Object.keys(await chrome.storage.session.get(null));
       return keys.filter((key) => key.startsWith('left:'));
     });
-  const leave = () => options.evaluate(() => chrome.storage.local.set({ 'left:gone:1': '{}' }));
+  const leave = () => options.evaluate(() => chrome.storage.session.set({ 'left:gone': { batches: [] } }));
   // The moment of that may be now: left again, there is some time until the next.
   await expect.poll(() => leave().then(left)).toHaveLength(1);
   await options.find('#wipe').click();
