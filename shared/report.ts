@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { adoptionSchema } from './adoption.ts';
 import { list, MAX_LABEL_CHARS, text } from './bounds.ts';
+import { isTooLate } from './instant.ts';
 import { browserSchema } from './observation.ts';
 import { originSchema, siteSchema } from './origin.ts';
 import { originRaceSchema } from './outcome.ts';
@@ -72,3 +73,13 @@ export const reportSchema = v.object({
   sites: list(reportSiteSchema, MAX_SITES),
 });
 export type Report = v.InferOutput<typeof reportSchema>;
+
+/** Where a report tells of something later than tomorrow, as a path into it; null: nowhere. */
+export function futureInstantOf({ createdAt, period, sites }: Report, nowMs: number): string | null {
+  if (isTooLate(createdAt, nowMs)) return 'createdAt';
+  if (isTooLate(period.from, nowMs) || isTooLate(period.to, nowMs)) return 'period';
+  for (const [i, { origins }] of sites.entries())
+    for (const [j, { races }] of origins.entries())
+      if (races.some(({ atMs }) => isTooLate(atMs, nowMs))) return `sites.${i}.origins.${j}.races`;
+  return null;
+}

@@ -21,6 +21,10 @@ test('a report is read, and what is none is refused with the place that says so'
     why: 'it is not a Photofinish report (see browser.name)',
   });
   assert.equal(readReport('null').ok, false);
+  assert.deepEqual(readReport(JSON.stringify({ ...REPORT, createdAt: '9999-12-31T00:00:00.000Z' })), {
+    ok: false,
+    why: 'it has a date later than tomorrow (see createdAt)',
+  });
 });
 
 test('why is the verdict now, with the one before where it was another', () => {

@@ -1,7 +1,7 @@
 // Two report files compared: which origins changed, from what to what, and why. The files are read in the page and leave
 // it nowhere.
 
-import { type Report, reportSchema } from '@photofinish/shared/report';
+import { futureInstantOf, type Report, reportSchema } from '@photofinish/shared/report';
 import { compareReports } from '@photofinish/shared/report-compare';
 import type { OriginDiff, ReportDiff } from '@photofinish/shared/report-diff';
 import { reportDiffToCsv } from '@photofinish/shared/report-diff-csv';
@@ -36,7 +36,12 @@ export function readReport(text: string): Read {
     return { ok: false, why: say('dashboardNotJson') };
   }
   const parsed = v.safeParse(reportSchema, document);
-  if (parsed.success) return { ok: true, report: parsed.output };
+  if (parsed.success) {
+    const late = futureInstantOf(parsed.output, Date.now());
+    return late === null
+      ? { ok: true, report: parsed.output }
+      : { ok: false, why: say('dashboardReportFuture', { where: late }) };
+  }
   const [issue] = parsed.issues;
   return { ok: false, why: say('dashboardNotReport', { where: v.getDotPath(issue) ?? 'schema' }) };
 }

@@ -18,6 +18,8 @@ export const DATA_ERRORS = [
   'damaged',
   /** A row or the settings break their schema. */
   'bad-row',
+  /** Something in it happened later than tomorrow. */
+  'future-date',
 ] as const;
 export type DataErrorCode = (typeof DATA_ERRORS)[number];
 

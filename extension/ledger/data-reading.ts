@@ -1,4 +1,5 @@
 // Reads a `photofinish.data` document from a file as it streams in, and checks each piece at the door.
+import { isTooLate } from '@photofinish/shared/instant';
 import { originRaceSchema } from '@photofinish/shared/outcome';
 import { JSONParser, TokenType } from '@streamparser/json';
 import * as v from 'valibot';
@@ -20,6 +21,19 @@ export type Piece =
   | { readonly section: 'networkNames'; readonly row: Readonly<Record<string, string>> };
 
 const SCHEMAS = { races: originRaceSchema, days: daySchema, totals: totalSchema, records: recordSchema };
+/** When what a row tells of happened. */
+const INSTANTS: { readonly [S in Section]: (row: Sections[S]) => readonly (number | string | null)[] } = {
+  races: ({ atMs }) => [atMs],
+  days: ({ day }) => [day],
+  totals: ({ day }) => [day],
+  records: (row) => [
+    row.firstSeenMs,
+    row.lastSeenMs,
+    row.protocolAtMs,
+    row.advertisedSinceMs,
+    row.visitedPageMs,
+  ],
+};
 const PATHS = [
   '$.schema',
   '$.settings',
@@ -76,7 +90,7 @@ function checkedNames(value: unknown): Record<string, string> {
 }
 
 /** Checks the values of one document in their order. */
-function createDoor() {
+function createDoor(nowMs: number) {
   let version: number | null = null;
   let place = 0;
   let counted = false;
@@ -88,7 +102,12 @@ function createDoor() {
     place = at;
     rows[section] += 1;
     const parsed = v.safeParse(SCHEMAS[section], upgraded(section, version, value));
-    if (parsed.success) return { section, row: parsed.output } as Piece;
+    if (parsed.success) {
+      const instants = INSTANTS[section](parsed.output as never);
+      if (instants.some((instant) => instant !== null && isTooLate(instant, nowMs)))
+        throw new DataError('future-date', `row ${rows[section]} of ${section} is later than tomorrow`);
+      return { section, row: parsed.output } as Piece;
+    }
     const [issue] = parsed.issues;
     const where = v.getDotPath(issue) ?? 'row';
     throw new DataError('bad-row', `row ${rows[section]} of ${section}, ${where}: ${issue.message}`);
@@ -115,9 +134,9 @@ function createDoor() {
   };
 }
 
-/** The pieces of a file, a few at a time. Throws a DataError at the first that does not fit. */
-export async function* piecesOf(file: Blob): AsyncGenerator<Piece[]> {
-  const door = createDoor();
+/** The pieces of a file, a few at a time. Throws a DataError at the first that does not fit, or is later than tomorrow. */
+export async function* piecesOf(file: Blob, nowMs: number): AsyncGenerator<Piece[]> {
+  const door = createDoor(nowMs);
   for await (const values of valuesOf(file))
     yield values.flatMap(([name, value]) => door.take(name, value) ?? []);
   door.end();

@@ -6,16 +6,18 @@ import { IDBFactory } from 'fake-indexeddb';
 import fc from 'fast-check';
 import { loadNames, nameNetwork } from '../network-names.ts';
 import { loadSettings, type SettingsArea } from '../settings.ts';
+import { CONSENTS } from './consents.ts';
 import { DATA_VERSION, type DataErrorCode } from './data-document.ts';
 import { failAt } from './failing.fixture.ts';
 import { fillLedger } from './fill.fixture.ts';
 import { checkInvariants, dump } from './invariants.fixture.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { steps } from './random.fixture.ts';
-import { exportData, importData } from './transfer.ts';
+import { exportData, type ImportOptions, importData } from './transfer.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const RUNS = 40;
+const TAKE_ALL: ImportOptions = { nowMs: NOW_MS, consent: async () => new Set(CONSENTS) };
 const SMALL = { seed: 7, origins: 60, sites: 10, days: 20, daysPerOrigin: 4, raced: 10, nowMs: NOW_MS };
 
 function area(settings: object = {}, version = 1): SettingsArea {
@@ -60,7 +62,7 @@ test('what is exported, wiped and imported is the same', async () => {
       const before = await dump(ledger);
       const file = await exportData(ledger, area(), NOW_MS);
       await ledger.wipe();
-      await importData(ledger, area(), file);
+      await importData(ledger, area(), file, TAKE_ALL);
       assert.deepEqual(await dump(ledger), before);
     }),
     { numRuns: RUNS },
@@ -76,11 +78,11 @@ test('a file that meets other rows leaves sums that agree, and nothing more when
       const ledger = fresh();
       for (const step of mine) await step.run(ledger);
       const before = await dump(ledger);
-      await importData(ledger, area(), file);
+      await importData(ledger, area(), file, TAKE_ALL);
       const once = await dump(ledger);
       checkInvariants({ ...once, records: [] });
       assert.ok(once.records.length >= before.records.length);
-      await importData(ledger, area(), file);
+      await importData(ledger, area(), file, TAKE_ALL);
       assert.deepEqual(await dump(ledger), once);
     }),
     { numRuns: RUNS },
@@ -104,7 +106,7 @@ test('days that come in count in the records that are there', async () => {
     nowMs: atMs,
     network: 'home',
   });
-  await importData(ledger, area(), asFile(old));
+  await importData(ledger, area(), asFile(old), TAKE_ALL);
   const record = (await ledger.recordsOf([origin], site)).get(origin);
   assert.equal(record?.counts.h2, counts.h2 + 1);
   assert.equal(record?.lastSeenMs, atMs);
@@ -114,16 +116,30 @@ test('days that come in count in the records that are there', async () => {
 test('the settings of the file hold, a host never to be recorded as its site', async () => {
   const file = await exportData(fresh(), area({ retentionDays: 30, neverRecord: ['www.a.test'] }), NOW_MS);
   const target = area({ retentionDays: 90 });
-  await importData(fresh(), target, file);
+  await importData(fresh(), target, file, TAKE_ALL);
   const settings = await loadSettings(target);
   assert.deepEqual([settings.retentionDays, settings.neverRecord], [30, ['a.test']]);
+});
+
+test('what a file would switch on is asked for, and stays off without consent', async () => {
+  const file = await exportData(fresh(), area({ privateWindows: true, retentionDays: 1 }), NOW_MS);
+  const target = area({ retentionDays: 90 });
+  const asked: string[][] = [];
+  const consent: ImportOptions['consent'] = async (wanted) => {
+    asked.push([...wanted]);
+    return new Set();
+  };
+  const { refused } = await importData(fresh(), target, file, { nowMs: NOW_MS, consent });
+  assert.deepEqual([asked, refused], [[['private-windows', 'retention']], 2]);
+  const { privateWindows, retentionDays } = await loadSettings(target);
+  assert.deepEqual([privateWindows, retentionDays], [false, 90]);
 });
 
 test('a file from elsewhere lets nothing be recorded that was never to be', async () => {
   const ledger = await small();
   const file = await exportData(ledger, area({ neverRecord: ['b.test', 'theirs.test'] }), NOW_MS);
   const target = area({ neverRecord: ['mine.test', 'b.test'] });
-  await importData(ledger, target, file);
+  await importData(ledger, target, file, TAKE_ALL);
   assert.deepEqual((await loadSettings(target)).neverRecord, ['b.test', 'mine.test', 'theirs.test']);
 });
 
@@ -138,7 +154,7 @@ test('a file that another program laid out anew is read all the same', async () 
   const before = await brought(ledger);
   const document = await documentOf(ledger);
   await ledger.wipe();
-  const rows = await importData(ledger, area(), asFile(document, 2));
+  const { rows } = await importData(ledger, area(), asFile(document, 2), TAKE_ALL);
   assert.deepEqual(rows, document.rows);
   assert.deepEqual(await brought(ledger), before);
 });
@@ -149,9 +165,9 @@ test('an import that fails half-way is finished by the next', async () => {
   const file = await exportData(ledger, area(), NOW_MS);
   await ledger.wipe();
   const failing = failAt(900, 'aborts');
-  await assert.rejects(importData(ledger, area(), file));
+  await assert.rejects(importData(ledger, area(), file, TAKE_ALL));
   failing.restore();
-  await importData(ledger, area(), file);
+  await importData(ledger, area(), file, TAKE_ALL);
   assert.deepEqual(await brought(ledger), before);
 });
 
@@ -159,7 +175,10 @@ test('how far an import has come is told', async () => {
   const ledger = await small();
   const file = await exportData(ledger, area(), NOW_MS);
   const told: [number, number][] = [];
-  const rows = await importData(ledger, area(), file, (done, of) => told.push([done, of]));
+  const { rows } = await importData(ledger, area(), file, {
+    ...TAKE_ALL,
+    onRows: (done, of) => told.push([done, of]),
+  });
   const all = Object.values(rows).reduce((sum, n) => sum + n, 0);
   assert.deepEqual(told.at(-1), [all, all]);
   assert.ok(told.every(([done], i) => i === 0 || done > (told[i - 1]?.[0] ?? 0)));
@@ -187,6 +206,14 @@ const REFUSED: Record<string, readonly [DataErrorCode, Changes]> = {
     (d) => ({ ...d, records: [...d.records.slice(1), { ...d.records[0], origin: 'http://a.test' }] }),
   ],
   'a negative count': ['bad-row', (d) => ({ ...d, days: [...d.days.slice(1), { ...d.days[0], bytes: -1 }] })],
+  'a record of the year 275760': [
+    'future-date',
+    (d) => ({ ...d, records: [...d.records.slice(1), { ...d.records[0], lastSeenMs: 8.64e15 }] }),
+  ],
+  'a day to come': [
+    'future-date',
+    (d) => ({ ...d, days: [...d.days.slice(1), { ...d.days[0], day: '9999-12-31' }] }),
+  ],
   'more hits than look-ups': [
     'bad-row',
     (d) => ({ ...d, days: [...d.days.slice(1), { ...d.days[0], lookups: 1, hits: 2 }] }),
@@ -199,7 +226,10 @@ for (const [name, [code, change]] of Object.entries(REFUSED))
     const document = await documentOf(ledger);
     await ledger.wipe();
     const settings = area({ retentionDays: 90 });
-    await assert.rejects(importData(ledger, settings, asFile(change(document))), { name: 'DataError', code });
+    await assert.rejects(importData(ledger, settings, asFile(change(document)), TAKE_ALL), {
+      name: 'DataError',
+      code,
+    });
     assert.deepEqual(await ledger.countRows(), { records: 0, days: 0, totals: 0, races: 0 });
     assert.equal((await loadSettings(settings)).retentionDays, 90);
   });
@@ -209,7 +239,10 @@ test('refused, and nothing changes: a file cut off anywhere, or that is no JSON'
   const text = await (await exportData(ledger, area(), NOW_MS)).text();
   await ledger.wipe();
   const damaged = (part: string) =>
-    assert.rejects(importData(ledger, area(), new Blob([part])), { name: 'DataError', code: 'damaged' });
+    assert.rejects(importData(ledger, area(), new Blob([part]), TAKE_ALL), {
+      name: 'DataError',
+      code: 'damaged',
+    });
   for (const share of [0, 0.3, 0.7, 0.999]) await damaged(text.slice(0, text.length * share));
   await damaged(text.replaceAll('"days"', 'days'));
   await damaged(`${text}{}`);
@@ -231,13 +264,13 @@ test('names of networks travel with the data; a network that has one keeps it, a
   const file = await exportData(await small(), theirs, NOW_MS);
   const mine = area();
   await nameNetwork(mine, 'net-2', 'Office');
-  await importData(fresh(), mine, file);
+  await importData(fresh(), mine, file, TAKE_ALL);
   assert.deepEqual(Object.fromEntries(await loadNames(mine)), { 'net-1': 'Home', 'net-2': 'Office' });
 
   const text = await file.text();
   const bad = new Blob([text.replace('"Home"', '"a\\u202eb"')]);
-  await assert.rejects(importData(fresh(), area(), bad), { code: 'bad-row' });
+  await assert.rejects(importData(fresh(), area(), bad, TAKE_ALL), { code: 'bad-row' });
   const older = new Blob([text.replace(/,"networkNames":\{[^}]*\}/, '')]);
   assert.ok(older.size < file.size);
-  await importData(fresh(), area(), older);
+  await importData(fresh(), area(), older, TAKE_ALL);
 });

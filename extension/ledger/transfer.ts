@@ -4,6 +4,7 @@
 import { addNames, loadNames } from '../network-names.ts';
 import type { Settings, SettingsArea } from '../settings.ts';
 import { changeSettings, loadSettings, SETTINGS_VERSION } from '../settings.ts';
+import { type Consent, consentsWanted, withConsents } from './consents.ts';
 import { DATA_VERSION, DataError } from './data-document.ts';
 import { piecesOf, type RowPiece } from './data-reading.ts';
 import type { Ledger, RowCounts } from './ledger.ts';
@@ -35,31 +36,48 @@ export async function exportData(
   return new Blob([head, ...body, end], { type: 'application/json' });
 }
 
+export interface ImportOptions {
+  readonly nowMs: number;
+  /** Asks which of these, that the file's options need consent for, are given; a file may want none. */
+  readonly consent: (wanted: readonly Consent[], file: Settings) => Promise<ReadonlySet<Consent>>;
+  /** Told how many of the file's rows are in. */
+  readonly onRows?: (done: number, of: number) => void;
+}
+
+/** What came in. */
+export interface Imported {
+  /** Rows of the file by section. */
+  readonly rows: RowCounts;
+  /** Options that consent was wanted for and not given; they stay as they were. */
+  readonly refused: number;
+}
+
 /**
  * Brings a file's data in. The whole file is checked first; a DataError says why it is refused, and then nothing has
- * changed. Settings become the file's, but what was never to be recorded stays so, and networks that have a name here
+ * changed. Settings become the file's as far as consent goes (see `consents.ts`), and networks that have a name here
  * keep it. Rows are merged: of two rows with one key the one that counted more stays (see `merge.ts`), so a file that is
  * brought in again changes nothing, and one that was interrupted is finished by it.
- * Gives the number of rows in the file; `onRows` is told how many of them are in.
  */
 export async function importData(
   ledger: Pick<Ledger, 'merge'>,
   area: SettingsArea,
   file: Blob,
-  onRows: (done: number, of: number) => void = () => {},
-): Promise<RowCounts> {
+  { nowMs, consent, onRows = () => {} }: ImportOptions,
+): Promise<Imported> {
   let settings: Settings | null = null;
   let networkNames: Readonly<Record<string, string>> = {};
   const rows: Record<Section, number> = { races: 0, days: 0, totals: 0, records: 0 };
-  for await (const pieces of piecesOf(file))
+  for await (const pieces of piecesOf(file, nowMs))
     for (const piece of pieces)
       if (piece.section === 'settings') settings = piece.row;
       else if (piece.section === 'networkNames') networkNames = piece.row;
       else rows[piece.section] += 1;
   if (settings === null) throw new DataError('damaged', 'the file has no settings');
-  const { neverRecord } = await loadSettings(area);
-  const excluded = new Set([...neverRecord, ...settings.neverRecord]);
-  await changeSettings(area, { ...settings, neverRecord: [...excluded].toSorted() });
+  const told = settings;
+  const wanted = consentsWanted(await loadSettings(area), told);
+  const given = wanted.length === 0 ? new Set<Consent>() : await consent(wanted, told);
+  // Options may have been changed while the user was asked.
+  await changeSettings(area, (now) => withConsents(now, told, given));
   await addNames(area, networkNames);
 
   const of = SECTIONS.reduce((sum, section) => sum + rows[section], 0);
@@ -75,11 +93,11 @@ export async function importData(
       onRows(done, of);
     }
   };
-  for await (const pieces of piecesOf(file))
+  for await (const pieces of piecesOf(file, nowMs))
     for (const piece of pieces) {
       if (piece.section !== 'settings' && piece.section !== 'networkNames') waiting.push(piece);
       if (waiting.length >= WRITE_ROWS) await write();
     }
   await write();
-  return rows;
+  return { rows, refused: wanted.filter((each) => !given.has(each)).length };
 }

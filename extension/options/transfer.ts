@@ -5,6 +5,7 @@ import { exportData, importData } from '../ledger/transfer.ts';
 import { byId, setText } from '../ui/elements.ts';
 import { saveFile } from '../ui/save-file.ts';
 import { say, type WordKey } from '../words.ts';
+import { askConsents } from './import-consent.ts';
 import { messageOf, saved } from './saving.ts';
 
 const REFUSALS: Readonly<Record<DataErrorCode, WordKey>> = {
@@ -12,6 +13,7 @@ const REFUSALS: Readonly<Record<DataErrorCode, WordKey>> = {
   newer: 'optionsImportNewer',
   damaged: 'optionsImportDamaged',
   'bad-row': 'optionsImportBadRow',
+  'future-date': 'optionsImportFuture',
 };
 /** The file's name: the day is the user's own. */
 export function dataFileName(now: Date): string {
@@ -50,10 +52,13 @@ async function exported(): Promise<string> {
 async function imported(file: File): Promise<string> {
   try {
     await saved();
-    const { records } = await importData(openLedger(), chrome.storage.local, file, (done, of) =>
-      setText(byId('transfer-progress'), say('optionsImportRows', { done, of })),
-    );
-    return say('optionsImported', { count: records });
+    const { rows, refused } = await importData(openLedger(), chrome.storage.local, file, {
+      nowMs: Date.now(),
+      consent: (wanted, { retentionDays }) => askConsents(wanted, retentionDays),
+      onRows: (done, of) => setText(byId('transfer-progress'), say('optionsImportRows', { done, of })),
+    });
+    const words = say('optionsImported', { count: rows.records });
+    return refused === 0 ? words : `${words} ${say('optionsImportKept', { count: refused })}`;
   } catch (error) {
     return importFailure(error);
   }

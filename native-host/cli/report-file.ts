@@ -1,6 +1,6 @@
 // Reports as files: read, refused when they do not fit the schema, and narrowed to the sites that were asked for.
 import { readFileSync } from 'node:fs';
-import { REPORT_SCHEMA, type Report, reportSchema } from '@photofinish/shared/report';
+import { futureInstantOf, REPORT_SCHEMA, type Report, reportSchema } from '@photofinish/shared/report';
 import * as v from 'valibot';
 import { Complaint, listed } from './usage.ts';
 
@@ -20,7 +20,11 @@ export function readReport(path: string): Report {
     throw new Complaint('bad-report', `${path} is not JSON`);
   }
   const result = v.safeParse(reportSchema, json);
-  if (result.success) return result.output;
+  if (result.success) {
+    const late = futureInstantOf(result.output, Date.now());
+    if (late !== null) throw new Complaint('bad-report', `${path} has a date later than tomorrow: ${late}`);
+    return result.output;
+  }
   const [issue] = result.issues;
   const where = v.getDotPath(issue);
   throw new Complaint(

@@ -160,7 +160,15 @@ test('an export brings records and options back after everything is forgotten', 
 
   await options.bringToFront();
   await importFile(options, data);
-  await expect(options.part('transfer-result')).toSay(/^Imported [1-9]/);
+  await expect(options.find('#consent-dialog')).toMention('30 days');
+  await options.press('Enter');
+  await expect(options.part('transfer-result'), 'the answer at hand keeps things').toSay(
+    /^Imported [1-9].* stays as/,
+  );
+  expect(await retentionOf(options)).toBe('60');
+  await importFile(options, data);
+  await options.find('#consent-yes').click();
+  await expect(options.part('transfer-result')).toSay(/^Imported [1-9][^.]*\.$/);
   await expect.poll(() => retentionOf(options)).toBe('30');
   await popup.tab.bringToFront();
   expect(await sitesOf()).toEqual(before);
