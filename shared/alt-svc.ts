@@ -1,6 +1,8 @@
 // Alt-Svc (RFC 7838): what a server advertises. One parser for both ends; hostile input gives entries skipped, never
 // an exception. Ours skips a bad alternative and keeps the rest, ignores unknown parameters, and caps what it reads.
+
 import { MAX_ALT_SVC_CHARS } from './observation.ts';
+import { printable } from './printable.ts';
 
 /** One alternative service (RFC 7838 section 2). */
 export interface Alternative {
@@ -73,7 +75,7 @@ function skipToComma(c: Cursor): void {
 
 function percentDecoded(text: string): string | null {
   try {
-    return decodeURIComponent(text);
+    return printable(decodeURIComponent(text));
   } catch {
     return null;
   }

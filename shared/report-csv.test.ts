@@ -70,18 +70,72 @@ test('the gain is the newest measured one, and may be negative', () => {
   assert.equal(row?.['gain_ms'], '-10');
 });
 
-test('text that a spreadsheet would run is defused, and every text comes back otherwise unchanged', () => {
-  const start = fc.constantFrom('=', '+', '-', '@', '\t', '\r', ' =', 'a', '"', ',', '\n', "'", '');
-  fc.assert(
-    fc.property(start, fc.string({ unit: 'grapheme' }), (prefix, tail) => {
-      const text = `${prefix}${tail}`;
-      const verdict = { code: 'unknown' as const, text, findings: [] };
-      const [row] = records(reportToCsv(report([reportOrigin({ verdict })])));
-      const read = row?.['verdict_text'] ?? '';
-      assert.doesNotMatch(read, /^\s*[=+\-@]/);
-      assert.equal(read.startsWith("'") && !text.startsWith("'") ? read.slice(1) : read, text);
-    }),
+/** As a spreadsheet reads it: a quote at the beginning of a cell quotes, whatever comes after its end is part of the cell. */
+function cellsOf(csv: string, separator: ',' | ';' | '\t'): string[] {
+  const cells: string[] = [];
+  let cell = '';
+  let quoted = false;
+  for (let at = 0; at < csv.length; at += 1) {
+    const char = csv[at] ?? '';
+    if (quoted && char === '"' && csv[at + 1] === '"') {
+      cell += '"';
+      at += 1;
+    } else if (quoted) {
+      if (char === '"') quoted = false;
+      else cell += char;
+    } else if (char === '"' && cell === '') quoted = true;
+    else if (char === separator || char === '\r' || char === '\n') {
+      cells.push(cell);
+      cell = '';
+    } else cell += char;
+  }
+  return [...cells, cell];
+}
+
+test('no text begins a cell that a spreadsheet would run, whatever it separates at', () => {
+  const harmful = fc.constantFrom(
+    '=',
+    '+',
+    '-',
+    '@',
+    '|',
+    '\uff1d',
+    '\t',
+    '\r',
+    '\n',
+    ' ',
+    ';',
+    ',',
+    '"',
+    "'",
+    'a',
+    '1',
   );
+  fc.assert(
+    fc.property(fc.array(harmful, { maxLength: 12 }), fc.string({ unit: 'grapheme' }), (start, tail) => {
+      const text = `${start.join('')}${tail}`;
+      const verdict = { code: 'unknown' as const, text, findings: [] };
+      const csv = reportToCsv(report([reportOrigin({ verdict })]));
+      for (const separator of [',', ';', '\t'] as const)
+        for (const cell of cellsOf(csv, separator)) {
+          if (/^-?\d+(\.\d+)?$/.test(cell)) continue;
+          assert.doesNotMatch(cell, /^[\s"]*[=+\-@|\uff1d]/u, `at ${separator} in ${csv}`);
+        }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a text comes back as it was, but for what cannot be seen and what would run', () => {
+  const read = (text: string) => {
+    const verdict = { code: 'unknown' as const, text, findings: [] };
+    const [row] = records(reportToCsv(report([reportOrigin({ verdict })])));
+    return row?.['verdict_text'];
+  };
+  for (const text of ['plain, "quoted"; done', 'Zürich 東京', 'a = b', 'x;y']) assert.equal(read(text), text);
+  assert.equal(read("=HYPERLINK('x')"), "'=HYPERLINK('x')");
+  assert.equal(read('h3%3B;=1+1'), "h3%3B;'=1+1");
+  assert.equal(read('a\n=1\u202e'), 'a\\u000a=1\\u202e');
 });
 
 test('a report without sites is its header', () => {

@@ -1,6 +1,7 @@
 // Two report files compared: which origins changed, from what to what, and why. The files are read in the page and leave
 // it nowhere.
 
+import { printableDeep } from '@photofinish/shared/printable';
 import { futureInstantOf, type Report, reportSchema } from '@photofinish/shared/report';
 import { compareReports } from '@photofinish/shared/report-compare';
 import type { OriginDiff, ReportDiff } from '@photofinish/shared/report-diff';
@@ -39,7 +40,7 @@ export function readReport(text: string): Read {
   if (parsed.success) {
     const late = futureInstantOf(parsed.output, Date.now());
     return late === null
-      ? { ok: true, report: parsed.output }
+      ? { ok: true, report: printableDeep(parsed.output) }
       : { ok: false, why: say('dashboardReportFuture', { where: late }) };
   }
   const [issue] = parsed.issues;

@@ -1,6 +1,7 @@
 // Reads a `photofinish.data` document from a file as it streams in, and checks each piece at the door.
 import { isTooLate } from '@photofinish/shared/instant';
 import { originRaceSchema } from '@photofinish/shared/outcome';
+import { printableDeep } from '@photofinish/shared/printable';
 import { JSONParser, TokenType } from '@streamparser/json';
 import * as v from 'valibot';
 import { namesSchema } from '../network-names.ts';
@@ -106,7 +107,7 @@ function createDoor(nowMs: number) {
       const instants = INSTANTS[section](parsed.output as never);
       if (instants.some((instant) => instant !== null && isTooLate(instant, nowMs)))
         throw new DataError('future-date', `row ${rows[section]} of ${section} is later than tomorrow`);
-      return { section, row: parsed.output } as Piece;
+      return { section, row: printableDeep(parsed.output) } as Piece;
     }
     const [issue] = parsed.issues;
     const where = v.getDotPath(issue) ?? 'row';

@@ -1,6 +1,7 @@
 // What the webRequest events of both browsers have in common: where they go, what is kept of a header, and what
 // is kept of a redirect chain. Runs for every request of every page, so it does the least possible.
 import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/observation';
+import { printable } from '@photofinish/shared/printable';
 import { dropOldest } from '../drop-oldest.ts';
 import { comparableUrl, type EndedRequest } from './requests.ts';
 
@@ -37,7 +38,8 @@ export function altSvcOf(headers: chrome.webRequest.HttpHeader[] | undefined): s
     if (header.name.length !== 7 || header.name.toLowerCase() !== 'alt-svc') continue;
     value += value === '' ? (header.value ?? '') : `, ${header.value ?? ''}`;
   }
-  return value === '' || value.length > MAX_ALT_SVC_CHARS ? null : value;
+  const shown = printable(value);
+  return shown === '' || shown.length > MAX_ALT_SVC_CHARS ? null : shown;
 }
 
 export function kindOf(type: string): EndedRequest['kind'] {

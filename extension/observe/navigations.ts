@@ -1,5 +1,6 @@
 // Navigations of both browsers in one shape: begun, committed to a document, failed. Firefox gives documents a name
 // since 153, the oldest version that the manifest admits; what else it leaves out is made up for here.
+import { printable } from '@photofinish/shared/printable';
 import { BROWSER } from '../edition.ts';
 
 export interface CommittedDocument {
@@ -71,7 +72,7 @@ export function observeNavigations(sink: NavigationSink): void {
         if (isOutermost(details) && ERROR_PAGE.test(details.url))
           sink.failed(details.tabId, {
             errorPage: details.documentId,
-            error: new URL(details.url).searchParams.get('e'),
+            error: printable(new URL(details.url).searchParams.get('e') ?? '') || null,
             atMs: details.timeStamp,
           });
       },

@@ -1,5 +1,6 @@
 // Reports as files: read, refused when they do not fit the schema, and narrowed to the sites that were asked for.
 import { readFileSync } from 'node:fs';
+import { printableDeep } from '@photofinish/shared/printable';
 import { futureInstantOf, REPORT_SCHEMA, type Report, reportSchema } from '@photofinish/shared/report';
 import * as v from 'valibot';
 import { Complaint, listed } from './usage.ts';
@@ -23,7 +24,7 @@ export function readReport(path: string): Report {
   if (result.success) {
     const late = futureInstantOf(result.output, Date.now());
     if (late !== null) throw new Complaint('bad-report', `${path} has a date later than tomorrow: ${late}`);
-    return result.output;
+    return printableDeep(result.output);
   }
   const [issue] = result.issues;
   const where = v.getDotPath(issue);

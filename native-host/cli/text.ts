@@ -54,10 +54,8 @@ export function ago(atMs: number, nowMs: number): string {
   return `${duration(Math.max(0, nowMs - atMs))} ago`;
 }
 
-/** What a server or a file said, made safe for a terminal: control characters cannot move the cursor. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}]/gu, '?');
-}
+/** What a server or a file said, made safe for a terminal. */
+export { printable } from '@photofinish/shared/printable';
 
 /** One cell: the text decides the width, the paint does not. */
 export interface Cell {

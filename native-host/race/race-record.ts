@@ -1,6 +1,7 @@
 // The record of a race: its trials, what was learnt about the origin beside them, the summary, and the verdict.
 import type { DiscoveredAlternative, Names } from '@photofinish/shared/discovered';
 import type { AttemptError, Discovered, OriginRace } from '@photofinish/shared/outcome';
+import { printableDeep } from '@photofinish/shared/printable';
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict';
 import { rounded } from './attempt-run.ts';
 import { boundedRace, boundedVerdict } from './bounded-record.ts';
@@ -78,7 +79,8 @@ export function recordOf(raced: Raced): OriginRace {
   const { options, done, error } = raced;
   const trials = done.map((d) => d.trial);
   const cache = options.memory === 'full' ? cacheUseOf(options.mode, trials, raced.decisions) : null;
-  const race = boundedRace({
+  // What servers and DNS said enters here: their reasons, headers and names.
+  const told: Omit<OriginRace, 'verdict'> = printableDeep({
     origin: options.origin.origin,
     network: options.network,
     mode: options.mode,
@@ -90,5 +92,6 @@ export function recordOf(raced: Raced): OriginRace {
     discovered: discoveredBy(raced),
     ...(error !== null && { error }),
   });
+  const race = boundedRace(told);
   return { ...race, verdict: boundedVerdict(verdictOf(evidenceOfRace(race))) };
 }
