@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { COALESCE_MS, createQueue, LOADING_COALESCE_MS, type NumberedBatch } from './queue.ts';
+import { ANSWER_MS, COALESCE_MS, createQueue, LOADING_COALESCE_MS, type NumberedBatch } from './queue.ts';
 import { MAX_BATCH_ENTRIES, MAX_PAGE_ENTRIES, type Timing } from './timing.ts';
 
 const timing: Timing = {
@@ -132,4 +132,17 @@ test('after a stop nothing is sent any more', async () => {
   queue.resume();
   await pass(100_000);
   assert.equal(sent.length, 0);
+});
+
+test('a batch that nobody ever answers is sent again, and its late answer still counts', async () => {
+  const answers: ((durable: boolean) => void)[] = [];
+  const { queue, sent, pass, settle } = bench(() => new Promise((resolve) => answers.push(resolve)));
+  queue.add([timing]);
+  await pass(COALESCE_MS);
+  await pass(ANSWER_MS);
+  await pass(60_000);
+  assert.deepEqual(seqs(sent), [1, 1]);
+  answers[0]?.(true);
+  await settle();
+  assert.deepEqual(queue.unanswered(), []);
 });

@@ -33,6 +33,8 @@ export interface TimingQueue {
 export const COALESCE_MS = 250;
 /** While the page loads, once it has told the first: seldom enough to cost its load nothing that can be measured. */
 export const LOADING_COALESCE_MS = 1000;
+/** A background that ends just when it is sent to may leave the sender without an answer or an error. */
+export const ANSWER_MS = 10_000;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 60_000;
 /** Batches without an answer that are kept; beyond it the oldest is given up (webRequest still counts it). */
@@ -52,11 +54,21 @@ export function createQueue({ send, later, loading }: QueueDeps): TimingQueue {
   const post = (batch: NumberedBatch): void => {
     if (stopped || underWay.has(batch.seq)) return;
     underWay.add(batch.seq);
+    let waits = true;
+    const failed = (): void => {
+      if (waits) {
+        waits = false;
+        underWay.delete(batch.seq);
+        retryLater();
+      }
+    };
+    later(ANSWER_MS, failed);
     send(batch)
       .catch(() => false)
       .then((durable) => {
+        if (!durable) return failed();
+        waits = false;
         underWay.delete(batch.seq);
-        if (!durable) return retryLater();
         unanswered.delete(batch.seq);
         retryMs = FIRST_RETRY_MS;
       });
