@@ -3,6 +3,7 @@
 import { formatBytes } from '@photofinish/shared/markup';
 import type { Origin } from '@photofinish/shared/origin';
 import type { OriginRace } from '@photofinish/shared/outcome';
+import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shared/site-quota';
 import { sayNumber } from '@photofinish/shared/words';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DayRow, OriginRecord } from '../ledger/schema.ts';
@@ -27,6 +28,11 @@ type Reads = Pick<Ledger, 'recordsOf' | 'races' | 'daysOf'>;
 function verdictSection(record: OriginRecord, race: OriginRace | undefined): HTMLElement {
   const { code, text, findings } = verdictOfRecord(record, race);
   const section = make('div', 'said');
+  if (record.origin === OTHER_ORIGINS) {
+    const limits = { day: SITE_DAY_ORIGINS, all: SITE_ORIGINS };
+    section.append(make('p', 'verdict-text', say('dashboardOtherOrigins', limits)));
+    return section;
+  }
   const means = meansLink();
   pointToCode(means, code);
   section.append(make('p', 'verdict-text', text), means);

@@ -8,6 +8,7 @@ import { type Batch, groupByDay, groupByRecord } from './batch.ts';
 import type { Database } from './database.ts';
 import { emptyDay, emptyRecord, foldDay, foldRecord } from './fold.ts';
 import { worthTelling } from './outbox.ts';
+import { withinQuota } from './quota.ts';
 import { AFTER_ALL } from './ranges.ts';
 import { hiddenOf, type Reveal, type RevealBatch, revealedRecord, revealedRow } from './reveal.ts';
 import { putDays, putRace, putRecord } from './rows.ts';
@@ -100,7 +101,8 @@ export function writesOn(database: Database) {
     record(batch: Batch): Promise<boolean> {
       return write(RECORDING, async (tx) => {
         if (batch.key !== null && !(await claim(tx, batch.key, batch.nowMs))) return false;
-        await Promise.all([foldRecords(tx, batch), foldDays(tx, batch), tellHelper(tx, batch.observations)]);
+        const kept = await withinQuota(tx, batch);
+        await Promise.all([foldRecords(tx, kept), foldDays(tx, kept), tellHelper(tx, kept.observations)]);
         return true;
       });
     },

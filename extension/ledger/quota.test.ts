@@ -1,0 +1,91 @@
+// A page that asks for a new origin with every request, before and after other sites: history stays, and all is counted.
+import 'fake-indexeddb/auto';
+import '../words.fixture.ts';
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import type { Observation } from '@photofinish/shared/observation';
+import type { Origin } from '@photofinish/shared/origin';
+import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shared/site-quota';
+import { IDBFactory } from 'fake-indexeddb';
+import { checkInvariants, dump } from './invariants.fixture.ts';
+import { openLedger } from './ledger.ts';
+import { DAY_MS } from './schema.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+
+function used(origin: string, atMs = NOW_MS): Observation {
+  return {
+    id: origin,
+    origin: origin as Origin,
+    site: 'evil.test',
+    kind: 'resource',
+    delivery: 'network',
+    atMs,
+    bytes: 10,
+    protocol: 'h2',
+    altSvc: 'h3=":443"',
+    address: '192.0.2.1',
+  };
+}
+
+const flood = (from: number, count: number, atMs = NOW_MS) =>
+  Array.from({ length: count }, (_, i) => used(`https://x${from + i}.evil.test`, atMs));
+
+beforeEach(() => {
+  globalThis.indexedDB = new IDBFactory();
+});
+
+const ledgerWith = async (observations: readonly Observation[], nowMs = NOW_MS, ledger = openLedger()) => {
+  for (let from = 0; from < observations.length; from += 400)
+    await ledger.record({
+      key: null,
+      observations: observations.slice(from, from + 400),
+      scores: [],
+      pageStartedMs: nowMs,
+      nowMs,
+      network: 'home',
+    });
+  return ledger;
+};
+
+test('beyond the quota of a day a site’s further origins are one row, and every request is counted', async () => {
+  const ledger = await ledgerWith(flood(0, SITE_DAY_ORIGINS + 500));
+  const records = await ledger.records('evil.test');
+  const others = records.find(({ origin }) => origin === OTHER_ORIGINS);
+  // The others themselves take a row of the day.
+  assert.ok(records.length <= SITE_DAY_ORIGINS + 1, String(records.length));
+  assert.equal(
+    records.reduce((sum, { counts }) => sum + counts.h2, 0),
+    SITE_DAY_ORIGINS + 500,
+  );
+  assert.equal(others?.counts.h2, SITE_DAY_ORIGINS + 500 - (records.length - 1));
+  assert.deepEqual([others?.altSvc, others?.address], [null, null], 'nobody’s word is taken for all');
+  checkInvariants(await dump(ledger));
+});
+
+test('origins known before are recorded as ever, and other sites have their own room', async () => {
+  const ledger = await ledgerWith(flood(0, SITE_DAY_ORIGINS + 10));
+  await ledgerWith(
+    [used('https://x0.evil.test'), { ...used('https://a.test'), site: 'a.test' }],
+    NOW_MS,
+    ledger,
+  );
+  const [known] = (await ledger.records('evil.test')).filter((r) => r.origin === 'https://x0.evil.test');
+  assert.equal(known?.counts.h2, 2);
+  assert.equal((await ledger.records('a.test')).length, 1);
+});
+
+test('day after day a site ends at its whole quota', async () => {
+  const ledger = openLedger();
+  for (let day = 0; day < 7; day += 1) {
+    const atMs = NOW_MS + day * DAY_MS;
+    await ledgerWith(flood(day * 2000, SITE_DAY_ORIGINS, atMs), atMs, ledger);
+  }
+  assert.ok((await ledger.records('evil.test')).length <= SITE_ORIGINS + 1);
+});
+
+test('the helper is told of no origin that is none', async () => {
+  const ledger = await ledgerWith(flood(0, SITE_DAY_ORIGINS + 10));
+  const told = (await ledger.outbox(10_000)).flatMap(({ observations }) => observations);
+  assert.ok(told.length > 0 && told.every(({ origin }) => origin !== OTHER_ORIGINS));
+});
