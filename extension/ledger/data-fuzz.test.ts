@@ -62,6 +62,8 @@ const DOCUMENT = {
   records: [record],
   rows: { races: 1, days: 2, totals: 1, records: 1 },
 };
+/** After all that the corpus tells of. */
+const NOW_MS = Date.UTC(2027, 0, 1);
 const SCHEMAS = { races: originRaceSchema, days: daySchema, totals: totalSchema, records: recordSchema };
 const TEXT = Buffer.from(JSON.stringify(DOCUMENT));
 
@@ -69,7 +71,7 @@ const TEXT = Buffer.from(JSON.stringify(DOCUMENT));
 async function rowsOf(file: Blob): Promise<number | null> {
   let rows = 0;
   try {
-    for await (const pieces of piecesOf(file))
+    for await (const pieces of piecesOf(file, NOW_MS))
       for (const { section, row } of pieces) {
         if (!(section in SCHEMAS)) continue;
         rows += 1;

@@ -85,7 +85,7 @@ function open(t: TestContext) {
       program: 'test/1',
       cache,
       network,
-      budget: { take: () => () => {} },
+      budget: { take: () => ({ began: () => {}, release: () => {} }) },
       race: () => Promise.reject(new Error('no race here')),
       doctor: async () => [],
       send: (reply) => replies.push(reply),
