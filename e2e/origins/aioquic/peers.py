@@ -10,6 +10,7 @@ from aioquic.quic.configuration import QuicConfiguration
 
 import answers
 import handshakes
+import hostile
 
 
 def configuration_of(peer):
@@ -23,6 +24,8 @@ async def listen(address, peer):
     configuration = configuration_of(peer)
     if behaviour in handshakes.BEHAVIOURS:
         server = handshakes.BEHAVIOURS[behaviour](configuration)
+    elif behaviour in hostile.BEHAVIOURS:
+        server = hostile.BEHAVIOURS[behaviour](configuration)
     else:
         server = answers.server(configuration, answers.BEHAVIOURS[behaviour])
     loop = asyncio.get_running_loop()

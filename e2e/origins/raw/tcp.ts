@@ -23,7 +23,7 @@ const HUGE_HEADER = 'x'.repeat(300_000);
 const MAX_SENT_HEADER_BYTES = 1024 * 1024;
 
 /** Serves on a free port unless said; what is still open at the end is cut. */
-async function listen(server: Server, port = 0): Promise<TcpPeer> {
+export async function listen(server: Server, port = 0): Promise<TcpPeer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
