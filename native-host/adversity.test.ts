@@ -1,10 +1,16 @@
 // The real helper where files, disks and pipes are against it: it goes on, or leaves in order, and says why.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { home } from './wire/spawned-helper.ts';
+import type { Readable, Writable } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { type Reply, replySchema, WIRE_PROTOCOL } from '@photofinish/shared/wire';
+import * as v from 'valibot';
+import { observation } from './cache/samples.ts';
+import { createDeframer, frame } from './wire/framing.ts';
+import { CALLER, home, MAIN } from './wire/spawned-helper.ts';
 
 const forecast = (id: number, origins = ['https://a.test']) => ({
   type: 'forecast',
@@ -25,5 +31,93 @@ test('pipes in place of cache, salt and log are refused and said; nothing waits 
   helper.send({ type: 'stats', id: 3 });
   assert.match((await helper.next('stats')).storeReason ?? '', /not a regular file/);
   assert.equal(await helper.leave(), 0);
-  assert.match(helper.stderr(), /salt .* cannot be used/);
+  assert.match(helper.stderr(), /^photofinish: log: .*not a regular file\n$/);
+});
+
+const ORIGINS = Array.from({ length: 500 }, (_, n) => `https://h${n}.test`);
+
+/** The real helper on a pipe that has a reader who never reads; `ask` sends so many large questions. */
+async function unread(t: TestContext) {
+  const at = await home(t);
+  const pipe = join(at.directory, 'stdout');
+  execFileSync('mkfifo', [pipe]);
+  const fd = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+  t.after(() => closeSync(fd));
+  const child = spawn(process.execPath, [MAIN, '--config', at.config, '--', CALLER], {
+    stdio: ['pipe', fd, 'pipe'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const { stdin } = child as { stdin: Writable };
+  // One that has left reads no more.
+  stdin.on('error', () => {});
+  const { stderr } = child as { stderr: Readable };
+  let said = '';
+  stderr.setEncoding('utf8').on('data', (words: string) => {
+    said += words;
+  });
+  stdin.write(frame({ type: 'hello', id: 1, protocol: WIRE_PROTOCOL, program: 'test/1' }));
+  return {
+    leave: () => stdin.end(),
+    said: () => said,
+    ended: once(child, 'close').then(([code]) => code as number | null),
+    ask(count: number) {
+      for (let n = 0; n < count; n += 1) stdin.write(frame(forecast(n + 2, ORIGINS)));
+    },
+  };
+}
+
+test('where nobody reads its replies it keeps a bounded number of them, and then leaves', async (t) => {
+  const { ended, said, ask } = await unread(t);
+  ask(400);
+  assert.equal(await ended, 3);
+  assert.match(
+    said(),
+    /^photofinish: stuck: the browser reads no more; \d+ bytes of replies were waiting\n$/,
+  );
+});
+
+test('where nobody reads its replies it still hears the browser go', async (t) => {
+  const { leave, ended, said, ask } = await unread(t);
+  ask(10);
+  leave();
+  assert.equal(await ended, 0);
+  assert.equal(said(), '');
+});
+
+test('with the disk full under cache, log and standard error it goes on, and acknowledges nothing', {
+  skip: process.platform === 'linux' ? false : 'needs /dev/full',
+}, async (t) => {
+  const at = await home(t);
+  const full = openSync('/dev/full', 'w');
+  t.after(() => closeSync(full));
+  // No file may grow at all, which stands for a full disk.
+  const child = spawn(
+    'sh',
+    ['-c', 'ulimit -f 0; exec "$@"', 'sh', process.execPath, MAIN, '--config', at.config, '--', CALLER],
+    { stdio: ['pipe', 'pipe', full], env: { ...process.env, NODE_COMPILE_CACHE: '' } },
+  );
+  t.after(() => child.kill('SIGKILL'));
+  const { stdin } = child as { stdin: Writable };
+  const { stdout } = child as { stdout: Readable };
+  const deframer = createDeframer(2 ** 31);
+  const replies: Reply[] = [];
+  stdout.on('data', (bytes: Buffer) => {
+    for (const inbound of deframer.push(bytes))
+      if (inbound.kind === 'message') replies.push(v.parse(replySchema, inbound.value));
+  });
+  const ended = once(child, 'close');
+  const seen = { ...observation({ atMs: Date.now() }), id: 'a' };
+  stdin.write(frame({ type: 'hello', id: 1, protocol: WIRE_PROTOCOL, program: 'test/1' }));
+  stdin.write(frame({ type: 'observed', id: 2, browser: 'chromium', observations: [seen] }));
+  stdin.write(frame({ type: 'race', id: 3, origin: 'https://127.0.0.1:9', mode: 'race', reason: 'click' }));
+  stdin.write(frame(forecast(4)));
+  stdin.write(frame({ type: 'stats', id: 5 }));
+  while (replies.filter(({ type }) => type !== 'progress').length < 5) await once(stdout, 'data');
+  stdin.end();
+  assert.equal((await ended)[0], 0);
+  const of = (id: number) => replies.findLast((reply) => reply.id === id);
+  assert.deepEqual([of(3)?.type, of(4)?.type], ['race', 'forecast']);
+  const stats = of(5);
+  assert.ok(stats?.type === 'stats');
+  assert.notEqual(stats.storeReason, null, 'and it says why nothing is kept');
 });

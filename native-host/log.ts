@@ -34,6 +34,8 @@ export interface LogOptions {
   readonly path: string | null;
   readonly salt: Uint8Array;
   readonly clock: Pick<Clock, 'epochMs'>;
+  /** Told once, in a line of words, when the log cannot be written. */
+  readonly complain?: (words: string) => void;
 }
 
 function appendPrivately(path: string, line: string): void {
@@ -53,7 +55,8 @@ function appendPrivately(path: string, line: string): void {
   }
 }
 
-export function openLog({ path, salt, clock }: LogOptions): Log {
+export function openLog({ path, salt, clock, complain = () => {} }: LogOptions): Log {
+  let failed = false;
   return {
     write(event, facts = {}) {
       if (path === null) return;
@@ -61,8 +64,10 @@ export function openLog({ path, salt, clock }: LogOptions): Log {
       const line = `${JSON.stringify({ at, event, ...facts })}\n`;
       try {
         appendPrivately(path, line);
-      } catch {
-        process.stderr.write(line);
+      } catch (error) {
+        // Once: who reads standard error is not known, and a pipe that nobody reads fills up.
+        if (!failed) complain(`photofinish: log: ${path} cannot be written: ${(error as Error).message}\n`);
+        failed = true;
       }
     },
     digest(host) {

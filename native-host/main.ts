@@ -16,27 +16,34 @@ import { raceBudget } from './race-budget.ts';
 import { PROGRAM } from './version.ts';
 import { type Caller, callerOf, helperArguments, isKnownCaller } from './wire/caller.ts';
 import { createDeframer, framesOf } from './wire/framing.ts';
+import { createOutbox } from './wire/outbox.ts';
 import { openSession, type RaceRunner } from './wire/session.ts';
 import { readFromBrowser } from './wire/stdin.ts';
-import { writeToBrowser } from './wire/stdout.ts';
+import { BROWSER, complain } from './wire/stdout.ts';
 
 const EXIT_OK = 0;
 const EXIT_REFUSED = 2;
+const EXIT_STUCK = 3;
 /** Races are told to stop when the browser goes; a peer that is slow to close must not keep the helper. */
 const FAREWELL_MS = 250;
 
-/** A browser that has gone is noticed by the end of stdin, not here. */
+let whenStuck = (): void => process.exit(EXIT_STUCK);
+const outbox = createOutbox({
+  pipe: BROWSER,
+  clock: systemClock,
+  onStuck(bytes) {
+    complain(`photofinish: stuck: the browser reads no more; ${bytes} bytes of replies were waiting\n`);
+    whenStuck();
+  },
+});
+
 function send(reply: Reply): void {
-  try {
-    for (const bytes of framesOf(reply)) writeToBrowser(bytes);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
-  }
+  for (const bytes of framesOf(reply)) outbox.send(bytes);
 }
 
 /** Says why, to the extension and on stderr, and ends. */
 function refuse(code: 'unknown-caller' | 'internal', message: string): never {
-  process.stderr.write(`photofinish: ${code}: ${message}\n`);
+  complain(`photofinish: ${code}: ${message}\n`);
   send({ id: 0, type: 'error', code, message });
   process.exit(EXIT_REFUSED);
 }
@@ -55,7 +62,7 @@ function serve(settings: Settings, caller: Caller): void {
   const clock = systemClock;
   const aboutSalt: string[] = [];
   const salt = readSalt(saltPath(settings.cachePath), (message) => aboutSalt.push(message));
-  const log = openLog({ path: settings.logsPath, salt, clock });
+  const log = openLog({ path: settings.logsPath, salt, clock, complain });
   for (const message of aboutSalt) log.write('salt', { message });
   const cache = openHostCache({
     path: settings.cachePath,
@@ -95,12 +102,17 @@ function serve(settings: Settings, caller: Caller): void {
     log,
   });
 
-  async function leave(): Promise<void> {
-    setTimeout(() => process.exit(EXIT_OK), FAREWELL_MS);
+  async function leave(code: number = EXIT_OK): Promise<void> {
+    setTimeout(() => process.exit(code), FAREWELL_MS);
     await session.end();
     cache.save();
-    process.exit(EXIT_OK);
+    await outbox.empty();
+    process.exit(code);
   }
+  whenStuck = () => {
+    log.write('stuck');
+    void leave(EXIT_STUCK);
+  };
 
   const deframer = createDeframer();
   let heard = 0;

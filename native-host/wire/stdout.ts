@@ -1,10 +1,13 @@
 // The one speaker on the wire. Importing this file, before anything else, takes stdout away from everybody: one stray
 // byte of a console.log or of a native library would make the browser close the port.
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+import type { Pipe } from './outbox.ts';
 
 const STDOUT = 1;
+const STDERR = 2;
 
-function openFirst(paths: readonly string[], flags: string): number | null {
+function openFirst(paths: readonly string[], flags: string | number): number | null {
   for (const path of paths) {
     try {
       return openSync(path, flags);
@@ -21,7 +24,9 @@ function openFirst(paths: readonly string[], flags: string): number | null {
  * stdout is no pipe but a socket, it stays where it is.
  */
 function claimDescriptor(): number {
-  const wire = process.platform === 'linux' ? openFirst(['/proc/self/fd/1'], 'w') : null;
+  // Opened anew it can be told not to block without telling the browser's end, or another program's, the same.
+  const flags = constants.O_WRONLY | constants.O_NONBLOCK;
+  const wire = process.platform === 'linux' ? openFirst(['/proc/self/fd/1'], flags) : null;
   if (wire === null) return STDOUT;
   closeSync(STDOUT);
   openFirst(['/proc/self/fd/2', '/dev/null'], 'a');
@@ -29,7 +34,7 @@ function claimDescriptor(): number {
 }
 
 /** Gives Node's stream on stdout to us alone, made only if asked for: it brings all of Node's sockets with it. */
-function claimStream(): () => NodeJS.WritableStream {
+function claimStream(): () => Writable {
   const made = Object.getOwnPropertyDescriptor(process, 'stdout')?.get;
   Object.defineProperty(process, 'stdout', { configurable: true, get: () => process.stderr });
   return () => {
@@ -42,17 +47,31 @@ function claimStream(): () => NodeJS.WritableStream {
 
 const streamOfStdout = claimStream();
 const wire = claimDescriptor();
-let stream: NodeJS.WritableStream | null = null;
+let stream: Writable | null = null;
 
-/** Writes bytes to the browser, whole and in order; throws when it has gone. */
-export function writeToBrowser(bytes: Uint8Array): void {
-  let at = 0;
+/** The browser's end of standard output. Where it is a socket that has no room, Node waits for that. */
+export const BROWSER: Pipe = {
+  write(bytes, at) {
+    if (stream === null) {
+      try {
+        return writeSync(wire, bytes, at);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+        if (wire !== STDOUT) return 0;
+        stream = streamOfStdout();
+      }
+    }
+    stream.write(bytes.subarray(at));
+    return bytes.length - at;
+  },
+  waitingBytes: () => stream?.writableLength ?? 0,
+};
+
+/** Writes words to standard error where that can be; whoever reads there, or does not, must not end the helper. */
+export function complain(words: string): void {
   try {
-    while (stream === null && at < bytes.length) at += writeSync(wire, bytes, at);
-  } catch (error) {
-    // A socket that does not block is left to Node, which waits for it.
-    if (wire !== STDOUT || (error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-    stream = streamOfStdout();
+    writeSync(STDERR, words);
+  } catch {
+    // The disk under it is full, or nobody is there.
   }
-  stream?.write(bytes.subarray(at));
 }

@@ -1,0 +1,95 @@
+// Pipes that take little, late or nothing, in virtual time.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { virtualTime } from '../race/virtual-time.ts';
+import { createOutbox, MAX_WAITING_BYTES, PATIENCE_MS } from './outbox.ts';
+
+/** A pipe with so much room, which the test makes and unmakes. */
+function pipeScene(room = 0) {
+  const time = virtualTime();
+  const got: number[] = [];
+  const stuck: number[] = [];
+  const state = { room, gone: false, writes: 0 };
+  const outbox = createOutbox({
+    clock: time.clock,
+    onStuck: (bytes) => stuck.push(bytes),
+    pipe: {
+      waitingBytes: () => 0,
+      write(bytes, at) {
+        state.writes += 1;
+        if (state.gone) throw Object.assign(new Error('EPIPE'), { code: 'EPIPE' });
+        const count = Math.min(state.room, bytes.length - at);
+        got.push(...bytes.subarray(at, at + count));
+        state.room -= count;
+        return count;
+      },
+    },
+  });
+  const pass = (ms: number) => time.run(new Promise<void>((done) => time.clock.after(ms, done)));
+  return { outbox, state, got, stuck, pass };
+}
+
+test('whatever room there is and when, the bytes come whole and in order', async () => {
+  const chunk = fc.uint8Array({ minLength: 1, maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(chunk, { minLength: 1 }),
+      fc.array(fc.nat({ max: 60 })),
+      async (chunks, rooms) => {
+        const { outbox, state, got, stuck, pass } = pipeScene();
+        for (const [n, bytes] of chunks.entries()) {
+          state.room += rooms[n] ?? 0;
+          outbox.send(bytes);
+          await pass(20);
+        }
+        state.room = 1e6;
+        await pass(200);
+        await outbox.empty();
+        assert.deepEqual(
+          got,
+          chunks.flatMap((bytes) => [...bytes]),
+        );
+        assert.deepEqual(stuck, []);
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+test('a pipe that nobody reads: told once, at the bound of bytes or of time, and no byte more is kept', async () => {
+  const byBytes = pipeScene();
+  const megabyte = new Uint8Array(1024 * 1024);
+  for (let n = 0; n < 40; n += 1) byBytes.outbox.send(megabyte);
+  assert.deepEqual(byBytes.stuck, [MAX_WAITING_BYTES + megabyte.length]);
+  await byBytes.outbox.empty();
+  const byTime = pipeScene();
+  byTime.outbox.send(new Uint8Array(10));
+  await byTime.pass(PATIENCE_MS - 100);
+  assert.deepEqual(byTime.stuck, []);
+  await byTime.pass(200);
+  assert.deepEqual(byTime.stuck, [10]);
+});
+
+test('a browser that reads slowly is waited for', async () => {
+  const { outbox, state, stuck, got, pass } = pipeScene();
+  outbox.send(new Uint8Array(10));
+  for (let n = 0; n < 10; n += 1) {
+    await pass(PATIENCE_MS - 1000);
+    state.room = 1;
+    await pass(100);
+  }
+  assert.deepEqual([got.length, stuck.length], [10, 0]);
+});
+
+test('a browser that has gone is written to no more', async () => {
+  const { outbox, state, stuck, pass } = pipeScene();
+  outbox.send(new Uint8Array(10));
+  state.gone = true;
+  await pass(100);
+  const { writes } = state;
+  outbox.send(new Uint8Array(10));
+  await outbox.empty();
+  await pass(PATIENCE_MS * 2);
+  assert.deepEqual([state.writes, stuck.length], [writes, 0]);
+});
