@@ -1,12 +1,12 @@
 // That a launcher is read back as what it was made of, and that a shell takes every path in it literally.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { launcherText, parseLauncher } from './launcher.ts';
+import { CLEARED_VARIABLES, launcherText, parseLauncher } from './launcher.ts';
 
 const POSIX_PATH = fc.string().map((text) => `/${text.replaceAll(/[\n\0]/g, '')}`);
 /** What Windows lets a file be called, beyond ASCII too. */
@@ -46,6 +46,52 @@ test('the shell passes hostile paths and arguments on unchanged', (t) => {
   assert.deepEqual(argv, [main, '--config', config, '--', ...caller]);
 });
 
+test('what would make Node run other code, trust others or print is cleared before it starts', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'pf-launcher-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const main = join(directory, 'main.cjs');
+  writeFileSync(main, "process.stdout.write(Object.keys(process.env).sort().join(' '))");
+  const foreign = join(directory, 'foreign.cjs');
+  writeFileSync(foreign, "process.stdout.write('foreign code ')");
+  const host = join(directory, 'host');
+  writeFileSync(host, launcherText({ runtime: process.execPath, main, config: null }, 'linux'), {
+    mode: 0o700,
+  });
+  const hostile = Object.fromEntries(CLEARED_VARIABLES.map((name) => [name, join(directory, name)]));
+  const env = {
+    ...hostile,
+    NODE_OPTIONS: `--require ${foreign}`,
+    NODE_TLS_REJECT_UNAUTHORIZED: '0',
+    NODE_CHANNEL_FD: '1',
+    HOME: directory,
+    LANG: 'C',
+  };
+  const seen = execFileSync(host, [], { encoding: 'utf8', env }).split(' ');
+  assert.ok(!seen.includes('foreign'));
+  assert.deepEqual(
+    seen.filter((name) => /^(NODE|OPENSSL|SSL)/.test(name)),
+    [],
+  );
+  assert.ok(seen.includes('HOME') && seen.includes('LANG'), 'and nothing else');
+  assert.deepEqual(
+    readdirSync(directory).filter((name) => !['foreign.cjs', 'host', 'main.cjs'].includes(name)),
+    [],
+  );
+});
+
+test('Windows clears the same variables', () => {
+  const text = launcherText({ runtime: 'C:\\node.exe', main: 'C:\\main.cjs', config: null }, 'win32');
+  for (const name of CLEARED_VARIABLES) assert.ok(text.includes(`\r\nset "${name}="\r\n`), name);
+  assert.ok(text.indexOf('NODE_OPTIONS') < text.indexOf('node.exe'));
+});
+
+test('a launcher as version 1.0.0 wrote it is known for ours, one with a line more is not', () => {
+  const launcher = { runtime: '/opt/node', main: '/opt/main.cjs', config: null };
+  const old = launcherText(launcher, 'linux').replace(/^unset .*\n/m, '');
+  assert.deepEqual(parseLauncher(old, 'linux'), launcher);
+  assert.equal(parseLauncher(old.replace('exec', 'export NODE_OPTIONS=--inspect\nexec'), 'linux'), null);
+});
+
 test('on Windows percents are doubled, and only paths beyond ASCII change the code page', () => {
   const plain = {
     runtime: 'C:\\Program Files\\node.exe',
@@ -54,6 +100,7 @@ test('on Windows percents are doubled, and only paths beyond ASCII change the co
   };
   assert.deepEqual(launcherText(plain, 'win32').split('\r\n').slice(3), [
     'setlocal DisableDelayedExpansion',
+    ...CLEARED_VARIABLES.map((name) => `set "${name}="`),
     '"C:\\Program Files\\node.exe" "D:\\100%%PATH%% & more\\main.cjs" -- %*',
     '',
   ]);

@@ -15,17 +15,49 @@ export interface Launcher {
   readonly config: string | null;
 }
 
+/**
+ * Variables by which Node runs other code than ours, trusts other certificates, writes files or prints where it is not
+ * told to (Node's documentation, "Environment variables", and OpenSSL's OPENSSL_CONF). They are some other program's,
+ * and a browser hands all of its own environment on.
+ */
+export const CLEARED_VARIABLES = [
+  'NODE_OPTIONS',
+  'NODE_PATH',
+  'NODE_REPL_EXTERNAL_MODULE',
+  'NODE_EXTRA_CA_CERTS',
+  'NODE_TLS_REJECT_UNAUTHORIZED',
+  'NODE_USE_SYSTEM_CA',
+  'NODE_USE_ENV_PROXY',
+  'NODE_COMPILE_CACHE',
+  'NODE_COMPILE_CACHE_PORTABLE',
+  'NODE_ICU_DATA',
+  'NODE_PRESERVE_SYMLINKS',
+  'NODE_PRESERVE_SYMLINKS_MAIN',
+  'NODE_REDIRECT_WARNINGS',
+  'NODE_PENDING_DEPRECATION',
+  'NODE_V8_COVERAGE',
+  'NODE_DEBUG',
+  'NODE_DEBUG_NATIVE',
+  'NODE_CHANNEL_FD',
+  'NODE_UNIQUE_ID',
+  'OPENSSL_CONF',
+  'SSL_CERT_DIR',
+  'SSL_CERT_FILE',
+  'SSLKEYLOGFILE',
+] as const;
+
 /** A word that a POSIX shell takes literally, whatever it holds (POSIX.1-2024, Shell Command Language 2.2.2). */
 export function shellWord(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-function shellText({ runtime, main, config }: Launcher): string {
+function shellText({ runtime, main, config }: Launcher, cleared: readonly string[]): string {
   const settings = config === null ? '' : ` --config ${shellWord(config)}`;
   return [
     '#!/bin/sh',
     `# ${MARK}`,
     `# ${ORIGIN}`,
+    ...(cleared.length === 0 ? [] : [`unset ${cleared.join(' ')}`]),
     `exec ${shellWord(runtime)} ${shellWord(main)}${settings} -- "$@"`,
     '',
   ].join('\n');
@@ -40,7 +72,7 @@ function batchWord(path: string): string {
  * cmd.exe reads a batch file line by line in the code page of the moment, so a path beyond ASCII is preceded by a change
  * to UTF-8. Exclamation marks are only literal without delayed expansion, which a user may have switched on for all.
  */
-function batchText({ runtime, main, config }: Launcher): string {
+function batchText({ runtime, main, config }: Launcher, cleared: readonly string[]): string {
   const settings = config === null ? '' : ` --config ${batchWord(config)}`;
   const call = `${batchWord(runtime)} ${batchWord(main)}${settings} -- %*`;
   const utf8 = /[^ -~]/.test(call) ? ['chcp 65001 <nul >nul'] : [];
@@ -49,15 +81,20 @@ function batchText({ runtime, main, config }: Launcher): string {
     `rem ${MARK}`,
     `rem ${ORIGIN}`,
     'setlocal DisableDelayedExpansion',
+    ...cleared.map((name) => `set "${name}="`),
     ...utf8,
     call,
     '',
   ].join('\r\n');
 }
 
+function textOf(launcher: Launcher, platform: Platform, cleared: readonly string[]): string {
+  return platform === 'win32' ? batchText(launcher, cleared) : shellText(launcher, cleared);
+}
+
 /** The launcher's text. */
 export function launcherText(launcher: Launcher, platform: Platform): string {
-  return platform === 'win32' ? batchText(launcher) : shellText(launcher);
+  return textOf(launcher, platform, CLEARED_VARIABLES);
 }
 
 const SHELL_WORD = `'((?:[^']|'\\\\'')*)'`;
@@ -67,7 +104,11 @@ const BATCH_CALL = /\r\n"([^"]*)" "([^"]*)"(?: --config "([^"]*)")? -- %\*\r\n/;
 /** What a launcher of ours runs; null if the text is not one, to the letter: somebody who changed it means to keep it. */
 export function parseLauncher(text: string, platform: Platform): Launcher | null {
   const launcher = callIn(text, platform);
-  return launcher !== null && launcherText(launcher, platform) === text ? launcher : null;
+  // Version 1.0.0 cleared nothing.
+  const known = [CLEARED_VARIABLES, []];
+  return launcher !== null && known.some((cleared) => textOf(launcher, platform, cleared) === text)
+    ? launcher
+    : null;
 }
 
 function callIn(text: string, platform: Platform): Launcher | null {
