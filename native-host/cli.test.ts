@@ -688,6 +688,11 @@ test('report reads, checks and converts what the extension exports', async (t) =
   const bad = await photofinish(['report', file], home);
   assert.equal(bad.code, 2);
   assert.match(bad.stderr, /^photofinish: bad-report: .*sites\.0/);
+
+  writeFileSync(file, JSON.stringify({ ...report, createdAt: '9999-12-31T23:59:59Z' }));
+  const far = await photofinish(['report', file], home);
+  assert.equal(far.code, 2);
+  assert.match(far.stderr, /^photofinish: bad-report: .*createdAt is later than tomorrow/);
 });
 
 test('a result that cannot be written is one line and exit 1', {

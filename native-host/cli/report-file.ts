@@ -5,8 +5,8 @@ import { futureInstantOf, REPORT_SCHEMA, type Report, reportSchema } from '@phot
 import * as v from 'valibot';
 import { Complaint, listed } from './usage.ts';
 
-/** The report in a file. Throws a Complaint that names the file and what is wrong with it. */
-export function readReport(path: string): Report {
+/** The report in a file, read at `nowMs` since the epoch. Throws a Complaint that names the file and what is wrong with it. */
+export function readReport(path: string, nowMs: number): Report {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -22,9 +22,12 @@ export function readReport(path: string): Report {
   }
   const result = v.safeParse(reportSchema, json);
   if (result.success) {
-    const late = futureInstantOf(result.output, Date.now());
-    if (late !== null) throw new Complaint('bad-report', `${path} has a date later than tomorrow: ${late}`);
-    return printableDeep(result.output);
+    const future = futureInstantOf(result.output, nowMs);
+    if (future === null) return printableDeep(result.output);
+    throw new Complaint(
+      'bad-report',
+      `${path}: ${future} is later than tomorrow; a clock was wrong, or the file is`,
+    );
   }
   const [issue] = result.issues;
   const where = v.getDotPath(issue);

@@ -8,6 +8,7 @@ import { reportDiffToHtml } from '@photofinish/shared/report-diff-html';
 import { reportDiffToMarkdown } from '@photofinish/shared/report-diff-markdown';
 import { reportToHtml } from '@photofinish/shared/report-html';
 import { reportToMarkdown } from '@photofinish/shared/report-markdown';
+import { systemClock } from '../race/clock.ts';
 import { REPORT_OPTIONS } from './options.ts';
 import { onlySites, readReport } from './report-file.ts';
 import { reportDiffText, reportText } from './report-text.ts';
@@ -88,7 +89,8 @@ export function runReport(args: readonly string[], terminal: Terminal): number {
     throw new Complaint('bad-usage', '--diff takes two FILEs: what was before, and what is now');
   if (forms === 1 && positionals.length > 1 && !values.diff)
     throw new Complaint('bad-usage', `${FORMS} take one FILE; run once for each`);
-  const read = positionals.map(readReport);
+  const nowMs = systemClock.epochMs();
+  const read = positionals.map((path) => readReport(path, nowMs));
   const reports = values.site === undefined ? read : onlySites(read, values.site);
   const [first, second] = reports;
   if (values.diff && first !== undefined && second !== undefined)
