@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { forecastSchema } from '@photofinish/shared/forecast';
 import type { Origin } from '@photofinish/shared/origin';
 import type { CacheUse } from '@photofinish/shared/outcome';
 import fc from 'fast-check';
+import * as v from 'valibot';
 import { RETENTION_MS } from './policy.ts';
 import { down, observation, race, trial, up } from './samples.ts';
 import { UDP_FAILED, UDP_REACHED } from './schema.ts';
@@ -460,4 +462,31 @@ test('the directory is 0700 and every file 0600', async (t) => {
   assert.equal(statSync(join(path, '..')).mode & 0o777, 0o700);
   for (const file of [path, `${path}-wal`, `${path}-shm`])
     assert.equal(statSync(file).mode & 0o777, 0o600, file);
+});
+
+test('a clock set back a year: what is acknowledged from then on is there, and forecasts have no age below zero', async (t) => {
+  const { cache, clock, reopen } = await fixture(t);
+  cache.recordRace(race([trial(up('h3'))]));
+  cache.observe('home', 'chromium', [observation({ atMs: clock.now, protocol: 'h3', altSvc: 'h3=":443"' })]);
+  clock.now -= 365 * 24 * 3_600_000;
+  for (const forecast of ask(cache, [A])) v.parse(forecastSchema, forecast);
+  assert.equal(cache.observe('home', 'chromium', [observation({ atMs: clock.now, protocol: 'h2' })]), 1);
+  assert.deepEqual(ask(cache, [A])[0]?.expected, { protocol: 'h2', basis: 'observed' });
+  cache.recordRace(race([trial(down('h3', 'udp-timeout'), up('h2'))]));
+  assert.equal(ask(cache, [A])[0]?.reachable.protocol, 'h2');
+  assert.equal(reopen().show(A).uses[0]?.protocol, 'h2');
+  clock.now += 365 * 24 * 3_600_000;
+  for (const forecast of ask(cache, [A])) v.parse(forecastSchema, forecast);
+  assert.equal(cache.stats().origins, 1);
+});
+
+test('a year asleep: nothing is fresh, nothing breaks, and what is seen then is there', async (t) => {
+  const { cache, clock } = await fixture(t);
+  cache.recordRace(race([trial(up('h3'))]));
+  clock.now += 365 * 24 * 3_600_000;
+  const [stale] = ask(cache, [A]);
+  v.parse(forecastSchema, stale);
+  assert.equal(stale?.reachable.fresh, false);
+  cache.observe('home', 'chromium', [observation({ atMs: clock.now, protocol: 'h3' })]);
+  assert.equal(ask(cache, [A])[0]?.expected.protocol, 'h3');
 });

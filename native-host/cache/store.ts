@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Forecast } from '@photofinish/shared/forecast';
+import { isFuture } from '@photofinish/shared/future';
 import type { Browser, Observation } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
 import type { CacheUse, OriginRace } from '@photofinish/shared/outcome';
@@ -203,9 +204,9 @@ export function openHostCache(options: HostCacheOptions): HostCache {
     const known = useOf(s, browser, o.origin, o.site, network);
     // What is delivered otherwise than over the network makes no record.
     if (known === null && o.delivery === 'network' && !admitOrigin(s, o.site, nowMs, limits)) return;
-    const oldUse = known ?? newUse(browser, o.origin, o.site, network);
+    const oldUse = notAhead(known, known?.seenAtMs, nowMs) ?? newUse(browser, o.origin, o.site, network);
     const { here, anywhere } = knownOf(s, o.origin, network);
-    const oldHost = here ?? newHost(o.origin, network, atMs);
+    const oldHost = notAhead(here, here?.updatedAtMs, nowMs) ?? newHost(o.origin, network, atMs);
     const host = foldSighting(oldHost, o, atMs);
     if (host !== oldHost) keepHost(s, host, here);
     const use = foldUse(oldUse, o, atMs);
@@ -265,7 +266,7 @@ export function openHostCache(options: HostCacheOptions): HostCache {
       write((s, nowMs) => {
         const { here, anywhere } = knownOf(s, race.origin, race.network);
         const heard = heardAltSvc(race.discovered, [here, anywhere], nowMs);
-        const host = here ?? newHost(race.origin, race.network, nowMs);
+        const host = notAhead(here, here?.updatedAtMs, nowMs) ?? newHost(race.origin, race.network, nowMs);
         keepHost(s, foldRace(host, { race, heard }, nowMs), here);
         keepAddresses(s, race, nowMs);
         const attempts = race.trials.flatMap((t) => t.attempts);
@@ -347,6 +348,14 @@ export function openHostCache(options: HostCacheOptions): HostCache {
       database.close();
     },
   };
+}
+
+/**
+ * A record, unless the clock that it was written by was far ahead of now's: what is newer than everything could not be
+ * folded into for as long, and what is acknowledged would not be there.
+ */
+function notAhead<T>(record: T | null, atMs: number | undefined, nowMs: number): T | null {
+  return isFuture(atMs ?? 0, nowMs) ? null : record;
 }
 
 /** Files set aside as corrupt are browsing history too; nothing else whose name begins alike is. */

@@ -1,0 +1,80 @@
+// Helpers that are killed in mid-write, four at a time on one cache, again and again: whatever was acknowledged is there,
+// and the file is whole. `PHOTOFINISH_KILLS` sets how many are killed, 1000 for a long run; without it some seconds' worth.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import type { Origin } from '@photofinish/shared/origin';
+import { observation } from './cache/samples.ts';
+import { openHostCache } from './cache/store.ts';
+import { systemClock } from './race/clock.ts';
+import { type Helper, home } from './wire/spawned-helper.ts';
+
+const KILLS = Number(process.env.PHOTOFINISH_KILLS ?? 16);
+const AT_ONCE = 4;
+const BATCH = 20;
+/** How many batches each is acknowledged before it is killed, while more are on their way. */
+const ACKNOWLEDGED = 5;
+const A = 'https://a.test' as Origin;
+
+function integrityOf(path: string): unknown {
+  const db = new DatabaseSync(path, { readOnly: true });
+  const [found] = Object.values(db.prepare('PRAGMA integrity_check').get() ?? {});
+  db.close();
+  return found;
+}
+
+/** Floods a helper with batches, one site for each observation, until it is killed; gives the sites acknowledged. */
+async function flood(helper: Helper, name: string): Promise<string[]> {
+  const sites: string[] = [];
+  const batches = 4 * ACKNOWLEDGED;
+  for (let n = 0; n < batches; n += 1) {
+    const observations = Array.from({ length: BATCH }, (_, i) =>
+      observation({ id: `${name}-${n}-${i}`, site: `${name}-${n}-${i}.test`, atMs: Date.now() }),
+    );
+    helper.send({ type: 'observed', id: 10 + n, browser: 'chromium', observations });
+  }
+  await helper.next('observed', 10 + ACKNOWLEDGED);
+  helper.child.kill('SIGKILL');
+  await helper.exited;
+  for (const reply of helper.replies)
+    if (reply.type === 'observed')
+      for (let i = 0; i < BATCH; i += 1) sites.push(`${name}-${reply.id - 10}-${i}.test`);
+  return sites;
+}
+
+test(`${KILLS} helpers killed under load, four on one cache: nothing acknowledged is lost`, async (t) => {
+  const at = await home(t);
+  const path = join(at.directory, 'state', 'cache.db');
+  let killed = 0;
+  let acknowledged = 0;
+  while (killed < KILLS) {
+    const helpers = await Promise.all(Array.from({ length: AT_ONCE }, () => at.greet()));
+    const sites = (await Promise.all(helpers.map((helper, n) => flood(helper, `k${killed + n}`)))).flat();
+    killed += helpers.length;
+    acknowledged += sites.length;
+    const cache = openHostCache({ path, clock: systemClock });
+    const there = new Set(cache.show(A).uses.map(({ site }) => site));
+    for (const site of sites) assert.ok(there.has(site), `${site} was acknowledged`);
+    assert.equal(cache.stats().store, 'sqlite');
+    assert.equal(integrityOf(path), 'ok');
+    // What a kill leaves behind must not slow the next round down.
+    cache.forget(A);
+    cache.close();
+  }
+  assert.ok(acknowledged >= killed * ACKNOWLEDGED * BATCH);
+});
+
+test('a race killed in its midst leaves the cache whole, and the next helper races', async (t) => {
+  const at = await home(t);
+  const helper = await at.greet();
+  helper.send({ type: 'race', id: 2, origin: 'https://127.0.0.1:9', mode: 'compare', reason: 'click' });
+  await helper.next('progress', 2);
+  helper.child.kill('SIGKILL');
+  await once(helper.child, 'close');
+  const next = await at.greet();
+  next.send({ type: 'race', id: 2, origin: 'https://127.0.0.1:9', mode: 'race', reason: 'click' });
+  assert.equal((await next.next('race', 2)).origin, 'https://127.0.0.1:9');
+  assert.equal(await next.leave(), 0);
+});
