@@ -143,11 +143,17 @@ test('a link is judged by where it leads, and by where it lies', async (t) => {
   assert.equal(loadSettings({ path: join(closed, 'link.json') }).source, join(closed, 'link.json'));
 });
 
-test('a directory above that others can write is refused, too', async (t) => {
+test('in the home a directory above that others can write is refused, too', async (t) => {
   const directory = await folder(t);
+  const { HOME } = process.env;
+  t.after(() => {
+    process.env.HOME = HOME;
+  });
   mkdirSync(join(directory, 'inner'));
   const path = file(join(directory, 'inner'), '{}');
   chmodSync(directory, 0o777);
+  assert.equal(loadSettings({ path }).source, path);
+  process.env.HOME = directory;
   assert.throws(() => loadSettings({ path }), refused('config-insecure', /others can write its directory/));
 });
 

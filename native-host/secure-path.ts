@@ -10,7 +10,8 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, sep } from 'node:path';
+import { userHome } from './user-home.ts';
 
 const GROUP_OR_OTHERS_WRITE = 0o022;
 const OTHERS_WRITE = 0o002;
@@ -48,14 +49,21 @@ function insecureDirectory(path: string, { uid: owner, mode }: Owned, isOwn: boo
   return null;
 }
 
-/** Judges a directory and all above it; what is missing will be made for the user alone. */
+/**
+ * Judges a directory, or the nearest above it while it is missing, for it will be made for the user alone. In the user's
+ * home all above it are judged as well, as sshd does (sshd_config, StrictModes): elsewhere, in containers above all, who
+ * may write above the directory is the system's business.
+ */
 function insecureWay(directory: string): string | null {
+  const home = userHome();
   let isOwn = true;
   for (let at = directory; ; at = dirname(at)) {
     const stat = statSync(at, { throwIfNoEntry: false });
     const reason = stat === undefined ? null : insecureDirectory(at, stat, isOwn);
-    if (reason !== null || dirname(at) === at) return reason;
-    if (stat !== undefined) isOwn = false;
+    if (reason !== null || at === home || dirname(at) === at) return reason;
+    if (stat === undefined) continue;
+    if (!at.startsWith(home + sep)) return null;
+    isOwn = false;
   }
 }
 

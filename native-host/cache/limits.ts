@@ -2,7 +2,6 @@
 // beyond the bounds the records of the site that added the most go first, its oldest before its newest.
 import { dayOf, MAX_NEW_ORIGINS_A_DAY, mayAddOrigin } from '@photofinish/shared/flood';
 import type { Origin } from '@photofinish/shared/origin';
-import { RETENTION_MS } from './policy.ts';
 import { forgetOrigin, isUsed } from './rows.ts';
 import type { Statements } from './statements.ts';
 
@@ -28,6 +27,8 @@ export const LIMITS: CacheLimits = {
 const TRIM_ROWS = 2000;
 /** A site with fewer new origins than this in all its days is no flood: the oldest of all records go instead. */
 const FLOOD_ORIGINS = 1000;
+/** Whom a flood is of is remembered for so long. */
+const FLOOD_DAYS = 30;
 
 function counted(s: Statements, name: string): number {
   return Number(s.counter.get(name)?.value ?? 0);
@@ -67,7 +68,7 @@ function trimOldest(s: Statements): void {
 
 /** Holds the cache to its bounds, a piece at a time; part of every write. */
 export function trim(s: Statements, nowMs: number, limits: CacheLimits): void {
-  s.expireNewcomers.run(dayOf(nowMs - RETENTION_MS));
+  s.expireNewcomers.run(dayOf(nowMs) - FLOOD_DAYS);
   const folded = counted(s, 'folded') - limits.folded;
   if (folded > 0) s.count.run('folded', -Number(s.oldestFolded.run(folded).changes));
   const bytes = Number(s.bytes.get()?.bytes ?? 0);

@@ -24,6 +24,8 @@ export interface Helper {
   send(message: object): void;
   /** The next reply, received or to come, that fits; progress is not looked for unless asked. */
   next<T extends Reply['type']>(type: T, id?: number): Promise<ReplyOf<T>>;
+  /** Drops what was received, in a run so long that keeping it would be the load. */
+  forget(): void;
   /** Closes stdin as a browser does and gives the exit code. */
   leave(): Promise<number | null>;
   /** The exit code, once it has ended. */
@@ -103,6 +105,10 @@ function helperOf(child: ChildProcess): Helper {
         waiting.add(look);
         look();
       }),
+    forget() {
+      replies.length = 0;
+      taken.clear();
+    },
     leave() {
       child.stdin?.end();
       return exited;

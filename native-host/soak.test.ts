@@ -1,0 +1,162 @@
+// One helper under forecasts, races and observations for as long as wanted: memory, handles, sockets and rows stay where
+// they were after it had warmed up. `PHOTOFINISH_SOAK=1` runs all of a million forecasts, 50,000 races and 100,000
+// observations; without it a hundredth of them.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { median } from '@photofinish/shared/statistics';
+import { observation } from './cache/samples.ts';
+import { MAX_RACES_AT_ONCE, MAX_RACES_PER_MINUTE } from './race-budget.ts';
+import { type Helper, home } from './wire/spawned-helper.ts';
+
+const SHARE = Number(process.env.PHOTOFINISH_SOAK ?? 0.01);
+const FORECASTS = 1_000_000 * SHARE;
+const RACES = 50_000 * SHARE;
+const OBSERVATIONS = 100_000 * SHARE;
+const ORIGINS_AT_ONCE = 100;
+const OBSERVED_AT_ONCE = 100;
+/** Visited again and again, as people do; so many origins have rows. */
+const SITES = 20;
+const ORIGINS = 50;
+/** A short run ends before V8 has settled; a long one shows what a leak adds up to. */
+const GROWTH_AT_MOST = SHARE >= 0.1 ? 1.1 : 1.5;
+
+/**
+ * Loaded before the helper's own code: a minute of its monotonic clock passes at each SIGUSR2, because it races thirty
+ * times a minute at most.
+ */
+const MINUTES_PASS = `
+  const { hrtime } = process; let passed = 0;
+  process.hrtime = Object.assign(() => { const [s, n] = hrtime(); return [s + passed, n]; }, { bigint: hrtime.bigint });
+  process.on('SIGUSR2', () => { passed += 61; });`;
+
+interface Sample {
+  readonly residentMiB: number;
+  readonly handles: number;
+  readonly sockets: number;
+}
+
+function sampleOf(pid: number): Sample {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const links = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${fd}`)];
+    } catch {
+      // It was closed in between.
+      return [];
+    }
+  });
+  return {
+    residentMiB: Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024,
+    handles: links.length,
+    sockets: links.filter((link) => link.startsWith('socket:')).length,
+  };
+}
+
+const siteOf = (n: number): string => `site${n % SITES}.test`;
+const originOf = (n: number): string => `https://h${n % ORIGINS}.${siteOf(n)}`;
+
+/** Asks one helper, each answer waited for; ids are never used twice. */
+class Load {
+  readonly #helper: Helper;
+  readonly #origin: string;
+  #id = 1;
+
+  constructor(helper: Helper, origin: string) {
+    this.#helper = helper;
+    this.#origin = origin;
+  }
+
+  async forecast(): Promise<void> {
+    this.#id += 1;
+    const first = this.#id * ORIGINS_AT_ONCE;
+    const origins = Array.from({ length: ORIGINS_AT_ONCE }, (_, n) => originOf(first + n));
+    const asked = { type: 'forecast', id: this.#id, browser: 'chromium', site: siteOf(first) };
+    this.#helper.send({ ...asked, origins });
+    await this.#helper.next('forecast', this.#id);
+  }
+
+  async observe(): Promise<void> {
+    this.#id += 1;
+    const first = this.#id * OBSERVED_AT_ONCE;
+    const observations = Array.from({ length: OBSERVED_AT_ONCE }, (_, n) => ({
+      ...observation({ atMs: Date.now(), site: siteOf(first + n), altSvc: 'h3=":443"' }),
+      origin: originOf(first + n),
+    }));
+    this.#helper.send({ type: 'observed', id: this.#id, browser: 'chromium', observations });
+    await this.#helper.next('observed', this.#id);
+  }
+
+  /** So many races, as many at once as the budget allows, and a minute after each thirty. */
+  async race(count: number): Promise<void> {
+    for (let begun = 0; begun < count; begun += MAX_RACES_AT_ONCE) {
+      if (begun % (MAX_RACES_PER_MINUTE - (MAX_RACES_PER_MINUTE % MAX_RACES_AT_ONCE)) === 0)
+        await this.#minute();
+      const ids = Array.from({ length: MAX_RACES_AT_ONCE }, () => {
+        this.#id += 1;
+        return this.#id;
+      });
+      for (const id of ids)
+        this.#helper.send({ type: 'race', id, origin: this.#origin, mode: 'race', reason: 'click' });
+      await Promise.all(ids.map((id) => this.#helper.next('race', id)));
+    }
+  }
+
+  /** The signal has been taken when an answer to what was sent after it is here. */
+  async #minute(): Promise<void> {
+    this.#helper.child.kill('SIGUSR2');
+    await this.forecast();
+  }
+}
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+test(`${FORECASTS} forecasts, ${RACES} races and ${OBSERVATIONS} observations leave nothing behind`, {
+  skip: process.platform === 'linux' ? false : 'needs /proc',
+}, async (t) => {
+  const at = await home(t);
+  const before = `data:text/javascript,${encodeURIComponent(MINUTES_PASS)}`;
+  const helper = await at.greet({ nodeOptions: `--import=${before}` });
+  const load = new Load(helper, `https://127.0.0.1:${await closedPort()}`);
+  const samples: Sample[] = [];
+  const rounds = 40;
+  for (let round = 0; round < rounds; round += 1) {
+    for (let n = 0; n < FORECASTS / rounds; n += ORIGINS_AT_ONCE) await load.forecast();
+    for (let n = 0; n < OBSERVATIONS / rounds; n += OBSERVED_AT_ONCE) await load.observe();
+    await load.race(RACES / rounds);
+    helper.forget();
+    samples.push(sampleOf(helper.child.pid ?? 0));
+  }
+  helper.send({ type: 'stats', id: Number.MAX_SAFE_INTEGER });
+  const stats = await helper.next('stats');
+  assert.ok(stats.lookups >= FORECASTS && stats.races >= RACES);
+  assert.equal(stats.store, 'sqlite');
+  assert.equal(await helper.leave(), 0);
+
+  const path = join(at.directory, 'state', 'cache.db');
+  const db = new DatabaseSync(path, { readOnly: true });
+  const rows = Number(db.prepare('SELECT count(*) AS n FROM known').get()?.n);
+  db.close();
+  assert.ok(rows <= 2 * SITES * ORIGINS + 1, `${rows} rows`);
+  const quarter = (from: number): readonly Sample[] =>
+    samples.slice(from * (rounds / 4), (from + 1) * (rounds / 4));
+  const middle = (of: readonly Sample[], key: keyof Sample): number =>
+    median(of.map((s) => s[key])) ?? Number.NaN;
+  for (const key of ['residentMiB', 'handles', 'sockets'] as const) {
+    const [then, now] = [middle(quarter(1), key), middle(quarter(3), key)];
+    t.diagnostic(`${key}: ${then.toFixed(1)} in the second quarter, ${now.toFixed(1)} in the last`);
+    if (key === 'residentMiB') assert.ok(now <= then * GROWTH_AT_MOST, `${then} MiB became ${now} MiB`);
+    else assert.ok(now <= then + 2, `${then} ${key} became ${now}`);
+  }
+  t.diagnostic(`${rows} rows, ${(statSync(path).size / 1024 / 1024).toFixed(1)} MiB`);
+});
