@@ -5,6 +5,7 @@ import { BROWSER } from '../edition.ts';
 import { rememberedNetwork } from '../network.ts';
 import { loadNames } from '../network-names.ts';
 import type { ExportFormat } from '../popup/export-names.ts';
+import { trustedScript } from '../ui/trusted.ts';
 import type { Conditions, Progress, ReportSelection } from './collect.ts';
 
 const WORKER = 'report/worker.js';
@@ -60,7 +61,7 @@ export async function orderReport(
 ): Promise<MadeReport> {
   const conditions = await conditionsNow(networkNames);
   signal.throwIfAborted();
-  const worker = new Worker(chrome.runtime.getURL(WORKER), { type: 'module' });
+  const worker = new Worker(trustedScript(chrome.runtime.getURL(WORKER)), { type: 'module' });
   const { promise, resolve, reject } = Promise.withResolvers<MadeReport>();
   worker.addEventListener('message', ({ data: news }: MessageEvent<ReportNews>) => {
     if (news.type === 'progress') onProgress(news.progress);

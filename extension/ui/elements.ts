@@ -1,4 +1,5 @@
 // Touching the page: only what changed is written, so that focus, selection and open rows outlive an update.
+import { trustedDrawing } from './trusted.ts';
 
 /** The element of the static page with that id; its absence is a mistake in the page. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
@@ -52,7 +53,7 @@ export function setSvg(element: Element, svg: string): void {
     element.replaceChildren();
     return;
   }
-  const parsed = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
+  const parsed = new DOMParser().parseFromString(trustedDrawing(svg), 'image/svg+xml').documentElement;
   if (parsed.nodeName !== 'svg') throw new Error('not a drawing');
   element.replaceChildren(document.importNode(parsed, true));
 }
