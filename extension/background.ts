@@ -13,6 +13,7 @@ import { useForecasts } from './forecast/use.ts';
 import { comparison } from './helper/helper.ts';
 import { openHelperLink } from './helper/link.ts';
 import { createRaces } from './helper/races.ts';
+import { createGestures, createUnasked, UNASKED_KEY } from './helper/unasked.ts';
 import { createUpload } from './helper/upload.ts';
 import { createVisits } from './helper/visits.ts';
 import { openKeptLedger } from './ledger/keeping.ts';
@@ -67,6 +68,7 @@ const forecaster = createForecaster({
   nowMs: preciseNowMs,
 });
 
+const gestures = createGestures(Date.now);
 const tabs = createTabs({ recordable, forecaster });
 
 const races = createRaces({
@@ -257,10 +259,15 @@ const onVisited = createVisits({
   helperReady: () => link.settled(),
   ledger: async () => (await ready).ledger,
   race: (order) => races.start(order),
+  gestures,
+  mayRaceUnasked: createUnasked(chrome.storage.session),
 });
 
 observeNavigations({
-  begun: foretell,
+  begun(tabId, frameId, url) {
+    gestures.begun(tabId);
+    foretell(tabId, frameId, url);
+  },
   committed: (document) => whenReady((started) => tabs.committed(document, started)),
   failed: (tabId, failure) =>
     void ready.then((started) => tabs.failed(tabId, failure, started)).catch(logged),
@@ -273,12 +280,15 @@ function foretell(tabId: number, frameId: number, url: string): void {
   });
 }
 
-chrome.tabs.onCreated.addListener(({ id, incognito }) => {
-  if (id !== undefined) recordable.tabCreated(id, incognito);
+chrome.tabs.onCreated.addListener(({ id, incognito, openerTabId }) => {
+  if (id === undefined) return;
+  recordable.tabCreated(id, incognito);
+  gestures.opened(id, openerTabId);
 });
 
 chrome.tabs.onRemoved.addListener((tabId) => {
   recordable.tabRemoved(tabId);
+  gestures.removed(tabId);
   whenReady((started) => tabs.removed(tabId, started));
 });
 
@@ -295,6 +305,7 @@ const inbox = openInbox({
   recordable,
   table,
   onTrouble: setTrouble,
+  onTouched: gestures.touch,
   onArrived: (tabId, documentId, arrival) =>
     whenReady(({ pages }) => pages.arrived(tabId, documentId, arrival)),
 });
@@ -321,6 +332,7 @@ async function wipe(): Promise<number | null> {
   table.expire(Number.POSITIVE_INFINITY);
   // So do batches that pages left behind.
   await takeLeft(chrome.storage.session, async () => {});
+  await chrome.storage.session.remove(UNASKED_KEY);
   await steering?.wipe();
   // What is on its way to the helper comes before its own wipe: later messages of it would bring it back.
   await upload().catch(() => {});

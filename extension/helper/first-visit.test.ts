@@ -10,17 +10,20 @@ const VISIT: Visit = {
   origin: 'https://a.test' as Origin,
   site: 'a.test',
   startedMs: 1,
+  tabId: 1,
+  unasked: false,
   privateWindow: false,
   container: false,
   proxied: false,
 };
 
-function bench(settings: Partial<Settings> = {}, { ready = true, known = false } = {}) {
+function bench(settings: Partial<Settings> = {}, { ready = true, known = false, unasked = false } = {}) {
   const orders: RaceOrder[] = [];
   const visited = createFirstVisitRaces({
     settings: () => ({ ...DEFAULT_SETTINGS, raceWhen: 'first-visit', ...settings }),
     helperReady: async () => ready,
     known: async () => known,
+    mayRaceUnasked: async () => unasked,
     race: (order) => orders.push(order),
   });
   return { visited, orders };
@@ -49,6 +52,17 @@ test('by default, and when only clicks may race, nothing does by itself', async 
     assert.deepEqual(orders, []);
   }
   assert.equal(DEFAULT_SETTINGS.raceWhen, 'click');
+});
+
+test('a page that went there by itself is raced within its quota alone, and the user’s own visit always', async () => {
+  const { visited, orders } = bench();
+  await visited({ ...VISIT, unasked: true });
+  assert.deepEqual(orders, []);
+  await visited(VISIT);
+  assert.equal(orders.length, 1);
+  const within = bench({}, { unasked: true });
+  await within.visited({ ...VISIT, unasked: true });
+  assert.equal(within.orders.length, 1);
 });
 
 const FORBIDDEN: readonly (readonly [string, Partial<Visit>])[] = [

@@ -12,6 +12,9 @@ export interface Visit {
   readonly site: string;
   /** When its page began, milliseconds since the epoch. */
   readonly startedMs: number;
+  readonly tabId: number;
+  /** A page went there by itself, without the user's doing. */
+  readonly unasked: boolean;
   readonly privateWindow: boolean;
   /** Of a container tab, which keeps its identity apart (Firefox). */
   readonly container: boolean;
@@ -25,6 +28,8 @@ export interface FirstVisitDeps {
   readonly helperReady: () => Promise<boolean>;
   /** Whether the origin was raced, or visited before this page began. */
   readonly known: (visit: Visit) => Promise<boolean>;
+  /** Whether a visit that no user asked for may be raced; to ask counts it. */
+  readonly mayRaceUnasked: (visit: { tabId: number; site: string; atMs: number }) => Promise<boolean>;
   readonly race: (order: RaceOrder) => void;
 }
 
@@ -46,6 +51,12 @@ export function createFirstVisitRaces(deps: FirstVisitDeps): (visit: Visit) => P
     // A later visit may find the helper there.
     if (!ready) seen.delete(origin);
     if (!ready || !wanted()) return;
+    const { tabId, site, startedMs: atMs, unasked } = visit;
+    if (unasked && !(await deps.mayRaceUnasked({ tabId, site, atMs }))) {
+      // The user may come there after all.
+      seen.delete(origin);
+      return;
+    }
     const { raceMode: mode, startDelayMs } = deps.settings();
     deps.race({ origin, mode, reason: 'navigation', startDelayMs });
   };

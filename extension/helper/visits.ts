@@ -8,8 +8,10 @@ import type { Recordable } from '../observe/recordable.ts';
 import { proxyMode } from '../proxy-mode.ts';
 import { siteOfHost } from '../site.ts';
 import { createFirstVisitRaces, type FirstVisitDeps } from './first-visit.ts';
+import type { Gestures } from './unasked.ts';
 
 export interface VisitDeps extends Omit<FirstVisitDeps, 'known'> {
+  readonly gestures: Pick<Gestures, 'had'>;
   readonly recordable: Recordable;
   readonly ledger: () => Promise<Pick<KeptLedger, 'recordsOf' | 'newestRaces'>>;
 }
@@ -21,6 +23,7 @@ const FIRST_VISIT_MS = 60_000;
 export function createVisits({
   recordable,
   ledger,
+  gestures,
   ...deps
 }: VisitDeps): (visited: Visited) => Promise<void> {
   const firstVisit = createFirstVisitRaces({
@@ -34,15 +37,18 @@ export function createVisits({
     },
   });
 
-  return async ({ tabId, url, atMs, privateWindow, container, proxied }) => {
+  return async ({ tabId, url, atMs, byPage, privateWindow, container, proxied }) => {
     const parts = originOfUrl(url);
     if (parts === null || deps.settings().raceWhen !== 'first-visit') return;
     if (recordable.ofPage(tabId, url) !== null) return;
     const { origin, host } = parts;
+    const unasked = byPage && !gestures.had(tabId);
     await firstVisit({
       origin,
       site: siteOfHost(host),
       startedMs: atMs,
+      tabId,
+      unasked,
       privateWindow: privateWindow ?? recordable.isPrivateTab(tabId),
       container,
       // Chromium says it of the browser, not of a request.

@@ -65,7 +65,8 @@ export function createChromiumObserver(sink: RequestSink) {
     if (details.type !== 'main_frame' || !answered || details.fromCache) return;
     if (details.documentLifecycle === 'prerender') return;
     const { tabId, url, timeStamp: atMs } = details;
-    sink.visited({ tabId, url, atMs, privateWindow: null, container: false, proxied: null });
+    const byPage = details.initiator !== undefined;
+    sink.visited({ tabId, url, atMs, byPage, privateWindow: null, container: false, proxied: null });
   };
 
   return {

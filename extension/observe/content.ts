@@ -9,6 +9,7 @@ import {
   type Timing,
   type TimingAck,
   type TimingBatch,
+  type Touched,
 } from './timing.ts';
 
 const source = crypto.randomUUID();
@@ -163,10 +164,25 @@ function onEvent(event: Event): void {
   else takeNavigation(event.type === 'load');
 }
 
+/** What the user does, and pages cannot. */
+const TOUCHES = ['pointerdown', 'keydown'];
+/** Told again only so often; a background that was told keeps running for longer. */
+const TOUCHED_MS = 10_000;
+let touchedMs = Number.NEGATIVE_INFINITY;
+const ON_THE_WAY = { capture: true, passive: true } as const;
+
+function onTouch(event: Event): void {
+  if (!event.isTrusted || event.timeStamp - touchedMs < TOUCHED_MS) return;
+  touchedMs = event.timeStamp;
+  const touched: Touched = { type: 'touched' };
+  if (!isOrphan()) chrome.runtime.sendMessage(touched).catch(() => {});
+}
+
 function start(): void {
   setTimeout(takeNavigation, DOCUMENT_WAIT_MS, true);
   for (const type of ON_WINDOW) addEventListener(type, onEvent);
   for (const type of ON_DOCUMENT) document.addEventListener(type, onEvent);
+  for (const type of TOUCHES) addEventListener(type, onTouch, ON_THE_WAY);
   observer.observe({ type: 'resource', buffered: true });
   takeNavigation(false);
 }
@@ -176,6 +192,7 @@ function stop(): void {
   observer.disconnect();
   for (const type of ON_WINDOW) removeEventListener(type, onEvent);
   for (const type of ON_DOCUMENT) document.removeEventListener(type, onEvent);
+  for (const type of TOUCHES) removeEventListener(type, onTouch, ON_THE_WAY);
 }
 
 function onActivated(event: Event): void {

@@ -12,6 +12,8 @@ export interface Visited {
   readonly atMs: number;
   /** Null: the browser tells by tab only. */
   readonly privateWindow: boolean | null;
+  /** A page led there, be it by a link that was clicked; false: the user asked the browser for it. */
+  readonly byPage: boolean;
   /** Of a container, which keeps its identity apart (Firefox). */
   readonly container: boolean;
   /** Whether it went through a proxy; null: the browser does not say of a request. */

@@ -108,11 +108,13 @@ export function requestOf(
 /** The identities that are no containers. */
 const PLAIN_STORES: ReadonlySet<string> = new Set(['firefox-default', 'firefox-private']);
 
-function visitedOf({ tabId, url, timeStamp, incognito, cookieStoreId, proxyInfo }: FirefoxDetails): Visited {
+function visitedOf(details: FirefoxDetails): Visited {
+  const { tabId, url, timeStamp, originUrl, incognito, cookieStoreId, proxyInfo } = details;
   return {
     tabId,
     url,
     atMs: timeStamp,
+    byPage: originUrl !== undefined,
     privateWindow: incognito,
     container: cookieStoreId !== undefined && !PLAIN_STORES.has(cookieStoreId),
     proxied: proxyInfo === undefined ? null : proxyInfo !== null && proxyInfo.type !== 'direct',

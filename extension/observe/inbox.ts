@@ -23,6 +23,8 @@ export interface InboxDeps {
   readonly onTrouble: (words: string | null) => void;
   /** A tab came to show a document in another way than by loading it. */
   readonly onArrived: (tabId: number, documentId: string, arrival: Arrival) => void;
+  /** The user clicked or typed in a page of the tab. */
+  readonly onTouched: (tabId: number) => void;
 }
 
 export interface Inbox {
@@ -50,7 +52,7 @@ function soon(delayMs: number, run: () => void): () => void {
 
 /** Opens the inbox; must be called synchronously when the background starts, or messages are lost. */
 export function openInbox(deps: InboxDeps): Inbox {
-  const { recorder, vouchers, recordable, table, onTrouble, onArrived } = deps;
+  const { recorder, vouchers, recordable, table, onTrouble, onArrived, onTouched } = deps;
 
   /** The batch with its page as the browser names it; null: nothing of it may be recorded. */
   const admitted = async (batch: TimingBatch, sender: Sender): Promise<TimingBatch | null> => {
@@ -126,6 +128,7 @@ export function openInbox(deps: InboxDeps): Inbox {
     const arrived = v.safeParse(arrivedSchema, message);
     if (arrived.success && sender.frameId === 0)
       onArrived(sender.tabId, sender.documentId, arrived.output.arrival);
+    if (message?.type === 'touched') onTouched(sender.tabId);
   });
 
   return { sweepSoon, takeLeftSoon: () => takeLater(null) };

@@ -64,6 +64,11 @@ export interface Arrived {
   readonly arrival: 'bfcache' | 'prerendered';
 }
 
+/** The user clicked or typed in this document. */
+export interface Touched {
+  readonly type: 'touched';
+}
+
 /** The background's answer, given only once the batch is in the ledger. */
 export interface TimingAck {
   readonly ack: number;

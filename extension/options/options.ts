@@ -4,6 +4,7 @@ import { MAX_START_DELAY_MS } from '@photofinish/shared/wire';
 import { BROWSER } from '../edition.ts';
 import { installCommand } from '../helper/install-command.ts';
 import { surroundings } from '../helper/surroundings.ts';
+import { loadUnasked, UNASKED_KEY } from '../helper/unasked.ts';
 import type { HelperState } from '../messages.ts';
 import { onProxyMode } from '../proxy-mode.ts';
 import { loadSettings, MAX_RETENTION_DAYS, onSettings, type Settings, VISIT_MODES } from '../settings.ts';
@@ -49,6 +50,7 @@ const steering = byId<HTMLInputElement>('steering');
 
 function show(settings: Settings): void {
   void showRaceChoice(raceWhen, byId('proxy'), settings.raceWhen);
+  void showUnasked(settings);
   byId('visit-races').hidden = settings.raceWhen !== 'first-visit';
   mode.value = settings.raceMode;
   showNumber(START_DELAY, settings.startDelayMs);
@@ -56,6 +58,13 @@ function show(settings: Settings): void {
   void showPrivateWindows(settings);
   showNeverRecord(settings);
   steering.checked = settings.steering;
+}
+
+/** First visits that pages made by themselves, without a race, since the browser started. */
+async function showUnasked({ raceWhen: when }: Settings): Promise<void> {
+  const { heldBack } = await loadUnasked(chrome.storage.session);
+  byId('unasked').hidden = when !== 'first-visit' || heldBack === 0;
+  setText(byId('unasked'), say('optionsUnasked', { count: heldBack }));
 }
 
 async function showStored(): Promise<void> {
@@ -83,6 +92,9 @@ function wireSettings(): void {
   // What is stored by now: the word of a change can come after the next one was made here, and would take that back.
   onSettings(chrome.storage.local, () => void showStored());
   onProxyMode(() => void showStored());
+  chrome.storage.session.onChanged.addListener((changes) => {
+    if (UNASKED_KEY in changes) void showStored();
+  });
 }
 
 function wireHelper(): void {

@@ -1,0 +1,91 @@
+// Visits that no user asked for: pages that navigate themselves would have races run without end, a new name each time.
+// Of these one in an hour is raced in each tab and for each site, and those that are not are counted for the options.
+
+/** The part of `storage.session` that this needs; the browser ends the background more often than an hour. */
+export interface UnaskedArea {
+  get(key: string): Promise<Record<string, unknown>>;
+  set(items: Record<string, unknown>): Promise<void>;
+}
+
+export const UNASKED_KEY = 'unasked-visits';
+const HOUR_MS = 3_600_000;
+/** Tabs and sites of one hour that are remembered; beyond it nothing unasked is raced. */
+const MAX_REMEMBERED = 500;
+
+/** What the browser's session knows of them. */
+export interface Unasked {
+  /** When a tab's, or a site's, last was raced, in milliseconds since the epoch. */
+  readonly racedMs: Readonly<Record<string, number>>;
+  /** Visits that were not raced since the browser started. */
+  readonly heldBack: number;
+}
+const NOTHING: Unasked = { racedMs: {}, heldBack: 0 };
+
+/** What is stored. */
+export async function loadUnasked(area: Pick<UnaskedArea, 'get'>): Promise<Unasked> {
+  return ((await area.get(UNASKED_KEY))[UNASKED_KEY] as Unasked | undefined) ?? NOTHING;
+}
+
+/** Whether one more may be raced, and what is known then. Pure. */
+export function withUnasked(
+  known: Unasked,
+  { tabId, site, atMs }: { readonly tabId: number; readonly site: string; readonly atMs: number },
+): { readonly raced: boolean; readonly known: Unasked } {
+  const recent = Object.entries(known.racedMs).filter(([, racedMs]) => atMs - racedMs < HOUR_MS);
+  const keys = [`tab ${tabId}`, `site ${site}`];
+  const raced = recent.length < MAX_REMEMBERED && !recent.some(([key]) => keys.includes(key));
+  return {
+    raced,
+    known: {
+      racedMs: Object.fromEntries([...recent, ...(raced ? keys.map((key) => [key, atMs] as const) : [])]),
+      heldBack: known.heldBack + (raced ? 0 : 1),
+    },
+  };
+}
+
+/** Gives whether a visit that no user asked for may be raced, one after the other, and counts it. */
+export function createUnasked(area: UnaskedArea) {
+  let turn: Promise<unknown> = Promise.resolve();
+  return (visit: Parameters<typeof withUnasked>[1]): Promise<boolean> => {
+    const asked = turn.then(async () => {
+      const { raced, known } = withUnasked(await loadUnasked(area), visit);
+      await area.set({ [UNASKED_KEY]: known });
+      return raced;
+    });
+    turn = asked.catch(() => {});
+    return asked;
+  };
+}
+
+/** The word of a touch and that of the navigation it began come by different ways. */
+const TOUCH_LATE_MS = 1000;
+
+/** Which tabs' pages the user touched, and which of their navigations followed from it. */
+export function createGestures(nowMs: () => number) {
+  const touched = new Set<number>();
+  const begun = new Map<number, { readonly atMs: number; readonly byUser: boolean }>();
+  return {
+    /** A page in the tab was clicked or typed into. */
+    touch(tabId: number): void {
+      const last = begun.get(tabId);
+      if (last !== undefined && !last.byUser && nowMs() - last.atMs < TOUCH_LATE_MS)
+        begun.set(tabId, { ...last, byUser: true });
+      else touched.add(tabId);
+    },
+    /** A tab was opened from another one. */
+    opened(tabId: number, openerTabId: number | undefined): void {
+      if (openerTabId !== undefined && touched.has(openerTabId)) touched.add(tabId);
+    },
+    /** The tab's page is about to be left; whoever comes next is touched anew. */
+    begun(tabId: number): void {
+      begun.set(tabId, { atMs: nowMs(), byUser: touched.delete(tabId) });
+    },
+    /** Whether the tab's last navigation began on a page that had been touched. */
+    had: (tabId: number): boolean => begun.get(tabId)?.byUser === true,
+    removed(tabId: number): void {
+      touched.delete(tabId);
+      begun.delete(tabId);
+    },
+  };
+}
+export type Gestures = ReturnType<typeof createGestures>;
