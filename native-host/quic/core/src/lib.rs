@@ -7,6 +7,8 @@ mod cancel;
 mod clock;
 mod exchange;
 mod failure;
+#[cfg(test)]
+mod fuzz;
 mod key_rules;
 mod options;
 mod refusal;

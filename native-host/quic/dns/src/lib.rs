@@ -4,6 +4,8 @@
 mod answer;
 mod client;
 mod disguise;
+#[cfg(test)]
+mod fuzz;
 mod question;
 mod route;
 mod service;
