@@ -63,6 +63,26 @@ for (const page of PAGES) {
   });
 }
 
+test('every promise of the threat model names tests that exist', () => {
+  const rows = prose('docs/threat-model.md')
+    .split('\n')
+    .filter((line) => /^\| (?!Promise|---)/.test(line));
+  assert.ok(rows.length > 20);
+  for (const row of rows) {
+    const tests = [...row.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path);
+    const shown = tests.filter((path) => /\.(test|spec)\.ts$|\/(tests|src)\/[^/]+\.rs$/.test(path));
+    assert.ok(shown.length > 0, `nothing shows: ${row}`);
+    for (const path of shown) {
+      assert.ok(existsSync(join(TOP, path)), `there is no ${path}`);
+      assert.match(
+        text(path),
+        /\btest(\(|\.describe\()|#\[test\]|#\[tokio::test|proptest!/,
+        `${path} has no test`,
+      );
+    }
+  }
+});
+
 test(`the README is at most ${MAX_README_LINES} lines long`, () => {
   assert.ok(text('README.md').trimEnd().split('\n').length <= MAX_README_LINES);
 });
