@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Forecast } from '@photofinish/shared/forecast';
-import { isFuture } from '@photofinish/shared/future';
+import { isTooLate } from '@photofinish/shared/instant';
 import type { Browser, Observation } from '@photofinish/shared/observation';
 import type { Origin } from '@photofinish/shared/origin';
 import type { CacheUse, OriginRace } from '@photofinish/shared/outcome';
@@ -355,7 +355,7 @@ export function openHostCache(options: HostCacheOptions): HostCache {
  * folded into for as long, and what is acknowledged would not be there.
  */
 function notAhead<T>(record: T | null, atMs: number | undefined, nowMs: number): T | null {
-  return isFuture(atMs ?? 0, nowMs) ? null : record;
+  return isTooLate(atMs ?? 0, nowMs) ? null : record;
 }
 
 /** Files set aside as corrupt are browsing history too; nothing else whose name begins alike is. */
