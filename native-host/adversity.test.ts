@@ -1,4 +1,5 @@
 // The real helper where files, disks and pipes are against it: it goes on, or leaves in order, and says why.
+
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,6 +10,7 @@ import { type TestContext, test } from 'node:test';
 import { type Reply, replySchema, WIRE_PROTOCOL } from '@photofinish/shared/wire';
 import * as v from 'valibot';
 import { observation } from './cache/samples.ts';
+import { closedPort } from './closed-port.fixture.ts';
 import { createDeframer, frame } from './wire/framing.ts';
 import { CALLER, home, MAIN } from './wire/spawned-helper.ts';
 
@@ -107,9 +109,10 @@ test('with the disk full under cache, log and standard error it goes on, and ack
   });
   const ended = once(child, 'close');
   const seen = { ...observation({ atMs: Date.now() }), id: 'a' };
+  const origin = `https://127.0.0.1:${await closedPort()}`;
   stdin.write(frame({ type: 'hello', id: 1, protocol: WIRE_PROTOCOL, program: 'test/1' }));
   stdin.write(frame({ type: 'observed', id: 2, browser: 'chromium', observations: [seen] }));
-  stdin.write(frame({ type: 'race', id: 3, origin: 'https://127.0.0.1:9', mode: 'race', reason: 'click' }));
+  stdin.write(frame({ type: 'race', id: 3, origin, mode: 'race', reason: 'click' }));
   stdin.write(frame(forecast(4)));
   stdin.write(frame({ type: 'stats', id: 5 }));
   while (replies.filter(({ type }) => type !== 'progress').length < 5) await once(stdout, 'data');

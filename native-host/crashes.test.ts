@@ -1,5 +1,6 @@
 // Helpers that are killed in mid-write, four at a time on one cache, again and again: whatever was acknowledged is there,
 // and the file is whole. `PHOTOFINISH_KILLS` sets how many are killed, 1000 for a long run; without it some seconds' worth.
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/origin';
 import { observation } from './cache/samples.ts';
 import { openHostCache } from './cache/store.ts';
+import { closedPort } from './closed-port.fixture.ts';
 import { systemClock } from './race/clock.ts';
 import { type Helper, home } from './wire/spawned-helper.ts';
 
@@ -68,13 +70,14 @@ test(`${KILLS} helpers killed under load, four on one cache: nothing acknowledge
 
 test('a race killed in its midst leaves the cache whole, and the next helper races', async (t) => {
   const at = await home(t);
+  const origin = `https://127.0.0.1:${await closedPort()}`;
   const helper = await at.greet();
-  helper.send({ type: 'race', id: 2, origin: 'https://127.0.0.1:9', mode: 'compare', reason: 'click' });
+  helper.send({ type: 'race', id: 2, origin, mode: 'compare', reason: 'click' });
   await helper.next('progress', 2);
   helper.child.kill('SIGKILL');
   await once(helper.child, 'close');
   const next = await at.greet();
-  next.send({ type: 'race', id: 2, origin: 'https://127.0.0.1:9', mode: 'race', reason: 'click' });
-  assert.equal((await next.next('race', 2)).origin, 'https://127.0.0.1:9');
+  next.send({ type: 'race', id: 2, origin, mode: 'race', reason: 'click' });
+  assert.equal((await next.next('race', 2)).origin, origin);
   assert.equal(await next.leave(), 0);
 });

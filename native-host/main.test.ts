@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
 import { MAX_INBOUND_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/wire';
 import { observation } from './cache/samples.ts';
+import { closedPort } from './closed-port.fixture.ts';
 import { PROGRAM } from './version.ts';
 import { createDeframer, frame } from './wire/framing.ts';
 import { CALLER, home, MAIN } from './wire/spawned-helper.ts';
@@ -53,15 +54,6 @@ async function silentOrigin(t: TestContext): Promise<Silent> {
     udp.close();
   });
   return { origin: `https://127.0.0.1:${port}`, sockets };
-}
-
-/** A loopback port on which nothing listens, over TCP or UDP. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 test('hello names protocol and program; the id comes back', async (t) => {

@@ -1,15 +1,15 @@
 // One helper under forecasts, races and observations for as long as wanted: memory, handles, sockets and rows stay where
 // they were after it had warmed up. `PHOTOFINISH_SOAK=1` runs all of a million forecasts, 50,000 races and 100,000
 // observations; without it a hundredth of them.
+
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { median } from '@photofinish/shared/statistics';
 import { observation } from './cache/samples.ts';
+import { closedPort } from './closed-port.fixture.ts';
 import { MAX_RACES_AT_ONCE, MAX_RACES_PER_MINUTE } from './race-budget.ts';
 import { type Helper, home } from './wire/spawned-helper.ts';
 
@@ -111,14 +111,6 @@ class Load {
     this.#helper.child.kill('SIGUSR2');
     await this.forecast();
   }
-}
-
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 test(`${FORECASTS} forecasts, ${RACES} races and ${OBSERVATIONS} observations leave nothing behind`, {
