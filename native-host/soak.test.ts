@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { median } from '@photofinish/shared/statistics';
 import { observation } from './cache/samples.ts';
@@ -30,9 +31,10 @@ const GROWTH_AT_MOST = SHARE >= 0.1 ? 1.1 : 1.5;
  * times a minute at most.
  */
 const MINUTES_PASS = `
+  import { writeSync } from 'node:fs';
   const { hrtime } = process; let passed = 0;
   process.hrtime = Object.assign(() => { const [s, n] = hrtime(); return [s + passed, n]; }, { bigint: hrtime.bigint });
-  process.on('SIGUSR2', () => { passed += 61; });`;
+  process.on('SIGUSR2', () => { passed += 61; writeSync(2, 'minute\\n'); });`;
 
 interface Sample {
   readonly residentMiB: number;
@@ -106,10 +108,12 @@ class Load {
     }
   }
 
-  /** The signal has been taken when an answer to what was sent after it is here. */
   async #minute(): Promise<void> {
-    this.#helper.child.kill('SIGUSR2');
-    await this.forecast();
+    const { child, stderr } = this.#helper;
+    const minutes = (): number => stderr().split('minute').length;
+    const before = minutes();
+    child.kill('SIGUSR2');
+    while (minutes() === before) await once(child.stderr as Readable, 'data');
   }
 }
 
