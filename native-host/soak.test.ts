@@ -24,7 +24,7 @@ const OBSERVED_AT_ONCE = 100;
 const SITES = 20;
 const ORIGINS = 50;
 /** A short run ends before V8 has settled; a long one shows what a leak adds up to. */
-const GROWTH_AT_MOST = SHARE >= 0.1 ? 1.1 : 1.5;
+const GROWTH_AT_MOST = SHARE >= 0.1 ? 1.1 : 2;
 
 /**
  * Loaded before the helper's own code: a minute of its monotonic clock passes at each SIGUSR2, because it races thirty
