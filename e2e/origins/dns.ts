@@ -98,7 +98,7 @@ function httpsData({ priority, target, alpn = [], port, hints = [] }: HttpsRecor
   ]);
 }
 
-function dataOf(record: string | HttpsRecord | RawRecord): Buffer {
+function dataOf(record: Data): Buffer {
   if (typeof record === 'string') return addressBytes(record);
   return 'rdata' in record ? Buffer.from(record.rdata, 'hex') : httpsData(record);
 }
@@ -107,6 +107,17 @@ function recordOf(kind: keyof typeof TYPES, data: Buffer): Buffer {
   const ttl = Buffer.alloc(4);
   ttl.writeUInt32BE(TTL_SECONDS);
   return Buffer.concat([ASKED_NAME, u16(TYPES[kind]), u16(CLASS_IN), ttl, u16(data.length), data]);
+}
+
+type Data = string | HttpsRecord | RawRecord;
+
+const encoded = new WeakMap<readonly Data[], readonly Buffer[]>();
+
+/** Made once: thousands of them take their time. */
+function recordsOf(kind: keyof typeof TYPES, records: readonly Data[]): readonly Buffer[] {
+  const known = encoded.get(records) ?? records.map((record) => recordOf(kind, dataOf(record)));
+  encoded.set(records, known);
+  return known;
 }
 
 type Names = Readonly<Record<string, HostScript>>;
@@ -126,7 +137,7 @@ function replyTo(bytes: Buffer, names: Names, asked: string[]): Reply | null {
   const kind = ((question.type as string) === HTTPS ? 'HTTPS' : question.type) as 'A' | 'AAAA' | 'HTTPS';
   asked.push(`${kind} ${question.name}`);
   const script = names[question.name.toLowerCase()];
-  const answer: Answer<string | HttpsRecord | RawRecord> = script?.[kind] ?? [];
+  const answer: Answer<Data> = script?.[kind] ?? [];
   if (answer === 'lost') return null;
   const code = script === undefined ? NXDOMAIN : answer === 'SERVFAIL' ? SERVFAIL : 0;
   const { records, afterMs } =
@@ -136,9 +147,7 @@ function replyTo(bytes: Buffer, names: Names, asked: string[]): Reply | null {
         ? answer
         : { records: answer, afterMs: 0 };
   const answers =
-    script?.CNAME === undefined
-      ? records.map((record) => recordOf(kind, dataOf(record)))
-      : [recordOf('CNAME', nameBytes(script.CNAME))];
+    script?.CNAME === undefined ? recordsOf(kind, records) : [recordOf('CNAME', nameBytes(script.CNAME))];
   const headOf = (flags: number, count: number): Buffer => {
     const head = encode({ type: 'response', id: query.id ?? 0, flags: flags | code, questions: [question] });
     head.writeUInt16BE(count, ANSWER_COUNT_AT);

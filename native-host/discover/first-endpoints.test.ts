@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ContenderName } from '@photofinish/shared/outcome';
 import type { Endpoint } from './endpoint.ts';
-import { firstEndpoints, MOST_ENDPOINTS } from './first-endpoints.ts';
+import { areEnough, firstEndpoints, MOST_ENDPOINTS } from './first-endpoints.ts';
 
 function places(contender: ContenderName, count: number, net = '192.0.2'): Endpoint[] {
   return Array.from({ length: count }, (_, i) => ({
@@ -44,4 +44,18 @@ test('an address counts as tried if either transport goes there', () => {
   assert.deepEqual([firstEndpoints(list).endpoints.length, firstEndpoints(list).untried], [24, 1]);
   const apart = [...places('h3', 20), ...places('h2', 20, '198.51.100')];
   assert.equal(firstEndpoints(apart).untried, 16);
+});
+
+test('what follows enough of both transports changes nothing', () => {
+  const enough = [...places('h3', 12), ...places('h2', 12)];
+  assert.equal(areEnough(enough), true);
+  for (const more of [places('h3', 30, '198.51.100'), places('h2', 30, '198.51.100')])
+    assert.deepEqual(firstEndpoints([...enough, ...more]).endpoints, enough);
+  for (const few of [[], places('h3', 40), [...places('h3', 40), ...places('h2', 11)]])
+    assert.equal(areEnough(few), false);
+});
+
+test('addresses that were named and not even sorted count as untried', () => {
+  const sorted = [...places('h3', 12), ...places('h2', 12)];
+  assert.equal(firstEndpoints(sorted, [sorted, places('h2', 100, '198.51.100')]).untried, 100);
 });

@@ -6,6 +6,14 @@ import type { Endpoint } from './endpoint.ts';
 /** Endpoints of one list: HTTP/3 and TCP at six addresses of either family, more than a trial of 3 s comes to. */
 export const MOST_ENDPOINTS = 24;
 
+/** What either transport has in any case, where it has a use for it. */
+const HALF = MOST_ENDPOINTS / 2;
+
+/** Whether nothing that follows these in their list could be among the first. */
+export function areEnough(sorted: readonly Endpoint[]): boolean {
+  return CONTENDERS.every((name) => sorted.filter(({ contender }) => contender === name).length >= HALF);
+}
+
 export interface FirstEndpoints {
   readonly endpoints: readonly Endpoint[];
   /** Addresses of the list of which no endpoint is left. */
@@ -13,22 +21,27 @@ export interface FirstEndpoints {
 }
 
 /**
- * The first endpoints of a list in its order. Neither transport takes more than half of the places while the other one
+ * The first endpoints of a list in its order; `named` is all that it was made of, where that is more. Neither transport takes more than half of the places while the other one
  * has a use for them: what is not tried must not look as if it did not answer.
  */
-export function firstEndpoints(sorted: readonly Endpoint[]): FirstEndpoints {
-  if (sorted.length <= MOST_ENDPOINTS) return { endpoints: sorted, untried: 0 };
+export function firstEndpoints(
+  sorted: readonly Endpoint[],
+  named: readonly (readonly Endpoint[])[] = [sorted],
+): FirstEndpoints {
+  const endpoints = sorted.length <= MOST_ENDPOINTS ? sorted : shared(sorted);
+  const addresses = new Set(named.flatMap((group) => group.map(({ address }) => address)));
+  const kept = new Set(endpoints.map(({ address }) => address));
+  return { endpoints, untried: Math.max(0, addresses.size - kept.size) };
+}
+
+function shared(sorted: readonly Endpoint[]): Endpoint[] {
   const room = { h3: 0, h2: 0 };
   for (const { contender } of sorted) room[contender] += 1;
-  const half = MOST_ENDPOINTS / 2;
-  const [h3, h2] = CONTENDERS.map((name) => Math.min(room[name], half));
+  const [h3, h2] = CONTENDERS.map((name) => Math.min(room[name], HALF));
   room.h3 = Math.min(room.h3, MOST_ENDPOINTS - (h2 ?? 0));
   room.h2 = Math.min(room.h2, MOST_ENDPOINTS - (h3 ?? 0));
-  const endpoints = sorted.filter(({ contender }) => {
+  return sorted.filter(({ contender }) => {
     room[contender] -= 1;
     return room[contender] >= 0;
   });
-  const kept = new Set(endpoints.map(({ address }) => address));
-  const untried = new Set(sorted.map(({ address }) => address).filter((address) => !kept.has(address)));
-  return { endpoints, untried: untried.size };
 }

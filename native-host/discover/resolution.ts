@@ -164,7 +164,7 @@ export function createResolution(options: ResolutionOptions): Resolution {
   }
 
   function announce(groups: readonly Endpoint[][], final: boolean): void {
-    const { endpoints, untried: beyond } = firstEndpoints(sorted(groups));
+    const { endpoints, untried: beyond } = firstEndpoints(sorted(groups), groups);
     const news = announced === null || !sameList(announced.endpoints, endpoints);
     if (!news && (!final || announced?.final)) return;
     announced = { endpoints, final };

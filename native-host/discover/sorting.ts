@@ -11,6 +11,7 @@ import {
 } from './address-selection.ts';
 import type { AddressHistory } from './discovering.ts';
 import type { Endpoint } from './endpoint.ts';
+import { areEnough } from './first-endpoints.ts';
 import { interleave } from './interleave.ts';
 import { nat64Of } from './nat64.ts';
 
@@ -87,7 +88,7 @@ function isAlone(groups: readonly (readonly Endpoint[])[]): boolean {
 }
 
 /**
- * Sorts groups, best first, into one list without repetitions: n log n in the endpoints. Addresses without a route end
+ * Sorts groups, best first, into one list without repetitions, as far as a race goes: n log n in the endpoints. Addresses without a route end
  * their group and are not interleaved with the others, so that rule 1 of RFC 6724 still holds after interleaving.
  */
 export function createSorting(
@@ -100,7 +101,10 @@ export function createSorting(
     // One address needs no sorting, and asking the system for a source takes a socket.
     const alone = options.nat64Prefix === null && isAlone(groups);
     const locate = alone ? unsorted : located;
-    return groups.flatMap((group) => {
+    const sorted: Endpoint[] = [];
+    for (const group of groups) {
+      // What a race does not come to need not be sorted, and its sources need not be asked for.
+      if (areEnough(sorted)) break;
       const candidates: Candidate[] = [];
       for (const endpoint of group) {
         const { address, destination } = locate(endpoint.address);
@@ -115,9 +119,12 @@ export function createSorting(
       candidates.sort((a, b) => compareDestinations(a.destination, b.destination));
       const usable = candidates.findIndex(({ destination }) => !destination.usable);
       const end = usable === -1 ? candidates.length : usable;
-      return [...interleave(candidates.slice(0, end)), ...interleave(candidates.slice(end))].map(
-        ({ endpoint }) => endpoint,
-      );
-    });
+      for (const { endpoint } of [
+        ...interleave(candidates.slice(0, end)),
+        ...interleave(candidates.slice(end)),
+      ])
+        sorted.push(endpoint);
+    }
+    return sorted;
   };
 }

@@ -10,5 +10,7 @@ export const MAX_BODY_BYTES = 64 * 1024;
  * chains of certificates. QUIC's bound is the addon's own.
  */
 export const MAX_READ_BYTES = 1024 * 1024;
+/** Interim responses of one request (RFC 9110 section 15.2); more of them than hints and a reminder nobody needs. */
+export const MAX_INTERIM_RESPONSES = 64;
 /** Chromium's limit of a response's header section (`kMaxHeaderBufSize`, `kSpdyMaxHeaderListSize`). */
 export const MAX_HEADER_BYTES = 256 * 1024;

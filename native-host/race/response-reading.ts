@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/outcome';
 import { ageSeconds } from './age.ts';
 import { type Answered, misdirectedError } from './contender.ts';
-import { MAX_BODY_BYTES, MAX_HEADER_BYTES } from './request-limits.ts';
+import { MAX_BODY_BYTES, MAX_HEADER_BYTES, MAX_INTERIM_RESPONSES } from './request-limits.ts';
 
 export interface ExchangeOptions {
   readonly socket: TLSSocket;
@@ -54,6 +54,11 @@ export const TOO_LARGE: AttemptError = {
   message: `the header section of the response is larger than the ${MAX_HEADER_BYTES / 1024} KiB that are read`,
 };
 
+const TOO_MANY_INTERIM: AttemptError = {
+  code: 'response-too-large',
+  message: `more than the ${MAX_INTERIM_RESPONSES} interim responses that are read came before the final one`,
+};
+
 function fieldValue(fields: Fields, name: string): string | null {
   const value = fields[name];
   if (value === undefined) return null;
@@ -86,6 +91,7 @@ export function readResponse(
   let altSvc: Pick<Answered, 'altSvc' | 'altSvcSource' | 'ageSeconds'> = { altSvc: null, ageSeconds: 0 };
   let answered: { readonly status: number; readonly firstByteMs: number } | null = null;
   let bodyBytes = 0;
+  let interim = 0;
   let settled = false;
   const timer = setTimeout(() => end(responseTimeout(timeoutMs)), timeoutMs);
 
@@ -113,6 +119,10 @@ export function readResponse(
       altSvc = { altSvc: value, altSvcSource: 'frame', ageSeconds: 0 };
     },
     head(status, fields) {
+      // Each costs a turn of its own, and the event loop with it, though it be of a few bytes.
+      if (settled) return;
+      if (status < 200) interim += 1;
+      if (interim > MAX_INTERIM_RESPONSES) return end(TOO_MANY_INTERIM);
       if (status === STATUS_MISDIRECTED) return end(misdirectedError(fieldValue(fields, 'alt-svc')));
       if (headerBytes(fields) > MAX_HEADER_BYTES) return end(TOO_LARGE);
       const value = fieldValue(fields, 'alt-svc');
