@@ -74,10 +74,10 @@ function parameter(key: keyof typeof KEYS, value: Buffer): Buffer {
 }
 
 function addressBytes(address: string): Buffer {
+  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
   // The package writes an address as it stands in a record of its own.
-  const type = isIPv4(address) ? 'A' : 'AAAA';
-  const message = encode({ type: 'response', answers: [{ type, name: '.', data: address }] });
-  return message.subarray(-(type === 'A' ? 4 : 16));
+  const message = encode({ type: 'response', answers: [{ type: 'AAAA', name: '.', data: address }] });
+  return message.subarray(-16);
 }
 
 function nameBytes(name: string): Buffer {

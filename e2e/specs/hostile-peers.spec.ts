@@ -31,7 +31,7 @@ const AT_ONCE = 3;
 const MOST_RACE_MS = 6000;
 /** Four races, each of which may take 20 MiB. */
 const MOST_MIB = 80;
-const MOST_FORECAST_MS = 500;
+const MOST_FORECAST_MS = 2000;
 /** What is sent to answer a flood: acknowledgements at the most, and those of what is read. */
 const MOST_DATAGRAMS_SENT = 4100;
 /** What is read of a connection, and what stands in the kernels' buffers of both ends. */
