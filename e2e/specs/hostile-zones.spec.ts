@@ -13,7 +13,7 @@ const MOST_ATTEMPTS = 64;
 const MOST_PLACES = 24;
 /** Over what a helper holds that has raced before. Garbage that waits to be collected counts. */
 const MOST_MIB = 20;
-/** Of the slowest forecast beside a race, on a machine that is busy with other tests and with answering for the zone; `npm run bench -- hostile` has the goal. */
+/** Of the slowest forecast, on a machine that is busy with other tests and the zone; `npm run bench -- hostile` has the goal. */
 const MOST_FORECAST_MS = 2000;
 /** A trial has 3 s and its look-up too; the rest is for a busy machine. */
 const MOST_RACE_MS = 8000;
