@@ -268,7 +268,10 @@ observeNavigations({
     gestures.begun(tabId);
     foretell(tabId, frameId, url);
   },
-  committed: (document) => whenReady((started) => tabs.committed(document, started)),
+  committed(document) {
+    if (document.parentDocumentId === null && !document.prerender) gestures.committed(document.tabId);
+    whenReady((started) => tabs.committed(document, started));
+  },
   failed: (tabId, failure) =>
     void ready.then((started) => tabs.failed(tabId, failure, started)).catch(logged),
 });

@@ -63,13 +63,16 @@ const TOUCH_LATE_MS = 1000;
 /** Which tabs' pages the user touched, and which of their navigations followed from it. */
 export function createGestures(nowMs: () => number) {
   const touched = new Set<number>();
-  const begun = new Map<number, { readonly atMs: number; readonly byUser: boolean }>();
+  const begun = new Map<
+    number,
+    { readonly atMs: number; readonly byUser: boolean; readonly committed: boolean }
+  >();
   return {
     /** A page in the tab was clicked or typed into. */
     touch(tabId: number): void {
       const last = begun.get(tabId);
-      if (last !== undefined && !last.byUser && nowMs() - last.atMs < TOUCH_LATE_MS)
-        begun.set(tabId, { ...last, byUser: true });
+      const late = last !== undefined && !last.committed && nowMs() - last.atMs < TOUCH_LATE_MS;
+      if (late) begun.set(tabId, { ...last, byUser: true });
       else touched.add(tabId);
     },
     /** A tab was opened from another one. */
@@ -78,7 +81,12 @@ export function createGestures(nowMs: () => number) {
     },
     /** The tab's page is about to be left; whoever comes next is touched anew. */
     begun(tabId: number): void {
-      begun.set(tabId, { atMs: nowMs(), byUser: touched.delete(tabId) });
+      begun.set(tabId, { atMs: nowMs(), byUser: touched.delete(tabId), committed: false });
+    },
+    /** The tab shows the page that was asked for: touches are of that one now. */
+    committed(tabId: number): void {
+      const last = begun.get(tabId);
+      if (last !== undefined) begun.set(tabId, { ...last, committed: true });
     },
     /** Whether the tab's last navigation began on a page that had been touched. */
     had: (tabId: number): boolean => begun.get(tabId)?.byUser === true,
