@@ -6,6 +6,7 @@ import type { Session } from '../../browsers/session.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { violations } from '../axe.ts';
 import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
+import { expectStored } from '../stored.ts';
 
 const OPTIONS = 'options/options.html';
 
@@ -146,6 +147,7 @@ test('an export brings records and options back after everything is forgotten', 
   const options = await session.openPage(OPTIONS);
   await options.find('#retention').fill('30');
   await options.press('Tab');
+  await expectStored(options, { retentionDays: 30 });
   const { file, name } = await options.download(() => options.find('#export').click());
   expect(name).toMatch(/^photofinish-data-\d{4}-\d\d-\d\d\.json$/);
   const data = await readFile(file, 'utf8');
@@ -155,6 +157,7 @@ test('an export brings records and options back after everything is forgotten', 
   await expect(options.part('wipe-result')).toSay(/deleted/);
   await options.find('#retention').fill('60');
   await options.press('Tab');
+  await expectStored(options, { retentionDays: 60 });
   await popup.tab.bringToFront();
   expect(await sitesOf()).toEqual([]);
 
