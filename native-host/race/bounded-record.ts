@@ -56,7 +56,7 @@ function boundedService(record: ServiceRecord): ServiceRecord {
 }
 
 /** Of the addresses each name keeps its first, of the records those that come first by priority (RFC 9460 section 2.4.1). */
-function boundedNames({ addresses, services, lookups }: Names): Names {
+function boundedNames({ addresses, services, lookups, ...counted }: Names): Names {
   const hosts = new Set<string>();
   const isFirst = ({ host }: Names['addresses'][number]): boolean => {
     const first = !hosts.has(host);
@@ -65,6 +65,7 @@ function boundedNames({ addresses, services, lookups }: Names): Names {
   };
   const best = new Set(services.toSorted((a, b) => a.priority - b.priority).slice(0, MAX_SERVICES));
   return {
+    ...counted,
     addresses: kept(addresses, MAX_ADDRESSES, isFirst).map((address) => ({
       ...address,
       host: cut(address.host, MAX_DNS_NAME_CHARS),

@@ -222,7 +222,7 @@ impl ProbeSocket {
     /// Takes our own connection ID from a first flight, in which it is the source's.
     fn note_own_id(&self, datagram: &[u8]) {
         if self.own_id.get().is_some()
-            || !datagram.first().is_some_and(|byte| byte & LONG_HEADER != 0)
+            || datagram.first().is_none_or(|byte| byte & LONG_HEADER == 0)
         {
             return;
         }
