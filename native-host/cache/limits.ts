@@ -1,6 +1,5 @@
 // How large the host cache may grow, and who gives way. Time alone would let one page fill a disk with names of its own:
 // beyond the bounds the records of the site that added the most go first, its oldest before its newest.
-import { dayOf, MAX_NEW_ORIGINS_A_DAY, mayAddOrigin } from '@photofinish/shared/flood';
 import type { Origin } from '@photofinish/shared/origin';
 import { forgetOrigin, isUsed } from './rows.ts';
 import type { Statements } from './statements.ts';
@@ -20,7 +19,8 @@ export const LIMITS: CacheLimits = {
   rows: 3_000_000,
   bytes: 1024 * 1024 * 1024,
   folded: 500_000,
-  newOrigins: MAX_NEW_ORIGINS_A_DAY,
+  // Far more than any real site names in a day; the busiest of news pages come to some hundreds.
+  newOrigins: 2000,
 };
 
 /** Rows deleted by one write beyond the bounds, so that none of them takes long and each gains on what a batch adds. */
@@ -29,6 +29,13 @@ const TRIM_ROWS = 2000;
 const FLOOD_ORIGINS = 1000;
 /** Whom a flood is of is remembered for so long. */
 const FLOOD_DAYS = 30;
+
+const DAY_MS = 24 * 3_600_000;
+
+/** The day, counted from the epoch in UTC, in which an instant lies. */
+function dayOf(epochMs: number): number {
+  return Math.floor(epochMs / DAY_MS);
+}
 
 function counted(s: Statements, name: string): number {
   return Number(s.counter.get(name)?.value ?? 0);
@@ -43,7 +50,7 @@ export function admitOrigin(
 ): boolean {
   const day = dayOf(nowMs);
   const added = Number(s.newcomers.get(site, day)?.origins ?? 0);
-  if (!mayAddOrigin(added, newOrigins)) {
+  if (added >= newOrigins) {
     s.count.run('refused', 1);
     return false;
   }

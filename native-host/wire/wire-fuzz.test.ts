@@ -1,14 +1,16 @@
 // What arrives on the helper's standard input, as bytes and as messages, from whoever writes there.
+
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { inputs, mutatedBytes, mutatedJson } from '@photofinish/shared/hostile.fixture';
+import { REQUESTS } from '@photofinish/shared/requests.fixture';
 import { type Reply, replySchema, WIRE_PROTOCOL } from '@photofinish/shared/wire';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { observation } from '../cache/samples.ts';
+
 import { openHostCache } from '../cache/store.ts';
 import { watchNetwork } from '../network/watch.ts';
 import { virtualTime } from '../race/virtual-time.ts';
@@ -97,23 +99,6 @@ function open(t: TestContext) {
   };
   return { greeted, replies };
 }
-
-const REQUESTS = [
-  { type: 'hello', id: 1, protocol: WIRE_PROTOCOL, program: 'x/1' },
-  {
-    type: 'forecast',
-    id: 2,
-    browser: 'chromium',
-    site: 'a.test',
-    origins: ['https://a.test', 'https://b.test:1'],
-  },
-  { type: 'race', id: 3, origin: 'https://a.test', mode: 'compare', reason: 'click', startDelayMs: 10 },
-  { type: 'observed', id: 4, browser: 'firefox', observations: [observation({ altSvc: 'h3=":443"' })] },
-  { type: 'cancel', id: 5, target: 3 },
-  { type: 'stats', id: 6 },
-  { type: 'networks', id: 7 },
-  { type: 'name-network', id: 8, network: 'net-1d44ea1a8671e8f3', name: 'Home' },
-];
 
 test('whatever message comes, the session answers it at most once, with a valid reply', async (t) => {
   const { greeted, replies } = open(t);
