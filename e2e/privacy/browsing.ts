@@ -1,9 +1,11 @@
 // A browsing run, step by step, and when each step began. It is a process of its own, so that browser, extension, helper
 // and servers are in one network namespace; `browse` starts it there, and it prints what `Browsed` says.
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import * as v from 'valibot';
 import { installHelper, openSession, type Session } from '../browsers/session.ts';
-import { type Tab, until } from '../browsers/tab.ts';
+import { storedSettings } from '../browsers/stored-settings.ts';
+import { until } from '../browsers/tab.ts';
 import type { Namespace } from '../network/namespace.ts';
 import { type RunningOrigins, type SeenRequest, startOrigins } from '../origins/start.ts';
 import type { BrowserKind } from '../run/find-browser.mjs';
@@ -48,14 +50,7 @@ async function insist(what: string, look: () => Promise<boolean> | boolean): Pro
   if ((await until(async () => look(), PATIENCE_MS)) === null) throw new Error(`in vain: ${what}`);
 }
 
-const quiet = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, QUIET_MS));
-
-function stored(options: Tab, key: string): Promise<unknown> {
-  return options.evaluate(async (name) => {
-    const { settings } = await chrome.storage.local.get('settings');
-    return (settings as { settings?: Record<string, unknown> } | undefined)?.settings?.[name];
-  }, key);
-}
+const quiet = (): Promise<void> => pause(QUIET_MS);
 
 interface Browsing {
   readonly session: Session;
@@ -103,7 +98,10 @@ const ACTIONS: Readonly<Record<Step, (browsing: Browsing) => Promise<void>>> = {
   async choice({ session }) {
     const options = await session.openPage('options/options.html');
     await options.find('input[value=first-visit]').click();
-    await insist('races at first visits', async () => (await stored(options, 'raceWhen')) === 'first-visit');
+    await insist(
+      'races at first visits',
+      async () => (await storedSettings(options)).raceWhen === 'first-visit',
+    );
   },
   async 'first-visit'({ session, url, served }) {
     const tab = await session.newTab();

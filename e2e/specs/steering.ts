@@ -1,9 +1,10 @@
 // What the specs on steering share: the switch in the options, a popup after a race, a visit's protocol.
 import type { Popup } from '../browsers/popup.ts';
 import type { Session } from '../browsers/session.ts';
+import { storedSettings } from '../browsers/stored-settings.ts';
 import { navigationProtocol, type Tab } from '../browsers/tab.ts';
 import { expect } from './fixtures.ts';
-import { expectStored, storedSettings } from './stored.ts';
+import { expectStored } from './stored.ts';
 
 /**
  * Visits within which a steered browser that heard the header must use HTTP/3: where TCP is quicker once more Firefox

@@ -1,5 +1,6 @@
 // Every kind of request, over several visits, as the report counts it against what its server logged: no answer is counted
 // under a protocol that it did not come over, and what is not exact is what docs/counts.md says it is.
+
 import type { Report } from '@photofinish/shared/report';
 import type { Popup } from '../../browsers/popup.ts';
 import type { Tab } from '../../browsers/tab.ts';
@@ -17,6 +18,7 @@ import {
 } from '../counted/table.ts';
 import { COUNTED } from '../counts.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
+import { storedRecords } from '../ledger-records.ts';
 
 /** The first is over HTTP/2; later ones are over HTTP/3 and find stored answers. */
 const VISITS = 4;
@@ -76,23 +78,9 @@ function reportedOf({ sites }: Report, name: string): Counts {
 }
 
 /** Why answers of that host have no protocol, by the ledger's own records. */
-function reasonsByHost({ tab }: Popup): Promise<Record<string, string | null>> {
-  return tab.evaluate(async () => {
-    const [database] = await indexedDB.databases();
-    const records = await new Promise<{ origin: string; reason: string | null }[]>((resolve, reject) => {
-      const opening = indexedDB.open(database?.name ?? '');
-      opening.onerror = () => reject(opening.error);
-      opening.onsuccess = () => {
-        const asked = opening.result.transaction('records').objectStore('records').getAll();
-        asked.onsuccess = () => {
-          opening.result.close();
-          resolve(asked.result);
-        };
-        asked.onerror = () => reject(asked.error);
-      };
-    });
-    return Object.fromEntries(records.map(({ origin, reason }) => [new URL(origin).hostname, reason]));
-  });
+async function reasonsByHost({ tab }: Popup): Promise<Record<string, string | null>> {
+  const records = await storedRecords(tab);
+  return Object.fromEntries(records.map(({ origin, reason }) => [new URL(origin).hostname, reason]));
 }
 
 /** What the popup exports now, and what the servers logged by then. */

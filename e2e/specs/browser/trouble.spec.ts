@@ -10,6 +10,7 @@ import { HOST_NAME } from '@photofinish/shared/wire';
 import { hostDirectory, installHelper } from '../../browsers/session.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
+import { storedRecords } from '../ledger-records.ts';
 
 const OLD_HOST = fileURLToPath(new URL('../../helper/old-host.mjs', import.meta.url));
 
@@ -94,25 +95,10 @@ test('a helper of another age is named as such', async ({ local, open }) => {
   await expect(popup.part('page-protocol')).toSay('HTTP/2');
 });
 
-/** Requests of an origin in the ledger, whatever their protocol, as a page of the extension reads it. */
-function recordedRequests(page: Tab, origin: string): Promise<number> {
-  return page.evaluate(async (of) => {
-    const database = await new Promise<IDBDatabase>((resolve, reject) => {
-      const opening = indexedDB.open('photofinish');
-      opening.onsuccess = () => resolve(opening.result);
-      opening.onerror = () => reject(opening.error);
-    });
-    const records = await new Promise<{ origin: string; counts: Record<string, number> }[]>(
-      (resolve, reject) => {
-        const asked = database.transaction('records').objectStore('records').getAll();
-        asked.onsuccess = () => resolve(asked.result);
-        asked.onerror = () => reject(asked.error);
-      },
-    );
-    database.close();
-    const own = records.filter((record) => record.origin === of);
-    return own.flatMap(({ counts }) => Object.values(counts)).reduce((sum, count) => sum + count, 0);
-  }, origin);
+/** Requests of an origin in the ledger, whatever their protocol. */
+async function recordedRequests(page: Tab, origin: string): Promise<number> {
+  const own = (await storedRecords(page)).filter((record) => record.origin === origin);
+  return own.flatMap(({ counts }) => Object.values(counts)).reduce((sum, count) => sum + count, 0);
 }
 
 test('the background is ended again and again, and every request is counted once', async ({
