@@ -27,7 +27,7 @@ export async function loadUnasked(area: Pick<UnaskedArea, 'get'>): Promise<Unask
 }
 
 /** Whether one more may be raced, and what is known then. Pure. */
-export function withUnasked(
+function withUnasked(
   known: Unasked,
   { tabId, site, atMs }: { readonly tabId: number; readonly site: string; readonly atMs: number },
 ): { readonly raced: boolean; readonly known: Unasked } {
