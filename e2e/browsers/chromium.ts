@@ -1,6 +1,6 @@
 // Starts a real Chromium with the extension loaded and the test origins trusted, yet with its own
 // unforced way to HTTP/3: it has to learn Alt-Svc as it does anywhere else.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Request, type Worker } from '@playwright/test';
 import { findBrowser } from '../run/find-browser.mjs';
@@ -84,9 +84,18 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
     allowPrivateWindows: () => allowIncognito(context, extensionId),
     closed: new Promise((resolve) => context.once('close', () => resolve())),
     close,
+    kill: () => kill(context, userDataDir),
     // It ends in a moment anyway.
     abandon: close,
   };
+}
+
+/** A profile in use is locked by a link that names the process: `machine-1234`. */
+async function kill(context: BrowserContext, userDataDir: string): Promise<void> {
+  const lock = await readlink(join(userDataDir, 'SingletonLock'));
+  const closed = new Promise((resolve) => context.once('close', resolve));
+  process.kill(Number(lock.slice(lock.lastIndexOf('-') + 1)), 'SIGKILL');
+  await closed;
 }
 
 /** Commands for the browser as a whole that Playwright has no types of. */

@@ -104,7 +104,7 @@ async function packExtension(profile: string, extensionDir: string): Promise<str
 }
 
 /** Without the second or so in which it stores what it knows. */
-async function abandon(browser: Browser): Promise<void> {
+async function kill(browser: Browser): Promise<void> {
   const child = browser.process();
   if (child === null || child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
@@ -169,7 +169,8 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
       allowPrivateWindows: () => privileged.allowPrivateWindows(addOn),
       closed: new Promise((resolve) => browser.once('disconnected', () => resolve())),
       close: () => browser.close(),
-      abandon: () => abandon(browser),
+      kill: () => kill(browser),
+      abandon: () => kill(browser),
     };
   } catch (error) {
     await browser.close();

@@ -53,6 +53,7 @@ export async function keepBrowser(options: LaunchOptions): Promise<KeptBrowser> 
       await installer.install();
       const session = sessionWith(files, () => running, {
         restart: refuse('a restart'),
+        crash: refuse('a crash'),
         allowPrivateWindows: refuse('a private window'),
         close: refuse('an end of the browser'),
         abandon: refuse('an end of the browser'),

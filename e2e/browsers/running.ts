@@ -51,6 +51,8 @@ export interface RunningBrowser {
   /** Resolves when the browser has gone, whoever ended it. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
+  /** Ends the browser in the middle of whatever it does, as a crash does. */
+  kill(): Promise<void>;
   /** Ends the browser where nobody looks any more at what it would store at its end. */
   abandon(): Promise<void>;
 }

@@ -62,7 +62,7 @@ export interface SessionFiles {
   readonly cache: string;
 }
 
-export interface Session extends Omit<RunningBrowser, 'closed' | 'installer'> {
+export interface Session extends Omit<RunningBrowser, 'closed' | 'installer' | 'kill'> {
   readonly kind: BrowserKind;
   readonly files: SessionFiles;
   /** Opens a page of the extension in a tab of its own: `dashboard/dashboard.html`. */
@@ -71,6 +71,8 @@ export interface Session extends Omit<RunningBrowser, 'closed' | 'installer'> {
   openPopup(tab: Tab | null): Promise<Popup>;
   /** Closes the browser and opens it again with the same profile. Its tabs are gone. */
   restart(): Promise<void>;
+  /** Kills the browser and opens it again with the same profile. */
+  crash(): Promise<void>;
   /** Resolves when the browser that runs now has gone, whoever ended it. */
   closed(): Promise<void>;
 }
@@ -188,6 +190,10 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       await running.close();
       running = await launch(options, files);
     },
+    async crash() {
+      await running.kill();
+      running = await launch(options, files);
+    },
     allowPrivateWindows: () => running.allowPrivateWindows(),
     close: () => running.close(),
     abandon: () => running.abandon(),
@@ -200,7 +206,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 export function sessionWith(
   files: SessionFiles,
   running: () => RunningBrowser,
-  ends: Pick<Session, 'restart' | 'allowPrivateWindows' | 'close' | 'abandon'>,
+  ends: Pick<Session, 'restart' | 'crash' | 'allowPrivateWindows' | 'close' | 'abandon'>,
 ): Session {
   const openPage = async (page: string): Promise<Tab> => {
     const tab = await running().newTab();

@@ -1,0 +1,117 @@
+// The browser killed in the middle of what it records, and a disk that is full: what the ledger had is there afterwards,
+// nothing is counted twice, and recording goes on. `PHOTOFINISH_BROWSER_KILLS` says how often it is killed.
+import { execFile } from 'node:child_process';
+import { mkdir, open as openFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
+import type { Tab } from '../../browsers/tab.ts';
+import { ORIGIN_KINDS } from '../../origins/start.ts';
+import { expect } from '../fixtures.ts';
+import { storedRecords } from '../ledger-records.ts';
+import { servedTest } from '../served.ts';
+
+const run = promisify(execFile);
+const { both, h2only } = ORIGIN_KINDS;
+const test = servedTest({ both, h2only });
+
+const KILLS = Number(process.env.PHOTOFINISH_BROWSER_KILLS ?? 3);
+const KILL_MS = 20_000;
+/** More than a browser's profile takes, and soon filled. */
+const DISK_BYTES = 400 * 1024 * 1024;
+
+/** Requests by origin, as the ledger has them. */
+async function recorded(page: Tab): Promise<Map<string, number>> {
+  const sums = new Map<string, number>();
+  for (const { origin, counts } of await storedRecords(page))
+    sums.set(origin, (sums.get(origin) ?? 0) + Object.values(counts).reduce((sum, count) => sum + count, 0));
+  return sums;
+}
+
+test('the browser is killed at moments of chance while pages load, and the ledger loses nothing that it had', async ({
+  open,
+  served,
+}) => {
+  test.setTimeout(120_000 + KILLS * KILL_MS);
+  const random = seededRandom(7);
+  const session = await open({ own: true, local: served });
+  const { origins, seen } = served;
+  const page = `${origins.h2only.origin}/page?resources=60&from=${origins.both.origin},${origins.h2only.origin}`;
+  const servedBy = (origin: string) => seen.filter((request) => request.origin === origin).length;
+  let before = new Map<string, number>();
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const reader = await session.openPage('options/options.html');
+    const tab = await session.newTab();
+    const load = tab.goto(page).catch(() => null);
+    await pause(random() * 1500);
+    before = await recorded(reader);
+    await Promise.all([load, session.crash()]);
+    const after = await recorded(await session.openPage('options/options.html'));
+    for (const [origin, count] of before)
+      expect(after.get(origin), `${origin} after kill ${kill + 1}`).toBeGreaterThanOrEqual(count);
+    for (const [origin, count] of after)
+      expect(count, `${origin} after kill ${kill + 1}`).toBeLessThanOrEqual(servedBy(origin));
+  }
+  const reader = await session.openPage('options/options.html');
+  before = await recorded(reader);
+  const tab = await session.newTab();
+  const seenBefore = servedBy(origins.both.origin);
+  await tab.goto(page);
+  await expect(tab.find('#summary[data-done]')).toBeSeen();
+  const added = servedBy(origins.both.origin) - seenBefore;
+  const expected = (before.get(origins.both.origin) ?? 0) + added;
+  await expect.poll(async () => (await recorded(reader)).get(origins.both.origin)).toBe(expected);
+});
+
+test('while the disk is full the popup says so, and what was recorded is there when it is not', async ({
+  dir,
+  open,
+  served,
+}) => {
+  const skipped =
+    process.platform === 'linux' && process.getuid?.() === 0 ? null : 'needs root, to mount a small disk';
+  test.skip(skipped !== null, skipped ?? '');
+  const disk = join(dir, 'disk');
+  await mkdir(disk);
+  await run('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', disk]);
+  try {
+    const session = await open({ own: true, dir: disk, local: served });
+    const { origins } = served;
+    const tab = await session.newTab();
+    await tab.goto(`${origins.h2only.origin}/`);
+    const popup = await session.openPopup(tab);
+    await expect.poll(async () => (await recorded(popup.tab)).get(origins.h2only.origin)).toBe(1);
+
+    const filler = join(disk, 'filler');
+    await fill(filler);
+    await tab.goto(`${origins.h2only.origin}/page?resources=300&from=${origins.both.origin}`);
+    await expect(tab.find('#summary[data-done]')).toBeSeen();
+    await expect(popup.part('trouble')).toSay(/nothing is being recorded.*free up some space/);
+    await rm(filler);
+    // Of what came while nothing could be stored the newest may still be waiting.
+    await tab.goto(`${origins.h2only.origin}/`);
+    const requests = async () => (await recorded(popup.tab)).get(origins.h2only.origin);
+    await expect.poll(requests).toBeGreaterThanOrEqual(2);
+    await expect(popup.part('trouble')).not.toBeSeen();
+    await session.close();
+  } finally {
+    await run('umount', ['--lazy', disk]);
+  }
+});
+
+/** Leaves no room on the disk that the file is on. */
+async function fill(file: string): Promise<void> {
+  const handle = await openFile(file, 'w');
+  const block = Buffer.alloc(1024 * 1024);
+  let bytes = block.length;
+  while (bytes >= 1) {
+    try {
+      const { bytesWritten } = await handle.write(block, 0, bytes);
+      if (bytesWritten < bytes) throw new Error('full');
+    } catch {
+      bytes = Math.floor(bytes / 2);
+    }
+  }
+  await handle.close();
+}
