@@ -6,6 +6,13 @@ import { troubleWords } from './trouble.ts';
 test('a failing storage is named with what to do about it', () => {
   assert.match(troubleWords(new DOMException('', 'VersionError')), /\(VersionError\).*update the extension/);
   assert.match(troubleWords(new DOMException('', 'QuotaExceededError')), /free up some space/);
-  assert.match(troubleWords(new DOMException('', 'UnknownError')), /Restart the browser/);
+  assert.match(
+    troubleWords(new DOMException('', 'UnknownError')),
+    /may be full: free up some space.*restart/,
+  );
+  assert.match(
+    troubleWords(new DOMException('', 'InvalidStateError')),
+    /Restart the browser.*what it recorded goes/,
+  );
   assert.match(troubleWords('text'), /nothing is being recorded/);
 });

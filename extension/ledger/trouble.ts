@@ -4,6 +4,8 @@ import { say, type WordKey } from '../words.ts';
 const REMEDIES: Record<string, WordKey> = {
   VersionError: 'popupStorageNewer',
   QuotaExceededError: 'popupStorageFull',
+  // What Chromium says of a full disk, and of one that it cannot read.
+  UnknownError: 'popupStorageMaybeFull',
 };
 
 /** What failed and what to do, for any error that the ledger rejects with. */
