@@ -10,7 +10,7 @@ export const RACE_TIMES = ['never', 'click', 'first-visit'] as const;
 export const VISIT_MODES = ['race', 'v3', 'alt-svc', 'naive'] as const;
 export const MAX_RETENTION_DAYS = 400;
 
-export const settingsSchema = v.object({
+const settingsSchema = v.object({
   raceWhen: v.picklist(RACE_TIMES),
   /** Mode of races that visits start. */
   raceMode: v.picklist(VISIT_MODES),

@@ -108,7 +108,7 @@ export function defaultConfigPath(env: Environment = process.env): string {
 }
 
 /** Where the host cache lives when the settings name no other place. */
-export function defaultCachePath(env: Environment = process.env): string {
+function defaultCachePath(env: Environment = process.env): string {
   return join(xdg(env.XDG_STATE_HOME, '.local/state'), 'photofinish', 'cache.db');
 }
 

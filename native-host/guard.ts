@@ -124,7 +124,7 @@ export function classifyAddress(address: string, nat64Prefix: string | null = nu
   return kind !== 'public' || known || NAT64_RANGES.check(bare, 'ipv6') ? kind : own;
 }
 
-export type GuardResult =
+type GuardResult =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly address: string; readonly kind: AddressClass; readonly message: string };
 

@@ -6,7 +6,7 @@ import { getCACertificates } from 'node:tls';
 import { loadQuicAddon, type TrustStore } from './quic/addon.ts';
 
 /** PEM texts; an element of `extra` may hold several certificates. */
-export interface Roots {
+interface Roots {
   /** Publicly known roots, as bundled with the runtime (Mozilla's list). */
   readonly bundled: readonly string[];
   /** Those of the system and of the user's CA files. */

@@ -18,7 +18,7 @@ import {
 import { settleIn } from './welcome.ts';
 
 /** One installation: settings and host cache are made in `dir`; origins are among those that the browser trusts. */
-export type GuestOptions = Pick<SessionOptions, 'dir' | 'local' | 'helper' | 'consent'>;
+type GuestOptions = Pick<SessionOptions, 'dir' | 'local' | 'helper' | 'consent'>;
 
 export interface KeptBrowser {
   /** As `openSession` does, but for the launch. The session can neither restart the browser nor change what it allows. */

@@ -21,7 +21,7 @@ export interface Look {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-export interface Size {
+interface Size {
   readonly width: number;
   readonly height: number;
 }
@@ -73,7 +73,7 @@ export interface Driver {
 }
 
 /** Keys by the names of UI Events. */
-export type Key =
+type Key =
   | 'Tab'
   | 'Enter'
   | 'Escape'

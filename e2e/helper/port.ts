@@ -17,7 +17,7 @@ export interface HostPort {
 }
 
 /** A message as it stands on the wire: 32-bit length in the machine's order, then JSON. */
-export function frame(message: unknown): Buffer {
+function frame(message: unknown): Buffer {
   const json = Buffer.from(JSON.stringify(message));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32LE(json.length);

@@ -33,7 +33,7 @@ export interface RunOptions {
 }
 
 /** Packets that have left for others since it was put up, those that were then lost or refused included. */
-export interface Counter {
+interface Counter {
   read(): Promise<number>;
 }
 

@@ -25,7 +25,7 @@ export type LinkKind =
   | { readonly kind: 'shaped'; readonly shape?: Shape };
 
 /** What carries the packets. */
-export type LinkBackend = 'veth' | 'tun' | 'netem';
+type LinkBackend = 'veth' | 'tun' | 'netem';
 
 export interface NetworkOptions<Name extends string> {
   /** Small letters and digits; one peer, `server`, unless said. At most 255. */

@@ -16,7 +16,7 @@ export type Loss =
     };
 
 /** Packets of one transport, delayed further in a queue of their own. Those changed over while under way may reorder. */
-export interface Apart {
+interface Apart {
   readonly transport: 'udp' | 'tcp';
   /** Both unless said. */
   readonly family?: 4 | 6;

@@ -19,7 +19,7 @@ const PREPARE = `
   exec "$@"`;
 
 /** The same command as root of a user namespace. It has a loopback device and no other network. */
-export function inUserNamespace({ file, args }: Invocation): Invocation {
+function inUserNamespace({ file, args }: Invocation): Invocation {
   return { file: 'unshare', args: [...OWN, 'sh', '-ec', PREPARE, 'sh', file, ...args] };
 }
 

@@ -9,7 +9,7 @@ import type { Certificate } from './start.ts';
 
 const SCRIPT = fileURLToPath(new URL('aioquic/peers.py', import.meta.url));
 
-export interface AioquicPeer extends Certificate {
+interface AioquicPeer extends Certificate {
   /** One that `handshakes.py`, `answers.py` or `hostile.py` names. */
   readonly behaviour: string;
 }

@@ -15,14 +15,14 @@ export interface HttpsRecord {
 }
 
 /** Records at once, records that are late, no answer at all, or a server that fails. */
-export type Answer<Data> =
+type Answer<Data> =
   | readonly Data[]
   | { readonly records: readonly Data[]; readonly afterMs: number }
   | 'lost'
   | 'SERVFAIL';
 
 /** An HTTPS record as its octets, in hexadecimal. */
-export interface RawRecord {
+interface RawRecord {
   readonly rdata: string;
 }
 

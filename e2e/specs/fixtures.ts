@@ -41,11 +41,11 @@ export interface CliResult {
 }
 
 /** Certificates for every host; their origins come and go. */
-export type Authority = Pick<Local, 'caPath' | 'certificates' | 'spki'> & {
+type Authority = Pick<Local, 'caPath' | 'certificates' | 'spki'> & {
   readonly origins: Readonly<Record<string, { readonly host: string }>>;
 };
 
-export interface OpenOptions extends Partial<SessionOptions> {
+interface OpenOptions extends Partial<SessionOptions> {
   /** A browser of the test's own with a fresh profile, which it may restart or change. */
   readonly own?: boolean;
 }

@@ -5,13 +5,6 @@ import { escapeMarkup } from '@photofinish/shared/markup';
 import { INK, MUTED, PAPER, px } from '@photofinish/shared/paint';
 
 export const FONT_PX = 11;
-/** Average advance of a figure or letter in the fonts we can expect, as a share of the font size. */
-const ADVANCE = 0.6;
-
-/** The room that a text takes, in pixels; an estimate on the safe side. */
-export function textWidthPx(content: string): number {
-  return content.length * FONT_PX * ADVANCE;
-}
 
 /** A text at a place; `attributes` are our own. */
 export function text(x: number, y: number, content: string, attributes = ''): string {
@@ -24,7 +17,7 @@ export function haloText(x: number, y: number, content: string, anchor: 'start' 
 }
 
 /** How an area is filled: each kind differs in lightness or texture, so that it is told apart on grey paper too. */
-export const BANDS = ['h3', 'older', 'hidden', 'plain'] as const;
+const BANDS = ['h3', 'older', 'hidden', 'plain'] as const;
 export type Band = (typeof BANDS)[number];
 
 const HATCH_PX = 5;

@@ -146,7 +146,7 @@ function panelSvg(chart: ShareChart, place: Place): string {
 }
 
 /** A count short enough for an axis: four figures as they are, more in thousands and millions. */
-export function compactNumber(value: number): string {
+function compactNumber(value: number): string {
   if (value < 10_000) return sayNumber(value);
   return value < 1e6
     ? `${sayNumber(Number((value / 1e3).toPrecision(3)))}k`

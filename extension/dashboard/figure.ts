@@ -9,7 +9,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-export interface LegendEntry {
+interface LegendEntry {
   /** SVG of our own drawing. */
   readonly swatch: string;
   readonly words: string;

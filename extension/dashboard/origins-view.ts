@@ -29,7 +29,7 @@ const OF_SITE: Partial<State> = {
   direction: 'descending',
 };
 
-export interface OriginsModel {
+interface OriginsModel {
   readonly columns: Columns;
   /** Another number whenever the columns changed. */
   readonly revision: number;

@@ -29,7 +29,7 @@ const BASIS_WORDS: Record<Basis, { readonly headline: WordKey; readonly perDay: 
 };
 
 /** A chart by day as a figure; the readout stands at the newest day that has something. */
-export function dayDrawing(
+function dayDrawing(
   chart: Omit<ShareChart, 'widthPx'>,
   more: Pick<Drawing, 'readout' | 'legend' | 'table' | 'nothing'>,
 ): Drawing {

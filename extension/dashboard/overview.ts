@@ -20,7 +20,7 @@ export interface Ratio {
   readonly of: number;
 }
 
-export interface DayOverview {
+interface DayOverview {
   readonly adoption: Readonly<Record<Basis, Adoption>>;
   /** Forecast look-ups that found a fresh entry. */
   readonly hitRatio: Ratio;

@@ -36,7 +36,7 @@ const STOPS = 100;
 /** The list of origins to choose from stays one that can be read. */
 const MOST_ORIGINS = 200;
 
-export interface RacesModel {
+interface RacesModel {
   readonly races: readonly RaceSummary[];
   readonly complete: boolean;
   readonly state: State;

@@ -10,7 +10,7 @@ import { ORIGIN_KEYS, SITE_KEYS } from './table.ts';
 export const PERIODS = [7, 30, 90, 400] as const;
 export const BASES = ['request', 'origin', 'navigation'] as const;
 export type Basis = (typeof BASES)[number];
-export const MAX_PERIOD_DAYS = 400;
+const MAX_PERIOD_DAYS = 400;
 
 const day = v.pipe(v.string(), v.isoDate());
 const text = v.pipe(v.string(), v.maxLength(300));

@@ -26,7 +26,7 @@ const BRANDS = [
 ] as const;
 
 /** The installer's name for this browser; null for one it has no name for. */
-export function browserName({ firefox, brands }: Surroundings): string | null {
+function browserName({ firefox, brands }: Surroundings): string | null {
   if (firefox) return 'firefox';
   const branded = BRANDS.find(([brand]) => brands.includes(brand));
   if (branded !== undefined) return branded[1];

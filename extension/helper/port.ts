@@ -36,7 +36,7 @@ type OmitId<T> = T extends unknown ? Omit<T, 'id'> : never;
 export type Question = OmitId<Exclude<Request, { type: 'hello' }>>;
 export type Answer = Exclude<Reply, { type: 'progress' | 'error' | 'chunk' }>;
 
-export interface Asked {
+interface Asked {
   readonly id: number;
   /** Rejects with a HelperError. */
   readonly reply: Promise<Answer>;

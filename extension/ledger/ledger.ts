@@ -7,7 +7,7 @@ import { mergesOn } from './merge.ts';
 export type { Batch, Score } from './batch.ts';
 export type { RowCounts } from './browsing.ts';
 export type { OutboxEntry } from './reading.ts';
-export type { Reveal, RevealBatch } from './reveal.ts';
+export type { Reveal } from './reveal.ts';
 
 function ledgerOn(database: Database) {
   return { ...keepsOn(database), ...browsesOn(database), ...mergesOn(database) };

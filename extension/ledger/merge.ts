@@ -29,7 +29,7 @@ function weight({ counts, delivered, lookups = 0, scored = 0 }: Sums & Asked): n
 }
 
 /** The row of the two that counted more, `mine` where they are equal. */
-export function fuller<Row extends Sums & Asked>(mine: Row, theirs: Row): Row {
+function fuller<Row extends Sums & Asked>(mine: Row, theirs: Row): Row {
   const more = weight(theirs) - weight(mine);
   if (more !== 0) return more > 0 ? theirs : mine;
   return theirs.counts.unknown < mine.counts.unknown ? theirs : mine;
@@ -43,7 +43,7 @@ function sumsOf({ counts, navigations, delivered, bytes }: Sums): Sums {
  * Two records of one origin on one site: the state of the newer, the sums of the fuller, the earlier beginning; `mine`
  * itself where that changes nothing.
  */
-export function mergedRecord(mine: OriginRecord, theirs: OriginRecord): OriginRecord {
+function mergedRecord(mine: OriginRecord, theirs: OriginRecord): OriginRecord {
   const newer = theirs.lastSeenMs > mine.lastSeenMs ? theirs : mine;
   const sums = fuller(mine, theirs);
   if (newer === mine && sums === mine && mine.firstSeenMs <= theirs.firstSeenMs) return mine;

@@ -26,7 +26,7 @@ export async function putDays(tx: Writing, changes: readonly DayChange[]): Promi
 }
 
 /** The newest race of an origin. */
-export async function newestRace(tx: Writing, origin: Origin): Promise<OriginRace | undefined> {
+async function newestRace(tx: Writing, origin: Origin): Promise<OriginRace | undefined> {
   return (await tx.objectStore('races').openCursor(racesOf(origin), 'prev'))?.value;
 }
 

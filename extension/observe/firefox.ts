@@ -76,12 +76,7 @@ function timingAllowedOf(details: FirefoxDetails, chains: Chains): boolean | nul
 }
 
 /** An event as an ended request. An answer out of the cache repeats the old status line, which says nothing of today. */
-export function requestOf(
-  details: FirefoxDetails,
-  hop: boolean,
-  answered: boolean,
-  chains: Chains,
-): EndedRequest {
+function requestOf(details: FirefoxDetails, hop: boolean, answered: boolean, chains: Chains): EndedRequest {
   return {
     id: details.requestId,
     tabId: details.tabId,

@@ -7,7 +7,7 @@ import { siteOfUrl } from '../site.ts';
 import type { CommittedDocument } from './navigations.ts';
 import type { EndedRequest } from './requests.ts';
 
-export type Refusal = 'private' | 'excluded';
+type Refusal = 'private' | 'excluded';
 
 /** What is known of a tab when the background starts. */
 export interface KnownTab {

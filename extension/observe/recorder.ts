@@ -13,7 +13,7 @@ import type { TimingBatch } from './timing.ts';
 import type { Recorded, Revealed, Told } from './told.ts';
 
 /** The sender of a batch, as the browser vouches for it. */
-export interface BatchSender {
+interface BatchSender {
   readonly tabId: number;
   readonly documentId: string;
   readonly url: string;

@@ -45,7 +45,7 @@ export interface EndedRequest {
   readonly incognito: boolean | null;
 }
 
-export interface Claim {
+interface Claim {
   readonly tabId: number;
   readonly documentId: string | null;
   readonly navigation: boolean;

@@ -10,7 +10,7 @@ import type { Presenter } from './presenter.ts';
 import type { SavedMap } from './saved-map.ts';
 import type { FailedNavigation, TabDocument } from './view.ts';
 
-export interface TabRooms {
+interface TabRooms {
   readonly pages: Pages;
   readonly presenter: Pick<Presenter, 'refresh'>;
   /** What failed in each tab, by its number. */

@@ -80,7 +80,7 @@ function elsewhereOf({ counts, delivered }: PageOrigin): Exclude<Delivery, 'netw
 }
 
 /** The protocol an origin shows on the page, with the reason when there is none. */
-export function shownProtocol(row: PageOrigin | undefined): {
+function shownProtocol(row: PageOrigin | undefined): {
   protocol: Protocol;
   reason: UnknownReason | null;
 } {

@@ -25,7 +25,7 @@ const COLUMNS = 6;
 const ROWS_AT_ONCE = 200;
 
 /** What a row is drawn from. */
-export interface Shown {
+interface Shown {
   readonly group: Group;
   /** What the background says of the origin. */
   readonly view: OriginView | null;
@@ -34,7 +34,7 @@ export interface Shown {
 }
 
 /** What the button in an open row says and does now. */
-export interface RaceButton {
+interface RaceButton {
   readonly state: 'racing' | 'idle';
   /** Why the last race came to nothing; empty: it did not. */
   readonly failure: RaceFailure | null;

@@ -12,7 +12,7 @@ export const MANY_ORIGINS = 12;
 /** A line that opens to two others would save only one. */
 const FOLDED_ORIGINS = 3;
 
-export interface OriginLine {
+interface OriginLine {
   readonly view: OriginView;
   /** Whether it stands beneath the line of its site. */
   readonly within: boolean;

@@ -20,7 +20,7 @@ import { verdictOfOrigin } from '../verdict.ts';
 import type { DaySums, OriginSum, SiteSum } from './sums.ts';
 
 /** Records by site and origin. */
-export type RecordsBySite = ReadonlyMap<string, ReadonlyMap<Origin, OriginRecord>>;
+type RecordsBySite = ReadonlyMap<string, ReadonlyMap<Origin, OriginRecord>>;
 
 export interface ReportInput {
   readonly sums: DaySums;

@@ -38,14 +38,14 @@ import { prepareStatements, type Statements } from './statements.ts';
 /** A network is judged by what happened on it within this time. */
 const EVIDENCE_MS = 24 * 3_600_000;
 
-export interface ForecastQuery {
+interface ForecastQuery {
   readonly network: string;
   readonly browser: Browser;
   readonly site: string;
   readonly origins: readonly Origin[];
 }
 
-export interface CacheStats {
+interface CacheStats {
   readonly store: 'sqlite' | 'memory';
   /** Why it works in memory, or why the last write failed; null when all is well. */
   readonly storeReason: string | null;
@@ -77,7 +77,7 @@ export interface NetworkRecord {
 }
 
 /** How other hosts fared over UDP on a network within the last day, each counted up to 100. */
-export interface UdpEvidence {
+interface UdpEvidence {
   /** They advertise HTTP/3, and it failed by silence or refusal of UDP while TCP worked. */
   readonly failedHosts: number;
   /** They were reached over HTTP/3, and nothing since said otherwise. */

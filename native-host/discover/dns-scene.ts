@@ -21,7 +21,7 @@ export interface HttpsScript {
 }
 
 /** Records (addresses, or HTTPS records), a code instead of them, or silence. */
-export type Reply =
+type Reply =
   | {
       readonly records: readonly (string | HttpsScript)[];
       readonly ttl?: number;

@@ -3,7 +3,7 @@
 import type { Answer, QueryKind } from './answer.ts';
 import type { ResolutionAction } from './resolution-events.ts';
 
-export interface Question {
+interface Question {
   readonly name: string;
   readonly kind: QueryKind;
   /** The last answer; a failed one never replaces a good one. */

@@ -79,7 +79,7 @@ export interface Scene extends Partial<Omit<ResolutionOptions, 'origin'>> {
   readonly untilMs?: number;
 }
 
-export interface Listed {
+interface Listed {
   readonly atMs: number;
   readonly endpoints: readonly Endpoint[];
   readonly final: boolean;
@@ -96,7 +96,7 @@ export interface Resolved {
 }
 
 /** An endpoint in words; its port is told where it is not the usual one. */
-export function words({ contender, address, port }: Endpoint): string {
+function words({ contender, address, port }: Endpoint): string {
   return `${contender} ${address}${port === 443 ? '' : ` ${port}`}`;
 }
 

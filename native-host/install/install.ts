@@ -16,7 +16,7 @@ import {
 } from './plan.ts';
 
 /** What happened for one browser. `path` is its manifest, null where none was concerned. */
-export interface BrowserResult {
+interface BrowserResult {
   readonly browser: BrowserName;
   readonly title: string;
   readonly state: 'written' | 'removed' | 'skipped' | 'failed';

@@ -37,7 +37,7 @@ const FALSIFIABLE: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /** What lateness cost an attempt at most, in milliseconds. */
-export function lostMs({ worstMs, totalMs }: Lateness): number {
+function lostMs({ worstMs, totalMs }: Lateness): number {
   return Math.min(totalMs, TURNS * worstMs);
 }
 

@@ -26,7 +26,7 @@ const OVER = new Error('the trial is over');
 export type Contenders = Readonly<Record<ContenderName, Contender>>;
 
 /** Told as it happens; `atMs` counts from the start of the trial. */
-export type TrialListener = (event: Progress['event'], contender: ContenderName, atMs: number) => void;
+type TrialListener = (event: Progress['event'], contender: ContenderName, atMs: number) => void;
 
 export interface Drive {
   readonly plan: TrialPlan;
@@ -45,7 +45,7 @@ export interface Drive {
 }
 
 /** An Alt-Svc value and how it came. */
-export interface HeardAltSvc {
+interface HeardAltSvc {
   readonly value: string;
   readonly ageSeconds: number;
   readonly source: AltSvcSource;

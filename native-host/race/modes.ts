@@ -40,7 +40,7 @@ export interface RaceRules {
 }
 
 /** Trials of other modes that take turns, one pair after the other, the order within a pair alternating. */
-export interface SeriesRules {
+interface SeriesRules {
   readonly kind: 'series';
   readonly pair: readonly [Mode, Mode];
 }

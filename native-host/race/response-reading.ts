@@ -15,7 +15,7 @@ export interface ExchangeOptions {
   readonly sinceStart: () => number;
 }
 
-export type ExchangeResult =
+type ExchangeResult =
   | { readonly ok: true; readonly answer: Answered }
   | {
       readonly ok: false;
@@ -32,7 +32,7 @@ export interface RunningExchange {
 }
 
 /** Field values by lower-case name, as Node and undici give them. */
-export type Fields = Readonly<Record<string, string | readonly string[] | number | undefined>>;
+type Fields = Readonly<Record<string, string | readonly string[] | number | undefined>>;
 
 export interface Reading extends RunningExchange {
   /** An ALTSVC frame for this origin (RFC 7838 section 4). */

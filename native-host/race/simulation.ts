@@ -37,7 +37,7 @@ export function place(contender: ContenderName, more: Partial<Endpoint> = {}): E
   return { contender, address: '127.0.0.1', port: 443, host: 'a.test', source: 'origin', ...more };
 }
 
-export interface Told {
+interface Told {
   readonly event: Progress['event'];
   readonly contender: ContenderName;
   readonly attempt: number;

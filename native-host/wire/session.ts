@@ -22,7 +22,7 @@ import { NETWORK_CHANGED, type Network } from '../network/watch.ts';
 import type { RaceBudget, RacePlace } from '../race-budget.ts';
 
 /** What a message may ask of a race; everything else about it is the helper's to decide. */
-export interface RaceOrder {
+interface RaceOrder {
   readonly origin: Origin;
   readonly mode: Mode;
   /** Null: the mode's own. */

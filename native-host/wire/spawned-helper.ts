@@ -32,7 +32,7 @@ export interface Helper {
   readonly exited: Promise<number | null>;
 }
 
-export interface HelperOptions {
+interface HelperOptions {
   /** Joined by real pipes, as in a browser; otherwise by the socket pairs that Node makes. */
   readonly pipes?: boolean;
   readonly caller?: readonly string[];

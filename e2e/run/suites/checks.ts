@@ -51,6 +51,11 @@ const AT_ONCE: readonly Check[] = [
     args: ['check', '--error-on-warnings', '--diagnostic-level=warn', '--max-diagnostics=200', '.'],
   },
   {
+    title: 'no file, export or dependency without use',
+    file: bin('knip'),
+    args: ['--no-progress', '--treat-config-hints-as-errors'],
+  },
+  {
     title: 'downloads are pinned by digest',
     file: process.execPath,
     args: ['e2e/supply/check.ts', 'locks'],
