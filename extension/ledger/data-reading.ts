@@ -107,7 +107,14 @@ function createDoor(nowMs: number) {
       const instants = INSTANTS[section](parsed.output as never);
       if (instants.some((instant) => instant !== null && isTooLate(instant, nowMs)))
         throw new DataError('future-date', `row ${rows[section]} of ${section} is later than tomorrow`);
-      return { section, row: printableDeep(parsed.output) } as Piece;
+      const row = printableDeep(parsed.output);
+      // Written out, what cannot be seen takes more characters than it was.
+      if (!v.is(SCHEMAS[section], row))
+        throw new DataError(
+          'bad-row',
+          `row ${rows[section]} of ${section} has a text that is too long once it can be read`,
+        );
+      return { section, row } as Piece;
     }
     const [issue] = parsed.issues;
     const where = v.getDotPath(issue) ?? 'row';

@@ -214,6 +214,10 @@ const REFUSED: Record<string, readonly [DataErrorCode, Changes]> = {
     'future-date',
     (d) => ({ ...d, days: [...d.days.slice(1), { ...d.days[0], day: '9999-12-31' }] }),
   ],
+  'an address of characters that cannot be seen': [
+    'bad-row',
+    (d) => ({ ...d, records: [...d.records.slice(1), { ...d.records[0], address: '\u007f'.repeat(20) }] }),
+  ],
   'more hits than look-ups': [
     'bad-row',
     (d) => ({ ...d, days: [...d.days.slice(1), { ...d.days[0], lookups: 1, hits: 2 }] }),
