@@ -4,7 +4,7 @@
 //! with 3 MiB of buffers and a change to the kernel's receive path, a fifth of a cold race.
 
 use std::io::{self, IoSliceMut};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -13,7 +13,6 @@ use std::task::{Context, Poll, ready};
 
 use quinn::udp::{RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, UdpPoller};
-use tokio::io::Interest;
 use tokio::sync::Notify;
 
 use crate::attempt::QUIC_VERSION;
@@ -85,13 +84,7 @@ impl ProbeSocket {
         clock: Clock,
         on_first_in: Option<OnFirstDatagram>,
     ) -> io::Result<Arc<Self>> {
-        let any = match remote.ip() {
-            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-            IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
-        };
-        let socket = std::net::UdpSocket::bind(SocketAddr::new(any, 0))?;
-        socket.connect(remote)?;
-        socket.set_nonblocking(true)?;
+        let socket = photofinish_udp::connect(remote)?;
         forbid_fragments(&socket, remote)?;
         Ok(Arc::new(Self {
             remote,
@@ -139,7 +132,7 @@ impl ProbeSocket {
             }
             tokio::select! {
                 () = self.troubled.notified() => {}
-                error = self.pending_error() => self.note(error),
+                error = photofinish_udp::pending_error(&self.io) => self.note(error),
             }
         }
     }
@@ -152,24 +145,6 @@ impl ProbeSocket {
     /// Resolves when the last datagram has gone out.
     pub(crate) async fn farewell(&self) {
         self.farewell_sent.notified().await;
-    }
-
-    /// The error that the kernel keeps for a connected socket, ICMP refusals above all. It raises
-    /// neither readability nor writability, hence the interest of its own.
-    async fn pending_error(&self) -> io::Error {
-        loop {
-            if let Err(error) = self.io.ready(Interest::ERROR).await {
-                return error;
-            }
-            let taken = self.io.try_io(Interest::ERROR, || {
-                self.io
-                    .take_error()?
-                    .ok_or_else(|| io::ErrorKind::WouldBlock.into())
-            });
-            if let Ok(error) = taken {
-                return error;
-            }
-        }
     }
 
     fn note(&self, error: io::Error) {
@@ -365,12 +340,12 @@ fn is_refusal(error: &io::Error) -> bool {
 /// once a path has shown to be narrow.
 fn forbid_fragments(socket: &std::net::UdpSocket, remote: SocketAddr) -> io::Result<()> {
     #[cfg(target_os = "linux")]
-    match remote.ip() {
-        IpAddr::V4(_) => rustix::net::sockopt::set_ip_mtu_discover(
+    match remote {
+        SocketAddr::V4(_) => rustix::net::sockopt::set_ip_mtu_discover(
             socket,
             rustix::net::sockopt::Ipv4PathMtuDiscovery::PROBE,
         )?,
-        IpAddr::V6(_) => rustix::net::sockopt::set_ipv6_mtu_discover(
+        SocketAddr::V6(_) => rustix::net::sockopt::set_ipv6_mtu_discover(
             socket,
             rustix::net::sockopt::Ipv6PathMtuDiscovery::PROBE,
         )?,

@@ -1,6 +1,6 @@
 //! Which of the machine's own addresses leads to another one: source selection of RFC 6724 needs it.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr};
 
 /// Any port will do: nothing is sent.
 const DISCARD_PORT: u16 = 9;
@@ -8,19 +8,14 @@ const DISCARD_PORT: u16 = 9;
 /// The source address that the system would use towards `destination`; `None`: no route leads there.
 /// Connecting a datagram socket asks the routing table and puts nothing on the wire.
 pub fn source_for(destination: IpAddr) -> Option<IpAddr> {
-    let any: IpAddr = match destination {
-        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    let socket = UdpSocket::bind(SocketAddr::new(any, 0)).ok()?;
-    socket
-        .connect(SocketAddr::new(destination, DISCARD_PORT))
-        .ok()?;
+    let socket = photofinish_udp::connect(SocketAddr::new(destination, DISCARD_PORT)).ok()?;
     Some(socket.local_addr().ok()?.ip()).filter(|source| !source.is_unspecified())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
     use super::*;
 
     #[test]

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use hickory_resolver::net::runtime::{
     DnsUdpSocket, RuntimeProvider, TokioHandle, TokioRuntimeProvider, TokioTime,
 };
-use tokio::io::{Interest, ReadBuf};
+use tokio::io::ReadBuf;
 use tokio::net::UdpSocket;
 
 use crate::disguise::{DisguisedStream, swap_types};
@@ -26,26 +26,6 @@ pub(crate) struct ConnectedRuntime(TokioRuntimeProvider);
 pub(crate) struct ConnectedSocket {
     socket: UdpSocket,
     peer: SocketAddr,
-}
-
-impl ConnectedSocket {
-    /// The error that the kernel keeps for a connected socket, ICMP refusals above all. It raises
-    /// neither readability nor writability, hence the interest of its own.
-    async fn pending_error(&self) -> io::Error {
-        loop {
-            if let Err(error) = self.socket.ready(Interest::ERROR).await {
-                return error;
-            }
-            let taken = self.socket.try_io(Interest::ERROR, || {
-                self.socket
-                    .take_error()?
-                    .ok_or_else(|| io::ErrorKind::WouldBlock.into())
-            });
-            if let Ok(error) = taken {
-                return error;
-            }
-        }
-    }
 }
 
 #[async_trait]
@@ -71,7 +51,7 @@ impl DnsUdpSocket for ConnectedSocket {
                 swap_types(&mut buf[..length]);
                 Ok((length, self.peer))
             }
-            error = self.pending_error() => Err(error),
+            error = photofinish_udp::pending_error(&self.socket) => Err(error),
         }
     }
 
