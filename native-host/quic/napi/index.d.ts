@@ -83,10 +83,6 @@ export interface AttemptOptions {
   /** The first retransmission comes after three times this. */
   initialRttMs: number
   handshakeTimeoutMs: number
-  /** An idle connection is given up after this; default 30000. */
-  idleTimeoutMs?: number
-  /** A PING is sent this often; default never. */
-  keepAliveMs?: number
 }
 
 /**

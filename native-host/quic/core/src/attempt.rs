@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use quinn::crypto::rustls::{HandshakeData, QuicClientConfig};
-use quinn::{IdleTimeout, TransportConfig, VarInt};
+use quinn::{TransportConfig, VarInt};
 
 use crate::cancel::Cancel;
 use crate::clock::{Clock, to_ms};
@@ -20,6 +20,8 @@ pub const QUIC_VERSION: u32 = 1;
 pub(crate) const ALPN_H3: &[u8] = b"h3";
 /// Unacknowledged bytes that a peer may send: a race reads little, so a small window bounds memory.
 pub(crate) const RECEIVE_WINDOW_BYTES: u32 = 256 * 1024;
+/// After so long without a packet an established connection is given up, as by Chromium (`kIdleConnectionTimeout`).
+const IDLE_TIMEOUT_MS: u32 = 30_000;
 /// Unidirectional streams a server may open: its control stream, two for QPACK, and a few of the
 /// reserved kind that must be tolerated (RFC 9114 sections 6.2 and 6.2.3).
 const SERVER_UNI_STREAMS: u32 = 16;
@@ -193,8 +195,7 @@ fn client_config(
     let mut transport = TransportConfig::default();
     transport
         .initial_rtt(options.initial_rtt)
-        .max_idle_timeout(IdleTimeout::try_from(options.idle_timeout).ok())
-        .keep_alive_interval(options.keep_alive)
+        .max_idle_timeout(Some(VarInt::from_u32(IDLE_TIMEOUT_MS).into()))
         .stream_receive_window(VarInt::from_u32(RECEIVE_WINDOW_BYTES))
         .receive_window(VarInt::from_u32(RECEIVE_WINDOW_BYTES))
         .max_concurrent_bidi_streams(VarInt::from_u32(0))

@@ -11,9 +11,6 @@ use rustls_pki_types::ServerName;
 
 /// Longest wait an owner can ask for: ten minutes, far beyond any race.
 const LONGEST_WAIT_MS: f64 = 600_000.0;
-/// Without a request the connection is given up after this idle time, unless told otherwise
-/// (Chromium's `kIdleConnectionTimeout` for QUIC is 30 s too).
-const DEFAULT_IDLE_TIMEOUT_MS: f64 = 30_000.0;
 /// Largest value of a QUIC flow-control window that any answer here needs.
 const LARGEST_CAP_BYTES: u32 = 1 << 30;
 
@@ -58,8 +55,6 @@ pub struct ConnectOptions {
     pub(crate) server_name: String,
     pub(crate) initial_rtt: Duration,
     pub(crate) handshake_timeout: Duration,
-    pub(crate) idle_timeout: Duration,
-    pub(crate) keep_alive: Option<Duration>,
     pub(crate) on_first_datagram: Option<OnFirstDatagram>,
     pub(crate) counted_from: Option<Instant>,
 }
@@ -89,8 +84,6 @@ impl ConnectOptions {
             server_name: server_name.to_owned(),
             initial_rtt: wait("initialRttMs", initial_rtt_ms)?,
             handshake_timeout: wait("handshakeTimeoutMs", handshake_timeout_ms)?,
-            idle_timeout: wait("idleTimeoutMs", DEFAULT_IDLE_TIMEOUT_MS)?,
-            keep_alive: None,
             on_first_datagram: None,
             counted_from: None,
         })
@@ -103,22 +96,10 @@ impl ConnectOptions {
         self
     }
 
-    /// Gives an established connection up after so long without a packet from the peer.
-    pub fn idle_timeout_ms(mut self, idle_timeout_ms: f64) -> Result<Self, InvalidInput> {
-        self.idle_timeout = wait("idleTimeoutMs", idle_timeout_ms)?;
-        Ok(self)
-    }
-
     /// Calls `listener` once, when the peer first shows life. It must not block.
     pub fn on_first_datagram(mut self, listener: impl Fn() + Send + Sync + 'static) -> Self {
         self.on_first_datagram = Some(OnFirstDatagram(Arc::new(listener)));
         self
-    }
-
-    /// Sends a PING so often, so that an idle connection stays alive. Off by default.
-    pub fn keep_alive_ms(mut self, keep_alive_ms: f64) -> Result<Self, InvalidInput> {
-        self.keep_alive = Some(wait("keepAliveMs", keep_alive_ms)?);
-        Ok(self)
     }
 }
 

@@ -86,10 +86,6 @@ pub struct AttemptOptions {
     /// The first retransmission comes after three times this.
     pub initial_rtt_ms: f64,
     pub handshake_timeout_ms: f64,
-    /// An idle connection is given up after this; default 30000.
-    pub idle_timeout_ms: Option<f64>,
-    /// A PING is sent this often; default never.
-    pub keep_alive_ms: Option<f64>,
 }
 
 /// The one request of an attempt and the limits on its answer.
@@ -131,7 +127,7 @@ impl QuicAttempt {
     /// Throws when an argument is wrong. Nothing is sent yet, but all times of the attempt count from this call.
     #[napi(constructor)]
     pub fn new(trust: &TrustStore, options: AttemptOptions) -> Result<Self> {
-        let mut parsed = core::ConnectOptions::new(
+        let options = core::ConnectOptions::new(
             &options.address,
             options.port,
             &options.server_name,
@@ -141,15 +137,9 @@ impl QuicAttempt {
         .map_err(invalid)?
         // Handing `connect` to the worker thread takes time, too, the longer the busier the machine is.
         .counted_from(Instant::now());
-        if let Some(ms) = options.idle_timeout_ms {
-            parsed = parsed.idle_timeout_ms(ms).map_err(invalid)?;
-        }
-        if let Some(ms) = options.keep_alive_ms {
-            parsed = parsed.keep_alive_ms(ms).map_err(invalid)?;
-        }
         Ok(Self {
             trust: trust.inner.clone(),
-            options: parsed,
+            options,
             cancel: core::Cancel::default(),
             phase: Mutex::new(Phase::Created),
         })
