@@ -87,7 +87,7 @@ export interface RunningAttempt {
   /** Resolves once: established, or why not. Never rejects; a cancelled attempt resolves with code `cancelled`. */
   readonly established: Promise<Established | AttemptFailure>;
   /** Sends one request over the established connection; only the owner of an adopted attempt calls it. */
-  request(method: 'GET' | 'HEAD', timeoutMs: number): Promise<Answered | AttemptFailure>;
+  request(timeoutMs: number): Promise<Answered | AttemptFailure>;
   /**
    * Ends the attempt at once in any phase; calling it again does nothing. An attempt that is at its deadline by
    * `DEADLINE_LEEWAY_MS` or less says what it has waited for, as if its own clock had ended it.

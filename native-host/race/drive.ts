@@ -222,7 +222,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
     function request(attempt: number): void {
       const entry = entryOf(attempt);
       const patienceMs = Math.max(LEAST_TIMEOUT_MS, plan.timeoutMs - sinceStart());
-      void entry.running.request('GET', patienceMs).then((result) => {
+      void entry.running.request(patienceMs).then((result) => {
         if (result.ok) answered(attempt, result, entry);
         else feed(failureEvent(attempt, result, entry.startedMs));
       });

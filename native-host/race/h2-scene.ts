@@ -87,7 +87,7 @@ export async function h2Scene(): Promise<Scene> {
       const attempt = contender.start(target(port));
       const established = await attempt.established;
       assert.ok(established.ok, JSON.stringify(established));
-      const answer = await attempt.request('GET', timeoutMs);
+      const answer = await attempt.request(timeoutMs);
       attempt.cancel();
       return { established, answer };
     },

@@ -119,7 +119,7 @@ test('a beaten attempt sends no request, and cancel closes its connection at onc
     attempt.cancel();
     attempt.cancel();
     await closed;
-    const late = await attempt.request('GET', PLENTY_MS);
+    const late = await attempt.request(PLENTY_MS);
     assert.ok(!late.ok && late.error.code === 'cancelled');
   });
   assert.equal(requests, 0);
@@ -141,7 +141,7 @@ test('cancel while connecting, shaking hands, or waiting for the answer resolves
   await serving(http2(), async (port) => {
     const attempt = contender.start(target(port));
     await attempt.established;
-    const answer = attempt.request('GET', PLENTY_MS);
+    const answer = attempt.request(PLENTY_MS);
     attempt.cancel();
     const result = await answer;
     assert.ok(!result.ok && result.error.code === 'cancelled');
@@ -166,7 +166,7 @@ test('a server that speaks before the request is asked loses nothing of it', asy
     assert.ok((await attempt.established).ok);
     const { bytesWritten } = await said.promise;
     while (socket.bytesRead < bytesWritten) await setImmediate();
-    const answer = await attempt.request('GET', PLENTY_MS);
+    const answer = await attempt.request(PLENTY_MS);
     attempt.cancel();
     assert.ok(answer.ok && answer.status === 204);
   });
@@ -185,7 +185,7 @@ test('a connection that ends between handshake and request is told by its reason
       const closed = once(socket, 'close');
       assert.ok((await attempt.established).ok);
       await closed;
-      const answer = await attempt.request('GET', PLENTY_MS);
+      const answer = await attempt.request(PLENTY_MS);
       attempt.cancel();
       assert.ok(!answer.ok);
       assert.equal(answer.error.code, code, answer.error.message);

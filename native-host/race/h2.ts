@@ -183,13 +183,13 @@ function startAttempt(
     );
   }
 
-  function exchange(socket: TLSSocket, method: 'GET' | 'HEAD', timeoutMs: number): RunningExchange {
-    const options = { socket, authority: target.authority, method, timeoutMs, sinceStart };
+  function exchange(socket: TLSSocket, timeoutMs: number): RunningExchange {
+    const options = { socket, authority: target.authority, timeoutMs, sinceStart };
     return socket.alpnProtocol === 'h2' ? http2Exchange(http2, options) : http1Exchange(Client, options);
   }
 
   /** As browsers do: over a connection of its own, which offers nothing but HTTP/1.1. */
-  async function repeat(method: 'GET' | 'HEAD', untilMs: number): Promise<Answered | AttemptFailure> {
+  async function repeat(untilMs: number): Promise<Answered | AttemptFailure> {
     const beganMs = sinceStart();
     const handshakeTimeoutMs = Math.max(1, untilMs - beganMs);
     repeating = startAttempt(
@@ -199,7 +199,7 @@ function startAttempt(
     );
     const again = await repeating.established;
     if (!again.ok) return later(again, beganMs);
-    const answer = later(await repeating.request(method, Math.max(1, untilMs - sinceStart())), beganMs);
+    const answer = later(await repeating.request(Math.max(1, untilMs - sinceStart())), beganMs);
     const establishedMs = beganMs + again.establishedMs;
     return answer.ok ? { ...answer, repeated: { protocol: 'http/1.1', establishedMs } } : answer;
   }
@@ -214,16 +214,16 @@ function startAttempt(
 
   return {
     established,
-    async request(method, timeoutMs): Promise<Answered | AttemptFailure> {
+    async request(timeoutMs): Promise<Answered | AttemptFailure> {
       if (over !== null) return failure(over);
       if (tls === null) throw new Error('a request takes an attempt that is established');
       const untilMs = sinceStart() + timeoutMs;
-      const running = exchange(tls, method, timeoutMs);
+      const running = exchange(tls, timeoutMs);
       endExchange = running.end;
       waiting = { untilMs, overdue: () => responseTimeout(timeoutMs) };
       const result = await running.result;
       if (result.ok) return result.answer;
-      return result.http11Required && !cancelled ? repeat(method, untilMs) : failure(result.error);
+      return result.http11Required && !cancelled ? repeat(untilMs) : failure(result.error);
     },
     cancel() {
       if (cancelled) return;

@@ -29,7 +29,7 @@ test('established without a request, then one request with its answer', async ()
   assert.ok(established.ok, JSON.stringify(established));
   assert.equal(established.protocol, 'h3');
   assert.equal(established.knownRoot, false);
-  const answer = await attempt.request('GET', PLENTY_MS);
+  const answer = await attempt.request(PLENTY_MS);
   attempt.cancel();
   assert.ok(answer.ok, JSON.stringify(answer));
   assert.equal(answer.status, 200);
@@ -44,7 +44,7 @@ test('the first datagram is told of once, before the handshake is; packets are c
   );
   const established = await attempt.established;
   told.push('established');
-  const answer = await attempt.request('GET', PLENTY_MS);
+  const answer = await attempt.request(PLENTY_MS);
   assert.deepEqual(told, ['transport', 'established']);
   assert.ok(established.ok && established.packets !== undefined && established.packets.sent >= 3);
   assert.ok(answer.ok && answer.packets !== undefined && answer.packets.sent > established.packets.sent);
@@ -91,7 +91,7 @@ test('cancel resolves what is pending as cancelled; a request after it is refuse
   const result = await attempt.established;
   silent.close();
   assert.ok(!result.ok && result.error.code === 'cancelled');
-  const answer = await attempt.request('GET', PLENTY_MS);
+  const answer = await attempt.request(PLENTY_MS);
   assert.ok(!answer.ok && answer.error.code === 'cancelled');
 });
 
@@ -101,7 +101,7 @@ test('misuse of the addon is our own fault, and not the server’s', async () =>
   await once(silent, 'listening');
   const attempt = contender.start(target(silent.address().port));
   // Nothing can be asked before the handshake is over, and with this peer it never is.
-  const early = await attempt.request('GET', PLENTY_MS);
+  const early = await attempt.request(PLENTY_MS);
   attempt.cancel();
   silent.close();
   assert.ok(!early.ok);
@@ -113,6 +113,6 @@ test('a host that no certificate can name fails its attempt and throws nothing',
   const result = await attempt.established;
   assert.ok(!result.ok);
   assert.deepEqual([result.error.code, result.error.reason], ['certificate-invalid', 'wrong-name']);
-  assert.equal((await attempt.request('GET', PLENTY_MS)).ok, false);
+  assert.equal((await attempt.request(PLENTY_MS)).ok, false);
   attempt.cancel();
 });

@@ -112,11 +112,10 @@ async function connect(
 async function ask(
   attempt: QuicAttempt,
   authority: string,
-  method: 'GET' | 'HEAD',
   timeoutMs: number,
 ): Promise<Answered | AttemptFailure> {
   const result = await attempt.request({
-    method,
+    method: 'GET',
     authority,
     path: REQUEST_PATH,
     userAgent: USER_AGENT,
@@ -179,7 +178,7 @@ function startAttempt(target: AttemptTarget, { addon, store }: Loaded): RunningA
   }
   return {
     established: connect(attempt, target.onTransport).catch(misused),
-    request: (method, timeoutMs) => ask(attempt, target.authority, method, timeoutMs).catch(misused),
+    request: (timeoutMs) => ask(attempt, target.authority, timeoutMs).catch(misused),
     cancel: () => attempt.cancel(),
   };
 }

@@ -9,7 +9,7 @@ export type UndiciClient = typeof UndiciClientType;
 
 /** Sends the request at once and reads the response within its limits. */
 export function http1Exchange(Client: UndiciClient, options: ExchangeOptions): RunningExchange {
-  const { socket, method } = options;
+  const { socket } = options;
   let handedOver = false;
   let controller: Dispatcher.DispatchController | null = null;
   let lastDisconnect: Error | null = null;
@@ -39,7 +39,7 @@ export function http1Exchange(Client: UndiciClient, options: ExchangeOptions): R
     lastDisconnect = error;
   });
   client.dispatch(
-    { path: REQUEST_PATH, method, headers: { 'user-agent': USER_AGENT } },
+    { path: REQUEST_PATH, method: 'GET', headers: { 'user-agent': USER_AGENT } },
     {
       onRequestStart(started) {
         controller = started;

@@ -48,7 +48,7 @@ function isForUs(named: string, stream: number, origin: string, ownStream: numbe
 
 /** Sends the request at once and reads the response within its limits. */
 export function http2Exchange({ connect }: Http2, options: ExchangeOptions): RunningExchange {
-  const { socket, authority, method } = options;
+  const { socket, authority } = options;
   const origin = `https://${authority}`;
   const readBefore = socket.bytesRead;
   let headed = false;
@@ -94,7 +94,7 @@ export function http2Exchange({ connect }: Http2, options: ExchangeOptions): Run
   session.on('altsvc', (value, named, on) => {
     if (isForUs(named, on, origin, stream?.id)) reading.frame(value);
   });
-  stream = session.request({ ':method': method, ':path': REQUEST_PATH, 'user-agent': USER_AGENT });
+  stream = session.request({ ':method': 'GET', ':path': REQUEST_PATH, 'user-agent': USER_AGENT });
   stream.on('headers', (fields) => reading.head(Number(fields[':status']), fields));
   stream.on('response', (fields) => {
     headed = true;

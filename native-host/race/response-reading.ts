@@ -9,7 +9,6 @@ import { MAX_BODY_BYTES, MAX_HEADER_BYTES, MAX_INTERIM_RESPONSES } from './reque
 export interface ExchangeOptions {
   readonly socket: TLSSocket;
   readonly authority: string;
-  readonly method: 'GET' | 'HEAD';
   readonly timeoutMs: number;
   /** Milliseconds since the attempt's start. */
   readonly sinceStart: () => number;
