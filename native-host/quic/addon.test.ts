@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { type AttemptOptions, loadQuicAddon } from './addon.ts';
 
 const LOOPBACK = '127.0.0.1';
-const { QuicAttempt, TrustStore } = loadQuicAddon();
+const { DnsQuestion, DnsResolver, QuicAttempt, TrustStore } = loadQuicAddon();
 const BUNDLED = getCACertificates('bundled');
 const trust = new TrustStore(BUNDLED, []);
 
@@ -76,7 +76,6 @@ test('cancel resolves a pending connect, and a later request', async () => {
   socket.close();
   assert.equal(result.outcome === 'failed' && result.failure.code, 'cancelled');
   const request = await attempt.request({
-    method: 'GET',
     authority: 'h3.test',
     path: '/',
     userAgent: 'test',
@@ -96,6 +95,7 @@ test('cancel before connect sends nothing', async () => {
 });
 
 test('bad arguments throw, and say which', () => {
+  const resolver = new DnsResolver(`${LOOPBACK}:53`);
   const attempt = (overrides: Partial<AttemptOptions>) => () => new QuicAttempt(trust, options(overrides));
   assert.throws(attempt({ address: 'h3.test' }), /address must be an IP address/);
   assert.throws(attempt({ port: 0 }), /port must be between/);
@@ -104,6 +104,8 @@ test('bad arguments throw, and say which', () => {
   assert.throws(attempt({ initialRttMs: 0 }), /initialRttMs must be between/);
   assert.throws(attempt({ handshakeTimeoutMs: Number.NaN }), /handshakeTimeoutMs must be between/);
   assert.throws(attempt({ initialRttMs: -1 }), /initialRttMs must be between/);
+  for (const timeoutMs of [0, -1, Number.NaN, 1e9])
+    assert.throws(() => new DnsQuestion(resolver, 'a.test', 'A', timeoutMs), /timeoutMs must be between/);
   assert.throws(() => new TrustStore([], []), /no usable root/);
   assert.throws(() => new TrustStore(['nonsense'], []), /bundled\[0\] is not a certificate/);
 });
@@ -111,7 +113,6 @@ test('bad arguments throw, and say which', () => {
 test('misuse rejects: a second connect, a request without a connection, a bad request', async () => {
   const attempt = new QuicAttempt(trust, options({ port: await refusedPort() }));
   const request = {
-    method: 'GET' as const,
     authority: 'h3.test',
     path: '/',
     userAgent: 'test',
@@ -122,6 +123,8 @@ test('misuse rejects: a second connect, a request without a connection, a bad re
   await assert.rejects(attempt.request(request), /established/);
   await assert.rejects(attempt.request({ ...request, path: 'no-slash' }), /path must start with a slash/);
   await assert.rejects(attempt.request({ ...request, authority: 'a@b' }), /authority must be/);
+  await assert.rejects(attempt.request({ ...request, userAgent: 'a\r\nb: c' }), /userAgent holds/);
+  await assert.rejects(attempt.request({ ...request, deadlineMs: 60_000_000 }), /deadlineMs must be between/);
   await attempt.connect();
   await assert.rejects(attempt.connect(), /called before/);
 });

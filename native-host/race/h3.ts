@@ -115,7 +115,6 @@ async function ask(
   timeoutMs: number,
 ): Promise<Answered | AttemptFailure> {
   const result = await attempt.request({
-    method: 'GET',
     authority,
     path: REQUEST_PATH,
     userAgent: USER_AGENT,

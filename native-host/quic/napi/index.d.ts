@@ -128,9 +128,8 @@ export interface DnsService {
   ttlSeconds: number
 }
 
-/** The one request of an attempt and the limits on its answer. */
+/** The one request of an attempt, a GET, and the limits on its answer. */
 export interface RequestOptions {
-  method: 'GET' | 'HEAD'
   /** `host` or `host:port`. */
   authority: string
   /** Starts with a slash; may carry a query. */

@@ -1,14 +1,16 @@
 //! The first half of an attempt: one QUIC handshake with one address. Nothing of HTTP/3 is sent.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use quinn::crypto::rustls::{HandshakeData, QuicClientConfig};
 use quinn::{TransportConfig, VarInt};
 
 use crate::cancel::Cancel;
-use crate::clock::{Clock, to_ms};
-use crate::failure::{Failure, FailureCode};
+use crate::clock::Clock;
+use crate::failure::{AttemptFailure, Failure, Termination};
 use crate::options::ConnectOptions;
 use crate::socket::Traffic;
 use crate::transport::Transport;
@@ -27,17 +29,18 @@ const IDLE_TIMEOUT_MS: u32 = 30_000;
 const SERVER_UNI_STREAMS: u32 = 16;
 
 /// A finished handshake.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Established {
-    /// Milliseconds since the attempt's start.
-    pub handshake_ms: f64,
+    /// Since the attempt's start.
+    pub handshake: Duration,
     pub traffic: Traffic,
     pub remote: SocketAddr,
     pub alpn: String,
     /// Whether the chain ends in a publicly known root; browsers refuse QUIC otherwise.
     pub known_root: bool,
     /// quinn's smoothed round-trip time; none: nothing that was sent has been acknowledged yet.
-    pub rtt_ms: Option<f64>,
+    pub rtt: Option<Duration>,
     /// Packets declared lost so far (RFC 9002 section 6.1).
     pub lost_packets: u64,
 }
@@ -61,29 +64,30 @@ impl Connection {
 }
 
 /// Shakes hands with the address in `options`; all times count from this call, unless those name an
-/// earlier moment. Resolves with a [`Failure`] for every reason that lies in the network, the peer or the owner's `cancel`.
+/// earlier moment. Fails for every reason that lies in the network, the peer or the owner's `cancel`.
 pub async fn connect(
     trust: &TrustStore,
     options: &ConnectOptions,
     cancel: &Cancel,
-) -> Result<Connection, Failure> {
+) -> Result<Connection, AttemptFailure> {
     let clock = options
         .counted_from
         .map_or_else(Clock::start, Clock::started_at);
     if cancel.is_cancelled() {
-        return Err(Failure::cancelled());
+        return Err(Failure::Cancelled.into());
     }
     let verifier = trust.verifier();
     let config = client_config(trust, verifier.clone(), options)?;
     let on_first_in = options.on_first_datagram.clone();
-    let mut transport =
-        Transport::open(options.remote, clock, on_first_in).map_err(|error| Failure {
-            failed_ms: clock.now_ms(),
-            ..Failure::new(
-                FailureCode::UdpRefused,
-                format!("the socket cannot be used: {error}"),
-            )
-        })?;
+    let opened = Transport::open(options.remote, clock, on_first_in);
+    let mut transport = opened.map_err(|error| AttemptFailure {
+        after: clock.elapsed(),
+        ..Failure::UdpRefused(Arc::new(io::Error::new(
+            error.kind(),
+            format!("the socket cannot be used: {error}"),
+        )))
+        .into()
+    })?;
     let handshake = shake_hands(&mut transport, config, options, cancel, &verifier, clock).await;
     match handshake {
         Ok((quic, established)) => {
@@ -97,10 +101,10 @@ pub async fn connect(
                 cancel: cancel.clone(),
             })
         }
-        Err(failure) => Err(Failure {
-            failed_ms: clock.now_ms(),
+        Err(cause) => Err(AttemptFailure {
+            after: clock.elapsed(),
             traffic: transport.socket.traffic(),
-            ..failure
+            ..cause.into()
         }),
     }
 }
@@ -116,7 +120,7 @@ async fn shake_hands(
     let socket = transport.socket.clone();
     let mut connecting = transport
         .endpoint
-        .connect_with(config, options.remote, &options.server_name)
+        .connect_with(config, options.remote, &options.server_name.to_str())
         .map_err(Failure::internal)?;
     let timed_out = || Failure::handshake_timeout(&socket.traffic());
     let quic = tokio::select! {
@@ -124,7 +128,7 @@ async fn shake_hands(
         () = cancel.cancelled() => {
             return Err(match clock.is_at(options.handshake_timeout) {
                 true => timed_out(),
-                false => Failure::cancelled(),
+                false => Failure::Cancelled,
             });
         }
         outcome = &mut connecting => outcome.map_err(|error| {
@@ -135,21 +139,18 @@ async fn shake_hands(
             transport.close_silently();
             return Err(Failure::from_trouble(trouble, "what came for the handshake"));
         }
-        () = tokio::time::sleep_until(clock.at(options.handshake_timeout)) => {
-            return Err(timed_out());
-        }
+        () = clock.reaches(options.handshake_timeout) => return Err(timed_out()),
     };
-    let handshake_ms = clock.now_ms();
+    let handshake = clock.elapsed();
     let alpn = negotiated_protocol(&quic).unwrap_or_default();
     if alpn != ALPN_H3 {
         let spoken = String::from_utf8_lossy(&alpn);
-        return Err(Failure::new(
-            FailureCode::AlpnMismatch,
-            format!("the server chose {spoken:?} instead of h3"),
-        ));
+        return Err(Failure::AlpnMismatch(Termination::new(format!(
+            "the server chose {spoken:?} instead of h3"
+        ))));
     }
     let established = Established {
-        handshake_ms,
+        handshake,
         traffic: socket.traffic(),
         remote: quic.remote_address(),
         alpn: String::from_utf8_lossy(&alpn).into_owned(),
@@ -157,16 +158,11 @@ async fn shake_hands(
             verifier.verdict(),
             Some(Verdict::Accepted { known_root: true })
         ),
-        rtt_ms: measured_rtt_ms(&quic, options),
+        // Until its first sample quinn gives back what it was told, and that is no measurement.
+        rtt: Some(quic.rtt()).filter(|rtt| *rtt != options.initial_rtt),
         lost_packets: quic.stats().path.lost_packets,
     };
     Ok((quic, established))
-}
-
-/// Until its first sample quinn gives back what it was told, and that is no measurement.
-fn measured_rtt_ms(quic: &quinn::Connection, options: &ConnectOptions) -> Option<f64> {
-    let rtt = quic.rtt();
-    (rtt != options.initial_rtt).then(|| to_ms(rtt))
 }
 
 fn negotiated_protocol(quic: &quinn::Connection) -> Option<Vec<u8>> {

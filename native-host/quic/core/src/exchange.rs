@@ -1,20 +1,22 @@
-//! The second half of an attempt: one HTTP/3 GET or HEAD on the established connection, then its end.
+//! The second half of an attempt: one HTTP/3 GET on the established connection, then its end.
 //! HTTP/3 starts here and not earlier: a race may settle on another protocol after the handshake.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
+use std::time::Duration;
 
 use bytes::Buf;
 use h3::ConnectionState;
 use h3::error::{Code, ConnectionError, LocalError, StreamError};
 use http::HeaderMap;
 use http::header::{AGE, ALT_SVC, HeaderName, USER_AGENT};
+use quinn::Side;
 
 use crate::attempt::{Connection, RECEIVE_WINDOW_BYTES};
-use crate::clock::{Clock, to_ms};
-use crate::failure::{Failure, FailureCode};
+use crate::clock::Clock;
+use crate::failure::{AttemptFailure, Failure, Termination};
 use crate::options::Request;
 use crate::socket::Traffic;
 
@@ -22,8 +24,9 @@ use crate::socket::Traffic;
 /// what was in flight when reading stopped.
 const SLACK_BYTES: u64 = 4 * RECEIVE_WINDOW_BYTES as u64;
 
-/// An answered request. Times are milliseconds since the attempt's start.
-#[derive(Debug, Clone, PartialEq)]
+/// An answered request. Times count from the attempt's start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Response {
     pub status: u16,
     /// The last `Alt-Svc` received, several lines joined by ", " (RFC 9110 section 5.3).
@@ -34,11 +37,11 @@ pub struct Response {
     /// Whether the body was longer than the cap.
     pub truncated: bool,
     /// The request was handed to QUIC.
-    pub request_sent_ms: f64,
+    pub request_sent: Duration,
     /// The final answer's header section was there.
-    pub first_byte_ms: f64,
-    pub done_ms: f64,
-    pub rtt_ms: f64,
+    pub first_byte: Duration,
+    pub done: Duration,
+    pub rtt: Duration,
     pub traffic: Traffic,
     /// Packets declared lost over the whole connection.
     pub lost_packets: u64,
@@ -51,21 +54,9 @@ struct Noticed {
     settings: AtomicBool,
 }
 
-/// The part of a [`Response`] that the peer's messages give.
-struct Answer {
-    status: u16,
-    alt_svc: Option<String>,
-    age: Option<String>,
-    body_bytes: u64,
-    truncated: bool,
-    request_sent_ms: f64,
-    first_byte_ms: f64,
-    done_ms: f64,
-}
-
 impl Connection {
     /// Sends `request` and reads the answer within its limits, then closes the connection.
-    pub async fn request(mut self, request: &Request) -> Result<Response, Failure> {
+    pub async fn request(mut self, request: &Request) -> Result<Response, AttemptFailure> {
         let asked = Clock::start();
         let socket = self.transport.socket.clone();
         let limit = u64::from(request.max_body_bytes) + u64::from(request.max_header_bytes);
@@ -75,13 +66,13 @@ impl Connection {
             biased;
             () = self.cancel.cancelled() => Err(match asked.is_at(request.deadline) {
                 true => self.explain_silence(&noticed),
-                false => Failure::cancelled(),
+                false => Failure::Cancelled,
             }),
-            outcome = exchange(&self.quic, request, self.clock, &noticed) => {
+            outcome = self.exchange(request, &noticed) => {
                 outcome.map_err(|error| self.explain(error, noticed.goaway.load(Ordering::Relaxed)))
             }
             trouble = socket.trouble() => Err(Failure::from_trouble(trouble, "the response")),
-            () = tokio::time::sleep_until(asked.at(request.deadline)) => Err(self.explain_silence(&noticed)),
+            () = asked.reaches(request.deadline) => Err(self.explain_silence(&noticed)),
         };
         let unfinished = outcome.as_ref().map_or(true, |answer| answer.truncated);
         if self.quic.close_reason().is_some() {
@@ -89,196 +80,170 @@ impl Connection {
         } else if unfinished {
             self.transport.close_with(Code::H3_REQUEST_CANCELLED);
         }
-        let path = self.quic.stats().path;
-        let answer = outcome.map_err(|failure| Failure {
-            failed_ms: self.clock.now_ms(),
+        outcome.map_err(|cause| AttemptFailure {
+            cause,
+            after: self.clock.elapsed(),
             traffic: socket.traffic(),
-            lost_packets: path.lost_packets,
-            ..failure
-        })?;
-        Ok(Response {
-            status: answer.status,
-            alt_svc: answer.alt_svc,
-            age: answer.age,
-            body_bytes: answer.body_bytes,
-            truncated: answer.truncated,
-            request_sent_ms: answer.request_sent_ms,
-            first_byte_ms: answer.first_byte_ms,
-            done_ms: answer.done_ms,
-            rtt_ms: to_ms(path.rtt),
-            traffic: socket.traffic(),
-            lost_packets: path.lost_packets,
+            lost_packets: self.quic.stats().path.lost_packets,
         })
     }
 
     /// Names the reason why the deadline passed without a whole answer.
     fn explain_silence(&self, noticed: &Noticed) -> Failure {
         if noticed.goaway.load(Ordering::Relaxed) {
-            return Failure::new(FailureCode::Goaway, "the server is shutting down");
+            return Failure::Goaway(Termination::new("the server is shutting down"));
         }
         // A server that sends other streams is not cut off: it leaves out what must come first of all on its control
         // stream (RFC 9114 section 6.2.1), which h3 waits for without an end.
         let speaks = self.quic.stats().frame_rx.stream > 0;
         if speaks && !noticed.settings.load(Ordering::Relaxed) {
-            return Failure::new(
-                FailureCode::H3Error,
+            return Failure::H3Error(Termination::new(
                 "the server never sent its HTTP/3 SETTINGS",
-            );
+            ));
         }
-        response_timeout()
+        Failure::ResponseTimeout
     }
 
     /// Names the failure: the connection's own reason first, then what HTTP/3 saw.
     fn explain(&self, error: StreamError, goaway: bool) -> Failure {
         match self.quic.close_reason() {
             // Closed by h3 itself, which found the peer in breach of HTTP/3.
-            None | Some(quinn::ConnectionError::LocallyClosed) => {}
+            None | Some(quinn::ConnectionError::LocallyClosed) => from_stream(error),
             Some(reason) => {
-                let failure = Failure::from_connection(&reason, &self.verifier, response_timeout);
-                let orderly = failure.peer_code == Some(Code::H3_NO_ERROR.value());
-                return match goaway && orderly {
-                    true => Failure {
-                        code: FailureCode::Goaway,
-                        ..failure
-                    },
-                    false => failure,
-                };
+                let timeout = || Failure::ResponseTimeout;
+                match Failure::from_connection(&reason, &self.verifier, timeout) {
+                    Failure::ConnectionClosed(end) if goaway && is_orderly(&end) => {
+                        Failure::Goaway(end)
+                    }
+                    failure => failure,
+                }
             }
-        }
-        match error {
-            StreamError::RemoteClosing => {
-                Failure::new(FailureCode::Goaway, "the server is shutting down")
-            }
-            StreamError::RemoteTerminate { code } if code == Code::H3_REQUEST_REJECTED => {
-                Failure::new(
-                    FailureCode::Goaway,
-                    "the server rejected the request unprocessed",
-                )
-                .with_h3_code(code.value())
-            }
-            StreamError::RemoteTerminate { code } if code == Code::H3_VERSION_FALLBACK => {
-                Failure::new(
-                    FailureCode::VersionFallback,
-                    "the server wants this request over older HTTP",
-                )
-                .with_h3_code(code.value())
-            }
-            StreamError::RemoteTerminate { code } => {
-                Failure::new(FailureCode::H3Error, "the server reset the stream")
-                    .with_h3_code(code.value())
-            }
-            // A limit of ours, which says nothing against the server (RFC 9114 section 4.2.2).
-            StreamError::HeaderTooBig { max_size, .. } => Failure::new(
-                FailureCode::ResponseTooLarge,
-                format!(
-                    "the header section of the response is larger than the {} KiB that are read",
-                    max_size / 1024
-                ),
-            ),
-            StreamError::ConnectionError(ConnectionError::Local {
-                error: LocalError::Application { code, reason, .. },
-            }) => Failure::breach(
-                FailureCode::H3Error,
-                format!("the server breaks HTTP/3: {reason}"),
-                code,
-            ),
-            other => Failure::new(FailureCode::H3Error, other.to_string()),
         }
     }
-}
 
-async fn exchange(
-    quic: &quinn::Connection,
-    request: &Request,
-    clock: Clock,
-    noticed: &Noticed,
-) -> Result<Answer, StreamError> {
-    let (mut driver, mut sender) = h3::client::builder()
-        .max_field_section_size(u64::from(request.max_header_bytes))
-        .send_grease(false)
-        .build::<_, _, bytes::Bytes>(h3_quinn::Connection::new(quic.clone()))
-        .await
-        .map_err(StreamError::ConnectionError)?;
-    let conversation = converse(&mut sender, request, clock);
-    let supervision = poll_fn(|cx| {
-        let ended = driver.poll_close(cx);
-        if driver.is_closing() {
-            noticed.goaway.store(true, Ordering::Relaxed);
-        }
-        if matches!(driver.settings(), Cow::Borrowed(_)) {
-            noticed.settings.store(true, Ordering::Relaxed);
-        }
-        ended
-    });
-    tokio::pin!(conversation);
-    let broken: ConnectionError = tokio::select! {
-        biased;
-        answer = &mut conversation => return answer,
-        broken = supervision => broken,
-    };
-    // The connection is dead, but an answer that had arrived before can still be read.
-    let settled = poll_fn(|cx| match conversation.as_mut().poll(cx) {
-        Poll::Ready(Ok(answer)) => Poll::Ready(Some(answer)),
-        Poll::Ready(Err(_)) | Poll::Pending => Poll::Ready(None),
-    });
-    settled.await.ok_or(StreamError::ConnectionError(broken))
-}
+    async fn exchange(
+        &self,
+        request: &Request,
+        noticed: &Noticed,
+    ) -> Result<Response, StreamError> {
+        let (mut driver, mut sender) = h3::client::builder()
+            .max_field_section_size(u64::from(request.max_header_bytes))
+            .send_grease(false)
+            .build::<_, _, bytes::Bytes>(h3_quinn::Connection::new(self.quic.clone()))
+            .await
+            .map_err(StreamError::ConnectionError)?;
+        let conversation = self.converse(&mut sender, request);
+        let supervision = poll_fn(|cx| {
+            let ended = driver.poll_close(cx);
+            if driver.is_closing() {
+                noticed.goaway.store(true, Ordering::Relaxed);
+            }
+            if matches!(driver.settings(), Cow::Borrowed(_)) {
+                noticed.settings.store(true, Ordering::Relaxed);
+            }
+            ended
+        });
+        tokio::pin!(conversation);
+        let broken: ConnectionError = tokio::select! {
+            biased;
+            answer = &mut conversation => return answer,
+            broken = supervision => broken,
+        };
+        // The connection is dead, but an answer that had arrived before can still be read.
+        let settled = poll_fn(|cx| match conversation.as_mut().poll(cx) {
+            Poll::Ready(Ok(answer)) => Poll::Ready(Some(answer)),
+            Poll::Ready(Err(_)) | Poll::Pending => Poll::Ready(None),
+        });
+        settled.await.ok_or(StreamError::ConnectionError(broken))
+    }
 
-async fn converse(
-    sender: &mut h3::client::SendRequest<h3_quinn::OpenStreams, bytes::Bytes>,
-    request: &Request,
-    clock: Clock,
-) -> Result<Answer, StreamError> {
-    let mut message = http::Request::new(());
-    *message.method_mut() = request.method.clone();
-    *message.uri_mut() = request.uri.clone();
-    message
-        .headers_mut()
-        .insert(USER_AGENT, request.user_agent.clone());
-    let mut stream = sender.send_request(message).await?;
-    stream.finish().await?;
-    let request_sent_ms = clock.now_ms();
+    async fn converse(
+        &self,
+        sender: &mut h3::client::SendRequest<h3_quinn::OpenStreams, bytes::Bytes>,
+        request: &Request,
+    ) -> Result<Response, StreamError> {
+        let mut message = http::Request::new(());
+        *message.uri_mut() = request.uri.clone();
+        message
+            .headers_mut()
+            .insert(USER_AGENT, request.user_agent.clone());
+        let mut stream = sender.send_request(message).await?;
+        stream.finish().await?;
+        let request_sent = self.clock.elapsed();
 
-    let mut alt_svc = None;
-    let response = loop {
-        let response = stream.recv_response().await?;
-        // Each value replaces the one before it (RFC 7838 section 3), interim responses' such as 103 included, which
-        // may come before the final one (RFC 9114 section 4.1).
-        alt_svc = joined(response.headers(), &ALT_SVC).or(alt_svc);
-        if !response.status().is_informational() {
-            break response;
-        }
-    };
-    let first_byte_ms = clock.now_ms();
-    let cap = u64::from(request.max_body_bytes);
-    let mut body_bytes = 0;
-    let mut truncated = false;
-    while let Some(chunk) = stream.recv_data().await? {
-        body_bytes += chunk.remaining() as u64;
+        let mut alt_svc = None;
+        let response = loop {
+            let response = stream.recv_response().await?;
+            // Each value replaces the one before it (RFC 7838 section 3), interim responses' such as 103 included, which
+            // may come before the final one (RFC 9114 section 4.1).
+            alt_svc = joined(response.headers(), &ALT_SVC).or(alt_svc);
+            if !response.status().is_informational() {
+                break response;
+            }
+        };
+        let first_byte = self.clock.elapsed();
+        let cap = u64::from(request.max_body_bytes);
+        let mut body_bytes = 0;
         // Closing the connection ends the stream; h3-quinn's `stop_sending` can panic.
-        if body_bytes > cap {
-            body_bytes = cap;
-            truncated = true;
-            break;
+        while body_bytes <= cap
+            && let Some(chunk) = stream.recv_data().await?
+        {
+            body_bytes += chunk.remaining() as u64;
         }
+        let path = self.quic.stats().path;
+        Ok(Response {
+            status: response.status().as_u16(),
+            age: joined(response.headers(), &AGE),
+            alt_svc,
+            body_bytes: body_bytes.min(cap),
+            truncated: body_bytes > cap,
+            request_sent,
+            first_byte,
+            done: self.clock.elapsed(),
+            rtt: path.rtt,
+            traffic: self.transport.socket.traffic(),
+            lost_packets: path.lost_packets,
+        })
     }
-    Ok(Answer {
-        status: response.status().as_u16(),
-        age: joined(response.headers(), &AGE),
-        alt_svc,
-        body_bytes,
-        truncated,
-        request_sent_ms,
-        first_byte_ms,
-        done_ms: clock.now_ms(),
-    })
 }
 
-fn response_timeout() -> Failure {
-    Failure::new(
-        FailureCode::ResponseTimeout,
-        "the answer was not complete in time",
-    )
+/// What HTTP/3 saw of a failure that left the connection open, or had h3 close it.
+fn from_stream(error: StreamError) -> Failure {
+    let by_server = |message, code| Termination::over_h3(message, Side::Server, code);
+    match error {
+        StreamError::RemoteClosing => {
+            Failure::Goaway(Termination::new("the server is shutting down"))
+        }
+        StreamError::RemoteTerminate { code } => match code {
+            Code::H3_REQUEST_REJECTED => Failure::Goaway(by_server(
+                "the server rejected the request unprocessed",
+                code,
+            )),
+            Code::H3_VERSION_FALLBACK => Failure::VersionFallback(by_server(
+                "the server wants this request over older HTTP",
+                code,
+            )),
+            _ => Failure::H3Error(by_server("the server reset the stream", code)),
+        },
+        StreamError::HeaderTooBig { max_size, .. } => Failure::ResponseTooLarge(format!(
+            "the header section of the response is larger than the {} KiB that are read",
+            max_size / 1024
+        )),
+        StreamError::ConnectionError(ConnectionError::Local {
+            error: LocalError::Application { code, reason, .. },
+        }) => {
+            let message = format!("the server breaks HTTP/3: {reason}");
+            Failure::H3Error(Termination::over_h3(message, Side::Client, code))
+        }
+        other => Failure::H3Error(Termination::new(other.to_string())),
+    }
+}
+
+/// A server that shuts down closes without an error in the end (RFC 9114 section 5.2).
+fn is_orderly(end: &Termination) -> bool {
+    end.code
+        .as_ref()
+        .is_some_and(|code| code.number == Code::H3_NO_ERROR.value())
 }
 
 fn joined(headers: &HeaderMap, name: &HeaderName) -> Option<String> {

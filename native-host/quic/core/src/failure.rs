@@ -2,12 +2,15 @@
 //! rustls' errors; h3-quinn folds most of them together, so the connection's own reason decides.
 
 use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 
 use h3::error::Code;
-use quinn::{ConnectionError, TransportErrorCode};
-use rustls::CertificateError;
+use quinn::{ConnectionError, Side, TransportErrorCode};
 
 use crate::alerts::alert_name;
+use crate::refusal::Refusal;
 use crate::socket::{Traffic, Trouble};
 use crate::trust::{RecordingVerifier, Verdict};
 
@@ -16,199 +19,132 @@ const CRYPTO_ERROR: u64 = 0x100;
 /// `no_application_protocol` (RFC 7301 section 3.2).
 const ALERT_NO_APPLICATION_PROTOCOL: u8 = 120;
 
-/// What went wrong, in the words of the project's failure taxonomy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailureCode {
-    UdpRefused,
-    UdpTimeout,
-    HandshakeTimeout,
-    VersionMismatch,
-    AlpnMismatch,
-    CertificateInvalid,
-    TlsAlert,
-    ConnectionClosed,
-    StatelessReset,
-    H3Error,
-    Goaway,
-    ResponseTimeout,
-    ResponseTooLarge,
-    VersionFallback,
-    Cancelled,
-    Internal,
-}
-
-impl FailureCode {
-    /// The code as it travels.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::UdpRefused => "udp-refused",
-            Self::UdpTimeout => "udp-timeout",
-            Self::HandshakeTimeout => "handshake-timeout",
-            Self::VersionMismatch => "version-mismatch",
-            Self::AlpnMismatch => "alpn-mismatch",
-            Self::CertificateInvalid => "certificate-invalid",
-            Self::TlsAlert => "tls-alert",
-            Self::ConnectionClosed => "connection-closed",
-            Self::StatelessReset => "stateless-reset",
-            Self::H3Error => "h3-error",
-            Self::Goaway => "goaway",
-            Self::ResponseTimeout => "response-timeout",
-            Self::ResponseTooLarge => "response-too-large",
-            Self::VersionFallback => "version-fallback",
-            Self::Cancelled => "cancelled",
-            Self::Internal => "internal",
-        }
-    }
-}
-
-/// Why a certificate was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CertificateReason {
-    Expired,
-    NotYetValid,
-    WrongName,
-    UnknownIssuer,
-    Revoked,
-    BadSignature,
-    Other,
-}
-
-impl CertificateReason {
-    /// The reason as it travels.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Expired => "expired",
-            Self::NotYetValid => "not-yet-valid",
-            Self::WrongName => "wrong-name",
-            Self::UnknownIssuer => "unknown-issuer",
-            Self::Revoked => "revoked",
-            Self::BadSignature => "bad-signature",
-            Self::Other => "other",
-        }
-    }
-}
-
-impl From<&CertificateError> for CertificateReason {
-    fn from(error: &CertificateError) -> Self {
-        match error {
-            CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
-            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-                Self::NotYetValid
-            }
-            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-                Self::WrongName
-            }
-            CertificateError::UnknownIssuer => Self::UnknownIssuer,
-            CertificateError::Revoked => Self::Revoked,
-            CertificateError::BadSignature => Self::BadSignature,
-            _ => Self::Other,
-        }
-    }
-}
-
-/// A failed attempt. `traffic` tells a silent network from a silent server. It is an error of many functions, and small
-/// for that: its texts are boxed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Failure {
-    pub code: FailureCode,
-    pub message: Box<str>,
-    /// Set with `certificate-invalid`.
-    pub certificate_reason: Option<CertificateReason>,
-    /// The TLS alert's number, set with `tls-alert` and `alpn-mismatch` when one was exchanged.
-    pub tls_alert: Option<u8>,
-    /// The QUIC or HTTP/3 error code that the peer gave.
-    pub peer_code: Option<u64>,
-    /// The code that ended it on the wire, by its registered name: `certificate_required`, `H3_INTERNAL_ERROR`.
-    pub wire_code: Option<Box<str>>,
-    /// This side ended the connection, because the peer broke the protocol.
-    pub ended_by_us: bool,
-    /// Milliseconds since the attempt's start.
-    pub failed_ms: f64,
+/// A failed attempt, and what it had exchanged by then: that tells a silent network from a silent server.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{}: {cause}", cause.code())]
+#[non_exhaustive]
+pub struct AttemptFailure {
+    pub cause: Failure,
+    /// Since the attempt's start.
+    pub after: Duration,
     pub traffic: Traffic,
     /// Packets declared lost; 0 for a failed handshake, of which quinn tells no count.
     pub lost_packets: u64,
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code.as_str(), self.message)
-    }
-}
-
-impl std::error::Error for Failure {}
-
-impl Failure {
-    pub(crate) fn new(code: FailureCode, message: impl Into<String>) -> Self {
+/// Nothing was exchanged.
+impl From<Failure> for AttemptFailure {
+    fn from(cause: Failure) -> Self {
         Self {
-            code,
-            message: message.into().into_boxed_str(),
-            certificate_reason: None,
-            tls_alert: None,
-            peer_code: None,
-            wire_code: None,
-            ended_by_us: false,
-            failed_ms: 0.0,
+            cause,
+            after: Duration::ZERO,
             traffic: Traffic::default(),
             lost_packets: 0,
         }
     }
+}
 
-    /// A bug of ours or of a library, kept from the process: the attempt alone fails, and says nothing
-    /// about the peer.
-    pub fn internal(problem: impl fmt::Display) -> Self {
-        Self::new(FailureCode::Internal, problem.to_string())
-    }
+/// What went wrong.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The network or this machine refuses the datagrams.
+    #[error(transparent)]
+    UdpRefused(Arc<io::Error>),
+    #[error("no datagram came back in time")]
+    UdpTimeout,
+    #[error("{}", unfinished(*.datagrams, *.retries))]
+    HandshakeTimeout { datagrams: u32, retries: u32 },
+    #[error("the server speaks no QUIC version of ours")]
+    VersionMismatch,
+    #[error("{0}")]
+    AlpnMismatch(Termination),
+    #[error(transparent)]
+    CertificateInvalid(Refusal),
+    #[error("{0}")]
+    TlsAlert(Termination),
+    #[error("{0}")]
+    ConnectionClosed(Termination),
+    #[error("the peer does not know this connection")]
+    StatelessReset,
+    /// The handshake was fine, HTTP/3 is broken.
+    #[error("{0}")]
+    H3Error(Termination),
+    #[error("{0}")]
+    Goaway(Termination),
+    #[error("the answer was not complete in time")]
+    ResponseTimeout,
+    /// A limit of ours, which says nothing against the server (RFC 9114 section 4.2.2).
+    #[error("{0}")]
+    ResponseTooLarge(String),
+    /// `H3_VERSION_FALLBACK` (RFC 9114 section 8.1).
+    #[error("{0}")]
+    VersionFallback(Termination),
+    #[error("the owner cancelled the attempt")]
+    Cancelled,
+    /// A bug of ours or of a library, kept from the process: the attempt alone fails, and says nothing about the peer.
+    #[error("{0}")]
+    Internal(String),
+}
 
-    /// The owner's own wish.
-    pub fn cancelled() -> Self {
-        Self::new(FailureCode::Cancelled, "the owner cancelled the attempt")
-    }
-
-    pub(crate) fn with_peer_code(mut self, code: u64) -> Self {
-        self.peer_code = Some(code);
-        self
-    }
-
-    /// The peer's code, with its name from HTTP/3's registry if that holds it.
-    pub(crate) fn with_h3_code(self, code: u64) -> Self {
-        let name = format!("{:?}", Code::from(code));
-        let wire_code = (!name.starts_with("0x")).then(|| name.into_boxed_str());
-        Self { wire_code, ..self }.with_peer_code(code)
-    }
-
-    /// A breach of the protocol that this side found and answered with `code`.
-    pub(crate) fn breach(failure: FailureCode, message: String, code: impl fmt::Debug) -> Self {
-        Self {
-            wire_code: Some(format!("{code:?}").into_boxed_str()),
-            ended_by_us: true,
-            ..Self::new(failure, message)
+impl Failure {
+    /// The code as it travels, of the project's failure taxonomy.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::UdpRefused(_) => "udp-refused",
+            Self::UdpTimeout => "udp-timeout",
+            Self::HandshakeTimeout { .. } => "handshake-timeout",
+            Self::VersionMismatch => "version-mismatch",
+            Self::AlpnMismatch(_) => "alpn-mismatch",
+            Self::CertificateInvalid(_) => "certificate-invalid",
+            Self::TlsAlert(_) => "tls-alert",
+            Self::ConnectionClosed(_) => "connection-closed",
+            Self::StatelessReset => "stateless-reset",
+            Self::H3Error(_) => "h3-error",
+            Self::Goaway(_) => "goaway",
+            Self::ResponseTimeout => "response-timeout",
+            Self::ResponseTooLarge(_) => "response-too-large",
+            Self::VersionFallback(_) => "version-fallback",
+            Self::Cancelled => "cancelled",
+            Self::Internal(_) => "internal",
         }
+    }
+
+    /// The code that ended it on the wire, if one was exchanged.
+    pub fn error_code(&self) -> Option<&ErrorCode> {
+        match self {
+            Self::AlpnMismatch(end)
+            | Self::TlsAlert(end)
+            | Self::ConnectionClosed(end)
+            | Self::H3Error(end)
+            | Self::Goaway(end)
+            | Self::VersionFallback(end) => end.code.as_deref(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn internal(problem: impl fmt::Display) -> Self {
+        Self::Internal(problem.to_string())
     }
 
     /// A deadline that passed before the handshake was done.
     pub(crate) fn handshake_timeout(traffic: &Traffic) -> Self {
-        match (traffic.datagrams_received, traffic.retries_received) {
-            (0, _) => Self::new(FailureCode::UdpTimeout, "no datagram came back in time"),
-            // One is the server's right; it must be content with the token that it brings.
-            (_, retries @ 2..) => Self::new(
-                FailureCode::HandshakeTimeout,
-                format!("the server asked for a Retry {retries} times and let no handshake finish"),
-            ),
-            (count, _) => Self::new(
-                FailureCode::HandshakeTimeout,
-                format!("{count} datagrams came back, but no finished handshake in time"),
-            ),
+        match traffic.datagrams_received {
+            0 => Self::UdpTimeout,
+            datagrams => Self::HandshakeTimeout {
+                datagrams,
+                retries: traffic.retries_received,
+            },
         }
     }
 
     /// Why the socket ended the attempt. `too_much` says what is larger than what is read.
     pub(crate) fn from_trouble(trouble: &Trouble, too_much: &str) -> Self {
         match trouble {
-            Trouble::Refused(error) => Self::new(FailureCode::UdpRefused, error.to_string()),
-            Trouble::OverBudget => Self::new(
-                FailureCode::ResponseTooLarge,
-                format!("{too_much} is larger than what is read"),
-            ),
+            Trouble::Refused(error) => Self::UdpRefused(error.clone()),
+            Trouble::OverBudget => {
+                Self::ResponseTooLarge(format!("{too_much} is larger than what is read"))
+            }
         }
     }
 
@@ -219,74 +155,120 @@ impl Failure {
         lost_to_silence: impl FnOnce() -> Self,
     ) -> Self {
         match error {
-            ConnectionError::VersionMismatch => Self::new(
-                FailureCode::VersionMismatch,
-                "the server speaks no QUIC version of ours",
-            ),
+            ConnectionError::VersionMismatch => Self::VersionMismatch,
             ConnectionError::TransportError(local) => {
                 if let Some(Verdict::Refused(refusal)) = verifier.verdict() {
-                    return Self {
-                        certificate_reason: Some(refusal.reason),
-                        ..Self::new(FailureCode::CertificateInvalid, refusal.message.clone())
-                    };
+                    return Self::CertificateInvalid(refusal.clone());
                 }
-                match alert(local.code) {
-                    Some(alert) => Self {
-                        ended_by_us: true,
-                        ..Self::from_alert(
-                            alert,
-                            with_reason("this side refused", local.reason.as_bytes()),
-                        )
-                    },
-                    None if local.code == TransportErrorCode::INTERNAL_ERROR => {
-                        Self::internal(local)
-                    }
-                    None => {
-                        Self::breach(FailureCode::ConnectionClosed, local.to_string(), local.code)
-                    }
+                if local.code == TransportErrorCode::INTERNAL_ERROR {
+                    return Self::internal(local);
                 }
+                let message = match alert(local.code) {
+                    Some(_) => with_reason("this side refused", local.reason.as_bytes()),
+                    None => local.to_string(),
+                };
+                Self::from_close(message, Side::Client, local.code)
             }
             ConnectionError::ConnectionClosed(close) => {
-                match alert(close.error_code) {
-                    Some(alert) => {
-                        Self::from_alert(alert, with_reason("the peer refused", &close.reason))
-                    }
-                    None => Self {
-                        wire_code: transport_name(close.error_code),
-                        ..Self::new(
-                            FailureCode::ConnectionClosed,
-                            with_reason(&close.error_code.to_string(), &close.reason),
-                        )
-                    },
-                }
+                let words = match alert(close.error_code) {
+                    Some(_) => "the peer refused".to_owned(),
+                    None => close.error_code.to_string(),
+                };
+                let message = with_reason(&words, &close.reason);
+                Self::from_close(message, Side::Server, close.error_code)
             }
-            .with_peer_code(close.error_code.into()),
             ConnectionError::ApplicationClosed(close) => {
                 let message = with_reason("the peer closed the connection", &close.reason);
-                Self::new(FailureCode::ConnectionClosed, message)
-                    .with_h3_code(close.error_code.into_inner())
+                let code = Code::from(close.error_code.into_inner());
+                Self::ConnectionClosed(Termination::over_h3(message, Side::Server, code))
             }
-            ConnectionError::Reset => Self::new(
-                FailureCode::StatelessReset,
-                "the peer does not know this connection",
-            ),
+            ConnectionError::Reset => Self::StatelessReset,
             ConnectionError::TimedOut => lost_to_silence(),
             ConnectionError::LocallyClosed | ConnectionError::CidsExhausted => {
-                Self::new(FailureCode::ConnectionClosed, error.to_string())
+                Self::ConnectionClosed(Termination::new(error.to_string()))
             }
         }
     }
 
-    fn from_alert(alert: u8, message: String) -> Self {
-        let code = match alert {
-            ALERT_NO_APPLICATION_PROTOCOL => FailureCode::AlpnMismatch,
-            _ => FailureCode::TlsAlert,
+    /// What a CONNECTION_CLOSE of QUIC's own says (RFC 9000 section 19.19).
+    fn from_close(message: String, sender: Side, code: TransportErrorCode) -> Self {
+        let end = Termination::over_quic(message, sender, code);
+        match alert(code) {
+            Some(ALERT_NO_APPLICATION_PROTOCOL) => Self::AlpnMismatch(end),
+            Some(_) => Self::TlsAlert(end),
+            None => Self::ConnectionClosed(end),
+        }
+    }
+}
+
+/// How a connection or a stream was ended: in words, and by the code that was exchanged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Termination {
+    pub message: String,
+    /// Boxed, because a failure is the error of many functions.
+    pub code: Option<Box<ErrorCode>>,
+}
+
+/// An error code of QUIC (RFC 9000 section 20) or HTTP/3 (RFC 9114 section 8.1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ErrorCode {
+    /// The client found the server in breach of the protocol; the server may have any reason.
+    pub sender: Side,
+    pub number: u64,
+    /// Registered for the code, `H3_INTERNAL_ERROR`, or the TLS alert in it, `certificate_required`.
+    pub name: Option<String>,
+}
+
+impl Termination {
+    /// No code was exchanged.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            code: None,
+        }
+    }
+
+    pub(crate) fn over_h3(message: impl Into<String>, sender: Side, code: Code) -> Self {
+        let name = format!("{code:?}");
+        Self {
+            message: message.into(),
+            code: Some(Box::new(ErrorCode {
+                sender,
+                number: code.value(),
+                name: (!name.starts_with("0x")).then_some(name),
+            })),
+        }
+    }
+
+    fn over_quic(message: String, sender: Side, code: TransportErrorCode) -> Self {
+        let name = match alert(code) {
+            Some(alert) => alert_name(alert),
+            None => format!("{code:?}"),
         };
         Self {
-            tls_alert: Some(alert),
-            wire_code: Some(alert_name(alert).into_boxed_str()),
-            ..Self::new(code, message)
+            message,
+            code: Some(Box::new(ErrorCode {
+                sender,
+                number: code.into(),
+                name: (!name.starts_with("Code")).then_some(name),
+            })),
         }
+    }
+}
+
+impl fmt::Display for Termination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// One Retry is the server's right; it must be content with the token that it brings.
+fn unfinished(datagrams: u32, retries: u32) -> String {
+    match retries {
+        2.. => format!("the server asked for a Retry {retries} times and let no handshake finish"),
+        _ => format!("{datagrams} datagrams came back, but no finished handshake in time"),
     }
 }
 
@@ -307,12 +289,7 @@ fn with_reason(words: &str, reason: &[u8]) -> String {
     }
 }
 
-/// quinn's name of a code, which is that of RFC 9000 section 20.1; of one that is not registered it has none.
-fn transport_name(code: TransportErrorCode) -> Option<Box<str>> {
-    let name = format!("{code:?}");
-    (!name.starts_with("Code")).then(|| name.into_boxed_str())
-}
-
+/// The TLS alert in a code of QUIC's.
 fn alert(code: TransportErrorCode) -> Option<u8> {
     u8::try_from(u64::from(code).checked_sub(CRYPTO_ERROR)?).ok()
 }
@@ -323,10 +300,7 @@ mod tests {
 
     #[test]
     fn a_fault_of_ours_has_a_code_of_its_own() {
-        let fault = Failure::internal("a panic");
-        assert_eq!(
-            (fault.code.as_str(), &*fault.message),
-            ("internal", "a panic")
-        );
+        let fault = AttemptFailure::from(Failure::internal("a panic"));
+        assert_eq!(fault.to_string(), "internal: a panic");
     }
 }

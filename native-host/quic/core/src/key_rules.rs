@@ -1,8 +1,6 @@
 //! What webpki leaves unchecked and OpenSSL does not, so that both transports refuse the same certificates: what a key
 //! may be used for, how weak it may be, and whether a root is still in force.
 
-use std::fmt;
-
 use rustls_pki_types::{CertificateDer, UnixTime};
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
@@ -12,16 +10,17 @@ use x509_parser::public_key::PublicKey;
 const LEAST_RSA_BITS: usize = 2048;
 
 /// Which rule a certificate breaks, in words for its owner.
-#[derive(Debug)]
-pub(crate) struct BrokenRule(String);
-
-impl fmt::Display for BrokenRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BrokenRule {
+    #[error("a certificate cannot be read: {0}")]
+    Unreadable(String),
+    #[error("the certificate's key may not sign (key usage without digitalSignature)")]
+    NoDigitalSignature,
+    #[error("the certificate's RSA key has {bits} bits; {LEAST_RSA_BITS} are the least")]
+    WeakKey { bits: usize },
+    #[error("an intermediate may not sign certificates (key usage without keyCertSign)")]
+    NoKeyCertSign,
 }
-
-impl std::error::Error for BrokenRule {}
 
 /// Checks a chain that webpki has accepted. A certificate beside the path (servers send some) is judged only if it is
 /// an authority's.
@@ -29,28 +28,24 @@ pub(crate) fn check(
     end_entity: &CertificateDer<'_>,
     intermediates: &[CertificateDer<'_>],
 ) -> Result<(), BrokenRule> {
-    let broken = |words: &str| Err(BrokenRule(words.to_owned()));
     let leaf = parse(end_entity)?;
     // RFC 8446 section 4.4.2.2: the handshake is signed.
     if key_usage(&leaf).is_some_and(|usage| !usage.digital_signature()) {
-        return broken("the certificate's key may not sign (key usage without digitalSignature)");
+        return Err(BrokenRule::NoDigitalSignature);
     }
     if let Ok(PublicKey::RSA(key)) = leaf.public_key().parsed()
         && key.key_size() < LEAST_RSA_BITS
     {
-        let bits = key.key_size();
-        return broken(&format!(
-            "the certificate's RSA key has {bits} bits; {LEAST_RSA_BITS} are the least"
-        ));
+        return Err(BrokenRule::WeakKey {
+            bits: key.key_size(),
+        });
     }
     for intermediate in intermediates {
         let authority = parse(intermediate)?;
         // RFC 5280 section 4.2.1.3.
         let signs = key_usage(&authority).is_none_or(|usage| usage.key_cert_sign());
         if authority.is_ca() && !signs {
-            return broken(
-                "an intermediate may not sign certificates (key usage without keyCertSign)",
-            );
+            return Err(BrokenRule::NoKeyCertSign);
         }
     }
     Ok(())
@@ -68,7 +63,7 @@ pub(crate) fn in_force(root: &CertificateDer<'_>, now: UnixTime) -> bool {
 fn parse<'a>(certificate: &'a CertificateDer<'_>) -> Result<X509Certificate<'a>, BrokenRule> {
     X509Certificate::from_der(certificate)
         .map(|(_, parsed)| parsed)
-        .map_err(|error| BrokenRule(format!("a certificate cannot be read: {error}")))
+        .map_err(|error| BrokenRule::Unreadable(error.to_string()))
 }
 
 fn key_usage<'a>(

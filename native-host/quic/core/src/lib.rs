@@ -1,5 +1,31 @@
 //! One HTTP/3 attempt: a QUIC handshake with one pinned address and, when its owner asks, one request.
 //! Knows nothing of Node, races or caches, so `cargo test` covers it against real servers.
+//!
+//! [`connect`] shakes hands and sends nothing of HTTP/3 yet: a race may settle on another protocol. The [`Connection`] that
+//! it gives takes one [`Request`], or is dropped, which closes it. [`Cancel`] ends either half at once. Every time counts
+//! from the attempt's start; an [`AttemptFailure`] says what went wrong and what had been exchanged by then.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use photofinish_quic::{Cancel, ConnectOptions, Request, ServerName, TrustStore, connect};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let roots = std::fs::read("/etc/ssl/certs/ca-certificates.crt")?;
+//! let trust = TrustStore::new(&[roots], &[])?;
+//! let options = ConnectOptions::new("192.0.2.1:443".parse()?, ServerName::try_from("example.org")?)
+//!     .initial_rtt(Duration::from_millis(25))
+//!     .handshake_timeout(Duration::from_secs(3));
+//! let connection = connect(&trust, &options, &Cancel::default()).await?;
+//! println!("established after {:?}", connection.established().handshake);
+//!
+//! let request = Request::get("example.org", "/")?.deadline(Duration::from_secs(3));
+//! let response = connection.request(&request).await?;
+//! println!("{} after {:?}", response.status, response.first_byte);
+//! # Ok(())
+//! # }
+//! ```
 
 mod alerts;
 mod attempt;
@@ -19,8 +45,11 @@ mod trust;
 pub use attempt::{Connection, Established, QUIC_VERSION, connect};
 pub use cancel::Cancel;
 pub use exchange::Response;
-pub use failure::{CertificateReason, Failure, FailureCode};
-pub use options::{ConnectOptions, InvalidInput, Request};
-pub use refusal::Refusal;
+pub use failure::{AttemptFailure, ErrorCode, Failure, Termination};
+pub use http::HeaderValue;
+pub use options::{ConnectOptions, InvalidRequest, Request};
+pub use quinn::Side;
+pub use refusal::{CertificateReason, Refusal};
+pub use rustls_pki_types::ServerName;
 pub use socket::Traffic;
-pub use trust::{TrustStore, warm_up};
+pub use trust::{TrustError, TrustStore, warm_up};

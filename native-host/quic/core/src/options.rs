@@ -1,38 +1,72 @@
-//! What an attempt is told to do, validated once: nothing behind this door sees a bad argument.
+//! What an attempt is to do: [`ConnectOptions`] for its handshake, a [`Request`] for what may follow. Whoever has them has
+//! arguments that can be used.
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http::uri::{Authority, PathAndQuery, Scheme};
-use http::{HeaderValue, Method, Uri};
+use http::uri::{Authority, Scheme};
+use http::{HeaderValue, Uri};
 use rustls_pki_types::ServerName;
 
-/// Longest wait an owner can ask for: ten minutes, far beyond any race.
-const LONGEST_WAIT_MS: f64 = 600_000.0;
-/// Largest value of a QUIC flow-control window that any answer here needs.
-const LARGEST_CAP_BYTES: u32 = 1 << 30;
+/// `kInitialRtt` (RFC 9002 section 6.2.2).
+const INITIAL_RTT: Duration = Duration::from_millis(333);
+/// How long a handshake or an answer is waited for, unless told otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
 
-/// An argument that cannot be used, in words for the person who passed it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InvalidInput(String);
+/// Where to connect, as whom, and how long to try.
+#[derive(Debug, Clone)]
+pub struct ConnectOptions {
+    pub(crate) remote: SocketAddr,
+    pub(crate) server_name: ServerName<'static>,
+    pub(crate) initial_rtt: Duration,
+    pub(crate) handshake_timeout: Duration,
+    pub(crate) counted_from: Option<Instant>,
+    pub(crate) on_first_datagram: Option<OnFirstDatagram>,
+}
 
-impl InvalidInput {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
+impl ConnectOptions {
+    /// A handshake with `remote`, whose certificate has to name `server_name`.
+    pub fn new(remote: SocketAddr, server_name: ServerName<'static>) -> Self {
+        Self {
+            remote,
+            server_name,
+            initial_rtt: INITIAL_RTT,
+            handshake_timeout: PATIENCE,
+            counted_from: None,
+            on_first_datagram: None,
+        }
+    }
+
+    /// The round-trip time that is assumed until one is measured: the first retransmission comes after three times this
+    /// (RFC 9002 section 6.2.2). 333 ms by default.
+    pub fn initial_rtt(mut self, rtt: Duration) -> Self {
+        self.initial_rtt = rtt;
+        self
+    }
+
+    /// How long the handshake may take. 10 s by default.
+    pub fn handshake_timeout(mut self, timeout: Duration) -> Self {
+        self.handshake_timeout = timeout;
+        self
+    }
+
+    /// Counts every time of the attempt, and its time-out, from this moment on instead of from when the attempt is first
+    /// polled: what its owner waits for a thread is part of what it takes.
+    pub fn counted_from(mut self, moment: Instant) -> Self {
+        self.counted_from = Some(moment);
+        self
+    }
+
+    /// Calls `listener` once, on the attempt's own task, when the peer first shows life. It must not block.
+    pub fn on_first_datagram(mut self, listener: impl Fn() + Send + Sync + 'static) -> Self {
+        self.on_first_datagram = Some(OnFirstDatagram(Arc::new(listener)));
+        self
     }
 }
 
-impl fmt::Display for InvalidInput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for InvalidInput {}
-
-/// Told once, on the attempt's own task, when the first datagram comes back; must not block.
+/// Told when the first datagram comes back.
 #[derive(Clone)]
 pub(crate) struct OnFirstDatagram(Arc<dyn Fn() + Send + Sync>);
 
@@ -48,65 +82,9 @@ impl fmt::Debug for OnFirstDatagram {
     }
 }
 
-/// Where to connect, as whom, and how long to try.
-#[derive(Debug, Clone)]
-pub struct ConnectOptions {
-    pub(crate) remote: SocketAddr,
-    pub(crate) server_name: String,
-    pub(crate) initial_rtt: Duration,
-    pub(crate) handshake_timeout: Duration,
-    pub(crate) on_first_datagram: Option<OnFirstDatagram>,
-    pub(crate) counted_from: Option<Instant>,
-}
-
-impl ConnectOptions {
-    /// `address` is an IP literal, `server_name` what the certificate must name. quinn sends its
-    /// first retransmission 3 x `initial_rtt_ms` after the first flight (RFC 9002 section 6.2.2).
-    pub fn new(
-        address: &str,
-        port: u32,
-        server_name: &str,
-        initial_rtt_ms: f64,
-        handshake_timeout_ms: f64,
-    ) -> Result<Self, InvalidInput> {
-        let ip: IpAddr = address.parse().map_err(|_| {
-            InvalidInput::new(format!("address must be an IP address, not {address:?}"))
-        })?;
-        let port = u16::try_from(port).ok().filter(|port| *port != 0);
-        let port = port.ok_or_else(|| InvalidInput::new("port must be between 1 and 65535"))?;
-        ServerName::try_from(server_name).map_err(|_| {
-            InvalidInput::new(format!(
-                "serverName must be a host name or an IP address, not {server_name:?}"
-            ))
-        })?;
-        Ok(Self {
-            remote: SocketAddr::new(ip, port),
-            server_name: server_name.to_owned(),
-            initial_rtt: wait("initialRttMs", initial_rtt_ms)?,
-            handshake_timeout: wait("handshakeTimeoutMs", handshake_timeout_ms)?,
-            on_first_datagram: None,
-            counted_from: None,
-        })
-    }
-
-    /// Counts every time of the attempt, and its time-out, from this moment on instead of from when the attempt is first
-    /// polled: what its owner waits for a thread is part of what it takes.
-    pub fn counted_from(mut self, moment: Instant) -> Self {
-        self.counted_from = Some(moment);
-        self
-    }
-
-    /// Calls `listener` once, when the peer first shows life. It must not block.
-    pub fn on_first_datagram(mut self, listener: impl Fn() + Send + Sync + 'static) -> Self {
-        self.on_first_datagram = Some(OnFirstDatagram(Arc::new(listener)));
-        self
-    }
-}
-
-/// The one request of an attempt and the limits on its answer.
+/// The one request of an attempt, a GET, and the limits on its answer.
 #[derive(Debug, Clone)]
 pub struct Request {
-    pub(crate) method: Method,
     pub(crate) uri: Uri,
     pub(crate) user_agent: HeaderValue,
     pub(crate) max_body_bytes: u32,
@@ -115,76 +93,60 @@ pub struct Request {
 }
 
 impl Request {
-    /// `method` is GET or HEAD; `path` starts with a slash and may carry a query; `deadline_ms`
-    /// counts from the call that sends the request to the last byte of the answer.
-    pub fn new(
-        method: &str,
-        authority: &str,
-        path: &str,
-        user_agent: &str,
-        max_body_bytes: u32,
-        max_header_bytes: u32,
-        deadline_ms: f64,
-    ) -> Result<Self, InvalidInput> {
-        let method = match method {
-            "GET" => Method::GET,
-            "HEAD" => Method::HEAD,
-            other => {
-                return Err(InvalidInput::new(format!(
-                    "method must be GET or HEAD, not {other:?}"
-                )));
-            }
-        };
-        let authority: Authority = authority
-            .parse()
-            .ok()
-            .filter(|authority: &Authority| !authority.as_str().contains('@'))
-            .ok_or_else(|| {
-                InvalidInput::new(format!("authority must be host[:port], not {authority:?}"))
-            })?;
-        let path: PathAndQuery = path
-            .parse()
-            .ok()
-            .filter(|_| path.starts_with('/'))
-            .ok_or_else(|| {
-                InvalidInput::new(format!("path must start with a slash, not {path:?}"))
-            })?;
+    /// `authority` is `host` or `host:port`; `path` starts with a slash and may carry a query.
+    pub fn get(authority: &str, path: &str) -> Result<Self, InvalidRequest> {
+        let parsed = authority.parse().ok();
+        let parsed = parsed.filter(|parsed: &Authority| !parsed.as_str().contains('@'));
+        let parsed = parsed.ok_or_else(|| InvalidRequest::Authority(authority.to_owned()))?;
+        if !path.starts_with('/') {
+            return Err(InvalidRequest::Path(path.to_owned()));
+        }
         let uri = Uri::builder()
             .scheme(Scheme::HTTPS)
-            .authority(authority)
-            .path_and_query(path)
-            .build()
-            .map_err(|error| {
-                InvalidInput::new(format!("authority and path make no URL: {error}"))
-            })?;
+            .authority(parsed)
+            .path_and_query(path);
         Ok(Self {
-            method,
-            uri,
-            user_agent: HeaderValue::from_str(user_agent).map_err(|_| {
-                InvalidInput::new("userAgent holds characters that a header cannot carry")
-            })?,
-            max_body_bytes: cap("maxBodyBytes", max_body_bytes)?,
-            max_header_bytes: cap("maxHeaderBytes", max_header_bytes)?,
-            deadline: wait("deadlineMs", deadline_ms)?,
+            uri: uri
+                .build()
+                .map_err(|_| InvalidRequest::Path(path.to_owned()))?,
+            user_agent: HeaderValue::from_static("photofinish"),
+            max_body_bytes: 64 * 1024,
+            max_header_bytes: 256 * 1024,
+            deadline: PATIENCE,
         })
     }
+
+    /// `photofinish` by default.
+    pub fn user_agent(mut self, user_agent: HeaderValue) -> Self {
+        self.user_agent = user_agent;
+        self
+    }
+
+    /// How much of the body is read. 64 KiB by default.
+    pub fn max_body_bytes(mut self, bytes: u32) -> Self {
+        self.max_body_bytes = bytes;
+        self
+    }
+
+    /// The largest header section that is read, as RFC 9114 section 4.2.2 counts. 256 KiB by default.
+    pub fn max_header_bytes(mut self, bytes: u32) -> Self {
+        self.max_header_bytes = bytes;
+        self
+    }
+
+    /// From the call that sends the request to the last byte of the answer. 10 s by default.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
 }
 
-fn wait(name: &str, ms: f64) -> Result<Duration, InvalidInput> {
-    // NaN fails the range check too.
-    if !(0.001..=LONGEST_WAIT_MS).contains(&ms) {
-        return Err(InvalidInput::new(format!(
-            "{name} must be between 0.001 and {LONGEST_WAIT_MS}, not {ms}"
-        )));
-    }
-    Ok(Duration::from_secs_f64(ms / 1000.0))
-}
-
-fn cap(name: &str, bytes: u32) -> Result<u32, InvalidInput> {
-    if bytes > LARGEST_CAP_BYTES {
-        return Err(InvalidInput::new(format!(
-            "{name} must be at most {LARGEST_CAP_BYTES}"
-        )));
-    }
-    Ok(bytes)
+/// A request that cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidRequest {
+    #[error("authority must be host[:port], not {0:?}")]
+    Authority(String),
+    #[error("path must start with a slash, not {0:?}")]
+    Path(String),
 }

@@ -3,10 +3,10 @@
 use rustls::{CertificateError, OtherError};
 use rustls_pki_types::UnixTime;
 
-use crate::failure::CertificateReason;
-
 /// Why a chain was refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
 pub struct Refusal {
     pub reason: CertificateReason,
     /// In words for whoever runs the server.
@@ -40,6 +40,52 @@ impl From<&CertificateError> for Refusal {
         Self {
             reason: error.into(),
             message,
+        }
+    }
+}
+
+/// Why a certificate was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CertificateReason {
+    Expired,
+    NotYetValid,
+    WrongName,
+    UnknownIssuer,
+    Revoked,
+    BadSignature,
+    Other,
+}
+
+impl CertificateReason {
+    /// The reason as it travels.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Expired => "expired",
+            Self::NotYetValid => "not-yet-valid",
+            Self::WrongName => "wrong-name",
+            Self::UnknownIssuer => "unknown-issuer",
+            Self::Revoked => "revoked",
+            Self::BadSignature => "bad-signature",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl From<&CertificateError> for CertificateReason {
+    fn from(error: &CertificateError) -> Self {
+        match error {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                Self::NotYetValid
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                Self::WrongName
+            }
+            CertificateError::UnknownIssuer => Self::UnknownIssuer,
+            CertificateError::Revoked => Self::Revoked,
+            CertificateError::BadSignature => Self::BadSignature,
+            _ => Self::Other,
         }
     }
 }

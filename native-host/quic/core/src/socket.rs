@@ -8,8 +8,9 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use quinn::udp::{RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, UdpPoller};
@@ -35,11 +36,12 @@ const HANDSHAKE_BYTES: u64 = 256 * 1024;
 /// of empty ones would have every second one acknowledged.
 const MOST_DATAGRAMS: u32 = 4096;
 
-/// Datagrams of one attempt, with the times of the first in each direction.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+/// Datagrams of one attempt, with the times of the first in each direction since its start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Traffic {
-    pub first_datagram_out_ms: Option<f64>,
-    pub first_datagram_in_ms: Option<f64>,
+    pub first_datagram_out: Option<Duration>,
+    pub first_datagram_in: Option<Duration>,
     pub datagrams_sent: u32,
     pub datagrams_received: u32,
     /// Requests to come again with a token; a client honours the first only (RFC 9000 section 17.2.5.2).
@@ -50,7 +52,7 @@ pub struct Traffic {
 #[derive(Debug)]
 pub(crate) enum Trouble {
     /// The network or this machine refuses the datagrams.
-    Refused(io::Error),
+    Refused(Arc<io::Error>),
     /// The peer sent more than any legal answer needs.
     OverBudget,
 }
@@ -61,12 +63,12 @@ pub(crate) struct ProbeSocket {
     io: tokio::net::UdpSocket,
     remote: SocketAddr,
     clock: Clock,
-    first_out_ms: OnceLock<f64>,
-    first_in_ms: OnceLock<f64>,
+    first_out: OnceLock<Duration>,
+    first_in: OnceLock<Duration>,
     sent: AtomicU32,
     received: AtomicU32,
     retries: AtomicU32,
-    on_first_in: Mutex<Option<OnFirstDatagram>>,
+    on_first_in: Option<OnFirstDatagram>,
     received_bytes: AtomicU64,
     budget_bytes: AtomicU64,
     /// The connection ID that we chose, by which the peer has to address us; told by our own first datagram.
@@ -90,12 +92,12 @@ impl ProbeSocket {
             remote,
             io: tokio::net::UdpSocket::from_std(socket)?,
             clock,
-            first_out_ms: OnceLock::new(),
-            first_in_ms: OnceLock::new(),
+            first_out: OnceLock::new(),
+            first_in: OnceLock::new(),
             sent: AtomicU32::new(0),
             received: AtomicU32::new(0),
             retries: AtomicU32::new(0),
-            on_first_in: Mutex::new(on_first_in),
+            on_first_in,
             received_bytes: AtomicU64::new(0),
             budget_bytes: AtomicU64::new(HANDSHAKE_BYTES),
             own_id: OnceLock::new(),
@@ -109,8 +111,8 @@ impl ProbeSocket {
     /// The counters as they stand.
     pub(crate) fn traffic(&self) -> Traffic {
         Traffic {
-            first_datagram_out_ms: self.first_out_ms.get().copied(),
-            first_datagram_in_ms: self.first_in_ms.get().copied(),
+            first_datagram_out: self.first_out.get().copied(),
+            first_datagram_in: self.first_in.get().copied(),
             datagrams_sent: self.sent.load(Ordering::Relaxed),
             datagrams_received: self.received.load(Ordering::Relaxed),
             retries_received: self.retries.load(Ordering::Relaxed),
@@ -149,7 +151,7 @@ impl ProbeSocket {
 
     fn note(&self, error: io::Error) {
         if is_refusal(&error) {
-            self.raise(Trouble::Refused(error));
+            self.raise(Trouble::Refused(Arc::new(error)));
         }
     }
 
@@ -159,8 +161,10 @@ impl ProbeSocket {
     }
 
     fn count_received(&self, bufs: &[IoSliceMut<'_>], meta: &[RecvMeta]) {
-        if self.first_in_ms.set(self.clock.now_ms()).is_ok() {
-            self.tell_first_in();
+        if self.first_in.set(self.clock.elapsed()).is_ok()
+            && let Some(listener) = &self.on_first_in
+        {
+            listener.tell();
         }
         let datagrams = bufs
             .iter()
@@ -207,19 +211,8 @@ impl ProbeSocket {
         }
     }
 
-    fn tell_first_in(&self) {
-        let listener = self
-            .on_first_in
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(listener) = listener {
-            listener.tell();
-        }
-    }
-
     fn count_sent(&self, datagram: &[u8]) {
-        self.first_out_ms.get_or_init(|| self.clock.now_ms());
+        self.first_out.get_or_init(|| self.clock.elapsed());
         self.note_own_id(datagram);
         if self.sent.fetch_add(1, Ordering::Relaxed) >= MOST_DATAGRAMS {
             self.raise(Trouble::OverBudget);
@@ -255,10 +248,6 @@ impl ProbeSocket {
         }
         Ok(count)
     }
-
-    fn send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
-        self.io.try_send(transmit.contents).map(|_| ())
-    }
 }
 
 impl AsyncUdpSocket for ProbeSocket {
@@ -267,8 +256,8 @@ impl AsyncUdpSocket for ProbeSocket {
     }
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
-        match self.send(transmit) {
-            Ok(()) => self.count_sent(transmit.contents),
+        match self.io.try_send(transmit.contents) {
+            Ok(_) => self.count_sent(transmit.contents),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(error),
             // An error would end quinn's driver without a cause; the owner learns it here instead,
             // and for QUIC the datagram is merely lost.

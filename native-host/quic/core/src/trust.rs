@@ -3,17 +3,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{VerifierBuilderError, WebPkiServerVerifier};
 use rustls::crypto::CryptoProvider;
 use rustls::{CertificateError, DigitallySignedStruct, OtherError, RootCertStore, SignatureScheme};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
-use crate::failure::CertificateReason;
 use crate::key_rules;
-use crate::options::InvalidInput;
-use crate::refusal::Refusal;
+use crate::refusal::{CertificateReason, Refusal};
 
 /// Roots of trust, parsed once and shared by every attempt.
 #[derive(Debug)]
@@ -34,7 +32,7 @@ impl TrustStore {
     /// `bundled` are the publicly known roots, `extra` those of the system and of the user. Each
     /// element is one DER certificate, or PEM text with any number of them. Certificates that
     /// cannot serve as roots are counted and left out, as system lists do hold some.
-    pub fn new<T: AsRef<[u8]>>(bundled: &[T], extra: &[T]) -> Result<Self, InvalidInput> {
+    pub fn new<T: AsRef<[u8]>>(bundled: &[T], extra: &[T]) -> Result<Self, TrustError> {
         Self::with_provider(
             bundled,
             extra,
@@ -46,7 +44,7 @@ impl TrustStore {
     pub fn without_post_quantum<T: AsRef<[u8]>>(
         bundled: &[T],
         extra: &[T],
-    ) -> Result<Self, InvalidInput> {
+    ) -> Result<Self, TrustError> {
         use rustls::crypto::aws_lc_rs::{default_provider, kx_group};
         let kx_groups = vec![kx_group::X25519, kx_group::SECP256R1, kx_group::SECP384R1];
         let provider = CryptoProvider {
@@ -60,7 +58,7 @@ impl TrustStore {
         bundled: &[T],
         extra: &[T],
         provider: CryptoProvider,
-    ) -> Result<Self, InvalidInput> {
+    ) -> Result<Self, TrustError> {
         let provider = Arc::new(provider);
         let mut ignored = 0;
         let mut roots = RootCertStore::empty();
@@ -71,9 +69,7 @@ impl TrustStore {
         };
         ignored += add(&mut roots, "extra", extra)?;
         if roots.is_empty() {
-            return Err(InvalidInput::new(
-                "the trust store holds no usable root certificate",
-            ));
+            return Err(TrustError::NoRoots);
         }
         Ok(Self {
             judge: Arc::new(Judge {
@@ -116,6 +112,22 @@ impl TrustStore {
             verdict: OnceLock::new(),
         })
     }
+}
+
+/// Roots that cannot be trusted.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustError {
+    #[error("{list}[{index}] is not a certificate: {problem}")]
+    NoCertificate {
+        list: &'static str,
+        index: usize,
+        problem: String,
+    },
+    #[error("the trust store holds no usable root certificate")]
+    NoRoots,
+    #[error("the roots cannot be used: {0}")]
+    Verifier(#[from] VerifierBuilderError),
 }
 
 /// Pays for what the cryptography does once per process and thread: seeding its random numbers from
@@ -226,22 +238,22 @@ impl ServerCertVerifier for RecordingVerifier {
 fn verifier(
     roots: RootCertStore,
     provider: &Arc<CryptoProvider>,
-) -> Result<Arc<WebPkiServerVerifier>, InvalidInput> {
-    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone())
-        .build()
-        .map_err(|error| InvalidInput::new(format!("the roots cannot be used: {error}")))
+) -> Result<Arc<WebPkiServerVerifier>, TrustError> {
+    Ok(WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone()).build()?)
 }
 
 fn add<T: AsRef<[u8]>>(
     roots: &mut RootCertStore,
-    list: &str,
+    list: &'static str,
     entries: &[T],
-) -> Result<usize, InvalidInput> {
+) -> Result<usize, TrustError> {
     let mut ignored = 0;
     let now = UnixTime::now();
     for (index, entry) in entries.iter().enumerate() {
-        let certificates = parse(entry.as_ref()).map_err(|problem| {
-            InvalidInput::new(format!("{list}[{index}] is not a certificate: {problem}"))
+        let certificates = parse(entry.as_ref()).map_err(|problem| TrustError::NoCertificate {
+            list,
+            index,
+            problem,
         })?;
         let total = certificates.len();
         let in_force = certificates

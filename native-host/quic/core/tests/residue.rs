@@ -45,7 +45,7 @@ fn a_thousand_attempts_leave_nothing_behind() {
             let connection =
                 connect(&trust, &options(address), &Cancel::default()).await.expect("handshake");
             if round.is_multiple_of(2) {
-                connection.request(&request("GET", "/")).await.expect("response");
+                connection.request(&request("/")).await.expect("response");
             }
         };
         for round in 0..ATTEMPTS / 2 {

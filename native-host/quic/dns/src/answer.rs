@@ -82,10 +82,7 @@ impl Answer {
                     };
                     Some((&record.name, ttl, data))
                 }));
-                services.map_or_else(
-                    |service::Malformed| Self::Failed("the HTTPS record is malformed".to_owned()),
-                    Self::Services,
-                )
+                services.map_or_else(|why| Self::Failed(why.to_string()), Self::Services)
             }
             Kind::A | Kind::Aaaa => Self::Addresses(Records::first_of(records.filter_map(
                 |(record, ttl_seconds)| {
@@ -130,7 +127,7 @@ impl Answer {
     }
 
     pub(crate) fn timed_out(question: &Question) -> Self {
-        let ms = question.patience.as_secs_f64() * 1000.0;
+        let ms = question.timeout.as_secs_f64() * 1000.0;
         Self::Failed(format!("the DNS server did not answer within {ms} ms"))
     }
 }

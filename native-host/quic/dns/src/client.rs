@@ -1,29 +1,17 @@
 //! The stub resolver behind the questions: the system's servers or one of the caller's, no cache.
 
-use std::fmt;
 use std::net::SocketAddr;
 
 use hickory_resolver::config::{
     NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts, ServerOrderingStrategy,
 };
+use hickory_resolver::net::NetError;
 use hickory_resolver::proto::op::Query;
 use hickory_resolver::{Hosts, Resolver, ResolverBuilder};
 
 use crate::answer::Answer;
 use crate::question::{Kind, Question};
 use crate::socket::ConnectedRuntime;
-
-/// The system has no configuration that questions could be asked with, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unusable(String);
-
-impl fmt::Display for Unusable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unusable {}
 
 /// Asks questions. Nothing is remembered between them; dropping an answer's future ends the question.
 pub struct Client {
@@ -33,17 +21,14 @@ pub struct Client {
 
 impl Client {
     /// A client of the system's configuration as it is now (on Unix `/etc/resolv.conf` and `/etc/hosts`).
-    pub fn system() -> Result<Self, Unusable> {
-        let builder = Resolver::builder(ConnectedRuntime::default()).map_err(|error| {
-            Unusable(format!(
-                "the system's DNS configuration cannot be used: {error}"
-            ))
-        })?;
+    pub fn system() -> Result<Self, ConfigError> {
+        let builder =
+            Resolver::builder(ConnectedRuntime::default()).map_err(ConfigError::System)?;
         Self::build(builder, Hosts::from_system().unwrap_or_default())
     }
 
     /// A client of one server, asked over UDP, and over TCP where that truncates.
-    pub fn of_server(server: SocketAddr) -> Result<Self, Unusable> {
+    pub fn of_server(server: SocketAddr) -> Result<Self, ConfigError> {
         let mut name_server = NameServerConfig::udp_and_tcp(server.ip());
         for connection in &mut name_server.connections {
             connection.port = server.port();
@@ -57,7 +42,7 @@ impl Client {
     fn build(
         mut builder: ResolverBuilder<ConnectedRuntime>,
         hosts: Hosts,
-    ) -> Result<Self, Unusable> {
+    ) -> Result<Self, ConfigError> {
         let options = builder.options_mut();
         // A trial is cold.
         options.cache_size = 0;
@@ -68,13 +53,11 @@ impl Client {
         options.server_ordering_strategy = ServerOrderingStrategy::UserProvidedOrder;
         // Tells whose records the answer holds.
         options.preserve_intermediates = true;
-        let resolver = builder
-            .build()
-            .map_err(|error| Unusable(error.to_string()))?;
+        let resolver = builder.build().map_err(ConfigError::Resolver)?;
         Ok(Self { resolver, hosts })
     }
 
-    /// The answer, within the question's patience.
+    /// The answer, within the question's time-out.
     pub async fn ask(&self, question: &Question) -> Answer {
         if let Some(answer) = self.in_hosts(question) {
             return answer;
@@ -82,7 +65,7 @@ impl Client {
         let lookup = self
             .resolver
             .lookup(question.name.clone(), question.kind.record_type());
-        match tokio::time::timeout(question.patience, lookup).await {
+        match tokio::time::timeout(question.timeout, lookup).await {
             Ok(Ok(lookup)) => Answer::positive(question.kind, &lookup),
             Ok(Err(error)) => Answer::failed(question, &error),
             Err(_) => Answer::timed_out(question),
@@ -107,4 +90,14 @@ impl Client {
         };
         Some(own.unwrap_or_else(|| Answer::negative(question.kind)))
     }
+}
+
+/// There is no configuration that questions could be asked with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    #[error("the system's DNS configuration cannot be used: {0}")]
+    System(NetError),
+    #[error(transparent)]
+    Resolver(NetError),
 }

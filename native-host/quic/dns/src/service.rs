@@ -30,6 +30,8 @@ pub struct ServiceRecord {
 }
 
 /// The data are not of the form that section 2.2 gives them, or a value not of its key's.
+#[derive(Debug, thiserror::Error)]
+#[error("the HTTPS record is malformed")]
 pub(crate) struct Malformed;
 
 /// Parameters (section 14.3.2).

@@ -11,7 +11,7 @@ use tokio::net::UdpSocket;
 
 mod support;
 
-use support::{PATIENCE_MS, Server, Transport, ask_within, encode, name, record, reply};
+use support::{PATIENCE, Server, Transport, ask_within, encode, name, record, reply};
 
 fn a(last: u8) -> RData {
     RData::A(A(Ipv4Addr::new(192, 0, 2, last)))
@@ -96,7 +96,7 @@ async fn a_name_with_a_dot_is_asked_for_as_it_stands() {
 async fn nothing_is_remembered_between_questions() {
     let server = Server::of(vec![record("a.test.", 300, a(1))]).await;
     let client = Client::of_server(server.address).expect("client");
-    let question = Question::new("a.test", Kind::A, PATIENCE_MS).expect("question");
+    let question = Question::new("a.test", Kind::A, PATIENCE).expect("question");
     for _ in 0..3 {
         assert_eq!(addresses(&client.ask(&question).await), ["192.0.2.1"]);
     }
@@ -244,9 +244,9 @@ async fn a_server_that_refuses_or_fails_is_named_so() {
 }
 
 #[tokio::test]
-async fn a_silent_server_is_given_up_after_the_patience() {
+async fn a_silent_server_is_given_up_after_the_time_out() {
     let server = Server::start(|_, _| None).await;
-    let answer = ask_within(server.address, "a.test", Kind::A, 80.0).await;
+    let answer = ask_within(server.address, "a.test", Kind::A, Duration::from_millis(80)).await;
     assert_eq!(
         failure(answer),
         "the DNS server did not answer within 80 ms"
@@ -273,11 +273,11 @@ async fn a_lost_answer_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_port_where_nobody_listens_is_noticed_long_before_the_patience_ends() {
+async fn a_port_where_nobody_listens_is_noticed_long_before_the_time_out() {
     let socket = UdpSocket::bind("127.0.0.1:0").await.expect("socket");
     let address: SocketAddr = socket.local_addr().expect("address");
     drop(socket);
-    let message = failure(ask_within(address, "a.test", Kind::A, PATIENCE_MS).await);
+    let message = failure(ask_within(address, "a.test", Kind::A, PATIENCE).await);
     assert!(message.contains("cannot be reached"), "{message}");
 }
 
@@ -320,7 +320,13 @@ async fn nonsense_is_no_answer_and_no_panic() {
     ];
     for (index, respond) in garbage.into_iter().enumerate() {
         let server = Server::start(move |query, _| Some(respond(query))).await;
-        let answer = ask_within(server.address, "a.test", Kind::A, 400.0).await;
+        let answer = ask_within(
+            server.address,
+            "a.test",
+            Kind::A,
+            Duration::from_millis(400),
+        )
+        .await;
         assert!(matches!(answer, Answer::Failed(_)), "{index}: {answer:?}");
     }
 }
@@ -328,7 +334,7 @@ async fn nonsense_is_no_answer_and_no_panic() {
 #[tokio::test]
 async fn a_question_that_is_dropped_asks_no_more() {
     let server = Server::start(|_, _| None).await;
-    let asking = ask_within(server.address, "a.test", Kind::A, PATIENCE_MS);
+    let asking = ask_within(server.address, "a.test", Kind::A, PATIENCE);
     // Longer than the first retransmission would take.
     assert!(
         tokio::time::timeout(Duration::from_millis(50), asking)
@@ -343,9 +349,9 @@ async fn a_question_that_is_dropped_asks_no_more() {
 fn what_no_name_server_could_be_asked_is_refused_at_the_door() {
     let long = "a".repeat(64);
     for name in ["", ".", "a..b", long.as_str(), &"abc.".repeat(80)] {
-        assert!(Question::new(name, Kind::A, 10.0).is_err(), "{name:?}");
-    }
-    for ms in [0.0, -1.0, f64::NAN, 1e9] {
-        assert!(Question::new("a.test", Kind::A, ms).is_err(), "{ms}");
+        assert!(
+            Question::new(name, Kind::A, Duration::from_millis(10)).is_err(),
+            "{name:?}"
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! HTTPS records (RFC 9460) as real servers send them: every field, aliases, and what must be ignored.
 
+use std::time::Duration;
+
 use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::rdata::svcb::{
     Alpn, EchConfigList, IpHint, Mandatory, SVCB, SvcParamKey, SvcParamValue,
@@ -70,7 +72,14 @@ async fn of_many_records_the_best_are_read_and_the_others_counted_with_hints_too
 /// The records of an answer whose rdata is given byte by byte; `None`: there was none.
 async fn raw(rdatas: &'static [&'static [u8]]) -> Option<Vec<ServiceRecord>> {
     let server = Server::start(move |query, _| Some(https_reply(query, rdatas))).await;
-    match ask_within(server.address, "a.test", Kind::Https, 400.0).await {
+    match ask_within(
+        server.address,
+        "a.test",
+        Kind::Https,
+        Duration::from_millis(400),
+    )
+    .await
+    {
         Answer::Services(services) => Some(services.records),
         Answer::Failed(_) => None,
         other => panic!("no services but {other:?}"),
@@ -319,7 +328,13 @@ async fn rdata_cut_short_anywhere_never_panics() {
     for end in 0..WHOLE.len() {
         let server =
             Server::start(move |query, _| Some(https_reply(query, &[&WHOLE[..end]]))).await;
-        let answer = ask_within(server.address, "a.test", Kind::Https, 400.0).await;
+        let answer = ask_within(
+            server.address,
+            "a.test",
+            Kind::Https,
+            Duration::from_millis(400),
+        )
+        .await;
         assert!(!matches!(answer, Answer::Addresses(_)), "{end}");
     }
     let whole = raw(&[WHOLE]).await.expect("services");

@@ -8,11 +8,14 @@ use napi::bindgen_prelude::{Error, Result, Status, Uint8Array, create_custom_tok
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 use photofinish_quic as core;
+use tokio::task::JoinError;
 
+mod options;
 // The linter counts what only Node calls as unused, unless it is public.
 pub mod resolver;
 mod results;
 
+use options::{AttemptOptions, RequestOptions, invalid};
 use results::{ChainVerdict, ConnectResult, RequestResult};
 
 /// A listener of JavaScript's; it keeps no process alive.
@@ -75,35 +78,6 @@ impl TrustStore {
     }
 }
 
-/// Where to connect, as whom, and how long to try.
-#[napi(object, object_to_js = false)]
-pub struct AttemptOptions {
-    /// An IP address literal.
-    pub address: String,
-    pub port: u32,
-    /// The name in SNI and in the certificate.
-    pub server_name: String,
-    /// The first retransmission comes after three times this.
-    pub initial_rtt_ms: f64,
-    pub handshake_timeout_ms: f64,
-}
-
-/// The one request of an attempt and the limits on its answer.
-#[napi(object, object_to_js = false)]
-pub struct RequestOptions {
-    #[napi(ts_type = "'GET' | 'HEAD'")]
-    pub method: String,
-    /// `host` or `host:port`.
-    pub authority: String,
-    /// Starts with a slash; may carry a query.
-    pub path: String,
-    pub user_agent: String,
-    pub max_body_bytes: u32,
-    pub max_header_bytes: u32,
-    /// From this call to the last byte of the answer.
-    pub deadline_ms: f64,
-}
-
 /// What an attempt holds: created, then shaking hands, then established, then over.
 enum Phase {
     Created,
@@ -127,16 +101,9 @@ impl QuicAttempt {
     /// Throws when an argument is wrong. Nothing is sent yet, but all times of the attempt count from this call.
     #[napi(constructor)]
     pub fn new(trust: &TrustStore, options: AttemptOptions) -> Result<Self> {
-        let options = core::ConnectOptions::new(
-            &options.address,
-            options.port,
-            &options.server_name,
-            options.initial_rtt_ms,
-            options.handshake_timeout_ms,
-        )
-        .map_err(invalid)?
         // Handing `connect` to the worker thread takes time, too, the longer the busier the machine is.
-        .counted_from(Instant::now());
+        let counted_from = Instant::now();
+        let options = core::ConnectOptions::try_from(options)?.counted_from(counted_from);
         Ok(Self {
             trust: trust.inner.clone(),
             options,
@@ -155,9 +122,7 @@ impl QuicAttempt {
             Phase::Created => {}
             Phase::Over if self.cancel.is_cancelled() => {
                 self.enter(Phase::Over);
-                return Ok(ConnectResult::Failed {
-                    failure: core::Failure::cancelled().into(),
-                });
+                return Ok(Err(core::Failure::Cancelled.into()).into());
             }
             other => {
                 self.enter(other);
@@ -173,50 +138,31 @@ impl QuicAttempt {
         let (trust, cancel) = (self.trust.clone(), self.cancel.clone());
         // A task of its own, so that a panic ends this attempt and not the process.
         let task = tokio::spawn(async move { core::connect(&trust, &options, &cancel).await });
-        let outcome = task
-            .await
-            .unwrap_or_else(|panic| Err(core::Failure::internal(panic)));
+        let outcome = task.await.unwrap_or_else(|panic| Err(internal(panic)));
         let mut phase = lock(&self.phase);
         // Cancelled after the handshake was done, but before this line: the owner wants no socket.
         let outcome = match outcome {
-            Ok(_) if self.cancel.is_cancelled() => Err(core::Failure::cancelled()),
+            Ok(_) if self.cancel.is_cancelled() => Err(core::Failure::Cancelled.into()),
             outcome => outcome,
         };
-        Ok(match outcome {
-            Ok(connection) => {
-                let result = ConnectResult::from(connection.established());
-                *phase = Phase::Established(Box::new(connection));
-                result
-            }
-            Err(failure) => {
-                *phase = Phase::Over;
-                ConnectResult::Failed {
-                    failure: failure.into(),
-                }
-            }
-        })
+        let result = outcome.as_ref().map(core::Connection::established);
+        let result = result.map_err(Clone::clone).into();
+        *phase = match outcome {
+            Ok(connection) => Phase::Established(Box::new(connection)),
+            Err(_) => Phase::Over,
+        };
+        Ok(result)
     }
 
     /// Starts HTTP/3 on the established connection, sends the request, reads the answer and closes.
     /// Rejects only for a wrong argument, or when there is no established connection to use.
     #[napi]
     pub async fn request(&self, options: RequestOptions) -> Result<RequestResult> {
-        let request = core::Request::new(
-            &options.method,
-            &options.authority,
-            &options.path,
-            &options.user_agent,
-            options.max_body_bytes,
-            options.max_header_bytes,
-            options.deadline_ms,
-        )
-        .map_err(invalid)?;
+        let request = core::Request::try_from(options)?;
         let connection = match self.enter(Phase::Over) {
             Phase::Established(connection) => connection,
             Phase::Over if self.cancel.is_cancelled() => {
-                return Ok(RequestResult::Failed {
-                    failure: core::Failure::cancelled().into(),
-                });
+                return Ok(Err(core::Failure::Cancelled.into()).into());
             }
             other => {
                 self.enter(other);
@@ -226,10 +172,10 @@ impl QuicAttempt {
             }
         };
         let task = tokio::spawn(async move { connection.request(&request).await });
-        let outcome = task
+        Ok(task
             .await
-            .unwrap_or_else(|panic| Err(core::Failure::internal(panic)));
-        Ok(outcome.into())
+            .unwrap_or_else(|panic| Err(internal(panic)))
+            .into())
     }
 
     /// Ends the attempt at once: what is pending resolves with `cancelled`, the peer is told, the
@@ -249,12 +195,12 @@ impl QuicAttempt {
     }
 }
 
-fn lock(phase: &Mutex<Phase>) -> MutexGuard<'_, Phase> {
-    phase.lock().unwrap_or_else(PoisonError::into_inner)
+fn internal(panic: JoinError) -> core::AttemptFailure {
+    core::Failure::Internal(panic.to_string()).into()
 }
 
-fn invalid(problem: core::InvalidInput) -> Error {
-    Error::new(Status::InvalidArg, problem.to_string())
+fn lock(phase: &Mutex<Phase>) -> MutexGuard<'_, Phase> {
+    phase.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn misuse(problem: &str) -> Error {

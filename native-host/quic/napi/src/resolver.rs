@@ -8,6 +8,8 @@ use napi_derive::napi;
 use photofinish_dns as dns;
 use photofinish_quic::Cancel;
 
+use crate::options::{duration, invalid};
+
 /// A stub resolver without memory.
 #[napi]
 pub struct DnsResolver {
@@ -106,8 +108,8 @@ impl DnsQuestion {
                 )));
             }
         };
-        let question =
-            dns::Question::new(&name, kind, timeout_ms).map_err(|why| invalid(why.to_string()))?;
+        let timeout = duration("timeoutMs", timeout_ms)?;
+        let question = dns::Question::new(&name, kind, timeout).map_err(invalid)?;
         Ok(Self {
             client: resolver.client.clone(),
             question,
@@ -199,8 +201,4 @@ fn count(records: usize) -> u32 {
 
 fn texts<T: ToString>(values: &[T]) -> Vec<String> {
     values.iter().map(ToString::to_string).collect()
-}
-
-fn invalid(problem: String) -> Error {
-    Error::new(Status::InvalidArg, problem)
 }

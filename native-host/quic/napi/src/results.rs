@@ -1,5 +1,7 @@
 //! What crosses into JavaScript: discriminated unions, so that a caller must look at the failure.
 
+use std::time::Duration;
+
 use napi_derive::napi;
 use photofinish_quic as core;
 
@@ -112,24 +114,32 @@ pub enum RequestResult {
 impl From<core::Traffic> for Traffic {
     fn from(traffic: core::Traffic) -> Self {
         Self {
-            first_datagram_out_ms: traffic.first_datagram_out_ms,
-            first_datagram_in_ms: traffic.first_datagram_in_ms,
+            first_datagram_out_ms: traffic.first_datagram_out.map(ms),
+            first_datagram_in_ms: traffic.first_datagram_in.map(ms),
             datagrams_sent: traffic.datagrams_sent,
             datagrams_received: traffic.datagrams_received,
         }
     }
 }
 
-impl From<core::Failure> for AttemptFailure {
-    fn from(failure: core::Failure) -> Self {
+impl From<core::AttemptFailure> for AttemptFailure {
+    fn from(failure: core::AttemptFailure) -> Self {
+        let refusal = match &failure.cause {
+            core::Failure::CertificateInvalid(refusal) => Some(refusal),
+            _ => None,
+        };
+        let error_code = failure.cause.error_code();
+        let ended_by_us = error_code.is_some_and(|code| code.sender == core::Side::Client);
         Self {
-            code: failure.code.as_str().to_owned(),
-            message: failure.message.into_string(),
-            certificate_reason: failure.certificate_reason.map(|r| r.as_str().to_owned()),
-            peer_code: failure.peer_code.map(|code| code as f64),
-            wire_code: failure.wire_code.map(str::into_string),
-            ended_by_us: failure.ended_by_us,
-            failed_ms: failure.failed_ms,
+            code: failure.cause.code().to_owned(),
+            message: failure.cause.to_string(),
+            certificate_reason: refusal.map(|refusal| refusal.reason.as_str().to_owned()),
+            peer_code: error_code
+                .filter(|_| !ended_by_us)
+                .map(|code| code.number as f64),
+            wire_code: error_code.and_then(|code| code.name.clone()),
+            ended_by_us,
+            failed_ms: ms(failure.after),
             traffic: failure.traffic.into(),
             lost_packets: failure.lost_packets as f64,
         }
@@ -148,24 +158,29 @@ impl From<Result<bool, core::Refusal>> for ChainVerdict {
     }
 }
 
-impl From<&core::Established> for ConnectResult {
-    fn from(established: &core::Established) -> Self {
-        Self::Established {
-            handshake_ms: established.handshake_ms,
-            traffic: established.traffic.into(),
-            remote_address: established.remote.ip().to_string(),
-            remote_port: established.remote.port().into(),
-            alpn: established.alpn.clone(),
-            known_root: established.known_root,
-            rtt_ms: established.rtt_ms,
-            lost_packets: established.lost_packets as f64,
-            quic_version: core::QUIC_VERSION,
+impl From<Result<&core::Established, core::AttemptFailure>> for ConnectResult {
+    fn from(outcome: Result<&core::Established, core::AttemptFailure>) -> Self {
+        match outcome {
+            Ok(established) => Self::Established {
+                handshake_ms: ms(established.handshake),
+                traffic: established.traffic.into(),
+                remote_address: established.remote.ip().to_string(),
+                remote_port: established.remote.port().into(),
+                alpn: established.alpn.clone(),
+                known_root: established.known_root,
+                rtt_ms: established.rtt.map(ms),
+                lost_packets: established.lost_packets as f64,
+                quic_version: core::QUIC_VERSION,
+            },
+            Err(failure) => Self::Failed {
+                failure: failure.into(),
+            },
         }
     }
 }
 
-impl From<Result<core::Response, core::Failure>> for RequestResult {
-    fn from(outcome: Result<core::Response, core::Failure>) -> Self {
+impl From<Result<core::Response, core::AttemptFailure>> for RequestResult {
+    fn from(outcome: Result<core::Response, core::AttemptFailure>) -> Self {
         match outcome {
             Ok(response) => Self::Answered {
                 status: response.status.into(),
@@ -173,10 +188,10 @@ impl From<Result<core::Response, core::Failure>> for RequestResult {
                 age: response.age,
                 body_bytes: response.body_bytes as f64,
                 truncated: response.truncated,
-                request_sent_ms: response.request_sent_ms,
-                first_byte_ms: response.first_byte_ms,
-                done_ms: response.done_ms,
-                rtt_ms: response.rtt_ms,
+                request_sent_ms: ms(response.request_sent),
+                first_byte_ms: ms(response.first_byte),
+                done_ms: ms(response.done),
+                rtt_ms: ms(response.rtt),
                 traffic: response.traffic.into(),
                 lost_packets: response.lost_packets as f64,
             },
@@ -185,4 +200,9 @@ impl From<Result<core::Response, core::Failure>> for RequestResult {
             },
         }
     }
+}
+
+/// As Node counts time, with a fraction.
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
 }

@@ -3,19 +3,20 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use h3::error::Code;
-use photofinish_quic::{ConnectOptions, Request, TrustStore};
+use photofinish_quic::{AttemptFailure, ConnectOptions, Request, ServerName, Side, TrustStore};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use time::{Duration, OffsetDateTime};
+use time::OffsetDateTime;
 
 pub const HOST: &str = "h3.test";
 /// Longer than any test may take: what ends earlier was noticed, not waited for.
-pub const PATIENCE_MS: f64 = 60_000.0;
+pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Short enough to wait for.
-pub const SHORT_MS: f64 = 80.0;
+pub const SHORT: Duration = Duration::from_millis(80);
 pub const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// A certificate authority that exists for one test.
@@ -45,8 +46,8 @@ impl Authority {
     pub fn issue(&self, name: &str, from: i64, to: i64) -> Identity {
         let key = KeyPair::generate().expect("key");
         let mut params = CertificateParams::new(vec![name.to_owned()]).expect("params");
-        params.not_before = OffsetDateTime::now_utc() + Duration::days(from);
-        params.not_after = OffsetDateTime::now_utc() + Duration::days(to);
+        params.not_before = OffsetDateTime::now_utc() + time::Duration::days(from);
+        params.not_after = OffsetDateTime::now_utc() + time::Duration::days(to);
         let leaf = params.signed_by(&key, &self.issuer).expect("leaf");
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
         Identity {
@@ -134,7 +135,6 @@ async fn serve(quic: quinn::Connection) {
     while let Ok(Some(resolver)) = connection.accept().await {
         let (request, mut stream) = resolver.resolve_request().await.expect("request");
         let answer = |status: u16| http::Response::builder().status(status);
-        let head = request.method() == http::Method::HEAD;
         match request.uri().path() {
             "/silent" => std::future::pending().await,
             "/close" => quic.close(0x0102_u32.into(), b"enough"),
@@ -152,7 +152,7 @@ async fn serve(quic: quinn::Connection) {
             "/going" => {
                 connection.shutdown(0).await.expect("goaway");
                 // A close discards what is not sent yet.
-                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                tokio::time::sleep(Duration::from_millis(20)).await;
                 quic.close(0x100_u32.into(), b"");
             }
             path => {
@@ -175,10 +175,8 @@ async fn serve(quic: quinn::Connection) {
                     .await
                     .expect("headers");
                 let size = if path == "/big" { 1 << 20 } else { 5 };
-                if !head {
-                    // The client may have read enough before all is sent.
-                    let _ = stream.send_data(Bytes::from(vec![b'x'; size])).await;
-                }
+                // The client may have read enough before all is sent.
+                let _ = stream.send_data(Bytes::from(vec![b'x'; size])).await;
                 let _ = stream.finish().await;
             }
         }
@@ -187,34 +185,30 @@ async fn serve(quic: quinn::Connection) {
 
 /// Connect options for `address` under [`HOST`], with more time than any test needs.
 pub fn options(address: SocketAddr) -> ConnectOptions {
-    options_within(address, PATIENCE_MS)
+    options_within(address, PATIENCE)
 }
 
-pub fn options_within(address: SocketAddr, handshake_timeout_ms: f64) -> ConnectOptions {
-    ConnectOptions::new(
-        &address.ip().to_string(),
-        address.port().into(),
-        HOST,
-        25.0,
-        handshake_timeout_ms,
-    )
-    .expect("options")
+pub fn options_within(address: SocketAddr, handshake_timeout: Duration) -> ConnectOptions {
+    ConnectOptions::new(address, ServerName::try_from(HOST).expect("name"))
+        .initial_rtt(Duration::from_millis(25))
+        .handshake_timeout(handshake_timeout)
 }
 
 /// A request for `path` with room for 64 KiB of body and 4 KiB of header.
-pub fn request(method: &str, path: &str) -> Request {
-    request_within(method, path, PATIENCE_MS)
+pub fn request(path: &str) -> Request {
+    request_within(path, PATIENCE)
 }
 
-pub fn request_within(method: &str, path: &str, deadline_ms: f64) -> Request {
-    Request::new(
-        method,
-        HOST,
-        path,
-        "photofinish-test",
-        65_536,
-        4096,
-        deadline_ms,
-    )
-    .expect("request")
+pub fn request_within(path: &str, deadline: Duration) -> Request {
+    Request::get(HOST, path)
+        .expect("request")
+        .max_body_bytes(65_536)
+        .max_header_bytes(4096)
+        .deadline(deadline)
+}
+
+/// The code that ended the attempt on the wire: who sent it, and its name.
+pub fn wire_code(failure: &AttemptFailure) -> Option<(Side, u64, &str)> {
+    let code = failure.cause.error_code()?;
+    Some((code.sender, code.number, code.name.as_deref()?))
 }

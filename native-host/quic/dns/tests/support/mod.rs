@@ -3,6 +3,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use hickory_resolver::proto::op::{Message, ResponseCode};
 use hickory_resolver::proto::rr::{Name, RData, Record, RecordType};
@@ -11,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 
 /// Longer than any test may take: what ends earlier was noticed, not waited for.
-pub const PATIENCE_MS: f64 = 60_000.0;
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Transport {
@@ -68,7 +69,7 @@ impl Server {
     }
 
     pub async fn ask(&self, name: &str, kind: Kind) -> Answer {
-        ask_within(self.address, name, kind, PATIENCE_MS).await
+        ask_within(self.address, name, kind, PATIENCE).await
     }
 
     pub fn seen(&self) -> Vec<Seen> {
@@ -76,9 +77,9 @@ impl Server {
     }
 }
 
-pub async fn ask_within(server: SocketAddr, name: &str, kind: Kind, patience_ms: f64) -> Answer {
+pub async fn ask_within(server: SocketAddr, name: &str, kind: Kind, timeout: Duration) -> Answer {
     let client = Client::of_server(server).expect("client");
-    let question = Question::new(name, kind, patience_ms).expect("question");
+    let question = Question::new(name, kind, timeout).expect("question");
     client.ask(&question).await
 }
 
