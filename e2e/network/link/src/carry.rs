@@ -10,36 +10,36 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::thread::set_current_timer_slack;
 
-use crate::lane::Lane;
-use crate::vigil::Vigil;
+use crate::busy_wait::BusyWait;
+use crate::direction::Direction;
 
 /// The longest IP packet there can be.
 const LONGEST_BYTES: usize = 65_535;
 /// Packets taken in before those that are due get their turn.
 const BATCH: usize = 32;
 
-/// A lane that control and carrying share.
-pub fn lock(lane: &Mutex<Lane>) -> MutexGuard<'_, Lane> {
-    lane.lock().unwrap_or_else(PoisonError::into_inner)
+/// A direction that control and carrying share.
+pub fn lock(direction: &Mutex<Direction>) -> MutexGuard<'_, Direction> {
+    direction.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Carries until the device that is read is gone.
-pub fn carry(mut from: &File, mut to: &File, lane: &Mutex<Lane>) -> io::Result<()> {
+pub fn carry(mut from: &File, mut to: &File, direction: &Mutex<Direction>) -> io::Result<()> {
     // Without real-time priority the kernel would let every sleep run 50 us over.
     set_current_timer_slack(Some(NonZeroU64::MIN))?;
     let mut buffer = vec![0; LONGEST_BYTES];
-    let mut vigil = Vigil::new(Instant::now());
+    let mut busy_wait = BusyWait::new(Instant::now());
     loop {
-        while let Some(passage) = deliver(lane) {
+        while let Some(queued) = deliver(direction) {
             // A device that is not up takes nothing, as a cable that is not plugged in.
-            let _ = to.write(&passage);
+            let _ = to.write(&queued);
         }
         // A statement of its own, so that the lock is not held while waiting.
-        let due = lock(lane).next_due();
-        wait(from, vigil.sleep(due, Instant::now()))?;
+        let due = lock(direction).next_due();
+        wait(from, busy_wait.sleep(due, Instant::now()))?;
         for _ in 0..BATCH {
             match from.read(&mut buffer) {
-                Ok(bytes) => lock(lane).arrive(&buffer[..bytes], Instant::now()),
+                Ok(bytes) => lock(direction).arrive(&buffer[..bytes], Instant::now()),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
@@ -48,9 +48,9 @@ pub fn carry(mut from: &File, mut to: &File, lane: &Mutex<Lane>) -> io::Result<(
     }
 }
 
-fn deliver(lane: &Mutex<Lane>) -> Option<Vec<u8>> {
-    let passage = lock(lane).deliver(Instant::now())?;
-    Some(passage.packet)
+fn deliver(direction: &Mutex<Direction>) -> Option<Vec<u8>> {
+    let queued = lock(direction).deliver(Instant::now())?;
+    Some(queued.packet)
 }
 
 /// Waits for a packet, without end unless told.

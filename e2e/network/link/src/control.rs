@@ -7,10 +7,10 @@ use std::thread;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Failure;
+use crate::LinkError;
 use crate::carry::{carry, lock};
 use crate::device::{self, End};
-use crate::lane::Lane;
+use crate::direction::Direction;
 use crate::report::DirectionReport;
 use crate::shape::Shape;
 
@@ -52,52 +52,54 @@ struct LinkReport {
     down: DirectionReport,
 }
 
-struct Lanes {
-    up: Mutex<Lane>,
-    down: Mutex<Lane>,
+struct Directions {
+    up: Mutex<Direction>,
+    down: Mutex<Direction>,
 }
 
 /// Makes the devices, says so, and carries packets until standard input ends.
-pub fn run() -> Result<(), Failure> {
-    let json = std::env::args()
-        .nth(1)
-        .ok_or("usage: photofinish-link JSON")?;
+pub fn run() -> Result<(), LinkError> {
+    let json = std::env::args().nth(1).ok_or(LinkError::Usage)?;
     let settings: Settings = serde_json::from_str(&json)?;
     let client = Arc::new(device::make(&settings.client)?);
     let peer = Arc::new(device::make(&settings.peer)?);
-    let lanes = Arc::new(Lanes {
-        up: Mutex::new(Lane::new(settings.seed)),
-        down: Mutex::new(Lane::new(settings.seed.wrapping_add(1))),
+    let directions = Arc::new(Directions {
+        up: Mutex::new(Direction::new(settings.seed)),
+        down: Mutex::new(Direction::new(settings.seed.wrapping_add(1))),
     });
     // A thread each: neither direction waits for the other. They end with the process.
-    let (from, to, shared) = (Arc::clone(&client), Arc::clone(&peer), Arc::clone(&lanes));
+    let (from, to, shared) = (
+        Arc::clone(&client),
+        Arc::clone(&peer),
+        Arc::clone(&directions),
+    );
     thread::spawn(move || carry(&from, &to, &shared.up));
-    let shared = Arc::clone(&lanes);
+    let shared = Arc::clone(&directions);
     thread::spawn(move || carry(&peer, &client, &shared.down));
 
     let mut output = io::stdout().lock();
-    say(&mut output, &Reply::Done { ok: true })?;
+    write_reply(&mut output, &Reply::Done { ok: true })?;
     for line in io::stdin().lock().lines() {
-        say(&mut output, &obey(&line?, &lanes))?;
+        write_reply(&mut output, &execute(&line?, &directions))?;
     }
     Ok(())
 }
 
-fn obey(line: &str, lanes: &Lanes) -> Reply {
+fn execute(line: &str, directions: &Directions) -> Reply {
     match serde_json::from_str(line) {
         Ok(Command::Shape(shapes)) => {
             if let Some(shape) = shapes.up {
-                lock(&lanes.up).reshape(shape);
+                lock(&directions.up).reshape(shape);
             }
             if let Some(shape) = shapes.down {
-                lock(&lanes.down).reshape(shape);
+                lock(&directions.down).reshape(shape);
             }
             Reply::Done { ok: true }
         }
         Ok(Command::Report) => Reply::Report {
             report: LinkReport {
-                up: lock(&lanes.up).report(),
-                down: lock(&lanes.down).report(),
+                up: lock(&directions.up).report(),
+                down: lock(&directions.down).report(),
             },
         },
         Err(error) => Reply::Refused {
@@ -106,7 +108,7 @@ fn obey(line: &str, lanes: &Lanes) -> Reply {
     }
 }
 
-fn say(output: &mut impl Write, reply: &Reply) -> Result<(), Failure> {
+fn write_reply(output: &mut impl Write, reply: &Reply) -> Result<(), LinkError> {
     serde_json::to_writer(&mut *output, reply)?;
     output.write_all(b"\n")?;
     Ok(output.flush()?)

@@ -13,7 +13,7 @@ use rustix::ioctl::{Setter, ioctl, opcode};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use serde::Deserialize;
 
-use crate::Failure;
+use crate::LinkError;
 
 /// Where iproute2 keeps named network namespaces.
 const NAMED: &str = "/run/netns";
@@ -43,15 +43,12 @@ struct InterfaceRequest {
 }
 
 impl InterfaceRequest {
-    fn new(device: &str) -> Result<Self, Failure> {
+    fn new(device: &str) -> Result<Self, LinkError> {
         let mut name = [0; NAME_BYTES];
-        let room = name
-            .get_mut(..device.len())
-            .ok_or("the device's name is too long")?;
-        room.copy_from_slice(device.as_bytes());
-        if device.len() == NAME_BYTES {
-            return Err("the device's name is too long".into());
-        }
+        // The last byte ends it.
+        let room = name[..NAME_BYTES - 1].get_mut(..device.len());
+        room.ok_or(LinkError::LongName)?
+            .copy_from_slice(device.as_bytes());
         Ok(Self {
             name,
             flags: IFF_TUN | IFF_NO_PI,
@@ -61,18 +58,18 @@ impl InterfaceRequest {
 }
 
 /// Makes the device; reading it never blocks.
-pub fn make(end: &End) -> Result<File, Failure> {
+pub fn make(end: &End) -> Result<File, LinkError> {
     let request = InterfaceRequest::new(&end.device)?;
     let namespace = File::open(Path::new(NAMED).join(&end.namespace))?;
     // A device belongs to the namespace of the thread that opens it, and a thread's own is its
     // own affair.
     thread::scope(|scope| {
         let made = scope.spawn(|| make_here(&namespace, request));
-        made.join().map_err(|_| "the device's thread panicked")?
+        Ok(made.join().map_err(|_| LinkError::Panic)??)
     })
 }
 
-fn make_here(namespace: &File, request: InterfaceRequest) -> Result<File, Failure> {
+fn make_here(namespace: &File, request: InterfaceRequest) -> io::Result<File> {
     move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
     let device = OpenOptions::new()
         .read(true)

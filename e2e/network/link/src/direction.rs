@@ -11,17 +11,17 @@ use crate::report::{DirectionReport, Tally};
 use crate::shape::Shape;
 
 /// A packet on its way.
-pub struct Passage {
+pub struct QueuedPacket {
     pub packet: Vec<u8>,
     arrived: Instant,
     due: Instant,
 }
 
 /// What is on its way, in the order in which it came and will go.
-type Queue = VecDeque<Passage>;
+type Queue = VecDeque<QueuedPacket>;
 
 /// One direction.
-pub struct Lane {
+pub struct Direction {
     shape: Shape,
     losses: Losses,
     random: Rng,
@@ -33,7 +33,7 @@ pub struct Lane {
     tally: Tally,
 }
 
-impl Lane {
+impl Direction {
     /// A bare cable; the seed decides what is lost and how delays vary.
     pub fn new(seed: u64) -> Self {
         let mut random = Rng::with_seed(seed);
@@ -77,7 +77,7 @@ impl Lane {
         };
         // Nothing overtakes in its queue, whatever the jitter and the changes of delay.
         let due = queue.back().map_or(due, |last| last.due.max(due));
-        queue.push_back(Passage {
+        queue.push_back(QueuedPacket {
             packet: packet.to_vec(),
             arrived: now,
             due,
@@ -108,7 +108,7 @@ impl Lane {
     }
 
     /// A packet that is due, counted as delivered now.
-    pub fn deliver(&mut self, now: Instant) -> Option<Passage> {
+    pub fn deliver(&mut self, now: Instant) -> Option<QueuedPacket> {
         let due = self.next_due().filter(|due| *due <= now)?;
         let is_first = |queue: &Queue| queue.front().is_some_and(|front| front.due == due);
         let queue = if is_first(&self.underway) {
@@ -116,10 +116,9 @@ impl Lane {
         } else {
             &mut self.apart
         };
-        let passage = queue.pop_front()?;
-        self.tally
-            .delivered(now - passage.due, now - passage.arrived);
-        Some(passage)
+        let queued = queue.pop_front()?;
+        self.tally.delivered(now - queued.due, now - queued.arrived);
+        Some(queued)
     }
 
     /// What has happened since the last report.
@@ -132,10 +131,10 @@ impl Lane {
 mod tests {
     use super::*;
 
-    fn lane(json: &str) -> Lane {
-        let mut lane = Lane::new(1);
-        lane.reshape(serde_json::from_str(json).expect("a shape"));
-        lane
+    fn direction(json: &str) -> Direction {
+        let mut direction = Direction::new(1);
+        direction.reshape(serde_json::from_str(json).expect("a shape"));
+        direction
     }
 
     fn ms(ms: u64) -> Duration {
@@ -144,31 +143,31 @@ mod tests {
 
     #[test]
     fn a_packet_is_due_after_the_delay_and_not_before() {
-        let (mut lane, start) = (lane(r#"{"delayMs": 25}"#), Instant::now());
-        lane.arrive(b"first", start);
-        assert_eq!(lane.next_due(), Some(start + ms(25)));
-        assert!(lane.deliver(start + ms(24)).is_none());
-        let passage = lane.deliver(start + ms(25)).expect("it is due");
-        assert_eq!(passage.packet, b"first");
-        assert!(lane.next_due().is_none());
+        let (mut direction, start) = (direction(r#"{"delayMs": 25}"#), Instant::now());
+        direction.arrive(b"first", start);
+        assert_eq!(direction.next_due(), Some(start + ms(25)));
+        assert!(direction.deliver(start + ms(24)).is_none());
+        let queued = direction.deliver(start + ms(25)).expect("it is due");
+        assert_eq!(queued.packet, b"first");
+        assert!(direction.next_due().is_none());
     }
 
     #[test]
     fn a_rate_spaces_packets_and_a_full_queue_loses_them() {
         // 1000 bytes take 1 ms.
-        let mut lane = lane(r#"{"rateMbps": 8, "queuePackets": 2, "delayMs": 5}"#);
+        let mut direction = direction(r#"{"rateMbps": 8, "queuePackets": 2, "delayMs": 5}"#);
         let start = Instant::now();
         for _ in 0..3 {
-            lane.arrive(&[0; 1000], start);
+            direction.arrive(&[0; 1000], start);
         }
-        lane.arrive(&[0; 1000], start + ms(1));
+        direction.arrive(&[0; 1000], start + ms(1));
         let mut due = Vec::new();
-        while let Some(at) = lane.next_due() {
+        while let Some(at) = direction.next_due() {
             due.push(at - start);
-            lane.deliver(at);
+            direction.deliver(at);
         }
         assert_eq!(due, [ms(6), ms(7), ms(8)]);
-        let report = serde_json::to_value(lane.report()).expect("a report");
+        let report = serde_json::to_value(direction.report()).expect("a report");
         assert_eq!(
             (&report["delivered"], &report["overflowed"]),
             (&3.into(), &1.into())
@@ -177,31 +176,31 @@ mod tests {
 
     #[test]
     fn jitter_only_adds_and_nothing_overtakes() {
-        let mut lane = lane(r#"{"delayMs": 10, "jitterMs": 10}"#);
+        let mut direction = direction(r#"{"delayMs": 10, "jitterMs": 10}"#);
         let start = Instant::now();
         for index in 0..200 {
-            lane.arrive(
+            direction.arrive(
                 &[index],
                 start + Duration::from_micros(u64::from(index) * 50),
             );
         }
-        lane.reshape(Shape::default());
-        lane.arrive(&[200], start + ms(10));
+        direction.reshape(Shape::default());
+        direction.arrive(&[200], start + ms(10));
         let mut last = start;
         for index in 0..=200 {
-            let due = lane.next_due().expect("a packet");
+            let due = direction.next_due().expect("a packet");
             assert!(due >= last);
             last = due;
-            let passage = lane.deliver(due).expect("it is due");
-            assert_eq!(passage.packet, [index]);
-            assert!(index == 200 || due - passage.arrived >= ms(10));
+            let queued = direction.deliver(due).expect("it is due");
+            assert_eq!(queued.packet, [index]);
+            assert!(index == 200 || due - queued.arrived >= ms(10));
         }
     }
 
     #[test]
     fn what_is_set_apart_waits_longer_and_holds_nothing_up() {
         let apart = r#"{"delayMs": 10, "apart": {"transport": "tcp", "family": 4, "delayMs": 30}}"#;
-        let (mut lane, start) = (lane(apart), Instant::now());
+        let (mut direction, start) = (direction(apart), Instant::now());
         let packet = |version: u8, at: usize, protocol: u8| {
             let mut packet = vec![0; 20];
             packet[0] = version << 4;
@@ -210,12 +209,15 @@ mod tests {
         };
         let [tcp4, udp4, tcp6] = [packet(4, 9, 6), packet(4, 9, 17), packet(6, 6, 6)];
         for (index, packet) in [&tcp4, &udp4, &tcp4, &tcp6].into_iter().enumerate() {
-            lane.arrive(packet, start + ms(index as u64));
+            direction.arrive(packet, start + ms(index as u64));
         }
         let mut seen = Vec::new();
-        while let Some(due) = lane.next_due() {
-            assert!(lane.deliver(due - Duration::from_nanos(1)).is_none());
-            seen.push((due - start, lane.deliver(due).expect("it is due").packet));
+        while let Some(due) = direction.next_due() {
+            assert!(direction.deliver(due - Duration::from_nanos(1)).is_none());
+            seen.push((
+                due - start,
+                direction.deliver(due).expect("it is due").packet,
+            ));
         }
         let expected = [
             (ms(11), udp4),
@@ -228,26 +230,26 @@ mod tests {
 
     #[test]
     fn nothing_overtakes_among_what_is_set_apart() {
-        let mut lane = lane(r#"{"apart": {"transport": "udp", "delayMs": 20}}"#);
+        let mut direction = direction(r#"{"apart": {"transport": "udp", "delayMs": 20}}"#);
         let (start, udp) = (Instant::now(), [0x45, 0, 0, 0, 0, 0, 0, 0, 0, 17]);
-        lane.arrive(&udp, start);
-        lane.reshape(
+        direction.arrive(&udp, start);
+        direction.reshape(
             serde_json::from_str(r#"{"apart": {"transport": "udp", "delayMs": 5}}"#)
                 .expect("a shape"),
         );
-        lane.arrive(&udp, start + ms(1));
-        assert!(lane.deliver(start + ms(19)).is_none());
-        assert!(lane.deliver(start + ms(20)).is_some());
-        assert!(lane.deliver(start + ms(20)).is_some());
+        direction.arrive(&udp, start + ms(1));
+        assert!(direction.deliver(start + ms(19)).is_none());
+        assert!(direction.deliver(start + ms(20)).is_some());
+        assert!(direction.deliver(start + ms(20)).is_some());
     }
 
     #[test]
     fn what_is_too_long_vanishes() {
-        let mut lane = lane(r#"{"maxPacketBytes": 1280}"#);
+        let mut direction = direction(r#"{"maxPacketBytes": 1280}"#);
         let start = Instant::now();
-        lane.arrive(&[0; 1281], start);
-        assert!(lane.next_due().is_none());
-        lane.arrive(&[0; 1280], start);
-        assert_eq!(lane.next_due(), Some(start));
+        direction.arrive(&[0; 1281], start);
+        assert!(direction.next_due().is_none());
+        direction.arrive(&[0; 1280], start);
+        assert_eq!(direction.next_due(), Some(start));
     }
 }

@@ -11,14 +11,14 @@ const ALLOWANCE: f64 = 0.1;
 const SAVINGS: Duration = Duration::from_millis(5);
 
 /// One direction's allowance of waiting awake.
-pub struct Vigil {
+pub struct BusyWait {
     saved: Duration,
     /// When it was last asked, and whether it then said to stay awake.
     last: Instant,
     awake: bool,
 }
 
-impl Vigil {
+impl BusyWait {
     pub fn new(now: Instant) -> Self {
         Self {
             saved: SAVINGS,
@@ -54,12 +54,12 @@ mod tests {
     /// Waits for packets that come evenly, sleeping exactly; gives the share of time spent awake.
     fn awake_share(gap: Duration, packets: u32) -> f64 {
         let start = Instant::now();
-        let mut vigil = Vigil::new(start);
+        let mut busy_wait = BusyWait::new(start);
         let (mut now, mut awake) = (start, Duration::ZERO);
         for packet in 1..=packets {
             let due = start + gap * packet;
             while now < due {
-                let sleep = vigil.sleep(Some(due), now).expect("there is a packet");
+                let sleep = busy_wait.sleep(Some(due), now).expect("there is a packet");
                 assert!(now + sleep <= due, "it would sleep past what is due");
                 let step = if sleep.is_zero() { us(1) } else { sleep };
                 awake += if sleep.is_zero() { step } else { us(0) };
@@ -72,30 +72,30 @@ mod tests {
     #[test]
     fn a_packet_now_and_then_is_awaited_awake() {
         let start = Instant::now();
-        let mut vigil = Vigil::new(start);
+        let mut busy_wait = BusyWait::new(start);
         let due = start + us(25_000);
-        assert_eq!(vigil.sleep(Some(due), start), Some(us(24_900)));
-        assert_eq!(vigil.sleep(Some(due), start + us(24_900)), Some(us(0)));
-        assert_eq!(vigil.sleep(Some(due), start + us(24_999)), Some(us(0)));
+        assert_eq!(busy_wait.sleep(Some(due), start), Some(us(24_900)));
+        assert_eq!(busy_wait.sleep(Some(due), start + us(24_900)), Some(us(0)));
+        assert_eq!(busy_wait.sleep(Some(due), start + us(24_999)), Some(us(0)));
     }
 
     #[test]
     fn without_packets_nothing_is_spent() {
         let start = Instant::now();
-        let mut vigil = Vigil::new(start);
+        let mut busy_wait = BusyWait::new(start);
         // Leaves little: what the next stretch would cost more than.
-        assert_eq!(vigil.sleep(Some(start), start), Some(us(0)));
-        assert_eq!(vigil.sleep(None, start + us(5_500)), None);
+        assert_eq!(busy_wait.sleep(Some(start), start), Some(us(0)));
+        assert_eq!(busy_wait.sleep(None, start + us(5_500)), None);
         let later = start + us(6_400);
         let due = later + us(1_000);
-        assert_eq!(vigil.sleep(Some(due), later), Some(us(900)));
+        assert_eq!(busy_wait.sleep(Some(due), later), Some(us(900)));
     }
 
     #[test]
     fn what_is_overdue_is_not_slept_on() {
         let start = Instant::now();
-        let mut vigil = Vigil::new(start);
-        assert_eq!(vigil.sleep(Some(start), start + us(5)), Some(us(0)));
+        let mut busy_wait = BusyWait::new(start);
+        assert_eq!(busy_wait.sleep(Some(start), start + us(5)), Some(us(0)));
     }
 
     #[test]
