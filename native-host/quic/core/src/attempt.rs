@@ -135,9 +135,9 @@ async fn shake_hands(
             transport.close_silently();
             Failure::from_connection(&error, verifier, timed_out)
         })?,
-        trouble = socket.trouble() => {
+        error = socket.fatal_error() => {
             transport.close_silently();
-            return Err(Failure::from_trouble(trouble, "what came for the handshake"));
+            return Err(Failure::from_socket(error, "what came for the handshake"));
         }
         () = clock.reaches(options.handshake_timeout) => return Err(timed_out()),
     };

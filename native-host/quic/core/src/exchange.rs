@@ -47,9 +47,9 @@ pub struct Response {
     pub lost_packets: u64,
 }
 
-/// What the connection's driver has noticed beside the request.
+/// What the connection's driver has met beside the request.
 #[derive(Debug, Default)]
-struct Noticed {
+struct DriverEvents {
     goaway: AtomicBool,
     settings: AtomicBool,
 }
@@ -61,18 +61,18 @@ impl Connection {
         let socket = self.transport.socket.clone();
         let limit = u64::from(request.max_body_bytes) + u64::from(request.max_header_bytes);
         socket.allow_bytes(limit + SLACK_BYTES);
-        let noticed = Noticed::default();
+        let events = DriverEvents::default();
         let outcome = tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(match asked.is_at(request.deadline) {
-                true => self.explain_silence(&noticed),
+                true => self.explain_silence(&events),
                 false => Failure::Cancelled,
             }),
-            outcome = self.exchange(request, &noticed) => {
-                outcome.map_err(|error| self.explain(error, noticed.goaway.load(Ordering::Relaxed)))
+            outcome = self.exchange(request, &events) => {
+                outcome.map_err(|error| self.explain(error, events.goaway.load(Ordering::Relaxed)))
             }
-            trouble = socket.trouble() => Err(Failure::from_trouble(trouble, "the response")),
-            () = asked.reaches(request.deadline) => Err(self.explain_silence(&noticed)),
+            error = socket.fatal_error() => Err(Failure::from_socket(error, "the response")),
+            () = asked.reaches(request.deadline) => Err(self.explain_silence(&events)),
         };
         let unfinished = outcome.as_ref().map_or(true, |answer| answer.truncated);
         if self.quic.close_reason().is_some() {
@@ -89,14 +89,14 @@ impl Connection {
     }
 
     /// Names the reason why the deadline passed without a whole answer.
-    fn explain_silence(&self, noticed: &Noticed) -> Failure {
-        if noticed.goaway.load(Ordering::Relaxed) {
+    fn explain_silence(&self, events: &DriverEvents) -> Failure {
+        if events.goaway.load(Ordering::Relaxed) {
             return Failure::Goaway(Termination::new("the server is shutting down"));
         }
         // A server that sends other streams is not cut off: it leaves out what must come first of all on its control
         // stream (RFC 9114 section 6.2.1), which h3 waits for without an end.
         let speaks = self.quic.stats().frame_rx.stream > 0;
-        if speaks && !noticed.settings.load(Ordering::Relaxed) {
+        if speaks && !events.settings.load(Ordering::Relaxed) {
             return Failure::H3Error(Termination::new(
                 "the server never sent its HTTP/3 SETTINGS",
             ));
@@ -124,7 +124,7 @@ impl Connection {
     async fn exchange(
         &self,
         request: &Request,
-        noticed: &Noticed,
+        events: &DriverEvents,
     ) -> Result<Response, StreamError> {
         let (mut driver, mut sender) = h3::client::builder()
             .max_field_section_size(u64::from(request.max_header_bytes))
@@ -136,10 +136,10 @@ impl Connection {
         let supervision = poll_fn(|cx| {
             let ended = driver.poll_close(cx);
             if driver.is_closing() {
-                noticed.goaway.store(true, Ordering::Relaxed);
+                events.goaway.store(true, Ordering::Relaxed);
             }
             if matches!(driver.settings(), Cow::Borrowed(_)) {
-                noticed.settings.store(true, Ordering::Relaxed);
+                events.settings.store(true, Ordering::Relaxed);
             }
             ended
         });

@@ -11,7 +11,7 @@ use quinn::{ConnectionError, Side, TransportErrorCode};
 
 use crate::alerts::alert_name;
 use crate::refusal::Refusal;
-use crate::socket::{Traffic, Trouble};
+use crate::socket::{SocketError, Traffic};
 use crate::trust::{RecordingVerifier, Verdict};
 
 /// First code of the range that carries TLS alerts (RFC 9000 section 20.1, CRYPTO_ERROR).
@@ -139,10 +139,10 @@ impl Failure {
     }
 
     /// Why the socket ended the attempt. `too_much` says what is larger than what is read.
-    pub(crate) fn from_trouble(trouble: &Trouble, too_much: &str) -> Self {
-        match trouble {
-            Trouble::Refused(error) => Self::UdpRefused(error.clone()),
-            Trouble::OverBudget => {
+    pub(crate) fn from_socket(error: &SocketError, too_much: &str) -> Self {
+        match error {
+            SocketError::Refused(error) => Self::UdpRefused(error.clone()),
+            SocketError::OverBudget => {
                 Self::ResponseTooLarge(format!("{too_much} is larger than what is read"))
             }
         }

@@ -7,8 +7,8 @@ use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -50,11 +50,18 @@ pub struct Traffic {
 
 /// Why the socket wants the attempt to end.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum SocketError {
     /// The network or this machine refuses the datagrams.
     Refused(Arc<io::Error>),
     /// The peer sent more than any legal answer needs.
     OverBudget,
+}
+
+#[derive(Debug)]
+struct Counters {
+    traffic: Traffic,
+    received_bytes: u64,
+    budget_bytes: u64,
 }
 
 /// A connected UDP socket for exactly one QUIC connection.
@@ -63,20 +70,14 @@ pub(crate) struct ProbeSocket {
     io: tokio::net::UdpSocket,
     remote: SocketAddr,
     clock: Clock,
-    first_out: OnceLock<Duration>,
-    first_in: OnceLock<Duration>,
-    sent: AtomicU32,
-    received: AtomicU32,
-    retries: AtomicU32,
     on_first_in: Option<OnFirstDatagram>,
-    received_bytes: AtomicU64,
-    budget_bytes: AtomicU64,
+    counters: Mutex<Counters>,
     /// The connection ID that we chose, by which the peer has to address us; told by our own first datagram.
     own_id: OnceLock<Vec<u8>>,
-    trouble: OnceLock<Trouble>,
-    troubled: Notify,
+    fatal_error: OnceLock<SocketError>,
+    failed: Notify,
     closing: AtomicBool,
-    farewell_sent: Notify,
+    close_sent: Notify,
 }
 
 impl ProbeSocket {
@@ -92,95 +93,93 @@ impl ProbeSocket {
             remote,
             io: tokio::net::UdpSocket::from_std(socket)?,
             clock,
-            first_out: OnceLock::new(),
-            first_in: OnceLock::new(),
-            sent: AtomicU32::new(0),
-            received: AtomicU32::new(0),
-            retries: AtomicU32::new(0),
             on_first_in,
-            received_bytes: AtomicU64::new(0),
-            budget_bytes: AtomicU64::new(HANDSHAKE_BYTES),
+            counters: Mutex::new(Counters {
+                traffic: Traffic::default(),
+                received_bytes: 0,
+                budget_bytes: HANDSHAKE_BYTES,
+            }),
             own_id: OnceLock::new(),
-            trouble: OnceLock::new(),
-            troubled: Notify::new(),
+            fatal_error: OnceLock::new(),
+            failed: Notify::new(),
             closing: AtomicBool::new(false),
-            farewell_sent: Notify::new(),
+            close_sent: Notify::new(),
         }))
     }
 
     /// The counters as they stand.
     pub(crate) fn traffic(&self) -> Traffic {
-        Traffic {
-            first_datagram_out: self.first_out.get().copied(),
-            first_datagram_in: self.first_in.get().copied(),
-            datagrams_sent: self.sent.load(Ordering::Relaxed),
-            datagrams_received: self.received.load(Ordering::Relaxed),
-            retries_received: self.retries.load(Ordering::Relaxed),
-        }
+        self.counters().traffic
     }
 
     /// Allows so many more bytes to arrive. Bounds what the layers above can be made to buffer.
     pub(crate) fn allow_bytes(&self, bytes: u64) {
-        let so_far = self.received_bytes.load(Ordering::Relaxed);
-        self.budget_bytes
-            .store(so_far.saturating_add(bytes), Ordering::Relaxed);
+        let mut counters = self.counters();
+        counters.budget_bytes = counters.received_bytes.saturating_add(bytes);
     }
 
     /// Resolves when the attempt cannot go on; never otherwise. One waiter at a time.
-    pub(crate) async fn trouble(&self) -> &Trouble {
+    pub(crate) async fn fatal_error(&self) -> &SocketError {
         loop {
-            if let Some(trouble) = self.trouble.get() {
-                return trouble;
+            if let Some(fatal_error) = self.fatal_error.get() {
+                return fatal_error;
             }
             tokio::select! {
-                () = self.troubled.notified() => {}
+                () = self.failed.notified() => {}
                 error = photofinish_udp::pending_error(&self.io) => self.note(error),
             }
         }
     }
 
     /// Declares the next datagram to be the last one (a CONNECTION_CLOSE).
-    pub(crate) fn expect_farewell(&self) {
+    pub(crate) fn expect_close(&self) {
         self.closing.store(true, Ordering::Release);
     }
 
     /// Resolves when the last datagram has gone out.
-    pub(crate) async fn farewell(&self) {
-        self.farewell_sent.notified().await;
+    pub(crate) async fn close_sent(&self) {
+        self.close_sent.notified().await;
     }
 
     fn note(&self, error: io::Error) {
         if is_refusal(&error) {
-            self.raise(Trouble::Refused(Arc::new(error)));
+            self.raise(SocketError::Refused(Arc::new(error)));
         }
     }
 
-    fn raise(&self, trouble: Trouble) {
-        let _ = self.trouble.set(trouble);
-        self.troubled.notify_one();
+    fn raise(&self, fatal_error: SocketError) {
+        let _ = self.fatal_error.set(fatal_error);
+        self.failed.notify_one();
+    }
+
+    fn counters(&self) -> MutexGuard<'_, Counters> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn count_received(&self, bufs: &[IoSliceMut<'_>], meta: &[RecvMeta]) {
-        if self.first_in.set(self.clock.elapsed()).is_ok()
-            && let Some(listener) = &self.on_first_in
-        {
-            listener.tell();
-        }
+        let now = self.clock.elapsed();
         let datagrams = bufs
             .iter()
             .zip(meta)
             .filter_map(|(buf, meta)| buf.get(..meta.len));
         let retries = datagrams.filter(|datagram| self.is_retry(datagram)).count();
-        self.retries.fetch_add(retries as u32, Ordering::Relaxed);
-        let bytes: usize = meta.iter().map(|m| m.len).sum();
-        let count = meta.len() as u32;
-        let received = self.received.fetch_add(count, Ordering::Relaxed) + count;
-        let total = self
-            .received_bytes
-            .fetch_add(bytes as u64, Ordering::Relaxed)
-            + bytes as u64;
-        if total > self.budget_bytes.load(Ordering::Relaxed) || received > MOST_DATAGRAMS {
-            self.raise(Trouble::OverBudget);
+
+        let mut counters = self.counters();
+        counters.received_bytes += meta.iter().map(|meta| meta.len as u64).sum::<u64>();
+        let traffic = &mut counters.traffic;
+        traffic.retries_received += retries as u32;
+        traffic.datagrams_received += meta.len() as u32;
+        let is_first = traffic.first_datagram_in.is_none();
+        traffic.first_datagram_in.get_or_insert(now);
+        let is_too_much = traffic.datagrams_received > MOST_DATAGRAMS
+            || counters.received_bytes > counters.budget_bytes;
+        drop(counters);
+
+        if let Some(listener) = self.on_first_in.as_ref().filter(|_| is_first) {
+            listener.tell();
+        }
+        if is_too_much {
+            self.raise(SocketError::OverBudget);
         }
     }
 
@@ -212,13 +211,20 @@ impl ProbeSocket {
     }
 
     fn count_sent(&self, datagram: &[u8]) {
-        self.first_out.get_or_init(|| self.clock.elapsed());
         self.note_own_id(datagram);
-        if self.sent.fetch_add(1, Ordering::Relaxed) >= MOST_DATAGRAMS {
-            self.raise(Trouble::OverBudget);
+        let mut counters = self.counters();
+        let traffic = &mut counters.traffic;
+        traffic
+            .first_datagram_out
+            .get_or_insert_with(|| self.clock.elapsed());
+        traffic.datagrams_sent += 1;
+        let is_too_much = traffic.datagrams_sent > MOST_DATAGRAMS;
+        drop(counters);
+        if is_too_much {
+            self.raise(SocketError::OverBudget);
         }
         if self.closing.load(Ordering::Acquire) {
-            self.farewell_sent.notify_one();
+            self.close_sent.notify_one();
         }
     }
 
@@ -274,7 +280,7 @@ impl AsyncUdpSocket for ProbeSocket {
     ) -> Poll<io::Result<usize>> {
         loop {
             // The attempt is over; whatever else comes is the kernel's to drop.
-            if let Some(Trouble::OverBudget) = self.trouble.get() {
+            if let Some(SocketError::OverBudget) = self.fatal_error.get() {
                 return Poll::Pending;
             }
             ready!(self.io.poll_recv_ready(cx))?;

@@ -17,7 +17,7 @@ use crate::options::OnFirstDatagram;
 use crate::socket::ProbeSocket;
 
 /// How long the CONNECTION_CLOSE may wait for the socket to take it.
-const FAREWELL_LIMIT: Duration = Duration::from_millis(10);
+const CLOSE_LIMIT: Duration = Duration::from_millis(10);
 
 /// Dropping it closes the connection and frees everything at once.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl Transport {
         self.close_code = Some(code);
     }
 
-    /// The connection is over already: no farewell.
+    /// The connection is over already: no CONNECTION_CLOSE.
     pub(crate) fn close_silently(&mut self) {
         self.close_code = None;
     }
@@ -84,10 +84,10 @@ impl Drop for Transport {
             Some(connection) => connection.close(code, b""),
             None => self.endpoint.close(code, b""),
         }
-        self.socket.expect_farewell();
+        self.socket.expect_close();
         let (socket, tasks) = (self.socket.clone(), self.tasks.clone());
         self.runtime.spawn(async move {
-            let _ = tokio::time::timeout(FAREWELL_LIMIT, socket.farewell()).await;
+            let _ = tokio::time::timeout(CLOSE_LIMIT, socket.close_sent()).await;
             tasks.abort();
         });
     }

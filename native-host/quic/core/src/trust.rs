@@ -17,13 +17,13 @@ use crate::refusal::{CertificateReason, Refusal};
 #[derive(Debug)]
 pub struct TrustStore {
     pub(crate) provider: Arc<CryptoProvider>,
-    judge: Arc<Judge>,
+    chain_verifier: Arc<ChainVerifier>,
     ignored: usize,
 }
 
 /// The two lists as webpki verifies against them.
 #[derive(Debug)]
-struct Judge {
+struct ChainVerifier {
     bundled: Option<Arc<WebPkiServerVerifier>>,
     all: Arc<WebPkiServerVerifier>,
 }
@@ -72,7 +72,7 @@ impl TrustStore {
             return Err(TrustError::NoRoots);
         }
         Ok(Self {
-            judge: Arc::new(Judge {
+            chain_verifier: Arc::new(ChainVerifier {
                 all: verifier(roots, &provider)?,
                 bundled: known,
             }),
@@ -81,9 +81,9 @@ impl TrustStore {
         })
     }
 
-    /// Judges a chain that was met elsewhere, as DER in the order it was sent, by the rules of an attempt: whether it
+    /// Verifies a chain that was met elsewhere, as DER in the order it was sent, by the rules of an attempt: whether it
     /// ends in a publicly known root, or why it is refused.
-    pub fn judge(&self, host: &str, chain: &[&[u8]]) -> Result<bool, Refusal> {
+    pub fn verify(&self, host: &str, chain: &[&[u8]]) -> Result<bool, Refusal> {
         let other = |message: &str| Refusal {
             reason: CertificateReason::Other,
             message: message.to_owned(),
@@ -94,7 +94,7 @@ impl TrustStore {
             .ok_or_else(|| other("the server sent no certificate"))?;
         let name =
             ServerName::try_from(host).map_err(|_| other("no certificate names the host"))?;
-        self.judge
+        self.chain_verifier
             .verify(end_entity, intermediates, &name, &[], UnixTime::now())
             .map(|(_, known_root)| known_root)
             .map_err(|error| Refusal::from(&error))
@@ -108,7 +108,7 @@ impl TrustStore {
     /// A verifier for one attempt.
     pub(crate) fn verifier(&self) -> Arc<RecordingVerifier> {
         Arc::new(RecordingVerifier {
-            judge: self.judge.clone(),
+            chain_verifier: self.chain_verifier.clone(),
             verdict: OnceLock::new(),
         })
     }
@@ -147,7 +147,7 @@ pub(crate) enum Verdict {
     Refused(Refusal),
 }
 
-impl Judge {
+impl ChainVerifier {
     /// webpki's verification, against the bundled list first, and then our own rules. Gives whether that list sufficed.
     fn verify(
         &self,
@@ -178,10 +178,10 @@ impl Judge {
     }
 }
 
-/// The judge's verification, plus a memory of its result.
+/// The chain verifier's result, plus a memory of its result.
 #[derive(Debug)]
 pub(crate) struct RecordingVerifier {
-    judge: Arc<Judge>,
+    chain_verifier: Arc<ChainVerifier>,
     verdict: OnceLock<Verdict>,
 }
 
@@ -201,9 +201,9 @@ impl ServerCertVerifier for RecordingVerifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        let result = self
-            .judge
-            .verify(end_entity, intermediates, server_name, ocsp_response, now);
+        let result =
+            self.chain_verifier
+                .verify(end_entity, intermediates, server_name, ocsp_response, now);
         let (verdict, result) = match result {
             Ok((verified, known_root)) => (Verdict::Accepted { known_root }, Ok(verified)),
             Err(error) => (Verdict::Refused((&error).into()), Err(error.into())),
@@ -218,7 +218,9 @@ impl ServerCertVerifier for RecordingVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.judge.all.verify_tls12_signature(message, cert, dss)
+        self.chain_verifier
+            .all
+            .verify_tls12_signature(message, cert, dss)
     }
 
     fn verify_tls13_signature(
@@ -227,11 +229,13 @@ impl ServerCertVerifier for RecordingVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.judge.all.verify_tls13_signature(message, cert, dss)
+        self.chain_verifier
+            .all
+            .verify_tls13_signature(message, cert, dss)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.judge.all.supported_verify_schemes()
+        self.chain_verifier.all.supported_verify_schemes()
     }
 }
 

@@ -119,7 +119,7 @@ fn a_chain_met_elsewhere_is_judged_as_a_handshakes_is() {
     let other = Authority::named("Another");
     let trust = TrustStore::new(&[&other.pem], &[&authority.pem]).expect("trust");
     let chain = authority.identity().chain;
-    let judged = |host: &str, chain: &[&[u8]]| trust.judge(host, chain).map_err(|no| no.reason);
+    let judged = |host: &str, chain: &[&[u8]]| trust.verify(host, chain).map_err(|no| no.reason);
     assert_eq!(judged(HOST, &[&chain[0]]), Ok(false));
     assert_eq!(judged(HOST, &[&other.identity().chain[0]]), Ok(true));
     assert_eq!(

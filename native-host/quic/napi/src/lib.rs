@@ -68,7 +68,7 @@ impl TrustStore {
     #[napi(catch_unwind)]
     pub fn judge(&self, host: String, chain: Vec<Uint8Array>) -> ChainVerdict {
         let chain: Vec<&[u8]> = chain.iter().map(AsRef::as_ref).collect();
-        self.inner.judge(&host, &chain).into()
+        self.inner.verify(&host, &chain).into()
     }
 
     /// How many certificates could not serve as roots and were left out.
