@@ -14,7 +14,7 @@ const BITS_PER_BYTE: f64 = 8.0;
 
 /// Packets that are delayed further, in a queue of their own.
 #[derive(Deserialize, Clone, Copy, Debug, PartialEq)]
-#[serde(try_from = "ApartWritten")]
+#[serde(try_from = "ApartJson")]
 pub struct Apart {
     transport: Transport,
     /// Both without one.
@@ -32,7 +32,7 @@ impl Apart {
 
 /// One direction of the link.
 #[derive(Deserialize, Clone, Debug, PartialEq)]
-#[serde(try_from = "Written")]
+#[serde(try_from = "ShapeJson")]
 pub struct Shape {
     pub delay: Duration,
     /// Further delay, uniform from zero to this.
@@ -64,7 +64,7 @@ impl Default for Shape {
 /// As it stands in JSON.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct Written {
+struct ShapeJson {
     delay_ms: f64,
     jitter_ms: f64,
     loss: Option<Loss>,
@@ -76,46 +76,46 @@ struct Written {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ApartWritten {
+struct ApartJson {
     transport: Transport,
     family: Option<Family>,
     delay_ms: f64,
 }
 
-impl TryFrom<ApartWritten> for Apart {
+impl TryFrom<ApartJson> for Apart {
     type Error = String;
 
-    fn try_from(written: ApartWritten) -> Result<Self, String> {
+    fn try_from(json: ApartJson) -> Result<Self, String> {
         Ok(Apart {
-            transport: written.transport,
-            family: written.family,
-            delay: duration("delayMs", written.delay_ms)?,
+            transport: json.transport,
+            family: json.family,
+            delay: duration("delayMs", json.delay_ms)?,
         })
     }
 }
 
-impl TryFrom<Written> for Shape {
+impl TryFrom<ShapeJson> for Shape {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
+    fn try_from(json: ShapeJson) -> Result<Self, String> {
         let default = Shape::default();
-        let rate = written.rate_mbps;
+        let rate = json.rate_mbps;
         if rate.is_some_and(|rate| !(rate.is_finite() && rate > 0.0)) {
             return Err("the rate must be above zero".into());
         }
-        if written.queue_packets == Some(0) {
+        if json.queue_packets == Some(0) {
             return Err("a queue of no packets lets none pass".into());
         }
-        let loss = written.loss.unwrap_or(default.loss);
+        let loss = json.loss.unwrap_or(default.loss);
         loss.check()?;
         Ok(Shape {
-            delay: duration("delayMs", written.delay_ms)?,
-            jitter: duration("jitterMs", written.jitter_ms)?,
+            delay: duration("delayMs", json.delay_ms)?,
+            jitter: duration("jitterMs", json.jitter_ms)?,
             loss,
             bytes_per_second: rate.map(|rate| rate * BITS_PER_MEGABIT / BITS_PER_BYTE),
-            queue_packets: written.queue_packets.unwrap_or(default.queue_packets),
-            max_packet_bytes: written.max_packet_bytes,
-            apart: written.apart,
+            queue_packets: json.queue_packets.unwrap_or(default.queue_packets),
+            max_packet_bytes: json.max_packet_bytes,
+            apart: json.apart,
         })
     }
 }

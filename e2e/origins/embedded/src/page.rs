@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use http::Uri;
 
-use crate::site::{Neighbour, Seen};
+use crate::site::{Neighbour, Protocol};
 
 const STYLE: &str = include_str!("page.css");
 const ARRIVALS_SCRIPT: &str = include_str!("arrivals.js");
@@ -18,7 +18,7 @@ const MAX_RESOURCES: usize = 5000;
 const DEFAULT_RESOURCES: usize = 12;
 
 /// The front page: what this origin is, and the way to all the others.
-pub fn index(neighbours: &[Neighbour], own: usize, seen: Seen) -> String {
+pub fn index(neighbours: &[Neighbour], own: usize, protocol: Protocol) -> String {
     let all: Vec<&str> = neighbours
         .iter()
         .map(|neighbour| neighbour.origin.as_str())
@@ -43,12 +43,16 @@ pub fn index(neighbours: &[Neighbour], own: usize, seen: Seen) -> String {
         );
     }
     body.push_str("</ul>\n");
-    document(&neighbours[own], seen, "", &body)
+    document(&neighbours[own], protocol, "", &body)
 }
 
 /// A page whose resources (images, scripts and fetches in turn, or only those of `kind`) are
 /// spread over the origins in `from`; `bytes` and `cache` are handed on to each resource.
-pub fn with_resources(own: &Neighbour, query: &HashMap<String, String>, seen: Seen) -> String {
+pub fn with_resources(
+    own: &Neighbour,
+    query: &HashMap<String, String>,
+    protocol: Protocol,
+) -> String {
     let count = query.get("resources").and_then(|text| text.parse().ok());
     let count = count.unwrap_or(DEFAULT_RESOURCES).min(MAX_RESOURCES);
     let from: Vec<String> = match query.get("from") {
@@ -87,25 +91,25 @@ pub fn with_resources(own: &Neighbour, query: &HashMap<String, String>, seen: Se
         };
     }
     body.push_str("</ul>\n");
-    document(own, seen, ARRIVALS_SCRIPT, &body)
+    document(own, protocol, ARRIVALS_SCRIPT, &body)
 }
 
 /// Registers the service worker that answers the next navigation to this page.
-pub fn service_worker(own: &Neighbour, seen: Seen) -> String {
+pub fn service_worker(own: &Neighbour, protocol: Protocol) -> String {
     let body = "<p><output id=\"worker\">Registering a service worker</output></p>\n";
-    document(own, seen, REGISTER_SCRIPT, body)
+    document(own, protocol, REGISTER_SCRIPT, body)
 }
 
-pub fn not_found(own: &Neighbour, seen: Seen) -> String {
+pub fn not_found(own: &Neighbour, protocol: Protocol) -> String {
     document(
         own,
-        seen,
+        protocol,
         "",
         "<p>No such page. <a href=\"/\">Front page</a></p>\n",
     )
 }
 
-fn document(own: &Neighbour, seen: Seen, script: &str, body: &str) -> String {
+fn document(own: &Neighbour, protocol: Protocol, script: &str, body: &str) -> String {
     let host = own.origin.trim_start_matches("https://");
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -116,8 +120,8 @@ fn document(own: &Neighbour, seen: Seen, script: &str, body: &str) -> String {
          <p>Served over <strong id=\"protocol\" data-major=\"{major}\">{name}</strong></p>\n\
          <p class=\"quiet\">{description}</p>\n{body}</body>\n</html>\n",
         host = escape(host),
-        major = seen.major(),
-        name = seen.name(),
+        major = protocol.major(),
+        name = protocol.name(),
         description = escape(&own.description),
     )
 }
@@ -165,7 +169,7 @@ mod tests {
         let query = query
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        with_resources(&own, &query.collect(), Seen::H2)
+        with_resources(&own, &query.collect(), Protocol::H2)
     }
 
     #[test]

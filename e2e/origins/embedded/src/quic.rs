@@ -9,7 +9,7 @@ use quinn::crypto::rustls::QuicServerConfig;
 
 use crate::Failure;
 use crate::certificates::Leaf;
-use crate::site::{Seen, Site};
+use crate::site::{Protocol, Site};
 
 type H3Connection = h3::server::Connection<h3_quinn::Connection, Bytes>;
 
@@ -59,7 +59,7 @@ async fn serve_request(
     // Read to the end: dropping an unread stream would tell the browser to stop sending.
     while stream.recv_data().await?.is_some() {}
     let (head, body) = site
-        .answer(request.method(), request.uri(), Seen::H3)
+        .answer(request.method(), request.uri(), Protocol::H3)
         .await
         .into_parts();
     stream

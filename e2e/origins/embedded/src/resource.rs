@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::site::Seen;
+use crate::site::Protocol;
 
 /// A wish above this is cut: the whole body is built in memory.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -39,8 +39,8 @@ impl ResourceKind {
 
 /// A body of `bytes`, or the smallest valid one if that is longer. It says the major version of
 /// the protocol: an image by its width, a script by calling `arrived`, a text by its first line.
-pub fn body(kind: ResourceKind, seen: Seen, bytes: usize) -> Bytes {
-    let major = seen.major();
+pub fn body(kind: ResourceKind, protocol: Protocol, bytes: usize) -> Bytes {
+    let major = protocol.major();
     let mut body = match kind {
         ResourceKind::Image => square(major),
         ResourceKind::Script => {

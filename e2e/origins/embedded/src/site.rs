@@ -23,27 +23,27 @@ const CACHEABLE: &str = "public, max-age=600";
 
 /// The protocol a request came over, as its server saw it.
 #[derive(Clone, Copy)]
-pub enum Seen {
+pub enum Protocol {
     H3,
     H2,
     Http1,
 }
 
-impl Seen {
+impl Protocol {
     pub fn name(self) -> &'static str {
         match self {
-            Seen::H3 => "HTTP/3",
-            Seen::H2 => "HTTP/2",
-            Seen::Http1 => "HTTP/1.1",
+            Protocol::H3 => "HTTP/3",
+            Protocol::H2 => "HTTP/2",
+            Protocol::Http1 => "HTTP/1.1",
         }
     }
 
     /// The major version: how resources tell their page what they came over.
     pub fn major(self) -> u8 {
         match self {
-            Seen::H3 => 3,
-            Seen::H2 => 2,
-            Seen::Http1 => 1,
+            Protocol::H3 => 3,
+            Protocol::H2 => 2,
+            Protocol::Http1 => 1,
         }
     }
 }
@@ -99,12 +99,12 @@ impl Site {
     }
 
     /// Answers one request, after the delay that the settings or the query ask for.
-    pub async fn answer(&self, method: &Method, uri: &Uri, seen: Seen) -> Response<Bytes> {
+    pub async fn answer(&self, method: &Method, uri: &Uri, protocol: Protocol) -> Response<Bytes> {
         let query = uri.query().unwrap_or_default().as_bytes();
         let query: HashMap<String, String> = form_urlencoded::parse(query).into_owned().collect();
         if let Some(log) = &self.log {
             let origin = &self.neighbours[self.index].origin;
-            let line = json!({ "origin": origin, "path": uri.path(), "protocol": seen.name() });
+            let line = json!({ "origin": origin, "path": uri.path(), "protocol": protocol.name() });
             let _ = log.send(line.to_string());
         }
         let asked_delay = query.get("delay").and_then(|text| text.parse().ok());
@@ -113,7 +113,7 @@ impl Site {
             tokio::time::sleep(delay).await;
         }
         let mut response = match *method {
-            Method::GET | Method::HEAD => self.route(uri.path(), &query, seen),
+            Method::GET | Method::HEAD => self.route(uri.path(), &query, protocol),
             _ => not_allowed(),
         };
         self.add_headers(&mut response);
@@ -123,7 +123,12 @@ impl Site {
         response
     }
 
-    fn route(&self, path: &str, query: &HashMap<String, String>, seen: Seen) -> Response<Bytes> {
+    fn route(
+        &self,
+        path: &str,
+        query: &HashMap<String, String>,
+        protocol: Protocol,
+    ) -> Response<Bytes> {
         let cacheable = query.get("cache").is_some_and(|value| value == "1");
         let html = |body: String| {
             let caching = if cacheable { CACHEABLE } else { PAGE_CACHING };
@@ -132,16 +137,16 @@ impl Site {
         match path {
             "/" if self.body_bytes > 0 => {
                 let kind = ResourceKind::Text;
-                let body = resource::body(kind, seen, self.body_bytes);
+                let body = resource::body(kind, protocol, self.body_bytes);
                 respond(kind.content_type(), PAGE_CACHING, body)
             }
-            "/" => html(page::index(&self.neighbours, self.index, seen)),
+            "/" => html(page::index(&self.neighbours, self.index, protocol)),
             "/page" => html(page::with_resources(
                 &self.neighbours[self.index],
                 query,
-                seen,
+                protocol,
             )),
-            "/sw" => html(page::service_worker(&self.neighbours[self.index], seen)),
+            "/sw" => html(page::service_worker(&self.neighbours[self.index], protocol)),
             "/sw.js" => {
                 let script = Bytes::from_static(page::SERVICE_WORKER_SCRIPT.as_bytes());
                 respond(
@@ -158,11 +163,12 @@ impl Site {
                     } else {
                         RESOURCE_CACHING
                     };
-                    let body = resource::body(kind, seen, bytes.unwrap_or(0));
+                    let body = resource::body(kind, protocol, bytes.unwrap_or(0));
                     respond(kind.content_type(), caching, body)
                 }
                 None => {
-                    let mut response = html(page::not_found(&self.neighbours[self.index], seen));
+                    let mut response =
+                        html(page::not_found(&self.neighbours[self.index], protocol));
                     *response.status_mut() = StatusCode::NOT_FOUND;
                     response
                 }

@@ -17,7 +17,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::Failure;
 use crate::certificates::Leaf;
 use crate::settings::TcpProtocol;
-use crate::site::{Seen, Site};
+use crate::site::{Protocol, Site};
 
 /// Pause after a failed accept (the process is out of descriptors) before the next try.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
@@ -62,12 +62,12 @@ async fn serve_connection(stream: TcpStream, acceptor: TlsAcceptor, site: Arc<Si
         async move {
             let (parts, mut body) = request.into_parts();
             while let Some(Ok(_)) = body.frame().await {}
-            let seen = match parts.version {
-                Version::HTTP_2 => Seen::H2,
-                _ => Seen::Http1,
+            let protocol = match parts.version {
+                Version::HTTP_2 => Protocol::H2,
+                _ => Protocol::Http1,
             };
             let response: http::Response<Bytes> =
-                site.answer(&parts.method, &parts.uri, seen).await;
+                site.answer(&parts.method, &parts.uri, protocol).await;
             Ok::<_, Infallible>(response.map(Full::new))
         }
     });

@@ -28,12 +28,12 @@ const IDLE_TIMEOUT_MS: u32 = 30_000;
 /// reserved kind that must be tolerated (RFC 9114 sections 6.2 and 6.2.3).
 const SERVER_UNI_STREAMS: u32 = 16;
 
-/// A finished handshake.
+/// What a finished handshake gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Established {
+pub struct Handshake {
     /// Since the attempt's start.
-    pub handshake: Duration,
+    pub after: Duration,
     pub traffic: Traffic,
     pub remote: SocketAddr,
     pub alpn: String,
@@ -48,7 +48,7 @@ pub struct Established {
 /// An established connection, good for one request. Dropping it closes it.
 #[derive(Debug)]
 pub struct Connection {
-    pub(crate) established: Established,
+    pub(crate) handshake: Handshake,
     pub(crate) quic: quinn::Connection,
     pub(crate) transport: Transport,
     pub(crate) verifier: Arc<RecordingVerifier>,
@@ -58,8 +58,8 @@ pub struct Connection {
 
 impl Connection {
     /// What the handshake gave.
-    pub fn established(&self) -> &Established {
-        &self.established
+    pub fn handshake(&self) -> &Handshake {
+        &self.handshake
     }
 }
 
@@ -88,12 +88,11 @@ pub async fn connect(
         )))
         .into()
     })?;
-    let handshake = shake_hands(&mut transport, config, options, cancel, &verifier, clock).await;
-    match handshake {
-        Ok((quic, established)) => {
+    match shake_hands(&mut transport, config, options, cancel, &verifier, clock).await {
+        Ok((quic, handshake)) => {
             transport.hold(quic.clone());
             Ok(Connection {
-                established,
+                handshake,
                 quic,
                 transport,
                 verifier,
@@ -116,7 +115,7 @@ async fn shake_hands(
     cancel: &Cancel,
     verifier: &RecordingVerifier,
     clock: Clock,
-) -> Result<(quinn::Connection, Established), Failure> {
+) -> Result<(quinn::Connection, Handshake), Failure> {
     let socket = transport.socket.clone();
     let mut connecting = transport
         .endpoint
@@ -141,7 +140,7 @@ async fn shake_hands(
         }
         () = clock.reaches(options.handshake_timeout) => return Err(timed_out()),
     };
-    let handshake = clock.elapsed();
+    let after = clock.elapsed();
     let alpn = negotiated_protocol(&quic).unwrap_or_default();
     if alpn != ALPN_H3 {
         let spoken = String::from_utf8_lossy(&alpn);
@@ -149,8 +148,8 @@ async fn shake_hands(
             "the server chose {spoken:?} instead of h3"
         ))));
     }
-    let established = Established {
-        handshake,
+    let handshake = Handshake {
+        after,
         traffic: socket.traffic(),
         remote: quic.remote_address(),
         alpn: String::from_utf8_lossy(&alpn).into_owned(),
@@ -162,7 +161,7 @@ async fn shake_hands(
         rtt: Some(quic.rtt()).filter(|rtt| *rtt != options.initial_rtt),
         lost_packets: quic.stats().path.lost_packets,
     };
-    Ok((quic, established))
+    Ok((quic, handshake))
 }
 
 fn negotiated_protocol(quic: &quinn::Connection) -> Option<Vec<u8>> {

@@ -18,7 +18,7 @@
 //!     .initial_rtt(Duration::from_millis(25))
 //!     .handshake_timeout(Duration::from_secs(3));
 //! let connection = connect(&trust, &options, &Cancel::default()).await?;
-//! println!("established after {:?}", connection.established().handshake);
+//! println!("established after {:?}", connection.handshake().after);
 //!
 //! let request = Request::get("example.org", "/")?.deadline(Duration::from_secs(3));
 //! let response = connection.request(&request).await?;
@@ -42,7 +42,7 @@ mod socket;
 mod transport;
 mod trust;
 
-pub use attempt::{Connection, Established, QUIC_VERSION, connect};
+pub use attempt::{Connection, Handshake, QUIC_VERSION, connect};
 pub use cancel::Cancel;
 pub use exchange::Response;
 pub use failure::{AttemptFailure, ErrorCode, Failure, Termination};

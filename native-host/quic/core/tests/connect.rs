@@ -32,15 +32,15 @@ async fn a_handshake_gives_times_counts_and_the_peer() {
     let connection = connect(&authority.trust(), &options(address), &Cancel::default())
         .await
         .expect("handshake");
-    let established = connection.established().clone();
-    assert_eq!(established.alpn, "h3");
-    assert_eq!(established.remote, address);
-    assert!(!established.known_root);
-    assert!(established.rtt.is_none_or(|rtt| rtt > Duration::ZERO));
-    let traffic = established.traffic;
+    let handshake = connection.handshake().clone();
+    assert_eq!(handshake.alpn, "h3");
+    assert_eq!(handshake.remote, address);
+    assert!(!handshake.known_root);
+    assert!(handshake.rtt.is_none_or(|rtt| rtt > Duration::ZERO));
+    let traffic = handshake.traffic;
     let out = traffic.first_datagram_out.expect("out");
     let back = traffic.first_datagram_in.expect("in");
-    assert!(Duration::ZERO < out && out <= back && back <= established.handshake);
+    assert!(Duration::ZERO < out && out <= back && back <= handshake.after);
     // The post-quantum key share makes the first flight two datagrams, as a browser's.
     assert!(traffic.datagrams_sent >= 3, "{traffic:?}");
     assert!(traffic.datagrams_received >= 1);
@@ -59,9 +59,9 @@ async fn times_count_from_the_moment_that_the_owner_names() {
     let connection = connect(&authority.trust(), &options, &Cancel::default())
         .await
         .expect("handshake");
-    let established = connection.established();
-    let out = established.traffic.first_datagram_out.expect("out");
-    assert!(WAITED <= out && out <= established.handshake);
+    let handshake = connection.handshake();
+    let out = handshake.traffic.first_datagram_out.expect("out");
+    assert!(WAITED <= out && out <= handshake.after);
     drop(connection);
     accepted.await.expect("server");
 }
@@ -167,7 +167,7 @@ async fn known_root_means_the_bundled_list_alone_verifies() {
         let connection = connect(&trust, &options(address), &Cancel::default())
             .await
             .expect("handshake");
-        assert_eq!(connection.established().known_root, expected);
+        assert_eq!(connection.handshake().known_root, expected);
         accepted.await.expect("server");
     }
 }

@@ -25,7 +25,7 @@ async fn ask(message: &Request) -> Result<Response, AttemptFailure> {
 async fn get_gives_status_headers_body_and_times_in_order() {
     let authority = Authority::new();
     let connection = connected(&authority, site(&authority)).await;
-    let handshake = connection.established().handshake;
+    let handshake = connection.handshake().after;
     let response = connection
         .request(&request("/?query=1"))
         .await

@@ -32,7 +32,7 @@ pub struct ServiceRecord {
 /// The data are not of the form that section 2.2 gives them, or a value not of its key's.
 #[derive(Debug, thiserror::Error)]
 #[error("the HTTPS record is malformed")]
-pub(crate) struct Malformed;
+pub(crate) struct MalformedRecord;
 
 /// Parameters (section 14.3.2).
 mod key {
@@ -52,7 +52,7 @@ mod key {
 /// that can be read are incompatible, and with none that can there is no answer. Of more than are read the best are.
 pub(crate) fn services<'a>(
     records: impl Iterator<Item = (&'a Name, u32, &'a [u8])>,
-) -> Result<Records<ServiceRecord>, Malformed> {
+) -> Result<Records<ServiceRecord>, MalformedRecord> {
     let mut malformed = false;
     let mut services: Vec<_> = records
         .filter_map(|(owner, ttl, data)| {
@@ -62,7 +62,7 @@ pub(crate) fn services<'a>(
         })
         .collect();
     if malformed && services.is_empty() {
-        return Err(Malformed);
+        return Err(MalformedRecord);
     }
     services.sort_by_key(|service| service.priority);
     let mut read = Records::first_of(services.into_iter());
@@ -80,7 +80,7 @@ fn shortened<A>(hints: &mut Vec<A>) -> usize {
     beyond
 }
 
-fn service(owner: &Name, ttl_seconds: u32, data: &[u8]) -> Result<ServiceRecord, Malformed> {
+fn service(owner: &Name, ttl_seconds: u32, data: &[u8]) -> Result<ServiceRecord, MalformedRecord> {
     let mut rest = data;
     let priority = take_u16(&mut rest)?;
     let target = take_name(&mut rest)?;
@@ -110,7 +110,7 @@ fn service(owner: &Name, ttl_seconds: u32, data: &[u8]) -> Result<ServiceRecord,
     while !rest.is_empty() {
         let key = take_u16(&mut rest)?;
         if keys.last().is_some_and(|last| *last >= key) {
-            return Err(Malformed);
+            return Err(MalformedRecord);
         }
         keys.push(key);
         let length = take_u16(&mut rest)?;
@@ -129,30 +129,30 @@ fn service(owner: &Name, ttl_seconds: u32, data: &[u8]) -> Result<ServiceRecord,
 }
 
 /// One parameter's value into its field; a key that is not known is ignored.
-fn read(service: &mut ServiceRecord, key: u16, value: &[u8]) -> Result<(), Malformed> {
+fn read(service: &mut ServiceRecord, key: u16, value: &[u8]) -> Result<(), MalformedRecord> {
     match key {
         key::ALPN => service.alpn = identifiers(value)?,
         key::NO_DEFAULT_ALPN if value.is_empty() => service.no_default_alpn = true,
         key::PORT => {
-            let port: [u8; 2] = value.try_into().map_err(|_| Malformed)?;
+            let port: [u8; 2] = value.try_into().map_err(|_| MalformedRecord)?;
             service.port = Some(u16::from_be_bytes(port));
         }
         key::IPV4_HINT => service.ipv4_hints = addresses::<4, _>(value)?,
         key::IPV6_HINT => service.ipv6_hints = addresses::<16, _>(value)?,
         key::ECH if !value.is_empty() => service.ech = true,
-        key::NO_DEFAULT_ALPN | key::ECH => return Err(Malformed),
+        key::NO_DEFAULT_ALPN | key::ECH => return Err(MalformedRecord),
         _ => {}
     }
     Ok(())
 }
 
-fn identifiers(mut value: &[u8]) -> Result<Vec<String>, Malformed> {
+fn identifiers(mut value: &[u8]) -> Result<Vec<String>, MalformedRecord> {
     let mut identifiers = Vec::new();
     while let [length, rest @ ..] = value {
         value = rest;
         let identifier = take(&mut value, (*length).into())?;
         if identifier.is_empty() {
-            return Err(Malformed);
+            return Err(MalformedRecord);
         }
         identifiers.push(match str::from_utf8(identifier) {
             Ok(text) => text.to_owned(),
@@ -160,36 +160,40 @@ fn identifiers(mut value: &[u8]) -> Result<Vec<String>, Malformed> {
         });
     }
     match identifiers.is_empty() {
-        true => Err(Malformed),
+        true => Err(MalformedRecord),
         false => Ok(identifiers),
     }
 }
 
 fn addresses<const OCTETS: usize, A: From<[u8; OCTETS]>>(
     value: &[u8],
-) -> Result<Vec<A>, Malformed> {
+) -> Result<Vec<A>, MalformedRecord> {
     let (octets, []) = value.as_chunks::<OCTETS>() else {
-        return Err(Malformed);
+        return Err(MalformedRecord);
     };
     match octets {
-        [] => Err(Malformed),
+        [] => Err(MalformedRecord),
         octets => Ok(octets.iter().map(|octets| A::from(*octets)).collect()),
     }
 }
 
 /// The list of section 8: not empty, in order, and without itself.
-fn mandatory_keys(mut value: &[u8]) -> Result<Vec<u16>, Malformed> {
+fn mandatory_keys(mut value: &[u8]) -> Result<Vec<u16>, MalformedRecord> {
     let mut keys = Vec::new();
     while !value.is_empty() {
         keys.push(take_u16(&mut value)?);
     }
     let sound =
         !keys.is_empty() && keys.is_sorted_by(|a, b| a < b) && !keys.contains(&key::MANDATORY);
-    if sound { Ok(keys) } else { Err(Malformed) }
+    if sound {
+        Ok(keys)
+    } else {
+        Err(MalformedRecord)
+    }
 }
 
 /// A name without compression (section 2.2).
-fn take_name(rest: &mut &[u8]) -> Result<Name, Malformed> {
+fn take_name(rest: &mut &[u8]) -> Result<Name, MalformedRecord> {
     let mut labels = Vec::new();
     loop {
         let length = take(rest, 1)?[0];
@@ -199,14 +203,14 @@ fn take_name(rest: &mut &[u8]) -> Result<Name, Malformed> {
         // More than a label may hold: a pointer, or nonsense, which the name refuses.
         labels.push(take(rest, length.into())?);
     }
-    Name::from_labels(labels).map_err(|_| Malformed)
+    Name::from_labels(labels).map_err(|_| MalformedRecord)
 }
 
-fn take_u16(rest: &mut &[u8]) -> Result<u16, Malformed> {
+fn take_u16(rest: &mut &[u8]) -> Result<u16, MalformedRecord> {
     let octets = take(rest, 2)?;
     Ok(u16::from_be_bytes([octets[0], octets[1]]))
 }
 
-fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], Malformed> {
-    rest.split_off(..count).ok_or(Malformed)
+fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], MalformedRecord> {
+    rest.split_off(..count).ok_or(MalformedRecord)
 }

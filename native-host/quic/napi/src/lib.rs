@@ -145,7 +145,7 @@ impl QuicAttempt {
             Ok(_) if self.cancel.is_cancelled() => Err(core::Failure::Cancelled.into()),
             outcome => outcome,
         };
-        let result = outcome.as_ref().map(core::Connection::established);
+        let result = outcome.as_ref().map(core::Connection::handshake);
         let result = result.map_err(Clone::clone).into();
         *phase = match outcome {
             Ok(connection) => Phase::Established(Box::new(connection)),

@@ -158,18 +158,18 @@ impl From<Result<bool, core::Refusal>> for ChainVerdict {
     }
 }
 
-impl From<Result<&core::Established, core::AttemptFailure>> for ConnectResult {
-    fn from(outcome: Result<&core::Established, core::AttemptFailure>) -> Self {
+impl From<Result<&core::Handshake, core::AttemptFailure>> for ConnectResult {
+    fn from(outcome: Result<&core::Handshake, core::AttemptFailure>) -> Self {
         match outcome {
-            Ok(established) => Self::Established {
-                handshake_ms: ms(established.handshake),
-                traffic: established.traffic.into(),
-                remote_address: established.remote.ip().to_string(),
-                remote_port: established.remote.port().into(),
-                alpn: established.alpn.clone(),
-                known_root: established.known_root,
-                rtt_ms: established.rtt.map(ms),
-                lost_packets: established.lost_packets as f64,
+            Ok(handshake) => Self::Established {
+                handshake_ms: ms(handshake.after),
+                traffic: handshake.traffic.into(),
+                remote_address: handshake.remote.ip().to_string(),
+                remote_port: handshake.remote.port().into(),
+                alpn: handshake.alpn.clone(),
+                known_root: handshake.known_root,
+                rtt_ms: handshake.rtt.map(ms),
+                lost_packets: handshake.lost_packets as f64,
                 quic_version: core::QUIC_VERSION,
             },
             Err(failure) => Self::Failed {

@@ -22,7 +22,7 @@ pub enum Transport {
 
 /// A question as the server saw it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Seen {
+pub struct SeenQuery {
     pub transport: Transport,
     pub name: String,
     pub kind: RecordType,
@@ -33,7 +33,7 @@ type Respond = dyn Fn(&Message, Transport) -> Option<Vec<u8>> + Send + Sync;
 
 pub struct Server {
     pub address: SocketAddr,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<SeenQuery>>>,
 }
 
 impl Server {
@@ -72,7 +72,7 @@ impl Server {
         ask_within(self.address, name, kind, PATIENCE).await
     }
 
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<SeenQuery> {
         self.seen.lock().expect("lock").clone()
     }
 }
@@ -95,16 +95,16 @@ async fn one_port() -> (UdpSocket, TcpListener) {
     }
 }
 
-fn note(seen: &Mutex<Vec<Seen>>, query: &Message, transport: Transport) {
+fn note(seen: &Mutex<Vec<SeenQuery>>, query: &Message, transport: Transport) {
     let question = &query.queries[0];
-    seen.lock().expect("lock").push(Seen {
+    seen.lock().expect("lock").push(SeenQuery {
         transport,
         name: question.name().to_ascii(),
         kind: question.query_type(),
     });
 }
 
-async fn serve_udp(socket: UdpSocket, respond: Arc<Respond>, seen: Arc<Mutex<Vec<Seen>>>) {
+async fn serve_udp(socket: UdpSocket, respond: Arc<Respond>, seen: Arc<Mutex<Vec<SeenQuery>>>) {
     let mut buffer = vec![0; 65_535];
     loop {
         // A client that has gone shows as an error of its port.
@@ -119,14 +119,18 @@ async fn serve_udp(socket: UdpSocket, respond: Arc<Respond>, seen: Arc<Mutex<Vec
     }
 }
 
-async fn serve_tcp(listener: TcpListener, respond: Arc<Respond>, seen: Arc<Mutex<Vec<Seen>>>) {
+async fn serve_tcp(listener: TcpListener, respond: Arc<Respond>, seen: Arc<Mutex<Vec<SeenQuery>>>) {
     loop {
         let (stream, _) = listener.accept().await.expect("accept");
         tokio::spawn(serve_stream(stream, respond.clone(), seen.clone()));
     }
 }
 
-async fn serve_stream(mut stream: TcpStream, respond: Arc<Respond>, seen: Arc<Mutex<Vec<Seen>>>) {
+async fn serve_stream(
+    mut stream: TcpStream,
+    respond: Arc<Respond>,
+    seen: Arc<Mutex<Vec<SeenQuery>>>,
+) {
     while let Ok(length) = stream.read_u16().await {
         let mut buffer = vec![0; length.into()];
         if stream.read_exact(&mut buffer).await.is_err() {
