@@ -29,6 +29,7 @@ import { createRecorder } from './observe/recorder.ts';
 import { createRequestTable } from './observe/requests.ts';
 import { reveal } from './observe/reveal.ts';
 import { createTold, type Revealed } from './observe/told.ts';
+import { isOwnPage } from './own-page.ts';
 import type { Page } from './page/model.ts';
 import { createPages } from './page/pages.ts';
 import { createPopupServer } from './page/popup-port.ts';
@@ -314,7 +315,7 @@ const inbox = openInbox({
 });
 
 chrome.runtime.onConnect.addListener((connected) => {
-  const own = connected.sender?.url?.startsWith(chrome.runtime.getURL('')) === true;
+  const own = connected.sender !== undefined && isOwnPage(connected.sender);
   if (connected.name === POPUP_PORT && own) popups.accept(connected);
   if (connected.name === DEVTOOLS_PORT && own) inspection.accept(connected);
 });
