@@ -40,12 +40,14 @@ import type { FailedNavigation } from './page/view.ts';
 import { DEFAULT_SETTINGS, loadSettings, onSettings, type Settings } from './settings.ts';
 import { siteOfHost } from './site.ts';
 import { STEER_ALARM } from './steer/browser.ts';
+import { openStore } from './store/background.ts';
 import { setToolbar } from './toolbar.ts';
 import { welcomeOnInstall } from './welcome/open-once.ts';
 import { say } from './words.ts';
 
 const startedMs = Date.now();
 const { version } = chrome.runtime.getManifest();
+const store = openStore();
 const table = createRequestTable();
 const recordable = createRecordable();
 /** Why the newest batch could not be recorded; null: it was. */
@@ -54,6 +56,7 @@ let rooms: Rooms | null = null;
 let settings = DEFAULT_SETTINGS;
 
 const link = openHelperLink({
+  store,
   program: `photofinish-extension ${version}`,
   upload: async () => (await ready).upload(),
   onChange: () => whenReady(({ presenter }) => presenter.refreshWatched()),
@@ -133,9 +136,10 @@ async function start() {
     loadSavedMap<string>(chrome.storage.session, 'shown:'),
     loadSavedMap<FailedNavigation>(chrome.storage.session, 'failed:'),
     link.recallNetwork(),
-    loadSettings(chrome.storage.local).then(beginRecording),
+    loadSettings(store).then(beginRecording),
   ]);
   const steering = await openBrowserSteering({
+    store,
     advertised: ledger.advertised,
     nowMs: Date.now,
     onChange: () => whenReady(({ presenter }) => presenter.refreshWatched()),
@@ -342,12 +346,12 @@ async function wipe(): Promise<number | null> {
   await upload().catch(() => {});
   const wiped = await helper.wipe().catch(() => null);
   // Last, for the helper's names would be taken over anew until they are gone.
-  await forgetNames(chrome.storage.local);
+  await forgetNames(store);
   return wiped;
 }
 
 lockStorage().catch(logged);
-welcomeOnInstall();
-onSettings(chrome.storage.local, followSettings);
+welcomeOnInstall(store);
+onSettings(store, followSettings);
 inbox.takeLeftSoon();
 pruneHourly(async () => (await ready).ledger.prune(Date.now(), settings.retentionDays));

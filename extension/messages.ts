@@ -12,6 +12,7 @@ import type { Progress } from '@photofinish/shared/wire';
 import type { InspectedEvent } from './devtools/inspection.ts';
 import type { Undone } from './steer/plan.ts';
 import type { Direction } from './steer/rule.ts';
+import type { Stored, StoreKey } from './store/store.ts';
 
 /** Where the native helper stands, and so what the user can do about it. */
 export type HelperState =
@@ -189,3 +190,22 @@ export type PopupEvent =
   | { readonly type: 'wiped'; readonly helperRecords: number | null; readonly trouble: string | null };
 
 export const POPUP_PORT = 'popup';
+
+/** From a page of the extension to the background: asks what is stored, or stores a value in place of that revision's. */
+export type StoreRequest =
+  | { readonly type: 'stored'; readonly key: StoreKey }
+  | {
+      readonly type: 'store';
+      readonly key: StoreKey;
+      readonly revision: number;
+      readonly value: unknown;
+    };
+
+/** What is stored by then, or why that cannot be told. */
+export type StoreAnswer = { readonly stored: Stored } | { readonly error: string };
+
+/** From the background to every page of the extension: something else is stored now. */
+export interface StoreEvent {
+  readonly type: 'store-changed';
+  readonly key: StoreKey;
+}

@@ -13,23 +13,8 @@ import {
   nameOrKey,
   onNames,
 } from './network-names.ts';
-import type { SettingsArea } from './settings.ts';
-
-type Listener = Parameters<SettingsArea['onChanged']['addListener']>[0];
-
-function storage(): SettingsArea {
-  const items: Record<string, unknown> = {};
-  const listeners: Listener[] = [];
-  return {
-    get: async (key) => ({ [key]: items[key] }),
-    set: async (more) => {
-      Object.assign(items, more);
-      for (const listen of listeners)
-        listen(Object.fromEntries(Object.entries(more).map(([key, newValue]) => [key, { newValue }])));
-    },
-    onChanged: { addListener: (listen) => listeners.push(listen) },
-  };
-}
+import { memoryStore } from './store/store.fixture.ts';
+import type { Store } from './store/store.ts';
 
 /** The helper's end: what it keeps, and every naming it hears. */
 function helperWith(kept: Record<string, string>) {
@@ -54,68 +39,68 @@ function helperWith(kept: Record<string, string>) {
   return { helper, heard, names };
 }
 
-const entries = async (area: SettingsArea) => Object.fromEntries(await loadNames(area));
+const entries = async (store: Store) => Object.fromEntries(await loadNames(store));
 
 test('a name given without a helper holds here and is told once it answers, once', async () => {
-  const area = storage();
-  await nameNetwork(area, 'net-1', '  Home ');
-  assert.deepEqual(await entries(area), { 'net-1': 'Home' });
+  const store = memoryStore();
+  await nameNetwork(store, 'net-1', '  Home ');
+  assert.deepEqual(await entries(store), { 'net-1': 'Home' });
   const { helper, heard } = helperWith({});
-  await agreeOnNames(area, helper);
-  await agreeOnNames(area, helper);
+  await agreeOnNames(store, helper);
+  await agreeOnNames(store, helper);
   assert.deepEqual(heard, [['net-1', 'Home']]);
-  assert.deepEqual(await entries(area), { 'net-1': 'Home' });
+  assert.deepEqual(await entries(store), { 'net-1': 'Home' });
 });
 
 test('what was named or unnamed elsewhere holds here, too', async () => {
-  const area = storage();
+  const store = memoryStore();
   const { helper, names } = helperWith({ 'net-1': 'Home', 'net-2': 'Work' });
-  await agreeOnNames(area, helper);
-  assert.deepEqual(await entries(area), { 'net-1': 'Home', 'net-2': 'Work' });
+  await agreeOnNames(store, helper);
+  assert.deepEqual(await entries(store), { 'net-1': 'Home', 'net-2': 'Work' });
   names.delete('net-2');
   names.set('net-1', 'Flat');
-  await agreeOnNames(area, helper);
-  assert.deepEqual(await entries(area), { 'net-1': 'Flat' });
+  await agreeOnNames(store, helper);
+  assert.deepEqual(await entries(store), { 'net-1': 'Flat' });
 });
 
 test('a name taken away here while the helper was gone does not come back from it', async () => {
-  const area = storage();
+  const store = memoryStore();
   const { helper, heard } = helperWith({ 'net-1': 'Home' });
-  await agreeOnNames(area, helper);
-  await nameNetwork(area, 'net-1', null);
-  assert.deepEqual(await entries(area), {});
-  await agreeOnNames(area, helper);
-  assert.deepEqual([heard, await entries(area)], [[['net-1', null]], {}]);
+  await agreeOnNames(store, helper);
+  await nameNetwork(store, 'net-1', null);
+  assert.deepEqual(await entries(store), {});
+  await agreeOnNames(store, helper);
+  assert.deepEqual([heard, await entries(store)], [[['net-1', null]], {}]);
 });
 
 test('a name given while the helper is being told is not lost', async () => {
-  const area = storage();
-  await nameNetwork(area, 'net-1', 'Home');
+  const store = memoryStore();
+  await nameNetwork(store, 'net-1', 'Home');
   const { helper, names } = helperWith({});
   const slow: NamingHelper = {
     networks: helper.networks,
     async nameNetwork(network, name) {
       const answer = await helper.nameNetwork(network, name);
-      if (name === 'Home') await nameNetwork(area, 'net-1', 'Flat');
+      if (name === 'Home') await nameNetwork(store, 'net-1', 'Flat');
       return answer;
     },
   };
-  await agreeOnNames(area, slow);
-  assert.deepEqual(await entries(area), { 'net-1': 'Flat' });
-  await agreeOnNames(area, slow);
+  await agreeOnNames(store, slow);
+  assert.deepEqual(await entries(store), { 'net-1': 'Flat' });
+  await agreeOnNames(store, slow);
   assert.equal(names.get('net-1'), 'Flat');
 });
 
 test('a helper that is away, or too old, changes nothing; one that refuses a network is not asked again', async () => {
-  const area = storage();
-  await nameNetwork(area, 'net-1', 'Home');
+  const store = memoryStore();
+  await nameNetwork(store, 'net-1', 'Home');
   const away: NamingHelper = {
     networks: () => Promise.reject(new HelperError('helper-missing', '')),
     nameNetwork: () => Promise.reject(new HelperError('unknown-type', '')),
   };
-  await assert.rejects(agreeOnNames(area, away));
-  assert.deepEqual(await entries(area), { 'net-1': 'Home' });
-  const other = storage();
+  await assert.rejects(agreeOnNames(store, away));
+  assert.deepEqual(await entries(store), { 'net-1': 'Home' });
+  const other = memoryStore();
   await nameNetwork(other, 'offline', 'Nowhere');
   await nameNetwork(other, 'net-2', 'Work');
   const { helper, heard } = helperWith({});
@@ -124,21 +109,21 @@ test('a helper that is away, or too old, changes nothing; one that refuses a net
 });
 
 test('names of a file come to networks that have none; forgetting forgets all; listeners hear', async () => {
-  const area = storage();
+  const store = memoryStore();
   const heard: string[] = [];
-  onNames(area, (names) => heard.push([...names.values()].join()));
-  await nameNetwork(area, 'net-1', 'Home');
-  await addNames(area, { 'net-1': 'Other', 'net-2': 'Work', unknown: 'Nowhere' });
-  assert.deepEqual(await entries(area), { 'net-1': 'Home', 'net-2': 'Work' });
-  await forgetNames(area);
-  assert.deepEqual([await entries(area), heard], [{}, ['Home', 'Home,Work', '']]);
+  onNames(store, (names) => heard.push([...names.values()].join()));
+  await nameNetwork(store, 'net-1', 'Home');
+  await addNames(store, { 'net-1': 'Other', 'net-2': 'Work', unknown: 'Nowhere' });
+  assert.deepEqual(await entries(store), { 'net-1': 'Home', 'net-2': 'Work' });
+  await forgetNames(store);
+  assert.deepEqual([await entries(store), heard], [{}, ['Home', 'Home,Work', '']]);
 });
 
 test('what is no name is refused, what is stored and no name is not shown', async () => {
-  const area = storage();
-  await assert.rejects(nameNetwork(area, 'net-1', 'a\u202eb'));
-  await area.set({ 'network-names': { names: { 'net-1': '\u0007' }, untold: 3 } });
-  assert.deepEqual(await entries(area), {});
+  const store = memoryStore();
+  await assert.rejects(nameNetwork(store, 'net-1', 'a\u202eb'));
+  await store.replace('network-names', 0, { names: { 'net-1': '\u0007' }, untold: 3 });
+  assert.deepEqual(await entries(store), {});
 });
 
 test('two networks of one name are told apart, and what is no network has no name', () => {

@@ -1,11 +1,11 @@
 // What the user calls networks. The helper keeps the names, for every browser and the command line; this is what the
 // extension remembers of them, so that pages show them without a helper, and what it has yet to tell the helper. The
-// one owner of that part of the storage.
+// one owner of that part of the store.
 import { type NamedNetwork, networkNameSchema } from '@photofinish/shared/network-name';
 import * as v from 'valibot';
 import { HelperError } from './helper/failure.ts';
 import { NETWORK_UNKNOWN } from './ledger/schema.ts';
-import type { SettingsArea } from './settings.ts';
+import { type Store, update } from './store/store.ts';
 
 const KEY = 'network-names';
 
@@ -36,25 +36,28 @@ function read(stored: unknown): Stored {
 
 const namesOf = ({ names }: Stored): NetworkNames => new Map(Object.entries(names));
 
+/** What an older version of the program kept elsewhere, as far as it is one. */
+export function namesOfOlder(stored: unknown): unknown {
+  return read(stored);
+}
+
 /** The names now. */
-export async function loadNames(area: Pick<SettingsArea, 'get'>): Promise<NetworkNames> {
-  return namesOf(read((await area.get(KEY))[KEY]));
+export async function loadNames(store: Pick<Store, 'get'>): Promise<NetworkNames> {
+  return namesOf(read((await store.get(KEY)).value));
 }
 
-/** Calls `listen` with the names after each change, whoever made it. */
-export function onNames(area: Pick<SettingsArea, 'onChanged'>, listen: (names: NetworkNames) => void): void {
-  area.onChanged.addListener((changes) => {
-    const change = changes[KEY];
-    if (change !== undefined) listen(namesOf(read(change.newValue)));
-  });
+/** Calls `listen` with the names after each change, whoever made it: those that are stored by then. */
+export function onNames(store: Pick<Store, 'onChanged'>, listen: (names: NetworkNames) => void): void {
+  store.onChanged(KEY, (stored) => listen(namesOf(read(stored))));
 }
 
-/** Pages and background take turns, so that none takes back what another changed meanwhile. */
-async function change(area: SettingsArea, change: (stored: Stored) => Stored): Promise<void> {
-  await navigator.locks.request(KEY, async () => {
-    const before = read((await area.get(KEY))[KEY]);
+type Changing = Pick<Store, 'get' | 'replace'>;
+
+async function change(store: Changing, change: (stored: Stored) => Stored): Promise<void> {
+  await update(store, KEY, (stored) => {
+    const before = read(stored);
     const after = change(before);
-    if (JSON.stringify(after) !== JSON.stringify(before)) await area.set({ [KEY]: after });
+    return JSON.stringify(after) === JSON.stringify(before) ? undefined : after;
   });
 }
 
@@ -67,17 +70,17 @@ function named(names: Stored['names'], key: string, name: string | null): Stored
 }
 
 /** Names a network, or takes its name away; the helper is told when it answers. Rejects for what is no name. */
-export async function nameNetwork(area: SettingsArea, key: string, name: string | null): Promise<void> {
+export async function nameNetwork(store: Changing, key: string, name: string | null): Promise<void> {
   const checked = name === null ? null : v.parse(networkNameSchema, name);
-  await change(area, ({ names, untold }) => ({
+  await change(store, ({ names, untold }) => ({
     names: named(names, key, checked),
     untold: { ...untold, [key]: checked },
   }));
 }
 
 /** Takes names that come in a file, for networks that have none here. */
-export async function addNames(area: SettingsArea, added: Readonly<Record<string, string>>): Promise<void> {
-  await change(area, ({ names, untold }) => {
+export async function addNames(store: Changing, added: Readonly<Record<string, string>>): Promise<void> {
+  await change(store, ({ names, untold }) => {
     const fresh = Object.fromEntries(
       Object.entries(added).filter(([key]) => mayBeNamed(key) && !(key in names)),
     );
@@ -86,8 +89,8 @@ export async function addNames(area: SettingsArea, added: Readonly<Record<string
 }
 
 /** Forgets every name; the helper forgets its own when it is wiped. */
-export async function forgetNames(area: SettingsArea): Promise<void> {
-  await change(area, () => ({ names: {}, untold: {} }));
+export async function forgetNames(store: Changing): Promise<void> {
+  await change(store, () => ({ names: {}, untold: {} }));
 }
 
 /** What is asked of the helper. */
@@ -100,20 +103,20 @@ export interface NamingHelper {
  * Tells the helper what it has not heard, and then takes its names: a name given elsewhere, by another browser or the
  * command line, holds here too. Rejects when the helper cannot be asked, or is of a version that keeps no names.
  */
-export async function agreeOnNames(area: SettingsArea, helper: NamingHelper): Promise<void> {
-  const { untold } = read((await area.get(KEY))[KEY]);
+export async function agreeOnNames(store: Changing, helper: NamingHelper): Promise<void> {
+  const { untold } = read((await store.get(KEY)).value);
   for (const [key, name] of Object.entries(untold)) {
     await helper.nameNetwork(key, name).catch((error) => {
       // It knows better what can be named; asked for ever it would be in the way of the others.
       if (!(error instanceof HelperError) || error.code !== 'bad-network') throw error;
     });
-    await change(area, (stored) =>
+    await change(store, (stored) =>
       // It may have been named anew meanwhile.
       stored.untold[key] === name ? { ...stored, untold: without(stored.untold, key) } : stored,
     );
   }
   const told = await helper.networks();
-  await change(area, ({ untold }) => {
+  await change(store, ({ untold }) => {
     const names = told.flatMap(({ network, name }) => (name === null ? [] : [[network, name] as const]));
     const unheard = Object.entries(untold);
     return {

@@ -10,56 +10,47 @@ import {
   readSettings,
   SETTINGS_VERSION,
   type Settings,
-  type SettingsArea,
   settingsFromFile,
+  settingsOfOlder,
 } from './settings.ts';
+import { memoryStore } from './store/store.fixture.ts';
 
-type Listener = Parameters<SettingsArea['onChanged']['addListener']>[0];
-
-/** Storage as the browser has it: whoever listens is told of each change. */
-function areaWith(settings?: unknown) {
-  const items: Record<string, unknown> = settings === undefined ? {} : { settings };
-  const listeners: Listener[] = [];
-  const area: SettingsArea = {
-    get: async (key) => ({ [key]: items[key] }),
-    set: async (more) => {
-      Object.assign(items, more);
-      for (const listen of listeners)
-        listen(Object.fromEntries(Object.entries(more).map(([key, newValue]) => [key, { newValue }])));
-    },
-    onChanged: { addListener: (listen) => listeners.push(listen) },
-  };
-  return { area, items };
+/** A store with these settings in it, as they are stored. */
+function storeWith(settings?: unknown) {
+  return memoryStore(settings === undefined ? {} : { settings });
 }
 
 test('a browser that has no settings yet has the defaults', async () => {
-  assert.deepEqual(await loadSettings(areaWith().area), DEFAULT_SETTINGS);
+  assert.deepEqual(await loadSettings(storeWith()), DEFAULT_SETTINGS);
 });
 
 test('what was changed holds, and the rest stays', async () => {
-  const { area } = areaWith();
-  await changeSettings(area, { raceWhen: 'never' });
-  await changeSettings(area, { retentionDays: 30 });
-  assert.deepEqual(await loadSettings(area), { ...DEFAULT_SETTINGS, raceWhen: 'never', retentionDays: 30 });
+  const store = storeWith();
+  await changeSettings(store, { raceWhen: 'never' });
+  await changeSettings(store, { retentionDays: 30 });
+  assert.deepEqual(await loadSettings(store), { ...DEFAULT_SETTINGS, raceWhen: 'never', retentionDays: 30 });
 });
 
 test('a change may depend on what is stored by then, and be none', async () => {
-  const { area, items } = areaWith();
+  const store = storeWith();
   const add =
     (site: string): Change =>
     ({ neverRecord }) =>
       neverRecord.includes(site) ? null : { neverRecord: [...neverRecord, site] };
-  for (const site of ['a.test', 'b.test']) assert.notEqual(await changeSettings(area, add(site)), null);
-  const before = items.settings;
-  assert.equal(await changeSettings(area, add('a.test')), null);
-  assert.equal(items.settings, before);
-  assert.deepEqual((await loadSettings(area)).neverRecord, ['a.test', 'b.test']);
+  for (const site of ['a.test', 'b.test']) assert.notEqual(await changeSettings(store, add(site)), null);
+  const before = store.values.get('settings');
+  assert.equal(await changeSettings(store, add('a.test')), null);
+  assert.equal(store.values.get('settings'), before);
+  assert.deepEqual((await loadSettings(store)).neverRecord, ['a.test', 'b.test']);
 });
 
 test('changes made at once are all made', async () => {
-  const { area } = areaWith();
-  await Promise.all([changeSettings(area, { retentionDays: 30 }), changeSettings(area, { steering: true })]);
-  assert.deepEqual(await loadSettings(area), { ...DEFAULT_SETTINGS, retentionDays: 30, steering: true });
+  const store = storeWith();
+  await Promise.all([
+    changeSettings(store, { retentionDays: 30 }),
+    changeSettings(store, { steering: true }),
+  ]);
+  assert.deepEqual(await loadSettings(store), { ...DEFAULT_SETTINGS, retentionDays: 30, steering: true });
 });
 
 test('a value that is unreadable is at its default, and the others hold', () => {
@@ -79,10 +70,10 @@ test('a value that is unreadable is at its default, and the others hold', () => 
 
 test('settings of a newer program are read as far as they are understood, and never overwritten', async () => {
   const settings = { retentionDays: 30, raceWhen: 'on-fridays', moon: true };
-  const { area, items } = areaWith({ version: SETTINGS_VERSION + 1, settings });
-  assert.equal((await loadSettings(area)).retentionDays, 30);
-  await assert.rejects(changeSettings(area, { retentionDays: 60 }), /the settings are of version/);
-  assert.deepEqual(items.settings, { version: SETTINGS_VERSION + 1, settings });
+  const store = storeWith({ version: SETTINGS_VERSION + 1, settings });
+  assert.equal((await loadSettings(store)).retentionDays, 30);
+  await assert.rejects(changeSettings(store, { retentionDays: 60 }), /the settings are of version/);
+  assert.deepEqual(store.values.get('settings')?.value, { version: SETTINGS_VERSION + 1, settings });
 });
 
 test('the start delay that version 1 stored by default is the helper’s to decide; one that was chosen stays', () => {
@@ -113,20 +104,30 @@ test('settings of an older version go through every migration that is younger', 
 });
 
 test('a change that breaks the limits is refused and leaves what was there', async () => {
-  const { area } = areaWith();
-  await changeSettings(area, { retentionDays: 30 });
-  await assert.rejects(changeSettings(area, { retentionDays: 0 }));
-  await assert.rejects(changeSettings(area, { neverRecord: [''] }));
-  assert.equal((await loadSettings(area)).retentionDays, 30);
+  const store = storeWith();
+  await changeSettings(store, { retentionDays: 30 });
+  await assert.rejects(changeSettings(store, { retentionDays: 0 }));
+  await assert.rejects(changeSettings(store, { neverRecord: [''] }));
+  assert.equal((await loadSettings(store)).retentionDays, 30);
 });
 
 test('whoever listens is told of each change of the settings, and of nothing else', async () => {
-  const { area } = areaWith();
+  const store = storeWith();
   const told: Settings[] = [];
-  onSettings(area, (settings) => told.push(settings));
-  await area.set({ other: 1 });
-  await changeSettings(area, { steering: true });
+  onSettings(store, (settings) => told.push(settings));
+  await store.replace('steering', 0, 1);
+  await changeSettings(store, { steering: true });
   assert.deepEqual(told, [{ ...DEFAULT_SETTINGS, steering: true }]);
+});
+
+test('of an older version’s settings what is valid is taken over, in today’s version', () => {
+  const settings = { startDelayMs: 10, retentionDays: 30, neverRecord: ['a.test', 7], raceWhen: 'never' };
+  assert.deepEqual(settingsOfOlder({ version: 1, settings }), {
+    version: SETTINGS_VERSION,
+    settings: { ...DEFAULT_SETTINGS, retentionDays: 30, raceWhen: 'never' },
+  });
+  for (const none of [undefined, null, 'text', { version: 0, settings: {} }, { version: 1 }])
+    assert.equal(settingsOfOlder(none), undefined);
 });
 
 test('settings from a file hold as a whole or not at all', () => {

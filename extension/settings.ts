@@ -1,8 +1,9 @@
-// What the user chose: the one owner of the settings in the extension's storage. Read by the background and by every
+// What the user chose: the one owner of the settings in the extension's store. Read by the background and by every
 // page, checked on the way in, migrated from older versions, never overwritten by an older program.
 import { siteSchema } from '@photofinish/shared/origin';
 import { MAX_START_DELAY_MS } from '@photofinish/shared/wire';
 import * as v from 'valibot';
+import { type Store, update } from './store/store.ts';
 
 /** When races run without being asked for: never even on a click, on a click only, or also on first visits. */
 export const RACE_TIMES = ['never', 'click', 'first-visit'] as const;
@@ -59,18 +60,12 @@ const storedSchema = v.object({
   ),
 });
 
-/** What of `chrome.storage.local` is used. */
-export interface SettingsArea {
-  get(key: string): Promise<Record<string, unknown>>;
-  set(items: Record<string, unknown>): Promise<void>;
-  readonly onChanged: {
-    addListener(listen: (changes: Record<string, { readonly newValue?: unknown }>) => void): void;
-  };
-}
+type Versioned = v.InferOutput<typeof storedSchema>;
 
-type Stored = v.InferOutput<typeof storedSchema>;
-
-function migrated({ version, settings }: Stored, migrations: readonly Migration[]): Record<string, unknown> {
+function migrated(
+  { version, settings }: Versioned,
+  migrations: readonly Migration[],
+): Record<string, unknown> {
   return migrations
     .slice(version - 1)
     .reduce<Record<string, unknown>>((older, next) => next(older), settings);
@@ -98,48 +93,51 @@ export function settingsFromFile(stored: unknown): Settings | 'newer' | 'unreada
   return checked.success ? checked.output : 'unreadable';
 }
 
-/** The settings now. */
-export async function loadSettings(area: SettingsArea): Promise<Settings> {
-  return readSettings((await area.get(KEY))[KEY]);
+/** What an older version of the program kept elsewhere, as it is stored now; undefined: no settings. */
+export function settingsOfOlder(stored: unknown): unknown {
+  return v.is(storedSchema, stored) ? versioned(readSettings(stored)) : undefined;
 }
 
-/** What becomes of the settings that are stored by then; null: nothing. */
+function versioned(settings: Settings): Versioned {
+  return { version: SETTINGS_VERSION, settings };
+}
+
+/** The settings now. */
+export async function loadSettings(store: Pick<Store, 'get'>): Promise<Settings> {
+  return readSettings((await store.get(KEY)).value);
+}
+
+/** What becomes of the settings that are stored by then; null: nothing. It may be asked more than once. */
 export type Change = (stored: Settings) => Partial<Settings> | null;
 
 /**
  * Changes some settings and gives all of them; null when there was nothing to change. Rejects when what is stored was
- * written by a newer program, which knows more. Pages and background take turns, so that none takes back what another
- * changed meanwhile.
+ * written by a newer program, which knows more.
  */
 export async function changeSettings(
-  area: SettingsArea,
+  store: Pick<Store, 'get' | 'replace'>,
   changes: Partial<Settings> | Change,
 ): Promise<Settings | null> {
-  return navigator.locks.request(KEY, () => changeStored(area, changes));
+  let settings: Settings | null = null;
+  await update(store, KEY, (stored) => {
+    settings = changed(stored, changes);
+    return settings === null ? undefined : versioned(settings);
+  });
+  return settings;
 }
 
-async function changeStored(
-  area: SettingsArea,
-  changes: Partial<Settings> | Change,
-): Promise<Settings | null> {
-  const stored = (await area.get(KEY))[KEY];
+function changed(stored: unknown, changes: Partial<Settings> | Change): Settings | null {
   const parsed = v.safeParse(storedSchema, stored);
   if (parsed.success && parsed.output.version > SETTINGS_VERSION)
     throw new Error(
       `the settings are of version ${parsed.output.version}, and this program knows ${SETTINGS_VERSION}`,
     );
   const now = readSettings(stored);
-  const changed = typeof changes === 'function' ? changes(now) : changes;
-  if (changed === null) return null;
-  const settings = v.parse(settingsSchema, { ...now, ...changed });
-  await area.set({ [KEY]: { version: SETTINGS_VERSION, settings } });
-  return settings;
+  const some = typeof changes === 'function' ? changes(now) : changes;
+  return some === null ? null : v.parse(settingsSchema, { ...now, ...some });
 }
 
-/** Calls `listen` with the settings after each change, whoever made it. */
-export function onSettings(area: SettingsArea, listen: (settings: Settings) => void): void {
-  area.onChanged.addListener((changes) => {
-    const change = changes[KEY];
-    if (change !== undefined) listen(readSettings(change.newValue));
-  });
+/** Calls `listen` with the settings after each change, whoever made it: those that are stored by then. */
+export function onSettings(store: Pick<Store, 'onChanged'>, listen: (settings: Settings) => void): void {
+  store.onChanged(KEY, (stored) => listen(readSettings(stored)));
 }

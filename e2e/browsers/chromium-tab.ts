@@ -1,5 +1,6 @@
 // A tab of Chromium, driven by Playwright.
 import type { ElementHandle, Page } from '@playwright/test';
+import { contentWorld } from './content-world.ts';
 import { createTab, type Driver, describe, locate, type Query, type Tab } from './tab.ts';
 
 /** For what moves, or goes away, just when it is to be clicked. */
@@ -74,6 +75,7 @@ export function chromiumTab(page: Page): Tab {
     },
     extensionTabId: null,
     bringToFront: () => page.bringToFront(),
+    contentWorld: (extensionOrigin, frameUrl) => contentWorld(page, extensionOrigin, frameUrl),
     openDeveloperTools: () => openDeveloperTools(page),
     close: () => page.close(),
   };

@@ -1,20 +1,15 @@
-// Chromium's world of the extension's content script in a page: who took a page's process over speaks from there.
-import type { CDPSession } from '@playwright/test';
-import { playwrightPage } from './chromium-tab.ts';
-import { type Tab, until } from './tab.ts';
-
-/** Runs an expression in a page as the extension's content script would; rejects with what it throws. */
-export type InContentScript = (expression: string) => Promise<unknown>;
+// Chromium's world of the extension's content script in a page.
+import type { CDPSession, Page } from '@playwright/test';
+import { type InContentScript, until } from './tab.ts';
 
 const FOUND_TIMEOUT_MS = 10_000;
 
-/** The content script's world in the page that the tab shows now, or in the frame with this address. */
+/** The content script's world in the page, or in its frame with this address. */
 export async function contentWorld(
-  tab: Tab,
+  page: Page,
   extensionOrigin: string,
   frameUrl?: string,
 ): Promise<InContentScript> {
-  const page = playwrightPage(tab);
   const frame = frameUrl === undefined ? page.mainFrame() : page.frames().find((f) => f.url() === frameUrl);
   if (frame === undefined) throw new Error(`no frame shows ${frameUrl}`);
   // A frame of another site is a target of its own; one of the same site is not, and has its page's.

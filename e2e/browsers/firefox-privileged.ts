@@ -25,6 +25,8 @@ export interface Privileged {
   navigate(context: string, url: string): Promise<void>;
   emulateMedia(context: string, media: Media): Promise<void>;
   openDeveloperTools(context: string): Promise<void>;
+  /** Runs an expression in the world of an add-on's content script, as `InContentScript` says. */
+  inContentScript(script: ContentExpression): Promise<unknown>;
   /** The number that extensions know a tab by. */
   tabIdOf(context: string): Promise<number>;
   /** Trusts a certificate authority, given in PEM, for websites. */
@@ -54,6 +56,24 @@ export interface Privileged {
   forgetRequests(): Promise<void>;
 }
 
+interface ContentExpression {
+  readonly context: string;
+  /** Of the add-on's pages. */
+  readonly host: string;
+  /** The tab's own page unless said. */
+  readonly frameUrl?: string | undefined;
+  readonly expression: string;
+}
+
+/** What a browsing context shows, and the process that it is in. */
+interface ShownWindow {
+  readonly innerWindowId: number;
+  readonly documentURI: { readonly spec: string };
+  readonly domProcess: {
+    getActor(name: 'ExtensionContent'): { sendQuery(message: 'Execute', query: object): Promise<unknown[]> };
+  };
+}
+
 interface AddOn {
   reload(): Promise<void>;
   uninstall(): Promise<void>;
@@ -70,6 +90,8 @@ declare const ChromeUtils: {
     readonly NavigableManager: {
       getBrowsingContextById(id: string): {
         prefersColorSchemeOverride: string;
+        readonly currentWindowGlobal: ShownWindow;
+        getAllBrowsingContextsInSubtree(): { readonly currentWindowGlobal: ShownWindow | null }[];
         /** What shows it in a window of the browser's. */
         readonly embedderElement: {
           readonly ownerDocument: { readonly defaultView: { readonly gBrowser: TabBrowser } };
@@ -133,6 +155,7 @@ declare const Services: {
   };
 };
 declare const WebExtensionPolicy: {
+  getByHostname(host: string): { readonly id: string };
   getByID(id: string): {
     readonly mozExtensionHostname: string;
     readonly extension: { terminateBackground(options: object): Promise<void> };
@@ -243,6 +266,39 @@ export async function becomePrivileged(browser: Browser): Promise<Privileged> {
           toolId: 'netmonitor',
         });
       }, context),
+    inContentScript: ({ context, host, frameUrl, expression }) =>
+      run(
+        async ([id, ownHost, frame, code]) => {
+          const remote = 'chrome://remote/content/shared/NavigableManager.sys.mjs';
+          const { NavigableManager } = ChromeUtils.importESModule(remote);
+          const top = NavigableManager.getBrowsingContextById(id);
+          const shown = frame === null ? [top] : top.getAllBrowsingContextsInSubtree();
+          const found = shown
+            .map(({ currentWindowGlobal }) => currentWindowGlobal)
+            .find((each) => frame === null || each?.documentURI.spec === frame);
+          if (!found) throw new Error(`no frame shows ${frame}`);
+          // As `tabs.executeScript` does it, which takes a permission that the add-on has not.
+          const options = {
+            extensionId: WebExtensionPolicy.getByHostname(ownHost).id,
+            matches: ['https://*/*'],
+            jsExecuteScriptSources: [{ code }],
+            cssPaths: [],
+            runAt: 'document_start',
+            cssOrigin: 'author',
+            hasActiveTabPermission: false,
+            wantReturnValue: true,
+          };
+          const windows = [found.innerWindowId];
+          const asked = found.domProcess
+            .getActor('ExtensionContent')
+            .sendQuery('Execute', { windows, options });
+          const [result] = await asked.catch(({ message }) => {
+            throw new Error(message);
+          });
+          return result;
+        },
+        [context, host, frameUrl ?? null, expression] as const,
+      ),
     tabIdOf: (context) =>
       run((id) => {
         const { importESModule } = ChromeUtils;

@@ -112,6 +112,10 @@ export function firefoxTab(page: Page, privileged: Privileged): Tab {
     },
     extensionTabId: () => privileged.tabIdOf(context),
     bringToFront: () => page.bringToFront(),
+    contentWorld: async (extensionOrigin, frameUrl) => {
+      const host = new URL(extensionOrigin).host;
+      return (expression) => privileged.inContentScript({ context, host, frameUrl, expression });
+    },
     openDeveloperTools: () => privileged.openDeveloperTools(context),
     close: () => page.close(),
   };

@@ -36,6 +36,9 @@ export interface Download {
   readonly name: string;
 }
 
+/** Runs an expression as the extension's content script would, and gives what it resolves to; rejects with what it throws. */
+export type InContentScript = (expression: string) => Promise<unknown>;
+
 /** What each browser's driver does by its own means. */
 export interface Driver {
   /** Loads an address to its `load` event; rejects if it cannot be loaded. */
@@ -67,6 +70,11 @@ export interface Driver {
   bringToFront(): Promise<void>;
   /** The number that extensions know the tab by; null where only they can tell. */
   readonly extensionTabId: (() => Promise<number>) | null;
+  /**
+   * The world of an extension's content script in the page, or in its frame with this address: who took a page's process
+   * over speaks from there.
+   */
+  contentWorld(extensionOrigin: string, frameUrl?: string): Promise<InContentScript>;
   /** Opens the browser's developer tools on the tab. */
   openDeveloperTools(): Promise<void>;
   close(): Promise<void>;

@@ -4,7 +4,8 @@ import '../words.ts';
 import { DAY_MS, dayStartMs, utcDay } from '../charts/days.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { troubleWords } from '../ledger/trouble.ts';
-import { loadNames, onNames } from '../network-names.ts';
+import { loadNames, type NetworkNames, onNames } from '../network-names.ts';
+import { pageStore } from '../store/asked.ts';
 import { byId, setText } from '../ui/elements.ts';
 import { writeWords } from '../ui/page-words.ts';
 import { say } from '../words.ts';
@@ -163,20 +164,18 @@ async function loadEverything(): Promise<void> {
 }
 
 async function open(): Promise<void> {
-  const [first, names] = await Promise.all([
-    loadFirst(ledger, state.site, PAGE_ROWS),
-    loadNames(chrome.storage.local),
-    readTotals(),
-  ]);
-  useNames(names);
-  onNames(chrome.storage.local, (next) => {
-    useNames(next);
-    drawAll();
-  });
+  const [first] = await Promise.all([loadFirst(ledger, state.site, PAGE_ROWS), readTotals()]);
   columns = first;
   drawAll();
+  const follow = (names: NetworkNames): void => {
+    useNames(names);
+    drawAll();
+  };
+  onNames(pageStore, follow);
+  // The background may have to start first; till then networks have their keys.
+  const named = loadNames(pageStore).then(follow, console.error);
   watchConditions(() => renderConditions(state, periodOf(state, Date.now()), totals));
-  await Promise.all([loadEverything(), openReports()]);
+  await Promise.all([loadEverything(), openReports(), named]);
   byId('view').ariaBusy = 'false';
 }
 

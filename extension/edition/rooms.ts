@@ -13,7 +13,7 @@ export interface EditionRooms {
   readonly waitForRequests: (entries: readonly Timing[], nowMs: number) => number;
   /** Null in a browser that ignores what an extension says of alternatives. Rejects when storage or rules fail. */
   readonly openBrowserSteering: (
-    deps: Pick<SteerDeps, 'advertised' | 'nowMs' | 'onChange'>,
+    deps: Pick<SteerDeps, 'advertised' | 'nowMs' | 'onChange' | 'store'>,
   ) => Promise<Steering | null>;
   /** What an answer tells steering; null: nothing. */
   readonly answerOf: (request: EndedRequest) => SteeredAnswer | null;

@@ -7,11 +7,13 @@ import { NETWORK_UNKNOWN } from '../ledger/schema.ts';
 import type { HelperState } from '../messages.ts';
 import { rememberedNetwork, rememberNetwork } from '../network.ts';
 import { agreeOnNames, loadNames, type NetworkNames, nameOrKey, onNames } from '../network-names.ts';
+import type { Store } from '../store/store.ts';
 import { hasConsent, onConsent } from './consent.ts';
 import { createHelper, type Helper } from './helper.ts';
 import { createHelperPort } from './port.ts';
 
 export interface HelperLinkDeps {
+  readonly store: Store;
   /** Our name and version. */
   readonly program: string;
   /** Hands on what waits in the outbox. */
@@ -94,7 +96,7 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
   const agree = (): void => {
     agreeAgain = agreeing !== null;
     if (agreeing !== null || port.state.state !== 'ready') return;
-    agreeing = agreeOnNames(chrome.storage.local, helper)
+    agreeing = agreeOnNames(deps.store, helper)
       .catch(() => {})
       .then(() => {
         agreeing = null;
@@ -139,11 +141,11 @@ export function openHelperLink(deps: HelperLinkDeps): HelperLink {
   };
   onConsent(look);
   look();
-  onNames(chrome.storage.local, (next) => {
+  onNames(deps.store, (next) => {
     follow(next);
     agree();
   });
-  loadNames(chrome.storage.local).then(follow, console.error);
+  loadNames(deps.store).then(follow, console.error);
 
   return {
     helper,

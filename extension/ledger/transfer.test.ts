@@ -5,7 +5,8 @@ import { beforeEach, test } from 'node:test';
 import { IDBFactory } from 'fake-indexeddb';
 import fc from 'fast-check';
 import { loadNames, nameNetwork } from '../network-names.ts';
-import { loadSettings, type SettingsArea } from '../settings.ts';
+import { loadSettings } from '../settings.ts';
+import { type MemoryStore, memoryStore } from '../store/store.fixture.ts';
 import { CONSENTS } from './consents.ts';
 import { DATA_VERSION, type DataErrorCode } from './data-document.ts';
 import { failAt } from './failing.fixture.ts';
@@ -20,15 +21,8 @@ const RUNS = 40;
 const TAKE_ALL: ImportOptions = { nowMs: NOW_MS, consent: async () => new Set(CONSENTS) };
 const SMALL = { seed: 7, origins: 60, sites: 10, days: 20, daysPerOrigin: 4, raced: 10, nowMs: NOW_MS };
 
-function area(settings: object = {}, version = 1): SettingsArea {
-  let items: Record<string, unknown> = { settings: { version, settings } };
-  return {
-    get: async () => items,
-    set: async (more) => {
-      items = { ...items, ...more };
-    },
-    onChanged: { addListener() {} },
-  };
+function options(settings: object = {}, version = 1): MemoryStore {
+  return memoryStore({ settings: { version, settings } });
 }
 
 function fresh(): Ledger {
@@ -46,7 +40,7 @@ function asFile(document: unknown, space?: number): Blob {
   return new Blob([JSON.stringify(document, null, space)]);
 }
 
-async function documentOf(ledger: Ledger, settings = area()) {
+async function documentOf(ledger: Ledger, settings = options()) {
   return JSON.parse(await (await exportData(ledger, settings, NOW_MS)).text());
 }
 
@@ -60,9 +54,9 @@ test('what is exported, wiped and imported is the same', async () => {
       const ledger = fresh();
       for (const step of all) await step.run(ledger);
       const before = await dump(ledger);
-      const file = await exportData(ledger, area(), NOW_MS);
+      const file = await exportData(ledger, options(), NOW_MS);
       await ledger.wipe();
-      await importData(ledger, area(), file, TAKE_ALL);
+      await importData(ledger, options(), file, TAKE_ALL);
       assert.deepEqual(await dump(ledger), before);
     }),
     { numRuns: RUNS },
@@ -74,15 +68,15 @@ test('a file that meets other rows leaves sums that agree, and nothing more when
     fc.asyncProperty(steps, steps, async (theirs, mine) => {
       const other = fresh();
       for (const step of theirs) await step.run(other);
-      const file = await exportData(other, area(), NOW_MS);
+      const file = await exportData(other, options(), NOW_MS);
       const ledger = fresh();
       for (const step of mine) await step.run(ledger);
       const before = await dump(ledger);
-      await importData(ledger, area(), file, TAKE_ALL);
+      await importData(ledger, options(), file, TAKE_ALL);
       const once = await dump(ledger);
       checkInvariants({ ...once, records: [] });
       assert.ok(once.records.length >= before.records.length);
-      await importData(ledger, area(), file, TAKE_ALL);
+      await importData(ledger, options(), file, TAKE_ALL);
       assert.deepEqual(await dump(ledger), once);
     }),
     { numRuns: RUNS },
@@ -106,7 +100,7 @@ test('days that come in count in the records that are there', async () => {
     nowMs: atMs,
     network: 'home',
   });
-  await importData(ledger, area(), asFile(old), TAKE_ALL);
+  await importData(ledger, options(), asFile(old), TAKE_ALL);
   const record = (await ledger.recordsOf([origin], site)).get(origin);
   assert.equal(record?.counts.h2, counts.h2 + 1);
   assert.equal(record?.lastSeenMs, atMs);
@@ -114,16 +108,16 @@ test('days that come in count in the records that are there', async () => {
 });
 
 test('the settings of the file hold, a host never to be recorded as its site', async () => {
-  const file = await exportData(fresh(), area({ retentionDays: 30, neverRecord: ['www.a.test'] }), NOW_MS);
-  const target = area({ retentionDays: 90 });
+  const file = await exportData(fresh(), options({ retentionDays: 30, neverRecord: ['www.a.test'] }), NOW_MS);
+  const target = options({ retentionDays: 90 });
   await importData(fresh(), target, file, TAKE_ALL);
   const settings = await loadSettings(target);
   assert.deepEqual([settings.retentionDays, settings.neverRecord], [30, ['a.test']]);
 });
 
 test('what a file would switch on is asked for, and stays off without consent', async () => {
-  const file = await exportData(fresh(), area({ privateWindows: true, retentionDays: 1 }), NOW_MS);
-  const target = area({ retentionDays: 90 });
+  const file = await exportData(fresh(), options({ privateWindows: true, retentionDays: 1 }), NOW_MS);
+  const target = options({ retentionDays: 90 });
   const asked: string[][] = [];
   const consent: ImportOptions['consent'] = async (wanted) => {
     asked.push([...wanted]);
@@ -137,8 +131,8 @@ test('what a file would switch on is asked for, and stays off without consent', 
 
 test('a file from elsewhere lets nothing be recorded that was never to be', async () => {
   const ledger = await small();
-  const file = await exportData(ledger, area({ neverRecord: ['b.test', 'theirs.test'] }), NOW_MS);
-  const target = area({ neverRecord: ['mine.test', 'b.test'] });
+  const file = await exportData(ledger, options({ neverRecord: ['b.test', 'theirs.test'] }), NOW_MS);
+  const target = options({ neverRecord: ['mine.test', 'b.test'] });
   await importData(ledger, target, file, TAKE_ALL);
   assert.deepEqual((await loadSettings(target)).neverRecord, ['b.test', 'mine.test', 'theirs.test']);
 });
@@ -154,7 +148,7 @@ test('a file that another program laid out anew is read all the same', async () 
   const before = await brought(ledger);
   const document = await documentOf(ledger);
   await ledger.wipe();
-  const { rows } = await importData(ledger, area(), asFile(document, 2), TAKE_ALL);
+  const { rows } = await importData(ledger, options(), asFile(document, 2), TAKE_ALL);
   assert.deepEqual(rows, document.rows);
   assert.deepEqual(await brought(ledger), before);
 });
@@ -162,20 +156,20 @@ test('a file that another program laid out anew is read all the same', async () 
 test('an import that fails half-way is finished by the next', async () => {
   const ledger = await small();
   const before = await brought(ledger);
-  const file = await exportData(ledger, area(), NOW_MS);
+  const file = await exportData(ledger, options(), NOW_MS);
   await ledger.wipe();
   const failing = failAt(900, 'aborts');
-  await assert.rejects(importData(ledger, area(), file, TAKE_ALL));
+  await assert.rejects(importData(ledger, options(), file, TAKE_ALL));
   failing.restore();
-  await importData(ledger, area(), file, TAKE_ALL);
+  await importData(ledger, options(), file, TAKE_ALL);
   assert.deepEqual(await brought(ledger), before);
 });
 
 test('how far an import has come is told', async () => {
   const ledger = await small();
-  const file = await exportData(ledger, area(), NOW_MS);
+  const file = await exportData(ledger, options(), NOW_MS);
   const told: [number, number][] = [];
-  const { rows } = await importData(ledger, area(), file, {
+  const { rows } = await importData(ledger, options(), file, {
     ...TAKE_ALL,
     onRows: (done, of) => told.push([done, of]),
   });
@@ -229,7 +223,7 @@ for (const [name, [code, change]] of Object.entries(REFUSED))
     const ledger = await small();
     const document = await documentOf(ledger);
     await ledger.wipe();
-    const settings = area({ retentionDays: 90 });
+    const settings = options({ retentionDays: 90 });
     await assert.rejects(importData(ledger, settings, asFile(change(document)), TAKE_ALL), {
       name: 'DataError',
       code,
@@ -240,10 +234,10 @@ for (const [name, [code, change]] of Object.entries(REFUSED))
 
 test('refused, and nothing changes: a file cut off anywhere, or that is no JSON', async () => {
   const ledger = await small();
-  const text = await (await exportData(ledger, area(), NOW_MS)).text();
+  const text = await (await exportData(ledger, options(), NOW_MS)).text();
   await ledger.wipe();
   const damaged = (part: string) =>
-    assert.rejects(importData(ledger, area(), new Blob([part]), TAKE_ALL), {
+    assert.rejects(importData(ledger, options(), new Blob([part]), TAKE_ALL), {
       name: 'DataError',
       code: 'damaged',
     });
@@ -262,19 +256,19 @@ test('the document names its version and when it was made', async () => {
 });
 
 test('names of networks travel with the data; a network that has one keeps it, and an unreadable one refuses the file', async () => {
-  const theirs = area();
+  const theirs = options();
   await nameNetwork(theirs, 'net-1', 'Home');
   await nameNetwork(theirs, 'net-2', 'Work');
   const file = await exportData(await small(), theirs, NOW_MS);
-  const mine = area();
+  const mine = options();
   await nameNetwork(mine, 'net-2', 'Office');
   await importData(fresh(), mine, file, TAKE_ALL);
   assert.deepEqual(Object.fromEntries(await loadNames(mine)), { 'net-1': 'Home', 'net-2': 'Office' });
 
   const text = await file.text();
   const bad = new Blob([text.replace('"Home"', '"a\\u202eb"')]);
-  await assert.rejects(importData(fresh(), area(), bad, TAKE_ALL), { code: 'bad-row' });
+  await assert.rejects(importData(fresh(), options(), bad, TAKE_ALL), { code: 'bad-row' });
   const older = new Blob([text.replace(/,"networkNames":\{[^}]*\}/, '')]);
   assert.ok(older.size < file.size);
-  await importData(fresh(), area(), older, TAKE_ALL);
+  await importData(fresh(), options(), older, TAKE_ALL);
 });

@@ -2,8 +2,9 @@
 // written and read piece by piece so that a heavy user's year fits through a page. The helper's cache is the helper's,
 // and no part of it.
 import { addNames, loadNames } from '../network-names.ts';
-import type { Settings, SettingsArea } from '../settings.ts';
+import type { Settings } from '../settings.ts';
 import { changeSettings, loadSettings, SETTINGS_VERSION } from '../settings.ts';
+import type { Store } from '../store/store.ts';
 import { type Consent, consentsWanted, withConsents } from './consents.ts';
 import { DATA_VERSION, DataError } from './data-document.ts';
 import { piecesOf, type RowPiece } from './data-reading.ts';
@@ -16,13 +17,13 @@ const WRITE_ROWS = 1000;
 /** Everything the extension keeps, as one file, as it is at one moment; nothing is recorded while it is gathered. */
 export async function exportData(
   ledger: Pick<Ledger, 'snapshot'>,
-  area: SettingsArea,
+  store: Pick<Store, 'get'>,
   nowMs: number,
 ): Promise<Blob> {
   const bodies: Record<Section, Blob[]> = { races: [], days: [], totals: [], records: [] };
   const rows: Record<Section, number> = { races: 0, days: 0, totals: 0, records: 0 };
-  const settings = { version: SETTINGS_VERSION, settings: await loadSettings(area) };
-  const networkNames = Object.fromEntries(await loadNames(area));
+  const settings = { version: SETTINGS_VERSION, settings: await loadSettings(store) };
+  const networkNames = Object.fromEntries(await loadNames(store));
   await ledger.snapshot((section, some) => {
     const before = rows[section] === 0 ? '\n' : ',\n';
     // A blob lies with the browser, not in the page's heap.
@@ -60,7 +61,7 @@ export interface Imported {
  */
 export async function importData(
   ledger: Pick<Ledger, 'merge'>,
-  area: SettingsArea,
+  store: Pick<Store, 'get' | 'replace'>,
   file: Blob,
   { nowMs, consent, onRows = () => {} }: ImportOptions,
 ): Promise<Imported> {
@@ -74,11 +75,11 @@ export async function importData(
       else rows[piece.section] += 1;
   if (settings === null) throw new DataError('damaged', 'the file has no settings');
   const told = settings;
-  const wanted = consentsWanted(await loadSettings(area), told);
+  const wanted = consentsWanted(await loadSettings(store), told);
   const given = wanted.length === 0 ? new Set<Consent>() : await consent(wanted, told);
   // Options may have been changed while the user was asked.
-  await changeSettings(area, (now) => withConsents(now, told, given));
-  await addNames(area, networkNames);
+  await changeSettings(store, (now) => withConsents(now, told, given));
+  await addNames(store, networkNames);
 
   const of = SECTIONS.reduce((sum, section) => sum + rows[section], 0);
   let done = 0;

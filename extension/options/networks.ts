@@ -6,6 +6,7 @@ import { dayWords } from '../charts/days.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import type { DayTotal } from '../ledger/schema.ts';
 import { loadNames, mayBeNamed, type NetworkNames, nameNetwork, onNames } from '../network-names.ts';
+import { pageStore } from '../store/asked.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { say } from '../words.ts';
 import { confirm, messageOf } from './saving.ts';
@@ -65,7 +66,7 @@ async function keep(input: HTMLInputElement, network: string, error: HTMLElement
   input.setAttribute('aria-invalid', String(name === undefined));
   if (name === undefined || name === (names.get(network) ?? null)) return;
   try {
-    await nameNetwork(chrome.storage.local, network, name);
+    await nameNetwork(pageStore, network, name);
     setText(byId('trouble'), '');
     confirm(input, say('optionsSaved'));
   } catch (failed) {
@@ -137,12 +138,13 @@ export function showNetworkNow(network: string | null): void {
 
 /** Shows every network that is known and keeps the names that are written. */
 export function wireNetworks(): void {
-  onNames(chrome.storage.local, (next) => {
+  onNames(pageStore, (next) => {
     names = next;
     show();
   });
-  const ledger = openLedger();
-  void Promise.all([loadNames(chrome.storage.local), ledger.totals(FIRST_DAY, LAST_DAY)]).then(
+  // To pages in private windows Firefox refuses every database.
+  const counted = chrome.extension.inIncognitoContext ? [] : openLedger().totals(FIRST_DAY, LAST_DAY);
+  void Promise.all([loadNames(pageStore), counted]).then(
     (found) => {
       [names, totals] = found;
       show();

@@ -8,6 +8,7 @@ import { loadUnasked, UNASKED_KEY } from '../helper/unasked.ts';
 import type { HelperState } from '../messages.ts';
 import { onProxyMode } from '../proxy-mode.ts';
 import { loadSettings, MAX_RETENTION_DAYS, onSettings, type Settings, VISIT_MODES } from '../settings.ts';
+import { pageStore } from '../store/asked.ts';
 import { connectBackground } from '../ui/background-port.ts';
 import { renderCommand } from '../ui/command.ts';
 import { wireConsent } from '../ui/consent.ts';
@@ -68,7 +69,7 @@ async function showUnasked({ raceWhen: when }: Settings): Promise<void> {
 }
 
 async function showStored(): Promise<void> {
-  show(await loadSettings(chrome.storage.local));
+  show(await loadSettings(pageStore));
 }
 
 function wireSettings(): void {
@@ -89,8 +90,7 @@ function wireSettings(): void {
   steering.addEventListener('change', () => void save(steering, { steering: steering.checked }));
   byId('steering-choice').hidden = BROWSER !== 'firefox';
   byId('steering-informs').hidden = BROWSER === 'firefox';
-  // What is stored by now: the word of a change can come after the next one was made here, and would take that back.
-  onSettings(chrome.storage.local, () => void showStored());
+  onSettings(pageStore, show);
   onProxyMode(() => void showStored());
   chrome.storage.session.onChanged.addListener((changes) => {
     if (UNASKED_KEY in changes) void showStored();

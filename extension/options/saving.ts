@@ -1,6 +1,7 @@
 // Every option is saved the moment it is changed. That it was is said quietly in its section, and that it was not in
 // words that stay.
-import { type Change, changeSettings, type Settings } from '../settings.ts';
+import { type Change, changeSettings, loadSettings, type Settings } from '../settings.ts';
+import { pageStore } from '../store/asked.ts';
 import { byId, setText } from '../ui/elements.ts';
 import { say } from '../words.ts';
 
@@ -19,21 +20,23 @@ export function confirm(element: Element, words: string): void {
   );
 }
 
-/** What is still on its way to storage. */
+/** What is still on its way to the store. */
 let earlier: Promise<unknown> = Promise.resolve();
 
 /**
- * Saves a change that `element` asked for and gives all settings; null when there was nothing to change, or when it could
+ * Saves a change that `element` asked for and gives all settings as they are then; null when there was nothing to change, or when it could
  * not be saved, which is then said.
  */
 export async function save(element: Element, changes: Partial<Settings> | Change): Promise<Settings | null> {
-  const change = changeSettings(chrome.storage.local, changes);
+  const change = changeSettings(pageStore, changes);
   earlier = Promise.allSettled([earlier, change]);
   try {
     const settings = await change;
     setText(byId('trouble'), '');
-    if (settings !== null) confirm(element, say('optionsSaved'));
-    return settings;
+    if (settings === null) return null;
+    confirm(element, say('optionsSaved'));
+    // What somebody else stored since may be shown already, and is not to be taken back.
+    return await loadSettings(pageStore);
   } catch (error) {
     setText(byId('trouble'), say('optionsNotSaved', { message: messageOf(error) }));
     return null;

@@ -2,6 +2,7 @@
 import { DataError, type DataErrorCode } from '../ledger/data-document.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { exportData, importData } from '../ledger/transfer.ts';
+import { pageStore } from '../store/asked.ts';
 import { byId, setText } from '../ui/elements.ts';
 import { saveFile } from '../ui/save-file.ts';
 import { say, type WordKey } from '../words.ts';
@@ -42,7 +43,7 @@ async function exported(): Promise<string> {
   const name = dataFileName(new Date());
   try {
     await saved();
-    saveFile(await exportData(openLedger(), chrome.storage.local, Date.now()), name);
+    saveFile(await exportData(openLedger(), pageStore, Date.now()), name);
     return say('optionsExported', { file: name });
   } catch (error) {
     return say('optionsExportFailed', { message: messageOf(error) });
@@ -52,7 +53,7 @@ async function exported(): Promise<string> {
 async function imported(file: File): Promise<string> {
   try {
     await saved();
-    const { rows, refused } = await importData(openLedger(), chrome.storage.local, file, {
+    const { rows, refused } = await importData(openLedger(), pageStore, file, {
       nowMs: Date.now(),
       consent: (wanted, { retentionDays }) => askConsents(wanted, retentionDays),
       onRows: (done, of) => setText(byId('transfer-progress'), say('optionsImportRows', { done, of })),

@@ -5,6 +5,7 @@ import { BROWSER } from '../edition.ts';
 import { rememberedNetwork } from '../network.ts';
 import { loadNames } from '../network-names.ts';
 import type { ExportFormat } from '../popup/export-names.ts';
+import { pageStore } from '../store/asked.ts';
 import { trustedScript } from '../ui/trusted.ts';
 import type { Conditions, Progress, ReportSelection } from './collect.ts';
 
@@ -45,7 +46,7 @@ async function conditionsNow(withNames: boolean): Promise<Conditions> {
   const [version, network, networkNames] = await Promise.all([
     browserVersion(),
     rememberedNetwork(),
-    withNames ? loadNames(chrome.storage.local) : null,
+    withNames ? loadNames(pageStore) : null,
   ]);
   return { browser: { name: BROWSER, version }, network, networkNames, nowMs: Date.now() };
 }

@@ -11,14 +11,13 @@ async function keepAlarm(steering: boolean): Promise<void> {
     await chrome.alarms.create(STEER_ALARM, { periodInMinutes: LOOK_MINUTES });
 }
 
-/** Rejects when storage or rules fail. */
+/** Rejects when the store or rules fail. */
 export async function openBrowserSteering({
   onChange,
   ...deps
-}: Pick<SteerDeps, 'advertised' | 'nowMs' | 'onChange'>): Promise<Steering> {
+}: Pick<SteerDeps, 'advertised' | 'nowMs' | 'onChange' | 'store'>): Promise<Steering> {
   return openSteering({
     ...deps,
-    area: chrome.storage.local,
     rules: {
       getDynamicRules: () => chrome.declarativeNetRequest.getDynamicRules(),
       updateDynamicRules: (change) =>

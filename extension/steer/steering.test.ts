@@ -1,8 +1,9 @@
-// Steering against a browser whose storage and rules are kept here: what is stored and what is ruled stay in step.
+// Steering against a browser whose store and rules are kept here: what is stored and what is ruled stay in step.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Forecast } from '@photofinish/shared/forecast';
 import type { Origin } from '@photofinish/shared/origin';
+import { memoryStore } from '../store/store.fixture.ts';
 import type { Rule } from './rule.ts';
 import { openSteering, type Steering } from './steering.ts';
 
@@ -20,13 +21,13 @@ async function choose(steering: Steering): Promise<void> {
 }
 
 function browser() {
-  const stored = new Map<string, unknown>();
+  const store = memoryStore();
   const rules = new Map<number, Rule>();
   const told: boolean[] = [];
   let nowMs = 1000;
   let refuse = false;
   return {
-    stored,
+    store,
     rules,
     told,
     pass: (ms: number) => {
@@ -38,12 +39,7 @@ function browser() {
     headers: () => [...rules.values()].map((rule) => rule.action.responseHeaders[0]?.value),
     open: () =>
       openSteering({
-        area: {
-          get: async (key) => (stored.has(key) ? { [key]: structuredClone(stored.get(key)) } : {}),
-          set: async (items) => {
-            for (const [key, value] of Object.entries(items)) stored.set(key, structuredClone(value));
-          },
-        },
+        store,
         rules: {
           getDynamicRules: async () => [...rules.values()],
           updateDynamicRules: async ({ removeRuleIds, addRules }) => {
@@ -79,7 +75,7 @@ test('rules that the state does not know are removed at the start', async () => 
   const there = browser();
   const steering = await there.open();
   await choose(steering);
-  there.stored.clear();
+  there.store.values.clear();
   await there.open();
   assert.equal(there.rules.size, 0);
 });
@@ -149,7 +145,7 @@ test('what is excluded is undone and forgotten, and a wipe forgets what was fore
 
 test('storage that holds something else is as if nothing was steered', async () => {
   const there = browser();
-  there.stored.set('steering', { version: 9, chosen: 'no' });
+  there.store.values.set('steering', { revision: 1, value: { version: 9, chosen: 'no' } });
   const steering = await there.open();
   await steering.forecast([REACHED], 'home', false);
   assert.deepEqual(steering.view(A, false), {

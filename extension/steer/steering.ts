@@ -1,11 +1,11 @@
-// Steering at work, in Firefox only: keeps the state in the extension's storage and the browser's rules in step with
+// Steering at work, in Firefox only: keeps the state in the extension's store and the browser's rules in step with
 // it. The one owner of dynamic rules. Every change goes through one queue: state first, then rules, so that whatever
 // dies in between is put right at the next start.
 import type { Forecast } from '@photofinish/shared/forecast';
-import { type Origin, originSchema } from '@photofinish/shared/origin';
-import * as v from 'valibot';
+import type { Origin } from '@photofinish/shared/origin';
 import { dropOldest } from '../drop-oldest.ts';
 import type { SteerView } from '../messages.ts';
+import { type Store, update } from '../store/store.ts';
 import {
   allUndone,
   directionFor,
@@ -24,13 +24,11 @@ import {
   withEvidence,
 } from './plan.ts';
 import { isLikeOurs, type Rule, ruleFor } from './rule.ts';
+import { STATE_VERSION, steerStateOf } from './stored.ts';
 
 /** What of the browser is used. */
 export interface SteerDeps {
-  readonly area: {
-    get(key: string): Promise<Record<string, unknown>>;
-    set(items: Record<string, unknown>): Promise<void>;
-  };
+  readonly store: Pick<Store, 'get' | 'replace'>;
   readonly rules: {
     getDynamicRules(): Promise<readonly { readonly id: number }[]>;
     updateDynamicRules(change: { removeRuleIds: number[]; addRules: Rule[] }): Promise<void>;
@@ -67,34 +65,14 @@ const KEY = 'steering';
 const MAX_FORECASTS = 1000;
 /** Answers that were on their way when a rule ended still come with its header for so long. */
 const LATE_MS = 10_000;
-const time = v.pipe(v.number(), v.finite());
-const storedSchema = v.object({
-  version: v.literal(1),
-  chosen: v.array(originSchema),
-  steerings: v.array(
-    v.object({
-      origin: originSchema,
-      direction: v.picklist(['to-h3', 'from-h3']),
-      ruleId: v.pipe(v.number(), v.integer(), v.minValue(1)),
-      network: v.string(),
-      untilMs: time,
-      heardAtMs: v.nullable(time),
-      misses: v.pipe(v.number(), v.integer(), v.minValue(0)),
-      undoing: v.boolean(),
-    }),
-  ),
-  undone: v.record(originSchema, v.picklist(['network', 'failed', 'expired', 'changed'])),
-});
-
 function sameRule(a: SteerState['steerings'][number] | undefined, b: typeof a): boolean {
   return a !== undefined && b !== undefined && a.ruleId === b.ruleId && headerOf(a) === headerOf(b);
 }
 
 /** Loads the state and puts the browser's rules in step with it. */
 export async function openSteering(deps: SteerDeps): Promise<Steering> {
-  const { area, rules, nowMs } = deps;
-  const stored = v.safeParse(storedSchema, (await area.get(KEY))[KEY]);
-  let state: SteerState = stored.success ? stored.output : NOTHING_STEERED;
+  const { store, rules, nowMs } = deps;
+  let state: SteerState = steerStateOf((await store.get(KEY)).value) ?? NOTHING_STEERED;
   let enabled = true;
   let queue: Promise<unknown> = Promise.resolve();
   const newest = new Map<Origin, Forecast>();
@@ -109,7 +87,7 @@ export async function openSteering(deps: SteerDeps): Promise<Steering> {
   };
 
   const apply = async (before: SteerState, after: SteerState): Promise<void> => {
-    await area.set({ [KEY]: { version: 1, ...after } });
+    await update(store, KEY, () => ({ ...after, version: STATE_VERSION }));
     const origins = new Set([...before.steerings, ...after.steerings].map(({ origin }) => origin));
     const changed = [...origins].filter(
       (origin) => !sameRule(steeringOf(before, origin), steeringOf(after, origin)),

@@ -7,6 +7,7 @@ import { makeRaceChoice, showRaceChoice } from '../options/race-choice.ts';
 import { save } from '../options/saving.ts';
 import { onProxyMode } from '../proxy-mode.ts';
 import { loadSettings, onSettings } from '../settings.ts';
+import { pageStore } from '../store/asked.ts';
 import { connectBackground } from '../ui/background-port.ts';
 import { renderCommand } from '../ui/command.ts';
 import { wireConsent } from '../ui/consent.ts';
@@ -66,13 +67,13 @@ function wireHelper(): void {
 }
 
 async function showChoice(): Promise<void> {
-  const settings = await loadSettings(chrome.storage.local);
+  const settings = await loadSettings(pageStore);
   await showRaceChoice(raceWhen, byId('proxy'), settings.raceWhen);
 }
 
 function wireChoice(): void {
   makeRaceChoice(raceWhen, (when) => void save(raceWhen, { raceWhen: when }));
-  onSettings(chrome.storage.local, () => void showChoice());
+  onSettings(pageStore, () => void showChoice());
   onProxyMode(() => void showChoice());
   byId('done').addEventListener('click', async () => {
     const tab = await chrome.tabs.getCurrent();

@@ -2,7 +2,9 @@
 // the extension nor in the helper, and what the browser has learnt of sites it has learnt of other ports.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { STORE_KEYS } from '../../../extension/store/store.ts';
 import type { Session } from '../../browsers/session.ts';
+import { storedValue } from '../../browsers/stored-settings.ts';
 import { visitUntil } from '../../browsers/tab.ts';
 import { ORIGIN_KINDS, startOrigins } from '../../origins/start.ts';
 import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
@@ -12,8 +14,8 @@ import { expectStored } from '../stored.ts';
 /** All that the extension stores, and what else of it the browser keeps. */
 async function kept(session: Session) {
   const page = await session.openPage('options/options.html');
-  const stored = await page.evaluate(async () => ({
-    local: await chrome.storage.local.get(null),
+  const kept = await Promise.all(STORE_KEYS.map((key) => storedValue(page, key)));
+  const others = await page.evaluate(async () => ({
     permissions: await chrome.permissions.getAll(),
     // Only Firefox is steered, and asked for the permission.
     rules: (await chrome.declarativeNetRequest?.getSessionRules()) ?? null,
@@ -21,7 +23,7 @@ async function kept(session: Session) {
     windows: (await chrome.windows.getAll()).length,
   }));
   await page.close();
-  return stored;
+  return { kept, ...others };
 }
 
 async function rememberedOrigins({ files }: Session): Promise<string> {

@@ -5,6 +5,7 @@ import { reportSchema } from '@photofinish/shared/report';
 import * as v from 'valibot';
 import { fillLedger } from '../../browsers/filled.ts';
 import type { Session } from '../../browsers/session.ts';
+import { storedValue } from '../../browsers/stored-settings.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { violations } from '../axe.ts';
 import { expect, test } from '../fixtures.ts';
@@ -72,13 +73,17 @@ test('the helper keeps the name, also where the browser has lost it, until every
   await fillLedger(session, SOME);
   const options = await nameHome(session, NAME);
   await expect(saved(options)).toMention('Saved');
-  const untold = () =>
-    options.evaluate(async () => {
-      const { 'network-names': stored } = await chrome.storage.local.get('network-names');
-      return Object.keys((stored as { untold?: object } | undefined)?.untold ?? {}).length;
-    });
-  await expect.poll(untold, 'the helper has heard of it').toBe(0);
-  await options.evaluate(() => chrome.storage.local.remove('network-names'));
+  const untold = async () => {
+    const stored = (await storedValue(options, 'network-names')) as { untold?: object } | undefined;
+    return Object.keys(stored?.untold ?? {});
+  };
+  await expect.poll(untold, 'the helper has heard of it').toEqual([]);
+  await options.evaluate(async () => {
+    const key = 'network-names';
+    const { stored } = await chrome.runtime.sendMessage({ type: 'stored', key });
+    const value = { names: {}, untold: {} };
+    await chrome.runtime.sendMessage({ type: 'store', key, revision: stored.revision, value });
+  });
   await options.reload();
   await expect.poll(() => written(options)).toBe(NAME);
 

@@ -2,8 +2,11 @@
 // if this program had recorded it.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { storedSettings, storedValue } from '../../browsers/stored-settings.ts';
 import { TOP } from '../../scratch.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
+
+const OPTIONS = 'options/options.html';
 
 interface Store {
   readonly keyPath: string | string[] | null;
@@ -72,4 +75,43 @@ test('data of the first version is led to this one when the browser starts', asy
   expect(origins.find(({ origin }) => origin === 'https://b.test')?.races).toHaveLength(2);
   const days = stores.days?.rows.length;
   expect(await popup.tab.evaluate(shape)).toEqual({ version: 2, totals: 4, days });
+});
+
+/** What version 1 of the options kept, where it kept it. */
+const OLDER_OPTIONS = {
+  settings: {
+    version: 1,
+    settings: { raceWhen: 'never', startDelayMs: 10, retentionDays: 30, neverRecord: ['a.test'] },
+  },
+  'network-names': { names: { 'net-1': 'Home' }, untold: { 'net-1': 'Home' } },
+};
+
+/** Puts these where older versions kept them, and takes the store away; runs in one of the extension's pages. */
+async function putOlderOptions(older: object): Promise<void> {
+  const deleting = indexedDB.deleteDatabase('photofinish-settings');
+  await new Promise((resolve, reject) => {
+    deleting.onsuccess = resolve;
+    deleting.onerror = () => reject(deleting.error);
+  });
+  await chrome.storage.local.set(older);
+}
+
+test('options and names of networks of an older version are taken over, and are gone where they were', async ({
+  open,
+}) => {
+  const session = await open({ own: true, helper: false });
+  await (await session.openPage(OPTIONS)).evaluate(putOlderOptions, OLDER_OPTIONS);
+  await session.restart();
+
+  const options = await session.openPage(OPTIONS);
+  await expect(options.find('#never-list')).toMention('a.test');
+  expect(await storedSettings(options)).toMatchObject({
+    raceWhen: 'never',
+    startDelayMs: null,
+    retentionDays: 30,
+    neverRecord: ['a.test'],
+  });
+  expect(await storedValue(options, 'network-names')).toEqual(OLDER_OPTIONS['network-names']);
+  const left = () => options.evaluate(() => chrome.storage.local.get(null));
+  await expect.poll(left).toEqual({});
 });

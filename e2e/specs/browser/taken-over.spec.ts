@@ -1,12 +1,14 @@
 // A page's process that was taken over, which speaks as the extension's content script does: what it can read of what
-// the extension stores, and for which sites it can record. In Chromium, whose worlds a spec can speak from.
-import { contentWorld } from '../browsers/content-world.ts';
-import type { Session } from '../browsers/session.ts';
-import type { Tab } from '../browsers/tab.ts';
-import { expect, exportedReport, test } from './fixtures.ts';
+// the extension stores, what it can change, and for which sites it can record.
+import { STORE_KEYS } from '../../../extension/store/store.ts';
+import type { Session } from '../../browsers/session.ts';
+import { storedValue } from '../../browsers/stored-settings.ts';
+import type { Tab } from '../../browsers/tab.ts';
+import { expect, exportedReport, test } from '../fixtures.ts';
+import { expectStored } from '../stored.ts';
 
 const worldOf = (session: Session, tab: Tab, frameUrl?: string) =>
-  contentWorld(tab, session.extensionUrl('').replace(/\/$/, ''), frameUrl);
+  tab.contentWorld(session.extensionUrl('').replace(/\/$/, ''), frameUrl);
 
 const entry = (url: string) => ({
   navigation: false,
@@ -32,19 +34,58 @@ const batch = (topOrigin: string | null, url: string) => ({
   entries: [entry(url)],
 });
 
-test('it reads and writes nothing that the extension stores', async ({ local, open }) => {
+/** What somebody would plant as an older version's, to be recorded everywhere and steered. */
+const PLANTED = {
+  settings: { version: 2, settings: { raceWhen: 'first-visit', privateWindows: true, steering: true } },
+  'network-names': { names: { 'net-1': 'Planted' }, untold: { 'net-1': 'Planted' } },
+  steering: { version: 1, chosen: ['https://victim.test'], steerings: [], undone: {} },
+};
+
+test('it reads nothing that the extension stores, and nothing that it plants is believed', async ({
+  local,
+  open,
+  kind,
+}) => {
   const session = await open();
+  const options = await session.openPage('options/options.html');
+  await options.find('#never-site').fill('secret.test');
+  await options.press('Enter');
+  await expectStored(options, { neverRecord: ['secret.test'] });
+  const stored = () => Promise.all(STORE_KEYS.map((key) => storedValue(options, key)));
+  const before = await stored();
+
   const tab = await session.newTab();
   await tab.goto(local.origins.h2only.origin);
   const run = await worldOf(session, tab);
+  /** What it gives, as JSON; empty where that is nothing, or refused. */
+  const tried = (expression: string) =>
+    run(`(async () => JSON.stringify(await ${expression}) ?? '')().catch(() => '')`);
+  expect(await run('location.origin + chrome.runtime.getURL("")')).toBe(
+    local.origins.h2only.origin + session.extensionUrl(''),
+  );
+  const everything = [
+    ...['local', 'session', 'sync', 'managed'].map((area) => `chrome.storage.${area}.get(null)`),
+    'indexedDB.databases()',
+    'caches.keys()',
+    ...STORE_KEYS.map((key) => `chrome.runtime.sendMessage({ type: 'stored', key: '${key}' })`),
+  ];
+  for (const read of everything) expect(['', '{}', '[]', 'null'], read).toContain(await tried(read));
+
   for (const area of ['local', 'session', 'sync'])
-    for (const use of [
-      'get(null)',
-      "set({ settings: { version: 2, settings: { raceWhen: 'first-visit' } } })",
-    ])
-      await expect(run(`chrome.storage.${area}.${use}`), `${area}.${use}`).rejects.toThrow(
-        /not allowed|undefined/,
-      );
+    await tried(`chrome.storage.${area}.set(${JSON.stringify(PLANTED)})`);
+  for (const key of STORE_KEYS)
+    for (const revision of [0, 1, 2]) {
+      const request = { type: 'store', key, revision, value: PLANTED[key] };
+      await tried(`chrome.runtime.sendMessage(${JSON.stringify(request)})`);
+    }
+  await tried(`new BroadcastChannel('photofinish-settings').postMessage('settings')`);
+  expect(await stored()).toEqual(before);
+  if (kind === 'firefox') expect(await tried('chrome.storage.local.get(null)')).toContain('Planted');
+  // Whoever reads it is the next background.
+  await session.stopBackground();
+  expect(await stored()).toEqual(before);
+  const left = () => options.evaluate(() => chrome.storage.local.get(null));
+  await expect.poll(left).toEqual({});
 });
 
 test('it records for no site but its own', async ({ local, open, dir }) => {

@@ -1,6 +1,7 @@
 // The welcome page lives through what it tells: the helper is missing, its command is run, and the page turns to ready
 // by itself with what the doctor finds.
 import { installHelper } from '../../browsers/session.ts';
+import { storedSettings } from '../../browsers/stored-settings.ts';
 import type { BrowserKind } from '../../run/find-browser.mjs';
 import { violations } from '../axe.ts';
 import { expect, test } from '../fixtures.ts';
@@ -84,14 +85,11 @@ test('it opens by itself once, when Photofinish is installed', async ({ open }) 
   const session = await open({ own: true, helper: false });
   const shown = async () => {
     const options = await session.openPage('options/options.html');
-    return options.evaluate(async () => {
-      const tabs = await chrome.tabs.query({ url: chrome.runtime.getURL('welcome/welcome.html') });
-      const { settings } = await chrome.storage.local.get('settings');
-      return {
-        tabs: tabs.length,
-        welcomed: (settings as { settings: { welcomed: boolean } }).settings.welcomed,
-      };
+    const tabs = await options.evaluate(async () => {
+      const open = await chrome.tabs.query({ url: chrome.runtime.getURL('welcome/welcome.html') });
+      return open.length;
     });
+    return { tabs, welcomed: (await storedSettings(options)).welcomed };
   };
   // The session has seen it open and closed it.
   expect(await shown()).toEqual({ tabs: 0, welcomed: true });

@@ -1,0 +1,64 @@
+// In private windows Firefox refuses the extension's pages every database, and where it never remembers history the
+// background too. Options are there all the same.
+import { join } from 'node:path';
+import { launchFirefox } from '../../browsers/firefox.ts';
+import type { Tab } from '../../browsers/tab.ts';
+import { TOP } from '../../scratch.ts';
+import { expect, test } from '../fixtures.ts';
+import { expectStored } from '../stored.ts';
+
+const OPTIONS = 'options/options.html';
+
+async function exclude(options: Tab, site: string): Promise<void> {
+  await options.find('#never-site').fill(site);
+  await options.press('Enter');
+  await expect(options.find('#never-list')).toMention(site);
+}
+
+test('options in a private window are those of every other, and are saved for all', async ({ open }) => {
+  const session = await open({ own: true, helper: false });
+  await session.allowPrivateWindows();
+  const options = await session.openPage(OPTIONS);
+  await exclude(options, 'a.test');
+  await options.evaluate(() => chrome.windows.create({ incognito: true }).then(() => null));
+  // The window opened last has it.
+  const privately = await session.openPage(OPTIONS);
+  expect(await privately.evaluate(() => chrome.extension.inIncognitoContext)).toBe(true);
+  await expect(privately.find('#never-list')).toMention('a.test');
+  await exclude(privately, 'b.test');
+  await expectStored(options, { neverRecord: ['a.test', 'b.test'] });
+  await expect(options.find('#never-list')).toMention('b.test');
+  await expect(privately.part('trouble')).toSay('');
+});
+
+test('where Firefox never remembers history, options hold until it ends, and none are believed', async ({
+  dir,
+}) => {
+  const places = {
+    profile: join(dir, 'profile'),
+    home: join(dir, 'home'),
+    downloads: join(dir, 'downloads'),
+  };
+  const firefox = await launchFirefox({
+    ...places,
+    extensionDir: join(TOP, 'extension', 'dist', 'firefox'),
+    headless: true,
+    preferences: { 'browser.privatebrowsing.autostart': true },
+  });
+  try {
+    await firefox.allowPrivateWindows();
+    const options = await firefox.newTab();
+    await options.goto(firefox.extensionUrl(OPTIONS));
+    await exclude(options, 'a.test');
+    await expectStored(options, { neverRecord: ['a.test'], raceWhen: 'click' });
+    const planted = { settings: { version: 2, settings: { raceWhen: 'first-visit' } } };
+    await options.evaluate((items) => chrome.storage.local.set(items), planted);
+    await firefox.stopBackground();
+    await options.reload();
+    await expectStored(options, { neverRecord: ['a.test'], raceWhen: 'click' });
+    await expect(options.find('#never-list')).toMention('a.test');
+    await expect.poll(() => options.evaluate(() => chrome.storage.local.get(null))).toEqual({});
+  } finally {
+    await firefox.abandon();
+  }
+});
