@@ -2,6 +2,7 @@
 import type { Settings } from '../settings.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { say } from '../words.ts';
+import { keepRows, type RowList } from './kept-rows.ts';
 import { save } from './saving.ts';
 import { siteFromEntry } from './site-entry.ts';
 
@@ -35,12 +36,13 @@ function row(site: string): HTMLElement {
   return item;
 }
 
+const showRows = keepRows(() => byId('never-list') as RowList<HTMLElement>, row);
+
 /** Shows the list in force. */
 export function showNeverRecord({ neverRecord }: Settings): void {
-  const changed = neverRecord.length !== sites.length || neverRecord.some((site, i) => site !== sites[i]);
   sites = neverRecord;
   byId('never-none').hidden = sites.length > 0;
-  if (changed) byId('never-list').replaceChildren(...sites.map(row));
+  showRows(sites);
 }
 
 function tell(input: HTMLInputElement, error: string): void {

@@ -223,6 +223,31 @@ test('choices are saved at once and are there when the page is opened again', as
     .toEqual({ when: 'first-visit', mode: 'v3', delay: '25', days: '400', private: true });
 });
 
+test('a change made elsewhere leaves the focus where it is', async ({ open }) => {
+  const session = await open({ helper: false });
+  const options = await session.openPage(OPTIONS);
+  const add = async (tab: Tab, site: string) => {
+    await tab.find('#never-site').fill(site);
+    await tab.press('Enter');
+    await expect(tab.find('#never-list')).toMention(site);
+  };
+  await add(options, 'b.test');
+  await options.press('Tab');
+  await options.press('Tab');
+  const focused = () => options.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+  const ofB = await focused();
+  expect(ofB).toContain('b.test');
+  const elsewhere = await session.openPage(OPTIONS);
+  await add(elsewhere, 'a.test');
+  await add(elsewhere, 'c.test');
+  await expect(options.find('#never-list')).toMention('c.test');
+  expect(await focused()).toBe(ofB);
+  await options.bringToFront();
+  await options.press('Enter');
+  await expect.poll(() => options.find('#never-list li').count()).toBe(2);
+  await expectStored(elsewhere, { neverRecord: ['a.test', 'c.test'] });
+});
+
 test('the options are used by keyboard alone, and axe finds nothing in either theme', async ({ open }) => {
   const session = await open({ helper: false });
   const options = await session.openPage(OPTIONS);
