@@ -136,7 +136,7 @@ async function start() {
     loadSavedMap<string>(chrome.storage.session, 'shown:'),
     loadSavedMap<FailedNavigation>(chrome.storage.session, 'failed:'),
     link.recallNetwork(),
-    loadSettings(store).then(beginRecording),
+    loadSettings(store).then(beginRecording, recordNothing),
   ]);
   const steering = await openBrowserSteering({
     store,
@@ -193,6 +193,13 @@ async function beginRecording(loaded: Settings): Promise<void> {
   settings = loaded;
   recordable.follow(settings);
   recordable.begin(await knownTabs(settings.neverRecord.length > 0));
+}
+
+/** What is never to be recorded is not known. */
+async function recordNothing(error: unknown): Promise<void> {
+  logged(error);
+  recordable.refuseAll();
+  recordable.begin(await knownTabs(false));
 }
 
 function followSettings(changed: Settings): void {

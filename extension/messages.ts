@@ -77,6 +77,8 @@ export type PageState =
   | 'private'
   /** Its site is among those never recorded. */
   | 'excluded'
+  /** What the user excluded cannot be read, so nothing is recorded. */
+  | 'no-options'
   /** The user has not given access to its site (Firefox). */
   | 'no-access';
 

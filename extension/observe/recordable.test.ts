@@ -131,3 +131,22 @@ test('settings take effect at once, either way', () => {
   recordable.follow({ privateWindows: false, neverRecord: [] });
   assert.equal(recordable.ofSite('a.test'), null);
 });
+
+test('where the options cannot be read nothing may be kept, until they can be', () => {
+  const recordable = createRecordable();
+  recordable.refuseAll();
+  const document = { tabId: 1, documentId: 'doc', url: 'https://a.test/', prerender: false };
+  const batch = { tabId: 1, documentId: 'doc', incognito: false, pageUrl: 'https://a.test' };
+  const refusals = () => [
+    recordable.committed(document),
+    recordable.ofPage(1, 'https://a.test/'),
+    recordable.ofBatch(batch),
+    recordable.ofSite('a.test'),
+    recordable.ofTab(1),
+    recordable.ofEnded(request),
+    recordable.ofRequest(request),
+  ];
+  assert.deepEqual(new Set(refusals()), new Set(['no-options']));
+  recordable.follow({ privateWindows: false, neverRecord: [] });
+  assert.deepEqual(new Set(refusals()), new Set([null]));
+});

@@ -7,7 +7,8 @@ import { siteOfUrl } from '../site.ts';
 import type { CommittedDocument } from './navigations.ts';
 import type { EndedRequest } from './requests.ts';
 
-type Refusal = 'private' | 'excluded';
+/** `no-options`: they cannot be read, so that nobody knows what is excluded. */
+export type Refusal = 'private' | 'excluded' | 'no-options';
 
 /** What is known of a tab when the background starts. */
 export interface KnownTab {
@@ -22,6 +23,8 @@ type Rules = Pick<Settings, 'privateWindows' | 'neverRecord'>;
 export interface Recordable {
   /** Takes the settings, now or changed. */
   follow(rules: Rules): void;
+  /** Refuses everything until settings are taken. */
+  refuseAll(): void;
   /** Takes the tabs there are, once, before anything is judged for good. */
   begin(tabs: readonly KnownTab[]): void;
   tabCreated(tabId: number, incognito: boolean): void;
@@ -52,17 +55,22 @@ export interface Recordable {
 const MAX_DOCUMENTS = 1000;
 
 export function createRecordable(): Recordable {
+  let refusesAll = false;
   let privateWindows = false;
   let excludedSites: ReadonlySet<string> = new Set();
   const privateTabs = new Set<number>();
   const excludedTabs = new Set<number>();
   const excludedDocuments = new Set<string>();
 
-  const ofTab = (tabId: number): Refusal | null =>
-    !privateWindows && privateTabs.has(tabId) ? 'private' : null;
+  const ofTab = (tabId: number): Refusal | null => {
+    if (refusesAll) return 'no-options';
+    return !privateWindows && privateTabs.has(tabId) ? 'private' : null;
+  };
 
-  const ofSite = (site: string | null): Refusal | null =>
-    site !== null && excludedSites.has(site) ? 'excluded' : null;
+  const ofSite = (site: string | null): Refusal | null => {
+    if (refusesAll) return 'no-options';
+    return site !== null && excludedSites.has(site) ? 'excluded' : null;
+  };
 
   const ofPage = (tabId: number, url: string): Refusal | null =>
     ofTab(tabId) ?? (excludedSites.size === 0 ? null : ofSite(siteOfUrl(url)));
@@ -86,6 +94,7 @@ export function createRecordable(): Recordable {
   };
 
   const ofRequest = (request: EndedRequest): Refusal | null => {
+    if (refusesAll) return 'no-options';
     if (!privateWindows && isPrivate(request)) return 'private';
     if (excludedSites.size === 0) return null;
     const { kind, url, documentId } = request;
@@ -95,7 +104,11 @@ export function createRecordable(): Recordable {
   };
 
   return {
+    refuseAll() {
+      refusesAll = true;
+    },
     follow(rules) {
+      refusesAll = false;
       privateWindows = rules.privateWindows;
       excludedSites = new Set(rules.neverRecord);
     },

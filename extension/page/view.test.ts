@@ -120,7 +120,7 @@ test('tabs without a record say why', () => {
   assert.equal(stateOf('view-source:https://a.test/'), 'source');
   assert.equal(stateOf('https://a.test/'), 'not-recorded');
   assert.equal(stateOf('https://a.test/', { failed: true }), 'failed');
-  for (const withheld of ['private', 'excluded', 'no-access'] as const)
+  for (const withheld of ['private', 'excluded', 'no-options', 'no-access'] as const)
     assert.equal(stateOf('https://a.test/', { withheld }), withheld);
   assert.equal(stateOf('https://chrome.google.com/webstore/detail/x'), 'guarded');
   assert.equal(stateOf('https://chrome.google.com/other'), 'not-recorded');

@@ -42,7 +42,7 @@ export interface TabDocument {
   /** What is known of the failure. */
   readonly failure: FailedNavigation | null;
   /** Why an https page in this tab is not recorded; null: it is. */
-  readonly withheld: Extract<PageState, 'private' | 'excluded' | 'no-access'> | null;
+  readonly withheld: Extract<PageState, 'private' | 'excluded' | 'no-options' | 'no-access'> | null;
 }
 
 /**
@@ -178,7 +178,7 @@ export function stateOf(shown: TabDocument | null): PageState {
   if (url.startsWith('file:')) return 'file';
   if (!/^https?:/.test(url)) return 'browser-page';
   // Of a private window's pages nothing is told, failed or not, and nothing raced; so it is with excluded sites.
-  if (failed) return withheld === 'private' || withheld === 'excluded' ? withheld : 'failed';
+  if (failed) return withheld === null || withheld === 'no-access' ? 'failed' : withheld;
   if (url.startsWith('http:')) return 'not-https';
   const { host, pathname } = new URL(url);
   // Chromium's older store shares its host with pages that are recorded.

@@ -15,6 +15,7 @@ const STATES: Exclude<PageState, 'recorded'>[] = [
   'not-recorded',
   'private',
   'excluded',
+  'no-options',
   'no-access',
 ];
 

@@ -25,6 +25,7 @@ const STATES: Record<Unrecorded, readonly [title: WordKey, text: WordKey, remedy
   'not-recorded': ['popupNotRecordedTitle', 'popupNotRecorded', 'reload'],
   private: ['popupPrivateTitle', 'popupPrivate', 'options'],
   excluded: ['popupExcludedTitle', 'popupExcluded', 'options'],
+  'no-options': ['popupNoOptionsTitle', 'popupNoOptions', null],
   'no-access': ['popupNoAccessTitle', 'popupNoAccess', 'access'],
 };
 

@@ -141,6 +141,34 @@ test('a tab that is gone, and no tab at all, have words', async ({ local, open }
   }
 });
 
+/** Leaves the database as a newer version would; runs in one of the extension's pages. */
+function writeAsNewer(database: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open(database, 999);
+    request.onsuccess = () => resolve(request.result.close());
+    request.onerror = () => reject(request.error);
+  });
+}
+
+test('options that cannot be read: nothing is recorded, and the popup says why', async ({
+  local,
+  open,
+  dir,
+}) => {
+  const session = await open();
+  const popup = await session.openPopup(null);
+  await popup.tab.evaluate(writeAsNewer, 'photofinish-settings');
+  await session.stopBackground();
+  const tab = await session.newTab();
+  await tab.goto(local.origins.h2only.origin);
+  const shown = await session.openPopup(tab);
+  await expect(shown.part('page-host')).toSay('Options not readable');
+  await expect(shown.part('verdict')).toMention('Restart the browser');
+  expect((await exportedReport(popup, dir)).sites).toEqual([]);
+  const options = await session.openPage('options/options.html');
+  await expect(options.part('trouble')).toSay(/cannot be read/);
+});
+
 test('a storage that a newer version wrote: the page is shown, and popup and export say what is wrong', async ({
   local,
   open,
@@ -148,14 +176,7 @@ test('a storage that a newer version wrote: the page is shown, and popup and exp
   const session = await open();
   const tab = await session.newTab();
   const popup = await session.openPopup(null);
-  await popup.tab.evaluate(
-    () =>
-      new Promise<void>((resolve, reject) => {
-        const request = indexedDB.open('photofinish', 999);
-        request.onsuccess = () => resolve(request.result.close());
-        request.onerror = () => reject(request.error);
-      }),
-  );
+  await popup.tab.evaluate(writeAsNewer, 'photofinish');
   await tab.goto(local.origins.h2only.origin);
   const shown = await session.openPopup(tab);
   await expect(shown.part('page-protocol')).toSay('HTTP/2');
