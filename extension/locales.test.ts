@@ -1,7 +1,7 @@
 // The catalogs: every language says everything, with the same parameters, and counts by its own plural rules.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PLURAL_FORMS } from '@photofinish/shared/words';
+import { PLURAL_FORMS } from '@photofinish/shared/number-forms';
 import { catalogFiles, LANGUAGES } from './words.fixture.ts';
 
 const FORM = new RegExp(`_(${PLURAL_FORMS.join('|')})$`);

@@ -4,7 +4,6 @@ import { setFlagsFromString } from 'node:v8';
 import { isAllDisturbed, soundTrials } from '@photofinish/shared/conclusive';
 import { evidenceOfRace, isFailed, isH3, isUnanswered, reachOf } from '@photofinish/shared/evidence';
 import type { OriginRace } from '@photofinish/shared/outcome';
-import { verdictOf } from '@photofinish/shared/verdict';
 import { CacheUnavailable } from './cache/database.ts';
 import type { HostCache } from './cache/store.ts';
 import { ownAddresses, watchConnectivity } from './discover/connectivity.ts';
@@ -13,12 +12,13 @@ import { openDiscovering } from './discover/discovery.ts';
 import { openDns } from './discover/dns.ts';
 import type { AddressPolicy } from './guard.ts';
 import { loadQuicAddon } from './quic/addon.ts';
-import { boundedVerdict } from './race/bounded-record.ts';
 import type { Clock } from './race/clock.ts';
 import type { Contenders } from './race/drive.ts';
 import { h2Contender } from './race/h2.ts';
 import { h3Contender } from './race/h3.ts';
 import { watchEventLoop } from './race/lateness.ts';
+import { nextPoll } from './race/next-poll.ts';
+import { withVerdict } from './race/race-record.ts';
 import type { Known } from './race/remembered.ts';
 import { type RaceOptions, raceOrigin } from './race/run.ts';
 import { readTrust } from './trust.ts';
@@ -97,7 +97,7 @@ function besideOthers(parts: RacingParts, race: OriginRace): OriginRace {
   const h3 = reachOf(evidenceOfRace(race).attempts.filter(isH3));
   if (!isFailed(h3) || !isUnanswered(h3)) return race;
   const heeding = { ...race, otherHosts: parts.cache.udpEvidence(race.network, race.origin) };
-  return { ...heeding, verdict: boundedVerdict(verdictOf(evidenceOfRace(heeding))) };
+  return withVerdict(heeding);
 }
 
 /**
@@ -129,7 +129,12 @@ export async function openRacing(parts: RacingParts): Promise<Racing> {
       clock: parts.clock,
       watchLateness: watchEventLoop,
     });
+    // Its ending would be a long piece of work if it were one.
+    await nextPoll();
     if (raced.memory === 'full') fileOutcome(parts.cache, raced);
-    return besideOthers(parts, raced);
+    await nextPoll();
+    const told = besideOthers(parts, raced);
+    await nextPoll();
+    return told;
   };
 }

@@ -1,13 +1,11 @@
 // The one way to words: a key and its parameters become a sentence in the reader's language. Catalogs are the
 // browsers' own `messages.json` format; which catalog is in force is chosen once, when a program starts.
+import { intlForms, type NumberForms, type PLURAL_FORMS } from './number-forms.ts';
 
 /** Gives a key's message, empty when the catalog has none. */
 export type Lookup = (key: string) => string;
 
 export type Params = Readonly<Record<string, string | number>>;
-
-/** The categories that `Intl.PluralRules` knows; a message that counts has one form for each its language uses. */
-export const PLURAL_FORMS = ['zero', 'one', 'two', 'few', 'many', 'other'] as const;
 
 /** The keys of a catalog as callers write them: a message that counts goes by the name its forms share. */
 export type KeysOf<Catalog> = keyof Catalog extends infer Key
@@ -25,17 +23,14 @@ export type SharedWordKey = KeysOf<SharedCatalog>;
 interface Tongue {
   readonly lookup: Lookup;
   readonly language: string;
-  /** Made when first needed: a helper that starts says nothing, and each costs it time. */
-  numbers: Intl.NumberFormat | null;
-  plurals: Intl.PluralRules | null;
-  readonly fixed: Map<number, Intl.NumberFormat>;
+  readonly forms: NumberForms;
 }
 
 let tongue: Tongue | null = null;
 
-/** Chooses catalog and language (a BCP 47 tag) for everything said from now on. */
-export function useWords(lookup: Lookup, language: string): void {
-  tongue = { lookup, language, numbers: null, plurals: null, fixed: new Map() };
+/** Chooses catalog, language (a BCP 47 tag) and its numbers for everything said from now on. */
+export function useWords(lookup: Lookup, language: string, forms: NumberForms = intlForms(language)): void {
+  tongue = { lookup, language, forms };
 }
 
 function spoken(): Tongue {
@@ -48,35 +43,25 @@ export function wordsLanguage(): string {
   return spoken().language;
 }
 
+/** A hyphen for a minus is too short beside figures, and lines break after it. */
+function withMinus(figures: string): string {
+  return figures.replace(/^-/, '−');
+}
+
 /** A number as the language in force writes it, all of its figures kept. */
 export function sayNumber(value: number): string {
-  const said = spoken();
-  said.numbers ??= new Intl.NumberFormat(said.language, { maximumSignificantDigits: 21 });
-  // A hyphen for a minus is too short beside figures, and lines break after it.
-  return said.numbers.format(value).replace(/^-/, '−');
+  return withMinus(spoken().forms.number(value));
 }
 
 /** A number rounded to so many decimals, zeros among them: 5.0 says more than 5. */
 export function sayDecimals(value: number, decimals: number): string {
-  const { fixed, language } = spoken();
-  let format = fixed.get(decimals);
-  if (format === undefined) {
-    format = new Intl.NumberFormat(language, {
-      minimumFractionDigits: decimals,
-      maximumFractionDigits: decimals,
-      useGrouping: false,
-    });
-    fixed.set(decimals, format);
-  }
-  return format.format(value).replace(/^-/, '−');
+  return withMinus(spoken().forms.decimals(value, decimals));
 }
 
 function messageOf(key: string, count: string | number | undefined): string {
-  const said = spoken();
-  const { lookup } = said;
+  const { lookup, forms } = spoken();
   if (typeof count !== 'number') return lookup(key);
-  said.plurals ??= new Intl.PluralRules(said.language);
-  return lookup(`${key}_${said.plurals.select(count)}`) || lookup(`${key}_other`) || lookup(key);
+  return lookup(`${key}_${forms.plural(count)}`) || lookup(`${key}_other`) || lookup(key);
 }
 
 /** A piece of what is said: the catalog's own words, or what stands for one of its parameters. */

@@ -1,6 +1,5 @@
 // Between the engine and the world: carries out one trial's actions with real contenders, discovery and a clock, and
 // feeds what happens back in. What can be prepared is prepared before the trial's time 0; between events it only passes.
-import { setImmediate } from 'node:timers/promises';
 import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/alt-svc';
 import type { Names } from '@photofinish/shared/discovered';
 import type { OriginParts } from '@photofinish/shared/origin';
@@ -15,6 +14,7 @@ import { createTrial } from './engine.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import { type Lateness, NEVER_LATE, type WatchLateness } from './lateness.ts';
 import { notInTime } from './look-up.ts';
+import { nextPoll } from './next-poll.ts';
 import type { TrialPlan } from './plan.ts';
 
 /** An event can be handled after the deadline and before its timer; what it starts is then given no time at all. */
@@ -135,11 +135,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
         tellUntil(atMs);
         return;
       }
-      if (lateUnderWay > 0) {
-        // The first turn ends this poll for events, the second one makes another.
-        await setImmediate();
-        await setImmediate();
-      }
+      if (lateUnderWay > 0) await nextPoll();
       tellUntil(Number.POSITIVE_INFINITY);
     }
 

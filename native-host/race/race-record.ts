@@ -74,8 +74,8 @@ function headStartOf({ options, memory }: Raced): number {
   return headStartMs({ mode, hints: memory.hints, startDelayMs, initialRttMs, freshQuic });
 }
 
-/** The finished record. */
-export function recordOf(raced: Raced): OriginRace {
+/** The record within its bounds, still without a verdict. */
+export function recordOf(raced: Raced): Omit<OriginRace, 'verdict'> {
   const { options, done, error } = raced;
   const trials = done.map((d) => d.trial);
   const cache = options.memory === 'full' ? cacheUseOf(options.mode, trials, raced.decisions) : null;
@@ -92,6 +92,10 @@ export function recordOf(raced: Raced): OriginRace {
     discovered: discoveredBy(raced),
     ...(error !== null && { error }),
   });
-  const race = boundedRace(told);
+  return boundedRace(told);
+}
+
+/** The finished record. */
+export function withVerdict(race: Omit<OriginRace, 'verdict'>): OriginRace {
   return { ...race, verdict: boundedVerdict(verdictOf(evidenceOfRace(race))) };
 }

@@ -12,8 +12,9 @@ import { type Contenders, type DrivenTrial, driveTrial } from './drive.ts';
 import type { WatchLateness } from './lateness.ts';
 import { lookUp } from './look-up.ts';
 import { MODE_RULES } from './modes.ts';
+import { nextPoll } from './next-poll.ts';
 import { type Decision, leavesH3Out, type PlanInput, planTrial, raceRulesOf } from './plan.ts';
-import { type Raced, recordOf } from './race-record.ts';
+import { type Raced, recordOf, withVerdict } from './race-record.ts';
 import { type Known, type Remembered, remember } from './remembered.ts';
 import { isSettled } from './series.ts';
 import { type AttemptLimits, TRIAL_LIMITS } from './trial-budget.ts';
@@ -228,6 +229,7 @@ async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>>
     decisions.push(decision);
     memory.learn(driven, clock.nowMs());
     if (isOver(race, done, sinceMs)) break;
+    await nextPoll();
   }
   return sofar(null);
 }
@@ -248,5 +250,8 @@ export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
     nowMs: clock.nowMs(),
   });
   const raced = await runTrials({ options, schedule, memory, spent: { attempts: 0, visited: new Set() } });
-  return recordOf({ options, memory, ...raced });
+  await nextPoll();
+  const record = recordOf({ options, memory, ...raced });
+  await nextPoll();
+  return withVerdict(record);
 }

@@ -1,0 +1,72 @@
+// A first request in a process is slow over TCP too: 20 ms go into compiling Node's HTTP/2 client or undici, on a first
+// answer's time, and in one piece for which no forecast is answered. So each client rehearses once while it loads, with
+// a peer in memory that gives the shortest answer there is.
+import { duplexPair } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
+import { type Http2, http2Exchange } from './http2-exchange.ts';
+import { nextPoll } from './next-poll.ts';
+import { REHEARSAL } from './rehearsal.ts';
+import type { ExchangeOptions, ExchangeResult, RunningExchange } from './response-reading.ts';
+
+const HTTP1_NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n';
+const HTTP2_SETTINGS = Buffer.from('000000040000000000', 'hex');
+/** HEADERS on stream 1, its end, with the ninth static entry: 204 (RFC 7541 appendix A). */
+const HTTP2_NO_CONTENT = Buffer.from('00000101050000000189', 'hex');
+const FRAME_HEAD_BYTES = 9;
+const TYPE_HEADERS = 1;
+const PREFACE_BYTES = 24;
+
+interface Loaded {
+  readonly Client: UndiciClient;
+  readonly http2: Http2;
+}
+
+/** Whether these bytes of a client hold a whole request's header (RFC 9113 section 4.1). */
+function holdsHeaders(sent: Buffer): boolean {
+  for (let at = PREFACE_BYTES; at + FRAME_HEAD_BYTES <= sent.length; ) {
+    const endAt = at + FRAME_HEAD_BYTES + sent.readUIntBE(at, 3);
+    if (sent[at + 3] === TYPE_HEADERS) return endAt <= sent.length;
+    at = endAt;
+  }
+  return false;
+}
+
+function rehearse(
+  exchange: (options: ExchangeOptions) => RunningExchange,
+  isAsked: (sent: Buffer) => boolean,
+  answer: Buffer | string,
+): Promise<ExchangeResult> {
+  const [nearEnd, farEnd] = duplexPair();
+  let sent = Buffer.alloc(0);
+  farEnd.on('data', (bytes: Buffer) => {
+    const before = isAsked(sent);
+    sent = Buffer.concat([sent, bytes]);
+    if (!before && isAsked(sent)) farEnd.write(answer);
+  });
+  const zeroMs = performance.now();
+  const { authority, handshakeTimeoutMs: timeoutMs } = REHEARSAL;
+  // Of a TLS socket no more is used than of any stream, and this.
+  const socket = Object.assign(nearEnd, { bytesRead: 0 }) as unknown as TLSSocket;
+  const running = exchange({
+    ...{ socket, authority, method: 'GET', timeoutMs },
+    sinceStart: () => performance.now() - zeroMs,
+  });
+  return running.result;
+}
+
+/** Sends one request over each version of HTTP to a peer in memory, each in a turn of its own; gives what came of them. */
+export async function rehearseExchanges({ Client, http2 }: Loaded): Promise<readonly ExchangeResult[]> {
+  const new2 = await rehearse(
+    (options) => http2Exchange(http2, options),
+    holdsHeaders,
+    Buffer.concat([HTTP2_SETTINGS, HTTP2_NO_CONTENT]),
+  );
+  await nextPoll();
+  const old = await rehearse(
+    (options) => http1Exchange(Client, options),
+    (sent) => sent.includes('\r\n\r\n'),
+    HTTP1_NO_CONTENT,
+  );
+  return [new2, old];
+}

@@ -1,0 +1,59 @@
+// English written by hand is English as `Intl` writes it, and makes no format of its for what people count and measure.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ENGLISH_FORMS, intlForms } from './number-forms.ts';
+
+const INTL = intlForms('en');
+const values = fc.oneof(
+  fc.double(),
+  fc.integer(),
+  fc.maxSafeInteger(),
+  fc.tuple(fc.integer(), fc.integer({ min: 0, max: 8 })).map(([figures, places]) => figures / 10 ** places),
+);
+
+test('every number is written as by Intl', () => {
+  const examples = [0, -0, 1000, -1234.5, 1.005, 0.05, 1e-7, 1e21, Number.NaN, -Infinity].map(
+    (n): [number] => [n],
+  );
+  fc.assert(
+    fc.property(values, (value) => assert.equal(ENGLISH_FORMS.number(value), INTL.number(value))),
+    { examples },
+  );
+});
+
+test('every number is rounded as by Intl', () => {
+  const examples: [number, number][] = [
+    [1.005, 2],
+    [-0.04, 1],
+    [-0, 0],
+    [0.5, 0],
+    [2.5, 0],
+    [999.96, 1],
+    [2 ** 53, 3],
+  ];
+  fc.assert(
+    fc.property(values, fc.integer({ min: 0, max: 4 }), (value, decimals) =>
+      assert.equal(ENGLISH_FORMS.decimals(value, decimals), INTL.decimals(value, decimals)),
+    ),
+    { examples },
+  );
+});
+
+test('every count has the plural form that Intl gives it', () => {
+  fc.assert(
+    fc.property(fc.maxSafeInteger(), (count) =>
+      assert.equal(ENGLISH_FORMS.plural(count), INTL.plural(count)),
+    ),
+    { examples: [[1], [-1], [0], [1.5]] },
+  );
+});
+
+test('what people count and measure makes no format of Intl', (t) => {
+  const made = t.mock.method(Intl, 'NumberFormat');
+  const rules = t.mock.method(Intl, 'PluralRules');
+  assert.equal(ENGLISH_FORMS.number(128_520), '128,520');
+  assert.equal(ENGLISH_FORMS.decimals(18.25, 1), '18.3');
+  assert.equal(ENGLISH_FORMS.plural(2), 'other');
+  assert.deepEqual([made.mock.callCount(), rules.mock.callCount()], [0, 0]);
+});
