@@ -1,5 +1,6 @@
 // What hostile zones and servers cost the helper: a forecast beside any race answers within 10 ms at the 99th percentile,
-// and no race takes more than 20 MiB.
+// and no race takes more than 20 MiB. Origins and zones are on the same cores, so a second helper, which races nothing, is
+// asked at the same moments: what it takes is the machine's part.
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,6 +43,7 @@ const identity = {
 const world = new Worker(new URL('hostile-world.ts', import.meta.url), { workerData: identity });
 const [{ resolver, refusedPort, silentPort, peerPorts }] = (await once(world, 'message')) as [HostileWorld];
 const config = join(dir, 'config.json');
+const idleConfig = join(dir, 'idle.json');
 const settings = {
   cache: join(dir, 'cache.db'),
   ca: [local.caPath],
@@ -50,42 +52,77 @@ const settings = {
   resolve: Object.fromEntries(peerPorts.map((port) => [`${PEER_HOST}:${port}`, '127.0.0.1'])),
 };
 writeFileSync(config, JSON.stringify(settings), { mode: 0o600 });
+writeFileSync(idleConfig, JSON.stringify({ ...settings, cache: join(dir, 'idle.db') }), { mode: 0o600 });
+
+const WARM = `https://warm.test:${refusedPort}`;
+
+interface Helpers {
+  readonly racing: HostPort;
+  readonly idle: HostPort;
+}
 
 let lastId = 1;
-const raced = (helper: HostPort, mode: Mode, origins: readonly string[]): Promise<Beside> =>
+const raced = (helpers: Helpers, mode: Mode, origins: readonly string[]): Promise<Beside> =>
   raceBesideForecasts(
-    helper,
+    helpers.racing,
     origins.map((origin) => {
       lastId += 1;
       return { id: lastId, origin, mode };
     }),
+    helpers.idle,
   );
 
-/** One helper that has raced before goes through these races, so many at once. */
-async function row(name: string, mode: Mode, batches: readonly (readonly string[])[]): Promise<Fact[]> {
+interface Row {
+  readonly name: string;
+  readonly mode: Mode;
+  /** Origins that are raced at once. */
+  readonly batches: readonly (readonly string[])[];
+  /** Races before, of one address. */
+  readonly warmRaces: number;
+  /** Of a first race no goal is set: what it loads comes in pieces that cannot be cut. */
+  readonly goal: boolean;
+}
+
+async function openHelpers(): Promise<Helpers> {
+  const helpers = { racing: openHelper(config), idle: openHelper(idleConfig) };
+  await greet(helpers.racing);
+  await greet(helpers.idle);
+  return helpers;
+}
+
+/** What forecasts take beside these races, and what the races hold. */
+async function row({ name, mode, batches, warmRaces, goal }: Row): Promise<Fact[]> {
   const step = beginStep(name);
-  const helper = openHelper(config);
-  await greet(helper);
-  for (let n = 0; n < WARM_RACES; n += 1)
-    await raced(helper, 'compare', [`https://warm.test:${refusedPort}`]);
-  const forecastsMs: number[] = [];
+  const helpers = await openHelpers();
+  for (let n = 0; n < warmRaces; n += 1) await raced(helpers, 'compare', [WARM]);
+  const besides: Beside[] = [];
   let perRaceMiB = 0;
   for (const origins of batches) {
-    const beforeMiB = residentMiB(helper.pid);
-    const beside = await raced(helper, mode, origins);
-    forecastsMs.push(...beside.forecastsMs);
+    const beforeMiB = residentMiB(helpers.racing.pid);
+    const beside = await raced(helpers, mode, origins);
+    besides.push(beside);
     perRaceMiB = Math.max(perRaceMiB, (beside.mostMiB - beforeMiB) / origins.length);
   }
-  await helper.close();
+  await helpers.racing.close();
+  await helpers.idle.close();
   step.end(true);
+  const forecastsMs = besides.flatMap((beside) => beside.forecastsMs);
+  const p99Of = (what: string, values: readonly number[], atMost: number | null): Fact => ({
+    name: `${name}: ${what}`,
+    value: p99(values),
+    unit: 'ms',
+    ...(atMost !== null && { atMost }),
+  });
+  const onCoreMs = besides.flatMap((beside) => beside.onCoreMs);
+  const idleMs = besides.flatMap((beside) => beside.idleMs);
+  const heading = `99th percentile of ${forecastsMs.length} forecasts beside it`;
   return [
-    {
-      name: `${name}: 99th percentile of ${forecastsMs.length} forecasts beside it`,
-      value: p99(forecastsMs),
-      unit: 'ms',
-      atMost: MOST_FORECAST_MS,
-    },
-    { name: `${name}: memory of a race`, value: Math.max(0, perRaceMiB), unit: 'MiB', atMost: MOST_MIB },
+    p99Of(heading, forecastsMs, goal ? MOST_FORECAST_MS : null),
+    p99Of('the same without waiting for a core', onCoreMs, null),
+    p99Of('the same of a helper that races nothing', idleMs, null),
+    ...(goal
+      ? [{ name: `${name}: memory of a race`, value: Math.max(0, perRaceMiB), unit: 'MiB', atMost: MOST_MIB }]
+      : []),
   ];
 }
 
@@ -95,25 +132,26 @@ const floods = Array.from({ length: Math.ceil(peerPorts.length / AT_ONCE) }, (_,
   peerPorts.slice(i * AT_ONCE, (i + 1) * AT_ONCE).map(at),
 );
 
+const ROWS: readonly Omit<Row, 'warmRaces' | 'goal'>[] = [
+  { name: 'no race but of one address', mode: 'compare', batches: times(ZONE_RACES, WARM) },
+  {
+    name: '32 services of 4,000 addresses, all refused',
+    mode: 'compare',
+    batches: times(ZONE_RACES, `https://${ZONE_HOST}:${refusedPort}`),
+  },
+  {
+    name: '32 services of 4,000 addresses, UDP silent',
+    mode: 'compare',
+    batches: times(SILENT_RACES, `https://${ZONE_HOST}:${silentPort}`),
+  },
+  { name: 'four TCP floods at once', mode: 'h2', batches: floods },
+];
+
 try {
-  const facts = [
-    ...(await row(
-      'no race but of one address',
-      'compare',
-      times(ZONE_RACES, `https://warm.test:${refusedPort}`),
-    )),
-    ...(await row(
-      '32 services of 4,000 addresses, all refused',
-      'compare',
-      times(ZONE_RACES, `https://${ZONE_HOST}:${refusedPort}`),
-    )),
-    ...(await row(
-      '32 services of 4,000 addresses, UDP silent',
-      'compare',
-      times(SILENT_RACES, `https://${ZONE_HOST}:${silentPort}`),
-    )),
-    ...(await row('four TCP floods at once', 'h2', floods)),
-  ];
+  const facts: Fact[] = [];
+  for (const each of ROWS) facts.push(...(await row({ ...each, warmRaces: WARM_RACES, goal: true })));
+  const first = { name: "a helper's first race", mode: 'compare', batches: [[WARM]] } as const;
+  facts.push(...(await row({ ...first, warmRaces: 0, goal: false })));
   publish('hostile', { measurements: [], facts });
 } finally {
   await world.terminate();

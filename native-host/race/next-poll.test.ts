@@ -1,0 +1,28 @@
+// What has come in before a pause is handled within it, also when the pause begins in the middle of a poll.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+import { LOOPBACK } from './contender-scene.ts';
+import { nextPoll } from './next-poll.ts';
+
+const server = createServer();
+after(() => server.close());
+
+test('what stands in a socket is handled before the pause ends', async () => {
+  server.listen(0, LOOPBACK);
+  await once(server, 'listening');
+  const near = connect((server.address() as AddressInfo).port, LOOPBACK);
+  const [far] = (await once(server, 'connection')) as [Socket];
+  const heard: string[] = [];
+  near.setEncoding('utf8').on('data', (text: string) => void heard.push(text));
+  // An event of a poll: its handlers run before the poll looks further.
+  near.write('x');
+  await once(far, 'data');
+  far.write('question');
+  await nextPoll();
+  const heardByThen = [...heard];
+  near.destroy();
+  far.destroy();
+  assert.deepEqual(heardByThen, ['question']);
+});
