@@ -9,12 +9,12 @@ import type {
   ServiceRecord,
 } from '@photofinish/shared/discovered';
 import { discoveredIn, type Explanation, type Remembered } from '@photofinish/shared/explanation';
+import { leftOutWords } from '@photofinish/shared/left-out';
 import { hostPort, type OriginParts, originParts } from '@photofinish/shared/origin';
 import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
 import { codeHint } from './codes.ts';
 import { whyNotFirst } from './first-visit.ts';
-import { leftOutWords } from './left-out.ts';
 import { type NetworkNames, NO_NAMES, networkLabel } from './network-names.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {

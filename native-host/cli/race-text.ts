@@ -1,11 +1,11 @@
 // A race document for people: one table over all origins, then each origin's photo finish and verdict.
 import { gainStepMs, resultWords } from '@photofinish/shared/gain';
+import { leftOutWords } from '@photofinish/shared/left-out';
 import { formatMsTo } from '@photofinish/shared/markup';
 import type { AttemptError, CacheUse, OriginRace, RaceDocument, Trial } from '@photofinish/shared/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
 import { comparisonOf, wholePairs } from '@photofinish/shared/race-pairs';
 import { codeHint } from './codes.ts';
-import { leftOutWords } from './left-out.ts';
 import { type NetworkNames, NO_NAMES, networkLabel } from './network-names.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {

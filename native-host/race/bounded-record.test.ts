@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Names, ServiceRecord } from '@photofinish/shared/discovered';
+import { leftOutWords } from '@photofinish/shared/left-out';
 import { type Attempt, type OriginRace, originRaceSchema, type Trial } from '@photofinish/shared/outcome';
 import { MAX_WHOLE_REPLY_BYTES, type Reply } from '@photofinish/shared/wire';
 import * as v from 'valibot';
 import { race, trial, up } from '../cache/samples.ts';
-import { leftOutWords } from '../cli/left-out.ts';
+import '@photofinish/shared/english';
 import { framesOf } from '../wire/framing.ts';
 import { boundedRace, boundedVerdict } from './bounded-record.ts';
 
@@ -81,7 +82,7 @@ test('the largest record fits schema and port, and says how much it leaves out',
   assert.ok(frames.reduce((sum, { length }) => sum + length, 0) < MAX_WHOLE_REPLY_BYTES);
   assert.deepEqual(bounded.leftOut, { addresses: 3873, services: 2968, lookups: 3872, attempts: 88_110 });
   assert.deepEqual(leftOutWords(bounded), [
-    'Left out, because there were too many: 3873 addresses, 2968 HTTPS records, 3872 DNS queries, 88110 attempts.',
+    'Left out, because there were too many: 3,873 addresses, 2,968 HTTPS records, 3,872 DNS queries, 88,110 attempts.',
   ]);
 });
 
