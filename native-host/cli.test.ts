@@ -714,3 +714,14 @@ test('an empty file name is a mistake, not the directory one is in', async (t) =
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(stderr, /^photofinish: bad-file: /);
 });
+
+test('a damaged salt is replaced, and the command that finds it says so', async (t) => {
+  const home = newHome(t);
+  const cache = join(home, 'cache.db');
+  const port = await refusedPort();
+  const race = ['race', `https://127.0.0.1:${port}`, '--memory', 'full', '--cache', cache];
+  writeFileSync(`${cache}.salt`, 'short', { mode: 0o600 });
+  const first = await photofinish(race, home);
+  assert.match(first.stderr, /^photofinish: salt-damaged: the salt .* was replaced .*\n$/);
+  assert.equal((await photofinish(race, home)).stderr, '');
+});

@@ -127,6 +127,7 @@ async function explain(
     { network: command.network, memory: 'full' },
     cachePath(command.cacheFile),
     cache.networkNames(),
+    terminal,
   );
   const racing = await openRacingFor(command, cache, where);
   const network = await where.settled();

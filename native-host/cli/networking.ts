@@ -5,12 +5,13 @@ import * as v from 'valibot';
 import { CacheUnavailable } from '../cache/database.ts';
 import type { HostCache, NetworkRecord } from '../cache/store.ts';
 import { mayBeNamed } from '../network/key.ts';
-import { keptSalt, readSalt, saltPath } from '../network/salt.ts';
+import { keptSalt, saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
 import { systemClock } from '../race/clock.ts';
 import { cachePath, openCache } from './caching.ts';
 import { keysNamed } from './network-names.ts';
+import { networkSalt } from './network-salt.ts';
 import { NETWORK_ACTIONS, NETWORK_OPTIONS } from './options.ts';
 import type { Terminal } from './terminal.ts';
 import { ago, type Cell, type Paint, printable, table } from './text.ts';
@@ -85,9 +86,14 @@ async function list(path: string, json: boolean, terminal: Terminal): Promise<nu
 }
 
 /** The key of the network that a word means, the current one without a word. Throws a Complaint. */
-async function meant(word: string | undefined, path: string, cache: HostCache): Promise<string> {
+async function meant(
+  word: string | undefined,
+  path: string,
+  cache: HostCache,
+  terminal: Terminal,
+): Promise<string> {
   if (word === undefined) {
-    const current = await currentNetwork(readSalt(saltPath(path)));
+    const current = await currentNetwork(networkSalt(path, terminal));
     if (current !== null) return current;
     throw new Complaint(
       'bad-network',
@@ -124,7 +130,7 @@ interface Naming {
 async function rename({ name, network }: Naming, path: string, json: boolean, terminal: Terminal) {
   const cache = openCache(path);
   try {
-    const key = await meant(network, path, cache);
+    const key = await meant(network, path, cache, terminal);
     cache.nameNetwork(key, name);
     if (json) terminal.result(JSON.stringify({ schema: NETWORKS_SCHEMA, file: path, network: key, name }));
     else terminal.result(name === null ? `${key} has no name now.` : `${key} is "${name}" now.`);

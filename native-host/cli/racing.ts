@@ -6,7 +6,7 @@ import { type OriginRace, RACE_SCHEMA, type RaceDocument } from '@photofinish/sh
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { ALLOW_EVERYTHING, addressPolicy } from '../guard.ts';
 import { recordOnlyOn } from '../network/recording.ts';
-import { readSalt, saltPath } from '../network/salt.ts';
+import { saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
 import { NETWORK_CHANGED, type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
 import { systemClock } from '../race/clock.ts';
@@ -16,6 +16,7 @@ import { cachePath } from './caching.ts';
 import { linesOf } from './input-lines.ts';
 import { stoppedByInterrupt } from './interrupt.ts';
 import { type NetworkNames, NO_NAMES, networkMeant } from './network-names.ts';
+import { networkSalt } from './network-salt.ts';
 import { SOUND_AT_A_TIME } from './options.ts';
 import { isIdle, MAX_LINE_CHARS } from './race-line.ts';
 import { parseRaceCommand, type RaceCommand, trialsIn } from './race-options.ts';
@@ -60,12 +61,12 @@ export function networkOf(
   command: Pick<RaceCommand, 'network' | 'memory'>,
   path: string,
   names: NetworkNames,
+  terminal: Terminal,
 ): Network {
   if (command.network !== null) return namedNetwork(networkMeant(command.network, names));
-  const salt = saltPath(path);
-  if (command.memory !== 'full' && !existsSync(salt)) return namedNetwork(UNNAMED_NETWORK);
+  if (command.memory !== 'full' && !existsSync(saltPath(path))) return namedNetwork(UNNAMED_NETWORK);
   const source = systemSource(process.platform, systemClock);
-  return watchNetwork({ source, salt: readSalt(salt), clock: systemClock });
+  return watchNetwork({ source, salt: networkSalt(path, terminal), clock: systemClock });
 }
 
 /** A record that the change cut short says so. */
@@ -271,7 +272,7 @@ export async function runRace(args: readonly string[], terminal: Terminal): Prom
   const remembers = command.memory === 'full' || (command.memory === 'hints' && existsSync(path));
   const cache = remembers ? openHostCache({ path, clock: systemClock, say }) : null;
   const names = cache?.networkNames() ?? NO_NAMES;
-  const network = networkOf(command, path, names);
+  const network = networkOf(command, path, names, terminal);
   let moved = false;
   let stopWatching: (() => void) | null = null;
   try {

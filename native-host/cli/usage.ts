@@ -36,7 +36,8 @@ export type ComplaintCode =
   | 'no-browser'
   | 'not-built'
   | 'no-addon'
-  | 'not-a-cache';
+  | 'not-a-cache'
+  | 'salt-damaged';
 
 export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;

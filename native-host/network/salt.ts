@@ -87,7 +87,7 @@ export function readSalt(path: string, say: (message: string) => void = () => {}
   const kept = keptSalt(path);
   if (kept.state === 'kept') return kept.salt;
   if (kept.state === 'unusable' && !kept.mendable) {
-    say(`the salt ${path} cannot be used (${kept.reason}); another is used until this helper ends`);
+    say(`the salt ${path} cannot be used (${kept.reason}); another is used for this run`);
     return process.getBuiltinModule('node:crypto').randomBytes(SALT_BYTES);
   }
   const aside = kept.state === 'unusable' ? asidePath(path, Date.now()) : null;
