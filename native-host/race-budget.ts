@@ -1,15 +1,14 @@
 // The budget for races asked for over the port: what keeps a message, and whoever stands behind it, from making the helper
 // connect without end.
-import { MOST_ENDPOINTS } from './discover/first-endpoints.ts';
 import type { Clock } from './race/clock.ts';
-import type { AttemptLimits } from './race/trial-budget.ts';
+import { type AttemptLimits, TRIAL_LIMITS } from './race/trial-budget.ts';
 
 /** Races at once over one port. */
 export const MAX_RACES_AT_ONCE = 4;
 /** Races begun within a minute over one port. */
 export const MAX_RACES_PER_MINUTE = 30;
-/** Attempts of one race over all its trials: a comparison of fifteen pairs makes thirty. */
-export const RACE_LIMITS: AttemptLimits = { attempts: 64, places: MOST_ENDPOINTS };
+/** One race over all its trials: a comparison of fifteen pairs makes thirty attempts. Of the rest it has what one trial has. */
+export const RACE_LIMITS: AttemptLimits = { ...TRIAL_LIMITS, attempts: 64 };
 /** Why a race is asked for: its user pressed a button, or a page was visited for the first time. */
 export type RaceReason = 'click' | 'navigation';
 /**

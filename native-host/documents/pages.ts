@@ -74,6 +74,10 @@ function portLimits(): string {
       ['races begun in a minute', `${MAX_RACES_PER_MINUTE}`],
       ['attempts of a race', `${RACE_LIMITS.attempts}, at ${RACE_LIMITS.places} places`],
       [
+        'bytes and packets of a race, both ways, after which no attempt begins',
+        `${kib(RACE_LIMITS.bytes)}, ${RACE_LIMITS.packets}`,
+      ],
+      [
         'attempts in a minute, after which no race begins',
         `${MAX_ATTEMPTS_PER_MINUTE.click} on clicks, ${MAX_ATTEMPTS_PER_MINUTE.navigation} on first visits`,
       ],

@@ -1,7 +1,9 @@
-// What one trial and one race may cost others, whatever DNS and servers say: attempts and places, in virtual time.
+// What one trial and one race may cost others, whatever DNS and servers say: attempts, places, bytes and
+// packets, in virtual time.
 import '@photofinish/shared/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RACE_LIMITS } from '../race-budget.ts';
 import { plainPlan } from './plan-scene.ts';
 import { race } from './race-scene.ts';
 import { type Listing, place, simulate } from './simulation.ts';
@@ -31,7 +33,7 @@ test('a zone that names other addresses all the time is gone to at a bounded num
 test('a trial that has made its attempts ends, and does not wait for more names', () => {
   const plan = plainPlan({
     ...{ mode: 'v3', timeoutMs: TIMEOUT_MS, attemptDelayMs: 10 },
-    limits: { attempts: MOST_ATTEMPTS_PER_TRIAL, places: 1000 },
+    limits: { ...TRIAL_LIMITS, places: 1000 },
   });
   const { trial, starts, endedMs } = simulate({ plan, behave: () => REFUSED, lists: ever(20, ['h3', 'h2']) });
   assert.equal(starts.length, MOST_ATTEMPTS_PER_TRIAL);
@@ -43,7 +45,7 @@ test('HTTP/3 that failed at some places is undecided where a limit kept it from 
   const endpoints = Array.from({ length: 6 }, (_, i) => place('h3', { address: `192.0.2.${i}` }));
   const plan = plainPlan({
     ...{ mode: 'h3', endpoints, timeoutMs: TIMEOUT_MS },
-    limits: { attempts: 2, places: 24 },
+    limits: { ...TRIAL_LIMITS, attempts: 2 },
   });
   const { trial } = simulate({ plan, behave: () => ({ handshakeMs: 1, refusal: 'udp-refused' }) });
   assert.deepEqual([trial.attempts.length, trial.h3Undecided, trial.untried], [2, true, 4]);
@@ -51,7 +53,7 @@ test('HTTP/3 that failed at some places is undecided where a limit kept it from 
 
 test('a race over the port ends when it has made its attempts over all its trials', async () => {
   const { result, contenders } = await race([{ handshakeMs: 20 }], [{ handshakeMs: 20 }], {
-    ...{ mode: 'compare', pairs: 15, limits: { attempts: 9, places: 24 } },
+    ...{ mode: 'compare', pairs: 15, limits: { ...RACE_LIMITS, attempts: 9 } },
   });
   assert.equal(contenders.h3.targets.length + contenders.h2.targets.length, 9);
   assert.equal(result.trials.length, 9);
@@ -60,7 +62,7 @@ test('a race over the port ends when it has made its attempts over all its trial
 test('its places are counted over all its trials, and of the command line those of each', async () => {
   const trials = { mode: 'race', trials: 3 } as const;
   for (const [limits, expected] of [
-    [{ attempts: 64, places: 1 }, 1],
+    [{ ...RACE_LIMITS, places: 1 }, 1],
     [undefined, 2],
   ] as const) {
     const { contenders } = await race([{ handshakeMs: 50 }], [{ handshakeMs: 20 }], {
@@ -71,4 +73,41 @@ test('its places are counted over all its trials, and of the command line those 
     const visited = new Set([...contenders.h3.targets.map(() => 'h3'), ...targets.map(() => 'h2')]);
     assert.equal(visited.size, expected);
   }
+});
+
+const MIB = 1024 * 1024;
+
+for (const [what, traffic] of [
+  ['bytes', { bytes: 5 * MIB, packets: 1 }],
+  ['packets', { bytes: 1, packets: 5000 }],
+] as const)
+  test(`a trial begins no attempt once the others took their ${what}; what is left counts as untried`, () => {
+    const endpoints = Array.from({ length: 6 }, (_, i) => place('h3', { address: `192.0.2.${i}` }));
+    const plan = plainPlan({ mode: 'h3', endpoints, timeoutMs: TIMEOUT_MS });
+    const refusal = 'response-too-large' as const;
+    const { trial } = simulate({ plan, behave: () => ({ handshakeMs: 1, refusal, traffic }) });
+    assert.deepEqual([trial.attempts.length, trial.h3Undecided, trial.untried], [4, true, 2]);
+  });
+
+for (const [what, traffic] of [
+  ['bytes', { bytes: 6 * MIB, packets: 1 }],
+  ['packets', { bytes: 1, packets: 6000 }],
+] as const)
+  test(`a race over the port ends when all its trials together took their ${what}`, async () => {
+    const peer = [{ handshakeMs: 20, traffic }];
+    const series = { mode: 'compare', pairs: 15 } as const;
+    const { result } = await race(peer, peer, { ...series, limits: RACE_LIMITS });
+    assert.equal(result.trials.length, 3);
+    const { result: unbound } = await race(peer, peer, series);
+    assert.ok(unbound.trials.length > 3, 'those of the command line have their limits each');
+  });
+
+test('a flood that used a race up is not held against the protocol that had no turn', async () => {
+  const traffic = { bytes: 40 * MIB, packets: 1 };
+  const flood = [{ handshakeMs: 20, refusal: 'response-too-large', traffic }] as const;
+  const { result, contenders } = await race([...flood], [{ handshakeMs: 20 }], {
+    ...{ mode: 'compare', pairs: 15, limits: RACE_LIMITS },
+  });
+  assert.deepEqual([contenders.h3.targets.length, contenders.h2.targets.length], [1, 0]);
+  assert.equal(result.verdict.code, 'unknown');
 });

@@ -2,7 +2,7 @@
 import type { Attempt, AttemptError } from '@photofinish/shared/outcome';
 import type { KnownProtocol } from '@photofinish/shared/protocol';
 import type { Endpoint } from '../discover/endpoint.ts';
-import type { Packets } from './contender.ts';
+import { NO_TRAFFIC, type Packets, type Traffic } from './contender.ts';
 import type { Lane } from './lane.ts';
 
 /**
@@ -32,6 +32,7 @@ export interface Run {
   /** The server wanted the request over HTTP/1.1. */
   http11Required: boolean;
   packets: Packets | null;
+  traffic: Traffic;
   outcome: Attempt['outcome'] | null;
   error: AttemptError | null;
 }
@@ -58,6 +59,7 @@ export function newRun(
     rttMs: null,
     http11Required: false,
     packets: null,
+    traffic: NO_TRAFFIC,
     outcome: null,
     error: null,
   };

@@ -28,6 +28,19 @@ export interface Packets {
   readonly lost: number;
 }
 
+/** What an attempt cost the network so far, both ways; datagrams of QUIC, and of TCP as many as full segments would be. */
+export interface Traffic {
+  readonly bytes: number;
+  readonly packets: number;
+}
+
+export const NO_TRAFFIC: Traffic = { bytes: 0, packets: 0 };
+
+export function sumOfTraffic(each: readonly Traffic[]): Traffic {
+  const of = (key: keyof Traffic): number => each.reduce((sum, traffic) => sum + traffic[key], 0);
+  return { bytes: of('bytes'), packets: of('packets') };
+}
+
 export interface AttemptFailure {
   readonly ok: false;
   readonly error: AttemptError;
@@ -37,6 +50,7 @@ export interface AttemptFailure {
   readonly transportMs: number | null;
   /** Of a handshake that failed no losses are told: 0. */
   readonly packets?: Packets;
+  readonly traffic?: Traffic;
 }
 
 /** Times are milliseconds from the attempt's own start, by a monotonic clock. */
@@ -49,6 +63,7 @@ export interface Established {
   readonly rttMs: number | null;
   /** Absent over TCP, which does not tell. */
   readonly packets?: Packets;
+  readonly traffic?: Traffic;
   /** The chain ends in a publicly known root; browsers refuse QUIC otherwise. */
   readonly knownRoot: boolean;
 }
@@ -72,6 +87,8 @@ export interface Answered {
   readonly repeated?: { readonly protocol: 'http/1.1'; readonly establishedMs: number };
   /** Over the whole attempt; absent over TCP. */
   readonly packets?: Packets;
+  /** Over the whole attempt. */
+  readonly traffic?: Traffic;
 }
 
 /** An answer of 421 (RFC 9110 section 15.5.20); what it advertises is not to be heeded (RFC 7838 section 6). */

@@ -8,7 +8,14 @@ import type { Progress } from '@photofinish/shared/wire';
 import type { Discovering, DiscoveryNews, DiscoveryQuery, LiveDiscovery } from '../discover/discovering.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { Clock } from './clock.ts';
-import type { Answered, AttemptFailure, Contender, Established, RunningAttempt } from './contender.ts';
+import type {
+  Answered,
+  AttemptFailure,
+  Contender,
+  Established,
+  RunningAttempt,
+  Traffic,
+} from './contender.ts';
 import { withLateness } from './disturbance.ts';
 import { createTrial } from './engine.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
@@ -56,6 +63,8 @@ export interface DrivenTrial {
   readonly trial: Trial;
   /** Where attempts were begun, in order. */
   readonly started: readonly Endpoint[];
+  /** What all attempts cost the network. */
+  readonly traffic: Traffic;
   /** The last Alt-Svc value received, null when no answer carried one. */
   readonly altSvc: HeardAltSvc | null;
   /** Whether the chain ended in a publicly known root, by contender; null: no handshake finished. */
@@ -116,7 +125,8 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
     function failureEvent(attempt: number, failure: AttemptFailure, startedMs: number): TrialEvent {
       const transportMs = failure.transportMs === null ? null : startedMs + failure.transportMs;
       const packets = failure.packets ?? null;
-      return { type: 'failed', attempt, error: failure.error, transportMs, packets };
+      const { error, traffic } = failure;
+      return { type: 'failed', attempt, error, transportMs, packets, ...(traffic && { traffic }) };
     }
 
     /**
@@ -160,6 +170,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
         establishedMs: startedMs + result.establishedMs,
         rttMs: result.rttMs,
         packets: result.packets ?? null,
+        ...(result.traffic && { traffic: result.traffic }),
       };
     }
 
@@ -208,6 +219,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
         attempt,
         firstByteMs: entry.startedMs + answer.firstByteMs,
         packets: answer.packets ?? null,
+        ...(answer.traffic && { traffic: answer.traffic }),
         advertises: entry.alternatives.length > 0,
         ...(repeated !== undefined && {
           repeated: { ...repeated, establishedMs: entry.startedMs + repeated.establishedMs },
@@ -258,7 +270,16 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
         drive.watchLateness === null
           ? record
           : withLateness(record, { decided: decided ?? ended, ended }, plan.timeoutMs);
-      resolve({ trial, started, altSvc, knownRoot, names, followed, undiscovered });
+      resolve({
+        trial,
+        traffic: machine.traffic(),
+        started,
+        altSvc,
+        knownRoot,
+        names,
+        followed,
+        undiscovered,
+      });
     }
 
     function tell({ event, contender, atMs }: TrialAction & { type: 'tell' }): void {

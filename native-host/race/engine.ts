@@ -3,13 +3,14 @@
 import type { Attempt, AttemptError, Trial } from '@photofinish/shared/outcome';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { expiredError, type Run, waitedMs } from './attempt-run.ts';
+import type { Traffic } from './contender.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { Lane } from './lane.ts';
 import type { TrialPlan } from './plan.ts';
 import { beginFresh, heedLife, isSpent, open, openFirst, openNext, pump } from './starting.ts';
 import { answerDueMs, cutShort, isSilence, isTooShort } from './trial-budget.ts';
 import { trialOf } from './trial-record.ts';
-import { enter, isExhausted, isOpen, newTrial, setPace, setTimer, tell } from './trial-state.ts';
+import { enter, isExhausted, isOpen, newTrial, setPace, setTimer, tell, trafficOf } from './trial-state.ts';
 
 export interface TrialMachine {
   /** The first actions; call it once, at time 0. */
@@ -18,6 +19,8 @@ export interface TrialMachine {
   handle(event: TrialEvent, nowMs: number): TrialAction[];
   /** The trial as far as it has come. */
   record(): Trial;
+  /** What its attempts cost the network as far as they have told. */
+  traffic(): Traffic;
 }
 
 type AttemptEvent = Extract<TrialEvent, { attempt: number }>;
@@ -31,7 +34,8 @@ const USER_CANCELLED: AttemptError = { code: 'cancelled', message: 'the race was
  * gives way, or one beside another's request while nothing is adopted or the answer to that is overdue, is asked to send
  * a request; a place is attempted again only if it was ended for the sake of an attempt that then broke or did not
  * answer; the next place of a lane starts no sooner than 10 ms after one that is still under way; silence is held
- * against nobody who had too little time; no more attempts are made, and at no more places, than the plan allows.
+ * against nobody who had too little time; no more attempts are made, and at no more places, than the plan allows, and
+ * none once those that have told of it took more bytes or packets.
  */
 export function createTrial(plan: TrialPlan): TrialMachine {
   const s = newTrial(plan);
@@ -145,9 +149,14 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     pump(s, run.lane, nowMs);
   }
 
+  /** Also of an attempt that was ended while this was on its way: what it sent was sent. */
+  function heedCost(run: Run, { packets, traffic }: EventOf<'established' | 'failed' | 'answered'>): void {
+    run.packets = packets ?? run.packets;
+    run.traffic = traffic ?? run.traffic;
+  }
+
   function onEstablished(run: Run, event: EventOf<'established'>, nowMs: number): void {
-    // Also of an attempt that was ended while this was on its way: what it sent was sent.
-    run.packets = event.packets ?? run.packets;
+    heedCost(run, event);
     if (run.phase !== 'connecting' && run.phase !== 'expiring') return;
     run.transportMs = event.transportMs ?? run.transportMs;
     // The deadline had already decided when this handshake's end came in.
@@ -169,7 +178,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
   }
 
   function onFailed(run: Run, event: EventOf<'failed'>, nowMs: number): void {
-    run.packets = event.packets ?? run.packets;
+    heedCost(run, event);
     if (run.phase === 'over') return;
     run.transportMs = event.transportMs ?? run.transportMs;
     const ownCode = run.phase !== 'expiring' || event.error.code !== 'cancelled';
@@ -184,7 +193,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
   }
 
   function onAnswered(run: Run, event: EventOf<'answered'>, nowMs: number): void {
-    run.packets = event.packets ?? run.packets;
+    heedCost(run, event);
     if (run.phase !== 'asked' && run.phase !== 'overdue' && run.phase !== 'expiring') return;
     if (run.phase === 'expiring' && run !== s.adopted) {
       fail(run, expiredError(run, plan.timeoutMs), nowMs);
@@ -320,5 +329,6 @@ export function createTrial(plan: TrialPlan): TrialMachine {
       return taken();
     },
     record: () => trialOf(s),
+    traffic: () => trafficOf(s),
   };
 }

@@ -3,7 +3,7 @@ import type { AttemptError, ContenderName } from '@photofinish/shared/outcome';
 import type { KnownProtocol } from '@photofinish/shared/protocol';
 import type { Progress } from '@photofinish/shared/wire';
 import type { Endpoint } from '../discover/endpoint.ts';
-import type { Packets } from './contender.ts';
+import type { Packets, Traffic } from './contender.ts';
 
 /**
  * `lane-N` paces the places of the nth lane; `fresh` is how long the first QUIC attempt may take, `answer` how long the
@@ -23,6 +23,7 @@ export type TrialEvent =
       readonly establishedMs: number;
       readonly rttMs: number | null;
       readonly packets: Packets | null;
+      readonly traffic?: Traffic;
     }
   | {
       readonly type: 'failed';
@@ -30,12 +31,14 @@ export type TrialEvent =
       readonly error: AttemptError;
       readonly transportMs: number | null;
       readonly packets: Packets | null;
+      readonly traffic?: Traffic;
     }
   | {
       readonly type: 'answered';
       readonly attempt: number;
       readonly firstByteMs: number;
       readonly packets: Packets | null;
+      readonly traffic?: Traffic;
       /** Whether the answer names unexpired HTTP/3 alternatives. */
       readonly advertises: boolean;
       /** The server wanted the request over HTTP/1.1, and this connection was established for it. */
@@ -68,5 +71,5 @@ export type TrialAction =
       readonly contender: ContenderName;
       readonly atMs: number;
     }
-  /** Nothing runs any more; `record` is final, but for packets still to be told of. */
+  /** Nothing runs any more; `record` is final, but for packets and traffic still to be told of. */
   | { readonly type: 'done' };

@@ -37,8 +37,9 @@ test('messages of TLS before the handshake that it has to skip', async () => {
     sent = flood(socket, record);
   });
   await serving(server, async (port) => {
-    const { error } = await failureOf(contender.start(target(port)));
+    const { error, traffic } = await failureOf(contender.start(target(port)));
     isTooLarge(error);
+    assert.ok((traffic?.bytes ?? 0) > 1024 * 1024, 'and it is told what was read');
     assert.ok(sent() < MOST_SENT_BYTES, `${sent()} bytes`);
   });
 });

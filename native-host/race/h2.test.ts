@@ -49,6 +49,7 @@ test('HTTP/2: stamps in order, private root told, request and answer as agreed',
       [answer.status, answer.altSvc, answer.ageSeconds, answer.bodyBytes],
       [200, 'h3=":443"; ma=60', 7, 5],
     );
+    assert.ok((answer.traffic?.bytes ?? 0) > (established.traffic?.bytes ?? Number.NaN));
     assert.equal(seen.length, 1);
     assert.equal(seen[0]?.[':authority'], `${HOST}:${port}`);
     assert.equal(seen[0]?.[':path'], '/');

@@ -24,7 +24,10 @@ import {
   DEADLINE_LEEWAY_MS,
   type Established,
   lazyContender,
+  NO_TRAFFIC,
   type RunningAttempt,
+  sumOfTraffic,
+  type Traffic,
 } from './contender.ts';
 import { rehearseExchanges } from './exchange-rehearsal.ts';
 import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
@@ -88,6 +91,15 @@ function openTcp({ address, port }: AttemptTarget): Socket {
   return connectTcp({ host: address, port, autoSelectFamily: false, noDelay: true });
 }
 
+/** What IPv4 and Ethernet leave of a segment. */
+const SEGMENT_BYTES = 1460;
+
+/** Packets are the system's business; so many they are at least. */
+function trafficOf({ bytesRead, bytesWritten }: Socket): Traffic {
+  const bytes = bytesRead + bytesWritten;
+  return { bytes, packets: Math.ceil(bytes / SEGMENT_BYTES) };
+}
+
 /** An answer or failure of an attempt that began `byMs` after the one whose it is told as. */
 function later(result: Answered | AttemptFailure, byMs: number): Answered | AttemptFailure {
   if (!result.ok)
@@ -121,6 +133,7 @@ function startAttempt(
     error,
     atMs: sinceStart(),
     transportMs,
+    traffic: trafficOf(tcp),
   });
   const overdue = (): AttemptError =>
     transportMs === null
@@ -177,6 +190,7 @@ function startAttempt(
         establishedMs,
         rttMs: transportMs,
         knownRoot: verdict.knownRoot,
+        traffic: trafficOf(tcp),
       });
     });
     socket.on('error', fail);
@@ -190,6 +204,12 @@ function startAttempt(
     return socket.alpnProtocol === 'h2' ? http2Exchange(http2, options) : http1Exchange(Client, options);
   }
 
+  /** What came of the second connection, with what the first took. */
+  function withOwn(result: Answered | AttemptFailure): Answered | AttemptFailure {
+    const { traffic = NO_TRAFFIC } = result;
+    return { ...result, traffic: sumOfTraffic([trafficOf(tcp), traffic]) };
+  }
+
   /** As browsers do: over a connection of its own, which offers nothing but HTTP/1.1. */
   async function repeat(untilMs: number): Promise<Answered | AttemptFailure> {
     const beganMs = sinceStart();
@@ -200,8 +220,9 @@ function startAttempt(
       HTTP_1_1_ALONE,
     );
     const again = await repeating.established;
-    if (!again.ok) return later(again, beganMs);
-    const answer = later(await repeating.request(Math.max(1, untilMs - sinceStart())), beganMs);
+    if (!again.ok) return withOwn(later(again, beganMs));
+    const patienceMs = Math.max(1, untilMs - sinceStart());
+    const answer = withOwn(later(await repeating.request(patienceMs), beganMs));
     const establishedMs = beganMs + again.establishedMs;
     return answer.ok ? { ...answer, repeated: { protocol: 'http/1.1', establishedMs } } : answer;
   }
@@ -224,7 +245,7 @@ function startAttempt(
       endExchange = running.end;
       waiting = { untilMs, overdue: () => responseTimeout(timeoutMs) };
       const result = await running.result;
-      if (result.ok) return result.answer;
+      if (result.ok) return { ...result.answer, traffic: trafficOf(tcp) };
       return result.http11Required && !cancelled ? repeat(untilMs) : failure(result.error);
     },
     cancel() {

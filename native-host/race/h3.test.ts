@@ -48,6 +48,9 @@ test('the first datagram is told of once, before the handshake is; packets are c
   assert.deepEqual(told, ['transport', 'established']);
   assert.ok(established.ok && established.packets !== undefined && established.packets.sent >= 3);
   assert.ok(answer.ok && answer.packets !== undefined && answer.packets.sent > established.packets.sent);
+  // Both ways: what came is of it.
+  assert.ok((established.traffic?.packets ?? 0) > established.packets.sent);
+  assert.ok((answer.traffic?.packets ?? 0) > (established.traffic?.packets ?? 0));
 });
 
 test('a port without QUIC is udp-refused, with what was sent and no sign of life', async () => {

@@ -2,9 +2,9 @@
 import type { AttemptError } from '@photofinish/shared/outcome';
 import type {
   AttemptFailure as AddonFailure,
+  Traffic as Datagrams,
   QuicAddon,
   QuicAttempt,
-  Traffic,
   TrustStore,
 } from '../quic/addon.ts';
 import { loadQuicAddon } from '../quic/addon.ts';
@@ -20,6 +20,7 @@ import {
   misdirectedError,
   type Packets,
   type RunningAttempt,
+  type Traffic,
 } from './contender.ts';
 import { REHEARSAL } from './rehearsal.ts';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
@@ -50,8 +51,17 @@ function errorOf(failure: AddonFailure): AttemptError {
   };
 }
 
-function packetsOf({ datagramsSent }: Traffic, lostPackets: number): Packets {
+function packetsOf({ datagramsSent }: Datagrams, lostPackets: number): Packets {
   return { sent: datagramsSent, lost: lostPackets };
+}
+
+/** What a datagram holds at most: quinn's default of `max_udp_payload_size`, which nothing here sets. */
+const LARGEST_DATAGRAM_BYTES = 1472;
+
+/** Of the bytes the addon says no more than that they were in so many datagrams. */
+function costOf({ datagramsSent, datagramsReceived }: Datagrams): Traffic {
+  const packets = datagramsSent + datagramsReceived;
+  return { bytes: packets * LARGEST_DATAGRAM_BYTES, packets };
 }
 
 function failureOf(failure: AddonFailure): AttemptFailure {
@@ -61,6 +71,7 @@ function failureOf(failure: AddonFailure): AttemptFailure {
     atMs: failure.failedMs,
     transportMs: failure.traffic.firstDatagramInMs ?? null,
     packets: packetsOf(failure.traffic, failure.lostPackets),
+    traffic: costOf(failure.traffic),
   };
 }
 
@@ -105,6 +116,7 @@ async function connect(
     establishedMs: result.handshakeMs,
     rttMs: result.rttMs ?? null,
     packets: packetsOf(result.traffic, result.lostPackets),
+    traffic: costOf(result.traffic),
     knownRoot: result.knownRoot,
   };
 }
@@ -130,6 +142,7 @@ async function ask(
       atMs: result.doneMs,
       transportMs: result.traffic.firstDatagramInMs ?? null,
       packets: packetsOf(result.traffic, result.lostPackets),
+      traffic: costOf(result.traffic),
     };
   return {
     ok: true,
@@ -141,6 +154,7 @@ async function ask(
     doneMs: result.doneMs,
     bodyBytes: result.bodyBytes,
     packets: packetsOf(result.traffic, result.lostPackets),
+    traffic: costOf(result.traffic),
   };
 }
 

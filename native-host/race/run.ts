@@ -8,6 +8,7 @@ import type { Progress } from '@photofinish/shared/wire';
 import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';
 import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
 import type { Clock } from './clock.ts';
+import { NO_TRAFFIC, sumOfTraffic, type Traffic } from './contender.ts';
 import { type Contenders, type DrivenTrial, driveTrial } from './drive.ts';
 import type { WatchLateness } from './lateness.ts';
 import { lookUp } from './look-up.ts';
@@ -116,17 +117,24 @@ interface Race {
 /** What a race has done of what its limits allow. */
 interface Spent {
   attempts: number;
+  traffic: Traffic;
   readonly visited: Set<string>;
 }
 
 function limitsOf({ options: { limits }, spent }: Race): Pick<PlanInput, 'limits' | 'visited'> {
   if (limits === undefined) return {};
-  const attempts = Math.min(TRIAL_LIMITS.attempts, limits.attempts - spent.attempts);
-  return { limits: { attempts, places: limits.places }, visited: spent.visited };
+  const left: AttemptLimits = {
+    attempts: Math.min(TRIAL_LIMITS.attempts, limits.attempts - spent.attempts),
+    places: limits.places,
+    bytes: limits.bytes - spent.traffic.bytes,
+    packets: limits.packets - spent.traffic.packets,
+  };
+  return { limits: left, visited: spent.visited };
 }
 
-function spend({ spent }: Race, { started }: DrivenTrial): void {
+function spend({ spent }: Race, { started, traffic }: DrivenTrial): void {
   spent.attempts += started.length;
+  spent.traffic = sumOfTraffic([spent.traffic, traffic]);
   for (const endpoint of started) spent.visited.add(endpointKey(endpoint));
 }
 
@@ -170,9 +178,16 @@ function isUnfound(places: Places | Unfound): places is Unfound {
   return 'error' in places;
 }
 
+/** Whether the race may make no further attempt. */
+function isExhausted({ options: { limits }, spent: { attempts, traffic } }: Race): boolean {
+  if (limits === undefined) return false;
+  return attempts >= limits.attempts || traffic.bytes >= limits.bytes || traffic.packets >= limits.packets;
+}
+
 /** Whether a series needs no further pair, or the race may make no further attempt. */
-function isOver({ options, spent }: Race, done: readonly DrivenTrial[], sinceMs: number): boolean {
-  if (options.limits !== undefined && spent.attempts >= options.limits.attempts) return true;
+function isOver(race: Race, done: readonly DrivenTrial[], sinceMs: number): boolean {
+  if (isExhausted(race)) return true;
+  const { options } = race;
   const { mode, pairs = MOST_PAIRS, seriesMs = Number.POSITIVE_INFINITY, clock } = options;
   if (MODE_RULES[mode].kind !== 'series') return false;
   return isSettled(
@@ -249,7 +264,8 @@ export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
     host: options.origin.host,
     nowMs: clock.nowMs(),
   });
-  const raced = await runTrials({ options, schedule, memory, spent: { attempts: 0, visited: new Set() } });
+  const spent: Spent = { attempts: 0, traffic: NO_TRAFFIC, visited: new Set() };
+  const raced = await runTrials({ options, schedule, memory, spent });
   await nextPoll();
   const record = recordOf({ options, memory, ...raced });
   await nextPoll();

@@ -5,6 +5,7 @@ import type { AttemptError, ContenderName, Trial } from '@photofinish/shared/out
 import type { KnownProtocol } from '@photofinish/shared/protocol';
 import type { Progress } from '@photofinish/shared/wire';
 import { type Endpoint, sameEndpoint } from '../discover/endpoint.ts';
+import type { Traffic } from './contender.ts';
 import { createTrial } from './engine.ts';
 import type { TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';
@@ -15,6 +16,8 @@ export interface Behaviour {
   /** The handshake ends in this failure instead of success. */
   readonly refusal?: AttemptError['code'];
   readonly protocol?: KnownProtocol;
+  /** What it cost the network, told with its failure or its answer. */
+  readonly traffic?: Traffic;
   /** Sign of life from the peer, null: none; left out: with the handshake's end. */
   readonly transportMs?: number | null;
   readonly answerMs?: number | null;
@@ -104,12 +107,17 @@ export function simulate(world: World): Simulated {
     assert.ok(model, `attempt ${attempt} was never started`);
     return model;
   };
+  const costOf = (attempt: number): { readonly traffic?: Traffic } => {
+    const { traffic } = modelOf(attempt).behaviour;
+    return traffic === undefined ? {} : { traffic };
+  };
   const failure = (attempt: number, code: AttemptError['code'], transportMs: number | null): TrialEvent => ({
     type: 'failed',
     attempt,
     error: { code, message: code },
     transportMs,
     packets: null,
+    ...costOf(attempt),
   });
 
   /** Places are not attempted twice, unless a winner broke; only what is under way is waited for, but for 10 ms. */
@@ -180,6 +188,7 @@ export function simulate(world: World): Simulated {
           attempt,
           firstByteMs: atMs,
           packets: null,
+          ...costOf(attempt),
           advertises: advertises !== undefined,
         };
     pending.push({ atMs, owner: attempt, event });

@@ -22,15 +22,30 @@ const LEAST_PATIENCE_SHARE = 1 / 3;
 /** Attempts of one trial: every endpoint of a look-up once, and some a second time or where an answer led. */
 export const MOST_ATTEMPTS_PER_TRIAL = 32;
 
-/** How many attempts may be made, and at how many places. */
+/**
+ * What attempts may take of the network together, both ways, before none is begun any more: a comparison of fifteen pairs
+ * with the longest answers that are read takes less. Those under way then are bounded each by itself.
+ */
+export const MOST_BYTES = 16 * 1024 * 1024;
+/** As many as those bytes in packets of 1 KiB. */
+export const MOST_PACKETS = 16_384;
+
+/** How many attempts may be made, at how many places, and what they may take together. */
 export interface AttemptLimits {
   readonly attempts: number;
   /** An address, a port and a transport. */
   readonly places: number;
+  readonly bytes: number;
+  readonly packets: number;
 }
 
 /** What every trial is held to, whoever asked for it. */
-export const TRIAL_LIMITS: AttemptLimits = { attempts: MOST_ATTEMPTS_PER_TRIAL, places: MOST_ENDPOINTS };
+export const TRIAL_LIMITS: AttemptLimits = {
+  attempts: MOST_ATTEMPTS_PER_TRIAL,
+  places: MOST_ENDPOINTS,
+  bytes: MOST_BYTES,
+  packets: MOST_PACKETS,
+};
 
 /** Ends of an attempt that say no more than how long was waited. */
 const SILENCES: ReadonlySet<AttemptErrorCode> = new Set([

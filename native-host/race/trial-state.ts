@@ -3,6 +3,7 @@
 import type { Progress } from '@photofinish/shared/wire';
 import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
 import type { Phase, Run } from './attempt-run.ts';
+import { sumOfTraffic, type Traffic } from './contender.ts';
 import type { TimerName, TrialAction } from './events.ts';
 import { createLane, type Lane } from './lane.ts';
 import type { TrialPlan } from './plan.ts';
@@ -57,9 +58,16 @@ export function isOpen({ adopted }: TrialState): boolean {
   return adopted === null || adopted.phase === 'overdue';
 }
 
-/** Whether the trial has made all the attempts that it may. */
-export function isExhausted({ runs, plan }: TrialState): boolean {
-  return runs.length >= plan.limits.attempts;
+/** What the attempts cost the network as far as they have told. */
+export function trafficOf({ runs }: TrialState): Traffic {
+  return sumOfTraffic(runs.map(({ traffic }) => traffic));
+}
+
+/** Whether the trial may make no further attempt. */
+export function isExhausted(s: TrialState): boolean {
+  const { attempts, bytes, packets } = s.plan.limits;
+  const spent = trafficOf(s);
+  return s.runs.length >= attempts || spent.bytes >= bytes || spent.packets >= packets;
 }
 
 /** Whether an attempt may go there, which then counts among the places. */

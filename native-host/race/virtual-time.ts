@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { AttemptErrorCode, ContenderName } from '@photofinish/shared/outcome';
 import type { KnownProtocol } from '@photofinish/shared/protocol';
 import type { Clock } from './clock.ts';
-import type { AttemptFailure, AttemptTarget, Contender, Packets } from './contender.ts';
+import type { AttemptFailure, AttemptTarget, Contender, Packets, Traffic } from './contender.ts';
 
 /** What hangs on one event is done within as many turns of the real event loop. */
 const TURNS = 8;
@@ -61,6 +61,8 @@ export interface Script {
   readonly packets?: Packets;
   /** Those of the whole attempt, told with its answer. */
   readonly packetsInAll?: Packets;
+  /** What the attempt cost the network, told with its end. */
+  readonly traffic?: Traffic;
   /** When the transport itself saw the first sign of life, told with the handshake's end. */
   readonly sawLifeMs?: number;
   /** The request ends in this failure. */
@@ -104,6 +106,7 @@ export function scripted(name: ContenderName, clock: Clock, ...scripts: Script[]
           atMs: clock.nowMs() - zeroMs,
           transportMs: null,
           ...(script.packets && { packets: script.packets }),
+          ...(script.traffic && { traffic: script.traffic }),
         };
       };
       if (script.transportMs !== undefined)
@@ -144,6 +147,7 @@ export function scripted(name: ContenderName, clock: Clock, ...scripts: Script[]
                   doneMs: clock.nowMs() - zeroMs,
                   bodyBytes: 0,
                   ...(script.packetsInAll && { packets: script.packetsInAll }),
+                  ...(script.traffic && { traffic: script.traffic }),
                 },
           ),
         cancel() {
