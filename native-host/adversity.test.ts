@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, constants, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
@@ -123,4 +123,63 @@ test('with the disk full under cache, log and standard error it goes on, and ack
   const stats = of(5);
   assert.ok(stats?.type === 'stats');
   assert.notEqual(stats.storeReason, null, 'and it says why nothing is kept');
+});
+
+/** Root writes whatever the modes say, unless it gives that up. */
+const BY_MODES =
+  process.getuid?.() === 0
+    ? ['setpriv', '--bounding-set', '-dac_override', '--inh-caps', '-dac_override']
+    : [];
+
+test('on a file system that became read-only races and forecasts go on, the doctor says so, and nothing is lost', {
+  skip: process.platform === 'linux' ? false : 'needs modes that bind, and setpriv where root runs it',
+}, async (t) => {
+  const at = await home(t);
+  const state = join(at.directory, 'state');
+  const observed = (id: number, key: string) => ({
+    ...{ type: 'observed', id, browser: 'chromium' },
+    observations: [{ ...observation({ atMs: Date.now() }), id: key }],
+  });
+  const before = await at.greet();
+  before.send(observed(2, 'a'));
+  assert.equal((await before.next('observed')).stored, 1);
+  assert.equal(await before.leave(), 0);
+  const files = readdirSync(state).map((name) => join(state, name));
+  const contents = files.map((file) => readFileSync(file));
+
+  for (const file of files) chmodSync(file, 0o400);
+  chmodSync(state, 0o500);
+  try {
+    const helper = await at.greet({ by: BY_MODES });
+    helper.send(forecast(3));
+    assert.equal((await helper.next('forecast')).forecasts.length, 1);
+    helper.send({
+      ...{ type: 'race', id: 4, mode: 'race', reason: 'click' },
+      origin: `https://127.0.0.1:${await closedPort()}`,
+    });
+    assert.equal((await helper.next('race')).trials.length, 1);
+    helper.send({ type: 'stats', id: 5 });
+    assert.notEqual((await helper.next('stats')).storeReason, null);
+    helper.send({ type: 'doctor', id: 6 });
+    const { findings } = await helper.next('doctor');
+    const [cache, ...others] = findings.filter(({ check }) => check === 'cache');
+    assert.deepEqual([cache?.state, others], ['problem', []]);
+    assert.match(cache?.text ?? '', /cannot be used, so nothing will be remembered: .*(readonly|permission)/);
+    assert.equal(cache?.remedy, 'Make the file and its directory writable for you alone.');
+    assert.equal(await helper.leave(), 0);
+    assert.deepEqual(
+      files.map((file) => readFileSync(file)),
+      contents,
+    );
+  } finally {
+    chmodSync(state, 0o700);
+    for (const file of files) chmodSync(file, 0o600);
+  }
+  const after = await at.greet();
+  after.send({ type: 'stats', id: 7 });
+  const stats = await after.next('stats');
+  assert.deepEqual([stats.store, stats.storeReason, stats.origins], ['sqlite', null, 1]);
+  after.send(observed(8, 'b'));
+  assert.equal((await after.next('observed')).stored, 1);
+  assert.equal(await after.leave(), 0);
 });

@@ -1,6 +1,6 @@
 // Everything the doctor looks at: each browser's way to the helper, then what all of them share: settings, host cache,
 // network and addon. The command prints it, and a helper that runs tells it over the wire.
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DoctorFinding as Finding } from '@photofinish/shared/doctor';
 import { whyForeign } from '../cache/own-file.ts';
@@ -67,14 +67,25 @@ async function settingsProblems({ ca, logsPath }: Settings): Promise<Finding[]> 
   ];
 }
 
+function isPrivatelyWritable(path: string): boolean {
+  if ((insecurePath(path) ?? whyNotWritable(dirname(path))) !== null) return false;
+  try {
+    if (existsSync(path)) accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function cacheFinding(path: string): Finding {
   const base = { subject: SUBJECT, check: 'cache' } as const;
   const unusable = (reason: string | null): Finding => ({
     ...base,
     state: 'problem',
     text: `${path} cannot be used, so nothing will be remembered: ${reason}`,
-    remedy:
-      'Make the file and its directory writable for you alone, free disk space, or, if the file is newer, update the helper.',
+    remedy: isPrivatelyWritable(path)
+      ? 'Free disk space or, if the file is newer, update the helper.'
+      : 'Make the file and its directory writable for you alone.',
   });
   // Looking must not create it.
   if (!existsSync(path)) {

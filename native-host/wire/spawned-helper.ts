@@ -37,6 +37,8 @@ interface HelperOptions {
   readonly pipes?: boolean;
   readonly caller?: readonly string[];
   readonly nodeOptions?: string;
+  /** The program that starts it, with that program's arguments. */
+  readonly by?: readonly string[];
   /** Added to this process's own. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -138,7 +140,15 @@ export async function home(
     await rm(directory, { recursive: true, force: true });
   });
   function start(options: HelperOptions = {}): Helper {
-    const helper = [process.execPath, MAIN, '--config', config, '--', ...(options.caller ?? [CALLER])];
+    const helper = [
+      ...(options.by ?? []),
+      process.execPath,
+      MAIN,
+      '--config',
+      config,
+      '--',
+      ...(options.caller ?? [CALLER]),
+    ];
     const [command = '', ...args] = options.pipes ? ['sh', '-c', PIPES, 'sh', ...helper] : helper;
     const env = { ...process.env, ...options.env, NODE_OPTIONS: options.nodeOptions ?? '' };
     const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
