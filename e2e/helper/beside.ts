@@ -25,7 +25,7 @@ export interface Beside {
   readonly tookMs: number;
   /** Round trips of the forecasts. */
   readonly forecastsMs: readonly number[];
-  /** The same without the time for which the helper's first thread waited for a core that others held. */
+  /** The same without the time for which the helper's first thread, or ours, waited for a core that others held. */
   readonly onCoreMs: readonly number[];
   /** Round trips, at the same moments, to a helper that races nothing; empty without one. */
   readonly idleMs: readonly number[];
@@ -35,7 +35,7 @@ export interface Beside {
 
 type Message = Record<string, unknown>;
 
-/** How long a process's first thread could have run and waited for a core so far; 0 where the system does not tell. */
+/** For how long so far a process's first thread waited for a core that others held; 0 where the system does not tell. */
 function coreWaitMs(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / NS_PER_MS;
@@ -60,7 +60,7 @@ class Asker {
   }
 
   ask(id: number, origin: string): void {
-    this.#asked.set(id, { atMs: performance.now(), coreWaitMs: coreWaitMs(this.#helper.pid) });
+    this.#asked.set(id, { atMs: performance.now(), coreWaitMs: this.#coreWaitMs() });
     this.#helper.send({ type: 'forecast', id, browser: 'chromium', site: 'page.test', origins: [origin] });
   }
 
@@ -70,8 +70,13 @@ class Asker {
     if (asked === undefined) return false;
     const tookMs = performance.now() - asked.atMs;
     this.forecastsMs.push(tookMs);
-    this.onCoreMs.push(Math.max(0, tookMs - (coreWaitMs(this.#helper.pid) - asked.coreWaitMs)));
+    this.onCoreMs.push(Math.max(0, tookMs - (this.#coreWaitMs() - asked.coreWaitMs)));
     return this.#asked.delete(Number(id));
+  }
+
+  /** The helper's, and our own, for whom the answer waits as well. */
+  #coreWaitMs(): number {
+    return coreWaitMs(this.#helper.pid) + coreWaitMs(process.pid);
   }
 }
 
