@@ -8,7 +8,7 @@ import type { CommittedDocument } from './navigations.ts';
 import type { EndedRequest } from './requests.ts';
 
 /** `no-options`: they cannot be read, so that nobody knows what is excluded. */
-export type Refusal = 'private' | 'excluded' | 'no-options';
+type Refusal = 'private' | 'excluded' | 'no-options';
 
 /** What is known of a tab when the background starts. */
 export interface KnownTab {

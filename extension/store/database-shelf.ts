@@ -5,18 +5,18 @@ import { holdOpen } from '../database.ts';
 import type { Shelf } from './kept.ts';
 import { STORE_KEYS, type Stored, type StoreKey } from './store.ts';
 
-export const STORE_NAME = 'photofinish-settings';
+const STORE_NAME = 'photofinish-settings';
 /** That what versions before the store kept in `storage.local` was moved, or that there was nothing. */
 const MOVED = 'moved';
 /** Such changes are rare, and what they are moved from is deleted after. */
 const WRITTEN = { durability: 'strict' } as const;
 
-export interface StoreSchema extends DBSchema {
+interface StoreSchema extends DBSchema {
   values: { key: StoreKey | typeof MOVED; value: Stored };
 }
 
 /** The part of `storage.local` that is used. */
-export interface OlderArea {
+interface OlderArea {
   get(keys: string[]): Promise<Record<string, unknown>>;
   clear(): Promise<void>;
 }

@@ -14,7 +14,7 @@ export interface ExchangeOptions {
   readonly sinceStart: () => number;
 }
 
-type ExchangeResult =
+export type ExchangeResult =
   | { readonly ok: true; readonly answer: Answered }
   | {
       readonly ok: false;

@@ -26,9 +26,9 @@ export const MOST_ATTEMPTS_PER_TRIAL = 32;
  * What attempts may take of the network together, both ways, before none is begun any more: a comparison of fifteen pairs
  * with the longest answers that are read takes less. Those under way then are bounded each by itself.
  */
-export const MOST_BYTES = 16 * 1024 * 1024;
+const MOST_BYTES = 16 * 1024 * 1024;
 /** As many as those bytes in packets of 1 KiB. */
-export const MOST_PACKETS = 16_384;
+const MOST_PACKETS = 16_384;
 
 /** How many attempts may be made, at how many places, and what they may take together. */
 export interface AttemptLimits {
