@@ -1,7 +1,11 @@
 // What a race costs where it matters most, on broken and lossy paths: UDP lost, refused, known to be lost, everything
 // dead, first flights lost, servers of one protocol, and what the answers to all that cost in packets.
+import { relative } from 'node:path';
 import { beginStep, formatElapsed, say } from '../run/display.ts';
+import { TOP } from '../scratch.ts';
 import { laboratoryOpens, runExperiment } from './experiment.ts';
+import { folderOf } from './folder.ts';
+import { identify, openJournal } from './journal.ts';
 import { openBench } from './paths/bench.ts';
 import { estimatedMs, type Plan, planOf, usage } from './paths/plan.ts';
 import { judged, type PathsRun, type RowResult, write } from './paths/result.ts';
@@ -15,6 +19,7 @@ import { packets } from './paths/rows/packets.ts';
 import { refused } from './paths/rows/refused.ts';
 import { scenarios } from './paths/rows/scenarios.ts';
 import { spurious } from './paths/rows/spurious.ts';
+import { PATHS } from './paths/turn.ts';
 import { anyMissed, formatGoals } from './results/goal-row.ts';
 
 const ROWS: readonly Row[] = [
@@ -32,8 +37,23 @@ const ROWS: readonly Row[] = [
 const SEED = 1;
 
 async function run(plan: Plan): Promise<PathsRun> {
-  const startedAtMs = Date.now();
-  const bench = await openBench(SEED);
+  const rows = plan.rows.map(({ row: { name, title }, trials, tooFew }) => ({
+    name,
+    title,
+    trials,
+    ...(tooFew !== undefined && { tooFew }),
+  }));
+  const { journal, aside } = await openJournal(folderOf('paths'), PATHS, {
+    identity: await identify(SEED, { full: plan.full, rows }),
+    startedAtMs: Date.now(),
+    fresh: plan.fresh,
+    find: async () => ({}),
+  });
+  if (aside !== null)
+    say(`Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.dir)}`);
+  const { startedAtMs } = journal.meta;
+  if (journal.turns.length > 0) say('Going on where the last run stopped; --fresh begins anew');
+  const bench = await openBench(SEED, journal);
   const results: RowResult[] = [];
   try {
     for (const { row, trials, tooFew } of plan.rows) {
@@ -42,13 +62,20 @@ async function run(plan: Plan): Promise<PathsRun> {
       await bench.scene.server.report();
       const figures = await row.measure(bench, trials).finally(() => bench.scene.server.obstruct([]));
       const link = await bench.scene.server.report();
+      await journal.append({ kind: 'link', scenario: row.name, link });
       step.end(true);
       const goals = judged(figures, tooFew);
       results.push({ name: row.name, title: row.title, trials, goals, link });
     }
     const { contestants, absent } = bench.present();
     const { version } = bench.scene.caddy;
-    const versions = { Caddy: version, ...Object.assign({}, ...contestants.map((each) => each.versions)) };
+    const versions: Record<string, string> = {
+      Caddy: version,
+      ...Object.assign({}, ...contestants.map((each) => each.versions)),
+    };
+    await journal.append({ kind: 'versions', versions });
+    for (const { name, title, kind, why } of absent)
+      await journal.append({ kind: 'absent', client: name, title, clientKind: kind, why });
     return {
       startedAtMs,
       endedAtMs: Date.now(),

@@ -1,7 +1,6 @@
 // Whether the laboratory works: a few trials on two links, ours beside the paper's code, with bounds on adoption and
 // losses that chance passes less than once in a million, and on times.
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { heading, say } from '../run/display.ts';
 import { CELLS } from './adoption/cells.ts';
 import { collect } from './adoption/collect.ts';
@@ -20,9 +19,8 @@ import { readOptions } from './command-line.ts';
 import { laboratoryOpens, runExperiment } from './experiment.ts';
 import { folderOf } from './folder.ts';
 
-const DIR = folderOf('quick');
 /** What it measured is left here. */
-export const QUICK_JOURNAL = join(DIR, 'journal.jsonl');
+export const QUICK_DIR = folderOf('quick');
 const [LOSSLESS, LOSSY] = ['delay-50', 'loss-10'];
 const RACES = ['race', 'race-known', 'go-race'];
 const ALL = [...RACES, 'alt-svc'];
@@ -49,7 +47,7 @@ function expectations(run: AdoptionRun): Expectation[] {
 async function main(args: readonly string[]): Promise<number> {
   readOptions(args, {});
   if (!(await laboratoryOpens())) return 1;
-  await rm(DIR, { recursive: true, force: true });
+  await rm(QUICK_DIR, { recursive: true, force: true });
   const recorded = await runAdoption(
     {
       full: false,
@@ -61,7 +59,7 @@ async function main(args: readonly string[]): Promise<number> {
       fresh: true,
       checksLink: false,
     },
-    QUICK_JOURNAL,
+    QUICK_DIR,
   );
   heading('Expectations');
   const all = expectations(collect(recorded));

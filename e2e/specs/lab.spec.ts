@@ -2,8 +2,9 @@
 import { expect, test } from '@playwright/test';
 import { GO_MISSING } from '../go-programs.ts';
 import { collect } from '../lab/adoption/collect.ts';
-import { readJournal } from '../lab/adoption/journal.ts';
-import { QUICK_JOURNAL } from '../lab/quick.ts';
+import { ADOPTION } from '../lab/adoption/record.ts';
+import { readJournal } from '../lab/journal.ts';
+import { QUICK_DIR } from '../lab/quick.ts';
 import { networkUnavailable } from '../network/available.ts';
 import { runCommand } from '../network/namespace.ts';
 import { TOP } from '../scratch.ts';
@@ -26,7 +27,7 @@ test('the laboratory measures two links, and what it finds is within what chance
   expect(code, `${stdout}${stderr}`).toBe(0);
   expect(stdout).not.toContain('✗');
 
-  const recorded = await readJournal(QUICK_JOURNAL);
+  const recorded = await readJournal(QUICK_DIR, ADOPTION);
   if (recorded === null) throw new Error('nothing was left behind');
   const { cells, absent } = collect(recorded);
   expect(absent).toEqual([]);

@@ -2,18 +2,18 @@
 // named and has no more turns in that cell only.
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import type { Shapes } from '../../network/shape.ts';
 import { scratchDirectory } from '../../scratch.ts';
 import type { Contestant } from '../contestant.ts';
+import { openJournal } from '../journal.ts';
 import type { LabTrial } from '../trial.ts';
 import { CELLS } from './cells.ts';
 import { collect, doneTurns, progress } from './collect.ts';
 import { estimate } from './estimate.ts';
-import { openJournal } from './journal.ts';
 import { measure, Overdue } from './measure.ts';
 import { planRun, remaining } from './plan.ts';
+import { ADOPTION } from './record.ts';
 
 const TRIAL: LabTrial = { adopted: 'h3', establishedMs: 1, firstByteMs: 2 };
 type Run = (trials: number) => LabTrial[] | Promise<LabTrial[]>;
@@ -67,25 +67,18 @@ async function setUp(context: TestContext, runs: Record<string, Run>) {
   const shapes: Shapes[] = [];
   const contestants = Object.entries(runs).map(([name, run]) => contestant(name, log, run));
   const portions = contestants.map(({ name }) => ({ name, trials: 5, batch: 2 }));
-  const head = {
-    startedAtMs: 0,
+  const asked = {
     full: false,
     trials: { ours: 5, peer: 5, browser: 5 },
-    identity: {
-      seed: 1,
-      cells: [...cells],
-      contestants: portions.map((portion) => ({
-        ...portion,
-        title: '',
-        kind: 'peer' as const,
-        versions: {},
-      })),
-      commit: null,
-      build: '',
-    },
-    absent: [],
+    scenarios: [...cells],
+    clients: portions.map((portion) => ({ ...portion, title: '', kind: 'peer' as const, versions: {} })),
   };
-  const { journal } = await openJournal(join(dir, 'journal.jsonl'), head, false);
+  const { journal } = await openJournal(dir, ADOPTION, {
+    identity: { seed: 1, commit: null, build: '', asked },
+    startedAtMs: 0,
+    fresh: false,
+    find: async () => ({ absent: [] }),
+  });
   const duration = estimate(new Map(contestants.map(({ name, kind }) => [name, { kind, prepares: true }])));
   const measuring = { link: linkInto(log, shapes), contestants, journal, estimate: duration };
   return { measuring, plan: planRun(cells, portions, 1), log, shapes };
@@ -159,5 +152,5 @@ test('a contestant that hangs ends the run, and what was measured before is kept
     measure(measuring, plan),
     (error) => error instanceof Overdue && /^a has hung/.test(error.message),
   );
-  assert.deepEqual(measuring.journal.entries, []);
+  assert.deepEqual(measuring.journal.turns, []);
 });

@@ -6,8 +6,8 @@ import type { Contestant } from '../contestant.ts';
 import { formatDuration } from '../duration.ts';
 import { DEADLINE_MS } from '../trial.ts';
 import type { Estimate } from './estimate.ts';
-import type { Journal } from './journal.ts';
 import type { CellPlan, Turn } from './plan.ts';
+import type { Line } from './record.ts';
 import type { Cell } from './run.ts';
 
 /** The link's end that it is changed by and asked at. */
@@ -16,7 +16,7 @@ type Link = Pick<Peer, 'shape' | 'report'>;
 export interface Measuring {
   readonly link: Link;
   readonly contestants: readonly Contestant[];
-  readonly journal: Journal;
+  readonly journal: { append(line: Line): Promise<void> };
   readonly estimate: Estimate;
 }
 
@@ -89,7 +89,7 @@ class CellRun {
       this.#inIt.delete(name);
       const error = cause instanceof Error ? cause.message : String(cause);
       this.#crashes.push(`${name} broke off at ${this.#cell.id} and has no more turns there: ${error}`);
-      const where = { cell: this.#cell.id, contestant: name, endedAtMs: Date.now() };
+      const where = { scenario: this.#cell.id, client: name, endedAtMs: Date.now() };
       await this.#measuring.journal.append({ kind: 'crash', ...where, error });
       return null;
     }
@@ -118,7 +118,7 @@ class CellRun {
     });
     if (trials === null) return;
     estimate.measured(name, this.#cell, wanted, performance.now() - startedMs);
-    const where = { cell: this.#cell.id, contestant: name, number, endedAtMs: Date.now() };
+    const where = { scenario: this.#cell.id, client: name, turn: number, endedAtMs: Date.now() };
     await journal.append({ kind: 'turn', ...where, trials, link: await link.report() });
   }
 }

@@ -4,17 +4,17 @@ import { beginStep, heading, say } from '../../run/display.ts';
 import { TOP } from '../../scratch.ts';
 import { type Absent, type Contestant, isAbsent } from '../contestant.ts';
 import { formatDuration } from '../duration.ts';
+import { identify, openJournal, readJournal } from '../journal.ts';
 import { briefAccuracy, formatBrief } from '../link/brief.ts';
 import { loadLines } from '../load.ts';
 import { openScene, type Scene } from '../scene.ts';
 import { doneTurns } from './collect.ts';
 import type { Entrant } from './contestants.ts';
 import { estimate } from './estimate.ts';
-import { identify } from './identity.ts';
-import { type Journal, openJournal, type Recorded, readJournal } from './journal.ts';
 import { measure } from './measure.ts';
 import type { AdoptionOptions } from './options.ts';
 import { planRun, remaining } from './plan.ts';
+import { ADOPTION, type AdoptionRecord } from './record.ts';
 
 /** Trials in a turn; a browser's cold start makes its trials long. */
 const BATCH = { ours: 10, peer: 10, browser: 2 } as const;
@@ -55,19 +55,12 @@ function sayMachine({ awake }: Scene): void {
   if (!awake) say('  processors may sleep between packets, and times hold their waking up');
 }
 
-async function open(file: string, head: Journal['head'], fresh: boolean): Promise<Journal> {
-  const { journal, aside } = await openJournal(file, head, fresh);
-  if (aside !== null)
-    say(`  Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.file)}`);
-  return journal;
-}
-
 async function measureOn(
   scene: Scene,
   wish: Wish,
-  file: string,
+  dir: string,
   closing: (() => Promise<void>)[],
-): Promise<Recorded> {
+): Promise<AdoptionRecord> {
   heading('Contestants');
   const { contestants, absent } = await openContestants(scene, wish.entrants);
   closing.push(...contestants.map((contestant) => () => contestant.close()));
@@ -79,11 +72,22 @@ async function measureOn(
       batch: BATCH[entrant.kind],
     }));
   const { seed, cells, full, trials } = wish;
-  const identity = await identify(seed, cells, contestants, portions);
-  const head = { startedAtMs: Date.now(), full, trials: { ...trials }, identity, absent };
+  const clients = contestants.map(({ name, title, kind, versions }) => {
+    const portion = portions.find((each) => each.name === name);
+    return { name, title, kind, versions, trials: portion?.trials ?? 0, batch: portion?.batch ?? 0 };
+  });
+  const scenarios = cells.map(({ id, delayMs, loss }) => ({ id, delayMs, loss }));
+  const asked = { full, trials: { ...trials }, scenarios, clients };
 
   heading('Measuring');
-  const journal = await open(file, head, wish.fresh);
+  const { journal, aside } = await openJournal(dir, ADOPTION, {
+    identity: await identify(seed, asked),
+    startedAtMs: Date.now(),
+    fresh: wish.fresh,
+    find: async () => ({ absent }),
+  });
+  if (aside !== null)
+    say(`  Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.dir)}`);
   const plan = planRun(cells, portions, seed);
   const left = remaining(plan, doneTurns(journal));
   const duration = estimate(
@@ -100,15 +104,15 @@ async function measureOn(
 }
 
 /** Measures what the wish asks for and the journal does not have yet. */
-export async function runAdoption(wish: Wish, file: string): Promise<Recorded> {
+export async function runAdoption(wish: Wish, dir: string): Promise<AdoptionRecord> {
   const step = beginStep('opening the link and the servers');
   // Losses are drawn anew by a run that goes on: the same seed again would repeat those of its beginning.
-  const earlier = wish.fresh ? null : await readJournal(file);
-  const scene = await openScene(wish.seed + (earlier?.entries.length ?? 0));
+  const earlier = wish.fresh ? null : await readJournal(dir, ADOPTION);
+  const scene = await openScene(wish.seed + (earlier?.turns.length ?? 0));
   step.end(true, `Caddy ${scene.caddy.version.split(' ')[0]}`);
   const closing: (() => Promise<void>)[] = [scene.close];
   try {
-    return await measureOn(scene, wish, file, closing);
+    return await measureOn(scene, wish, dir, closing);
   } finally {
     for (const close of closing.reverse()) await close();
   }

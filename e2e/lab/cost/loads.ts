@@ -1,8 +1,8 @@
 // Which loads this machine drives: P1's where it can, and steps up to the highest that passes the check, found by trying
 // the dearest requests there are.
 import { BASIC, cellOf, type ObjectBytes, RTT_MS, type ServerName } from './cells.ts';
-import type { Loads } from './journal.ts';
 import type { Place } from './place.ts';
+import type { Loads } from './record.ts';
 import { measureSegment } from './segment.ts';
 
 /** P1's four, and what lies between them and below for a smaller machine. */

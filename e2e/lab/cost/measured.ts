@@ -40,9 +40,13 @@ const driveSchema = v.object({
 });
 
 export const measuredSchema = v.object({
-  cell: v.string(),
-  round: figure,
-  samples: v.array(sampleSchema),
+  kind: v.literal('turn'),
+  /** The cell. */
+  scenario: v.string(),
+  /** Of the segments of the cell, from 0. */
+  turn: figure,
+  endedAtMs: figure,
+  trials: v.array(sampleSchema),
   drive: driveSchema,
   /** Of races of both protocols at once: how many there were, and how many HTTP/3 won. */
   races: v.object({ of: figure, h3: figure }),

@@ -5,24 +5,25 @@ import { say } from '../../run/display.ts';
 import { leaveResults } from '../folder.ts';
 import { formatGoals, type GoalRow } from '../results/goal-row.ts';
 import { formatResultTable } from '../results/tables.ts';
-import { type Cell, SERVER_TITLES } from './cells.ts';
+import { SERVER_TITLES } from './cells.ts';
 import { costGoals } from './claims.ts';
-import type { Recorded } from './journal.ts';
 import { JUDGED_SECONDS } from './options.ts';
 import { costPage } from './page.ts';
+import type { CostRecord } from './record.ts';
 import { summarise } from './summary.ts';
 import { costTables, samplesCsvRows } from './tables.ts';
 
-function conditionsOf({ head, segments }: Recorded): (readonly [string, string])[] {
-  const { asked, loads, startedAtMs } = head;
+function conditionsOf({ meta, turns }: CostRecord): (readonly [string, string])[] {
+  const { asked, seed, startedAtMs } = meta;
+  const { loads } = meta.found;
   const versions = new Map(
-    segments.map(({ cell, serverVersion }) => [cell.split('-')[0] ?? '', serverVersion]),
+    turns.map(({ scenario, serverVersion }) => [scenario.split('-')[0] ?? '', serverVersion]),
   );
   return [
     ['begun', new Date(startedAtMs).toISOString()],
     ['machine', `${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, ${process.platform} ${release()}`],
     ['seconds a cell', String(asked.seconds)],
-    ['seed', String(asked.seed)],
+    ['seed', String(seed)],
     ...loads.map(({ server, driven }): readonly [string, string] => [
       `${SERVER_TITLES[server]} ${versions.get(server) ?? ''}`.trim(),
       driven.length === 0 ? 'no load was driven' : `${driven.join(', ')} requests a second`,
@@ -31,23 +32,24 @@ function conditionsOf({ head, segments }: Recorded): (readonly [string, string])
 }
 
 /** Prints what a run has measured and writes it with every sample to `.photofinish/lab/cost/`; gives the claims' rows. */
-export async function publishCost(recorded: Recorded, cells: readonly Cell[]): Promise<GoalRow[]> {
-  const { head, segments } = recorded;
-  const { seconds, seed } = head.asked;
-  const summaries = summarise(cells, segments);
+export async function publishCost(recorded: CostRecord): Promise<GoalRow[]> {
+  const { meta, turns } = recorded;
+  const { seed, asked, found } = meta;
+  const { seconds } = asked;
+  const summaries = summarise(found.scenarios, turns);
   const tooFew = seconds < JUDGED_SECONDS ? `${seconds} of ${JUDGED_SECONDS} seconds a cell` : undefined;
   const goals = costGoals(summaries, { seed, tooFew });
-  const tables = costTables(summaries, head.loads);
+  const tables = costTables(summaries, found.loads);
   say(`\n${[...tables.map(formatResultTable), formatGoals(goals)].join('\n\n')}`);
 
   const document = {
     schema: 'photofinish.lab.cost-result/1',
     conditions: Object.fromEntries(conditionsOf(recorded)),
-    asked: head.asked,
-    loads: head.loads,
+    asked,
+    loads: found.loads,
     goals,
-    cells,
-    segments,
+    cells: found.scenarios,
+    segments: turns,
   };
   await leaveResults('cost', {
     'cost.json': `${JSON.stringify(document, null, 1)}\n`,

@@ -159,9 +159,11 @@ function measuredBy(
   });
   const races = outcomes.filter(({ mode }) => isRace(mode));
   return {
-    cell: cell.id,
-    round,
-    samples: [...samples],
+    kind: 'turn',
+    scenario: cell.id,
+    turn: round,
+    endedAtMs: Date.now(),
+    trials: [...samples],
     drive: { ...judged, lateP99Ms: Number.isFinite(lateP99Ms) ? lateP99Ms : null, why: [...judged.why] },
     races: { of: races.length, h3: races.filter(({ adopted }) => adopted === 'h3').length },
   };

@@ -1,48 +1,38 @@
 // One run from the opening of the place to its last segment, going on where an earlier one was interrupted.
-import { join, relative } from 'node:path';
+import { relative } from 'node:path';
 import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import { beginStep, heading, say } from '../../run/display.ts';
 import { TOP } from '../../scratch.ts';
 import { formatDuration } from '../duration.ts';
 import { folderOf } from '../folder.ts';
+import { identify, openJournal } from '../journal.ts';
 import { loadLines } from '../load.ts';
-import { digestOfBuild } from '../photofinish.ts';
 import { type Cell, cellsOf, SERVER_TITLES, type Segment, segmentsOf } from './cells.ts';
-import {
-  type Asked,
-  beginJournal,
-  type Head,
-  type Journal,
-  type Loads,
-  type Recorded,
-  resumeJournal,
-} from './journal.ts';
 import { findLoads, TRIES_SECONDS } from './loads.ts';
 import type { CostOptions } from './options.ts';
 import { openPlace, type Place } from './place.ts';
+import { type Asked, COST, type CostJournal, type CostRecord, type Loads } from './record.ts';
 import { measureSegment, SEGMENT_OVERHEAD_SECONDS } from './segment.ts';
 
-export const JOURNAL = join(folderOf('cost'), 'journal.jsonl');
+export const DIR = folderOf('cost');
 
-/** The cells of a run, as its journal's head says what was asked. */
-export function cellsOfRun({ asked, loads }: Pick<Head, 'asked' | 'loads'>): Cell[] {
+/** The cells of a run of these loads. */
+function cellsOfRun(asked: Asked, loads: Loads): Cell[] {
   const { servers, objects, extent, cells: wanted } = asked;
   const driven = Object.fromEntries(loads.map((each) => [each.server, each.driven]));
   const all = cellsOf({ servers, objects, loads: driven, extent });
   return wanted === null ? all : all.filter(({ id }) => wanted.some((part) => id.includes(part)));
 }
 
-async function askedOf(options: CostOptions): Promise<Asked> {
-  const { seed, seconds, extent, servers, objects, loads, cells } = options;
+function askedOf(options: CostOptions): Asked {
+  const { seconds, extent, servers, objects, loads, cells } = options;
   return {
-    seed,
     seconds,
     extent,
     servers: [...servers],
     objects: [...objects],
     loads: loads === null ? null : [...loads],
     cells: cells === null ? null : [...cells],
-    build: await digestOfBuild(),
   };
 }
 
@@ -70,7 +60,7 @@ async function loadsFor(place: Place, { servers, objects, loads, seed }: CostOpt
 
 async function measureAll(
   place: Place,
-  journal: Journal,
+  journal: CostJournal,
   todo: readonly Segment[],
   seed: number,
 ): Promise<boolean> {
@@ -99,7 +89,7 @@ async function measureAll(
 }
 
 export interface Outcome {
-  readonly recorded: Recorded;
+  readonly recorded: CostRecord;
   /** Whether every segment was measured, driven or not. */
   readonly complete: boolean;
 }
@@ -107,20 +97,26 @@ export interface Outcome {
 /** Runs what was asked for. Rejects where the place cannot be opened, so ask `networkUnavailable('tun')` first. */
 export async function runCost(options: CostOptions): Promise<Outcome> {
   for (const line of loadLines(': fewer loads are driven, and the others cost more')) say(line);
-  const asked = await askedOf(options);
+  const asked = askedOf(options);
+  const { seed } = options;
   const place = await openPlace(options.seed);
   try {
-    let journal = options.fresh ? null : await resumeJournal(JOURNAL, asked);
-    if (journal === null) {
-      const startedAtMs = Date.now();
-      const loads = await loadsFor(place, options);
-      journal = await beginJournal(JOURNAL, { startedAtMs, asked, loads });
-    } else say(`Going on with ${relative(TOP, JOURNAL)}: ${journal.segments.length} segments are done.`);
-    const cells = cellsOfRun(journal.head);
-    const done = new Set(journal.segments.map(({ cell, round }) => `${cell} ${round}`));
-    const all = segmentsOf(cells, asked.seconds, seededRandom(asked.seed));
+    const { journal, aside } = await openJournal(DIR, COST, {
+      identity: await identify(seed, asked),
+      startedAtMs: Date.now(),
+      fresh: options.fresh,
+      async find() {
+        const loads = await loadsFor(place, options);
+        return { loads, scenarios: cellsOfRun(asked, loads) };
+      },
+    });
+    if (aside !== null)
+      say(`Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.dir)}`);
+    if (journal.turns.length > 0) say(`Going on: ${journal.turns.length} segments are done.`);
+    const done = new Set(journal.turns.map(({ scenario, turn }) => `${scenario} ${turn}`));
+    const all = segmentsOf(journal.meta.found.scenarios, asked.seconds, seededRandom(seed));
     const todo = all.filter(({ cell, round }) => !done.has(`${cell.id} ${round}`));
-    const complete = await measureAll(place, journal, todo, asked.seed);
+    const complete = await measureAll(place, journal, todo, seed);
     return { recorded: journal, complete };
   } finally {
     await place.close();

@@ -65,7 +65,7 @@ function summaryOf(cell: Cell, segments: readonly Measured[]): CellSummary {
   const sum = (pick: (measured: Measured) => number) => driven.reduce((total, one) => total + pick(one), 0);
   return {
     cell,
-    samples: driven.flatMap(({ samples }) => samples),
+    samples: driven.flatMap(({ trials }) => trials),
     driven: { segments: driven.length, of: segments.length },
     why: [...new Set(segments.flatMap(({ drive }) => drive.why))],
     lateP99Ms: late.length === 0 ? null : Math.max(...late),
@@ -76,6 +76,6 @@ function summaryOf(cell: Cell, segments: readonly Measured[]): CellSummary {
 
 /** A summary for each cell, in their order; one that has not been measured has no samples. */
 export function summarise(cells: readonly Cell[], segments: readonly Measured[]): CellSummary[] {
-  const byCell = Map.groupBy(segments, ({ cell }) => cell);
+  const byCell = Map.groupBy(segments, ({ scenario }) => scenario);
   return cells.map((cell) => summaryOf(cell, byCell.get(cell.id) ?? []));
 }

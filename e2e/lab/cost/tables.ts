@@ -3,7 +3,7 @@ import type { Column } from '../../run/table.ts';
 import { formatNumber } from '../results/goal-row.ts';
 import { NONE, type ResultRow, type ResultTable } from '../results/tables.ts';
 import { type Cell, objectTitle, SERVER_TITLES, type Way } from './cells.ts';
-import type { Loads } from './journal.ts';
+import type { Loads } from './record.ts';
 import { type CellSummary, FIGURES, type Figure, type Spread, spreadOf, valuesOf } from './summary.ts';
 
 const BYTES_PER_MIB = 2 ** 20;

@@ -1,9 +1,11 @@
 // Opens what the rows measure with: the scene, our command line on it, and contestants, each once.
 import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import { type Absent, type Contestant, isAbsent, type Opener } from '../contestant.ts';
+import type { Journal } from '../journal.ts';
 import { commandLine } from '../photofinish.ts';
 import { openScene } from '../scene.ts';
 import type { Bench } from './row.ts';
+import type { Line, PathTrial } from './turn.ts';
 
 export interface OpenBench extends Bench {
   /** Who is told of progress from now on. */
@@ -16,8 +18,9 @@ export interface OpenBench extends Bench {
 const isThere = (entry: Contestant | Absent): entry is Contestant => !isAbsent(entry);
 
 /** Rejects where no scene can be opened. */
-export async function openBench(seed: number): Promise<OpenBench> {
-  const scene = await openScene(seed);
+export async function openBench(seed: number, journal: Journal<object, object, Line>): Promise<OpenBench> {
+  // Losses are drawn anew by a run that goes on: the same seed again would repeat those of its beginning.
+  const scene = await openScene(seed + journal.turns.length);
   const opened = new Map<Opener, Contestant | Absent>();
   let listener = (_text: string): void => {};
   const present = () => {
@@ -32,6 +35,24 @@ export async function openBench(seed: number): Promise<OpenBench> {
       for (const opener of openers) if (!opened.has(opener)) opened.set(opener, await opener(scene));
       const all = openers.flatMap((opener) => opened.get(opener) ?? []);
       return all.filter(isThere);
+    },
+    async record<Trial extends PathTrial>(
+      where: { readonly scenario: string; readonly turn: number },
+      { name, title, kind }: Pick<Contestant, 'name' | 'title' | 'kind'>,
+      measure: () => Promise<Trial[]>,
+    ) {
+      const done = journal.turns.find(
+        (line) =>
+          line.kind === 'turn' &&
+          line.client === name &&
+          line.scenario === where.scenario &&
+          line.turn === where.turn,
+      );
+      if (done?.kind === 'turn') return done.trials as Trial[];
+      const trials = await measure();
+      const client = { client: name, title, clientKind: kind };
+      await journal.append({ kind: 'turn', ...where, ...client, endedAtMs: Date.now(), trials });
+      return trials;
     },
     progress: (text) => listener(text),
     watch(next) {

@@ -5,6 +5,7 @@ import type { Contestant, Opener } from '../contestant.ts';
 import type { CommandLine } from '../photofinish.ts';
 import type { Scene } from '../scene.ts';
 import type { Figure } from './figure.ts';
+import type { PathTrial } from './turn.ts';
 
 /** The round trip of every path that does not say another, milliseconds. */
 export const ROUND_TRIP_MS = 50;
@@ -18,6 +19,14 @@ export interface Bench {
   readonly random: Random;
   /** Those that can be had, opened once and closed at the end; the others are remembered as absent. */
   open(openers: readonly Opener[]): Promise<Contestant[]>;
+  /**
+   * The trials of that turn: as an earlier run has recorded them, or as `measure` gives them, which are then recorded.
+   */
+  record<Trial extends PathTrial>(
+    where: { readonly scenario: string; readonly turn: number },
+    client: Pick<Contestant, 'name' | 'title' | 'kind'>,
+    measure: () => Promise<Trial[]>,
+  ): Promise<Trial[]>;
   /** Tells whoever watches. */
   progress(text: string): void;
 }

@@ -34,17 +34,19 @@ export function batches(trials: number, most: number): number[] {
 
 /** Gives every contestant that many trials. Those that learn have been prepared before. */
 export async function takeTurns(
-  { random, progress }: Pick<Bench, 'random' | 'progress'>,
+  { random, progress, record }: Pick<Bench, 'random' | 'progress' | 'record'>,
+  scenario: string,
   contestants: readonly Contestant[],
   trials: number,
   mostABatch: number,
 ): Promise<Measured[]> {
   const made = new Map<Contestant, LabTrial[]>(contestants.map((contestant) => [contestant, []]));
   let done = 0;
-  for (const batch of batches(trials, mostABatch)) {
+  for (const [turn, batch] of batches(trials, mostABatch).entries()) {
     for (const contestant of shuffled(contestants, random)) {
       progress(`${contestant.name}, ${done} of ${trials} trials`);
-      made.get(contestant)?.push(...(await contestant.run(batch)));
+      const where = { scenario, turn };
+      made.get(contestant)?.push(...(await record(where, contestant, () => contestant.run(batch))));
     }
     done += batch;
   }

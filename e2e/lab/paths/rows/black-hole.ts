@@ -29,7 +29,7 @@ export const blackHole: Row = {
     await server.obstruct([]);
     await prepareAll(bench, contestants);
     await server.obstruct([LOST_UDP]);
-    const turns = await takeTurns(bench, contestants, trials, MOST_A_BATCH);
+    const turns = await takeTurns(bench, 'black-hole', contestants, trials, MOST_A_BATCH);
     const anchor = anchorHere(turns, 'median', ['go-race', 'curl']);
     return turns.map(({ contestant, trials: its }) => {
       const { name, title } = contestant;

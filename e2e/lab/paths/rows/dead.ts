@@ -29,7 +29,7 @@ export const dead: Row = {
   trials: { usual: 5, full: 30 },
   trialMs: WAITED_MS + DEADLINES_MS.length * START_MS,
   fixedMs: 1000,
-  async measure({ scene: { server }, command, progress }, trials) {
+  async measure({ scene: { server }, command, record, progress }, trials) {
     await server.shape({ up: CLEAN, down: CLEAN });
     await server.obstruct([LOST_UDP, LOST_TCP]);
     const figures: Figure[] = [];
@@ -37,7 +37,16 @@ export const dead: Row = {
       const samples: number[] = [];
       while (samples.length < trials) {
         progress(`deadline ${deadlineMs} ms, ${samples.length} of ${trials} trials`);
-        samples.push(await beyondDeadlineMs(command, deadlineMs));
+        const client = {
+          name: `deadline-${deadlineMs}`,
+          title: `ours, deadline ${deadlineMs} ms`,
+          kind: 'ours',
+        } as const;
+        const where = { scenario: 'dead', turn: samples.length };
+        const made = await record(where, client, async () => [
+          { beyondDeadlineMs: await beyondDeadlineMs(command, deadlineMs) },
+        ]);
+        samples.push(...made.map((trial) => trial.beyondDeadlineMs));
       }
       const saying = { group: dead.title, unit: 'ms', anchor: "the paper's code waits for ever" };
       const name = `ours, deadline ${deadlineMs} ms`;

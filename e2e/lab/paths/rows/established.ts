@@ -30,7 +30,7 @@ export const established: Row = {
     const ours = [h3Unknown, h3Known, h3KnownOne, h3UnknownClassic, h3KnownClassic];
     const contestants = await bench.open([...ours, quinn, goH3]);
     await prepareAll(bench, contestants);
-    const turns = await takeTurns(bench, contestants, trials, MOST_A_BATCH);
+    const turns = await takeTurns(bench, 'established', contestants, trials, MOST_A_BATCH);
     const anchor = anchorHere(turns, 'p95', ['quinn', 'go-h3']);
     return turns.flatMap(({ contestant, trials: its }): Figure[] => {
       const limit = GOALS[contestant.name];

@@ -7,11 +7,13 @@ import { scratchDirectory } from '../../../scratch.ts';
 import { atMost, figureOf } from '../figure.ts';
 import { LOST_UDP } from '../obstacles.ts';
 import { CLEAN, ROUND_TRIP_MS, type Row } from '../row.ts';
+import type { PathTrial } from '../turn.ts';
 
 /** A round's sample is the median of these. */
 const TRIALS_A_ROUND = 5;
 /** Ends the lesson's HTTP/3, which runs on. */
 const LESSON_MS = 600;
+const TITLES = { known: 'ours, HTTP/3 known to be broken', alone: 'ours, HTTP/2 alone' };
 
 export const knownBroken: Row = {
   name: 'known-broken',
@@ -19,7 +21,7 @@ export const knownBroken: Row = {
   trials: { usual: 50, full: 300 },
   trialMs: 300,
   fixedMs: 2000,
-  async measure({ scene: { client, server }, command, random, progress }, trials) {
+  async measure({ scene: { client, server }, command, random, record, progress }, trials) {
     await server.shape({ up: CLEAN, down: CLEAN });
     await server.obstruct([LOST_UDP]);
     const dir = await scratchDirectory('lab-known-broken');
@@ -38,18 +40,25 @@ export const knownBroken: Row = {
       const sides = {
         known: async () => {
           const before = await counter.read();
-          const value = await middle(...remembering);
-          packets.push((await counter.read()) - before);
-          return value;
+          const medianMs = await middle(...remembering);
+          return { medianMs, udpPackets: (await counter.read()) - before };
         },
-        alone: () => middle('--mode', 'h2', '--memory', 'none'),
+        alone: async () => ({ medianMs: await middle('--mode', 'h2', '--memory', 'none') }),
       };
       const samples: Record<keyof typeof sides, number[]> = { known: [], alone: [] };
       const rounds = Math.ceil(trials / TRIALS_A_ROUND);
       for (let round = 0; round < rounds; round += 1) {
         progress(`${round} of ${rounds} rounds`);
-        for (const side of shuffled(['known', 'alone'] as const, random))
-          samples[side].push(await sides[side]());
+        for (const side of shuffled(['known', 'alone'] as const, random)) {
+          const asClient = { name: side, title: TITLES[side], kind: 'ours' } as const;
+          const [made] = await record<PathTrial & { medianMs: number; udpPackets?: number }>(
+            { scenario: 'known-broken', turn: round },
+            asClient,
+            async () => [await sides[side]()],
+          );
+          samples[side].push(made?.medianMs ?? Number.NaN);
+          if (made?.udpPackets !== undefined) packets.push(made.udpPackets);
+        }
       }
       const { known, alone } = samples;
       const group = knownBroken.title;

@@ -30,7 +30,7 @@ export const oneProtocol: Row = {
     const figures: Figure[] = [];
     for (const [what, obstacle] of SERVERS) {
       await server.obstruct([obstacle]);
-      const turns = await takeTurns(bench, contestants, trials, MOST_A_BATCH);
+      const turns = await takeTurns(bench, `one-protocol/${what}`, contestants, trials, MOST_A_BATCH);
       figures.push(...turns.flatMap((turn) => adoptedFigures(what, turn)));
     }
     return figures;

@@ -23,7 +23,13 @@ export const packets: Row = {
       const group = `${packets.title}, ${100 * share} % lost from the server`;
       await server.shape({ up: CLEAN, down: { ...CLEAN, loss: { kind: 'independent', share } } });
       await prepareAll(bench, contestants);
-      for (const turn of await takeTurns(bench, contestants, trials, MOST_A_BATCH)) {
+      for (const turn of await takeTurns(
+        bench,
+        `packets/${100 * share} % lost from the server`,
+        contestants,
+        trials,
+        MOST_A_BATCH,
+      )) {
         const sent = turn.trials.flatMap(({ datagramsSent }) => datagramsSent ?? []);
         const name = `${turn.contestant.title}: datagrams sent, mean`;
         figures.push(figureOf({ group, name, unit: 'datagrams' }, 'mean', sent));

@@ -14,15 +14,23 @@ export const refused: Row = {
   trials: { usual: 20, full: 100 },
   trialMs: 500,
   fixedMs: 3000,
-  async measure({ scene: { server }, command, progress }, trials) {
+  async measure({ scene: { server }, command, record, progress }, trials) {
     await server.shape({ up: CLEAN, down: CLEAN });
     await server.obstruct([REFUSED_UDP]);
     const samples = new Map<number, number[]>(START_DELAYS_MS.map((delayMs) => [delayMs, []]));
-    for (const batch of batches(trials, MOST_A_BATCH)) {
+    for (const [turn, batch] of batches(trials, MOST_A_BATCH).entries()) {
       for (const [delayMs, its] of samples) {
         progress(`start delay ${delayMs} ms, ${its.length} of ${trials} trials`);
         const options = ['--memory', 'none', '--start-delay', String(delayMs), '--trials', String(batch)];
-        its.push(...(await command.race(...options)).trials.map(afterRefusalMs));
+        const client = {
+          name: `start-delay-${delayMs}`,
+          title: `ours, start delay ${delayMs} ms`,
+          kind: 'ours',
+        } as const;
+        const made = await record({ scenario: 'refused', turn }, client, async () =>
+          (await command.race(...options)).trials.map((trial) => ({ afterRefusalMs: afterRefusalMs(trial) })),
+        );
+        its.push(...made.map((trial) => trial.afterRefusalMs));
       }
     }
     return [...samples].map(([delayMs, its]): Figure => {

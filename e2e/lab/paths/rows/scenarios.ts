@@ -73,7 +73,13 @@ export const scenarios: Row = {
       await prepareAll(within, contestants);
       const stop = gap === null ? async () => {} : comeAndGo(server, shape, gap);
       try {
-        const turns = await takeTurns(within, contestants, Math.ceil(trials * share), MOST_A_BATCH);
+        const turns = await takeTurns(
+          within,
+          `scenarios/${title}`,
+          contestants,
+          Math.ceil(trials * share),
+          MOST_A_BATCH,
+        );
         figures.push(...turns.flatMap((turn) => adoptedFigures(title, turn)));
       } finally {
         await stop();

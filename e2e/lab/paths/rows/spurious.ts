@@ -29,7 +29,13 @@ export const spurious: Row = {
       const shape = { delayMs: roundTripMs / 2 };
       await scene.server.shape({ up: shape, down: shape });
       await prepareAll(bench, contestants);
-      for (const { contestant, trials: its } of await takeTurns(bench, contestants, trials, MOST_A_BATCH)) {
+      for (const { contestant, trials: its } of await takeTurns(
+        bench,
+        `spurious/${roundTripMs} ms`,
+        contestants,
+        trials,
+        MOST_A_BATCH,
+      )) {
         const sent = its.flatMap(({ datagramsSent }) => datagramsSent ?? []);
         const least = needed.get(contestant.name) ?? median(sent) ?? 0;
         needed.set(contestant.name, least);
