@@ -31,7 +31,7 @@ interface Recipe {
 }
 
 const RUST_MISSING = 'Rust is needed to build the QUIC addon. Get it from https://rustup.rs.';
-const PYTHON_MISSING = `${PYTHON_NEEDED} is needed for HTTP/3 peers.`;
+const PYTHON_MISSING = `${PYTHON_NEEDED} is needed for HTTP/3 peers and reports of the laboratory.`;
 
 const ours = (file: string) => () => [{ file: process.execPath, args: [file] }];
 
@@ -64,7 +64,7 @@ const RECIPES: Readonly<Record<ArtefactName, Recipe>> = {
   extension: { title: 'extension', commands: ours('extension/build.ts') },
   fixtures: { title: 'fixtures for Playwright', commands: ours('e2e/playwright/build.ts') },
   python: {
-    title: 'aioquic and libcurl (Python)',
+    title: 'aioquic, libcurl and analysis (Python)',
     missing: async () => ((await findPython()) === null ? PYTHON_MISSING : null),
     current: isPythonCurrent,
     commands: async () => pythonCommands((await findPython()) ?? 'python3'),

@@ -18,7 +18,7 @@ export const ARTEFACTS = {
   helper: 'the helper and its command line',
   extension: 'both editions of the extension',
   fixtures: 'the fixtures for Playwright',
-  python: 'a Python environment with aioquic and libcurl',
+  python: "a Python environment with aioquic, libcurl and what analyses the laboratory's records",
   caddy: 'Caddy, by Go',
   'go-peer': "the paper's code, by Go",
 };
@@ -50,7 +50,7 @@ const NAMED = {
   lab: {
     noun: 'experiment',
     folder: 'e2e/lab',
-    // An experiment is what runs one; the folder's other files are parts of such.
+    // An experiment, or what reports of one; the folder's other files are parts of such.
     isProgram: (source) => source.includes('await runExperiment('),
   },
 };
@@ -340,7 +340,7 @@ export function artefactsFor({ command, names, selection, program }) {
   if (command === 'unit' || command === 'docs') return [];
   if (command === 'build') return names.length === 0 ? PRODUCT : names;
   if (command === 'bench') return ['all', 'survey'].includes(program) ? [...PRODUCT, 'go-peer'] : PRODUCT;
-  if (command === 'lab') return Object.keys(ARTEFACTS);
+  if (command === 'lab') return program === 'report' ? ['python'] : Object.keys(ARTEFACTS);
   if (selection === undefined) return PRODUCT;
   // Which spec meets which peer is theirs to know.
   if (selection.specs.length > 0) return Object.keys(ARTEFACTS);

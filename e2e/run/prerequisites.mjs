@@ -198,11 +198,10 @@ export function prerequisitesOf({ command, selection }, artefacts) {
   if (artefacts.includes('rust')) need.push(...RUST);
   const drives = selection?.specs.length > 0;
   if (['start', 'bench', 'pictures'].includes(command) || drives) need.push('chromium');
-  if (command === 'lab') want.push('chromium');
-  if (drives || command === 'lab') {
-    need.push('python');
-    want.push('firefox', 'go', ...NETWORK);
-  }
+  const measures = command === 'lab' && artefacts.includes('rust');
+  if (measures) want.push('chromium');
+  if (drives || command === 'lab') need.push('python');
+  if (drives || measures) want.push('firefox', 'go', ...NETWORK);
   if (command === 'bench') want.push(...NETWORK);
   if (command === 'test' && selection?.units.some(([workspace]) => workspace === 'native-host'))
     want.push(...SHELLS);

@@ -1,0 +1,29 @@
+// Tables, intervals, plots and hypotheses of what an experiment has recorded. On the terminal, and as a page, as JSON and
+// as CSV beside the record.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../origins/python.ts';
+import { BadUsage } from './command-line.ts';
+import { runExperiment } from './experiment.ts';
+
+const USAGE = `usage: npm run lab -- report DIR [--strict]
+  DIR               with meta.json and trials.jsonl, such as .photofinish/lab/adoption
+  --strict          exit code 1 if a hypothesis is missed`;
+/** The folder of the Python package `report`. */
+const LAB = fileURLToPath(new URL('.', import.meta.url));
+
+async function main(args: readonly string[]): Promise<number> {
+  const [dir, ...others] = args.filter((arg) => arg !== '--strict');
+  if (dir === undefined || dir.startsWith('-') || others.length > 0)
+    throw new BadUsage('name one folder with what an experiment has recorded');
+  insistOnPython();
+  const strict = args.includes('--strict') ? ['--strict'] : [];
+  const program = [...PYTHON_FLAGS, '-m', 'report', resolve(dir), ...strict];
+  const child = spawn(PYTHON, program, { cwd: LAB, stdio: 'inherit' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
+}
+
+await runExperiment(USAGE, main);

@@ -1,0 +1,1 @@
+"""Makes tables, hypotheses, plots and files of what the laboratory has recorded."""

@@ -1,0 +1,99 @@
+"""`report DIR`: prints what the experiment that recorded into the folder has found, and writes it there as a page, as
+JSON and as CSV."""
+
+import argparse
+import json
+import math
+import sys
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from . import adoption, adoption_claims, adoption_tables, cost, cost_claims, cost_tables, misses, pages, paths, records
+from .hypotheses import any_missed, format_hypotheses
+from .page import render
+from .tables import format_result_table
+
+
+def _plain(value):
+    """For JSON, which has neither infinity nor NaN: None stands for an end that an interval does not have."""
+    if is_dataclass(value):
+        return _plain(asdict(value))
+    if hasattr(value, "_asdict"):
+        return _plain(value._asdict())
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _adoption(meta, lines):
+    run = adoption.Run(meta, lines)
+    rows = adoption_claims.hypotheses(run)
+    *paper, link = adoption_tables.tables(run)
+    missing = adoption_tables.missing_clients(run)
+    text = [
+        *(format_result_table(table) for table in paper if table.rows),
+        adoption_tables.CITATION,
+        *(["\n".join([adoption_tables.MISSING_TITLE, *missing])] if missing else []),
+        format_result_table(link),
+        misses.format_misses(run),
+    ]
+    tables = {"tables": [*paper, link], **adoption_tables.document(run)}
+    figures = pd.json_normalize(_plain(tables["figures"]))
+    return rows, text, tables, {"figures": figures, "trials": run.trials.drop(columns="trace")}, pages.adoption_page(run, rows)
+
+
+def _cost(meta, lines):
+    run = cost.Run(meta, lines)
+    rows = cost_claims.hypotheses(run)
+    tables = cost_tables.tables(run)
+    samples = pd.DataFrame(cost_tables.samples(run))
+    return rows, [*map(format_result_table, tables)], {"tables": tables}, {"samples": samples}, pages.cost_page(run, rows)
+
+
+def _paths(meta, lines):
+    run = paths.Run(meta, lines)
+    by_row = paths.by_row(run)
+    rows = [row for own in by_row.values() for row in own]
+    absent = [f"not measured: {line['title']}: {line['why']}" for line in run.absent.values()]
+    return rows, absent, {"rows": by_row}, {}, pages.paths_page(run, by_row)
+
+
+EXPERIMENTS = {"adoption": _adoption, "cost": _cost, "paths": _paths}
+
+
+def report(folder):
+    """Prints and writes what the record in the folder comes to; gives its hypotheses."""
+    meta, lines = records.read(folder)
+    rows, text, document, frames, page = EXPERIMENTS[meta["experiment"]](meta, lines)
+    print("\n\n".join([*text, format_hypotheses(rows)]))
+    frames["hypotheses"] = pd.json_normalize([_plain(row) for row in rows])
+    files = {f"{name}.csv": frame.to_csv(index=False) for name, frame in frames.items()}
+    whole = {"schema": "photofinish.lab-report/1", "meta": meta, "hypotheses": rows, **document}
+    files["report.json"] = json.dumps(_plain(whole), indent=1, ensure_ascii=False) + "\n"
+    files["report.html"] = render(page)
+    for name, content in files.items():
+        (folder / name).write_text(content)
+    print("\n" + "\n".join(str(folder / name) for name in files))
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="npm run lab -- report", description=__doc__)
+    parser.add_argument("folder", metavar="DIR", type=Path, help="with meta.json and trials.jsonl")
+    parser.add_argument("--strict", action="store_true", help="exit code 1 if a hypothesis is missed")
+    options = parser.parse_args()
+    try:
+        rows = report(options.folder)
+    except (OSError, ValueError) as error:
+        parser.exit(1, f"{error}\n")
+    sys.exit(1 if options.strict and any_missed(rows) else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""A run of `adoption`: what its trials come to, by scenario and client, in one place, so that tables, hypotheses, plots
+and files all say the same; and P2's published figures."""
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from .estimates import Count, Estimate, Mulberry32, Z_95, mean_estimate, median, percentile_estimate, wilson
+
+# What the papers' procedure gives a connection before it has failed; a failed trial enters every mean as this.
+DEADLINE_MS = 30_000
+RACES = ("race", "race-known")
+GO_RACE, ALT_SVC = "go-race", "alt-svc"
+
+PAPER = json.loads((Path(__file__).parent / "paper.json").read_text())
+PAPER_TITLE = "P2, the paper"
+PAPER_TRIALS = 1000
+
+
+def paper_row(side, scenario):
+    """The paper's figures for a scenario, if it has them."""
+    where = scenario["delayMs"], scenario["loss"]
+    return next((row for row in PAPER[side] if (row["delayMs"], row["loss"]) == where), None)
+
+
+def paper_adopted(row):
+    """How many of the paper's trials adopted HTTP/3, which its percentages with one decimal say exactly."""
+    return None if row is None or row["adoption"] is None else Count(round(row["adoption"] * PAPER_TRIALS), PAPER_TRIALS)
+
+
+def paper_mean(row):
+    """With the normal 95 % interval that its deviation over 1000 trials gives; the paper prints none."""
+    half = Z_95 * row["sigmaMs"] / math.sqrt(PAPER_TRIALS)
+    return Estimate(row["meanMs"], row["meanMs"] - half, row["meanMs"] + half)
+
+
+def times_of(trials, key):
+    """The times of all trials in milliseconds, a failed one as the deadline. An answer that never came, though others of
+    this client did, is a failure too. Left out are connections that were used without the client telling when they were
+    established: with a client that never tells a time the result is empty."""
+    failed = trials["adopted"].isna()
+    if not failed.all() and trials.loc[~failed, key].isna().all():
+        return np.array([])
+    times = trials[key].astype(float).mask(failed, DEADLINE_MS)
+    return (times.fillna(DEADLINE_MS) if key == "firstByteMs" else times.dropna()).to_numpy()
+
+
+def is_alt_svc(client):
+    return ALT_SVC in client["name"]
+
+
+def on_side(side, client):
+    """Everyone races but those who do without; browsers learn of HTTP/3 by Alt-Svc and are on both sides."""
+    return not is_alt_svc(client) if side == "race" else is_alt_svc(client) or client["kind"] == "browser"
+
+
+@dataclass(frozen=True)
+class Times:
+    """Milliseconds; a failed trial counts as the deadline."""
+
+    n: int
+    mean: Estimate
+    sigma_ms: float
+    median_ms: float
+    p95: Estimate
+    max_ms: float
+
+    @classmethod
+    def of(cls, trials, key, seed):
+        """None where the client does not tell."""
+        values = np.sort(times_of(trials, key))
+        if len(values) == 0:
+            return None
+        return cls(
+            n=len(values),
+            mean=mean_estimate(values, Mulberry32(seed)),
+            sigma_ms=float(values.std(ddof=1)) if len(values) > 1 else 0.0,
+            median_ms=median(values),
+            p95=percentile_estimate(values, 0.95, Mulberry32(seed)),
+            max_ms=float(values[-1]),
+        )
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What one client's trials in one scenario come to."""
+
+    scenario: dict
+    client: dict
+    trials: pd.DataFrame
+    # Whether it broke off here: its trials are fewer than asked for, and those of the turn in which it did are lost.
+    broke_off: bool
+    # Trials that went on over HTTP/3, of all, failed ones included.
+    adopted: Count
+    failed: int
+    established: Times | None
+    first_byte: Times | None
+
+    @property
+    def adoption(self):
+        return wilson(*self.adopted)
+
+    @property
+    def misses(self):
+        return Count(self.adopted.of - self.adopted.hits, self.adopted.of)
+
+    @property
+    def title(self):
+        return f"{self.client['title']} (broke off)" if self.broke_off else self.client["title"]
+
+
+def table_order(clients):
+    """In the order of the run, but each known host right after its first contact."""
+    names = {client["name"] for client in clients}
+
+    def is_second(name):
+        return re.match(r"(race|alt-svc)-known", name) is not None and name.replace("-known", "", 1) in names
+
+    ordered = []
+    for first in clients:
+        if is_second(first["name"]):
+            continue
+        known = re.sub(r"^(race|alt-svc)", r"\1-known", first["name"])
+        ordered += [first, *(each for each in clients if is_second(each["name"]) and each["name"] == known)]
+    return ordered
+
+
+class Run:
+    """What was recorded, with every figure that it comes to."""
+
+    def __init__(self, meta, lines):
+        self.meta, self.asked, self.lines = meta, meta["asked"], lines
+        self.absent = meta["found"]["absent"]
+        self.clients = table_order(self.asked["clients"])
+        turns = [line for line in lines if line["kind"] == "turn"]
+        columns = ["adopted", "establishedMs", "firstByteMs", "datagramsSent", "error", "trace"]
+        self.trials = pd.json_normalize(turns, "trials", ["scenario", "client", "turn"], max_level=0)
+        self.trials = self.trials.reindex(columns=["scenario", "client", "turn", *columns])
+        # Known only where the last that is known of a client is that it broke off.
+        last = {(line["scenario"], line["client"]): line for line in lines}
+        self.crashed = {key: line["error"] for key, line in last.items() if line["kind"] == "crash"}
+        self._figures = {}
+        for scenario in self.asked["scenarios"]:
+            for client in self.clients:
+                own = self.trials_of(scenario["id"], client["name"])
+                if len(own) > 0:
+                    self._figures[scenario["id"], client["name"]] = self._figures_of(scenario, client, own)
+
+    def trials_of(self, scenario, client):
+        own = self.trials[(self.trials["scenario"] == scenario) & (self.trials["client"] == client)]
+        return own.reset_index(drop=True)
+
+    def links_of(self, scenario):
+        """A report for each turn, in order, each with its client."""
+        return [
+            (line["client"], line["link"])
+            for line in self.lines
+            if line["kind"] == "turn" and line["scenario"] == scenario
+        ]
+
+    def _figures_of(self, scenario, client, trials):
+        seed = self.meta["seed"]
+        return Figures(
+            scenario=scenario,
+            client=client,
+            trials=trials,
+            broke_off=(scenario["id"], client["name"]) in self.crashed,
+            adopted=Count(int((trials["adopted"] == "h3").sum()), len(trials)),
+            failed=int(trials["adopted"].isna().sum()),
+            established=Times.of(trials, "establishedMs", seed),
+            first_byte=Times.of(trials, "firstByteMs", seed),
+        )
+
+    @property
+    def figures(self):
+        return list(self._figures.values())
+
+    def find(self, scenario, client):
+        return self._figures.get((scenario["id"], client))
+
+    def whole(self, scenario, client):
+        """The figures of whoever did not break off: those that stand beside others without a word."""
+        figures = self.find(scenario, client)
+        return None if figures is None or figures.broke_off else figures
+
+    @property
+    def delays(self):
+        """P2's first sweep."""
+        return sorted((each for each in self.asked["scenarios"] if each["loss"] == 0), key=lambda each: each["delayMs"])
+
+    @property
+    def losses(self):
+        """P2's second sweep, without delay; and any scenario with both, behind them."""
+        own = [each for each in self.asked["scenarios"] if each["loss"] > 0 or each["delayMs"] == 0]
+        return sorted(own, key=lambda each: (each["delayMs"], each["loss"]))

@@ -1,0 +1,97 @@
+"""A run of `cost`: from segments to cells, the samples of all of a cell's driven segments together, as P1 reports them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .estimates import median, percentile
+
+SERVERS = {"caddy": "Caddy", "own": "own origin"}
+WINNERS = {"h2": "HTTP/2 wins", "h3": "HTTP/3 wins", "half": "half and half"}
+HIT_SHARES = (0, 0.2, 0.4, 0.6, 0.8, 1)
+
+
+def cached(winner, share):
+    return {"kind": "cached", "winner": winner, "hitShare": share}
+
+
+# HTTP/2 alone, HTTP/3 alone, and the naive race in which the old protocol wins (P1, test cases 1 and 2).
+H2_ALONE, H3_ALONE, NAIVE = cached("h2", 1), cached("h3", 1), cached("h2", 0)
+
+
+def _both(part):
+    return lambda sample: sample[part]["userMs"] + sample[part]["systemMs"]
+
+
+def _within(part, key):
+    return lambda sample: sample[part] and sample[part][key]
+
+
+def _kernel_bytes(sample):
+    parts = sample["slabBytes"], sample["bufferBytes"]
+    return None if None in parts else sum(parts)
+
+
+# What can be asked of a sample; None where it was not to be had.
+FIGURES = {
+    "serverMs": lambda sample: _both("server")(sample) / sample["requests"],
+    "serverUserMs": lambda sample: sample["server"]["userMs"] / sample["requests"],
+    "serverSystemMs": lambda sample: sample["server"]["systemMs"] / sample["requests"],
+    "clientMs": lambda sample: _both("client")(sample) / sample["requests"],
+    "linkMs": lambda sample: _both("link")(sample) / sample["requests"],
+    # Of one processor.
+    "serverShare": lambda sample: _both("server")(sample) / (1000 * sample["seconds"]),
+    "serverPssBytes": _within("serverMemory", "pssBytes"),
+    "serverRssBytes": _within("serverMemory", "rssBytes"),
+    "clientPssBytes": _within("clientMemory", "pssBytes"),
+    # The kernel's caches and buffers, of both ends.
+    "kernelBytes": _kernel_bytes,
+    "serverSockets": lambda sample: sample["serverSockets"]
+    and sample["serverSockets"]["tcp"] + sample["serverSockets"]["udp"],
+}
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All of a cell's driven segments together, as P1 reports them."""
+
+    cell: dict
+    segments: list
+
+    @property
+    def driven(self):
+        return [segment for segment in self.segments if not segment["drive"]["why"]]
+
+    @property
+    def samples(self):
+        """Those without a request say nothing."""
+        return [sample for segment in self.driven for sample in segment["trials"] if sample["requests"] > 0]
+
+    def values(self, figure):
+        found = map(FIGURES[figure], self.samples)
+        return np.array([value for value in found if value is not None], float)
+
+    def spread(self, figure):
+        """Median, 10th and 90th percentile; None without samples."""
+        values = self.values(figure)
+        return (median(values), percentile(values, 0.1), percentile(values, 0.9)) if len(values) else None
+
+
+class Run:
+    def __init__(self, meta, lines):
+        self.meta, self.asked, self.found, self.lines = meta, meta["asked"], meta["found"], lines
+        self.summaries = [
+            Summary(cell, [line for line in lines if line["scenario"] == cell["id"]]) for cell in self.found["scenarios"]
+        ]
+
+    @property
+    def groups(self):
+        """The cells of each server and object."""
+        groups = {}
+        for summary in self.summaries:
+            groups.setdefault((summary.cell["server"], summary.cell["objectBytes"]), []).append(summary)
+        return list(groups.values())
+
+
+def group_title(cell):
+    return f"{SERVERS[cell['server']]}, {cell['objectBytes'] / 1024:g} KiB"

@@ -1,0 +1,215 @@
+"""P1's claims and the hypotheses that stand beside them: said, measured with its interval, holds or not."""
+
+import numpy as np
+
+from .cost import H2_ALONE, H3_ALONE, HIT_SHARES, NAIVE, WINNERS, cached, group_title
+from .estimates import Estimate, Mulberry32, bootstrapped, mean_estimate, ratio_of_means
+from .hypotheses import Hypothesis, judge
+
+# P1 ran each load for 600 s; hypotheses are judged on 60.
+JUDGED_SECONDS = 60
+# P1, test case 2 (with TLS): CPU of the naive race above the dearer protocol alone, percent, by object.
+P1_NAIVE_EXTRA = {1024: 13, 35840: 4}
+# P1, test case 2: memory above the old protocol alone, percent.
+P1_MEMORY_EXTRA = 8
+# P1, test case 3 with TLS, 1 KiB: what an 80 % hit ratio takes away, percent.
+P1_SAVED = 18
+LEAST_R2 = 0.98
+MOST_POINTS_OFF = 2
+MOST_RACE_EXTRA = 5
+UNMEASURED = "its cells have no driven segments"
+
+
+class _Group:
+    """The cells of one server and object at its highest load, by what they measure."""
+
+    def __init__(self, summaries):
+        highest = max(summary.cell["perSecond"] for summary in summaries)
+        self.cells = [summary for summary in summaries if summary.cell["perSecond"] == highest]
+        self.object_bytes = summaries[0].cell["objectBytes"]
+        self.title = group_title(summaries[0].cell)
+
+    def values(self, way, figure="serverMs", post_quantum=True):
+        for summary in self.cells:
+            if summary.cell["way"] == way and summary.cell["postQuantum"] == post_quantum:
+                return summary.values(figure)
+        return np.array([])
+
+
+def _extra(first, second, random):
+    """Percent above; None unless both have samples."""
+    if len(first) == 0 or len(second) == 0:
+        return None
+    return Estimate(*(100 * (end - 1) for end in ratio_of_means(first, second, random)))
+
+
+def _dearer(a, b):
+    """Of two alternatives the one of the greater mean; nothing where one has no samples."""
+    if len(a) == 0 or len(b) == 0:
+        return np.array([])
+    return a if a.mean() >= b.mean() else b
+
+
+def _said_by(measured, kind, limit):
+    """What a figure says of a claim of P1's that is no hypothesis here: by the favourable end, as those are judged."""
+    if measured is None:
+        return UNMEASURED
+    holds = measured.low < limit if kind == "below" else measured.high >= limit
+    return "P1's claim holds" if holds else "P1's claim does not hold"
+
+
+# There both transports of a race shared what TLS costs: only one at a time carried it.
+NAIVE_GROUP = "Server CPU of the naive race (P1: TLS over one transport at a time)"
+
+
+def _naive_rows(group, random):
+    for post_quantum in (True, False):
+        naive, h2, h3 = (group.values(way, "serverMs", post_quantum) for way in (NAIVE, H2_ALONE, H3_ALONE))
+        if not post_quantum and len(naive) == 0:
+            continue
+        limit = P1_NAIVE_EXTRA[group.object_bytes]
+        single = _dearer(h2, h3)
+        measured = _extra(naive, single, random)
+        said = _said_by(measured, "below", limit)
+        yield Hypothesis(
+            group=NAIVE_GROUP,
+            name=f"naive above the dearer protocol, {group.title}"
+            + ("" if post_quantum else ", classical key exchange"),
+            unit="%",
+            measured=measured,
+            anchor=f"P1 under {limit} %",
+            note=said if measured is None else f"{said}; dearer: {'HTTP/2' if single is h2 else 'HTTP/3'}",
+        )
+
+
+def _handshake_rows(group, random):
+    """What a second TLS handshake costs: TLS over TCP less TCP alone, and the naive race's extra without as much."""
+    tcp, tls = (group.values({"kind": "part", "part": part}) for part in ("tcp", "tls"))
+    if len(tcp) == 0 or len(tls) == 0:
+        return
+    whole, without = mean_estimate(tls, random), mean_estimate(tcp, random)
+    handshake = Estimate(whole.value - without.value, whole.low - without.high, whole.high - without.low)
+    yield Hypothesis(
+        group=NAIVE_GROUP,
+        name=f"a TLS handshake over TCP, {group.title}",
+        unit="ms",
+        measured=handshake,
+        note="TLS without a request, less TCP alone",
+    )
+    single = _dearer(group.values(H2_ALONE), group.values(H3_ALONE))
+    measured = _extra(group.values(NAIVE) - handshake.value, single, random)
+    limit = P1_NAIVE_EXTRA[group.object_bytes]
+    yield Hypothesis(
+        group=NAIVE_GROUP,
+        name=f"naive without a second TLS handshake, {group.title}",
+        unit="%",
+        measured=measured,
+        anchor=f"P1 under {limit} %",
+        note=_said_by(measured, "below", limit),
+    )
+
+
+def _near_rows(group, random):
+    race, h3 = (group.values({"kind": "near", "mode": mode}) for mode in ("race", "h3"))
+    if len(race) > 0 or len(h3) > 0:
+        yield Hypothesis(
+            group="Server CPU of the race",
+            name=f"race (10 ms) at round trip 0 above HTTP/3 alone, {group.title}",
+            unit="%",
+            goal=("at most", MOST_RACE_EXTRA),
+            measured=_extra(race, h3, random),
+        )
+
+
+def least_squares(x, y):
+    """Slope, intercept and the share of the variance that the line explains (1 where there is none), of each row of `y`."""
+    x, y = np.asarray(x, float), np.atleast_2d(y)
+    centred = x - x.mean()
+    slope = (centred * (y - y.mean(axis=1, keepdims=True))).sum(axis=1) / (centred**2).sum()
+    intercept = y.mean(axis=1) - slope * x.mean()
+    around = ((y - y.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    left = ((y - intercept[:, None] - slope[:, None] * x) ** 2).sum(axis=1)
+    return slope, intercept, np.where(around == 0, 1, 1 - left / np.where(around == 0, 1, around))
+
+
+def sweep_shape(sweep, random):
+    """Whether cost falls in a straight line with the hit ratio (P1, third test case), as 95 % bootstrap estimates; None
+    unless 0, 80 and 100 % are among its cells."""
+    cells = [(share, samples) for share, samples in sweep if len(samples) > 0]
+    shares = [share for share, _ in cells]
+    if not {0, 0.8, 1} <= set(shares):
+        return None
+
+    def shape(means):
+        at = {share: means[:, index] for index, share in enumerate(shares)}
+        slope, _, r2 = least_squares(shares, means)
+        none, most, every = at[0], at[0.8], at[1]
+        return {
+            # Change over the whole sweep, percent of the cost without hits.
+            "slope": 100 * slope / none,
+            "r2": r2,
+            # How far the 80 % cell is from the line between the ends; never negative.
+            "off": 100 * np.abs(most - (none + 0.8 * (every - none))) / none,
+            "saved": 100 * (1 - most / none),
+        }
+
+    found = shape(np.array([[samples.mean() for _, samples in cells]]))
+    drawn = random.drawn(*(samples for _, samples in cells))
+    resamples = shape(np.stack([each.mean(axis=1) for each in drawn], axis=1))
+    return {name: bootstrapped(found[name][0], resamples[name]) for name in found}
+
+
+def _sweep_rows(group, winner, random):
+    sweep = [(share, group.values(cached(winner, share))) for share in HIT_SHARES]
+    shape = sweep_shape(sweep, random)
+
+    def row(claim, figure, unit, goal=None, anchor="", note=""):
+        return Hypothesis(
+            group="Server CPU over the hit ratio",
+            name=f"{claim}, {WINNERS[winner]}, {group.title}",
+            unit=unit,
+            goal=goal,
+            measured=shape and shape[figure],
+            anchor=anchor,
+            note=note if shape else UNMEASURED,
+        )
+
+    small = group.object_bytes == 1024
+    said = _said_by(shape and shape["saved"], "at least", P1_SAVED) if small else ""
+    yield row("80 % cell off the line between the ends", "off", "points", ("at most", MOST_POINTS_OFF), "P1 linear")
+    yield row("R²", "r2", "", ("at least", LEAST_R2), "P1 linear")
+    yield row("slope over the whole sweep", "slope", "%")
+    yield row("taken away at 80 % hits", "saved", "%", None, f"P1 {P1_SAVED} %" if small else "", said)
+
+
+def _memory_rows(group, random):
+    for claim, first, second, most, anchor in (
+        ("naive above HTTP/2 alone", NAIVE, H2_ALONE, P1_MEMORY_EXTRA, "P1 under 8 %"),
+        ("naive above HTTP/3 alone", NAIVE, H3_ALONE, 0, "P1 always under SCTP"),
+        ("80 % hits above HTTP/2 alone", cached("h2", 0.8), H2_ALONE, 1, "P1 equal at 80 %"),
+    ):
+        measured = _extra(group.values(first, "serverPssBytes"), group.values(second, "serverPssBytes"), random)
+        yield Hypothesis(
+            group="Server memory (PSS)",
+            name=f"{claim}, {group.title}",
+            unit="%",
+            measured=measured,
+            anchor=anchor,
+            note=_said_by(measured, "below", most),
+        )
+
+
+def hypotheses(run):
+    """Every claim of every server and object at its highest load. One stream of chance serves them all in this order."""
+    seconds = run.asked["seconds"]
+    too_few = f"{seconds} of {JUDGED_SECONDS} seconds a cell" if seconds < JUDGED_SECONDS else ""
+    random = Mulberry32(run.meta["seed"])
+    claims = []
+    for group in map(_Group, run.groups):
+        claims += _naive_rows(group, random)
+        claims += _handshake_rows(group, random)
+        claims += _near_rows(group, random)
+        for winner in WINNERS:
+            claims += _sweep_rows(group, winner, random)
+        claims += _memory_rows(group, random)
+    return [judge(claim, too_few) for claim in claims]

@@ -1,0 +1,139 @@
+"""What a run of `cost` says in tables, and every sample as rows."""
+
+from .cost import FIGURES, SERVERS, WINNERS, group_title
+from .hypotheses import fixed, format_number, significant
+from .tables import NONE, Column, Row, Table, right
+
+BYTES_PER_MIB = 2**20
+
+
+def _way_title(way):
+    if way["kind"] == "part":
+        return "TCP and TLS, no request" if way["part"] == "tls" else "TCP alone"
+    if way["kind"] == "near":
+        return "race (10 ms), RTT 0" if way["mode"] == "race" else "HTTP/3 alone, RTT 0"
+    winner, share = way["winner"], way["hitShare"]
+    if share == 1 and winner != "half":
+        return "HTTP/2 alone" if winner == "h2" else "HTTP/3 alone"
+    return f"naive, {WINNERS[winner]}" if share == 0 else f"{100 * share:g} % hits, {WINNERS[winner]}"
+
+
+def _cell_title(cell):
+    title = _way_title(cell["way"]) + ("" if cell["postQuantum"] else ", classical keys")
+    # Without line breaks: the names are what the eye goes down by.
+    return title.replace(" ", "\u00a0")
+
+
+def _text(value):
+    """Three significant figures are more than the samples' spread allows for."""
+    return format_number(significant(value))
+
+
+def _spread(summary, figure, scale=1):
+    spread = summary.spread(figure)
+    if spread is None:
+        return NONE
+    middle, low, high = (_text(value / scale) for value in spread)
+    return f"{middle} ({low}–{high})"
+
+
+def _median(summary, figure, scale=1):
+    spread = summary.spread(figure)
+    return NONE if spread is None else _text(spread[0] / scale)
+
+
+def _driven_text(summary):
+    """Whether the load was driven, and if not in every segment, why."""
+    driven, of = len(summary.driven), len(summary.segments)
+    if of == 0:
+        return "not measured"
+    if driven == of:
+        return "yes"
+    why = dict.fromkeys(reason for segment in summary.segments for reason in segment["drive"]["why"])
+    return f"{f'{driven} of {of} segments' if driven else 'NOT DRIVEN'}: {'; '.join(why)}"
+
+
+def _drive_cells(summary):
+    drives = [segment["drive"] for segment in summary.driven]
+    late = [drive["lateP99Ms"] for drive in drives if drive["lateP99Ms"] is not None]
+    races, won = (sum(segment["races"][key] for segment in summary.driven) for key in ("of", "h3"))
+    return [
+        format_number(max(late)) if late else NONE,
+        fixed(100 * min(drive["idleShare"] for drive in drives), 0) if drives else NONE,
+        fixed(100 * won / races, 1) if races else NONE,
+        _driven_text(summary),
+    ]
+
+
+def tables(run):
+    where = [Column("server, object, load"), Column("requests")]
+
+    def rows(cells):
+        return [
+            Row(
+                f"{group_title(summary.cell)}, {summary.cell['perSecond']}/s",
+                [_cell_title(summary.cell), *cells(summary)],
+            )
+            for summary in run.summaries
+        ]
+
+    undriven = [
+        Row(
+            f"{SERVERS[each['server']]}, {load['perSecond']}/s",
+            ["all", NONE, NONE, NONE, f"NOT DRIVEN: {load['why']}"],
+        )
+        for each in run.found["loads"]
+        for load in each["notDriven"]
+    ]
+    return [
+        Table(
+            id="processor",
+            title="Processor time a request, ms",
+            caption="Medians, in brackets the 10th and 90th percentile of the samples. Server: user and kernel time of"
+            " its process. Receiving, up to the socket, is charged to the link, and TCP has more of it than QUIC.",
+            columns=[*where, *right("server", "user", "kernel", "% of a core", "client", "link")],
+            rows=rows(
+                lambda summary: [
+                    *(_spread(summary, figure) for figure in ("serverMs", "serverUserMs", "serverSystemMs")),
+                    _median(summary, "serverShare", 0.01),
+                    _median(summary, "clientMs"),
+                    _median(summary, "linkMs"),
+                ]
+            ),
+        ),
+        Table(
+            id="memory",
+            title="Memory, MiB",
+            caption="Kernel: sockets' caches and buffers of the whole machine, both ends of each connection. Sockets: the"
+            " server's, TCP and UDP.",
+            columns=[*where, *right("server PSS", "server RSS", "client PSS", "kernel", "sockets")],
+            rows=rows(
+                lambda summary: [
+                    *(
+                        _spread(summary, figure, BYTES_PER_MIB)
+                        for figure in ("serverPssBytes", "serverRssBytes", "clientPssBytes", "kernelBytes")
+                    ),
+                    _median(summary, "serverSockets"),
+                ]
+            ),
+        ),
+        Table(
+            id="drive",
+            title="Whether the generator kept its schedule",
+            caption="Late: 99th percentile of starts against the schedule, worst segment. Left: of all processors, least"
+            " of the segments. HTTP/3: share of the races that it won. Segments that were not driven are in no other"
+            " table.",
+            columns=[*where, *right("late p99, ms", "left, %", "HTTP/3, %"), Column("driven")],
+            rows=[*rows(_drive_cells), *undriven],
+        ),
+    ]
+
+
+def samples(run):
+    """A row for each sample of a driven segment, the figures in the units of their names."""
+    keys = ("server", "objectBytes", "perSecond", "rttMs", "postQuantum")
+    for summary in run.summaries:
+        for sample in summary.samples:
+            where = {key: summary.cell[key] for key in keys}
+            figures = {name: figure(sample) for name, figure in FIGURES.items()}
+            yield {"scenario": summary.cell["id"], **where, "requests": sample["requests"], **figures}

@@ -1,0 +1,135 @@
+"""One claim of the laboratory: what was to be reached, what was measured with both ends of its interval, beside whom,
+and what follows. Every experiment says its hypotheses in this form, so that they are judged by one rule."""
+
+import math
+from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_UP, Decimal
+
+from .estimates import Estimate
+from .tables import Column, format_table
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    # What rows that belong together have in common, such as "adoption by delay".
+    group: str
+    # Who and where: "race, delay 50 ms".
+    name: str
+    # Behind each figure: "ms", "%", "x"; empty for none.
+    unit: str = ""
+    # "at most", "below" or "at least", and a limit; None: the figure is reported.
+    goal: tuple[str, float] | None = None
+    # None: it could not be measured; `note` says why.
+    measured: Estimate | None = None
+    # The published figure, or the peer's of this run, that the goal is set against.
+    anchor: str = ""
+    note: str = ""
+    verdict: str = ""
+    # What the verdict would be where there are too few trials to judge, and why they are.
+    trend: str = ""
+    reason: str = ""
+
+
+def _meets(value, goal):
+    kind, limit = goal
+    if kind == "at least":
+        return value >= limit
+    return value < limit if kind == "below" else value <= limit
+
+
+def judge(claim, too_few=""):
+    """It holds if the favourable end of the interval meets the goal, and with the whole interval if the unfavourable end
+    does too. `too_few` says why the trials do not suffice for that; then there is only a trend."""
+    if claim.measured is None:
+        return replace(claim, verdict="not measured")
+    if claim.goal is None:
+        return replace(claim, verdict="reported")
+    ends = claim.measured.low, claim.measured.high
+    best, worst = reversed(ends) if claim.goal[0] == "at least" else ends
+    holds = _meets(best, claim.goal)
+    if too_few:
+        return replace(claim, verdict="not judged", trend="holds" if holds else "missed", reason=too_few)
+    if not holds:
+        return replace(claim, verdict="MISSED")
+    return replace(claim, verdict="holds, whole interval" if _meets(worst, claim.goal) else "holds")
+
+
+def any_missed(rows):
+    return any(row.verdict == "MISSED" for row in rows)
+
+
+def fixed(value, digits):
+    """So many decimals, halves rounded away from zero."""
+    text = f"{Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):f}"
+    return text.removeprefix("-") if value == 0 else text
+
+
+def significant(value, figures=3):
+    """The value with so many significant figures."""
+    exact = Decimal(value)
+    if exact == 0:
+        return 0.0
+    return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - figures + 1), ROUND_HALF_UP))
+
+
+def format_number(value):
+    """Up to four significant figures, at most three decimals, and a true minus sign."""
+    if value == math.inf:
+        return "∞"
+    size = abs(value)
+    text = fixed(value, 0 if size == 0 else max(0, min(3, 3 - math.floor(math.log10(size)))))
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    if not text.startswith("-"):
+        return text
+    return text.replace("-", "−" if text.strip("-0.") else "", 1)
+
+
+def format_interval(estimate):
+    """ "1.7 to 2.1", or "at least 1.7" where the interval has no upper end."""
+    if estimate.high == math.inf:
+        return f"at least {format_number(estimate.low)}"
+    return f"{format_number(estimate.low)} to {format_number(estimate.high)}"
+
+
+def format_verdict(row):
+    """With what makes it smaller or larger: "not judged (100 of 1000 trials; trend: holds)"."""
+    return f"not judged ({row.reason}; trend: {row.trend})" if row.verdict == "not judged" else row.verdict
+
+
+COLUMNS = [
+    Column("claim"),
+    Column("goal", right=True),
+    Column("measured", right=True),
+    Column("95 % interval", right=True),
+    Column("anchor"),
+    Column("verdict"),
+    Column("note"),
+]
+
+
+def cells_of(row):
+    def with_unit(text):
+        return f"{text} {row.unit}" if row.unit else text
+
+    measured = row.measured
+    known = measured is not None and not math.isnan(measured.value)
+    return [
+        row.name,
+        "" if row.goal is None else with_unit(f"{row.goal[0]} {format_number(row.goal[1])}"),
+        with_unit(format_number(measured.value)) if known else "–",
+        "" if measured is None else format_interval(measured),
+        row.anchor,
+        format_verdict(row),
+        row.note,
+    ]
+
+
+def by_group(rows):
+    """The groups in the order in which they first appear, each with its rows."""
+    names = list(dict.fromkeys(row.group for row in rows))
+    return [(name, [row for row in rows if row.group == name]) for name in names]
+
+
+def format_hypotheses(rows):
+    return "\n\n".join(f"{group}\n{format_table(COLUMNS, map(cells_of, own))}" for group, own in by_group(rows))

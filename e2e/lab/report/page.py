@@ -1,0 +1,68 @@
+"""The page that a reviewer reads: one file that needs nothing else, light, dark and in print."""
+
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from .hypotheses import COLUMNS, cells_of
+
+SIGNS = {"holds": "✓", "holds, whole interval": "✓", "MISSED": "✗", "not judged": "○", "not measured": "–", "reported": ""}
+
+
+@dataclass(frozen=True)
+class Figure:
+    title: str
+    note: str
+    drawings: list
+    # Small drawings with their names.
+    legend: list = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    texts: list = field(default_factory=list)
+    figures: list = field(default_factory=list)
+    # Groups with their rows.
+    hypotheses: list = field(default_factory=list)
+    tables: list = field(default_factory=list)
+    # Dictionaries of a title and lines.
+    lists: list = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Page:
+    title: str
+    lead: str
+    # Names and values.
+    conditions: list
+    rows: list
+    sections: list
+    footer: list
+
+    @property
+    def counts(self):
+        """How many hypotheses hold, are missed, and cannot be judged: the page's first answer."""
+        kinds = [
+            (("holds", "holds, whole interval"), "✓ hold"),
+            (("MISSED",), "✗ missed"),
+            (("not judged",), "○ not judged"),
+            (("not measured",), "– not measured"),
+        ]
+        return [(sum(row.verdict in verdicts for row in self.rows), words) for verdicts, words in kinds]
+
+
+def _groups(rows):
+    return [(scenario, list(own)) for scenario, own in groupby(rows, key=lambda row: row.scenario)]
+
+
+def render(page):
+    """The document; its policy forbids it to run or load anything, should an escape ever be missed."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters["groupby_order"] = _groups
+    template = environment.get_template("page.html.j2")
+    return template.render(page=page, columns=COLUMNS, cells_of=cells_of, verdict_signs=SIGNS)

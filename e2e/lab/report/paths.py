@@ -1,0 +1,227 @@
+"""A run of `paths`: what a race costs on broken and lossy paths, row by row, held against what each row claims."""
+
+import pandas as pd
+
+from .adoption import times_of
+from .estimates import Mulberry32, exactly, mean_estimate, median, percentile_estimate, wilson
+from .hypotheses import Hypothesis, fixed, format_number, judge
+
+# Every figure's own, so that one that is left out changes no other.
+SEED = 1
+ROUND_TRIP_MS = 50
+
+ESTIMATES = {
+    "mean": lambda samples: mean_estimate(samples, Mulberry32(SEED)),
+    "median": lambda samples: percentile_estimate(samples, 0.5, Mulberry32(SEED)),
+    "p95": lambda samples: percentile_estimate(samples, 0.95, Mulberry32(SEED)),
+    # Resampling says nothing of what lies beyond the sample, and a count that was made is what it is.
+    "max": lambda samples: exactly(max(samples)),
+    "total": lambda samples: exactly(sum(samples)),
+}
+
+
+def estimate(statistic, samples):
+    """None without samples."""
+    return ESTIMATES[statistic](list(samples)) if len(samples) > 0 else None
+
+
+class Client:
+    """All that one client did in one scenario, its trials in the order of its turns."""
+
+    def __init__(self, turns):
+        first = turns[0]
+        self.name, self.title, self.kind = first["client"], first["title"], first["clientKind"]
+        ordered = sorted(turns, key=lambda turn: turn["turn"])
+        self.trials = [trial for turn in ordered for trial in turn["trials"]]
+        # What a strip in a drawing is called, which has little room.
+        self.label = self.title.split(" (")[0]
+
+    def each(self, key):
+        return [trial[key] for trial in self.trials if trial.get(key) is not None]
+
+    @property
+    def times(self):
+        frame = pd.DataFrame(self.trials).reindex(columns=["adopted", "establishedMs"])
+        return times_of(frame, "establishedMs")
+
+
+class Run:
+    def __init__(self, meta, lines):
+        self.meta, self.asked, self.lines = meta, meta["asked"], lines
+        self.turns = [line for line in lines if line["kind"] == "turn"]
+        self.absent = {line["client"]: line for line in lines if line["kind"] == "absent"}
+        # The trials behind what is drawn: a group's clients, each with its times.
+        self.drawn = {}
+
+    def conditions(self, row):
+        """What is behind the slash in the row's scenarios, in the order of measurement."""
+        scenarios = dict.fromkeys(turn["scenario"] for turn in self.turns)
+        return [name.partition("/")[2] for name in scenarios if name.partition("/")[0] == row]
+
+    def clients(self, scenario, *order):
+        """Those who were measured there, in this order."""
+        turns = [turn for turn in self.turns if turn["scenario"] == scenario]
+        own = [[turn for turn in turns if turn["client"] == name] for name in order]
+        return [Client(each) for each in own if each]
+
+    def draw(self, group, client):
+        self.drawn.setdefault(group, []).append((client, client.times))
+
+
+def _figure(group, name, statistic, samples, unit="ms", goal=None, anchor="", note=""):
+    return Hypothesis(group, name, unit, goal, estimate(statistic, samples), anchor, note)
+
+
+def _anchor(clients, statistic, names):
+    """The peers' figures of the same run: "here: NAME FIGURE, ...", absent ones named as such."""
+
+    def said(name):
+        found = next((estimate(statistic, client.times) for client in clients if client.name == name), None)
+        return f"{name} {format_number(found.value) if found else 'absent'}"
+
+    return f"here: {', '.join(map(said, names))}"
+
+
+def _adopted(run, group, client):
+    """Adoption of HTTP/3 among all trials, mean and 95th percentile; failed trials count as the whole deadline."""
+    of, failed = len(client.trials), sum(trial["adopted"] is None for trial in client.trials)
+    hits = sum(trial["adopted"] == "h3" for trial in client.trials)
+    note = f"{failed} of {of} failed" if failed else ""
+    run.draw(group, client)
+    share = wilson(hits, of).scaled(100)
+    yield Hypothesis(group, f"{client.title}: adopted HTTP/3", "%", None, share, "", note)
+    yield _figure(group, f"{client.title}: established, mean", "mean", client.times)
+    yield _figure(group, f"{client.title}: established, p95", "p95", client.times)
+
+
+def established(run, title):
+    """A first flight that is lost on the way to the server: how soon each QUIC stack sends it again."""
+    # One round trip and the first probe time-out, 200 ms for a host unknown, once the path's own for a known one.
+    limits = {"h3": 255, "h3-known": 115, "h3-classic": 255, "h3-known-classic": 115}
+    order = ("h3", "h3-known", "h3-known-one", "h3-classic", "h3-known-classic", "quinn", "go-h3")
+    clients = run.clients("established", *order)
+    anchor = _anchor(clients, "p95", ("quinn", "go-h3"))
+    for client in clients:
+        limit = limits.get(client.name)
+        against = {"goal": ("at most", limit), "anchor": anchor} if limit else {}
+        yield _figure(title, f"{client.title}: established, p95", "p95", client.times, **against)
+        yield _figure(title, f"{client.title}: established, mean", "mean", client.times)
+        run.draw(title, client)
+
+
+def spurious(run, title):
+    """Datagrams beyond the median at the shortest round trip, far below every first probe time-out."""
+    needed = {}
+    for condition in run.conditions("spurious"):
+        for client in run.clients(f"spurious/{condition}", "h3", "h3-known", "quinn"):
+            sent = client.each("datagramsSent")
+            least = needed.setdefault(client.name, int(median(sent)) if sent else 0)
+            extra = [count - least for count in sent]
+            name = f"{client.title}: round trip {condition}"
+            yield _figure(title, name, "mean", extra, unit="datagrams", note=f"{least} needed")
+
+
+def black_hole(run, title):
+    """When there is HTTP/2 to use, at a host unknown and at one whose path has just died."""
+    # The start delay, TCP's handshake and TLS 1.3's, and an allowance for TLS itself.
+    goal = ("at most", 10 + 2 * ROUND_TRIP_MS + 3)
+    clients = run.clients("black-hole", "race", "race-known", "h2", "go-race", "curl")
+    anchor = _anchor(clients, "median", ("go-race", "curl"))
+    for client in clients:
+        against = {"goal": goal, "anchor": anchor} if client.name == "race" else {}
+        note = "the path died since: the longer head start is in this" if client.name == "race-known" else ""
+        yield _figure(title, f"{client.title}, median", "median", client.times, note=note, **against)
+        run.draw(title, client)
+
+
+def refused(run, title):
+    """TCP starts because of the refusal, whatever the start delay."""
+    for delay in (10, 250, 500, 1000):
+        for client in run.clients("refused", f"start-delay-{delay}"):
+            yield _figure(
+                title,
+                f"{client.title}, median",
+                "median",
+                client.each("afterRefusalMs"),
+                goal=("at most", 2),
+                anchor="peers, to HTTP/2: row one-protocol",
+                note="the start delay was over before the refusal came" if delay < ROUND_TRIP_MS else "",
+            )
+
+
+def known_broken(run, title):
+    """It costs no time against HTTP/2 alone, and no packet; by round, of which both sides have each one."""
+    known, alone = run.clients("known-broken", "known", "alone")
+    ours, theirs = known.each("medianMs"), alone.each("medianMs")
+    pairs = list(zip(ours, theirs))
+    none = ("at most", 0)
+    extra = [side - baseline for side, baseline in pairs]
+    yield _figure(title, "beyond HTTP/2 alone, by round", "median", extra, goal=none)
+    yield _figure(title, "to HTTP/2 alone, by round", "median", [side / baseline for side, baseline in pairs], "x")
+    yield _figure(title, "HTTP/2 alone, median", "median", theirs)
+    yield _figure(title, "UDP packets sent", "total", known.each("udpPackets"), "packets", goal=none)
+
+
+def dead(run, title):
+    """Both paths dead: a race ends at its deadline."""
+    for deadline in (1000, 3000):
+        for client in run.clients("dead", f"deadline-{deadline}"):
+            samples, anchor = client.each("beyondDeadlineMs"), "the paper's code waits for ever"
+            name = f"{client.title}, median"
+            yield _figure(title, name, "median", samples, goal=("at most", 10), anchor=anchor)
+            yield _figure(title, f"{name}, not before it", "median", samples, goal=("at least", 0), anchor=anchor)
+            yield _figure(title, f"{client.title}, worst", "max", samples, anchor=anchor)
+
+
+def one_protocol(run, _title):
+    """Servers that speak only one of the two protocols: what a race makes of them."""
+    for condition in run.conditions("one-protocol"):
+        for client in run.clients(f"one-protocol/{condition}", "race", "go-race", "curl"):
+            yield from _adopted(run, condition, client)
+
+
+def scenarios(run, _title):
+    """Reported without goals, for chance has much of the last word."""
+    for condition in run.conditions("scenarios"):
+        for client in run.clients(f"scenarios/{condition}", "race", "race-known", "go-race"):
+            yield from _adopted(run, condition, client)
+
+
+def packets(run, title):
+    """What the ideas cost: QUIC datagrams that a race sends."""
+    for condition in run.conditions("packets"):
+        group = f"{title}, {condition}"
+        order = ("race", "race-not-fresh", "race-known", "race-known-not-fresh")
+        for client in run.clients(f"packets/{condition}", *order):
+            name = f"{client.title}: datagrams sent, mean"
+            yield _figure(group, name, "mean", client.each("datagramsSent"), unit="datagrams")
+            yield from _adopted(run, group, client)
+
+
+ROWS = {
+    "established": established,
+    "spurious": spurious,
+    "black-hole": black_hole,
+    "refused": refused,
+    "known-broken": known_broken,
+    "dead": dead,
+    "one-protocol": one_protocol,
+    "scenarios": scenarios,
+    "packets": packets,
+}
+
+
+def by_row(run):
+    """The figures of every row that has been measured, whole or in part, judged."""
+    measured = {turn["scenario"].partition("/")[0] for turn in run.turns}
+    return {
+        row["name"]: [judge(claim, row.get("tooFew", "")) for claim in ROWS[row["name"]](run, row["title"])]
+        for row in run.asked["rows"]
+        if row["name"] in measured
+    }
+
+
+def lateness_words(run):
+    links = [line["link"][way]["lateUs"] for line in run.lines if line["kind"] == "link" for way in ("up", "down")]
+    worst = max([0, *(late["p99"] for late in links if late)])
+    return f"{fixed(worst, 0)} µs at the 99th percentile of the worst row"

@@ -1,0 +1,209 @@
+"""The plots of a page, as SVG that stands in it: colours of the page's theme, text as text, and clients told apart by
+shape and filling first, by colour second."""
+
+import io
+import math
+import re
+
+import matplotlib
+
+matplotlib.use("svg")
+from matplotlib import pyplot as plt
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from .estimates import median
+from .hypotheses import format_number, significant
+
+# The page's palette in its light theme; in the drawing each is replaced by the custom property of that name.
+INK, MUTED, LINE, PAPER = "#14181d", "#5b616a", "#dfe2e6", "#ffffff"
+PROPERTIES = {
+    INK: "ink",
+    MUTED: "muted",
+    LINE: "line",
+    PAPER: "paper",
+    "#007a5a": "h3",
+    "#0062a3": "h2",
+    "#b35900": "h1",
+    "#63676e": "unknown",
+}
+PAINT = {name: colour for colour, name in PROPERTIES.items()}
+SHAPES = "os^DvP<>hpX*"
+PX = 1 / 96
+
+plt.rcParams.update(
+    {
+        "svg.fonttype": "none",
+        "font.family": "sans-serif",
+        "font.size": 8.25,
+        "text.color": MUTED,
+        "axes.labelcolor": MUTED,
+        "axes.edgecolor": MUTED,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "xtick.color": MUTED,
+        "ytick.color": MUTED,
+        "axes.grid.axis": "y",
+        "grid.color": LINE,
+        "grid.linewidth": 1,
+        "axes.axisbelow": True,
+    }
+)
+
+
+def sign(mark, nth):
+    """How the nth of a kind is drawn: `mark` is a colour of the palette, h3 solid, all others hollow."""
+    paint = PAINT[mark]
+    return {
+        "marker": SHAPES[nth % len(SHAPES)],
+        "color": paint,
+        "markerfacecolor": paint if mark == "h3" else PAPER,
+        "markeredgecolor": paint,
+        "markersize": 6.5,
+        "markeredgewidth": 1.3,
+    }
+
+
+MARKS = {"ours": "h3", "peer": "h2", "browser": "h1"}
+# A cross stands for no client of ours: published figures.
+PUBLISHED = {**sign("unknown", 0), "marker": "x"}
+
+
+def signs(clients):
+    """Everyone's sign by name, `paper` included; a client is its name and its kind."""
+    seen, found = {}, {"paper": PUBLISHED}
+    for name, kind in clients:
+        found[name] = sign(MARKS[kind], seen.get(kind, 0))
+        seen[kind] = seen.get(kind, 0) + 1
+    return found
+
+
+def legend(look, name):
+    """A sign as a small drawing beside words."""
+    figure, axes = plt.subplots(figsize=(14 * PX, 14 * PX))
+    axes.set_axis_off()
+    axes.plot([0], [0], linestyle="", **look)
+    return svg(figure, name, "").replace('role="img" aria-label=""', 'aria-hidden="true"', 1)
+
+
+def svg(figure, name, description):
+    """The drawing as one SVG element, described to those who do not see it; its inner names begin with its own."""
+    plt.rcParams["svg.hashsalt"] = name
+    text = io.StringIO()
+    figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    plt.close(figure)
+    drawing = text.getvalue()
+    drawing = drawing[drawing.index("<svg ") :]
+    drawing = re.sub(r'(id="|url\(#|href="#)', rf"\1{name}-", drawing)
+    for colour, own in PROPERTIES.items():
+        drawing = drawing.replace(f": {colour}", f": var(--pf-{own}, {colour})")
+    said = description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    return drawing.replace("<svg ", f'<svg class="plot" role="img" aria-label="{said}" ', 1)
+
+
+def _axes(width, height):
+    figure, axes = plt.subplots(figsize=(width * PX, height * PX), layout="constrained")
+    axes.grid(True)
+    return figure, axes
+
+
+def points(name, description, settings, labels, series, *, ticks, unit="", reference=None, width=1056):
+    """Estimates with their intervals over a few settings, side by side within a setting so that none hides another; a
+    value beyond the last tick is an arrow with its figure. `series` are signs with an estimate or None for each setting,
+    `labels` those of both axes."""
+    figure, axes = _axes(width, 316)
+    apart = min(15 / width * len(settings), 0.86 / max(1, len(series)))
+    top = ticks[-1]
+    for nth, (look, found) in enumerate(series):
+        for setting, point in enumerate(found):
+            if point is None or math.isnan(point.value):
+                continue
+            x = setting + apart * (nth - (len(series) - 1) / 2)
+            if point.value > top:
+                axes.plot([x], [top], marker=6, color=look["color"], clip_on=False)
+                text = format_number(significant(point.value))
+                axes.annotate(text, (x, top), (0, 8), textcoords="offset points", ha="center")
+                continue
+            ends = [[point.value - max(point.low, ticks[0])], [min(point.high, top) - point.value]]
+            axes.errorbar([x], [point.value], [[max(0, end[0])] for end in ends], capsize=3, linestyle="", clip_on=False, **look)
+    for setting, value in enumerate(reference or []):
+        if value <= top:
+            axes.hlines(value, setting - 0.48, setting + 0.48, color=INK, linestyle="--", linewidth=1.3)
+    axes.set_xticks(range(len(settings)), settings)
+    axes.set_yticks(ticks, [f"{format_number(tick)} {unit}".strip() for tick in ticks])
+    axes.set_xlim(-0.5, len(settings) - 0.5)
+    axes.set_ylim(ticks[0], top)
+    axes.set_xlabel(labels[0])
+    axes.set_title(labels[1], loc="left", fontsize=8.25, pad=16)
+    return svg(figure, name, description)
+
+
+def strips(name, description, rows, start, end, label, *, width=1056):
+    """The distribution of times, one strip for each client on one logarithmic axis: every trial is in it, the median is
+    marked and named, failed trials are told at the end. A row is a title, a sign, the times of trials that did not fail,
+    how many failed, and a mean where only that is known."""
+    figure, axes = _axes(width, 52 + 23 * len(rows))
+    axes.grid(False)
+    axes.grid(True, axis="x")
+    axes.set_xscale("log")
+    axes.set_xlim(start, end)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    step = (end / start) ** (1 / 400)
+    for y, (_, look, values, failed, mean) in enumerate(rows):
+        axes.axhline(y, color=LINE, linewidth=1, zorder=0)
+        if mean is not None:
+            axes.plot([min(max(mean, start), end)], [y], linestyle="", **look)
+            told = f"mean {format_number(mean)} ms"
+        elif len(values) + failed == 0:
+            told = "not told"
+        else:
+            bins = {}
+            for value in values:
+                bin = math.floor(math.log(min(max(value, start), end) / start, step))
+                bins[bin] = bins.get(bin, 0) + 1
+            for bin, count in bins.items():
+                # Heights go with the square root, so that one trial in a thousand is seen.
+                half = max(0.07, 0.41 * math.sqrt(count / max(bins.values())))
+                axes.vlines(start * step ** (bin + 0.5), y - half, y + half, color=look["color"], linewidth=1.5)
+            middle = median([*values, *[math.inf] * failed])
+            if middle < math.inf:
+                axes.vlines(max(middle, start), y - 0.47, y + 0.47, color=INK, linewidth=1.6)
+            told = "most failed" if middle == math.inf else f"{format_number(significant(middle))} ms"
+            told += f", {failed} failed" if failed else ""
+        axes.annotate(told, (1, y), (8, 0), ("axes fraction", "data"), textcoords="offset points", va="center", color=INK)
+    ticks = [tick for power in range(-1, 5) for tick in (10**power, 5 * 10**power) if start <= tick <= end]
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticklabels([format_number(tick) for tick in ticks])
+    axes.set_yticks(range(len(rows)), [row[0] for row in rows])
+    axes.tick_params(length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel(f"{label}, logarithmic; upright line and figure: median")
+    return svg(figure, name, description)
+
+
+def lines(name, description, series, labels, *, width=516):
+    """Lines with a whisker from the 10th to the 90th percentile at each point. `series` are a title, a sign, points
+    (x, (median, p10, p90)) and a dashed line of least squares (slope, intercept) or None in the place of what joins
+    the points."""
+    figure, axes = _axes(width, 300)
+    every = sorted({x for _, _, found, _ in series for x, _ in found})
+    apart = (every[-1] - min(0, every[0])) / 90 if every else 0
+    for nth, (title, look, found, fit) in enumerate(series):
+        if not found:
+            continue
+        aside = apart * (nth - (len(series) - 1) / 2)
+        x = [at + aside for at, _ in found]
+        y = [spread[0] for _, spread in found]
+        ends = [[spread[0] - spread[1] for _, spread in found], [spread[2] - spread[0] for _, spread in found]]
+        axes.errorbar(x, y, ends, capsize=3, linestyle="", label=title, **look)
+        if fit is None:
+            axes.plot(x, y, color=look["color"], linewidth=1.3)
+        else:
+            slope, intercept = fit
+            axes.plot(x, [intercept + slope * at for at, _ in found], "--", color=look["color"], linewidth=1.3)
+    axes.set_xticks(every, [format_number(value) for value in every])
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(labels[0])
+    axes.set_title(labels[1], loc="left", fontsize=8.25)
+    figure.legend(loc="outside upper left", ncols=3, frameon=False)
+    return svg(figure, name, description)

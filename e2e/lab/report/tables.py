@@ -1,0 +1,62 @@
+"""What a run says in tables: the same cells go to the terminal, the page and the JSON document."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+# What stands where nothing was measured.
+NONE = "–"
+
+
+class Column(NamedTuple):
+    title: str
+    right: bool = False
+
+
+class Row(NamedTuple):
+    # Rows of one scenario follow each other.
+    scenario: str
+    cells: list[str]
+    kind: str = ""
+    # Of the client, or `paper`.
+    client: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    id: str
+    title: str
+    # What one must know to read it.
+    caption: str
+    # Of the scenario first.
+    columns: list[Column]
+    rows: list[Row] = field(default_factory=list)
+
+
+def right(*titles):
+    return [Column(title, right=True) for title in titles]
+
+
+def format_table(columns, rows):
+    """Columns as wide as their widest cell, numbers to the right, a rule under the head."""
+    rows = [list(row) for row in rows]
+    widths = [
+        max([len(column.title), *(len(row[index]) for row in rows if index < len(row))])
+        for index, column in enumerate(columns)
+    ]
+
+    def line(cells):
+        padded = [
+            cell.rjust(width) if column.right else cell.ljust(width)
+            for column, width, cell in zip(columns, widths, cells)
+        ]
+        return "  ".join(padded).rstrip()
+
+    rule = "  ".join("─" * width for width in widths)
+    return "\n".join([line([column.title for column in columns]), rule, *map(line, rows)])
+
+
+def format_result_table(table):
+    """For the terminal, a scenario named in the first of its rows only."""
+    above = [None, *(row.scenario for row in table.rows)]
+    rows = [["" if row.scenario == last else row.scenario, *row.cells] for last, row in zip(above, table.rows)]
+    return f"{table.title}\n{table.caption}\n{format_table(table.columns, rows)}"

@@ -1,0 +1,188 @@
+"""The figures of recorded runs are those that the laboratory's first analysis, another program, gave for them; and what
+no small run can show is judged by the same rule."""
+
+import json
+import math
+import tempfile
+import unittest
+from pathlib import Path
+
+from . import adoption, adoption_claims, adoption_tables, cost, cost_claims, cost_tables, misses, pages, paths, records
+from .estimates import Count, Estimate, Mulberry32, exactly, mean_estimate, percentile_estimate, ratio_of_shares, wilson
+from .hypotheses import Hypothesis, any_missed, fixed, format_number, judge
+
+FIXTURES = Path(__file__).parent / "fixtures"
+# That program rounded the normal quantile to 1.959964, which is 2e-8 off; all else differs by the order of sums alone.
+TOLERANCE = 1e-7
+
+
+def _plain(value):
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if hasattr(value, "__dataclass_fields__"):
+        value = {name: getattr(value, name) for name in value.__dataclass_fields__}
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity"
+    return value
+
+
+def _tables(tables):
+    return [
+        {
+            "id": table.id,
+            "title": table.title,
+            "caption": table.caption,
+            "columns": [column.title for column in table.columns],
+            "rows": [[row.scenario, *row.cells] for row in table.rows],
+        }
+        for table in tables
+    ]
+
+
+def _adoption(meta, lines):
+    run = adoption.Run(meta, lines)
+    return {
+        "hypotheses": adoption_claims.hypotheses(run),
+        "tables": _tables(adoption_tables.tables(run)),
+        **adoption_tables.document(run),
+        "told": misses.format_misses(run).split("\n"),
+        "missing": adoption_tables.missing_clients(run),
+    }
+
+
+def _cost(meta, lines):
+    run = cost.Run(meta, lines)
+    [by_hits] = [pages.hit_lines(group) for group in run.groups if group[0].cell["objectBytes"] == 1024]
+    shapes = []
+    for winner, (points, _) in by_hits.items():
+        fit = cost_claims.least_squares([x for x, _ in points], [spread[0] for _, spread in points])
+        shapes.append({"winner": winner, **dict(zip(("slope", "intercept", "r2"), (float(each[0]) for each in fit)))})
+    return {
+        "hypotheses": cost_claims.hypotheses(run),
+        "tables": _tables(cost_tables.tables(run)),
+        "spreads": [
+            {"scenario": each.cell["id"], **{name: each.spread(name) for name in cost.FIGURES}} for each in run.summaries
+        ],
+        "lines": shapes,
+    }
+
+
+def _paths(meta, lines):
+    return {"rows": paths.by_row(paths.Run(meta, lines))}
+
+
+class Golden(unittest.TestCase):
+    def assert_same(self, found, expected, where):
+        if isinstance(expected, (int, float)) and not isinstance(expected, bool):
+            self.assertIsInstance(found, (int, float), where)
+            self.assertLessEqual(abs(found - expected), TOLERANCE * max(1, abs(expected)), where)
+        elif isinstance(expected, dict):
+            self.assertEqual(set(found), set(expected), where)
+            for key, each in expected.items():
+                self.assert_same(found[key], each, f"{where}/{key}")
+        elif isinstance(expected, list):
+            self.assertEqual(len(found), len(expected), where)
+            for index, each in enumerate(expected):
+                self.assert_same(found[index], each, f"{where}/{index}")
+        else:
+            self.assertEqual(found, expected, where)
+
+    def test_every_figure(self):
+        for name, figures in (
+            ("adoption", _adoption),
+            ("adoption-made-up", _adoption),
+            ("cost", _cost),
+            ("paths", _paths),
+        ):
+            with self.subTest(name):
+                expected = json.loads((FIXTURES / name / "expected.json").read_text())
+                self.assert_same(_plain(figures(*records.read(FIXTURES / name))), expected, name)
+
+    def test_a_figure_that_differs_is_found(self):
+        with self.assertRaises(AssertionError):
+            self.assert_same({"mean": [1.0, 2.0]}, {"mean": [1.0, 2.000001]}, "")
+
+
+class Records(unittest.TestCase):
+    def test_a_line_that_was_being_written_does_not_count(self):
+        with tempfile.TemporaryDirectory() as folder:
+            meta = {"schema": "photofinish.lab/1"}
+            (Path(folder) / "meta.json").write_text(json.dumps(meta))
+            (Path(folder) / "trials.jsonl").write_text('{"turn":0}\n{"tur')
+            self.assertEqual(records.read(folder), (meta, [{"turn": 0}]))
+
+    def test_what_no_experiment_has_written_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "meta.json").write_text('{"schema":"another"}')
+            with self.assertRaises(ValueError):
+                records.read(folder)
+
+
+class Estimates(unittest.TestCase):
+    def test_chance_is_mulberry32_and_goes_on(self):
+        random = Mulberry32(1)
+        first = [*random.random(2), *random.random(1)]
+        self.assertEqual(first, list(Mulberry32(1).random(3)))
+        # As the published algorithm gives them.
+        self.assertEqual([int(each * 2**32) for each in first], [2693262067, 11749833, 2265367787])
+
+    def test_values_that_agree_are_certain(self):
+        for found in (mean_estimate([7, 7], Mulberry32(1)), percentile_estimate([7, 7], 0.95, Mulberry32(1))):
+            self.assertEqual(found, exactly(7))
+
+    def test_where_every_trial_agrees_a_share_ends_exactly(self):
+        self.assertEqual(wilson(0, 10).low, 0)
+        self.assertEqual(wilson(10, 10).high, 1)
+
+    def test_a_ratio_needs_no_hits(self):
+        self.assertEqual(ratio_of_shares(Count(0, 10), Count(0, 10))[1:], (0, math.inf))
+        some = ratio_of_shares(Count(3, 10), Count(0, 10))
+        self.assertEqual((some.value, some.high), (math.inf, math.inf))
+        self.assertGreater(some.low, 0)
+
+
+class Judging(unittest.TestCase):
+    def verdict(self, goal, measured, too_few=""):
+        return judge(Hypothesis("group", "name", goal=goal, measured=measured), too_few)
+
+    def test_the_favourable_end_decides(self):
+        at_most, at_least = ("at most", 2), ("at least", 2)
+        self.assertEqual(self.verdict(at_most, Estimate(3, 2, 4)).verdict, "holds")
+        self.assertEqual(self.verdict(("below", 2), Estimate(3, 2, 4)).verdict, "MISSED")
+        self.assertEqual(self.verdict(at_most, Estimate(1, 0, 2)).verdict, "holds, whole interval")
+        self.assertEqual(self.verdict(at_least, Estimate(1, 0, 2)).verdict, "holds")
+        self.assertEqual(self.verdict(at_least, Estimate(1, 0, 1.9)).verdict, "MISSED")
+        self.assertEqual(self.verdict(None, exactly(1)).verdict, "reported")
+        self.assertEqual(self.verdict(at_most, None).verdict, "not measured")
+
+    def test_too_few_trials_show_a_trend_and_miss_nothing(self):
+        row = self.verdict(("at most", 2), exactly(3), "10 of 1000 trials")
+        self.assertEqual((row.verdict, row.trend, row.reason), ("not judged", "missed", "10 of 1000 trials"))
+        self.assertFalse(any_missed([row]))
+        self.assertTrue(any_missed([self.verdict(("at most", 2), exactly(3))]))
+
+    def test_numbers_as_people_write_them(self):
+        written = {0.0: "0", 1234.5: "1235", 12.345: "12.35", 0.00012: "0", -0.00012: "0", -1.5: "−1.5", math.inf: "∞"}
+        self.assertEqual({value: format_number(value) for value in written}, written)
+        self.assertEqual([fixed(2.5, 0), fixed(0.125, 2), fixed(-0.0, 1)], ["3", "0.13", "0.0"])
+
+
+class FullRun(unittest.TestCase):
+    def test_a_thousand_trials_on_both_sides_are_judged(self):
+        meta, lines = records.read(FIXTURES / "adoption")
+        meta["asked"]["scenarios"] = [each for each in meta["asked"]["scenarios"] if each["id"] == "delay-50"]
+        full = {**meta, "asked": {**meta["asked"], "full": True}}
+        many = [{**line, "trials": line["trials"] * 100} if line["kind"] == "turn" else line for line in lines]
+        rows = adoption_claims.hypotheses(adoption.Run(full, many))
+        self.assertNotIn("not judged", {row.verdict for row in rows})
+        self.assertTrue(any_missed(rows))
+        usual = adoption_claims.hypotheses(adoption.Run(meta, many))
+        self.assertEqual({row.reason for row in usual if row.goal}, {"not a --full run"})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,54 @@
+// What analyses the laboratory's records: its own tests, and its program on a record as people run it.
+import { cp, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@playwright/test';
+import { runCommand } from '../network/namespace.ts';
+import { PYTHON, PYTHON_FLAGS } from '../origins/python.ts';
+import { scratchDirectory, TOP } from '../scratch.ts';
+
+const FIXTURES = join(TOP, 'e2e/lab/report/fixtures');
+
+test('its figures are those of the first analysis, and it judges by the rule', async () => {
+  const tests = [...PYTHON_FLAGS, '-m', 'unittest', 'report.test_report'];
+  const { code, stderr } = await runCommand(PYTHON, tests, { cwd: join(TOP, 'e2e/lab') });
+  expect(code, stderr).toBe(0);
+});
+
+const TABLES = {
+  'adoption-made-up': ['figures.csv', 'hypotheses.csv', 'trials.csv'],
+  cost: ['hypotheses.csv', 'samples.csv'],
+  paths: ['hypotheses.csv'],
+};
+
+for (const [name, tables] of Object.entries(TABLES))
+  test(`a report of ${name} has a page that runs nothing, JSON and tables`, async () => {
+    const dir = await scratchDirectory('lab-report');
+    try {
+      await cp(join(FIXTURES, name), dir, { recursive: true });
+      const report = (...more: string[]) =>
+        runCommand(process.execPath, ['e2e/lab/report.ts', dir, ...more], { cwd: TOP });
+      const { code, stdout, stderr } = await report();
+      expect(code, stderr).toBe(0);
+      expect(stdout).toContain('95 % interval');
+      const files = await readdir(dir);
+      expect(files).toEqual(expect.arrayContaining([...tables, 'report.html', 'report.json']));
+      const page = await readFile(join(dir, 'report.html'), 'utf8');
+      expect(page).toContain("default-src 'none'");
+      expect(page).not.toMatch(/<script|<cpu>|\bon\w+=|(?:src|href)="(?!#)/);
+      expect(page.match(/role="img"/g)?.length).toBeGreaterThanOrEqual(3);
+      const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+      expect(ids).toHaveLength(new Set(ids).size);
+      const document = JSON.parse(await readFile(join(dir, 'report.json'), 'utf8'));
+      expect(document.schema).toBe('photofinish.lab-report/1');
+      const missed = document.hypotheses.some(({ verdict }: { verdict: string }) => verdict === 'MISSED');
+      expect((await report('--strict')).code).toBe(missed ? 1 : 0);
+    } finally {
+      await rm(dir, { recursive: true, force: true });
+    }
+  });
+
+test('what is no record is refused', async () => {
+  const { code, stderr } = await runCommand(process.execPath, ['e2e/lab/report.ts', 'docs'], { cwd: TOP });
+  expect(code).toBe(1);
+  expect(stderr).toContain('meta.json');
+});
