@@ -9,6 +9,11 @@ export function folderOf(experiment: string): string {
   return join(SCRATCH, 'lab', experiment);
 }
 
+/** Says how what was recorded in the folder becomes tables. */
+export function sayReport(dir: string): void {
+  say(`\nnpm run lab -- report ${relative(TOP, dir)}`);
+}
+
 /** Writes the files, by name, into the experiment's folder, and says where they are. */
 export async function leaveResults(
   experiment: string,

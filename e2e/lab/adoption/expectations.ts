@@ -1,7 +1,7 @@
 // What a run must show for the laboratory itself to be trusted: adoption and losses within bounds that chance passes
 // less than once in a million; of times what no client can undercut, and what no busy machine adds to half of them.
 import type { DirectionReport } from '../../network/shape.ts';
-import { PAPER_RACE } from '../results/paper.ts';
+import paper from '../report/paper.json' with { type: 'json' };
 import { countBounds } from './chance.ts';
 import type { AdoptionRun, CellResult } from './run.ts';
 
@@ -17,7 +17,7 @@ export interface Expectation {
 
 /** The least that P2 found at that loss, whatever the delay: an honest race does no worse. */
 function paperShare(loss: number): number {
-  const shares = PAPER_RACE.filter((row) => row.loss === loss).flatMap(({ adoption }) => adoption ?? []);
+  const shares = paper.race.filter((row) => row.loss === loss).flatMap(({ adoption }) => adoption ?? []);
   if (shares.length === 0) throw new RangeError(`P2 has no race at a loss of ${loss}`);
   return Math.min(...shares);
 }

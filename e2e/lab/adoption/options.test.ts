@@ -15,7 +15,7 @@ const trialsOf = (name: string, ...args: string[]) => {
 };
 
 test('without options: every cell, everyone but the ablations, trials that show trends', () => {
-  const { cells, entrants, seed, full, fresh, strict, trials } = parse();
+  const { cells, entrants, seed, full, fresh, trials } = parse();
   assert.deepEqual(
     cells.map(({ id }) => id),
     ['delay-0', 'delay-50', 'delay-100', 'delay-150', 'delay-200', 'loss-3', 'loss-10', 'loss-25', 'loss-50'],
@@ -25,7 +25,7 @@ test('without options: every cell, everyone but the ablations, trials that show 
     ENTRANTS.filter(({ ablation }) => !ablation),
   );
   assert.deepEqual(trials, { ours: 100, peer: 100, browser: 5 });
-  assert.deepEqual([seed, full, fresh, strict], [1, false, false, false]);
+  assert.deepEqual([seed, full, fresh], [1, false, false]);
 });
 
 test('--full: as many as goals are judged on, the Go client as many as ours, with the ablations', () => {
@@ -67,7 +67,6 @@ const MISTAKES: readonly (readonly [args: readonly string[], message: RegExp])[]
   [['--seed', '-1'], /seed/],
   [['--seed', '2147483649'], /--seed takes a whole number from 1 to 2147483648/],
   [['--full', '--trials', '3'], /choose one of --full and --trials/],
-  [['--fresh', '--results-only'], /choose one of --fresh and --results-only/],
   [['--only', 'chromium-first', '--no-browsers'], /no browser/],
   [['--nonsense'], /--nonsense/],
   [['extra'], /extra/],

@@ -13,9 +13,7 @@ export const USAGE = `usage: npm run lab -- adoption [OPTION...]
   --only A,B        only these contestants
   --no-browsers     all but the browsers
   --seed N          decides order and losses; 1 unless said
-  --fresh           measure anew instead of going on where the last run stopped
-  --results-only    print what has been measured so far
-  --strict          exit code 1 if a goal is missed`;
+  --fresh           measure anew instead of going on where the last run stopped`;
 
 export interface AdoptionOptions {
   readonly full: boolean;
@@ -26,8 +24,6 @@ export interface AdoptionOptions {
   readonly entrants: readonly Entrant[];
   readonly seed: number;
   readonly fresh: boolean;
-  readonly resultsOnly: boolean;
-  readonly strict: boolean;
 }
 
 const OPTIONS = {
@@ -39,8 +35,6 @@ const OPTIONS = {
   'no-browsers': { type: 'boolean', default: false },
   seed: { type: 'string' },
   fresh: { type: 'boolean', default: false },
-  'results-only': { type: 'boolean', default: false },
-  strict: { type: 'boolean', default: false },
 } as const;
 
 /** Enough to show a trend. */
@@ -65,7 +59,6 @@ export function parseOptions(args: readonly string[], all: readonly Entrant[]): 
   const values = read(args);
   const { full } = values;
   if (full && values.trials !== undefined) throw new BadUsage('choose one of --full and --trials');
-  if (values.fresh && values['results-only']) throw new BadUsage('choose one of --fresh and --results-only');
   const asked = values.trials === undefined ? null : wholeNumber('trials', values.trials, 1, MOST_TRIALS);
   const usual = full ? FULL_TRIALS : TREND_TRIALS;
   const trials = asked === null ? usual : { ours: asked, peer: asked, browser: asked };
@@ -77,7 +70,5 @@ export function parseOptions(args: readonly string[], all: readonly Entrant[]): 
     entrants: chooseEntrants(values, all),
     seed: values.seed === undefined ? 1 : wholeNumber('seed', values.seed, 1, GREATEST_SEED),
     fresh: values.fresh,
-    resultsOnly: values['results-only'],
-    strict: values.strict,
   };
 }

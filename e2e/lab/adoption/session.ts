@@ -1,10 +1,9 @@
 // One run from the opening of the scene to what it has measured: what `adoption` and `quick` have in common.
-import { relative } from 'node:path';
 import { beginStep, heading, say } from '../../run/display.ts';
-import { TOP } from '../../scratch.ts';
 import { type Absent, type Contestant, isAbsent } from '../contestant.ts';
 import { formatDuration } from '../duration.ts';
-import { identify, openJournal, readJournal } from '../journal.ts';
+import { openRecord } from '../experiment.ts';
+import { identify, readJournal } from '../journal.ts';
 import { briefAccuracy, formatBrief } from '../link/brief.ts';
 import { loadLines } from '../load.ts';
 import { openScene, type Scene } from '../scene.ts';
@@ -80,14 +79,12 @@ async function measureOn(
   const asked = { full, trials: { ...trials }, scenarios, clients };
 
   heading('Measuring');
-  const { journal, aside } = await openJournal(dir, ADOPTION, {
+  const journal = await openRecord(dir, ADOPTION, {
     identity: await identify(seed, asked),
     startedAtMs: Date.now(),
     fresh: wish.fresh,
     find: async () => ({ absent }),
   });
-  if (aside !== null)
-    say(`  Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.dir)}`);
   const plan = planRun(cells, portions, seed);
   const left = remaining(plan, doneTurns(journal));
   const duration = estimate(
@@ -95,7 +92,6 @@ async function measureOn(
   );
   const turns = (of: typeof plan) => of.reduce((sum, cell) => sum + cell.turns.length, 0);
   const done = turns(plan) - turns(left);
-  if (done > 0) say(`  Going on after ${done} of ${turns(plan)} turns; --fresh begins anew`);
   say(`  Estimated duration: ${formatDuration(duration.cellsMs(left))}`);
   sayMachine(scene);
   if (wish.checksLink && done < turns(plan)) await checkLink();

@@ -93,7 +93,6 @@ test('the command line, and every mistake in it', () => {
     ['--object 2', /"2".*1, 35/],
     ['--loads 0', /--loads/],
     ['--quick --full', /one of --quick and --full/],
-    ['--fresh --results-only', /one of/],
     ['--fast', /--fast/],
   ] as const)
     assert.throws(

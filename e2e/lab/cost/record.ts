@@ -1,6 +1,6 @@
 // What `cost` records: a line for each segment of a cell, with its samples and whether its load was driven.
 import * as v from 'valibot';
-import { count, type Form, type Journal, type Recorded } from '../journal.ts';
+import { count, type Form, type Journal } from '../journal.ts';
 import { type Cell, EXTENTS, OBJECTS, SERVERS } from './cells.ts';
 import { type Measured, measuredSchema } from './measured.ts';
 
@@ -39,5 +39,4 @@ export const COST: Form<Asked, Found, Measured> = {
   found: foundSchema,
   turn: measuredSchema,
 };
-export type CostRecord = Recorded<Asked, Found, Measured>;
 export type CostJournal = Journal<Asked, Found, Measured>;

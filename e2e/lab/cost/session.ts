@@ -1,17 +1,16 @@
 // One run from the opening of the place to its last segment, going on where an earlier one was interrupted.
-import { relative } from 'node:path';
 import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import { beginStep, heading, say } from '../../run/display.ts';
-import { TOP } from '../../scratch.ts';
 import { formatDuration } from '../duration.ts';
+import { openRecord } from '../experiment.ts';
 import { folderOf } from '../folder.ts';
-import { identify, openJournal } from '../journal.ts';
+import { identify } from '../journal.ts';
 import { loadLines } from '../load.ts';
 import { type Cell, cellsOf, SERVER_TITLES, type Segment, segmentsOf } from './cells.ts';
 import { findLoads, TRIES_SECONDS } from './loads.ts';
 import type { CostOptions } from './options.ts';
 import { openPlace, type Place } from './place.ts';
-import { type Asked, COST, type CostJournal, type CostRecord, type Loads } from './record.ts';
+import { type Asked, COST, type CostJournal, type Loads } from './record.ts';
 import { measureSegment, SEGMENT_OVERHEAD_SECONDS } from './segment.ts';
 
 export const DIR = folderOf('cost');
@@ -88,20 +87,14 @@ async function measureAll(
   return failed === 0;
 }
 
-export interface Outcome {
-  readonly recorded: CostRecord;
-  /** Whether every segment was measured, driven or not. */
-  readonly complete: boolean;
-}
-
-/** Runs what was asked for. Rejects where the place cannot be opened, so ask `networkUnavailable('tun')` first. */
-export async function runCost(options: CostOptions): Promise<Outcome> {
+/** Measures what was asked for; whether every segment was, driven or not. Rejects where the place cannot be opened, so ask `networkUnavailable('tun')` first. */
+export async function runCost(options: CostOptions): Promise<boolean> {
   for (const line of loadLines(': fewer loads are driven, and the others cost more')) say(line);
   const asked = askedOf(options);
   const { seed } = options;
   const place = await openPlace(options.seed);
   try {
-    const { journal, aside } = await openJournal(DIR, COST, {
+    const journal = await openRecord(DIR, COST, {
       identity: await identify(seed, asked),
       startedAtMs: Date.now(),
       fresh: options.fresh,
@@ -110,14 +103,10 @@ export async function runCost(options: CostOptions): Promise<Outcome> {
         return { loads, scenarios: cellsOfRun(asked, loads) };
       },
     });
-    if (aside !== null)
-      say(`Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.dir)}`);
-    if (journal.turns.length > 0) say(`Going on: ${journal.turns.length} segments are done.`);
     const done = new Set(journal.turns.map(({ scenario, turn }) => `${scenario} ${turn}`));
     const all = segmentsOf(journal.meta.found.scenarios, asked.seconds, seededRandom(seed));
     const todo = all.filter(({ cell, round }) => !done.has(`${cell.id} ${round}`));
-    const complete = await measureAll(place, journal, todo, seed);
-    return { recorded: journal, complete };
+    return await measureAll(place, journal, todo, seed);
   } finally {
     await place.close();
   }

@@ -6,11 +6,28 @@ import type { startEcho } from '../../network/echo.ts';
 import type { Network } from '../../network/open.ts';
 import type { Direction, DirectionReport, Loss } from '../../network/shape.ts';
 import { parseProcessStat } from '../proc.ts';
-import type { Estimate } from '../results/goal-row.ts';
-import { wilson } from '../results/intervals.ts';
 import { type Arrival, sendStream, timeConnects } from './traffic.ts';
 
 export type Joined = Network<'server'>;
+
+/** A measured value with its 95 % interval. */
+interface Estimate {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The normal distribution's quantile for 95 % between both tails. */
+const Z_95 = 1.959964;
+
+/** Wilson's score interval of a share, 0 to 1 (Wilson 1927; Newcombe 1998, method 3). */
+function wilson({ hits, of }: { readonly hits: number; readonly of: number }): Estimate {
+  const share = hits / of;
+  const centre = share + Z_95 ** 2 / (2 * of);
+  const half = Z_95 * Math.sqrt((share * (1 - share)) / of + Z_95 ** 2 / (4 * of ** 2));
+  const scale = 1 + Z_95 ** 2 / of;
+  return { value: share, low: (centre - half) / scale, high: (centre + half) / scale };
+}
 
 export interface Spread {
   readonly median: number;

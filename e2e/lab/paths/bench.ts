@@ -1,11 +1,12 @@
 // Opens what the rows measure with: the scene, our command line on it, and contestants, each once.
+import { isDeepStrictEqual } from 'node:util';
 import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import { type Absent, type Contestant, isAbsent, type Opener } from '../contestant.ts';
 import type { Journal } from '../journal.ts';
 import { commandLine } from '../photofinish.ts';
 import { openScene } from '../scene.ts';
 import type { Bench } from './row.ts';
-import type { Line, PathTrial } from './turn.ts';
+import type { Line } from './turn.ts';
 
 export interface OpenBench extends Bench {
   /** Who is told of progress from now on. */
@@ -36,23 +37,14 @@ export async function openBench(seed: number, journal: Journal<object, object, L
       const all = openers.flatMap((opener) => opened.get(opener) ?? []);
       return all.filter(isThere);
     },
-    async record<Trial extends PathTrial>(
-      where: { readonly scenario: string; readonly turn: number },
-      { name, title, kind }: Pick<Contestant, 'name' | 'title' | 'kind'>,
-      measure: () => Promise<Trial[]>,
-    ) {
-      const done = journal.turns.find(
-        (line) =>
-          line.kind === 'turn' &&
-          line.client === name &&
-          line.scenario === where.scenario &&
-          line.turn === where.turn,
-      );
-      if (done?.kind === 'turn') return done.trials as Trial[];
+    async record(where, { name, title, kind }, measure) {
+      const isIt = (line: Line) =>
+        line.kind === 'turn' &&
+        isDeepStrictEqual([line.client, line.scenario, line.turn], [name, where.scenario, where.turn]);
+      if (journal.turns.some(isIt)) return;
       const trials = await measure();
       const client = { client: name, title, clientKind: kind };
       await journal.append({ kind: 'turn', ...where, ...client, endedAtMs: Date.now(), trials });
-      return trials;
     },
     progress: (text) => listener(text),
     watch(next) {

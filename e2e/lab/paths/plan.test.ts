@@ -12,7 +12,7 @@ const row = (name: string, usual: number): Row => ({
   trials: { usual, full: 10 * usual },
   trialMs: 100,
   fixedMs: 1000,
-  measure: async () => [],
+  measure: async () => {},
 });
 const ROWS = [row('black-hole', 20), row('refused', 30), row('dead', 5)];
 const names = (...args: string[]) => planOf(args, ROWS).rows.map(({ row: { name } }) => name);

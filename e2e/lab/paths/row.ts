@@ -4,7 +4,6 @@ import type { Shape } from '../../network/shape.ts';
 import type { Contestant, Opener } from '../contestant.ts';
 import type { CommandLine } from '../photofinish.ts';
 import type { Scene } from '../scene.ts';
-import type { Figure } from './figure.ts';
 import type { PathTrial } from './turn.ts';
 
 /** The round trip of every path that does not say another, milliseconds. */
@@ -19,18 +18,17 @@ export interface Bench {
   readonly random: Random;
   /** Those that can be had, opened once and closed at the end; the others are remembered as absent. */
   open(openers: readonly Opener[]): Promise<Contestant[]>;
-  /**
-   * The trials of that turn: as an earlier run has recorded them, or as `measure` gives them, which are then recorded.
-   */
-  record<Trial extends PathTrial>(
+  /** Records the trials of that turn as `measure` gives them, unless an earlier run has recorded it. */
+  record(
     where: { readonly scenario: string; readonly turn: number },
     client: Pick<Contestant, 'name' | 'title' | 'kind'>,
-    measure: () => Promise<Trial[]>,
-  ): Promise<Trial[]>;
+    measure: () => Promise<PathTrial[]>,
+  ): Promise<void>;
   /** Tells whoever watches. */
   progress(text: string): void;
 }
 
+/** A path, or several alike, and who is measured on it; what it has recorded is analysed by `report/paths.py`. */
 export interface Row {
   /** On the command line: small letters and hyphens. */
   readonly name: string;
@@ -42,5 +40,5 @@ export interface Row {
   /** What it takes beside trials, milliseconds. */
   readonly fixedMs: number;
   /** Leaves the path as it likes: whoever is next sets its own. */
-  measure(bench: Bench, trials: number): Promise<Figure[]>;
+  measure(bench: Bench, trials: number): Promise<void>;
 }

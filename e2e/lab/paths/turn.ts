@@ -1,6 +1,6 @@
 // What `paths` records: a line for each turn of a client in a scenario, and one for what the link did in a row.
 import * as v from 'valibot';
-import { count, type Form, type Recorded } from '../journal.ts';
+import { count, type Form } from '../journal.ts';
 import { linkReportSchema } from '../link-report.ts';
 import { labTrialSchema } from '../trial.ts';
 
@@ -51,4 +51,3 @@ export const PATHS: Form<v.InferOutput<typeof askedSchema>, object, Line> = {
   found: v.object({}),
   turn: lineSchema,
 };
-export type PathsRecord = Recorded<v.InferOutput<typeof askedSchema>, object, Line>;

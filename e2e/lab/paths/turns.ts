@@ -2,29 +2,7 @@
 // a machine which slows down slows all of them.
 import { shuffled } from '../../bench/random.ts';
 import type { Contestant } from '../contestant.ts';
-import { formatNumber } from '../results/goal-row.ts';
-import { type LabTrial, timesOf } from '../trial.ts';
-import { estimate, type Statistic } from './figure.ts';
 import type { Bench } from './row.ts';
-
-export interface Measured {
-  readonly contestant: Contestant;
-  readonly trials: readonly LabTrial[];
-}
-
-/** The peers' figures of the same run as an anchor: "here: NAME FIGURE, ...", absent ones named as such. */
-export function anchorHere(
-  turns: readonly Measured[],
-  statistic: Statistic,
-  names: readonly string[],
-): string {
-  const said = names.map((name) => {
-    const turn = turns.find(({ contestant }) => contestant.name === name);
-    const found = turn && estimate(statistic, timesOf(turn.trials, 'establishedMs'));
-    return `${name} ${found ? formatNumber(found.value) : 'absent'}`;
-  });
-  return `here: ${said.join(', ')}`;
-}
 
 /** Sizes of the batches of that many trials, as equal as can be. */
 export function batches(trials: number, most: number): number[] {
@@ -39,18 +17,16 @@ export async function takeTurns(
   contestants: readonly Contestant[],
   trials: number,
   mostABatch: number,
-): Promise<Measured[]> {
-  const made = new Map<Contestant, LabTrial[]>(contestants.map((contestant) => [contestant, []]));
+): Promise<void> {
   let done = 0;
   for (const [turn, batch] of batches(trials, mostABatch).entries()) {
     for (const contestant of shuffled(contestants, random)) {
       progress(`${contestant.name}, ${done} of ${trials} trials`);
       const where = { scenario, turn };
-      made.get(contestant)?.push(...(await record(where, contestant, () => contestant.run(batch))));
+      await record(where, contestant, () => contestant.run(batch));
     }
     done += batch;
   }
-  return [...made].map(([contestant, its]) => ({ contestant, trials: its }));
 }
 
 /** Lets those learn that do, on the path that is in place. */

@@ -45,7 +45,8 @@ def _adoption(meta, lines):
     ]
     tables = {"tables": [*paper, link], **adoption_tables.document(run)}
     figures = pd.json_normalize(_plain(tables["figures"]))
-    return rows, text, tables, {"figures": figures, "trials": run.trials.drop(columns="trace")}, pages.adoption_page(run, rows)
+    frames = {"figures": figures, "trials": adoption_tables.trials(run)}
+    return rows, text, tables, frames, pages.adoption_page(run, rows)
 
 
 def _cost(meta, lines):

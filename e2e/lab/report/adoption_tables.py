@@ -4,7 +4,7 @@ from .adoption import PAPER_TITLE, PAPER_TRIALS, is_alt_svc, on_side, paper_adop
 from .estimates import wilson
 from .hypotheses import fixed
 from .link import accuracy, link_table
-from .misses import misses_of_run
+from .misses import cause_of, known, misses_of_run
 from .tables import NONE, Column, Row, Table, right
 
 CITATION = 'P2: "Happy Eyeballs for HTTP/3", MDPI, 2022, Tables 1 to 4 (1000 trials a cell, loss from server to client).'
@@ -111,6 +111,17 @@ def missing_clients(run):
         )
     ]
     return [*(f"{each['title']}: {each['why']}" for each in run.absent), *crashed]
+
+
+def trials(run):
+    """A row for each trial, numbered from 1; the cause of a miss where our client left a record of it."""
+    table = run.trials.drop(columns="trace")
+    table.insert(3, "trial", table.groupby(["scenario", "client"]).cumcount() + 1)
+    causes = [
+        cause_of(known(adopted), trace) if known(trace) else ""
+        for adopted, trace in zip(run.trials["adopted"], run.trials["trace"])
+    ]
+    return table.assign(cause=causes)
 
 
 def document(run):

@@ -151,7 +151,10 @@ def refused(run, title):
 
 def known_broken(run, title):
     """It costs no time against HTTP/2 alone, and no packet; by round, of which both sides have each one."""
-    known, alone = run.clients("known-broken", "known", "alone")
+    sides = run.clients("known-broken", "known", "alone")
+    if len(sides) < 2:
+        return
+    known, alone = sides
     ours, theirs = known.each("medianMs"), alone.each("medianMs")
     pairs = list(zip(ours, theirs))
     none = ("at most", 0)

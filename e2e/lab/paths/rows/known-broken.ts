@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { median } from '@photofinish/shared/statistics';
 import { shuffled } from '../../../bench/random.ts';
 import { scratchDirectory } from '../../../scratch.ts';
-import { atMost, figureOf } from '../figure.ts';
 import { LOST_UDP } from '../obstacles.ts';
 import { CLEAN, ROUND_TRIP_MS, type Row } from '../row.ts';
-import type { PathTrial } from '../turn.ts';
 
 /** A round's sample is the median of these. */
 const TRIALS_A_ROUND = 5;
@@ -36,7 +34,6 @@ export const knownBroken: Row = {
     try {
       await command.race(...remembering, '--timeout', String(LESSON_MS));
       const counter = await client.countSent({ transport: 'udp' });
-      const packets: number[] = [];
       const sides = {
         known: async () => {
           const before = await counter.read();
@@ -45,37 +42,14 @@ export const knownBroken: Row = {
         },
         alone: async () => ({ medianMs: await middle('--mode', 'h2', '--memory', 'none') }),
       };
-      const samples: Record<keyof typeof sides, number[]> = { known: [], alone: [] };
       const rounds = Math.ceil(trials / TRIALS_A_ROUND);
-      for (let round = 0; round < rounds; round += 1) {
-        progress(`${round} of ${rounds} rounds`);
-        for (const side of shuffled(['known', 'alone'] as const, random)) {
-          const asClient = { name: side, title: TITLES[side], kind: 'ours' } as const;
-          const [made] = await record<PathTrial & { medianMs: number; udpPackets?: number }>(
-            { scenario: 'known-broken', turn: round },
-            asClient,
-            async () => [await sides[side]()],
-          );
-          samples[side].push(made?.medianMs ?? Number.NaN);
-          if (made?.udpPackets !== undefined) packets.push(made.udpPackets);
+      for (let turn = 0; turn < rounds; turn += 1) {
+        progress(`${turn} of ${rounds} rounds`);
+        for (const name of shuffled(['known', 'alone'] as const, random)) {
+          const client = { name, title: TITLES[name], kind: 'ours' } as const;
+          await record({ scenario: 'known-broken', turn }, client, async () => [await sides[name]()]);
         }
       }
-      const { known, alone } = samples;
-      const group = knownBroken.title;
-      const paired = (compare: (side: number, baseline: number) => number) =>
-        known.map((side, round) => compare(side, alone[round] ?? Number.NaN));
-      const extra = paired((side, baseline) => side - baseline);
-      const ratio = paired((side, baseline) => side / baseline);
-      return [
-        figureOf(
-          { group, name: 'beyond HTTP/2 alone, by round', unit: 'ms', goal: atMost(0) },
-          'median',
-          extra,
-        ),
-        figureOf({ group, name: 'to HTTP/2 alone, by round', unit: 'x' }, 'median', ratio),
-        figureOf({ group, name: 'HTTP/2 alone, median', unit: 'ms' }, 'median', alone),
-        figureOf({ group, name: 'UDP packets sent', unit: 'packets', goal: atMost(0) }, 'total', packets),
-      ];
     } finally {
       await rm(dir, { recursive: true, force: true });
     }

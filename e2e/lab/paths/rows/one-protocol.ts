@@ -2,9 +2,7 @@
 import type { Obstacle } from '../../../network/obstacles.ts';
 import { curl } from '../../contestants/curl.ts';
 import { goRace } from '../../contestants/go.ts';
-import { adoptedFigures } from '../adopted.ts';
 import { raceCutShort } from '../clients.ts';
-import type { Figure } from '../figure.ts';
 import { LOST_TCP, LOST_UDP, REFUSED_TCP, REFUSED_UDP } from '../obstacles.ts';
 import { CLEAN, ROUND_TRIP_MS, type Row } from '../row.ts';
 import { takeTurns } from '../turns.ts';
@@ -27,12 +25,9 @@ export const oneProtocol: Row = {
     const { server } = bench.scene;
     await server.shape({ up: CLEAN, down: CLEAN });
     const contestants = await bench.open([raceCutShort, goRace, curl]);
-    const figures: Figure[] = [];
     for (const [what, obstacle] of SERVERS) {
       await server.obstruct([obstacle]);
-      const turns = await takeTurns(bench, `one-protocol/${what}`, contestants, trials, MOST_A_BATCH);
-      figures.push(...turns.flatMap((turn) => adoptedFigures(what, turn)));
+      await takeTurns(bench, `one-protocol/${what}`, contestants, trials, MOST_A_BATCH);
     }
-    return figures;
   },
 };

@@ -4,9 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Peer } from '../../../network/open.ts';
 import type { Loss, Shape } from '../../../network/shape.ts';
 import { goRace } from '../../contestants/go.ts';
-import { adoptedFigures } from '../adopted.ts';
 import { raceMetBefore, raceUnknown } from '../clients.ts';
-import type { Figure } from '../figure.ts';
 import { CLEAN, type Row } from '../row.ts';
 import { prepareAll, takeTurns } from '../turns.ts';
 
@@ -66,25 +64,16 @@ export const scenarios: Row = {
     const { server } = bench.scene;
     await server.obstruct([]);
     const contestants = await bench.open([raceUnknown, raceMetBefore, goRace]);
-    const figures: Figure[] = [];
     for (const { title, shape, gap, share } of SCENARIOS) {
       await server.shape({ up: shape, down: shape });
       const within = { ...bench, progress: (text: string) => bench.progress(`${title}: ${text}`) };
       await prepareAll(within, contestants);
       const stop = gap === null ? async () => {} : comeAndGo(server, shape, gap);
       try {
-        const turns = await takeTurns(
-          within,
-          `scenarios/${title}`,
-          contestants,
-          Math.ceil(trials * share),
-          MOST_A_BATCH,
-        );
-        figures.push(...turns.flatMap((turn) => adoptedFigures(title, turn)));
+        await takeTurns(within, `scenarios/${title}`, contestants, Math.ceil(trials * share), MOST_A_BATCH);
       } finally {
         await stop();
       }
     }
-    return figures;
   },
 };
