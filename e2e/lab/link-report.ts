@@ -2,7 +2,8 @@
 import * as v from 'valibot';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-const directionSchema = v.object({
+/** Of one direction. */
+export const directionReportSchema = v.object({
   delivered: count,
   lost: count,
   overflowed: count,
@@ -10,4 +11,4 @@ const directionSchema = v.object({
   lateUs: v.nullable(v.object({ median: v.number(), p99: v.number(), max: v.number() })),
   shortestUs: v.nullable(v.number()),
 });
-export const linkReportSchema = v.object({ up: directionSchema, down: directionSchema });
+export const linkReportSchema = v.object({ up: directionReportSchema, down: directionReportSchema });

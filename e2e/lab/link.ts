@@ -3,27 +3,29 @@
 import { startEcho } from '../network/echo.ts';
 import { netemUnavailable } from '../network/netem.ts';
 import { openNetwork } from '../network/open.ts';
-import type { Direction, Loss } from '../network/shape.ts';
-import { beginStep, formatElapsed, heading, say } from '../run/display.ts';
+import type { Direction } from '../network/shape.ts';
+import { beginStep, formatElapsed, say } from '../run/display.ts';
 import { readOptions } from './command-line.ts';
-import { laboratoryOpens, runExperiment } from './experiment.ts';
-import { leaveResults } from './folder.ts';
+import { laboratoryOpens, openRecord, runExperiment } from './experiment.ts';
+import { folderOf, sayReport } from './folder.ts';
+import { identify, type Journal } from './journal.ts';
 import {
-  type CpuRow,
   type Joined,
+  LINK,
+  type Line,
+  type LossLine,
   measureCpu,
   measureDelay,
   measureLoss,
   measureRate,
   measureRoundTrips,
-  type RoundTripRow,
 } from './link/measure.ts';
-import { cpuTable, delayTable, lossTable, rateTable, roundTripTable } from './link/tables.ts';
 
+const DIR = folderOf('link');
 const DIRECTIONS: readonly Direction[] = ['up', 'down'];
 const DELAYS_MS = [0, 25, 50, 75, 100];
-const LOSSES: readonly Loss[] = [
-  ...[0.03, 0.1, 0.25, 0.5].map((share): Loss => ({ kind: 'independent', share })),
+const LOSSES: readonly LossLine['asked'][] = [
+  ...[0.03, 0.1, 0.25, 0.5].map((share) => ({ kind: 'independent' as const, share })),
   { kind: 'bursts', enter: 0.02, leave: 0.25 },
 ];
 const RATES_MBPS = [5, 50];
@@ -35,102 +37,119 @@ const SEED = 1;
 /** On an idle machine. */
 const EXPECTED_MS = 90_000;
 
-async function overBoth<Row, Asked>(
-  asked: readonly Asked[],
-  measure: (direction: Direction, asked: Asked) => Promise<Row>,
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const each of asked) for (const direction of DIRECTIONS) rows.push(await measure(direction, each));
-  return rows;
-}
-
-async function step<Rows>(title: string, measure: () => Promise<Rows>): Promise<Rows> {
-  const shown = beginStep(title);
-  try {
-    const rows = await measure();
-    shown.end(true);
-    return rows;
-  } catch (error) {
-    shown.end(false);
-    throw error;
+/** What tells the lines of a record apart. */
+function keyOf(line: Line): string {
+  switch (line.kind) {
+    case 'delay':
+      return `delay ${line.direction} ${line.askedMs}`;
+    case 'loss':
+      return `loss ${line.direction} ${JSON.stringify(line.asked)}`;
+    case 'rate':
+      return `rate ${line.direction} ${line.askedMbps}`;
+    case 'round-trip':
+      return `round-trip ${line.by} ${line.cable} ${line.askedMs}`;
+    case 'cpu':
+      return `cpu ${line.packetsPerSecond}`;
   }
 }
 
-async function roundTrips(network: Joined, delaysMs: readonly number[]): Promise<RoundTripRow[]> {
-  const echo = await startEcho(network.peers.server);
-  const rows: RoundTripRow[] = [];
-  for (const delayMs of delaysMs)
-    rows.push(...(await measureRoundTrips(network, echo, delayMs, ROUND_TRIPS)));
-  return rows;
+class Recording {
+  readonly #journal: Journal<object, object, Line>;
+  constructor(journal: Journal<object, object, Line>) {
+    this.#journal = journal;
+  }
+
+  /** A step of those measurements, of which one that the record has is not made again; `key` names what each gives. */
+  async step<T>(
+    title: string,
+    values: readonly T[],
+    key: (value: T) => string,
+    measure: (value: T) => Promise<Line | Line[]>,
+  ): Promise<void> {
+    const step = beginStep(title);
+    try {
+      for (const value of values) {
+        if (this.#has(key(value))) continue;
+        for (const line of [await measure(value)].flat())
+          if (!this.#has(keyOf(line))) await this.#journal.append(line);
+      }
+      step.end(true);
+    } catch (error) {
+      step.end(false);
+      throw error;
+    }
+  }
+
+  #has(key: string): boolean {
+    return this.#journal.turns.some((line) => keyOf(line) === key);
+  }
 }
 
-async function cpu(network: Joined): Promise<CpuRow[]> {
-  const rows: (CpuRow | null)[] = [];
-  for (const perSecond of PACKETS_PER_SECOND) rows.push(await measureCpu(network, perSecond));
-  return rows.filter((row) => row !== null);
-}
-
-async function measureLink(network: Joined, cable: Joined) {
-  return {
-    delays: await step('delay', () =>
-      overBoth(DELAYS_MS, (direction, delayMs) =>
-        measureDelay(network, direction, delayMs, DELAYED_DATAGRAMS),
-      ),
-    ),
-    losses: await step('loss', () =>
-      overBoth(LOSSES, (direction, loss) => measureLoss(network, direction, loss, LOST_DATAGRAMS)),
-    ),
-    rates: await step('rate', () =>
-      overBoth(RATES_MBPS, (direction, mbps) => measureRate(network, direction, mbps)),
-    ),
-    cable: await step('round trips over a bare cable', () => roundTrips(cable, [0])),
-    roundTrips: await step('round trips', () => roundTrips(network, DELAYS_MS)),
-    cpu: await step('processor time', () => cpu(network)),
-  };
-}
-
-type Accuracy = Awaited<ReturnType<typeof measureLink>>;
-
-function print({ delays, losses, rates, roundTrips, cable, cpu }: Accuracy): void {
-  heading('Delay one way, above what was asked, ms: by the link itself, and between two programs');
-  say(delayTable(delays));
-  heading('Loss');
-  say(lossTable(losses));
-  heading('Rate');
-  say(rateTable(rates));
-  heading('Round trips between two programs, ms');
-  say(roundTripTable(roundTrips, cable));
-  heading('The forwarder');
-  say(cpuTable(cpu));
+async function record(network: Joined, cable: Joined, journal: Journal<object, object, Line>): Promise<void> {
+  const recording = new Recording(journal);
+  const overBoth = <T>(values: readonly T[]) =>
+    values.flatMap((value) => DIRECTIONS.map((direction) => ({ direction, value })));
+  await recording.step(
+    'delay',
+    overBoth(DELAYS_MS),
+    ({ direction, value }) => `delay ${direction} ${value}`,
+    ({ direction, value }) => measureDelay(network, direction, value, DELAYED_DATAGRAMS),
+  );
+  await recording.step(
+    'loss',
+    overBoth(LOSSES),
+    ({ direction, value }) => `loss ${direction} ${JSON.stringify(value)}`,
+    ({ direction, value }) => measureLoss(network, direction, value, LOST_DATAGRAMS),
+  );
+  await recording.step(
+    'rate',
+    overBoth(RATES_MBPS),
+    ({ direction, value }) => `rate ${direction} ${value}`,
+    ({ direction, value }) => measureRate(network, direction, value),
+  );
+  for (const { title, over, delaysMs } of [
+    { title: 'round trips over a bare cable', over: cable, delaysMs: [0] },
+    { title: 'round trips', over: network, delaysMs: DELAYS_MS },
+  ]) {
+    const echo = await startEcho(over.peers.server);
+    // TCP's is the last of both to be recorded.
+    const key = (delayMs: number) => `round-trip TCP connect ${over === cable} ${2 * delayMs}`;
+    await recording.step(title, delaysMs, key, (delayMs) =>
+      measureRoundTrips(over, echo, delayMs, ROUND_TRIPS),
+    );
+  }
+  const key = (perSecond: number) => `cpu ${perSecond}`;
+  await recording.step('processor time', PACKETS_PER_SECOND, key, (perSecond) =>
+    measureCpu(network, perSecond),
+  );
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  readOptions(args, {});
+  const { fresh } = readOptions(args, { fresh: { type: 'boolean', default: false } });
   if (!(await laboratoryOpens())) return 1;
-  const netem = await netemUnavailable();
-  say(`Measured is the forwarder, which the laboratory uses for its reports; netem: ${netem ?? 'is there'}.`);
   say(`About ${formatElapsed(EXPECTED_MS)}.`);
+  const journal = await openRecord(DIR, LINK, {
+    identity: await identify(SEED, {}),
+    startedAtMs: Date.now(),
+    fresh,
+    find: async () => ({ netem: await netemUnavailable() }),
+  });
   const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed: SEED } });
   try {
     const cable = await openNetwork();
     try {
-      const accuracy = await measureLink(network, cable);
-      print(accuracy);
-      const document = {
-        schema: 'photofinish.link/1',
-        createdAt: new Date().toISOString(),
-        seed: SEED,
-        netem,
-        ...accuracy,
-      };
-      await leaveResults('link', { 'result.json': `${JSON.stringify(document, null, 1)}\n` });
-      return 0;
+      await record(network, cable, journal);
     } finally {
       await cable.close();
     }
   } finally {
     await network.close();
   }
+  sayReport(DIR);
+  return 0;
 }
 
-await runExperiment('usage: npm run lab -- link', main);
+await runExperiment(
+  'usage: npm run lab -- link [--fresh]\n  --fresh    measure anew instead of going on where the last run stopped',
+  main,
+);

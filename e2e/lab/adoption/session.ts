@@ -4,7 +4,7 @@ import { type Absent, type Contestant, isAbsent } from '../contestant.ts';
 import { formatDuration } from '../duration.ts';
 import { openRecord } from '../experiment.ts';
 import { identify, readJournal } from '../journal.ts';
-import { briefAccuracy, formatBrief } from '../link/brief.ts';
+import { briefAccuracy } from '../link/brief.ts';
 import { loadLines } from '../load.ts';
 import { openScene, type Scene } from '../scene.ts';
 import { doneTurns } from './collect.ts';
@@ -27,9 +27,9 @@ export interface Wish extends Pick<AdoptionOptions, Asked> {
 
 async function checkLink(): Promise<void> {
   const step = beginStep('how exact the link is');
-  const brief = await briefAccuracy();
+  const lines = await briefAccuracy();
   step.end(true);
-  say(`\n${formatBrief(brief)}\n`);
+  for (const line of lines) say(`    ${line}`);
 }
 
 async function openContestants(scene: Scene, entrants: readonly Entrant[]) {

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from . import adoption, adoption_claims, adoption_tables, cost, cost_claims, cost_tables, misses, pages, paths, records
+from . import adoption, adoption_claims, adoption_tables, cost, cost_claims, cost_tables, emulator, misses, pages, paths
+from . import records
 from .hypotheses import any_missed, format_hypotheses
 from .page import render
 from .tables import format_result_table
@@ -65,15 +66,21 @@ def _paths(meta, lines):
     return rows, absent, {"rows": by_row}, {}, pages.paths_page(run, by_row)
 
 
-EXPERIMENTS = {"adoption": _adoption, "cost": _cost, "paths": _paths}
+def _link(meta, lines):
+    tables = emulator.tables(lines)
+    return [], [*map(format_result_table, tables)], {"tables": tables}, {}, pages.link_page(meta, tables)
+
+
+EXPERIMENTS = {"adoption": _adoption, "cost": _cost, "link": _link, "paths": _paths}
 
 
 def report(folder):
     """Prints and writes what the record in the folder comes to; gives its hypotheses."""
     meta, lines = records.read(folder)
     rows, text, document, frames, page = EXPERIMENTS[meta["experiment"]](meta, lines)
-    print("\n\n".join([*text, format_hypotheses(rows)]))
-    frames["hypotheses"] = pd.json_normalize([_plain(row) for row in rows])
+    print("\n\n".join([*text, *([format_hypotheses(rows)] if rows else [])]))
+    if rows:
+        frames["hypotheses"] = pd.json_normalize([_plain(row) for row in rows])
     files = {f"{name}.csv": frame.to_csv(index=False) for name, frame in frames.items()}
     whole = {"schema": "photofinish.lab-report/1", "meta": meta, "hypotheses": rows, **document}
     files["report.json"] = json.dumps(_plain(whole), indent=1, ensure_ascii=False) + "\n"

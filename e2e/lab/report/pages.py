@@ -341,3 +341,18 @@ def cost_page(run, rows):
             HOW,
         ],
     )
+
+
+# Link.
+
+
+def link_page(meta, tables):
+    netem = meta["found"]["netem"]
+    return Page(
+        title="How exact the emulated link is",
+        lead="Delay, loss and rate asked and got, by the link itself and as programs at its ends see them.",
+        conditions=_conditions(meta, ("The kernel's netem", "there" if netem is None else netem)),
+        rows=[],
+        sections=[Section("Tables", tables=tables)],
+        footer=[HOW],
+    )

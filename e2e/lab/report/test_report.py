@@ -7,9 +7,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from . import adoption, adoption_claims, adoption_tables, cost, cost_claims, cost_tables, misses, pages, paths, records
+from . import adoption, adoption_claims, adoption_tables, cost, cost_claims, cost_tables, emulator, misses, pages, paths, records
 from .estimates import Count, Estimate, Mulberry32, exactly, mean_estimate, percentile_estimate, ratio_of_shares, wilson
 from .hypotheses import Hypothesis, any_missed, fixed, format_number, judge
+from .tables import format_table
 
 FIXTURES = Path(__file__).parent / "fixtures"
 # That program rounded the normal quantile to 1.959964, which is 2e-8 off; all else differs by the order of sums alone.
@@ -75,6 +76,23 @@ def _paths(meta, lines):
     return {"rows": paths.by_row(paths.Run(meta, lines))}
 
 
+def _link(_meta, lines):
+    own = {kind: [line for line in lines if line["kind"] == kind] for kind in ("delay", "loss", "rate", "round-trip", "cpu")}
+    texts = [
+        # A direction is named in each line there, not in its first alone.
+        format_table(table.columns, [[row.scenario, *row.cells] for row in table.rows]).split("\n")
+        for table in emulator.tables(lines)
+    ]
+    return {
+        "texts": texts,
+        "outsideUs": [emulator.spread(line["aboveUs"]) for line in own["delay"]],
+        "losses": [emulator.loss_of(line) for line in own["loss"]],
+        "mbps": [emulator.mbps(line) for line in own["rate"]],
+        "tookMs": [emulator.spread(line["tookMs"]) for line in sorted(own["round-trip"], key=lambda line: not line["cable"])],
+        "shares": [line["usedMs"] / line["spanMs"] for line in own["cpu"]],
+    }
+
+
 class Golden(unittest.TestCase):
     def assert_same(self, found, expected, where):
         if isinstance(expected, (int, float)) and not isinstance(expected, bool):
@@ -96,6 +114,7 @@ class Golden(unittest.TestCase):
             ("adoption", _adoption),
             ("adoption-made-up", _adoption),
             ("cost", _cost),
+            ("link", _link),
             ("paths", _paths),
         ):
             with self.subTest(name):
@@ -169,6 +188,17 @@ class Judging(unittest.TestCase):
         written = {0.0: "0", 1234.5: "1235", 12.345: "12.35", 0.00012: "0", -0.00012: "0", -1.5: "−1.5", math.inf: "∞"}
         self.assertEqual({value: format_number(value) for value in written}, written)
         self.assertEqual([fixed(2.5, 0), fixed(0.125, 2), fixed(-0.0, 1)], ["3", "0.13", "0.0"])
+
+
+class Emulator(unittest.TestCase):
+    def test_a_burst_is_a_run_of_numbers_that_did_not_arrive(self):
+        self.assertEqual(emulator.mean_burst([]), 0)
+        self.assertEqual(emulator.mean_burst([0, 1, 4, 5, 7]), 5 / 3)
+        self.assertEqual(emulator.mean_burst(range(5)), 5)
+
+    def test_bursts_have_the_stationary_share_of_their_two_states(self):
+        self.assertEqual(emulator.asked_share({"kind": "bursts", "enter": 0.1, "leave": 0.3}), 0.25)
+        self.assertEqual(emulator.asked_share({"kind": "bursts", "enter": 0, "leave": 0}), 0)
 
 
 class FullRun(unittest.TestCase):
