@@ -1,6 +1,6 @@
-// Whoever is measured in the laboratory: a way to make cold connections to one origin over the scene's link, one after
+// Whoever is measured in the laboratory: a way to make cold connections to one origin over the testbed's link, one after
 // the other, all with the same interface.
-import type { Scene } from './scene.ts';
+import type { ServedTestbed } from './testbed.ts';
 import type { LabTrial } from './trial.ts';
 
 export type ContestantKind = 'ours' | 'peer' | 'browser';
@@ -31,8 +31,8 @@ export interface Absent {
   readonly why: string;
 }
 
-/** Opens a contestant on a scene; never rejects because something is not installed. */
-export type Opener = (scene: Scene) => Promise<Contestant | Absent>;
+/** Opens a contestant on a testbed; never rejects because something is not installed. */
+export type Opener = (testbed: ServedTestbed) => Promise<Contestant | Absent>;
 
 export function isAbsent(entry: Contestant | Absent): entry is Absent {
   return 'why' in entry;

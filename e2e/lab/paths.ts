@@ -4,7 +4,6 @@ import { beginStep, formatElapsed, say } from '../run/display.ts';
 import { laboratoryOpens, openRecord, runExperiment } from './experiment.ts';
 import { folderOf, sayReport } from './folder.ts';
 import { identify } from './journal.ts';
-import { openBench } from './paths/bench.ts';
 import { estimatedMs, type Plan, planOf, usage } from './paths/plan.ts';
 import type { Row } from './paths/row.ts';
 import { blackHole } from './paths/rows/black-hole.ts';
@@ -16,6 +15,7 @@ import { packets } from './paths/rows/packets.ts';
 import { refused } from './paths/rows/refused.ts';
 import { scenarios } from './paths/rows/scenarios.ts';
 import { spurious } from './paths/rows/spurious.ts';
+import { openSession } from './paths/session.ts';
 import { PATHS } from './paths/turn.ts';
 
 const ROWS: readonly Row[] = [
@@ -46,19 +46,19 @@ async function run(plan: Plan): Promise<void> {
     fresh: plan.fresh,
     find: async () => ({}),
   });
-  const bench = await openBench(SEED, journal);
+  const session = await openSession(SEED, journal);
   try {
     for (const { row, trials } of plan.rows) {
       if (journal.turns.some((line) => line.kind === 'link' && line.scenario === row.name)) continue;
       const step = beginStep(row.title);
-      bench.watch(step.detail);
-      await bench.scene.server.report();
-      await row.measure(bench, trials).finally(() => bench.scene.server.obstruct([]));
-      await journal.append({ kind: 'link', scenario: row.name, link: await bench.scene.server.report() });
+      session.watch(step.detail);
+      await session.testbed.server.report();
+      await row.measure(session, trials).finally(() => session.testbed.server.obstruct([]));
+      await journal.append({ kind: 'link', scenario: row.name, link: await session.testbed.server.report() });
       step.end(true);
     }
-    const { contestants, absent } = bench.present();
-    const caddy = { Caddy: bench.scene.caddy.version };
+    const { contestants, absent } = session.present();
+    const caddy = { Caddy: session.testbed.caddy.version };
     const versions: Record<string, string> = Object.assign(
       caddy,
       ...contestants.map((each) => each.versions),
@@ -67,7 +67,7 @@ async function run(plan: Plan): Promise<void> {
     for (const { name, title, kind, why } of absent)
       await journal.append({ kind: 'absent', client: name, title, clientKind: kind, why });
   } finally {
-    await bench.close();
+    await session.close();
   }
 }
 

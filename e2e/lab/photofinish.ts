@@ -1,4 +1,4 @@
-// Our command line: as it is built, and on the scene's client, where it races Caddy.
+// Our command line: as it is built, and on the testbed's client, where it races Caddy.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/outcome';
 import * as v from 'valibot';
 import { TOP } from '../scratch.ts';
-import type { Scene } from './scene.ts';
+import type { ServedTestbed } from './testbed.ts';
 
 export const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
 /** What the command line is built to: its modules and the QUIC addon. */
@@ -35,7 +35,7 @@ export function recordIn(json: string): OriginRace {
   return race;
 }
 
-export function commandLine({ client, caddy, caPath }: Scene): CommandLine {
+export function commandLine({ client, caddy, caPath }: ServedTestbed): CommandLine {
   const pinned = ['--resolve', `${caddy.host}:${caddy.port}:${caddy.address}`];
   const all = ['race', caddy.origin, '--json', '--allow-private', '--ca', caPath, ...pinned];
   return {

@@ -6,7 +6,7 @@ import { GO_MISSING } from '../go-programs.ts';
 import { isAbsent, type Opener } from '../lab/contestant.ts';
 import { chromiumFirst, chromiumSecond } from '../lab/contestants/chromium.ts';
 import { firefoxFirst, firefoxSecond } from '../lab/contestants/firefox.ts';
-import { openScene, type Scene } from '../lab/scene.ts';
+import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
 import type { LabTrial } from '../lab/trial.ts';
 import { networkUnavailable } from '../network/available.ts';
 
@@ -15,33 +15,33 @@ const ROUND_TRIP_MS = 2 * ONE_WAY_MS;
 /** Browsers round their clocks. */
 const ROUNDING_MS = 1;
 
-let scene: Scene | undefined;
+let testbed: ServedTestbed | undefined;
 
 test.beforeAll(async () => {
   const why = await networkUnavailable('tun');
   test.skip(why !== null, why ?? '');
-  scene = await openScene().catch((error: Error) => {
+  testbed = await openServedTestbed().catch((error: Error) => {
     test.skip(error.message === GO_MISSING, GO_MISSING);
     throw error;
   });
-  await scene.server.shape({ up: { delayMs: ONE_WAY_MS }, down: { delayMs: ONE_WAY_MS } });
+  await testbed.server.shape({ up: { delayMs: ONE_WAY_MS }, down: { delayMs: ONE_WAY_MS } });
 });
-test.afterAll(async () => scene?.close());
+test.afterAll(async () => testbed?.close());
 
 /** Once what earlier visits left on their way has arrived: the client's system answers for browsers that have gone. */
-async function quietScene(): Promise<Scene> {
-  if (scene === undefined) throw new Error('there is no scene');
+async function quietScene(): Promise<ServedTestbed> {
+  if (testbed === undefined) throw new Error('there is no testbed');
   for (;;) {
-    await scene.server.report();
+    await testbed.server.report();
     await sleep(3 * ROUND_TRIP_MS);
-    const { up, down } = await scene.server.report();
-    if (up.delivered + down.delivered === 0) return scene;
+    const { up, down } = await testbed.server.report();
+    if (up.delivered + down.delivered === 0) return testbed;
   }
 }
 
 async function visit(open: Opener, trials: number): Promise<LabTrial[]> {
-  if (scene === undefined) throw new Error('there is no scene');
-  const contestant = await open(scene);
+  if (testbed === undefined) throw new Error('there is no testbed');
+  const contestant = await open(testbed);
   if (isAbsent(contestant)) throw new Error(contestant.why);
   try {
     return await contestant.run(trials);

@@ -7,7 +7,7 @@ import { curl } from '../lab/contestants/curl.ts';
 import { goAltSvc, goH3, goRace } from '../lab/contestants/go.ts';
 import { quinn, quinn67 } from '../lab/contestants/quinn.ts';
 import { undici } from '../lab/contestants/undici.ts';
-import { openScene, type Scene } from '../lab/scene.ts';
+import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
 import { networkUnavailable } from '../network/available.ts';
 import type { Obstacle } from '../network/obstacles.ts';
 
@@ -30,27 +30,27 @@ const EXPECTED: readonly (readonly [Adopted, readonly Opener[]])[] = [
   ['h2', [goAltSvc, undici]],
 ];
 
-let scene: Scene | null = null;
+let testbed: ServedTestbed | null = null;
 let why: string | null = null;
 
 test.beforeAll(async () => {
   why = await networkUnavailable('tun');
   if (why !== null) return;
-  scene = await openScene().catch((error: Error) => {
+  testbed = await openServedTestbed().catch((error: Error) => {
     if (error.message !== GO_MISSING) throw error;
     why = GO_MISSING;
     return null;
   });
 });
-test.afterAll(() => scene?.close());
+test.afterAll(() => testbed?.close());
 
-function sceneAtHand(): Scene {
+function sceneAtHand(): ServedTestbed {
   test.skip(why !== null, why ?? '');
-  if (scene === null) throw new Error('there is no scene');
-  return scene;
+  if (testbed === null) throw new Error('there is no testbed');
+  return testbed;
 }
 
-async function present(opener: Opener, on: Scene): Promise<Contestant> {
+async function present(opener: Opener, on: ServedTestbed): Promise<Contestant> {
   const entry = await opener(on);
   if (isAbsent(entry)) throw new Error(`${entry.name} is absent: ${entry.why}`);
   return entry;

@@ -1,4 +1,4 @@
-// One run from the opening of the scene to what it has measured: what `adoption` and `quick` have in common.
+// One run from the opening of the testbed to what it has measured: what `adoption` and `quick` have in common.
 import { beginStep, heading, say } from '../../run/display.ts';
 import { type Absent, type Contestant, isAbsent } from '../contestant.ts';
 import { formatDuration } from '../duration.ts';
@@ -6,7 +6,7 @@ import { openRecord } from '../experiment.ts';
 import { identify, readJournal } from '../journal.ts';
 import { briefAccuracy } from '../link/brief.ts';
 import { loadLines } from '../load.ts';
-import { openScene, type Scene } from '../scene.ts';
+import { openServedTestbed, type ServedTestbed } from '../testbed.ts';
 import { doneTurns } from './collect.ts';
 import type { Entrant } from './contestants.ts';
 import { estimate } from './estimate.ts';
@@ -32,12 +32,12 @@ async function checkLink(): Promise<void> {
   for (const line of lines) say(`    ${line}`);
 }
 
-async function openContestants(scene: Scene, entrants: readonly Entrant[]) {
+async function openContestants(testbed: ServedTestbed, entrants: readonly Entrant[]) {
   const contestants: Contestant[] = [];
   const absent: Absent[] = [];
   for (const { name, open } of entrants) {
     const step = beginStep(name);
-    const opened = await open(scene);
+    const opened = await open(testbed);
     if (isAbsent(opened)) absent.push(opened);
     else contestants.push(opened);
     const versions = isAbsent(opened) ? [] : Object.entries(opened.versions);
@@ -49,19 +49,19 @@ async function openContestants(scene: Scene, entrants: readonly Entrant[]) {
   return { contestants, absent };
 }
 
-function sayMachine({ awake }: Scene): void {
+function sayMachine({ awake }: ServedTestbed): void {
   for (const line of loadLines(', and times measured now are too long')) say(`  ${line}`);
   if (!awake) say('  processors may sleep between packets, and times hold their waking up');
 }
 
 async function measureOn(
-  scene: Scene,
+  testbed: ServedTestbed,
   wish: Wish,
   dir: string,
   closing: (() => Promise<void>)[],
 ): Promise<AdoptionRecord> {
   heading('Contestants');
-  const { contestants, absent } = await openContestants(scene, wish.entrants);
+  const { contestants, absent } = await openContestants(testbed, wish.entrants);
   closing.push(...contestants.map((contestant) => () => contestant.close()));
   const portions = wish.entrants
     .filter(({ name }) => contestants.some((contestant) => contestant.name === name))
@@ -93,9 +93,9 @@ async function measureOn(
   const turns = (of: typeof plan) => of.reduce((sum, cell) => sum + cell.turns.length, 0);
   const done = turns(plan) - turns(left);
   say(`  Estimated duration: ${formatDuration(duration.cellsMs(left))}`);
-  sayMachine(scene);
+  sayMachine(testbed);
   if (wish.checksLink && done < turns(plan)) await checkLink();
-  await measure({ link: scene.server, contestants, journal, estimate: duration }, left);
+  await measure({ link: testbed.server, contestants, journal, estimate: duration }, left);
   return journal;
 }
 
@@ -104,11 +104,11 @@ export async function runAdoption(wish: Wish, dir: string): Promise<AdoptionReco
   const step = beginStep('opening the link and the servers');
   // Losses are drawn anew by a run that goes on: the same seed again would repeat those of its beginning.
   const earlier = wish.fresh ? null : await readJournal(dir, ADOPTION);
-  const scene = await openScene(wish.seed + (earlier?.turns.length ?? 0));
-  step.end(true, `Caddy ${scene.caddy.version.split(' ')[0]}`);
-  const closing: (() => Promise<void>)[] = [scene.close];
+  const testbed = await openServedTestbed(wish.seed + (earlier?.turns.length ?? 0));
+  step.end(true, `Caddy ${testbed.caddy.version.split(' ')[0]}`);
+  const closing: (() => Promise<void>)[] = [testbed.close];
   try {
-    return await measureOn(scene, wish, dir, closing);
+    return await measureOn(testbed, wish, dir, closing);
   } finally {
     for (const close of closing.reverse()) await close();
   }

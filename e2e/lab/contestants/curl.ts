@@ -10,7 +10,7 @@ const SCRIPT = fileURLToPath(new URL('../../bench/peers/curl/trials.py', import.
  * `CURL_HTTP_VERSION_3`: QUIC first, TCP beside it once QUIC takes long; the first secure handshake wins. This build
  * offers X25519 alone, so its first flight is one packet.
  */
-export const curl = peer('curl', 'libcurl, no ML-KEM', async (scene) => {
+export const curl = peer('curl', 'libcurl, no ML-KEM', async (testbed) => {
   insistOnPython();
-  return orderedProgram(scene, [PYTHON, ...PYTHON_FLAGS, SCRIPT]);
+  return orderedProgram(testbed, [PYTHON, ...PYTHON_FLAGS, SCRIPT]);
 });

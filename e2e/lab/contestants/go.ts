@@ -1,11 +1,11 @@
 // The Go peer as contestants: quic-go and net/http, racing as the code published with the paper does, asking as its
 // Alt-Svc baseline does, and quic-go alone.
 import { goProgram } from '../../go-programs.ts';
-import type { Scene } from '../scene.ts';
+import type { ServedTestbed } from '../testbed.ts';
 import { orderedProgram, peer } from './peer.ts';
 
-const inMode = (mode: 'race' | 'alt-svc' | 'h3') => async (scene: Scene) =>
-  orderedProgram(scene, [goProgram('go-peer')], { mode });
+const inMode = (mode: 'race' | 'alt-svc' | 'h3') => async (testbed: ServedTestbed) =>
+  orderedProgram(testbed, [goProgram('go-peer')], { mode });
 
 /** Races as the paper's code does: 10 ms, the first response wins, nothing is remembered. */
 export const goRace = peer('go-race', "the paper's code (quic-go and net/http)", inMode('race'));

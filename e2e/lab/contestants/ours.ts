@@ -60,10 +60,10 @@ export function ours({
   lessons = LESSONS,
   options = [],
 }: OursOptions): Opener {
-  return async (scene) => {
+  return async (testbed) => {
     const dir = await scratchDirectory(`lab-${name}`);
     const cache = join(dir, 'cache', 'host-cache.sqlite');
-    const command = commandLine(scene);
+    const command = commandLine(testbed);
     const race = async (trials: number, ...args: readonly string[]): Promise<readonly Trial[]> => {
       const how = ['--mode', mode, '--trials', String(trials), '--timeout', String(DEADLINE_MS)];
       try {

@@ -2,10 +2,10 @@
 import * as v from 'valibot';
 import type { Namespace, RunOptions } from '../../network/namespace.ts';
 import type { Opener } from '../contestant.ts';
-import type { Scene } from '../scene.ts';
+import type { ServedTestbed } from '../testbed.ts';
 import { DEADLINE_MS, type LabTrial, parseTrials } from '../trial.ts';
 
-/** A peer's program, ready to run on the scene. */
+/** A peer's program, ready to run on the testbed. */
 export interface PeerProgram {
   /** Of what it is made of, by name, as the program itself says or its lock file. */
   readonly versions: Readonly<Record<string, string>>;
@@ -13,10 +13,14 @@ export interface PeerProgram {
 }
 
 /** A peer whose program cannot be had, for whatever reason `open` rejects with, is absent. */
-export function peer(name: string, title: string, open: (scene: Scene) => Promise<PeerProgram>): Opener {
-  return async (scene) => {
+export function peer(
+  name: string,
+  title: string,
+  open: (testbed: ServedTestbed) => Promise<PeerProgram>,
+): Opener {
+  return async (testbed) => {
     try {
-      return { name, title, kind: 'peer', ...(await open(scene)), close: async () => {} };
+      return { name, title, kind: 'peer', ...(await open(testbed)), close: async () => {} };
     } catch (error) {
       return { name, title, kind: 'peer', why: error instanceof Error ? error.message : String(error) };
     }
@@ -45,7 +49,7 @@ function parseVersions(json: string): Record<string, string> {
  * what else it takes. With the word `versions` it prints them instead.
  */
 export async function orderedProgram(
-  { client, caddy: { host, port, address }, caPath }: Scene,
+  { client, caddy: { host, port, address }, caPath }: ServedTestbed,
   [file, ...words]: readonly [string, ...string[]],
   more: object = {},
 ): Promise<PeerProgram> {

@@ -5,6 +5,6 @@ import { orderedProgram, peer } from './peer.ts';
 const SCRIPT = fileURLToPath(new URL('../../bench/peers/undici/trials.ts', import.meta.url));
 
 /** HTTP/2 alone. */
-export const undici = peer('undici', 'undici alone (HTTP/2)', (scene) =>
-  orderedProgram(scene, [process.execPath, SCRIPT]),
+export const undici = peer('undici', 'undici alone (HTTP/2)', (testbed) =>
+  orderedProgram(testbed, [process.execPath, SCRIPT]),
 );

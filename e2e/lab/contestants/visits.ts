@@ -9,7 +9,7 @@ import { runCommand } from '../../network/namespace.ts';
 import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
 import { scratchDirectory } from '../../scratch.ts';
 import type { Opener } from '../contestant.ts';
-import type { Scene } from '../scene.ts';
+import type { ServedTestbed } from '../testbed.ts';
 import { DEADLINE_MS, type LabTrial, parseTrials } from '../trial.ts';
 
 const VISITING = fileURLToPath(new URL('visiting-process.ts', import.meta.url));
@@ -123,7 +123,7 @@ async function versionOf(executable: string): Promise<string> {
 }
 
 /** Lets the client reach the server at the public address, too. */
-async function goPublic({ client, server }: Scene): Promise<void> {
+async function goPublic({ client, server }: ServedTestbed): Promise<void> {
   await server.ip('address', 'replace', `${PUBLIC_ADDRESS}/32`, 'dev', 'lo');
   await client.ip('route', 'replace', PUBLIC_ADDRESS, 'dev', server.clientDevice);
 }
@@ -138,12 +138,12 @@ const VISIT_TITLES: Readonly<Record<Visit, string>> = {
 export function browser(kind: BrowserKind, visit: Visit): Opener {
   const name = `${kind}-${visit}`;
   const title = `${TITLES[kind]}, ${VISIT_TITLES[visit]}`;
-  return async (scene) => {
-    const { client, caPath, spki } = scene;
-    const { origin, host } = scene.caddy;
+  return async (testbed) => {
+    const { client, caPath, spki } = testbed;
+    const { origin, host } = testbed.caddy;
     const executable = findBrowser(kind);
     if (executable === null) return { name, title, kind: 'browser', why: `${TITLES[kind]} was not found` };
-    await goPublic(scene);
+    await goPublic(testbed);
     return {
       name,
       title,

@@ -9,9 +9,10 @@ import { knownProtocolSchema } from '@photofinish/shared/protocol';
 import { type Random, seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import * as v from 'valibot';
 import { PHOTOFINISH } from '../photofinish.ts';
+import type { Testbed } from '../testbed.ts';
 import { type Cell, winnersOf } from './cells.ts';
-import type { Place, RunningServer } from './place.ts';
 import { cachedRequests } from './schedule.ts';
+import type { RunningServer } from './servers.ts';
 
 const KNOCK = fileURLToPath(new URL('knock.ts', import.meta.url));
 const TIMEOUT_MS = 5000;
@@ -115,8 +116,8 @@ async function writeOnTime(
 }
 
 /** Starts the client that a cell needs; it is idle until it is driven. */
-export function startGenerator(place: Place, cell: Cell, server: RunningServer, seed: number): Generator {
-  const child = place.client.spawn(...commandOf(cell, server));
+export function startGenerator(testbed: Testbed, cell: Cell, server: RunningServer, seed: number): Generator {
+  const child = testbed.client.spawn(...commandOf(cell, server));
   const { pid } = child;
   if (pid === undefined) throw new Error('the client cannot be started');
   const outcomes: Outcome[] = [];

@@ -1,7 +1,8 @@
 // Which loads this machine drives: P1's where it can, and steps up to the highest that passes the check, found by trying
 // the dearest requests there are.
+
+import type { Testbed } from '../testbed.ts';
 import { BASIC, cellOf, type ObjectBytes, RTT_MS, type ServerName } from './cells.ts';
-import type { Place } from './place.ts';
 import type { Loads } from './record.ts';
 import { measureSegment } from './segment.ts';
 
@@ -28,7 +29,7 @@ export function loadsUpTo(highest: number): number[] {
 
 /** Tries one server by the naive race for an object, load after load until one is not driven. */
 export async function findLoads(
-  place: Place,
+  testbed: Testbed,
   server: ServerName,
   objectBytes: ObjectBytes,
   seed: number,
@@ -46,7 +47,7 @@ export async function findLoads(
       postQuantum: true,
       way: BASIC.naive,
     });
-    const { drive } = await measureSegment(place, { cell, round: 0, seconds: TRY_SECONDS }, seed);
+    const { drive } = await measureSegment(testbed, { cell, round: 0, seconds: TRY_SECONDS }, seed);
     why = drive.why.join('; ');
     if (why !== '') break;
     highest = perSecond;

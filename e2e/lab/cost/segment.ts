@@ -12,12 +12,13 @@ import {
   slabBytes,
   socketsOf,
 } from '../proc.ts';
+import type { Testbed } from '../testbed.ts';
 import type { Segment } from './cells.ts';
 import { judgeDrive } from './drive-check.ts';
 import { type Generator, startGenerator } from './generator.ts';
 import { isRace, type Measured, type Sample } from './measured.ts';
-import type { Place, RunningServer } from './place.ts';
 import { exponentialMoments } from './schedule.ts';
+import { type RunningServer, setLink, startServer } from './servers.ts';
 
 /** Loads code, fills caches, and lets a garbage collector find its pace; not measured. */
 const WARM_UP_MS = 2000;
@@ -171,15 +172,15 @@ function measuredBy(
 
 /** With a server that runs; the client is gone when it resolves or rejects. */
 async function measureOn(
-  place: Place,
+  testbed: Testbed,
   segment: Segment,
   server: RunningServer,
   seed: number,
 ): Promise<Measured> {
   const own = seedOf(segment, seed);
-  const generator = startGenerator(place, segment.cell, server, own);
+  const generator = startGenerator(testbed, segment.cell, server, own);
   try {
-    const pids: Pids = { server: server.pid, client: generator.pid, link: place.linkPids };
+    const pids: Pids = { server: server.pid, client: generator.pid, link: testbed.linkPids };
     // Of the kinds of requests and of their moments: neither may tell of the other.
     const driven = await drive(segment, pids, generator, own ^ 1);
     await generator.finish();
@@ -190,12 +191,12 @@ async function measureOn(
 }
 
 /** Measures one segment. Rejects if the server or the client ends on the way. */
-export async function measureSegment(place: Place, segment: Segment, seed: number): Promise<Measured> {
+export async function measureSegment(testbed: Testbed, segment: Segment, seed: number): Promise<Measured> {
   const { server, objectBytes, rttMs } = segment.cell;
-  await place.setLink(rttMs);
-  const running = await place.start(server, objectBytes);
+  await setLink(testbed, rttMs);
+  const running = await startServer(testbed, server, objectBytes);
   try {
-    return await measureOn(place, segment, running, seed);
+    return await measureOn(testbed, segment, running, seed);
   } finally {
     await running.stop();
   }

@@ -1,4 +1,4 @@
-// One run from the opening of the place to its last segment, going on where an earlier one was interrupted.
+// One run from the opening of the testbed to its last segment, going on where an earlier one was interrupted.
 import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import { beginStep, heading, say } from '../../run/display.ts';
 import { formatDuration } from '../duration.ts';
@@ -6,12 +6,13 @@ import { openRecord } from '../experiment.ts';
 import { folderOf } from '../folder.ts';
 import { identify } from '../journal.ts';
 import { loadLines } from '../load.ts';
+import type { Testbed } from '../testbed.ts';
 import { type Cell, cellsOf, SERVER_TITLES, type Segment, segmentsOf } from './cells.ts';
 import { findLoads, TRIES_SECONDS } from './loads.ts';
 import type { CostOptions } from './options.ts';
-import { openPlace, type Place } from './place.ts';
 import { type Asked, COST, type CostJournal, type Loads } from './record.ts';
 import { measureSegment, SEGMENT_OVERHEAD_SECONDS } from './segment.ts';
+import { openLoadedTestbed } from './servers.ts';
 
 export const DIR = folderOf('cost');
 
@@ -35,7 +36,7 @@ function askedOf(options: CostOptions): Asked {
   };
 }
 
-async function loadsFor(place: Place, { servers, objects, loads, seed }: CostOptions): Promise<Loads> {
+async function loadsFor(testbed: Testbed, { servers, objects, loads, seed }: CostOptions): Promise<Loads> {
   if (loads !== null) return servers.map((server) => ({ server, driven: [...loads], notDriven: [] }));
   heading(
     `Loads that this machine drives (at most ${formatDuration(1000 * TRIES_SECONDS * servers.length)})`,
@@ -44,7 +45,7 @@ async function loadsFor(place: Place, { servers, objects, loads, seed }: CostOpt
   for (const server of servers) {
     const step = beginStep(SERVER_TITLES[server]);
     const dearest = Math.max(...objects) as (typeof objects)[number];
-    const result = await findLoads(place, server, dearest, seed, (perSecond) =>
+    const result = await findLoads(testbed, server, dearest, seed, (perSecond) =>
       step.detail(`${perSecond} requests/s`),
     );
     const limits =
@@ -58,7 +59,7 @@ async function loadsFor(place: Place, { servers, objects, loads, seed }: CostOpt
 }
 
 async function measureAll(
-  place: Place,
+  testbed: Testbed,
   journal: CostJournal,
   todo: readonly Segment[],
   seed: number,
@@ -71,7 +72,7 @@ async function measureAll(
     const { cell, round } = segment;
     const step = beginStep(`${index + 1} of ${todo.length}  ${cell.id}, part ${round + 1}`);
     try {
-      const measured = await measureSegment(place, segment, seed);
+      const measured = await measureSegment(testbed, segment, seed);
       await journal.append(measured);
       const leftMs = ((performance.now() - startedMs) / (index + 1)) * (todo.length - index - 1);
       const { why } = measured.drive;
@@ -87,27 +88,30 @@ async function measureAll(
   return failed === 0;
 }
 
-/** Measures what was asked for; whether every segment was, driven or not. Rejects where the place cannot be opened, so ask `networkUnavailable('tun')` first. */
+/**
+ * Measures what was asked for; whether every segment was, driven or not. Rejects where the testbed cannot be opened, so
+ * ask `networkUnavailable('tun')` first.
+ */
 export async function runCost(options: CostOptions): Promise<boolean> {
   for (const line of loadLines(': fewer loads are driven, and the others cost more')) say(line);
   const asked = askedOf(options);
   const { seed } = options;
-  const place = await openPlace(options.seed);
+  const testbed = await openLoadedTestbed(options.seed);
   try {
     const journal = await openRecord(DIR, COST, {
       identity: await identify(seed, asked),
       startedAtMs: Date.now(),
       fresh: options.fresh,
       async find() {
-        const loads = await loadsFor(place, options);
+        const loads = await loadsFor(testbed, options);
         return { loads, scenarios: cellsOfRun(asked, loads) };
       },
     });
     const done = new Set(journal.turns.map(({ scenario, turn }) => `${scenario} ${turn}`));
     const all = segmentsOf(journal.meta.found.scenarios, asked.seconds, seededRandom(seed));
     const todo = all.filter(({ cell, round }) => !done.has(`${cell.id} ${round}`));
-    return await measureAll(place, journal, todo, seed);
+    return await measureAll(testbed, journal, todo, seed);
   } finally {
-    await place.close();
+    await testbed.close();
   }
 }

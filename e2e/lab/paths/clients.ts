@@ -1,7 +1,7 @@
 // Who of ours is measured on these paths, and a way to count what a peer sends that does not tell.
 import type { Contestant, Opener } from '../contestant.ts';
 import { type OursOptions, ours } from '../contestants/ours.ts';
-import type { Scene } from '../scene.ts';
+import type { ServedTestbed } from '../testbed.ts';
 import type { LabTrial } from '../trial.ts';
 
 const raceOf = (options: Omit<OursOptions, 'mode'>): Opener => ours({ ...options, mode: 'race' });
@@ -80,7 +80,7 @@ export const raceKnownCutShort = raceOf({
 export const h2Alone = ours({ name: 'h2', title: 'ours, HTTP/2 alone', mode: 'h2' });
 
 /** The same contestant, one process a trial, its datagrams counted as they leave the client. */
-export async function counted(contestant: Contestant, { client }: Scene): Promise<Contestant> {
+export async function counted(contestant: Contestant, { client }: ServedTestbed): Promise<Contestant> {
   const counter = await client.countSent({ transport: 'udp' });
   return {
     ...contestant,

@@ -1,6 +1,6 @@
 // What stands in the way at Caddy's end of the path.
 import type { Obstacle } from '../../network/obstacles.ts';
-import { CADDY_PORT } from '../scene.ts';
+import { CADDY_PORT } from '../testbed.ts';
 
 const of = (transport: Obstacle['transport'], effect: Obstacle['effect']): Obstacle => ({
   transport,

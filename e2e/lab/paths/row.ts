@@ -3,7 +3,7 @@ import type { Random } from '@photofinish/shared/seeded-random.fixture';
 import type { Shape } from '../../network/shape.ts';
 import type { Contestant, Opener } from '../contestant.ts';
 import type { CommandLine } from '../photofinish.ts';
-import type { Scene } from '../scene.ts';
+import type { ServedTestbed } from '../testbed.ts';
 import type { PathTrial } from './turn.ts';
 
 /** The round trip of every path that does not say another, milliseconds. */
@@ -11,8 +11,8 @@ export const ROUND_TRIP_MS = 50;
 /** Each direction of that path, without anything else. */
 export const CLEAN: Shape = { delayMs: ROUND_TRIP_MS / 2 };
 
-export interface Bench {
-  readonly scene: Scene;
+export interface Session {
+  readonly testbed: ServedTestbed;
   readonly command: CommandLine;
   /** Decides the order of turns. */
   readonly random: Random;
@@ -40,5 +40,5 @@ export interface Row {
   /** What it takes beside trials, milliseconds. */
   readonly fixedMs: number;
   /** Leaves the path as it likes: whoever is next sets its own. */
-  measure(bench: Bench, trials: number): Promise<void>;
+  measure(session: Session, trials: number): Promise<void>;
 }

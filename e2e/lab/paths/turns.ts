@@ -2,7 +2,7 @@
 // a machine which slows down slows all of them.
 import { shuffled } from '../../bench/random.ts';
 import type { Contestant } from '../contestant.ts';
-import type { Bench } from './row.ts';
+import type { Session } from './row.ts';
 
 /** Sizes of the batches of that many trials, as equal as can be. */
 export function batches(trials: number, most: number): number[] {
@@ -12,7 +12,7 @@ export function batches(trials: number, most: number): number[] {
 
 /** Gives every contestant that many trials. Those that learn have been prepared before. */
 export async function takeTurns(
-  { random, progress, record }: Pick<Bench, 'random' | 'progress' | 'record'>,
+  { random, progress, record }: Pick<Session, 'random' | 'progress' | 'record'>,
   scenario: string,
   contestants: readonly Contestant[],
   trials: number,
@@ -31,7 +31,7 @@ export async function takeTurns(
 
 /** Lets those learn that do, on the path that is in place. */
 export async function prepareAll(
-  { progress }: Pick<Bench, 'progress'>,
+  { progress }: Pick<Session, 'progress'>,
   contestants: readonly Contestant[],
 ): Promise<void> {
   for (const contestant of contestants) {

@@ -14,13 +14,13 @@ export const blackHole: Row = {
   trials: { usual: 20, full: 100 },
   trialMs: 2400,
   fixedMs: 5000,
-  async measure(bench, trials) {
-    const { server } = bench.scene;
+  async measure(session, trials) {
+    const { server } = session.testbed;
     await server.shape({ up: CLEAN, down: CLEAN });
-    const contestants = await bench.open([raceCutShort, raceKnownCutShort, h2Alone, goRace, curl]);
+    const contestants = await session.open([raceCutShort, raceKnownCutShort, h2Alone, goRace, curl]);
     await server.obstruct([]);
-    await prepareAll(bench, contestants);
+    await prepareAll(session, contestants);
     await server.obstruct([LOST_UDP]);
-    await takeTurns(bench, 'black-hole', contestants, trials, MOST_A_BATCH);
+    await takeTurns(session, 'black-hole', contestants, trials, MOST_A_BATCH);
   },
 };

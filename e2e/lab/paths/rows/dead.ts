@@ -27,7 +27,7 @@ export const dead: Row = {
   trials: { usual: 5, full: 30 },
   trialMs: WAITED_MS + DEADLINES_MS.length * START_MS,
   fixedMs: 1000,
-  async measure({ scene: { server }, command, record, progress }, trials) {
+  async measure({ testbed: { server }, command, record, progress }, trials) {
     await server.shape({ up: CLEAN, down: CLEAN });
     await server.obstruct([LOST_UDP, LOST_TCP]);
     for (const deadlineMs of DEADLINES_MS) {

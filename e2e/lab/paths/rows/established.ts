@@ -14,13 +14,13 @@ export const established: Row = {
   trials: { usual: 400, full: 1000 },
   trialMs: 850,
   fixedMs: 12_000,
-  async measure(bench, trials) {
-    const { server } = bench.scene;
+  async measure(session, trials) {
+    const { server } = session.testbed;
     const up = { ...CLEAN, loss: { kind: 'independent', share: LOSS_SHARE } } as const;
     await server.shape({ up, down: CLEAN });
     const ours = [h3Unknown, h3Known, h3KnownOne, h3UnknownClassic, h3KnownClassic];
-    const contestants = await bench.open([...ours, quinn, goH3]);
-    await prepareAll(bench, contestants);
-    await takeTurns(bench, 'established', contestants, trials, MOST_A_BATCH);
+    const contestants = await session.open([...ours, quinn, goH3]);
+    await prepareAll(session, contestants);
+    await takeTurns(session, 'established', contestants, trials, MOST_A_BATCH);
   },
 };

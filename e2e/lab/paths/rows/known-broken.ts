@@ -19,7 +19,7 @@ export const knownBroken: Row = {
   trials: { usual: 50, full: 300 },
   trialMs: 300,
   fixedMs: 2000,
-  async measure({ scene: { client, server }, command, random, record, progress }, trials) {
+  async measure({ testbed: { client, server }, command, random, record, progress }, trials) {
     await server.shape({ up: CLEAN, down: CLEAN });
     await server.obstruct([LOST_UDP]);
     const dir = await scratchDirectory('lab-known-broken');

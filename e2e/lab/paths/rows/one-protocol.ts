@@ -21,13 +21,13 @@ export const oneProtocol: Row = {
   trials: { usual: 8, full: 50 },
   trialMs: 4200,
   fixedMs: 2000,
-  async measure(bench, trials) {
-    const { server } = bench.scene;
+  async measure(session, trials) {
+    const { server } = session.testbed;
     await server.shape({ up: CLEAN, down: CLEAN });
-    const contestants = await bench.open([raceCutShort, goRace, curl]);
+    const contestants = await session.open([raceCutShort, goRace, curl]);
     for (const [what, obstacle] of SERVERS) {
       await server.obstruct([obstacle]);
-      await takeTurns(bench, `one-protocol/${what}`, contestants, trials, MOST_A_BATCH);
+      await takeTurns(session, `one-protocol/${what}`, contestants, trials, MOST_A_BATCH);
     }
   },
 };

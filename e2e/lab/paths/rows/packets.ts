@@ -12,15 +12,15 @@ export const packets: Row = {
   trials: { usual: 20, full: 1000 },
   trialMs: 1100,
   fixedMs: 12_000,
-  async measure(bench, trials) {
-    const { server } = bench.scene;
+  async measure(session, trials) {
+    const { server } = session.testbed;
     await server.obstruct([]);
-    const contestants = await bench.open([raceUnknown, raceNotFresh, raceKnown, raceKnownNotFresh]);
+    const contestants = await session.open([raceUnknown, raceNotFresh, raceKnown, raceKnownNotFresh]);
     for (const share of LOSSES) {
       await server.shape({ up: CLEAN, down: { ...CLEAN, loss: { kind: 'independent', share } } });
-      await prepareAll(bench, contestants);
+      await prepareAll(session, contestants);
       const scenario = `packets/${100 * share} % lost from the server`;
-      await takeTurns(bench, scenario, contestants, trials, MOST_A_BATCH);
+      await takeTurns(session, scenario, contestants, trials, MOST_A_BATCH);
     }
   },
 };

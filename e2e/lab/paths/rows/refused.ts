@@ -13,7 +13,7 @@ export const refused: Row = {
   trials: { usual: 20, full: 100 },
   trialMs: 500,
   fixedMs: 3000,
-  async measure({ scene: { server }, command, record, progress }, trials) {
+  async measure({ testbed: { server }, command, record, progress }, trials) {
     await server.shape({ up: CLEAN, down: CLEAN });
     await server.obstruct([REFUSED_UDP]);
     for (const [turn, batch] of batches(trials, MOST_A_BATCH).entries()) {

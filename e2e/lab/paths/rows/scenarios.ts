@@ -60,13 +60,13 @@ export const scenarios: Row = {
   trials: { usual: 5, full: 50 },
   trialMs: 9000,
   fixedMs: 35_000,
-  async measure(bench, trials) {
-    const { server } = bench.scene;
+  async measure(session, trials) {
+    const { server } = session.testbed;
     await server.obstruct([]);
-    const contestants = await bench.open([raceUnknown, raceMetBefore, goRace]);
+    const contestants = await session.open([raceUnknown, raceMetBefore, goRace]);
     for (const { title, shape, gap, share } of SCENARIOS) {
       await server.shape({ up: shape, down: shape });
-      const within = { ...bench, progress: (text: string) => bench.progress(`${title}: ${text}`) };
+      const within = { ...session, progress: (text: string) => session.progress(`${title}: ${text}`) };
       await prepareAll(within, contestants);
       const stop = gap === null ? async () => {} : comeAndGo(server, shape, gap);
       try {

@@ -14,18 +14,18 @@ export const spurious: Row = {
   trials: { usual: 6, full: 60 },
   trialMs: 4500,
   fixedMs: 20_000,
-  async measure(bench, trials) {
-    const { scene } = bench;
-    const opened = await bench.open([h3Unknown, h3MetBefore, quinn]);
+  async measure(session, trials) {
+    const { testbed } = session;
+    const opened = await session.open([h3Unknown, h3MetBefore, quinn]);
     // Ours tell themselves.
     const contestants = await Promise.all(
-      opened.map((each) => (each.kind === 'peer' ? counted(each, scene) : each)),
+      opened.map((each) => (each.kind === 'peer' ? counted(each, testbed) : each)),
     );
     for (const roundTripMs of ROUND_TRIPS_MS) {
       const shape = { delayMs: roundTripMs / 2 };
-      await scene.server.shape({ up: shape, down: shape });
-      await prepareAll(bench, contestants);
-      await takeTurns(bench, `spurious/${roundTripMs} ms`, contestants, trials, MOST_A_BATCH);
+      await testbed.server.shape({ up: shape, down: shape });
+      await prepareAll(session, contestants);
+      await takeTurns(session, `spurious/${roundTripMs} ms`, contestants, trials, MOST_A_BATCH);
     }
   },
 };

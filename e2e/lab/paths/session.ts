@@ -1,14 +1,14 @@
-// Opens what the rows measure with: the scene, our command line on it, and contestants, each once.
+// Opens what the rows measure with: the testbed, our command line on it, and contestants, each once.
 import { isDeepStrictEqual } from 'node:util';
 import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import { type Absent, type Contestant, isAbsent, type Opener } from '../contestant.ts';
 import type { Journal } from '../journal.ts';
 import { commandLine } from '../photofinish.ts';
-import { openScene } from '../scene.ts';
-import type { Bench } from './row.ts';
+import { openServedTestbed } from '../testbed.ts';
+import type { Session } from './row.ts';
 import type { Line } from './turn.ts';
 
-export interface OpenBench extends Bench {
+export interface OpenSession extends Session {
   /** Who is told of progress from now on. */
   watch(listener: (text: string) => void): void;
   /** Whoever was asked for until now. */
@@ -18,10 +18,13 @@ export interface OpenBench extends Bench {
 
 const isThere = (entry: Contestant | Absent): entry is Contestant => !isAbsent(entry);
 
-/** Rejects where no scene can be opened. */
-export async function openBench(seed: number, journal: Journal<object, object, Line>): Promise<OpenBench> {
+/** Rejects where no testbed can be opened. */
+export async function openSession(
+  seed: number,
+  journal: Journal<object, object, Line>,
+): Promise<OpenSession> {
   // Losses are drawn anew by a run that goes on: the same seed again would repeat those of its beginning.
-  const scene = await openScene(seed + journal.turns.length);
+  const testbed = await openServedTestbed(seed + journal.turns.length);
   const opened = new Map<Opener, Contestant | Absent>();
   let listener = (_text: string): void => {};
   const present = () => {
@@ -29,11 +32,11 @@ export async function openBench(seed: number, journal: Journal<object, object, L
     return { contestants: all.filter(isThere), absent: all.filter(isAbsent) };
   };
   return {
-    scene,
-    command: commandLine(scene),
+    testbed,
+    command: commandLine(testbed),
     random: seededRandom(seed),
     async open(openers) {
-      for (const opener of openers) if (!opened.has(opener)) opened.set(opener, await opener(scene));
+      for (const opener of openers) if (!opened.has(opener)) opened.set(opener, await opener(testbed));
       const all = openers.flatMap((opener) => opened.get(opener) ?? []);
       return all.filter(isThere);
     },
@@ -55,7 +58,7 @@ export async function openBench(seed: number, journal: Journal<object, object, L
       try {
         for (const contestant of present().contestants) await contestant.close();
       } finally {
-        await scene.close();
+        await testbed.close();
       }
     },
   };

@@ -1,0 +1,98 @@
+// The servers whose cost is measured, one at a time, started anew for each segment so that no cell inherits another's
+// memory; and the link in front of them, which decides who wins a race.
+import type { Peer } from '../../network/open.ts';
+import type { Shape } from '../../network/shape.ts';
+import { type OriginSettings, startOrigins } from '../../origins/start.ts';
+import { openTestbed, type Testbed } from '../testbed.ts';
+import type { ObjectBytes, ServerName } from './cells.ts';
+import type { Winner } from './schedule.ts';
+
+const PORT = 443;
+/** The other winner's, where a server takes one port for each host. */
+const OTHER_PORT = 444;
+/** By who wins a race to it: the path to the old one's address delays UDP. */
+const HOSTS: Readonly<Record<Winner, string>> = { h2: 'old-wins.test', h3: 'new-wins.test' };
+/**
+ * What the path adds for UDP to the old winner's address, each way: QUIC then takes 60 ms more than its round trip, and
+ * TCP with TLS, at two round trips, has won by then whatever the machine is busy with.
+ */
+const UDP_EXTRA_MS = 30;
+/** Left-behind connections keep a client's port for a minute: at a thousand a second the usual 28,000 do not suffice. */
+const MORE_PORTS = 'echo 1024 65535 > /proc/sys/net/ipv4/ip_local_port_range';
+
+/** An origin as the client reaches it. */
+interface Reached {
+  readonly host: string;
+  readonly origin: string;
+  readonly port: number;
+  readonly address: string;
+}
+
+export interface RunningServer {
+  readonly pid: number;
+  readonly version: string;
+  readonly goals: Readonly<Record<Winner, Reached>>;
+  readonly caPath: string;
+  stop(): Promise<void>;
+}
+
+function goalsOf(server: Peer, ports: Readonly<Record<Winner, number>>): Record<Winner, Reached> {
+  const goal = (winner: Winner, address: string): Reached => {
+    const [host, port] = [HOSTS[winner], ports[winner]];
+    return { host, port, address, origin: `https://${host}:${port}` };
+  };
+  return { h2: goal('h2', server.ipv4), h3: goal('h3', server.ipv6) };
+}
+
+async function startOwn(server: Peer, bodyBytes: number): Promise<RunningServer> {
+  let pid: number | undefined;
+  const settings = (winner: Winner, port: number): OriginSettings => ({
+    host: HOSTS[winner],
+    address: '::',
+    port,
+    h3: true,
+    altSvc: 'auto',
+    bodyBytes,
+  });
+  const ports = { h2: PORT, h3: OTHER_PORT };
+  const running = await startOrigins({
+    origins: { h2: settings('h2', ports.h2), h3: settings('h3', ports.h3) },
+    inside: {
+      spawn(file, args) {
+        const child = server.spawn(file, args);
+        pid = child.pid;
+        return child;
+      },
+    },
+  });
+  if (pid === undefined) throw new Error('the origin server has no process');
+  const { caPath, stop } = running;
+  return { pid, version: 'this checkout', goals: goalsOf(server, ports), caPath, stop };
+}
+
+/** A testbed for servers under load; as `openTestbed`. */
+export async function openLoadedTestbed(seed: number): Promise<Testbed> {
+  const testbed = await openTestbed(seed, Object.values(HOSTS));
+  await testbed.client.run('sh', ['-c', MORE_PORTS]);
+  return testbed;
+}
+
+/** Sets the link to a round trip, on which the old protocol wins only where a race is far enough to be decided by it. */
+export async function setLink({ server }: Testbed, rttMs: number): Promise<void> {
+  const shape: Shape = {
+    delayMs: rttMs / 2,
+    ...(rttMs > 0 && { apart: { transport: 'udp', family: 4, delayMs: UDP_EXTRA_MS } }),
+  };
+  await server.shape({ up: shape, down: shape });
+}
+
+/** Starts a server that answers with objects of that size. */
+export async function startServer(
+  { server, caPath, startCaddy }: Testbed,
+  name: ServerName,
+  objectBytes: ObjectBytes,
+): Promise<RunningServer> {
+  if (name === 'own') return startOwn(server, objectBytes);
+  const { pid, version, stop } = await startCaddy([HOSTS.h2, HOSTS.h3], objectBytes);
+  return { pid, version, goals: goalsOf(server, { h2: PORT, h3: PORT }), caPath, stop };
+}

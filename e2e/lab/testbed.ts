@@ -1,0 +1,124 @@
+// Where the laboratory measures: a client and a server joined by the link with delay and loss, and on it the servers that
+// an experiment asks for, each with everything at its defaults.
+import { keepAwake } from '../network/awake.ts';
+import type { Namespace } from '../network/namespace.ts';
+import { openNetwork, type Peer } from '../network/open.ts';
+import { type CaddyOptions, type RunningCaddy, startCaddy } from '../origins/caddy.ts';
+import { type OriginSettings, type RunningOrigin, startOrigins } from '../origins/start.ts';
+import { childrenNamed } from './proc.ts';
+
+const CADDY_HOST = 'caddy.test';
+const OWN_HOST = 'own.test';
+/** The one that browsers assume; the other server has a port of its own. */
+export const CADDY_PORT = 443;
+const OWN_PORT = 8443;
+
+export interface Testbed {
+  readonly client: Namespace;
+  /** The far end, whose link is changed by `server.shape`. */
+  readonly server: Peer;
+  /** Of the processes that are the link. */
+  readonly linkPids: readonly number[];
+  /** The throw-away CA, PEM. */
+  readonly caPath: string;
+  /** Base64 SHA-256 digests of the servers' public keys, for Chromium. */
+  readonly spki: readonly string[];
+  /** Starts Caddy at the far end for those hosts, which the testbed was opened with, the first of them its own. */
+  startCaddy(hosts: readonly [string, ...string[]], bodyBytes?: number): Promise<RunningCaddy>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a testbed with a certificate for each host and our origins running at its far end, by name; where that cannot be
+ * done it rejects, so ask `networkUnavailable('tun')` first.
+ */
+export async function openTestbed<Name extends string = never>(
+  seed: number,
+  hosts: readonly string[],
+  origins = {} as Readonly<Record<Name, OriginSettings>>,
+): Promise<Testbed & { readonly origins: Readonly<Record<Name, RunningOrigin>> }> {
+  const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });
+  const { client } = network;
+  const { server } = network.peers;
+  const stops: (() => Promise<void>)[] = [network.close];
+  const close = async () => {
+    for (const stop of stops.splice(0).reverse()) await stop();
+  };
+  try {
+    const running = await startOrigins({ origins, certificateHosts: [...hosts], inside: server });
+    stops.push(running.stop);
+    const { caPath, spki } = running;
+    const certified = (host: string) => {
+      const certificate = running.certificates[host];
+      if (certificate === undefined) throw new Error(`there is no certificate for ${host}`);
+      return { host, certificate };
+    };
+    return {
+      client,
+      server,
+      linkPids: childrenNamed('photofinish-link'),
+      caPath,
+      spki,
+      origins: running.origins,
+      async startCaddy([host, ...others], bodyBytes) {
+        const inside: CaddyOptions['inside'] = { spawn: server.spawn, port: CADDY_PORT };
+        const caddy = await startCaddy({
+          ...certified(host),
+          ...(others.length > 0 && { alsoHosts: others.map(certified) }),
+          caPath,
+          ...(bodyBytes !== undefined && { bodyBytes }),
+          inside,
+        });
+        const stop = async () => {
+          if (stops.includes(stop)) stops.splice(stops.indexOf(stop), 1);
+          await caddy.stop();
+        };
+        stops.push(stop);
+        return { ...caddy, stop };
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A server and the address at which the client reaches it. */
+export interface Target extends RunningOrigin {
+  readonly address: string;
+}
+
+/** A testbed on which both servers run all the time. */
+export interface ServedTestbed extends Testbed {
+  /** Quiet as Caddy is by default; advertises HTTP/3 by Alt-Svc. */
+  readonly caddy: Target & Pick<RunningCaddy, 'pid' | 'version'>;
+  readonly own: Target;
+  /** Whether the processors are kept from sleeping while it is open. */
+  readonly awake: boolean;
+}
+
+/** As `openTestbed`. */
+export async function openServedTestbed(seed = 1): Promise<ServedTestbed> {
+  const own: OriginSettings = { host: OWN_HOST, address: '::', port: OWN_PORT, h3: true, altSvc: 'auto' };
+  const testbed = await openTestbed(seed, [CADDY_HOST], { own });
+  const sleepAgain = keepAwake();
+  const close = async () => {
+    sleepAgain?.();
+    await testbed.close();
+  };
+  try {
+    const address = testbed.server.ipv4;
+    const caddy = await testbed.startCaddy([CADDY_HOST]);
+    return {
+      ...testbed,
+      caddy: { ...caddy, address },
+      own: { ...testbed.origins.own, address },
+      awake: sleepAgain !== null,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
