@@ -15,7 +15,8 @@ async function main(args: readonly string[]): Promise<number> {
   const options = parseOptions(args, ENTRANTS);
   if (!(await laboratoryOpens())) return 1;
   try {
-    const { made, asked } = progress(await runAdoption({ ...options, checksLink: true }, DIR));
+    const { journal } = await runAdoption({ ...options, checksLink: true }, DIR);
+    const { made, asked } = progress(journal);
     if (made < asked) say(`\n${made} of ${asked} trials were measured; run it again to measure the others.`);
     sayReport(DIR);
     return made < asked ? 1 : 0;

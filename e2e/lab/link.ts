@@ -6,11 +6,10 @@ import { openNetwork } from '../network/open.ts';
 import type { Direction } from '../network/shape.ts';
 import { beginStep, formatElapsed, say } from '../run/display.ts';
 import { readOptions } from './command-line.ts';
-import { laboratoryOpens, openRecord, runExperiment } from './experiment.ts';
+import { laboratoryOpens, record, runExperiment } from './experiment.ts';
 import { folderOf, sayReport } from './folder.ts';
-import { identify, type Journal } from './journal.ts';
+import type { Journal } from './journal.ts';
 import {
-  type Joined,
   LINK,
   type Line,
   type LossLine,
@@ -85,7 +84,25 @@ class Recording {
   }
 }
 
-async function record(network: Joined, cable: Joined, journal: Journal<object, object, Line>): Promise<void> {
+async function open(seed: number) {
+  const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });
+  const cable = await openNetwork().catch(async (error: unknown) => {
+    await network.close();
+    throw error;
+  });
+  const close = async () => {
+    await cable.close();
+    await network.close();
+  };
+  return { network, cable, close };
+}
+
+const find = async () => ({ netem: await netemUnavailable() });
+
+async function measure(
+  { network, cable }: Awaited<ReturnType<typeof open>>,
+  journal: Journal<object, object, Line>,
+): Promise<boolean> {
   const recording = new Recording(journal);
   const overBoth = <T>(values: readonly T[]) =>
     values.flatMap((value) => DIRECTIONS.map((direction) => ({ direction, value })));
@@ -122,29 +139,14 @@ async function record(network: Joined, cable: Joined, journal: Journal<object, o
   await recording.step('processor time', PACKETS_PER_SECOND, key, (perSecond) =>
     measureCpu(network, perSecond),
   );
+  return true;
 }
 
 async function main(args: readonly string[]): Promise<number> {
   const { fresh } = readOptions(args, { fresh: { type: 'boolean', default: false } });
   if (!(await laboratoryOpens())) return 1;
   say(`About ${formatElapsed(EXPECTED_MS)}.`);
-  const journal = await openRecord(DIR, LINK, {
-    identity: await identify(SEED, {}),
-    startedAtMs: Date.now(),
-    fresh,
-    find: async () => ({ netem: await netemUnavailable() }),
-  });
-  const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed: SEED } });
-  try {
-    const cable = await openNetwork();
-    try {
-      await record(network, cable, journal);
-    } finally {
-      await cable.close();
-    }
-  } finally {
-    await network.close();
-  }
+  await record({ form: LINK, seed: SEED, fresh, open, asked: () => ({}), find, measure }, DIR);
   sayReport(DIR);
   return 0;
 }

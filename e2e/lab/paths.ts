@@ -1,9 +1,9 @@
 // What a race costs where it matters most, on broken and lossy paths: UDP lost, refused, known to be lost, everything
 // dead, first flights lost, servers of one protocol, and what the answers to all that cost in packets.
 import { beginStep, formatElapsed, say } from '../run/display.ts';
-import { laboratoryOpens, openRecord, runExperiment } from './experiment.ts';
+import { laboratoryOpens, record, runExperiment } from './experiment.ts';
 import { folderOf, sayReport } from './folder.ts';
-import { identify } from './journal.ts';
+import type { Journal } from './journal.ts';
 import { estimatedMs, type Plan, planOf, usage } from './paths/plan.ts';
 import type { Row } from './paths/row.ts';
 import { blackHole } from './paths/rows/black-hole.ts';
@@ -16,7 +16,8 @@ import { refused } from './paths/rows/refused.ts';
 import { scenarios } from './paths/rows/scenarios.ts';
 import { spurious } from './paths/rows/spurious.ts';
 import { openSession } from './paths/session.ts';
-import { PATHS } from './paths/turn.ts';
+import { type Line, PATHS } from './paths/turn.ts';
+import { openServedTestbed, type ServedTestbed } from './testbed.ts';
 
 const ROWS: readonly Row[] = [
   established,
@@ -33,32 +34,24 @@ const ROWS: readonly Row[] = [
 const SEED = 1;
 const DIR = folderOf('paths');
 
-async function run(plan: Plan): Promise<void> {
-  const rows = plan.rows.map(({ row: { name, title }, trials, tooFew }) => ({
-    name,
-    title,
-    trials,
-    ...(tooFew !== undefined && { tooFew }),
-  }));
-  const journal = await openRecord(DIR, PATHS, {
-    identity: await identify(SEED, { full: plan.full, rows }),
-    startedAtMs: Date.now(),
-    fresh: plan.fresh,
-    find: async () => ({}),
-  });
-  const session = await openSession(SEED, journal);
+async function measure(
+  plan: Plan,
+  testbed: ServedTestbed,
+  journal: Journal<object, object, Line>,
+): Promise<boolean> {
+  const session = openSession(testbed, SEED, journal);
   try {
     for (const { row, trials } of plan.rows) {
       if (journal.turns.some((line) => line.kind === 'link' && line.scenario === row.name)) continue;
       const step = beginStep(row.title);
       session.watch(step.detail);
-      await session.testbed.server.report();
-      await row.measure(session, trials).finally(() => session.testbed.server.obstruct([]));
-      await journal.append({ kind: 'link', scenario: row.name, link: await session.testbed.server.report() });
+      await testbed.server.report();
+      await row.measure(session, trials).finally(() => testbed.server.obstruct([]));
+      await journal.append({ kind: 'link', scenario: row.name, link: await testbed.server.report() });
       step.end(true);
     }
     const { contestants, absent } = session.present();
-    const caddy = { Caddy: session.testbed.caddy.version };
+    const caddy = { Caddy: testbed.caddy.version };
     const versions: Record<string, string> = Object.assign(
       caddy,
       ...contestants.map((each) => each.versions),
@@ -66,9 +59,31 @@ async function run(plan: Plan): Promise<void> {
     await journal.append({ kind: 'versions', versions });
     for (const { name, title, kind, why } of absent)
       await journal.append({ kind: 'absent', client: name, title, clientKind: kind, why });
+    return true;
   } finally {
     await session.close();
   }
+}
+
+async function run(plan: Plan): Promise<void> {
+  const rows = plan.rows.map(({ row: { name, title }, trials, tooFew }) => ({
+    name,
+    title,
+    trials,
+    ...(tooFew !== undefined && { tooFew }),
+  }));
+  await record(
+    {
+      form: PATHS,
+      seed: SEED,
+      fresh: plan.fresh,
+      open: openServedTestbed,
+      asked: () => ({ full: plan.full, rows }),
+      find: async () => ({}),
+      measure: (testbed, journal) => measure(plan, testbed, journal),
+    },
+    DIR,
+  );
 }
 
 async function main(args: readonly string[]): Promise<number> {

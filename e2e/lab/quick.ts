@@ -48,7 +48,7 @@ async function main(args: readonly string[]): Promise<number> {
   readOptions(args, {});
   if (!(await laboratoryOpens())) return 1;
   await rm(QUICK_DIR, { recursive: true, force: true });
-  const recorded = await runAdoption(
+  const { journal } = await runAdoption(
     {
       full: false,
       trials: { ours: TRIALS, peer: TRIALS, browser: 0 },
@@ -62,7 +62,7 @@ async function main(args: readonly string[]): Promise<number> {
     QUICK_DIR,
   );
   heading('Expectations');
-  const all = expectations(collect(recorded));
+  const all = expectations(collect(journal));
   for (const { title, holds, found } of all) say(`  ${holds ? '✓' : '✗'} ${title}: ${found}`);
   return all.every(({ holds }) => holds) ? 0 : 1;
 }

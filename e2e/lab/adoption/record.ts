@@ -1,6 +1,6 @@
 // What `adoption` records: a line for each turn of a client, with its trials and what the link did meanwhile.
 import * as v from 'valibot';
-import { count, type Form, type Recorded } from '../journal.ts';
+import { count, type Form, type Journal, type Recorded } from '../journal.ts';
 import { linkReportSchema } from '../link-report.ts';
 import { labTrialSchema } from '../trial.ts';
 
@@ -59,4 +59,5 @@ export const ADOPTION: Form<Asked, v.InferOutput<typeof foundSchema>, Line> = {
   found: foundSchema,
   turn: lineSchema,
 };
+export type AdoptionJournal = Journal<Asked, v.InferOutput<typeof foundSchema>, Line>;
 export type AdoptionRecord = Recorded<Asked, v.InferOutput<typeof foundSchema>, Line>;

@@ -2,25 +2,22 @@
 import { beginStep, heading, say } from '../../run/display.ts';
 import { type Absent, type Contestant, isAbsent } from '../contestant.ts';
 import { formatDuration } from '../duration.ts';
-import { openRecord } from '../experiment.ts';
-import { identify, readJournal } from '../journal.ts';
+import { record } from '../experiment.ts';
 import { briefAccuracy } from '../link/brief.ts';
 import { loadLines } from '../load.ts';
 import { openServedTestbed, type ServedTestbed } from '../testbed.ts';
-import { doneTurns } from './collect.ts';
+import { doneTurns, progress } from './collect.ts';
 import type { Entrant } from './contestants.ts';
 import { estimate } from './estimate.ts';
 import { measure } from './measure.ts';
 import type { AdoptionOptions } from './options.ts';
 import { planRun, remaining } from './plan.ts';
-import { ADOPTION, type AdoptionRecord } from './record.ts';
+import { ADOPTION, type AdoptionJournal, type Asked } from './record.ts';
 
 /** Trials in a turn; a browser's cold start makes its trials long. */
 const BATCH = { ours: 10, peer: 10, browser: 2 } as const;
 
-type Asked = 'full' | 'trials' | 'trialsOf' | 'cells' | 'entrants' | 'seed' | 'fresh';
-
-export interface Wish extends Pick<AdoptionOptions, Asked> {
+export interface Wish extends AdoptionOptions {
   /** Whether to measure first how exact the link is; seconds. */
   readonly checksLink: boolean;
 }
@@ -54,62 +51,74 @@ function sayMachine({ awake }: ServedTestbed): void {
   if (!awake) say('  processors may sleep between packets, and times hold their waking up');
 }
 
-async function measureOn(
-  testbed: ServedTestbed,
-  wish: Wish,
-  dir: string,
-  closing: (() => Promise<void>)[],
-): Promise<AdoptionRecord> {
+interface Opened {
+  readonly testbed: ServedTestbed;
+  readonly contestants: readonly Contestant[];
+  readonly absent: readonly Absent[];
+  close(): Promise<void>;
+}
+
+async function open(entrants: readonly Entrant[], seed: number): Promise<Opened> {
+  const step = beginStep('opening the link and the servers');
+  const testbed = await openServedTestbed(seed);
+  step.end(true, `Caddy ${testbed.caddy.version.split(' ')[0]}`);
   heading('Contestants');
-  const { contestants, absent } = await openContestants(testbed, wish.entrants);
-  closing.push(...contestants.map((contestant) => () => contestant.close()));
-  const portions = wish.entrants
-    .filter(({ name }) => contestants.some((contestant) => contestant.name === name))
-    .map((entrant) => ({
-      name: entrant.name,
-      trials: wish.trialsOf(entrant),
-      batch: BATCH[entrant.kind],
-    }));
-  const { seed, cells, full, trials } = wish;
-  const clients = contestants.map(({ name, title, kind, versions }) => {
-    const portion = portions.find((each) => each.name === name);
-    return { name, title, kind, versions, trials: portion?.trials ?? 0, batch: portion?.batch ?? 0 };
+  try {
+    const { contestants, absent } = await openContestants(testbed, entrants);
+    const close = async () => {
+      for (const contestant of contestants) await contestant.close();
+      await testbed.close();
+    };
+    return { testbed, contestants, absent, close };
+  } catch (error) {
+    await testbed.close();
+    throw error;
+  }
+}
+
+function askedOf({ full, trials, cells, entrants, trialsOf }: Wish, { contestants }: Opened): Asked {
+  const portions = contestants.flatMap(({ name, title, kind, versions }) => {
+    const entrant = entrants.find((each) => each.name === name);
+    if (entrant === undefined) return [];
+    return { name, title, kind, versions, trials: trialsOf(entrant), batch: BATCH[kind] };
   });
   const scenarios = cells.map(({ id, delayMs, loss }) => ({ id, delayMs, loss }));
-  const asked = { full, trials: { ...trials }, scenarios, clients };
+  return { full, trials: { ...trials }, scenarios, clients: portions };
+}
 
+async function measureOn(
+  { seed, checksLink }: Wish,
+  { testbed, contestants }: Opened,
+  journal: AdoptionJournal,
+): Promise<boolean> {
   heading('Measuring');
-  const journal = await openRecord(dir, ADOPTION, {
-    identity: await identify(seed, asked),
-    startedAtMs: Date.now(),
-    fresh: wish.fresh,
-    find: async () => ({ absent }),
-  });
-  const plan = planRun(cells, portions, seed);
+  const { meta } = journal;
+  const plan = planRun(meta.asked.scenarios, meta.asked.clients, seed);
   const left = remaining(plan, doneTurns(journal));
   const duration = estimate(
     new Map(contestants.map(({ name, kind, prepare }) => [name, { kind, prepares: prepare !== undefined }])),
   );
-  const turns = (of: typeof plan) => of.reduce((sum, cell) => sum + cell.turns.length, 0);
-  const done = turns(plan) - turns(left);
   say(`  Estimated duration: ${formatDuration(duration.cellsMs(left))}`);
   sayMachine(testbed);
-  if (wish.checksLink && done < turns(plan)) await checkLink();
+  if (checksLink && left.some(({ turns }) => turns.length > 0)) await checkLink();
   await measure({ link: testbed.server, contestants, journal, estimate: duration }, left);
-  return journal;
+  const { made, asked } = progress(journal);
+  return made === asked;
 }
 
 /** Measures what the wish asks for and the journal does not have yet. */
-export async function runAdoption(wish: Wish, dir: string): Promise<AdoptionRecord> {
-  const step = beginStep('opening the link and the servers');
-  // Losses are drawn anew by a run that goes on: the same seed again would repeat those of its beginning.
-  const earlier = wish.fresh ? null : await readJournal(dir, ADOPTION);
-  const testbed = await openServedTestbed(wish.seed + (earlier?.turns.length ?? 0));
-  step.end(true, `Caddy ${testbed.caddy.version.split(' ')[0]}`);
-  const closing: (() => Promise<void>)[] = [testbed.close];
-  try {
-    return await measureOn(testbed, wish, dir, closing);
-  } finally {
-    for (const close of closing.reverse()) await close();
-  }
+export function runAdoption(wish: Wish, dir: string) {
+  const { seed, fresh, entrants } = wish;
+  return record(
+    {
+      form: ADOPTION,
+      seed,
+      fresh,
+      open: (drawn) => open(entrants, drawn),
+      asked: (opened) => askedOf(wish, opened),
+      find: async ({ absent }) => ({ absent: [...absent] }),
+      measure: (opened, journal) => measureOn(wish, opened, journal),
+    },
+    dir,
+  );
 }

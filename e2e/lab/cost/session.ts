@@ -2,9 +2,8 @@
 import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import { beginStep, heading, say } from '../../run/display.ts';
 import { formatDuration } from '../duration.ts';
-import { openRecord } from '../experiment.ts';
+import { record } from '../experiment.ts';
 import { folderOf } from '../folder.ts';
-import { identify } from '../journal.ts';
 import { loadLines } from '../load.ts';
 import type { Testbed } from '../testbed.ts';
 import { type Cell, cellsOf, SERVER_TITLES, type Segment, segmentsOf } from './cells.ts';
@@ -94,24 +93,27 @@ async function measureAll(
  */
 export async function runCost(options: CostOptions): Promise<boolean> {
   for (const line of loadLines(': fewer loads are driven, and the others cost more')) say(line);
+  const { seed, fresh } = options;
   const asked = askedOf(options);
-  const { seed } = options;
-  const testbed = await openLoadedTestbed(options.seed);
-  try {
-    const journal = await openRecord(DIR, COST, {
-      identity: await identify(seed, asked),
-      startedAtMs: Date.now(),
-      fresh: options.fresh,
-      async find() {
+  const { complete } = await record(
+    {
+      form: COST,
+      seed,
+      fresh,
+      open: openLoadedTestbed,
+      asked: () => asked,
+      async find(testbed) {
         const loads = await loadsFor(testbed, options);
         return { loads, scenarios: cellsOfRun(asked, loads) };
       },
-    });
-    const done = new Set(journal.turns.map(({ scenario, turn }) => `${scenario} ${turn}`));
-    const all = segmentsOf(journal.meta.found.scenarios, asked.seconds, seededRandom(seed));
-    const todo = all.filter(({ cell, round }) => !done.has(`${cell.id} ${round}`));
-    return await measureAll(testbed, journal, todo, seed);
-  } finally {
-    await testbed.close();
-  }
+      measure(testbed, journal) {
+        const done = new Set(journal.turns.map(({ scenario, turn }) => `${scenario} ${turn}`));
+        const all = segmentsOf(journal.meta.found.scenarios, asked.seconds, seededRandom(seed));
+        const todo = all.filter(({ cell, round }) => !done.has(`${cell.id} ${round}`));
+        return measureAll(testbed, journal, todo, seed);
+      },
+    },
+    DIR,
+  );
+  return complete;
 }

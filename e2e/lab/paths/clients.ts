@@ -80,8 +80,8 @@ export const raceKnownCutShort = raceOf({
 export const h2Alone = ours({ name: 'h2', title: 'ours, HTTP/2 alone', mode: 'h2' });
 
 /** The same contestant, one process a trial, its datagrams counted as they leave the client. */
-export async function counted(contestant: Contestant, { client }: ServedTestbed): Promise<Contestant> {
-  const counter = await client.countSent({ transport: 'udp' });
+export async function counted(contestant: Contestant, testbed: ServedTestbed): Promise<Contestant> {
+  const counter = await testbed.client.countSent({ transport: 'udp' });
   return {
     ...contestant,
     async run(trials) {

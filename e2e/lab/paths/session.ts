@@ -4,7 +4,7 @@ import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import { type Absent, type Contestant, isAbsent, type Opener } from '../contestant.ts';
 import type { Journal } from '../journal.ts';
 import { commandLine } from '../photofinish.ts';
-import { openServedTestbed } from '../testbed.ts';
+import type { ServedTestbed } from '../testbed.ts';
 import type { Session } from './row.ts';
 import type { Line } from './turn.ts';
 
@@ -18,13 +18,12 @@ export interface OpenSession extends Session {
 
 const isThere = (entry: Contestant | Absent): entry is Contestant => !isAbsent(entry);
 
-/** Rejects where no testbed can be opened. */
-export async function openSession(
+/** A session of rows on that testbed; what it closes is its contestants. */
+export function openSession(
+  testbed: ServedTestbed,
   seed: number,
   journal: Journal<object, object, Line>,
-): Promise<OpenSession> {
-  // Losses are drawn anew by a run that goes on: the same seed again would repeat those of its beginning.
-  const testbed = await openServedTestbed(seed + journal.turns.length);
+): OpenSession {
   const opened = new Map<Opener, Contestant | Absent>();
   let listener = (_text: string): void => {};
   const present = () => {
@@ -55,11 +54,7 @@ export async function openSession(
     },
     present,
     async close() {
-      try {
-        for (const contestant of present().contestants) await contestant.close();
-      } finally {
-        await testbed.close();
-      }
+      for (const contestant of present().contestants) await contestant.close();
     },
   };
 }
