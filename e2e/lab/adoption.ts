@@ -1,8 +1,8 @@
 // Which protocol a race ends with and how soon there is a connection, over P2's delays and losses: ours beside peers and
 // browsers.
 import { say } from '../run/display.ts';
+import { CLIENTS } from './adoption/clients.ts';
 import { progress } from './adoption/collect.ts';
-import { ENTRANTS } from './adoption/contestants.ts';
 import { Overdue } from './adoption/measure.ts';
 import { parseOptions, USAGE } from './adoption/options.ts';
 import { runAdoption } from './adoption/session.ts';
@@ -12,7 +12,7 @@ import { folderOf, sayReport } from './folder.ts';
 const DIR = folderOf('adoption');
 
 async function main(args: readonly string[]): Promise<number> {
-  const options = parseOptions(args, ENTRANTS);
+  const options = parseOptions(args, CLIENTS);
   if (!(await laboratoryOpens())) return 1;
   try {
     const { journal } = await runAdoption({ ...options, checksLink: true }, DIR);

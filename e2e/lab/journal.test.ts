@@ -33,10 +33,10 @@ const PLAN = planRun([SCENARIO], PORTIONS, 1);
 const still = { delivered: 10, lost: 0, overflowed: 0, oversized: 0, lateUs: null, shortestUs: 25_000 };
 
 const LINES: readonly Line[] = PLAN.flatMap(({ cell, turns }) =>
-  turns.map(({ contestant, number, trials }, index) => ({
+  turns.map(({ client, number, trials }, index) => ({
     kind: 'turn' as const,
     scenario: cell.id,
-    client: contestant,
+    client: client,
     turn: number,
     endedAtMs: STARTED_AT_MS + 1000 * (index + 1),
     trials: Array.from({ length: trials }, () => ({
@@ -104,7 +104,7 @@ test('cut off at any byte, a run goes on with exactly what is missing', async (c
       const keys = (lines: readonly Line[]) =>
         lines.map((line) => line.kind === 'turn' && turnKey(line.scenario, line.client, line.turn));
       const leftKeys = left.flatMap(({ cell, turns }) =>
-        turns.map(({ contestant, number }) => turnKey(cell.id, contestant, number)),
+        turns.map(({ client, number }) => turnKey(cell.id, client, number)),
       );
       assert.deepEqual(leftKeys, keys(LINES.slice(kept)));
       for (const line of LINES.slice(kept)) await journal.append(line);

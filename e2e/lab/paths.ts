@@ -50,12 +50,9 @@ async function measure(
       await journal.append({ kind: 'link', scenario: row.name, link: await testbed.server.report() });
       step.end(true);
     }
-    const { contestants, absent } = session.present();
+    const { clients, absent } = session.present();
     const caddy = { Caddy: testbed.caddy.version };
-    const versions: Record<string, string> = Object.assign(
-      caddy,
-      ...contestants.map((each) => each.versions),
-    );
+    const versions: Record<string, string> = Object.assign(caddy, ...clients.map((each) => each.versions));
     await journal.append({ kind: 'versions', versions });
     for (const { name, title, kind, why } of absent)
       await journal.append({ kind: 'absent', client: name, title, clientKind: kind, why });

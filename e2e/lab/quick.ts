@@ -3,8 +3,8 @@
 import { rm } from 'node:fs/promises';
 import { heading, say } from '../run/display.ts';
 import { CELLS } from './adoption/cells.ts';
+import { CLIENTS } from './adoption/clients.ts';
 import { collect } from './adoption/collect.ts';
-import { ENTRANTS } from './adoption/contestants.ts';
 import {
   adopts,
   type Expectation,
@@ -54,7 +54,7 @@ async function main(args: readonly string[]): Promise<number> {
       trials: { ours: TRIALS, peer: TRIALS, browser: 0 },
       trialsOf: ({ name }) => (name === 'alt-svc' ? ALT_SVC_TRIALS : TRIALS),
       cells: CELLS.filter(({ id }) => id === LOSSLESS || id === LOSSY),
-      entrants: ENTRANTS.filter(({ name }) => ALL.includes(name)),
+      choices: CLIENTS.filter(({ name }) => ALL.includes(name)),
       seed: 1,
       fresh: true,
       checksLink: false,

@@ -1,11 +1,11 @@
-// Real browsers as contestants of the laboratory: cold profiles that meet Caddy over HTTP/2 and come back over HTTP/3.
+// Real browsers as clients of the laboratory: cold profiles that meet Caddy over HTTP/2 and come back over HTTP/3.
 // The round trip makes QUIC, with one less, the first to be ready; of times only what no browser can undercut is asserted.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import { GO_MISSING } from '../go-programs.ts';
-import { isAbsent, type Opener } from '../lab/contestant.ts';
-import { chromiumFirst, chromiumSecond } from '../lab/contestants/chromium.ts';
-import { firefoxFirst, firefoxSecond } from '../lab/contestants/firefox.ts';
+import { isAbsent, type Opener } from '../lab/client.ts';
+import { chromiumFirst, chromiumSecond } from '../lab/clients/chromium.ts';
+import { firefoxFirst, firefoxSecond } from '../lab/clients/firefox.ts';
 import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
 import type { LabTrial } from '../lab/trial.ts';
 import { networkUnavailable } from '../network/available.ts';
@@ -41,12 +41,12 @@ async function quietScene(): Promise<ServedTestbed> {
 
 async function visit(open: Opener, trials: number): Promise<LabTrial[]> {
   if (testbed === undefined) throw new Error('there is no testbed');
-  const contestant = await open(testbed);
-  if (isAbsent(contestant)) throw new Error(contestant.why);
+  const client = await open(testbed);
+  if (isAbsent(client)) throw new Error(client.why);
   try {
-    return await contestant.run(trials);
+    return await client.run(trials);
   } finally {
-    await contestant.close();
+    await client.close();
   }
 }
 

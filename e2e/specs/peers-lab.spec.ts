@@ -2,11 +2,11 @@
 // that is as long as to decide every race. Of time only what no busy machine can undercut is asserted.
 import { expect, test } from '@playwright/test';
 import { GO_MISSING } from '../go-programs.ts';
-import { type Contestant, isAbsent, type Opener } from '../lab/contestant.ts';
-import { curl } from '../lab/contestants/curl.ts';
-import { goAltSvc, goH3, goRace } from '../lab/contestants/go.ts';
-import { quinn, quinn67 } from '../lab/contestants/quinn.ts';
-import { undici } from '../lab/contestants/undici.ts';
+import { type Client, isAbsent, type Opener } from '../lab/client.ts';
+import { curl } from '../lab/clients/curl.ts';
+import { goAltSvc, goH3, goRace } from '../lab/clients/go.ts';
+import { quinn, quinn67 } from '../lab/clients/quinn.ts';
+import { undici } from '../lab/clients/undici.ts';
 import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
 import { networkUnavailable } from '../network/available.ts';
 import type { Obstacle } from '../network/obstacles.ts';
@@ -50,7 +50,7 @@ function sceneAtHand(): ServedTestbed {
   return testbed;
 }
 
-async function present(opener: Opener, on: ServedTestbed): Promise<Contestant> {
+async function present(opener: Opener, on: ServedTestbed): Promise<Client> {
   const entry = await opener(on);
   if (isAbsent(entry)) throw new Error(`${entry.name} is absent: ${entry.why}`);
   return entry;

@@ -25,7 +25,7 @@ function cellResult({ meta, turns: lines }: AdoptionRecord, cell: CellResult['ce
   return {
     cell,
     trials,
-    link: turns.map(({ client, link }) => ({ contestant: client, report: link })),
+    link: turns.map(({ client, link }) => ({ client: client, report: link })),
     ...(Object.keys(crashed).length > 0 && { crashed }),
   };
 }
@@ -50,7 +50,7 @@ export function collect(recorded: AdoptionRecord): AdoptionRun {
     seed: meta.seed,
     trials,
     full,
-    contestants: clients.map(({ name, title, kind, versions }) => ({ name, title, kind, versions })),
+    clients: clients.map(({ name, title, kind, versions }) => ({ name, title, kind, versions })),
     absent: meta.found.absent,
     cells: scenarios.map((cell) => cellResult(recorded, cell)),
   };

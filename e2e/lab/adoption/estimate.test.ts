@@ -30,8 +30,7 @@ test('at first it is the sum over all turns', () => {
   const sum = plan
     .flatMap(({ cell, turns }) => turns.map((turn) => ({ cell, ...turn })))
     .reduce(
-      (ms, { cell, contestant, trials }) =>
-        ms + expectedTurnMs(kinds.get(contestant)?.kind ?? 'peer', cell, trials),
+      (ms, { cell, client, trials }) => ms + expectedTurnMs(kinds.get(client)?.kind ?? 'peer', cell, trials),
       0,
     );
   assert.ok(Math.abs(estimate(kinds).cellsMs(plan) - sum) < 1e-6 * sum);
@@ -39,7 +38,7 @@ test('at first it is the sum over all turns', () => {
 
 test('what turns really take corrects their own kind only', () => {
   const only = (name: string) =>
-    plan.map(({ cell, turns }) => ({ cell, turns: turns.filter(({ contestant }) => contestant === name) }));
+    plan.map(({ cell, turns }) => ({ cell, turns: turns.filter(({ client }) => client === name) }));
   const before = estimate(kinds);
   const after = estimate(kinds);
   for (const cell of CELLS.slice(0, 3))

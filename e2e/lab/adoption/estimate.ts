@@ -1,10 +1,10 @@
 // How long a run will take: a guess from the paper's figures at first, then from the speed of what has been measured.
-import type { ContestantKind } from '../contestant.ts';
+import type { ClientKind } from '../client.ts';
 import type { CellPlan } from './plan.ts';
 import type { Cell } from './run.ts';
 
 /** Per kind: starting what runs a turn, what a trial takes on an idle link, and its round trips. */
-const COSTS: Readonly<Record<ContestantKind, { turnMs: number; trialMs: number; roundTrips: number }>> = {
+const COSTS: Readonly<Record<ClientKind, { turnMs: number; trialMs: number; roundTrips: number }>> = {
   ours: { turnMs: 500, trialMs: 15, roundTrips: 3 },
   peer: { turnMs: 300, trialMs: 15, roundTrips: 3 },
   // Starting the browser with a cold profile is most of it.
@@ -16,20 +16,20 @@ const LESSONS = 20;
 const LOSS_MS = 300;
 
 /** What a turn is expected to take. */
-export function expectedTurnMs(kind: ContestantKind, { delayMs, loss }: Cell, trials: number): number {
+export function expectedTurnMs(kind: ClientKind, { delayMs, loss }: Cell, trials: number): number {
   const { turnMs, trialMs, roundTrips } = COSTS[kind];
   return turnMs + trials * (trialMs + roundTrips * delayMs + (LOSS_MS * loss) / (1 - loss));
 }
 
-/** What is known of a contestant before it is measured. */
+/** What is known of a client before it is measured. */
 export interface Measured {
-  readonly kind: ContestantKind;
+  readonly kind: ClientKind;
   /** Whether it learns before each cell. */
   readonly prepares: boolean;
 }
 
 export interface Estimate {
-  /** What a contestant's preparation really took. */
+  /** What a client's preparation really took. */
   prepared(name: string, cell: Cell, tookMs: number): void;
   /** What a turn of it really took. */
   measured(name: string, cell: Cell, trials: number, tookMs: number): void;
@@ -39,11 +39,11 @@ export interface Estimate {
   cellsMs(plans: readonly CellPlan[]): number;
 }
 
-/** An estimate for these contestants, by name; each kind's speed corrects what is expected of it. */
-export function estimate(contestants: ReadonlyMap<string, Measured>): Estimate {
-  const seen = new Map<ContestantKind, { expectedMs: number; tookMs: number }>();
+/** An estimate for these clients, by name; each kind's speed corrects what is expected of it. */
+export function estimate(clients: ReadonlyMap<string, Measured>): Estimate {
+  const seen = new Map<ClientKind, { expectedMs: number; tookMs: number }>();
   const see = (name: string, cell: Cell, trials: number, tookMs: number) => {
-    const kind = contestants.get(name)?.kind;
+    const kind = clients.get(name)?.kind;
     if (kind === undefined) return;
     const sums = seen.get(kind) ?? { expectedMs: 0, tookMs: 0 };
     sums.expectedMs += expectedTurnMs(kind, cell, trials);
@@ -51,16 +51,16 @@ export function estimate(contestants: ReadonlyMap<string, Measured>): Estimate {
     seen.set(kind, sums);
   };
   const expect = (name: string, cell: Cell, trials: number) => {
-    const kind = contestants.get(name)?.kind;
+    const kind = clients.get(name)?.kind;
     if (kind === undefined) return 0;
     const { expectedMs, tookMs } = seen.get(kind) ?? { expectedMs: 1, tookMs: 1 };
     return (expectedTurnMs(kind, cell, trials) * tookMs) / expectedMs;
   };
   const turnsMs = ({ cell, turns }: CellPlan) =>
-    turns.reduce((sum, { contestant, trials }) => sum + expect(contestant, cell, trials), 0);
+    turns.reduce((sum, { client, trials }) => sum + expect(client, cell, trials), 0);
   const preparationsMs = ({ cell, turns }: CellPlan) => {
-    const names = [...new Set(turns.map(({ contestant }) => contestant))];
-    const learners = names.filter((name) => contestants.get(name)?.prepares);
+    const names = [...new Set(turns.map(({ client }) => client))];
+    const learners = names.filter((name) => clients.get(name)?.prepares);
     return learners.reduce((sum, name) => sum + expect(name, cell, LESSONS), 0);
   };
   return {

@@ -16,7 +16,7 @@ function result(cell: CellResult['cell'], protocols: readonly LabTrial['adopted'
 function carried(cell: CellResult['cell'], lost: number, delivered: number, lostUp = 0): CellResult {
   const rest = { overflowed: 0, oversized: 0, lateUs: null, shortestUs: null };
   const report = { up: { lost: lostUp, delivered, ...rest }, down: { lost, delivered, ...rest } };
-  return { cell, trials: {}, link: [{ contestant: 'race', report }] };
+  return { cell, trials: {}, link: [{ client: 'race', report }] };
 }
 
 const h3 = (count: number) => Array<LabTrial['adopted']>(count).fill('h3');
@@ -58,7 +58,7 @@ test('whoever broke off is named', () => {
     seed: 1,
     trials: { ours: 1, peer: 1, browser: 1 },
     full: false,
-    contestants: [],
+    clients: [],
     absent: [],
   };
   const cell = result(LOSSY, h3(1));

@@ -23,23 +23,23 @@ function paperShare(loss: number): number {
 }
 
 /** HTTP/3 is adopted as often as P2 found of a race, or more often. */
-export function adopts({ cell, trials }: CellResult, contestant: string): Expectation {
-  const own = trials[contestant] ?? [];
+export function adopts({ cell, trials }: CellResult, client: string): Expectation {
+  const own = trials[client] ?? [];
   const { least } = countBounds(own.length, paperShare(cell.loss));
   const adopted = own.filter((trial) => trial.adopted === 'h3').length;
   return {
-    title: `${cell.id}: ${contestant} adopts HTTP/3 in at least ${least} of ${own.length}`,
+    title: `${cell.id}: ${client} adopts HTTP/3 in at least ${least} of ${own.length}`,
     holds: own.length > 0 && adopted >= least,
     found: String(adopted),
   };
 }
 
 /** For links without loss, where nobody has a reason to fail. */
-export function neverFails({ cell, trials }: CellResult, contestant: string): Expectation {
-  const own = trials[contestant] ?? [];
+export function neverFails({ cell, trials }: CellResult, client: string): Expectation {
+  const own = trials[client] ?? [];
   const failed = own.filter(({ adopted }) => adopted === null);
   return {
-    title: `${cell.id}: ${contestant} fails in none of ${own.length}`,
+    title: `${cell.id}: ${client} fails in none of ${own.length}`,
     holds: own.length > 0 && failed.length === 0,
     found: [failed.length, ...failed.flatMap(({ error }) => error ?? [])].join(', '),
   };
@@ -48,15 +48,15 @@ export function neverFails({ cell, trials }: CellResult, contestant: string): Ex
 /** A handshake takes so many round trips of the link, and half of the handshakes hardly more. For links without loss. */
 export function takesRoundTrips(
   { cell, trials }: CellResult,
-  contestant: string,
+  client: string,
   roundTrips: number,
 ): Expectation {
-  const times = (trials[contestant] ?? []).flatMap(({ establishedMs }) => establishedMs ?? []);
+  const times = (trials[client] ?? []).flatMap(({ establishedMs }) => establishedMs ?? []);
   const sorted = times.toSorted((a, b) => a - b);
   const [shortest = Number.NaN, median = Number.NaN] = [sorted[0], sorted[Math.floor(sorted.length / 2)]];
   const leastMs = roundTrips * cell.delayMs;
   return {
-    title: `${cell.id}: ${contestant} connects in ${leastMs} ms or more, and half the time within ${leastMs + BUSY_MS} ms`,
+    title: `${cell.id}: ${client} connects in ${leastMs} ms or more, and half the time within ${leastMs + BUSY_MS} ms`,
     holds: shortest >= leastMs - ROUNDING_MS && median <= leastMs + BUSY_MS,
     found: `${shortest.toFixed(1)} and ${median.toFixed(1)} ms`,
   };

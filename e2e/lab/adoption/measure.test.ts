@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import test, { type TestContext } from 'node:test';
 import type { Shapes } from '../../network/shape.ts';
 import { scratchDirectory } from '../../scratch.ts';
-import type { Contestant } from '../contestant.ts';
+import type { Client } from '../client.ts';
 import { openJournal } from '../journal.ts';
 import type { LabTrial } from '../trial.ts';
 import { CELLS } from './cells.ts';
@@ -19,8 +19,8 @@ const TRIAL: LabTrial = { adopted: 'h3', establishedMs: 1, firstByteMs: 2 };
 type Run = (trials: number) => LabTrial[] | Promise<LabTrial[]>;
 const cells = CELLS.filter(({ id }) => id === 'delay-50' || id === 'loss-10');
 
-/** A contestant that does what `run` does, and writes down what it is asked. */
-function contestant(name: string, log: string[], run: Run): Contestant {
+/** A client that does what `run` does, and writes down what it is asked. */
+function client(name: string, log: string[], run: Run): Client {
   return {
     name,
     title: name,
@@ -65,8 +65,8 @@ async function setUp(context: TestContext, runs: Record<string, Run>) {
   context.after(() => rm(dir, { recursive: true }));
   const log: string[] = [];
   const shapes: Shapes[] = [];
-  const contestants = Object.entries(runs).map(([name, run]) => contestant(name, log, run));
-  const portions = contestants.map(({ name }) => ({ name, trials: 5, batch: 2 }));
+  const clients = Object.entries(runs).map(([name, run]) => client(name, log, run));
+  const portions = clients.map(({ name }) => ({ name, trials: 5, batch: 2 }));
   const asked = {
     full: false,
     trials: { ours: 5, peer: 5, browser: 5 },
@@ -79,8 +79,8 @@ async function setUp(context: TestContext, runs: Record<string, Run>) {
     fresh: false,
     find: async () => ({ absent: [] }),
   });
-  const duration = estimate(new Map(contestants.map(({ name, kind }) => [name, { kind, prepares: true }])));
-  const measuring = { link: linkInto(log, shapes), contestants, journal, estimate: duration };
+  const duration = estimate(new Map(clients.map(({ name, kind }) => [name, { kind, prepares: true }])));
+  const measuring = { link: linkInto(log, shapes), clients, journal, estimate: duration };
   return { measuring, plan: planRun(cells, portions, 1), log, shapes };
 }
 
@@ -140,7 +140,7 @@ test('a failed trial is a trial', async (context) => {
   assert.deepEqual(collect(measuring.journal).cells[0]?.trials.a, Array(5).fill(failed));
 });
 
-test('a contestant that hangs ends the run, and what was measured before is kept', async (context) => {
+test('a client that hangs ends the run, and what was measured before is kept', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const hangs = () => {
     // Once the limit has been set.

@@ -2,7 +2,7 @@
 
 import type { Peer } from '../../network/open.ts';
 import { beginStep, say } from '../../run/display.ts';
-import type { Contestant } from '../contestant.ts';
+import type { Client } from '../client.ts';
 import { formatDuration } from '../duration.ts';
 import { DEADLINE_MS } from '../trial.ts';
 import type { Estimate } from './estimate.ts';
@@ -15,7 +15,7 @@ type Link = Pick<Peer, 'shape' | 'report'>;
 
 export interface Measuring {
   readonly link: Link;
-  readonly contestants: readonly Contestant[];
+  readonly clients: readonly Client[];
   readonly journal: { append(line: Line): Promise<void> };
   readonly estimate: Estimate;
 }
@@ -25,14 +25,14 @@ async function setLink(link: Link, { delayMs, loss }: Cell): Promise<void> {
   await link.shape({ up: half, down: { ...half, loss: { kind: 'independent', share: loss } } });
 }
 
-/** Twice the deadline, for browsers that visit twice; after it a contestant has hung. */
+/** Twice the deadline, for browsers that visit twice; after it a client has hung. */
 const TRIAL_LIMIT_MS = 2 * DEADLINE_MS;
 const GRACE_MS = 60_000;
 /** Learning is some dozens of trials. */
 const PREPARATION_LIMIT_MS = GRACE_MS + 50 * TRIAL_LIMIT_MS;
 
 /**
- * A contestant that hangs would go on using the link that others are measured on: the run ends with it, and goes on
+ * A client that hangs would go on using the link that others are measured on: the run ends with it, and goes on
  * another time.
  */
 export class Overdue extends Error {}
@@ -56,15 +56,15 @@ async function inTime<T>(name: string, limitMs: number, work: Promise<T>): Promi
 class CellRun {
   readonly #measuring: Measuring;
   readonly #cell: Cell;
-  readonly #inIt: Map<string, Contestant>;
+  readonly #inIt: Map<string, Client>;
   readonly #crashes: string[] = [];
 
   constructor(measuring: Measuring, { cell, turns }: CellPlan) {
     this.#measuring = measuring;
     this.#cell = cell;
-    const names = new Set(turns.map(({ contestant }) => contestant));
-    const present = measuring.contestants.filter(({ name }) => names.has(name));
-    this.#inIt = new Map(present.map((contestant) => [contestant.name, contestant]));
+    const names = new Set(turns.map(({ client }) => client));
+    const present = measuring.clients.filter(({ name }) => names.has(name));
+    this.#inIt = new Map(present.map((client) => [client.name, client]));
   }
 
   /** Who broke off, in sentences. */
@@ -72,16 +72,16 @@ class CellRun {
     return this.#crashes;
   }
 
-  get inIt(): readonly Contestant[] {
+  get inIt(): readonly Client[] {
     return [...this.#inIt.values()];
   }
 
   /**
-   * What the contestant gives; null: it broke off, has no more turns in this cell, and its words are kept. Rejects with
+   * What the client gives; null: it broke off, has no more turns in this cell, and its words are kept. Rejects with
    * Overdue if it takes longer than the limit.
    */
-  async #orOut<T>(contestant: Contestant, limitMs: number, work: () => Promise<T>): Promise<T | null> {
-    const { name } = contestant;
+  async #orOut<T>(client: Client, limitMs: number, work: () => Promise<T>): Promise<T | null> {
+    const { name } = client;
     try {
       return await inTime(name, limitMs, work());
     } catch (cause) {
@@ -95,23 +95,22 @@ class CellRun {
     }
   }
 
-  async prepare(contestant: Contestant): Promise<void> {
+  async prepare(client: Client): Promise<void> {
     const startedMs = performance.now();
-    await this.#orOut(contestant, PREPARATION_LIMIT_MS, async () => contestant.prepare?.());
+    await this.#orOut(client, PREPARATION_LIMIT_MS, async () => client.prepare?.());
     const tookMs = performance.now() - startedMs;
-    if (contestant.prepare !== undefined)
-      this.#measuring.estimate.prepared(contestant.name, this.#cell, tookMs);
+    if (client.prepare !== undefined) this.#measuring.estimate.prepared(client.name, this.#cell, tookMs);
   }
 
-  async take({ contestant: name, number, trials: wanted }: Turn): Promise<void> {
-    const contestant = this.#inIt.get(name);
-    if (contestant === undefined) return;
+  async take({ client: name, number, trials: wanted }: Turn): Promise<void> {
+    const client = this.#inIt.get(name);
+    if (client === undefined) return;
     const { link, journal, estimate } = this.#measuring;
     // What the last one's connections still sent is not this one's.
     await link.report();
     const startedMs = performance.now();
-    const trials = await this.#orOut(contestant, GRACE_MS + wanted * TRIAL_LIMIT_MS, async () => {
-      const given = await contestant.run(wanted);
+    const trials = await this.#orOut(client, GRACE_MS + wanted * TRIAL_LIMIT_MS, async () => {
+      const given = await client.run(wanted);
       if (given.length !== wanted)
         throw new Error(`${name} gave ${given.length} trials when asked for ${wanted}`);
       return given;
@@ -131,15 +130,15 @@ export async function measure(measuring: Measuring, plan: readonly CellPlan[]): 
     const step = beginStep(`${cell.id}, cell ${index + 1} of ${plan.length}`);
     await setLink(measuring.link, cell);
     const run = new CellRun(measuring, cellPlan);
-    for (const contestant of run.inIt) {
-      step.detail(`preparing ${contestant.name}`);
-      await run.prepare(contestant);
+    for (const client of run.inIt) {
+      step.detail(`preparing ${client.name}`);
+      await run.prepare(client);
     }
     for (const [done, turn] of turns.entries()) {
       const { estimate } = measuring;
       const hereMs = estimate.turnsMs({ cell, turns: turns.slice(done) });
       const left = formatDuration(hereMs + estimate.cellsMs(plan.slice(index + 1)));
-      step.detail(`${turn.contestant}, turn ${done + 1} of ${turns.length}, ${left} left in all`);
+      step.detail(`${turn.client}, turn ${done + 1} of ${turns.length}, ${left} left in all`);
       await run.take(turn);
     }
     step.end(run.crashes.length === 0, `${turns.reduce((sum, { trials }) => sum + trials, 0)} trials`);

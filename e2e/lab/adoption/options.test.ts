@@ -3,42 +3,42 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { BadUsage } from '../command-line.ts';
 import { CELLS } from './cells.ts';
-import { ENTRANTS } from './contestants.ts';
+import { CLIENTS } from './clients.ts';
 import { parseOptions } from './options.ts';
 
-const parse = (...args: string[]) => parseOptions(args, ENTRANTS);
-const namesOf = (...args: string[]) => parse(...args).entrants.map(({ name }) => name);
+const parse = (...args: string[]) => parseOptions(args, CLIENTS);
+const namesOf = (...args: string[]) => parse(...args).choices.map(({ name }) => name);
 const trialsOf = (name: string, ...args: string[]) => {
-  const { entrants, trialsOf: of } = parse(...args);
-  const entrant = entrants.find((each) => each.name === name);
-  return entrant && of(entrant);
+  const { choices, trialsOf: of } = parse(...args);
+  const choice = choices.find((each) => each.name === name);
+  return choice && of(choice);
 };
 
 test('without options: every cell, everyone but the ablations, trials that show trends', () => {
-  const { cells, entrants, seed, full, fresh, trials } = parse();
+  const { cells, choices, seed, full, fresh, trials } = parse();
   assert.deepEqual(
     cells.map(({ id }) => id),
     ['delay-0', 'delay-50', 'delay-100', 'delay-150', 'delay-200', 'loss-3', 'loss-10', 'loss-25', 'loss-50'],
   );
   assert.deepEqual(
-    entrants,
-    ENTRANTS.filter(({ ablation }) => !ablation),
+    choices,
+    CLIENTS.filter(({ ablation }) => !ablation),
   );
   assert.deepEqual(trials, { ours: 100, peer: 100, browser: 5 });
   assert.deepEqual([seed, full, fresh], [1, false, false]);
 });
 
-test('--full: as many as goals are judged on, the Go client as many as ours, with the ablations', () => {
+test('--full: as many as hypotheses are judged on, the Go client as many as ours, with the ablations', () => {
   assert.equal(trialsOf('race', '--full'), 1000);
   assert.equal(trialsOf('go-race', '--full'), 1000);
   assert.equal(trialsOf('chromium-first', '--full'), 30);
   assert.deepEqual(
     namesOf('--full'),
-    ENTRANTS.map(({ name }) => name),
+    CLIENTS.map(({ name }) => name),
   );
   assert.deepEqual(
     namesOf('--ablations'),
-    ENTRANTS.map(({ name }) => name),
+    CLIENTS.map(({ name }) => name),
   );
 });
 
@@ -46,7 +46,7 @@ test('--trials is for everyone', () => {
   for (const name of ['race', 'go-race', 'firefox-second']) assert.equal(trialsOf(name, '--trials', '7'), 7);
 });
 
-test('cells and contestants can be chosen, and stand in the order of the tables', () => {
+test('cells and clients can be chosen, and stand in the order of the tables', () => {
   const { cells } = parse('--cells', 'loss-10,delay-50');
   assert.deepEqual(
     cells,
@@ -55,7 +55,7 @@ test('cells and contestants can be chosen, and stand in the order of the tables'
   assert.deepEqual(namesOf('--only', 'go-race, race'), ['race', 'go-race']);
   // Named is asked for.
   assert.deepEqual(namesOf('--only', 'race-classical'), ['race-classical']);
-  assert.ok(parse('--no-browsers').entrants.every(({ kind }) => kind !== 'browser'));
+  assert.ok(parse('--no-browsers').choices.every(({ kind }) => kind !== 'browser'));
 });
 
 const MISTAKES: readonly (readonly [args: readonly string[], message: RegExp])[] = [
@@ -80,7 +80,7 @@ for (const [args, message] of MISTAKES)
   });
 
 test('names are fit for the command line and stand once', () => {
-  const names = ENTRANTS.map(({ name }) => name);
+  const names = CLIENTS.map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
   for (const name of names) assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*$/);
 });

@@ -1,27 +1,28 @@
 // The command line of `npm run lab -- adoption`: every mistake is found before anything is opened.
+
+import type { ClientKind } from '../client.ts';
 import { BadUsage, choose, GREATEST_SEED, readOptions, wholeNumber } from '../command-line.ts';
-import type { ContestantKind } from '../contestant.ts';
 import { CELLS } from './cells.ts';
-import { type Entrant, FULL_TRIALS } from './contestants.ts';
+import { type ClientChoice, FULL_TRIALS } from './clients.ts';
 import type { Cell } from './run.ts';
 
 export const USAGE = `usage: npm run lab -- adoption [OPTION...]
-  --full            as many trials as goals are judged on; with the ablations
+  --full            as many trials as hypotheses are judged on; with the ablations
   --ablations       each idea of ours also on its own
-  --trials N        trials of each contestant in each cell
+  --trials N        trials of each client in each cell
   --cells A,B       only these links, such as delay-50,loss-10
-  --only A,B        only these contestants
+  --only A,B        only these clients
   --no-browsers     all but the browsers
   --seed N          decides order and losses; 1 unless said
   --fresh           measure anew instead of going on where the last run stopped`;
 
 export interface AdoptionOptions {
   readonly full: boolean;
-  readonly trials: Readonly<Record<ContestantKind, number>>;
-  /** Of that one contestant in each cell. */
-  readonly trialsOf: (entrant: Entrant) => number;
+  readonly trials: Readonly<Record<ClientKind, number>>;
+  /** Of that one client in each cell. */
+  readonly trialsOf: (choice: ClientChoice) => number;
   readonly cells: readonly Cell[];
-  readonly entrants: readonly Entrant[];
+  readonly choices: readonly ClientChoice[];
   readonly seed: number;
   readonly fresh: boolean;
 }
@@ -43,19 +44,22 @@ const MOST_TRIALS = 100_000;
 
 const read = (args: readonly string[]) => readOptions(args, OPTIONS);
 
-function chooseEntrants(values: ReturnType<typeof read>, all: readonly Entrant[]): readonly Entrant[] {
+function chooseClients(
+  values: ReturnType<typeof read>,
+  all: readonly ClientChoice[],
+): readonly ClientChoice[] {
   const chosen =
     values.only === undefined
       ? all.filter(({ ablation }) => !ablation || values.ablations || values.full)
       : choose('only', values.only, all, ({ name }) => name);
-  const entrants = chosen.filter(({ kind }) => kind !== 'browser' || !values['no-browsers']);
-  if (entrants.length === 0)
+  const choices = chosen.filter(({ kind }) => kind !== 'browser' || !values['no-browsers']);
+  if (choices.length === 0)
     throw new BadUsage('--only names nothing but browsers, and --no-browsers no browser');
-  return entrants;
+  return choices;
 }
 
 /** Throws BadUsage for the first mistake. */
-export function parseOptions(args: readonly string[], all: readonly Entrant[]): AdoptionOptions {
+export function parseOptions(args: readonly string[], all: readonly ClientChoice[]): AdoptionOptions {
   const values = read(args);
   const { full } = values;
   if (full && values.trials !== undefined) throw new BadUsage('choose one of --full and --trials');
@@ -67,7 +71,7 @@ export function parseOptions(args: readonly string[], all: readonly Entrant[]): 
     trials,
     trialsOf: ({ kind, fullTrials }) => (full ? fullTrials : trials[kind]),
     cells: choose('cells', values.cells, CELLS, ({ id }) => id),
-    entrants: chooseEntrants(values, all),
+    choices: chooseClients(values, all),
     seed: values.seed === undefined ? 1 : wholeNumber('seed', values.seed, 1, GREATEST_SEED),
     fresh: values.fresh,
   };

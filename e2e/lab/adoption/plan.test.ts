@@ -13,12 +13,12 @@ const portions = fc
   .map((all) => all.map((portion, index) => ({ name: `c${index}`, ...portion })));
 const cells = CELLS.slice(0, 2);
 
-test('every contestant gets all its trials in every cell, its turns in order and none longer than its batch', () => {
+test('every client gets all its trials in every cell, its turns in order and none longer than its batch', () => {
   fc.assert(
     fc.property(portions, fc.nat(), (all, seed) => {
       for (const { turns } of planRun(cells, all, seed))
         for (const { name, trials, batch } of all) {
-          const own = turns.filter(({ contestant }) => contestant === name);
+          const own = turns.filter(({ client }) => client === name);
           assert.equal(
             own.reduce((sum, turn) => sum + turn.trials, 0),
             trials,
@@ -42,7 +42,7 @@ test('whoever has few turns is spread over the whole cell, not done early', () =
     ],
     1,
   );
-  const places = plan?.turns.flatMap(({ contestant }, index) => (contestant === 'few' ? [index] : [])) ?? [];
+  const places = plan?.turns.flatMap(({ client }, index) => (client === 'few' ? [index] : [])) ?? [];
   // One in the middle of each quarter of the 104 turns, give or take one turn of the round and those before.
   for (const [index, place] of places.entries())
     assert.ok(Math.abs(place - 26 * (index + 0.5)) <= 3, `turn ${index} is number ${place}`);
@@ -54,7 +54,7 @@ test('the seed decides the order, which differs from round to round and from cel
   assert.notDeepEqual(planRun(cells, all, 7), planRun(cells, all, 8));
   const [first, second] = planRun(cells, all, 7);
   assert.notDeepEqual(first?.turns, second?.turns);
-  const order = first?.turns.map(({ contestant }) => contestant).join('') ?? '';
+  const order = first?.turns.map(({ client }) => client).join('') ?? '';
   assert.ok(new Set(order.match(/.{4}/g)).size > 1);
 });
 
@@ -63,11 +63,11 @@ test('a plan and any part of it that is done leave exactly the rest, in its orde
     fc.property(portions, fc.nat(), fc.infiniteStream(fc.boolean()), (all, seed, coins) => {
       const plan = planRun(cells, all, seed);
       const keys = plan.flatMap(({ cell, turns }) =>
-        turns.map(({ contestant, number }) => turnKey(cell.id, contestant, number)),
+        turns.map(({ client, number }) => turnKey(cell.id, client, number)),
       );
       const done = new Set(keys.filter(() => coins.next().value));
       const left = remaining(plan, done).flatMap(({ cell, turns }) =>
-        turns.map(({ contestant, number }) => turnKey(cell.id, contestant, number)),
+        turns.map(({ client, number }) => turnKey(cell.id, client, number)),
       );
       assert.equal(new Set(keys).size, keys.length);
       assert.deepEqual(

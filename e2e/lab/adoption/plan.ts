@@ -1,10 +1,10 @@
-// Who is measured when: within a cell all contestants take turns, spread over its whole time in an order drawn anew for
+// Who is measured when: within a cell all clients take turns, spread over its whole time in an order drawn anew for
 // each round, so that a machine that slows down slows all of them.
 import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
 import { shuffled } from '../../bench/random.ts';
 import type { Cell } from './run.ts';
 
-/** What a contestant is to do in every cell. */
+/** What a client is to do in every cell. */
 export interface Portion {
   readonly name: string;
   readonly trials: number;
@@ -13,8 +13,8 @@ export interface Portion {
 }
 
 export interface Turn {
-  readonly contestant: string;
-  /** Counts this contestant's turns in the cell from 0. */
+  readonly client: string;
+  /** Counts this client's turns in the cell from 0. */
   readonly number: number;
   readonly trials: number;
 }
@@ -26,7 +26,7 @@ export interface CellPlan {
 
 function turnsOf({ name, trials, batch }: Portion): Turn[] {
   return Array.from({ length: Math.ceil(trials / batch) }, (_, number) => ({
-    contestant: name,
+    client: name,
     number,
     trials: Math.min(batch, trials - number * batch),
   }));
@@ -55,11 +55,11 @@ export function planRun(cells: readonly Cell[], portions: readonly Portion[], se
 export function remaining(plan: readonly CellPlan[], done: ReadonlySet<string>): CellPlan[] {
   return plan.map(({ cell, turns }) => ({
     cell,
-    turns: turns.filter((turn) => !done.has(turnKey(cell.id, turn.contestant, turn.number))),
+    turns: turns.filter((turn) => !done.has(turnKey(cell.id, turn.client, turn.number))),
   }));
 }
 
 /** Names a turn within a run. */
-export function turnKey(cell: string, contestant: string, number: number): string {
-  return `${cell} ${contestant} ${number}`;
+export function turnKey(cell: string, client: string, number: number): string {
+  return `${cell} ${client} ${number}`;
 }

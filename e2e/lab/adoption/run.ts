@@ -1,9 +1,9 @@
-// What a run of `adoption` has measured: by cell and contestant every single trial, and how the link behaved meanwhile.
+// What a run of `adoption` has measured: by cell and client every single trial, and how the link behaved meanwhile.
 import type { LinkReport } from '../../network/shape.ts';
-import type { Absent, ContestantKind } from '../contestant.ts';
+import type { Absent, ClientKind } from '../client.ts';
 import type { LabTrial } from '../trial.ts';
 
-/** One setting of the link, in which every contestant is measured. */
+/** One setting of the link, in which every client is measured. */
 export interface Cell {
   /** `delay-50`, `loss-10`; delay 0 without loss belongs to both of P2's sweeps and is `delay-0`. */
   readonly id: string;
@@ -13,20 +13,20 @@ export interface Cell {
   readonly loss: number;
 }
 
-export interface ContestantInfo {
+export interface ClientInfo {
   readonly name: string;
   readonly title: string;
-  readonly kind: ContestantKind;
+  readonly kind: ClientKind;
   readonly versions: Readonly<Record<string, string>>;
 }
 
 export interface CellResult {
   readonly cell: Cell;
-  /** By contestant's name; contestants that have not been measured here are left out. */
+  /** By client's name; clients that have not been measured here are left out. */
   readonly trials: Readonly<Record<string, readonly LabTrial[]>>;
-  /** One for each turn of a contestant, in the order of the turns. */
-  readonly link: readonly { readonly contestant: string; readonly report: LinkReport }[];
-  /** Contestants that broke off here, with their words: of their trials there are those of the turns before. */
+  /** One for each turn of a client, in the order of the turns. */
+  readonly link: readonly { readonly client: string; readonly report: LinkReport }[];
+  /** Clients that broke off here, with their words: of their trials there are those of the turns before. */
   readonly crashed?: Readonly<Record<string, string>>;
 }
 
@@ -34,11 +34,11 @@ export interface AdoptionRun {
   readonly startedAtMs: number;
   readonly endedAtMs: number;
   readonly seed: number;
-  /** What was asked for, by kind of contestant. */
-  readonly trials: Readonly<Record<ContestantKind, number>>;
-  /** Whether goals are judged on it: `--full`. */
+  /** What was asked for, by kind of client. */
+  readonly trials: Readonly<Record<ClientKind, number>>;
+  /** Whether hypotheses are judged on it: `--full`. */
   readonly full: boolean;
-  readonly contestants: readonly ContestantInfo[];
+  readonly clients: readonly ClientInfo[];
   readonly absent: readonly Absent[];
   readonly cells: readonly CellResult[];
 }

@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import { BASIC, type Cell, cellOf, RTT_MS, type Way } from './cells.ts';
 import { commandOf } from './generator.ts';
 
-const goal = (host: string, port: number) => ({
+const reached = (host: string, port: number) => ({
   host,
   port,
   address: '10.77.1.2',
   origin: `https://${host}:${port}`,
 });
-const SERVER = { goals: { h2: goal('h2.test', 443), h3: goal('h3.test', 8443) }, caPath: 'ca.pem' };
+const SERVER = { origins: { h2: reached('h2.test', 443), h3: reached('h3.test', 8443) }, caPath: 'ca.pem' };
 const cell = (way: Way, postQuantum = true): Cell =>
   cellOf({ server: 'caddy', objectBytes: 1024, perSecond: 100, rttMs: RTT_MS, postQuantum, way });
 const optionsOf = (of: Cell) => commandOf(of, SERVER)[1];

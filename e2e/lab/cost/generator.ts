@@ -14,7 +14,7 @@ import { type Cell, winnersOf } from './cells.ts';
 import { cachedRequests } from './schedule.ts';
 import type { RunningServer } from './servers.ts';
 
-const KNOCK = fileURLToPath(new URL('knock.ts', import.meta.url));
+const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url));
 const TIMEOUT_MS = 5000;
 /** So many at a time that waiting for a place tells of a client far behind. */
 const AT_A_TIME = 2048;
@@ -24,7 +24,7 @@ const START_DELAY_MS = 10;
 /** What the client says of so many at a time: it is a load here, and its times are not what is measured. */
 const OF_THE_LOAD = /^photofinish: (many-at-once|machine-busy):/;
 
-const knockSchema = v.object({ atMs: v.number(), ok: v.boolean() });
+const probeSchema = v.object({ atMs: v.number(), ok: v.boolean() });
 const adoptedSchema = v.nullable(knownProtocolSchema);
 /** What is of use here of a photofinish.race/1 document: reading all of each would cost processor time in the run. */
 const raceSchema = v.object({
@@ -58,17 +58,17 @@ function readRace(line: string): Outcome {
   return { startedAtMs: race.atMs, mode, adopted, ok: adopted !== null };
 }
 
-function readKnock(line: string): Outcome {
-  const { atMs, ok } = v.parse(knockSchema, JSON.parse(line));
+function readProbe(line: string): Outcome {
+  const { atMs, ok } = v.parse(probeSchema, JSON.parse(line));
   return { startedAtMs: atMs, mode: 'part', adopted: null, ok };
 }
 
 /** Request lines without end. */
-function* linesOf({ way }: Cell, goals: RunningServer['goals'], random: Random): Iterator<string> {
+function* linesOf({ way }: Cell, origins: RunningServer['origins'], random: Random): Iterator<string> {
   if (way.kind === 'part') for (;;) yield way.part;
-  if (way.kind === 'near') for (;;) yield JSON.stringify({ origin: goals.h3.origin, mode: way.mode });
+  if (way.kind === 'near') for (;;) yield JSON.stringify({ origin: origins.h3.origin, mode: way.mode });
   for (const { winner, hit } of cachedRequests(winnersOf(way.winner), way.hitShare, random))
-    yield JSON.stringify({ origin: goals[winner].origin, mode: hit ? winner : 'naive' });
+    yield JSON.stringify({ origin: origins[winner].origin, mode: hit ? winner : 'naive' });
 }
 
 /**
@@ -77,13 +77,13 @@ function* linesOf({ way }: Cell, goals: RunningServer['goals'], random: Random):
  */
 export function commandOf(
   cell: Cell,
-  { goals, caPath }: Pick<RunningServer, 'goals' | 'caPath'>,
+  { origins, caPath }: Pick<RunningServer, 'origins' | 'caPath'>,
 ): readonly [string, readonly string[]] {
   if (cell.way.kind === 'part') {
-    const { address, port, host } = goals.h2;
-    return [process.execPath, [KNOCK, address, String(port), host, caPath]];
+    const { address, port, host } = origins.h2;
+    return [process.execPath, [PROBE, address, String(port), host, caPath]];
   }
-  const pins = Object.values(goals).flatMap(({ host, port, address }) => [
+  const pins = Object.values(origins).flatMap(({ host, port, address }) => [
     '--resolve',
     `${host}:${port}:${address}`,
   ]);
@@ -91,8 +91,8 @@ export function commandOf(
   const delay = ['--start-delay', String(START_DELAY_MS)];
   const keys = cell.postQuantum ? [] : ['--no-post-quantum'];
   const single = cell.way.kind === 'near' && cell.way.mode === 'race' ? [] : ['--no-fresh-quic'];
-  const place = ['--allow-private', '--ca', caPath, ...pins];
-  return [PHOTOFINISH, ['race', '-', ...how, ...delay, ...keys, ...single, ...place]];
+  const target = ['--allow-private', '--ca', caPath, ...pins];
+  return [PHOTOFINISH, ['race', '-', ...how, ...delay, ...keys, ...single, ...target]];
 }
 
 /** Writes what is due, then sleeps until the next is: timers are as coarse as a millisecond. */
@@ -122,14 +122,14 @@ export function startGenerator(testbed: Testbed, cell: Cell, server: RunningServ
   if (pid === undefined) throw new Error('the client cannot be started');
   const outcomes: Outcome[] = [];
   const complaints: string[] = [];
-  const read = cell.way.kind === 'part' ? readKnock : readRace;
+  const read = cell.way.kind === 'part' ? readProbe : readRace;
   const heard = createInterface({ input: child.stdout }).on('line', (line) => outcomes.push(read(line)));
   createInterface({ input: child.stderr }).on('line', (line) => {
     if (!OF_THE_LOAD.test(line)) complaints.push(line);
   });
   child.stdin.on('error', () => {});
   const ended = Promise.all([once(child, 'exit'), once(heard, 'close')]);
-  const lines = linesOf(cell, server.goals, seededRandom(seed));
+  const lines = linesOf(cell, server.origins, seededRandom(seed));
   const nextLine = () => lines.next().value ?? '';
   return {
     pid,

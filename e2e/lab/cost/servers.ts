@@ -31,17 +31,17 @@ interface Reached {
 export interface RunningServer {
   readonly pid: number;
   readonly version: string;
-  readonly goals: Readonly<Record<Winner, Reached>>;
+  readonly origins: Readonly<Record<Winner, Reached>>;
   readonly caPath: string;
   stop(): Promise<void>;
 }
 
-function goalsOf(server: Peer, ports: Readonly<Record<Winner, number>>): Record<Winner, Reached> {
-  const goal = (winner: Winner, address: string): Reached => {
+function originsOf(server: Peer, ports: Readonly<Record<Winner, number>>): Record<Winner, Reached> {
+  const reached = (winner: Winner, address: string): Reached => {
     const [host, port] = [HOSTS[winner], ports[winner]];
     return { host, port, address, origin: `https://${host}:${port}` };
   };
-  return { h2: goal('h2', server.ipv4), h3: goal('h3', server.ipv6) };
+  return { h2: reached('h2', server.ipv4), h3: reached('h3', server.ipv6) };
 }
 
 async function startOwn(server: Peer, bodyBytes: number): Promise<RunningServer> {
@@ -67,7 +67,7 @@ async function startOwn(server: Peer, bodyBytes: number): Promise<RunningServer>
   });
   if (pid === undefined) throw new Error('the origin server has no process');
   const { caPath, stop } = running;
-  return { pid, version: 'this checkout', goals: goalsOf(server, ports), caPath, stop };
+  return { pid, version: 'this checkout', origins: originsOf(server, ports), caPath, stop };
 }
 
 /** A testbed for servers under load; as `openTestbed`. */
@@ -94,5 +94,5 @@ export async function startServer(
 ): Promise<RunningServer> {
   if (name === 'own') return startOwn(server, objectBytes);
   const { pid, version, stop } = await startCaddy([HOSTS.h2, HOSTS.h3], objectBytes);
-  return { pid, version, goals: goalsOf(server, { h2: PORT, h3: PORT }), caPath, stop };
+  return { pid, version, origins: originsOf(server, { h2: PORT, h3: PORT }), caPath, stop };
 }

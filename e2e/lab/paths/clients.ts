@@ -1,6 +1,6 @@
 // Who of ours is measured on these paths, and a way to count what a peer sends that does not tell.
-import type { Contestant, Opener } from '../contestant.ts';
-import { type OursOptions, ours } from '../contestants/ours.ts';
+import type { Client, Opener } from '../client.ts';
+import { type OursOptions, ours } from '../clients/ours.ts';
 import type { ServedTestbed } from '../testbed.ts';
 import type { LabTrial } from '../trial.ts';
 
@@ -79,17 +79,17 @@ export const raceKnownCutShort = raceOf({
 });
 export const h2Alone = ours({ name: 'h2', title: 'ours, HTTP/2 alone', mode: 'h2' });
 
-/** The same contestant, one process a trial, its datagrams counted as they leave the client. */
-export async function counted(contestant: Contestant, testbed: ServedTestbed): Promise<Contestant> {
+/** The same client, one process a trial, its datagrams counted as they leave the client. */
+export async function counted(client: Client, testbed: ServedTestbed): Promise<Client> {
   const counter = await testbed.client.countSent({ transport: 'udp' });
   return {
-    ...contestant,
+    ...client,
     async run(trials) {
       const made: LabTrial[] = [];
       while (made.length < trials) {
         const before = await counter.read();
-        const [trial] = await contestant.run(1);
-        if (trial === undefined) throw new Error(`${contestant.name} made no trial`);
+        const [trial] = await client.run(1);
+        if (trial === undefined) throw new Error(`${client.name} made no trial`);
         made.push({ ...trial, datagramsSent: (await counter.read()) - before });
       }
       return made;

@@ -5,7 +5,7 @@ import type { Row } from './row.ts';
 export interface Planned {
   readonly row: Row;
   readonly trials: number;
-  /** Why its goals cannot be judged; undefined: they can. */
+  /** Why its hypotheses cannot be judged; undefined: they can. */
   readonly tooFew: string | undefined;
 }
 
@@ -29,8 +29,8 @@ export function usage(rows: readonly Row[]): string {
     '',
     ...rows.map(({ name, title }) => `  ${name.padEnd(14)}${title}`),
     '',
-    '  --trials N    of each contestant in each condition',
-    '  --full        more than the usual, on which goals are judged already',
+    '  --trials N    of each client in each condition',
+    '  --full        more than the usual, on which hypotheses are judged already',
     '  --fresh       measure anew instead of going on where the last run stopped',
   ].join('\n');
 }

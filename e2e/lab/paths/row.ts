@@ -1,7 +1,7 @@
 // What a row of the paths laboratory is, and what it measures with.
 import type { Random } from '@photofinish/shared/seeded-random.fixture';
 import type { Shape } from '../../network/shape.ts';
-import type { Contestant, Opener } from '../contestant.ts';
+import type { Client, Opener } from '../client.ts';
 import type { CommandLine } from '../photofinish.ts';
 import type { ServedTestbed } from '../testbed.ts';
 import type { PathTrial } from './turn.ts';
@@ -17,11 +17,11 @@ export interface Session {
   /** Decides the order of turns. */
   readonly random: Random;
   /** Those that can be had, opened once and closed at the end; the others are remembered as absent. */
-  open(openers: readonly Opener[]): Promise<Contestant[]>;
+  open(openers: readonly Opener[]): Promise<Client[]>;
   /** Records the trials of that turn as `measure` gives them, unless an earlier run has recorded it. */
   record(
     where: { readonly scenario: string; readonly turn: number },
-    client: Pick<Contestant, 'name' | 'title' | 'kind'>,
+    client: Pick<Client, 'name' | 'title' | 'kind'>,
     measure: () => Promise<PathTrial[]>,
   ): Promise<void>;
   /** Tells whoever watches. */
@@ -33,7 +33,7 @@ export interface Row {
   /** On the command line: small letters and hyphens. */
   readonly name: string;
   readonly title: string;
-  /** Of each contestant in each condition, without `--trials` and with `--full`. */
+  /** Of each client in each condition, without `--trials` and with `--full`. */
   readonly trials: { readonly usual: number; readonly full: number };
   /** What one trial of everybody in every condition takes, milliseconds. */
   readonly trialMs: number;

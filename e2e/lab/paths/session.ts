@@ -1,7 +1,7 @@
-// Opens what the rows measure with: the testbed, our command line on it, and contestants, each once.
+// Opens what the rows measure with: the testbed, our command line on it, and clients, each once.
 import { isDeepStrictEqual } from 'node:util';
 import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
-import { type Absent, type Contestant, isAbsent, type Opener } from '../contestant.ts';
+import { type Absent, type Client, isAbsent, type Opener } from '../client.ts';
 import type { Journal } from '../journal.ts';
 import { commandLine } from '../photofinish.ts';
 import type { ServedTestbed } from '../testbed.ts';
@@ -12,23 +12,23 @@ export interface OpenSession extends Session {
   /** Who is told of progress from now on. */
   watch(listener: (text: string) => void): void;
   /** Whoever was asked for until now. */
-  present(): { readonly contestants: readonly Contestant[]; readonly absent: readonly Absent[] };
+  present(): { readonly clients: readonly Client[]; readonly absent: readonly Absent[] };
   close(): Promise<void>;
 }
 
-const isThere = (entry: Contestant | Absent): entry is Contestant => !isAbsent(entry);
+const isThere = (entry: Client | Absent): entry is Client => !isAbsent(entry);
 
-/** A session of rows on that testbed; what it closes is its contestants. */
+/** A session of rows on that testbed; what it closes is its clients. */
 export function openSession(
   testbed: ServedTestbed,
   seed: number,
   journal: Journal<object, object, Line>,
 ): OpenSession {
-  const opened = new Map<Opener, Contestant | Absent>();
+  const opened = new Map<Opener, Client | Absent>();
   let listener = (_text: string): void => {};
   const present = () => {
     const all = [...opened.values()];
-    return { contestants: all.filter(isThere), absent: all.filter(isAbsent) };
+    return { clients: all.filter(isThere), absent: all.filter(isAbsent) };
   };
   return {
     testbed,
@@ -54,7 +54,7 @@ export function openSession(
     },
     present,
     async close() {
-      for (const contestant of present().contestants) await contestant.close();
+      for (const client of present().clients) await client.close();
     },
   };
 }

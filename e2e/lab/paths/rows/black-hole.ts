@@ -1,6 +1,6 @@
 // UDP that is lost without a word: when there is HTTP/2 to use, at a host unknown and at one whose path has just died.
-import { curl } from '../../contestants/curl.ts';
-import { goRace } from '../../contestants/go.ts';
+import { curl } from '../../clients/curl.ts';
+import { goRace } from '../../clients/go.ts';
 import { h2Alone, raceCutShort, raceKnownCutShort } from '../clients.ts';
 import { LOST_UDP } from '../obstacles.ts';
 import { CLEAN, ROUND_TRIP_MS, type Row } from '../row.ts';
@@ -17,10 +17,10 @@ export const blackHole: Row = {
   async measure(session, trials) {
     const { server } = session.testbed;
     await server.shape({ up: CLEAN, down: CLEAN });
-    const contestants = await session.open([raceCutShort, raceKnownCutShort, h2Alone, goRace, curl]);
+    const clients = await session.open([raceCutShort, raceKnownCutShort, h2Alone, goRace, curl]);
     await server.obstruct([]);
-    await prepareAll(session, contestants);
+    await prepareAll(session, clients);
     await server.obstruct([LOST_UDP]);
-    await takeTurns(session, 'black-hole', contestants, trials, MOST_A_BATCH);
+    await takeTurns(session, 'black-hole', clients, trials, MOST_A_BATCH);
   },
 };

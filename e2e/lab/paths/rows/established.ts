@@ -1,6 +1,6 @@
 // A first flight that is lost on the way to the server: how soon each QUIC stack sends it again.
-import { goH3 } from '../../contestants/go.ts';
-import { quinn } from '../../contestants/quinn.ts';
+import { goH3 } from '../../clients/go.ts';
+import { quinn } from '../../clients/quinn.ts';
 import { h3Known, h3KnownClassic, h3KnownOne, h3Unknown, h3UnknownClassic } from '../clients.ts';
 import { CLEAN, ROUND_TRIP_MS, type Row } from '../row.ts';
 import { prepareAll, takeTurns } from '../turns.ts';
@@ -19,8 +19,8 @@ export const established: Row = {
     const up = { ...CLEAN, loss: { kind: 'independent', share: LOSS_SHARE } } as const;
     await server.shape({ up, down: CLEAN });
     const ours = [h3Unknown, h3Known, h3KnownOne, h3UnknownClassic, h3KnownClassic];
-    const contestants = await session.open([...ours, quinn, goH3]);
-    await prepareAll(session, contestants);
-    await takeTurns(session, 'established', contestants, trials, MOST_A_BATCH);
+    const clients = await session.open([...ours, quinn, goH3]);
+    await prepareAll(session, clients);
+    await takeTurns(session, 'established', clients, trials, MOST_A_BATCH);
   },
 };

@@ -1,7 +1,7 @@
 // Servers that speak only one of the two protocols: what a race makes of them.
 import type { Obstacle } from '../../../network/obstacles.ts';
-import { curl } from '../../contestants/curl.ts';
-import { goRace } from '../../contestants/go.ts';
+import { curl } from '../../clients/curl.ts';
+import { goRace } from '../../clients/go.ts';
 import { raceCutShort } from '../clients.ts';
 import { LOST_TCP, LOST_UDP, REFUSED_TCP, REFUSED_UDP } from '../obstacles.ts';
 import { CLEAN, ROUND_TRIP_MS, type Row } from '../row.ts';
@@ -24,10 +24,10 @@ export const oneProtocol: Row = {
   async measure(session, trials) {
     const { server } = session.testbed;
     await server.shape({ up: CLEAN, down: CLEAN });
-    const contestants = await session.open([raceCutShort, goRace, curl]);
+    const clients = await session.open([raceCutShort, goRace, curl]);
     for (const [what, obstacle] of SERVERS) {
       await server.obstruct([obstacle]);
-      await takeTurns(session, `one-protocol/${what}`, contestants, trials, MOST_A_BATCH);
+      await takeTurns(session, `one-protocol/${what}`, clients, trials, MOST_A_BATCH);
     }
   },
 };

@@ -15,12 +15,12 @@ export const packets: Row = {
   async measure(session, trials) {
     const { server } = session.testbed;
     await server.obstruct([]);
-    const contestants = await session.open([raceUnknown, raceNotFresh, raceKnown, raceKnownNotFresh]);
+    const clients = await session.open([raceUnknown, raceNotFresh, raceKnown, raceKnownNotFresh]);
     for (const share of LOSSES) {
       await server.shape({ up: CLEAN, down: { ...CLEAN, loss: { kind: 'independent', share } } });
-      await prepareAll(session, contestants);
+      await prepareAll(session, clients);
       const scenario = `packets/${100 * share} % lost from the server`;
-      await takeTurns(session, scenario, contestants, trials, MOST_A_BATCH);
+      await takeTurns(session, scenario, clients, trials, MOST_A_BATCH);
     }
   },
 };

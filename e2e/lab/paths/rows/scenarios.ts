@@ -1,9 +1,9 @@
 // Paths of the QUIC interoperability runner's kind: very slow, very lossy, gone for seconds, narrow. Reported without
-// goals, for chance has much of the last word.
+// hypotheses, for chance has much of the last word.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Peer } from '../../../network/open.ts';
 import type { Loss, Shape } from '../../../network/shape.ts';
-import { goRace } from '../../contestants/go.ts';
+import { goRace } from '../../clients/go.ts';
 import { raceMetBefore, raceUnknown } from '../clients.ts';
 import { CLEAN, type Row } from '../row.ts';
 import { prepareAll, takeTurns } from '../turns.ts';
@@ -63,14 +63,14 @@ export const scenarios: Row = {
   async measure(session, trials) {
     const { server } = session.testbed;
     await server.obstruct([]);
-    const contestants = await session.open([raceUnknown, raceMetBefore, goRace]);
+    const clients = await session.open([raceUnknown, raceMetBefore, goRace]);
     for (const { title, shape, gap, share } of SCENARIOS) {
       await server.shape({ up: shape, down: shape });
       const within = { ...session, progress: (text: string) => session.progress(`${title}: ${text}`) };
-      await prepareAll(within, contestants);
+      await prepareAll(within, clients);
       const stop = gap === null ? async () => {} : comeAndGo(server, shape, gap);
       try {
-        await takeTurns(within, `scenarios/${title}`, contestants, Math.ceil(trials * share), MOST_A_BATCH);
+        await takeTurns(within, `scenarios/${title}`, clients, Math.ceil(trials * share), MOST_A_BATCH);
       } finally {
         await stop();
       }

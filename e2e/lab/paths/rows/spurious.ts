@@ -1,5 +1,5 @@
 // What a short first probe time-out costs on clean paths that are slower than it: datagrams sent again for nothing.
-import { quinn } from '../../contestants/quinn.ts';
+import { quinn } from '../../clients/quinn.ts';
 import { counted, h3MetBefore, h3Unknown } from '../clients.ts';
 import type { Row } from '../row.ts';
 import { prepareAll, takeTurns } from '../turns.ts';
@@ -18,14 +18,14 @@ export const spurious: Row = {
     const { testbed } = session;
     const opened = await session.open([h3Unknown, h3MetBefore, quinn]);
     // Ours tell themselves.
-    const contestants = await Promise.all(
+    const clients = await Promise.all(
       opened.map((each) => (each.kind === 'peer' ? counted(each, testbed) : each)),
     );
     for (const roundTripMs of ROUND_TRIPS_MS) {
       const shape = { delayMs: roundTripMs / 2 };
       await testbed.server.shape({ up: shape, down: shape });
-      await prepareAll(session, contestants);
-      await takeTurns(session, `spurious/${roundTripMs} ms`, contestants, trials, MOST_A_BATCH);
+      await prepareAll(session, clients);
+      await takeTurns(session, `spurious/${roundTripMs} ms`, clients, trials, MOST_A_BATCH);
     }
   },
 };

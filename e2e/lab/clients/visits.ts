@@ -1,4 +1,4 @@
-// Real browsers as contestants: a browser inside the client's namespace makes visits to Caddy, each trial in a profile
+// Real browsers under test: a browser inside the client's namespace makes visits to Caddy, each trial in a profile
 // that has met nobody, as its own Navigation Timing reports them.
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import type { Tab } from '../../browsers/tab.ts';
 import { runCommand } from '../../network/namespace.ts';
 import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
 import { scratchDirectory } from '../../scratch.ts';
-import type { Opener } from '../contestant.ts';
+import type { Opener } from '../client.ts';
 import type { ServedTestbed } from '../testbed.ts';
 import { DEADLINE_MS, type LabTrial, parseTrials } from '../trial.ts';
 
@@ -134,7 +134,7 @@ const VISIT_TITLES: Readonly<Record<Visit, string>> = {
   second: 'second visit, new connection',
 };
 
-/** Opens a browser as a contestant. It runs during its own turns only: one that idles still has work of its own. */
+/** Opens a browser as a client. It runs during its own turns only: one that idles still has work of its own. */
 export function browser(kind: BrowserKind, visit: Visit): Opener {
   const name = `${kind}-${visit}`;
   const title = `${TITLES[kind]}, ${VISIT_TITLES[visit]}`;

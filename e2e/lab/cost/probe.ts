@@ -1,5 +1,5 @@
 // The parts of an old-HTTP connection by themselves: each line of standard input, `tcp` or `tls`, makes one connection to
-// the place that the arguments name and lets go of it as soon as it stands. Prints a line for each as `photofinish race -`
+// the server that the arguments name and lets go of it as soon as it stands. Prints a line for each as `photofinish race -`
 // does, only shorter.
 import { readFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
@@ -11,12 +11,12 @@ const TIMEOUT_MS = 5000;
 const secureContext = createSecureContext({ ca: readFileSync(caPath) });
 
 /** Whether it stood in time. */
-function knock(kind: string): Promise<boolean> {
-  const place = { host: address, port: Number(port), noDelay: true };
+function probe(kind: string): Promise<boolean> {
+  const target = { host: address, port: Number(port), noDelay: true };
   const socket =
     kind === 'tls'
-      ? connectTls({ ...place, servername, secureContext, ALPNProtocols: ['h2', 'http/1.1'] })
-      : connectTcp(place);
+      ? connectTls({ ...target, servername, secureContext, ALPNProtocols: ['h2', 'http/1.1'] })
+      : connectTcp(target);
   const { promise, resolve } = Promise.withResolvers<boolean>();
   socket.setTimeout(TIMEOUT_MS);
   socket.once(kind === 'tls' ? 'secureConnect' : 'connect', () => resolve(true));
@@ -28,5 +28,5 @@ function knock(kind: string): Promise<boolean> {
 
 for await (const kind of createInterface({ input: process.stdin })) {
   const atMs = Date.now();
-  void knock(kind).then((ok) => process.stdout.write(`${JSON.stringify({ atMs, ok })}\n`));
+  void probe(kind).then((ok) => process.stdout.write(`${JSON.stringify({ atMs, ok })}\n`));
 }

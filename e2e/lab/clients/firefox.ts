@@ -16,7 +16,7 @@ const PREFERENCES = {
   // Else its clock has steps of a millisecond.
   'privacy.reduceTimerPrecision': false,
   // The connection above would leave a ticket, and the second visit send its request before the handshake (0-RTT): no
-  // contestant here resumes sessions.
+  // client here resumes sessions.
   'network.ssl_tokens_cache_capacity': 0,
 };
 

@@ -1,4 +1,4 @@
-// A bare undici as a contestant: Node's HTTP/2 client with nothing of ours around it.
+// A bare undici as a client under test: Node's HTTP/2 client with nothing of ours around it.
 import { fileURLToPath } from 'node:url';
 import { orderedProgram, peer } from './peer.ts';
 

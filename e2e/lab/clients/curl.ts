@@ -1,4 +1,4 @@
-// libcurl as a contestant: HTTP/3 with its own fall-back to HTTP/2, in the build that the Python package curl_cffi
+// libcurl as a client under test: HTTP/3 with its own fall-back to HTTP/2, in the build that the Python package curl_cffi
 // brings, imitating no browser.
 import { fileURLToPath } from 'node:url';
 import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../../origins/python.ts';

@@ -1,10 +1,10 @@
-// Our own client as a contestant: the built command line, one process for a run of trials, as `photofinish race` prints
+// Our own client under test: the built command line, one process for a run of trials, as `photofinish race` prints
 // its record.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Trial } from '@photofinish/shared/outcome';
 import { scratchDirectory } from '../../scratch.ts';
-import type { Opener } from '../contestant.ts';
+import type { Opener } from '../client.ts';
 import { commandLine } from '../photofinish.ts';
 import { DEADLINE_MS, type LabTrial } from '../trial.ts';
 

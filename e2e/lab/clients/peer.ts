@@ -1,7 +1,7 @@
-// Makes a contestant of a peer's program, which runs inside the client's namespace and prints one JSON document.
+// Makes a client under test of a peer's program, which runs inside the client's namespace and prints one JSON document.
 import * as v from 'valibot';
 import type { Namespace, RunOptions } from '../../network/namespace.ts';
-import type { Opener } from '../contestant.ts';
+import type { Opener } from '../client.ts';
 import type { ServedTestbed } from '../testbed.ts';
 import { DEADLINE_MS, type LabTrial, parseTrials } from '../trial.ts';
 

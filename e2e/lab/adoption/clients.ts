@@ -1,16 +1,16 @@
 // Everyone whom `adoption` can measure, in the order of the tables: ours, with each idea also taken away, and the others.
-import type { ContestantKind, Opener } from '../contestant.ts';
-import { chromiumFirst, chromiumSecond } from '../contestants/chromium.ts';
-import { curl } from '../contestants/curl.ts';
-import { firefoxFirst, firefoxSecond } from '../contestants/firefox.ts';
-import { goAltSvc, goRace } from '../contestants/go.ts';
-import { type OursOptions, ours } from '../contestants/ours.ts';
-import { quinn } from '../contestants/quinn.ts';
-import { undici } from '../contestants/undici.ts';
+import type { ClientKind, Opener } from '../client.ts';
+import { chromiumFirst, chromiumSecond } from '../clients/chromium.ts';
+import { curl } from '../clients/curl.ts';
+import { firefoxFirst, firefoxSecond } from '../clients/firefox.ts';
+import { goAltSvc, goRace } from '../clients/go.ts';
+import { type OursOptions, ours } from '../clients/ours.ts';
+import { quinn } from '../clients/quinn.ts';
+import { undici } from '../clients/undici.ts';
 
-export interface Entrant {
+export interface ClientChoice {
   readonly name: string;
-  readonly kind: ContestantKind;
+  readonly kind: ClientKind;
   /** Only on request: shows what one idea is worth. */
   readonly ablation: boolean;
   /** Trials in a cell under `--full`. */
@@ -21,16 +21,16 @@ export interface Entrant {
 /** Goals are judged on these. */
 export const FULL_TRIALS = { ours: 1000, peer: 100, browser: 30 } as const;
 
-function own(options: OursOptions, ablation = false): Entrant {
+function own(options: OursOptions, ablation = false): ClientChoice {
   const { ours: fullTrials } = FULL_TRIALS;
   return { name: options.name, kind: 'ours', ablation, fullTrials, open: ours(options) };
 }
 
-function without(options: OursOptions): Entrant {
+function without(options: OursOptions): ClientChoice {
   return own(options, true);
 }
 
-function other(kind: 'peer' | 'browser', name: string, open: Opener): Entrant {
+function other(kind: 'peer' | 'browser', name: string, open: Opener): ClientChoice {
   return { name, kind, ablation: false, fullTrials: FULL_TRIALS[kind], open };
 }
 
@@ -41,7 +41,7 @@ const FIXED_DELAY = ['--start-delay', '10'];
 
 const KNOWN = { mode: 'race', known: true } as const;
 
-export const ENTRANTS: readonly Entrant[] = [
+export const CLIENTS: readonly ClientChoice[] = [
   own({ name: 'race', title: 'race, first contact', mode: 'race' }),
   own({ name: 'race-known', title: 'race, known host', ...KNOWN }),
   own({ name: 'alt-svc', title: 'Alt-Svc, first contact', mode: 'alt-svc' }),

@@ -1,4 +1,4 @@
-// A bare quinn client as contestants: one QUIC handshake with nothing of ours in it, at quinn's defaults and with the
+// A bare quinn as clients under test: one QUIC handshake with nothing of ours in it, at quinn's defaults and with the
 // initial round-trip time that makes its first probe as early as quic-go's.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The Go peer as contestants: quic-go and net/http, racing as the code published with the paper does, asking as its
+// The Go peer as clients under test: quic-go and net/http, racing as the code published with the paper does, asking as its
 // Alt-Svc baseline does, and quic-go alone.
 import { goProgram } from '../../go-programs.ts';
 import type { ServedTestbed } from '../testbed.ts';

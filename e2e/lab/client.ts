@@ -1,16 +1,16 @@
-// Whoever is measured in the laboratory: a way to make cold connections to one origin over the testbed's link, one after
-// the other, all with the same interface.
+// A client under test: a way to make cold connections to one origin over the testbed's link, one after the other, all with
+// the same interface.
 import type { ServedTestbed } from './testbed.ts';
 import type { LabTrial } from './trial.ts';
 
-export type ContestantKind = 'ours' | 'peer' | 'browser';
+export type ClientKind = 'ours' | 'peer' | 'browser';
 
-export interface Contestant {
+export interface Client {
   /** In results and on the command line: small letters, digits and hyphens. */
   readonly name: string;
   /** In tables. */
   readonly title: string;
-  readonly kind: ContestantKind;
+  readonly kind: ClientKind;
   /** Of what it is made of, by name. */
   readonly versions: Readonly<Record<string, string>>;
   /**
@@ -27,13 +27,13 @@ export interface Contestant {
 export interface Absent {
   readonly name: string;
   readonly title: string;
-  readonly kind: ContestantKind;
+  readonly kind: ClientKind;
   readonly why: string;
 }
 
-/** Opens a contestant on a testbed; never rejects because something is not installed. */
-export type Opener = (testbed: ServedTestbed) => Promise<Contestant | Absent>;
+/** Opens a client on a testbed; never rejects because something is not installed. */
+export type Opener = (testbed: ServedTestbed) => Promise<Client | Absent>;
 
-export function isAbsent(entry: Contestant | Absent): entry is Absent {
+export function isAbsent(entry: Client | Absent): entry is Absent {
   return 'why' in entry;
 }
