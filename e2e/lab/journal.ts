@@ -16,6 +16,17 @@ const TRIALS = 'trials.jsonl';
 
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
+/** What the link tells of itself, of one direction and of both. */
+export const directionReportSchema = v.object({
+  delivered: count,
+  lost: count,
+  overflowed: count,
+  oversized: count,
+  lateUs: v.nullable(v.object({ median: v.number(), p99: v.number(), max: v.number() })),
+  shortestUs: v.nullable(v.number()),
+});
+export const linkReportSchema = v.object({ up: directionReportSchema, down: directionReportSchema });
+
 /** What one experiment's files hold. */
 export interface Form<Asked, Found, Turn> {
   readonly experiment: string;

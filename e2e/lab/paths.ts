@@ -5,6 +5,7 @@ import { laboratoryOpens, record, runExperiment } from './experiment.ts';
 import { folderOf, sayReport } from './folder.ts';
 import type { Journal } from './journal.ts';
 import { estimatedMs, type Plan, planOf, usage } from './paths/plan.ts';
+import { type Line, PATHS } from './paths/record.ts';
 import type { Row } from './paths/row.ts';
 import { blackHole } from './paths/rows/black-hole.ts';
 import { dead } from './paths/rows/dead.ts';
@@ -16,7 +17,6 @@ import { refused } from './paths/rows/refused.ts';
 import { scenarios } from './paths/rows/scenarios.ts';
 import { spurious } from './paths/rows/spurious.ts';
 import { openSession } from './paths/session.ts';
-import { type Line, PATHS } from './paths/turn.ts';
 import { openServedTestbed, type ServedTestbed } from './testbed.ts';
 
 const ROWS: readonly Row[] = [

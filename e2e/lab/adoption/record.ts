@@ -1,7 +1,6 @@
 // What `adoption` records: a line for each turn of a client, with its trials and what the link did meanwhile.
 import * as v from 'valibot';
-import { count, type Form, type Journal, type Recorded } from '../journal.ts';
-import { linkReportSchema } from '../link-report.ts';
+import { count, type Form, type Journal, linkReportSchema, type Recorded } from '../journal.ts';
 import { labTrialSchema } from '../trial.ts';
 
 const kindSchema = v.picklist(['ours', 'peer', 'browser']);

@@ -6,8 +6,7 @@ import * as v from 'valibot';
 import type { startEcho } from '../../network/echo.ts';
 import type { Network } from '../../network/open.ts';
 import type { Direction, Loss } from '../../network/shape.ts';
-import { count, type Form } from '../journal.ts';
-import { directionReportSchema } from '../link-report.ts';
+import { count, directionReportSchema, type Form } from '../journal.ts';
 import { parseProcessStat } from '../proc.ts';
 import { sendStream, timeConnects } from './traffic.ts';
 

@@ -1,22 +1,52 @@
-// What the tables take from a trial that it does not say itself. Pure.
-import type { Attempt, Trial } from '@photofinish/shared/outcome';
+// What `paths` records: a line for each turn of a client in a scenario, and one for what the link did in a row.
+import * as v from 'valibot';
+import { count, type Form, linkReportSchema } from '../journal.ts';
+import { labTrialSchema } from '../trial.ts';
 
-function attemptOf({ attempts }: Trial, protocol: Attempt['protocol']): Attempt {
-  const attempt = attempts.find((candidate) => candidate.protocol === protocol);
-  if (attempt === undefined) throw new Error(`no attempt over ${protocol}`);
-  return attempt;
-}
+const ms = v.pipe(v.number(), v.finite());
 
-/**
- * From HTTP/3's refusal to old HTTP's start; negative where the start delay was over first. A record does not say when
- * an attempt failed: the refusal takes a round trip from QUIC's start, and so does TCP's connecting, which it does say.
- * Throws where HTTP/3 was not refused, or TCP was not connected.
- */
-export function afterRefusalMs(trial: Trial): number {
-  const [quic, tcp] = [attemptOf(trial, 'h3'), attemptOf(trial, 'h2')];
-  if (quic.error?.code !== 'udp-refused')
-    throw new Error(`HTTP/3 was not refused: ${quic.error?.code ?? quic.outcome}`);
-  if (tcp.transportMs === undefined || tcp.transportMs === null) throw new Error('TCP was not connected');
-  const roundTripMs = tcp.transportMs - tcp.startedMs;
-  return tcp.startedMs - quic.startedMs - roundTripMs;
-}
+const askedSchema = v.object({
+  full: v.boolean(),
+  /** Trials of each client in each scenario, and why hypotheses cannot be judged on so few. */
+  rows: v.array(
+    v.object({ name: v.string(), title: v.string(), trials: count, tooFew: v.optional(v.string()) }),
+  ),
+});
+
+const clientSchema = {
+  client: v.string(),
+  title: v.string(),
+  clientKind: v.picklist(['ours', 'peer', 'browser']),
+};
+
+const turnSchema = v.object({
+  kind: v.literal('turn'),
+  /** The row, and behind a slash the condition where it has several. */
+  scenario: v.string(),
+  ...clientSchema,
+  /** Counts this client's turns in the scenario from 0. */
+  turn: count,
+  endedAtMs: v.number(),
+  trials: v.array(
+    v.union([
+      labTrialSchema,
+      v.strictObject({ afterRefusalMs: ms }),
+      v.strictObject({ beyondDeadlineMs: ms }),
+      v.strictObject({ medianMs: ms, udpPackets: v.optional(count) }),
+    ]),
+  ),
+});
+const absentSchema = v.object({ kind: v.literal('absent'), ...clientSchema, why: v.string() });
+const versionsSchema = v.object({ kind: v.literal('versions'), versions: v.record(v.string(), v.string()) });
+const linkSchema = v.object({ kind: v.literal('link'), scenario: v.string(), link: linkReportSchema });
+
+const lineSchema = v.variant('kind', [turnSchema, absentSchema, versionsSchema, linkSchema]);
+export type Line = v.InferOutput<typeof lineSchema>;
+export type PathTrial = v.InferOutput<typeof turnSchema>['trials'][number];
+
+export const PATHS: Form<v.InferOutput<typeof askedSchema>, object, Line> = {
+  experiment: 'paths',
+  asked: askedSchema,
+  found: v.object({}),
+  turn: lineSchema,
+};

@@ -4,7 +4,7 @@ import type { Shape } from '../../network/shape.ts';
 import type { Client, Opener } from '../client.ts';
 import type { CommandLine } from '../photofinish.ts';
 import type { ServedTestbed } from '../testbed.ts';
-import type { PathTrial } from './turn.ts';
+import type { PathTrial } from './record.ts';
 
 /** The round trip of every path that does not say another, milliseconds. */
 export const ROUND_TRIP_MS = 50;

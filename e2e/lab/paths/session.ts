@@ -5,8 +5,8 @@ import { type Absent, type Client, isAbsent, type Opener } from '../client.ts';
 import type { Journal } from '../journal.ts';
 import { commandLine } from '../photofinish.ts';
 import type { ServedTestbed } from '../testbed.ts';
+import type { Line } from './record.ts';
 import type { Session } from './row.ts';
-import type { Line } from './turn.ts';
 
 export interface OpenSession extends Session {
   /** Who is told of progress from now on. */

@@ -1,6 +1,7 @@
 // UDP that is refused by ICMP: TCP starts because of the refusal, whatever the start delay.
+
+import { afterRefusalMs } from '../after-refusal.ts';
 import { REFUSED_UDP } from '../obstacles.ts';
-import { afterRefusalMs } from '../record.ts';
 import { CLEAN, ROUND_TRIP_MS, type Row } from '../row.ts';
 import { batches } from '../turns.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Attempt, Trial } from '@photofinish/shared/outcome';
 import fc from 'fast-check';
-import { afterRefusalMs } from './record.ts';
+import { afterRefusalMs } from './after-refusal.ts';
 
 const WHERE = { address: '10.77.1.2', port: 443 };
 
