@@ -1,6 +1,6 @@
 """P2's four tables with ours, the paper's and every peer's rows, and the run as a document."""
 
-from .adoption import PAPER_TITLE, PAPER_TRIALS, is_alt_svc, on_side, paper_adopted, paper_row
+from .adoption import PAPER_TITLE, PAPER_TRIALS, on_side, paper_adopted, paper_row
 from .estimates import wilson
 from .hypotheses import fixed
 from .link import accuracy, link_table
