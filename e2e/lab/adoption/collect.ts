@@ -40,18 +40,8 @@ export function progress(recorded: AdoptionRecord): { readonly made: number; rea
   return { made, asked: perCell * scenarios.length };
 }
 
-/** What the tables are made of. */
+/** What the expectations of `quick` are held against. */
 export function collect(recorded: AdoptionRecord): AdoptionRun {
-  const { meta, turns } = recorded;
-  const { clients, scenarios, trials, full } = meta.asked;
-  return {
-    startedAtMs: meta.startedAtMs,
-    endedAtMs: turns.at(-1)?.endedAtMs ?? meta.startedAtMs,
-    seed: meta.seed,
-    trials,
-    full,
-    clients: clients.map(({ name, title, kind, versions }) => ({ name, title, kind, versions })),
-    absent: meta.found.absent,
-    cells: scenarios.map((cell) => cellResult(recorded, cell)),
-  };
+  const { asked, found } = recorded.meta;
+  return { absent: found.absent, cells: asked.scenarios.map((cell) => cellResult(recorded, cell)) };
 }

@@ -1,6 +1,6 @@
 // What a run of `adoption` has measured: by cell and client every single trial, and how the link behaved meanwhile.
 import type { LinkReport } from '../../network/shape.ts';
-import type { Absent, ClientKind } from '../client.ts';
+import type { Absent } from '../client.ts';
 import type { LabTrial } from '../trial.ts';
 
 /** One setting of the link, in which every client is measured. */
@@ -11,13 +11,6 @@ export interface Cell {
   readonly delayMs: number;
   /** From server to client, 0 to 1 (P2, tables 3 and 4). */
   readonly loss: number;
-}
-
-export interface ClientInfo {
-  readonly name: string;
-  readonly title: string;
-  readonly kind: ClientKind;
-  readonly versions: Readonly<Record<string, string>>;
 }
 
 export interface CellResult {
@@ -31,14 +24,6 @@ export interface CellResult {
 }
 
 export interface AdoptionRun {
-  readonly startedAtMs: number;
-  readonly endedAtMs: number;
-  readonly seed: number;
-  /** What was asked for, by kind of client. */
-  readonly trials: Readonly<Record<ClientKind, number>>;
-  /** Whether hypotheses are judged on it: `--full`. */
-  readonly full: boolean;
-  readonly clients: readonly ClientInfo[];
   readonly absent: readonly Absent[];
   readonly cells: readonly CellResult[];
 }
