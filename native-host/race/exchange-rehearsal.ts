@@ -49,7 +49,7 @@ function rehearse(
   // Of a TLS socket no more is used than of any stream, and this.
   const socket = Object.assign(nearEnd, { bytesRead: 0 }) as unknown as TLSSocket;
   const running = exchange({
-    ...{ socket, authority, method: 'GET', timeoutMs },
+    ...{ socket, authority, timeoutMs },
     sinceStart: () => performance.now() - zeroMs,
   });
   return running.result;
