@@ -4,10 +4,11 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { EXTENSION_KEY, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import { EXTENSION_KEY, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
+const pages = join(here, 'pages');
 const root = dirname(here);
 
 interface Manifest {
@@ -49,9 +50,9 @@ const EDITIONS = {
 };
 type Edition = keyof typeof EDITIONS;
 
-/** Pages are folders with a page of their name: `NAME/NAME.html`, its styles and its script. */
+/** Pages are folders with a page of their name: `pages/NAME/NAME.html`, its styles and its script. */
 const PAGES = ['popup', 'dashboard', 'devtools', 'panel', 'options', 'welcome', 'verdicts'].filter((name) =>
-  existsSync(join(here, name, `${name}.html`)),
+  existsSync(join(pages, name, `${name}.html`)),
 );
 /** What all pages wear, what those wear that are read from top to bottom, and the parts of the dashboard's. */
 const STYLES = [
@@ -117,18 +118,18 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
     build({
       ...split,
       entryPoints: [
-        { in: join(here, 'background.ts'), out: 'background' },
-        { in: join(here, 'site.ts'), out: 'site' },
+        { in: join(here, 'background/background.ts'), out: 'background' },
+        { in: join(here, 'common/site.ts'), out: 'site' },
       ],
     }),
     build({
       ...split,
       entryPoints: [
-        { in: join(here, 'site.ts'), out: 'site' },
-        { in: join(here, `popup/${LATER}.ts`), out: `popup/${LATER}` },
-        { in: join(here, 'report/worker.ts'), out: 'report/worker' },
+        { in: join(here, 'common/site.ts'), out: 'site' },
+        { in: join(pages, `report/${LATER}.ts`), out: `popup/${LATER}` },
+        { in: join(pages, 'report/worker.ts'), out: 'report/worker' },
         ...PAGES.filter((page) => page !== 'popup').map((page) => ({
-          in: join(here, page, `${page}.ts`),
+          in: join(pages, page, `${page}.ts`),
           out: `${page}/${page}`,
         })),
       ],
@@ -138,13 +139,13 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
       ...shared,
       format: 'esm',
       plugins: [...plugins, loadedLater],
-      entryPoints: [{ in: join(here, 'popup/popup.ts'), out: 'popup/popup' }],
+      entryPoints: [{ in: join(pages, 'popup/popup.ts'), out: 'popup/popup' }],
     }),
     // Content scripts are classic scripts.
     build({
       ...shared,
       format: 'iife',
-      entryPoints: [{ in: join(here, 'observe/content.ts'), out: 'content' }],
+      entryPoints: [{ in: join(here, 'content/content.ts'), out: 'content' }],
     }),
   ]);
 }
@@ -152,12 +153,16 @@ async function bundle(outdir: string, target: string, edition: Edition): Promise
 async function copyStatic(outdir: string): Promise<void> {
   const icons = MARKS.flatMap((mark) => ICON_SIZES.map((size) => `icons/${mark}-${size}.png`));
   // The page that only begins the developer tools has nothing to wear.
-  const pages = PAGES.flatMap((page) => [`${page}/${page}.html`, `${page}/${page}.css`]).filter((file) =>
-    existsSync(join(here, file)),
+  const ofPages = PAGES.flatMap((page) => [`${page}/${page}.html`, `${page}/${page}.css`]).filter((file) =>
+    existsSync(join(pages, file)),
   );
-  for (const file of [...STYLES, ...icons, ...pages]) {
+  const copies = [
+    ...icons.map((file) => ({ from: here, file })),
+    ...[...STYLES, ...ofPages].map((file) => ({ from: pages, file })),
+  ];
+  for (const { from, file } of copies) {
     await mkdir(dirname(join(outdir, file)), { recursive: true });
-    await cp(join(here, file), join(outdir, file));
+    await cp(join(from, file), join(outdir, file));
   }
 }
 

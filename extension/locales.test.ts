@@ -1,8 +1,8 @@
 // The catalogs: every language says everything, with the same parameters, and counts by its own plural rules.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PLURAL_FORMS } from '@photofinish/shared/number-forms';
-import { catalogFiles, LANGUAGES } from './words.fixture.ts';
+import { PLURAL_FORMS } from '@photofinish/shared/language/number-forms';
+import { catalogFiles, LANGUAGES } from './testing/words.ts';
 
 const FORM = new RegExp(`_(${PLURAL_FORMS.join('|')})$`);
 const baseOf = (key: string) => key.replace(FORM, '');

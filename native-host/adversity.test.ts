@@ -7,12 +7,12 @@ import { chmodSync, closeSync, constants, mkdirSync, openSync, readdirSync, read
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { type Reply, replySchema, WIRE_PROTOCOL } from '@photofinish/shared/wire';
+import { type Reply, replySchema, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import * as v from 'valibot';
-import { observation } from './cache/samples.ts';
-import { closedPort } from './closed-port.fixture.ts';
+import { observation } from './testing/cache-samples.ts';
+import { closedPort } from './testing/closed-port.ts';
+import { CALLER, home, MAIN } from './testing/spawned-helper.ts';
 import { createDeframer, frame } from './wire/framing.ts';
-import { CALLER, home, MAIN } from './wire/spawned-helper.ts';
 
 const forecast = (id: number, origins = ['https://a.test']) => ({
   type: 'forecast',

@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/extension-id';
-import type { Origin } from '@photofinish/shared/origin';
-import { type Request, WIRE_PROTOCOL } from '@photofinish/shared/wire';
+import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
+import { type Request, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { frame } from './wire/framing.ts';
 

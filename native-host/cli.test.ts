@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { raceDocumentSchema } from '@photofinish/shared/outcome';
+import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { COMMANDS, TABLE } from './cli/options.ts';
 import { VERSION } from './version.ts';

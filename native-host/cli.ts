@@ -1,6 +1,6 @@
 // The command `photofinish`: finds the command, runs it, and turns what it gives into exit codes. Each command loads
 // only when it is called, so that help and mistakes answer at once.
-import '@photofinish/shared/english';
+import '@photofinish/shared/language/english';
 import type { Command } from './cli/options.ts';
 import { processTerminal, type Terminal } from './cli/terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, listed } from './cli/usage.ts';

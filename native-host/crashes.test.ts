@@ -6,12 +6,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import type { Origin } from '@photofinish/shared/origin';
-import { observation } from './cache/samples.ts';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { openHostCache } from './cache/store.ts';
-import { closedPort } from './closed-port.fixture.ts';
-import { systemClock } from './race/clock.ts';
-import { type Helper, home } from './wire/spawned-helper.ts';
+import { systemClock } from './clock.ts';
+import { observation } from './testing/cache-samples.ts';
+import { closedPort } from './testing/closed-port.ts';
+import { type Helper, home } from './testing/spawned-helper.ts';
 
 const KILLS = Number(process.env.PHOTOFINISH_KILLS ?? 16);
 const AT_ONCE = 4;

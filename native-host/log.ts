@@ -11,8 +11,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Clock } from './clock.ts';
 import { makePrivateDirectory } from './private-directory.ts';
-import type { Clock } from './race/clock.ts';
 import { foreignOwner, insecurePath, openRegular } from './secure-path.ts';
 
 /** A longer log is put aside once, over the one put aside before. */

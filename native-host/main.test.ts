@@ -6,13 +6,13 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
-import { MAX_INBOUND_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/wire';
-import { observation } from './cache/samples.ts';
-import { closedPort } from './closed-port.fixture.ts';
+import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
+import { MAX_INBOUND_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import { observation } from './testing/cache-samples.ts';
+import { closedPort } from './testing/closed-port.ts';
+import { CALLER, home, MAIN } from './testing/spawned-helper.ts';
 import { PROGRAM } from './version.ts';
 import { createDeframer, frame } from './wire/framing.ts';
-import { CALLER, home, MAIN } from './wire/spawned-helper.ts';
 
 const A = 'https://a.test';
 const forecast = (id: number, origins = [A]) => ({

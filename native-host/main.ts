@@ -3,15 +3,15 @@
 
 // First of all, because nothing may print before it.
 import './wire/stdout.ts';
-import { type Reply, WIRE_ERRORS } from '@photofinish/shared/wire';
+import { type Reply, WIRE_ERRORS } from '@photofinish/shared/port/wire';
 import { openHostCache } from './cache/store.ts';
+import { systemClock } from './clock.ts';
 import { loadSettings, type Settings, SettingsError } from './config.ts';
 import { openLog } from './log.ts';
 import { recordOnlyOn } from './network/recording.ts';
 import { readSalt, saltPath } from './network/salt.ts';
 import { systemSource } from './network/source.ts';
 import { watchNetwork } from './network/watch.ts';
-import { systemClock } from './race/clock.ts';
 import { raceBudget } from './race-budget.ts';
 import { PROGRAM } from './version.ts';
 import { type Caller, callerOf, helperArguments, isKnownCaller } from './wire/caller.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MOST_PAIRS } from '@photofinish/shared/paired-comparison';
+import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import fc from 'fast-check';
 import {
   MAX_ATTEMPTS_PER_MINUTE,

@@ -1,6 +1,6 @@
 // The budget for races asked for over the port: what keeps a message, and whoever stands behind it, from making the helper
 // connect without end.
-import type { Clock } from './race/clock.ts';
+import type { Clock } from './clock.ts';
 import { type AttemptLimits, TRIAL_LIMITS } from './race/trial-budget.ts';
 
 /** Races at once over one port. */

@@ -1,9 +1,9 @@
 // What of a race is filed in the host cache, and what is not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OriginRace, Trial } from '@photofinish/shared/outcome';
-import { down, race, trial, up } from './cache/samples.ts';
+import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { fileOutcome } from './racing.ts';
+import { down, race, trial, up } from './testing/cache-samples.ts';
 
 function filed(trials: Trial[], facts: Partial<OriginRace> = {}): Trial[] | null {
   let seen: Trial[] | null = null;

@@ -1,18 +1,18 @@
 // A race as the helper and the command line run it: names resolved and guarded before the engine sees them, memory read
 // before and written after. Loaded with the first race, because the transports behind it are heavy.
 import { setFlagsFromString } from 'node:v8';
-import { isAllDisturbed, soundTrials } from '@photofinish/shared/conclusive';
-import { evidenceOfRace, isFailed, isH3, isUnanswered, reachOf } from '@photofinish/shared/evidence';
-import type { OriginRace } from '@photofinish/shared/outcome';
+import { isAllDisturbed, soundTrials } from '@photofinish/shared/race/conclusive';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { evidenceOfRace, isFailed, isH3, isUnanswered, reachOf } from '@photofinish/shared/verdict/evidence';
+import type { AddressPolicy } from './address/guard.ts';
 import { CacheUnavailable } from './cache/database.ts';
 import type { HostCache } from './cache/store.ts';
+import type { Clock } from './clock.ts';
 import { ownAddresses, watchConnectivity } from './discover/connectivity.ts';
 import type { Discovering } from './discover/discovering.ts';
 import { openDiscovering } from './discover/discovery.ts';
 import { openDns } from './discover/dns.ts';
-import type { AddressPolicy } from './guard.ts';
 import { loadQuicAddon } from './quic/addon.ts';
-import type { Clock } from './race/clock.ts';
 import type { Contenders } from './race/drive.ts';
 import { h2Contender } from './race/h2.ts';
 import { h3Contender } from './race/h3.ts';

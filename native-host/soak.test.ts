@@ -9,11 +9,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { median } from '@photofinish/shared/statistics';
-import { observation } from './cache/samples.ts';
-import { closedPort } from './closed-port.fixture.ts';
+import { median } from '@photofinish/shared/race/statistics';
 import { MAX_RACES_AT_ONCE, MAX_RACES_PER_MINUTE } from './race-budget.ts';
-import { type Helper, home } from './wire/spawned-helper.ts';
+import { observation } from './testing/cache-samples.ts';
+import { closedPort } from './testing/closed-port.ts';
+import { type Helper, home } from './testing/spawned-helper.ts';
 
 const SHARE = Number(process.env.PHOTOFINISH_SOAK ?? 0.01);
 const FORECASTS = 1_000_000 * SHARE;

@@ -1,5 +1,5 @@
 // How sure a figure is by drawing its sample again: the percentile bootstrap (Efron 1979).
-import { percentile } from '@photofinish/shared/statistics';
+import { percentile } from '@photofinish/shared/race/statistics';
 
 /** Enough that each end of a 95 % interval rests on 50 resamples. */
 const RESAMPLES = 2000;

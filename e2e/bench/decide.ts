@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { median } from '@photofinish/shared/statistics';
+import { median } from '@photofinish/shared/race/statistics';
 import { beginStep } from '../run/display.ts';
 import { TOP } from '../scratch.ts';
 import { measure, type Side } from './measure.ts';

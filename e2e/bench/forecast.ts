@@ -2,8 +2,8 @@
 // origins in its cache, against a host that only echoes; and how many navigations have theirs before the first byte.
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/extension-id';
-import { HOST_NAME } from '@photofinish/shared/wire';
+import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
+import { HOST_NAME } from '@photofinish/shared/port/wire';
 import type { Page, Worker } from '@playwright/test';
 import { playwrightPage } from '../browsers/chromium-tab.ts';
 import { installHelper, openSession, sessionFiles } from '../browsers/session.ts';

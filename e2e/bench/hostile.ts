@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Mode } from '@photofinish/shared/outcome';
+import type { Mode } from '@photofinish/shared/race/outcome';
 import { type Beside, raceBesideForecasts } from '../helper/beside.ts';
 import { greet, openHelper } from '../helper/open.ts';
 import type { HostPort } from '../helper/port.ts';

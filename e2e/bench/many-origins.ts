@@ -1,5 +1,5 @@
 // A host cache as full as years of browsing leave it, filled over the wire like any other.
-import { MAX_OBSERVATIONS } from '@photofinish/shared/wire';
+import { MAX_OBSERVATIONS } from '@photofinish/shared/port/wire';
 import { greet } from '../helper/open.ts';
 import type { HostPort } from '../helper/port.ts';
 

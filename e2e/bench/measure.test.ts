@@ -1,7 +1,7 @@
 // A benchmark's verdict is only as good as its statistics; these hold them to known answers and to their own laws.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
+import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import fc from 'fast-check';
 import { measure, ratioInterval, type Side, summarise } from './measure.ts';
 import { shuffled } from './random.ts';

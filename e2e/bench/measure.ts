@@ -1,8 +1,8 @@
 // Compares ways of doing one thing: every round runs each side once, in a random order, so that a machine which slows
 // down slows all of them. What counts is the ratio of medians, with the interval that the samples allow.
 
-import { type Random, seededRandom } from '@photofinish/shared/seeded-random.fixture';
-import { median, percentile } from '@photofinish/shared/statistics';
+import { median, percentile } from '@photofinish/shared/race/statistics';
+import { type Random, seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { resampled, resampledInterval } from './bootstrap.ts';
 import { shuffled } from './random.ts';
 

@@ -2,7 +2,7 @@
 // what an observation, a count and the memory of each cost beside it.
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { median } from '@photofinish/shared/statistics';
+import { median } from '@photofinish/shared/race/statistics';
 import { openHelper } from '../helper/open.ts';
 import type { HostPort } from '../helper/port.ts';
 import { beginStep } from '../run/display.ts';

@@ -2,8 +2,8 @@
 // minute by its own clock between them.
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Mode } from '@photofinish/shared/outcome';
-import { median } from '@photofinish/shared/statistics';
+import type { Mode } from '@photofinish/shared/race/outcome';
+import { median } from '@photofinish/shared/race/statistics';
 import { greet, helperArguments } from '../helper/open.ts';
 import { type HostPort, openHost } from '../helper/port.ts';
 import type { Fact } from './result.ts';

@@ -2,8 +2,8 @@
 // there is no network to hide behind.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { RaceDocument } from '@photofinish/shared/outcome';
-import { median } from '@photofinish/shared/statistics';
+import type { RaceDocument } from '@photofinish/shared/race/outcome';
+import { median } from '@photofinish/shared/race/statistics';
 import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { DEADLINE_MS, parseTrials, timesOf } from '../lab/trial.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';

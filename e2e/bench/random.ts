@@ -1,5 +1,5 @@
 // Orders by chance that can be repeated.
-import type { Random } from '@photofinish/shared/seeded-random.fixture';
+import type { Random } from '@photofinish/shared/testing/seeded-random';
 
 /** The values in an order of equal chance for all (Fisher and Yates). */
 export function shuffled<T>(values: readonly T[], random: Random): T[] {

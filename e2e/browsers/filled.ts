@@ -5,9 +5,9 @@ import { build } from 'esbuild';
 import { TOP } from '../scratch.ts';
 import type { Session } from './session.ts';
 
-const FIXTURE = join(TOP, 'extension/ledger/fill.fixture.ts');
+const FIXTURE = join(TOP, 'extension/testing/filled-ledger.ts');
 
-/** What is filled in; `extension/ledger/fill.fixture.ts` says what each number means. */
+/** What is filled in; `extension/testing/filled-ledger.ts` says what each number means. */
 export interface Filling {
   readonly seed: number;
   readonly origins: number;

@@ -1,6 +1,6 @@
 // What the user chose, as the extension's store has it.
-import type { StoreAnswer } from '../../extension/messages.ts';
-import type { StoreKey } from '../../extension/store/store.ts';
+import type { StoreAnswer } from '../../extension/common/messages.ts';
+import type { StoreKey } from '../../extension/common/store/store.ts';
 import type { Tab } from './tab.ts';
 
 /** What is stored, asked in a page of the extension as its own pages ask; undefined: nothing. */

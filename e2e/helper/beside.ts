@@ -2,7 +2,7 @@
 // and the helper's memory.
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Mode, type OriginRace, originRaceSchema } from '@photofinish/shared/outcome';
+import { type Mode, type OriginRace, originRaceSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { residentMiB } from '../bench/race-memory.ts';
 import type { HostPort } from './port.ts';

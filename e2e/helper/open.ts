@@ -1,6 +1,6 @@
 // Starts the built helper as a browser would, for tests and benchmarks that need no browser.
 import { fileURLToPath } from 'node:url';
-import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { type HostPort, openHost } from './port.ts';
 
 const HELPER_MAIN = fileURLToPath(new URL('../../native-host/dist/main.cjs', import.meta.url));

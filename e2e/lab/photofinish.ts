@@ -3,7 +3,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/outcome';
+import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { TOP } from '../scratch.ts';
 import type { ServedTestbed } from './testbed.ts';

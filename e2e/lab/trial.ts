@@ -1,7 +1,7 @@
 // One cold connection as any client of the laboratory reports it: the common language of ours, the peers and the
 // browsers, checked where it enters.
-import { trialSchema } from '@photofinish/shared/outcome';
-import { knownProtocolSchema } from '@photofinish/shared/protocol';
+import { trialSchema } from '@photofinish/shared/race/outcome';
+import { knownProtocolSchema } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
 
 /** What the papers' procedure gives a connection before it has failed; a failed trial enters every mean as this. */

@@ -1,7 +1,7 @@
 // A client and an origin on a network of our own: the origin speaks HTTP/3 and HTTP/2 at one address of each family,
 // DNS names both, and the client races it with the built command line.
 import { join } from 'node:path';
-import { type RaceDocument, raceDocumentSchema } from '@photofinish/shared/outcome';
+import { type RaceDocument, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { type RunningOrigin, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';

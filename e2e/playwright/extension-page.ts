@@ -1,8 +1,8 @@
 // What the extension knows, asked as its own pages ask: one of them is opened for the question and closed after it.
 import type { BrowserContext, Page } from '@playwright/test';
 // Types alone: the two sides of this port are built together.
-import type { PageView, PopupEvent } from '../../extension/messages.ts';
-import type { Report } from '../../shared/report.ts';
+import type { PageView, PopupEvent } from '../../extension/common/messages.ts';
+import type { Report } from '../../shared/report/report.ts';
 
 const ANSWER_TIMEOUT_MS = 15_000;
 

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { reportToHtml } from '@photofinish/shared/report-html';
+import { reportToHtml } from '@photofinish/shared/report/report-html';
 import { type BrowserContext, test as base, chromium, expect } from '@playwright/test';
 import { reportOf } from './extension-page.ts';
 import { extensionDirectory, installHelper } from './installation.ts';

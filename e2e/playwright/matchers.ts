@@ -1,7 +1,7 @@
 // `toHaveUsedProtocol` and `adoption`: what a test asks of a page, and the words when it is not so.
-import { adoptionByRequest } from '@photofinish/shared/adoption';
+import { adoptionByRequest } from '@photofinish/shared/report/adoption';
 import { expect as base, type Page } from '@playwright/test';
-import type { PageView } from '../../extension/messages.ts';
+import type { PageView } from '../../extension/common/messages.ts';
 import { viewOf } from './extension-page.ts';
 import type { PageAdoption, PageOrigin, UsedProtocol } from './photofinish.d.ts';
 

@@ -1,8 +1,8 @@
 // The guided tour's last word: per site, what each origin was reached over and what had been forecast, from the report
 // that the popup exported.
-import { adoptionPercent } from '@photofinish/shared/adoption';
-import { type Origin, originParts } from '@photofinish/shared/origin';
-import type { Report, ReportOrigin, ReportSite } from '@photofinish/shared/report';
+import { adoptionPercent } from '@photofinish/shared/report/adoption';
+import type { Report, ReportOrigin, ReportSite } from '@photofinish/shared/report/report';
+import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import type { OriginRow } from '../browsers/popup.ts';
 import { formatTable } from './table.ts';
 

@@ -4,7 +4,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Origin, parseOrigin } from '@photofinish/shared/origin';
+import { type Origin, parseOrigin } from '@photofinish/shared/web/origin';
 import { playwrightPage } from '../browsers/chromium-tab.ts';
 import { type Filling, fillLedger } from '../browsers/filled.ts';
 import type { Popup } from '../browsers/popup.ts';

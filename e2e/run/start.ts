@@ -2,8 +2,8 @@
 // with extension and helper, visits, races, prints what was adopted, and exports the report.
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { type Origin, parseOrigin } from '@photofinish/shared/origin';
-import { reportSchema } from '@photofinish/shared/report';
+import { reportSchema } from '@photofinish/shared/report/report';
+import { type Origin, parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { openSession, type Session } from '../browsers/session.ts';
 import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';

@@ -1,8 +1,8 @@
 // The guided tour itself: visits, races and the export, all through the browser and the popup, as a user would.
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type Origin, originParts } from '@photofinish/shared/origin';
-import { PROTOCOL_NAMES, protocolFromAlpn } from '@photofinish/shared/protocol';
+import { type Origin, originParts } from '@photofinish/shared/web/origin';
+import { PROTOCOL_NAMES, protocolFromAlpn } from '@photofinish/shared/web/protocol';
 import type { OriginRow, Popup, ReportFormat } from '../browsers/popup.ts';
 import type { Session } from '../browsers/session.ts';
 import { navigationProtocol, type Tab } from '../browsers/tab.ts';

@@ -1,7 +1,8 @@
 // Servers whose handshakes work and whose answers do not come in time, over one protocol or over both: who is adopted,
 // who is blamed, and in which words.
-import { type Explanation, explanationSchema } from '@photofinish/shared/explanation';
-import type { Mode, OriginRace } from '@photofinish/shared/outcome';
+
+import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
+import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
 import * as v from 'valibot';
 import { startDns } from '../origins/dns.ts';
 import { startHttp2 } from '../origins/raw/tcp.ts';

@@ -1,6 +1,6 @@
 // The command line's contract against real servers: documents, exit codes, modes, memory.
 
-import { raceDocumentSchema } from '@photofinish/shared/outcome';
+import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { GO_MISSING } from '../go-programs.ts';
 import { freePort } from '../origins/program.ts';

@@ -1,6 +1,6 @@
 // Discovery as the command line does it, with a real DNS server and real origins: what DNS says decides where HTTP/3 is
 // tried on a first visit, and what it fails to say holds nothing up.
-import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/outcome';
+import { type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { type HostScript, type RunningDns, startDns } from '../origins/dns.ts';
 import { type RunningOrigins, startOrigins } from '../origins/start.ts';

@@ -3,8 +3,8 @@
 
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { type Explanation, explanationSchema } from '@photofinish/shared/explanation';
-import type { OriginRace, RaceDocument } from '@photofinish/shared/outcome';
+import type { OriginRace, RaceDocument } from '@photofinish/shared/race/outcome';
+import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
 import * as v from 'valibot';
 import { GO_MISSING } from '../go-programs.ts';
 import { type HostScript, type RunningDns, startDns } from '../origins/dns.ts';

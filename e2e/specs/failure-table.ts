@@ -1,6 +1,6 @@
 // The failures of single attempts, as a table: the code, how it came to it, whose peer, and over which transport. What
 // needs more than a place to go to is in the spec itself.
-import type { AttemptErrorCode, CertificateReason } from '@photofinish/shared/outcome';
+import type { AttemptErrorCode, CertificateReason } from '@photofinish/shared/race/outcome';
 import {
   HTTP1_ACTS,
   HTTP2_ACTS,

@@ -3,7 +3,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { ATTEMPT_ERROR_CODES, type AttemptError, type AttemptErrorCode } from '@photofinish/shared/outcome';
+import {
+  ATTEMPT_ERROR_CODES,
+  type AttemptError,
+  type AttemptErrorCode,
+} from '@photofinish/shared/race/outcome';
 import type { Obstacle } from '../network/obstacles.ts';
 import { type HostScript, startDns } from '../origins/dns.ts';
 import { startSilence } from '../origins/raw/udp.ts';

@@ -1,6 +1,6 @@
 // Both address families raced for real: an origin with an IPv4 and an IPv6 address, and paths on which one family or
 // one transport is dead. HTTP/3 counts as lost only when it is lost on both.
-import type { Attempt } from '@photofinish/shared/outcome';
+import type { Attempt } from '@photofinish/shared/race/outcome';
 import { networkUnavailable } from '../network/available.ts';
 import { type Laboratory, openLaboratory, PORT } from '../network/laboratory.ts';
 import type { Obstacle } from '../network/obstacles.ts';

@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Report, reportSchema } from '@photofinish/shared/report';
+import { type Report, reportSchema } from '@photofinish/shared/report/report';
 import { test as base } from '@playwright/test';
 import * as v from 'valibot';
 import { compileFirefox } from '../browsers/firefox-start.ts';

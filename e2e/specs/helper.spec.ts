@@ -2,7 +2,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
-import { raceDocumentSchema } from '@photofinish/shared/outcome';
+import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { type SeenRequest, startOrigins } from '../origins/start.ts';
 import { expect, runPhotofinish, test } from './fixtures.ts';

@@ -1,7 +1,7 @@
 // Servers that mean harm, over QUIC and TCP, three at once beside one that works: each is left within its time and bounds,
 // while forecasts and the other race go on. Certificate compression, and so its bombs, is offered by neither transport.
 import { writeFileSync } from 'node:fs';
-import type { OriginRace } from '@photofinish/shared/outcome';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { residentMiB } from '../bench/race-memory.ts';
 import { raceBesideForecasts } from '../helper/beside.ts';
 import { greet, openHelper } from '../helper/open.ts';

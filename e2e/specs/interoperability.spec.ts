@@ -2,8 +2,8 @@
 // verdict, and how many requests came over which protocol.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { explanationSchema } from '@photofinish/shared/explanation';
-import { raceDocumentSchema } from '@photofinish/shared/outcome';
+import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
+import { explanationSchema } from '@photofinish/shared/verdict/explanation';
 import * as v from 'valibot';
 import { absentStacks, presentStacks } from '../origins/stacks/stacks.ts';
 import { expect, reachLocal, runPhotofinish, test } from './fixtures.ts';

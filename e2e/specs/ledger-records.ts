@@ -1,5 +1,5 @@
 // The ledger's records as they are stored, where a report would say less or ask for more.
-import type { OriginRecord } from '../../extension/ledger/schema.ts';
+import type { OriginRecord } from '../../extension/common/records/schema.ts';
 import type { Tab } from '../browsers/tab.ts';
 
 /** All of them, read in a page of the extension. */

@@ -2,7 +2,7 @@
 // change does to races under way and to forecasts.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { raceDocumentSchema } from '@photofinish/shared/outcome';
+import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { greet, helperArguments } from '../helper/open.ts';
 import { type HostPort, openHost } from '../helper/port.ts';

@@ -6,10 +6,10 @@ import { mkdir, readdir, readFile, realpath, rm, symlink, writeFile } from 'node
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
-import { raceDocumentSchema } from '@photofinish/shared/outcome';
-import { reportSchema } from '@photofinish/shared/report';
-import { HOST_NAME, WIRE_PROTOCOL } from '@photofinish/shared/wire';
+import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
+import { HOST_NAME, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
+import { reportSchema } from '@photofinish/shared/report/report';
 import { unzipSync } from 'fflate';
 import * as v from 'valibot';
 import { launchChromium } from '../browsers/chromium.ts';

@@ -1,6 +1,6 @@
 // What specs of failures stand on: chains of certificates, peers of aioquic under them, a network with a peer in it,
 // and the command line's words for racing them.
-import { type AttemptErrorCode, type OriginRace, raceDocumentSchema } from '@photofinish/shared/outcome';
+import { type AttemptErrorCode, type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { networkUnavailable } from '../network/available.ts';
 import { type Network, openNetwork } from '../network/open.ts';

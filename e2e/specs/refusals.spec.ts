@@ -1,5 +1,5 @@
 // Hosts that refuse over both protocols at one port, and what `explain` makes of it: each refusal in its own words.
-import { type Explanation, explanationSchema } from '@photofinish/shared/explanation';
+import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
 import * as v from 'valibot';
 import { HTTP2_ACTS, startHttp2, startTls, type TcpPeer } from '../origins/raw/tcp.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';

@@ -1,7 +1,7 @@
 // Every chain is served on both transports and judged on both: over QUIC by webpki, over TCP by OpenSSL and then by the
 // QUIC side's rules as well. Whatever one of the two refuses is `certificate-invalid` on either.
-import type { AttemptError, CertificateReason, Trial } from '@photofinish/shared/outcome';
-import { raceDocumentSchema } from '@photofinish/shared/outcome';
+import type { AttemptError, CertificateReason, Trial } from '@photofinish/shared/race/outcome';
+import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { startAioquic } from '../origins/aioquic.ts';
 import { type Chains, makeChains } from '../origins/chains.ts';

@@ -11,7 +11,7 @@ import {
   MARKS,
   type Mark,
   RING_DASHES,
-} from '@photofinish/shared/marks';
+} from '@photofinish/shared/drawing/marks';
 import { chromium } from 'playwright-core';
 
 const { PHOTOFINISH_CHROMIUM = '/usr/bin/chromium' } = process.env;

@@ -1,7 +1,7 @@
 // What is counted at once, and how it falls into records and days.
-import type { Observation } from '@photofinish/shared/observation';
-import type { Origin } from '@photofinish/shared/origin';
-import { dayOf } from './schema.ts';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { dayOf } from '../common/records/schema.ts';
 
 /** How one forecast fared against what the browser used. */
 export interface Score {

@@ -1,11 +1,12 @@
 // What pages read of the ledger: all of it, in steps where it may be much.
-import type { Origin } from '@photofinish/shared/origin';
-import type { OriginRace } from '@photofinish/shared/outcome';
+
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { DAY_MS, type DayRow, type DayTotal, dayOf, type OriginRecord } from '../common/records/schema.ts';
 import { chunksOf, eachChunk } from './chunks.ts';
 import type { Database } from './database.ts';
 import { SECTIONS, type Section, type Sections } from './merge.ts';
 import { AFTER_ALL, racesOf } from './ranges.ts';
-import { DAY_MS, type DayRow, type DayTotal, dayOf, type OriginRecord } from './schema.ts';
 
 /** How many rows each store has. */
 export interface RowCounts {

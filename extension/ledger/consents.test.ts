@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULT_SETTINGS, type Settings } from '../settings.ts';
+import { DEFAULT_SETTINGS, type Settings } from '../common/settings.ts';
 import { CONSENTS, consentsWanted, withConsents } from './consents.ts';
 
 const bold: Settings = {

@@ -1,6 +1,6 @@
 // What of a file's options is not taken over unless the user says so, one by one: what lets programs act or look where
 // they did not, and what deletes. A file that somebody sent would else switch it on without a word. Pure.
-import { RACE_TIMES, type Settings } from '../settings.ts';
+import { RACE_TIMES, type Settings } from '../common/settings.ts';
 
 export const CONSENTS = ['races', 'first-visit-races', 'private-windows', 'steering', 'retention'] as const;
 export type Consent = (typeof CONSENTS)[number];

@@ -1,11 +1,11 @@
 // Files of exported data that somebody changed: they are refused with a reason before anything of them is brought in, or
 // hold nothing but valid rows.
-import '../words.fixture.ts';
+import '../testing/words.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inputs, mutatedBytes, mutatedJson } from '@photofinish/shared/hostile.fixture';
-import { originRaceSchema } from '@photofinish/shared/outcome';
-import { comparison } from '@photofinish/shared/race-samples.fixture';
+import { originRaceSchema } from '@photofinish/shared/race/outcome';
+import { inputs, mutatedBytes, mutatedJson } from '@photofinish/shared/testing/hostile';
+import { comparison } from '@photofinish/shared/testing/race-samples';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { DataError } from './data-document.ts';

@@ -1,12 +1,13 @@
 // Reads a `photofinish.data` document from a file as it streams in, and checks each piece at the door.
-import { isTooLate } from '@photofinish/shared/instant';
-import { originRaceSchema } from '@photofinish/shared/outcome';
-import { printableDeep } from '@photofinish/shared/printable';
+
+import { originRaceSchema } from '@photofinish/shared/race/outcome';
+import { isTooLate } from '@photofinish/shared/web/instant';
+import { printableDeep } from '@photofinish/shared/web/printable';
 import { JSONParser, TokenType } from '@streamparser/json';
 import * as v from 'valibot';
-import { namesSchema } from '../network-names.ts';
-import { type Settings, settingsFromFile } from '../settings.ts';
-import { siteOfHost } from '../site.ts';
+import { namesSchema } from '../common/network-names.ts';
+import { type Settings, settingsFromFile } from '../common/settings.ts';
+import { siteOfHost } from '../common/site.ts';
 import { DataError, upgraded, versionOf } from './data-document.ts';
 import { SECTIONS, type Section, type Sections } from './merge.ts';
 import { daySchema, recordSchema, totalSchema } from './row-schemas.ts';

@@ -1,13 +1,13 @@
 import 'fake-indexeddb/auto';
-import '../words.fixture.ts';
+import '../testing/words.ts';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import type { Observation } from '@photofinish/shared/observation';
-import type { Origin } from '@photofinish/shared/origin';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
-import { aRace } from '../report/race.fixture.ts';
+import { MAX_OUTBOX_ROWS, RACES_PER_ORIGIN, RETENTION_MS } from '../common/records/schema.ts';
+import { aRace } from '../testing/race.ts';
 import { type Batch, openLedger } from './ledger.ts';
-import { MAX_OUTBOX_ROWS, RACES_PER_ORIGIN, RETENTION_MS } from './schema.ts';
 
 const A = 'https://a.test' as Origin;
 const B = 'https://b.test' as Origin;

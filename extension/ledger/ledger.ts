@@ -4,10 +4,10 @@ import { type Database, openDatabase } from './database.ts';
 import { keepsOn } from './keeping.ts';
 import { mergesOn } from './merge.ts';
 
+export type { Reveal } from '../common/records/reveal.ts';
 export type { Batch, Score } from './batch.ts';
 export type { RowCounts } from './browsing.ts';
 export type { OutboxEntry } from './reading.ts';
-export type { Reveal } from './reveal.ts';
 
 function ledgerOn(database: Database) {
   return { ...keepsOn(database), ...browsesOn(database), ...mergesOn(database) };

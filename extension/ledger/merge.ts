@@ -1,11 +1,11 @@
 // How rows that come from a file meet those that are there. The rule gives the same however often it is followed:
 // of two rows with one key the one that counted more stays, whole; where both counted the same, the one that knows
 // more protocols; where that is the same, the one that was there.
-import type { OriginRace } from '@photofinish/shared/outcome';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { emptyDay } from '../common/records/fold.ts';
+import type { DayRow, DayTotal, OriginRecord } from '../common/records/schema.ts';
 import type { Database } from './database.ts';
-import { emptyDay } from './fold.ts';
 import { putDays, putRace, putRecord } from './rows.ts';
-import type { DayRow, DayTotal, OriginRecord } from './schema.ts';
 import { type DayChange, moved } from './totals.ts';
 import { type Store, type Writing, whole } from './transaction.ts';
 

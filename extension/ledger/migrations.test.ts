@@ -1,15 +1,15 @@
 import 'fake-indexeddb/auto';
-import '../words.fixture.ts';
+import '../testing/words.ts';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import { openDB } from 'idb';
+import { LEDGER_NAME, NETWORK_UNKNOWN } from '../common/records/schema.ts';
+import { type Failure, failAt } from '../testing/failing-storage.ts';
+import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
+import { createVersion1, VERSION_1 } from '../testing/ledger-version-1.ts';
 import { CHUNK_ROWS } from './chunks.ts';
-import { type Failure, failAt } from './failing.fixture.ts';
-import { checkInvariants, dump } from './invariants.fixture.ts';
 import { openLedger } from './ledger.ts';
-import { LEDGER_NAME, NETWORK_UNKNOWN } from './schema.ts';
-import { createVersion1, VERSION_1 } from './version-1.fixture.ts';
 
 const { stores } = VERSION_1;
 

@@ -1,13 +1,14 @@
 // The way from each version of the ledger to the next. A migration runs inside the browser's upgrade transaction:
 // fails it, or is the browser ended, the version before stays whole.
-import type { Origin } from '@photofinish/shared/origin';
-import type { OriginRace } from '@photofinish/shared/outcome';
+
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Origin } from '@photofinish/shared/web/origin';
 import type { IDBPDatabase, IDBPTransaction } from 'idb';
-import { verdictOfRecord } from '../verdict.ts';
+import { emptyDay } from '../common/records/fold.ts';
+import { type DayRow, type DayTotal, type LedgerSchema, NETWORK_UNKNOWN } from '../common/records/schema.ts';
+import { verdictOfRecord } from '../common/verdict.ts';
 import { chunksOf } from './chunks.ts';
-import { emptyDay } from './fold.ts';
 import { racesOf } from './ranges.ts';
-import { type DayRow, type DayTotal, type LedgerSchema, NETWORK_UNKNOWN } from './schema.ts';
 import { emptyTotal, movedTotal } from './totals.ts';
 import { abandon, type Store } from './transaction.ts';
 

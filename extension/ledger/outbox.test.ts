@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Observation } from '@photofinish/shared/observation';
-import type { Origin } from '@photofinish/shared/origin';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { worthTelling } from './outbox.ts';
 
 const base: Observation = {

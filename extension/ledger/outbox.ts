@@ -1,8 +1,8 @@
 // Which observations the helper can learn from: those that tell a protocol or carry an advertisement. One of a kind
 // is enough for its cache; three hundred images of one origin teach it no more than one.
 
-import type { Observation } from '@photofinish/shared/observation';
-import { OTHER_ORIGINS } from '@photofinish/shared/site-quota';
+import type { Observation } from '@photofinish/shared/web/observation';
+import { OTHER_ORIGINS } from '@photofinish/shared/web/site-quota';
 
 /** Of each batch the newest observation per origin, site, protocol and advertisement, network answers only. */
 export function worthTelling(observations: readonly Observation[]): Observation[] {

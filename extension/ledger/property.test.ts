@@ -1,15 +1,15 @@
 // Whatever is done to a ledger, in whatever order and however often it fails in between: totals are the sums of days,
 // records of theirs, verdicts are of the newest, and a batch counts once.
 import 'fake-indexeddb/auto';
-import '../words.fixture.ts';
+import '../testing/words.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IDBFactory } from 'fake-indexeddb';
 import fc from 'fast-check';
-import { failAt } from './failing.fixture.ts';
-import { checkInvariants, dump } from './invariants.fixture.ts';
+import { failAt } from '../testing/failing-storage.ts';
+import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
+import { type Step, steps } from '../testing/random-ledger.ts';
 import { type Ledger, openLedger } from './ledger.ts';
-import { type Step, steps } from './random.fixture.ts';
 
 const RUNS = 60;
 

@@ -11,7 +11,7 @@ import {
   MAX_RACES,
   MAX_RECORDS,
   MAX_TOTALS,
-} from './schema.ts';
+} from '../common/records/schema.ts';
 import { whole } from './transaction.ts';
 
 const STEP_ROWS = 500;

@@ -1,15 +1,15 @@
 // A page that asks for a new origin with every request, before and after other sites: history stays, and all is counted.
 import 'fake-indexeddb/auto';
-import '../words.fixture.ts';
+import '../testing/words.ts';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import type { Observation } from '@photofinish/shared/observation';
-import type { Origin } from '@photofinish/shared/origin';
-import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shared/site-quota';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shared/web/site-quota';
 import { IDBFactory } from 'fake-indexeddb';
-import { checkInvariants, dump } from './invariants.fixture.ts';
+import { DAY_MS } from '../common/records/schema.ts';
+import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
 import { openLedger } from './ledger.ts';
-import { DAY_MS } from './schema.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 

@@ -1,11 +1,11 @@
 // Keeps a site to its quota: in a batch, origins that are new to a site without room for them become its others, so that
 // every request is still counted.
 
-import type { Observation } from '@photofinish/shared/observation';
-import type { Origin } from '@photofinish/shared/origin';
-import { OTHER_ORIGINS, roomOf } from '@photofinish/shared/site-quota';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { OTHER_ORIGINS, roomOf } from '@photofinish/shared/web/site-quota';
+import { dayOf } from '../common/records/schema.ts';
 import type { Batch } from './batch.ts';
-import { dayOf } from './schema.ts';
 import type { Writing } from './transaction.ts';
 
 /** The origins among these that the site has no room for. */

@@ -1,5 +1,5 @@
 // Ranges of keys that several rooms of the ledger read by.
-import type { Origin } from '@photofinish/shared/origin';
+import type { Origin } from '@photofinish/shared/web/origin';
 
 /** Sorts after every string that is kept. */
 export const AFTER_ALL = '\uffff';

@@ -1,13 +1,13 @@
 import 'fake-indexeddb/auto';
-import '../words.fixture.ts';
+import '../testing/words.ts';
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Origin } from '@photofinish/shared/origin';
-import { aRace } from '../report/race.fixture.ts';
-import { fillLedger } from './fill.fixture.ts';
-import { type Dump, dump } from './invariants.fixture.ts';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { OriginRecord } from '../common/records/schema.ts';
+import { fillLedger } from '../testing/filled-ledger.ts';
+import { type Dump, dump } from '../testing/ledger-invariants.ts';
+import { aRace } from '../testing/race.ts';
 import { type Ledger, openLedger } from './ledger.ts';
-import type { OriginRecord } from './schema.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 

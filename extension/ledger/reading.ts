@@ -1,9 +1,10 @@
 // What the background reads of the ledger: the little that a page in view, a forecast and the helper's outbox need.
-import type { Origin } from '@photofinish/shared/origin';
-import type { OriginRace } from '@photofinish/shared/outcome';
+
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { OriginRecord, OutboxRow } from '../common/records/schema.ts';
 import type { Database } from './database.ts';
 import { racesOf, recordsOf } from './ranges.ts';
-import type { OriginRecord, OutboxRow } from './schema.ts';
 
 export interface OutboxEntry extends OutboxRow {
   readonly key: number;

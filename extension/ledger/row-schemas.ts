@@ -1,9 +1,10 @@
 // The ledger's rows as they come from outside, in a file: checked here, and trusted from then on.
-import { adoptionSchema } from '@photofinish/shared/adoption';
-import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/observation';
-import { originSchema, siteSchema } from '@photofinish/shared/origin';
-import { knownProtocolSchema, unknownReasonSchema } from '@photofinish/shared/protocol';
-import { VERDICT_CODES } from '@photofinish/shared/verdict-schema';
+
+import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
+import { adoptionSchema } from '@photofinish/shared/report/adoption';
+import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/web/observation';
+import { originSchema, siteSchema } from '@photofinish/shared/web/origin';
+import { knownProtocolSchema, unknownReasonSchema } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));

@@ -1,10 +1,11 @@
 // Changes of rows inside a transaction, each with what hangs on them: totals move with days, verdicts with records
 // and races. Whoever changes a row changes it here.
-import type { Origin } from '@photofinish/shared/origin';
-import type { OriginRace } from '@photofinish/shared/outcome';
-import { verdictOfRecord } from '../verdict.ts';
+
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { type OriginRecord, RACES_PER_ORIGIN } from '../common/records/schema.ts';
+import { verdictOfRecord } from '../common/verdict.ts';
 import { racesOf, recordsOf } from './ranges.ts';
-import { type OriginRecord, RACES_PER_ORIGIN } from './schema.ts';
 import { type DayChange, emptyTotal, movedTotal } from './totals.ts';
 import type { Writing } from './transaction.ts';
 

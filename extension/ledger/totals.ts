@@ -1,7 +1,12 @@
 // What all origins of a day and network come to. Pure: a total moves by what a row of its day changed, so the two
 // never disagree whatever is folded, revealed or brought in.
-import { type Adoption, adoptionByOrigin, NO_ADOPTION, NO_REQUESTS } from '@photofinish/shared/adoption';
-import { type DayRow, type DayTotal, NOTHING_DELIVERED } from './schema.ts';
+import {
+  type Adoption,
+  adoptionByOrigin,
+  NO_ADOPTION,
+  NO_REQUESTS,
+} from '@photofinish/shared/report/adoption';
+import { type DayRow, type DayTotal, NOTHING_DELIVERED } from '../common/records/schema.ts';
 
 /** A row of a day before and after a change. */
 export interface DayChange {

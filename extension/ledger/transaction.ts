@@ -1,6 +1,6 @@
 // Transactions that happen whole or not at all, also when our own code throws in the middle.
 import type { IDBPTransaction, StoreNames } from 'idb';
-import type { LedgerSchema } from './schema.ts';
+import type { LedgerSchema } from '../common/records/schema.ts';
 
 export type Store = StoreNames<LedgerSchema>;
 /** A transaction that may write to any store it was opened on. */

@@ -1,19 +1,19 @@
 import 'fake-indexeddb/auto';
-import '../words.fixture.ts';
+import '../testing/words.ts';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { IDBFactory } from 'fake-indexeddb';
 import fc from 'fast-check';
-import { loadNames, nameNetwork } from '../network-names.ts';
-import { loadSettings } from '../settings.ts';
-import { type MemoryStore, memoryStore } from '../store/store.fixture.ts';
+import { loadNames, nameNetwork } from '../common/network-names.ts';
+import { loadSettings } from '../common/settings.ts';
+import { failAt } from '../testing/failing-storage.ts';
+import { fillLedger } from '../testing/filled-ledger.ts';
+import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
+import { steps } from '../testing/random-ledger.ts';
+import { type MemoryStore, memoryStore } from '../testing/store.ts';
 import { CONSENTS } from './consents.ts';
 import { DATA_VERSION, type DataErrorCode } from './data-document.ts';
-import { failAt } from './failing.fixture.ts';
-import { fillLedger } from './fill.fixture.ts';
-import { checkInvariants, dump } from './invariants.fixture.ts';
 import { type Ledger, openLedger } from './ledger.ts';
-import { steps } from './random.fixture.ts';
 import { exportData, type ImportOptions, importData } from './transfer.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);

@@ -1,10 +1,10 @@
 // All data out to a file and in from one: `photofinish.data/1`, a JSON document of settings, names of networks and rows,
 // written and read piece by piece so that a heavy user's year fits through a page. The helper's cache is the helper's,
 // and no part of it.
-import { addNames, loadNames } from '../network-names.ts';
-import type { Settings } from '../settings.ts';
-import { changeSettings, loadSettings, SETTINGS_VERSION } from '../settings.ts';
-import type { Store } from '../store/store.ts';
+import { addNames, loadNames } from '../common/network-names.ts';
+import type { Settings } from '../common/settings.ts';
+import { changeSettings, loadSettings, SETTINGS_VERSION } from '../common/settings.ts';
+import type { Store } from '../common/store/store.ts';
 import { type Consent, consentsWanted, withConsents } from './consents.ts';
 import { DATA_VERSION, DataError } from './data-document.ts';
 import { piecesOf, type RowPiece } from './data-reading.ts';

@@ -1,4 +1,4 @@
-import '../words.fixture.ts';
+import '../testing/words.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { troubleWords } from './trouble.ts';

@@ -1,5 +1,5 @@
 // What a failing IndexedDB means for the user, in words: the browser's own errors name causes, not consequences.
-import { say, type WordKey } from '../words.ts';
+import { say, type WordKey } from '../common/words.ts';
 
 const REMEDIES: Record<string, WordKey> = {
   VersionError: 'popupStorageNewer',

@@ -1,18 +1,24 @@
 // Everything that is counted, each in one transaction that happens whole or not at all, so the service worker may die
 // at any point; a batch that was counted is known by its key and never counted again.
-import type { Forecast } from '@photofinish/shared/forecast';
-import type { Observation } from '@photofinish/shared/observation';
-import type { Origin } from '@photofinish/shared/origin';
-import type { OriginRace } from '@photofinish/shared/outcome';
+import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { emptyDay, emptyRecord, foldDay, foldRecord } from '../common/records/fold.ts';
+import {
+  hiddenOf,
+  type Reveal,
+  type RevealBatch,
+  revealedRecord,
+  revealedRow,
+} from '../common/records/reveal.ts';
+import { dayOf, MAX_OUTBOX_ROWS } from '../common/records/schema.ts';
 import { type Batch, groupByDay, groupByRecord } from './batch.ts';
 import type { Database } from './database.ts';
-import { emptyDay, emptyRecord, foldDay, foldRecord } from './fold.ts';
 import { worthTelling } from './outbox.ts';
 import { withinQuota } from './quota.ts';
 import { AFTER_ALL } from './ranges.ts';
-import { hiddenOf, type Reveal, type RevealBatch, revealedRecord, revealedRow } from './reveal.ts';
 import { putDays, putRace, putRecord } from './rows.ts';
-import { dayOf, MAX_OUTBOX_ROWS } from './schema.ts';
 import { type Store, type Writing, whole } from './transaction.ts';
 
 const RECORDING: Store[] = ['records', 'days', 'totals', 'races', 'outbox', 'batches'];

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseAltSvc } from '@photofinish/shared/alt-svc';
-import type { Names, ServiceRecord } from '@photofinish/shared/discovered';
-import type { Origin } from '@photofinish/shared/origin';
-import { serviceRecord } from '@photofinish/shared/service-record.fixture';
+import type { Names, ServiceRecord } from '@photofinish/shared/race/discovered';
+import { serviceRecord } from '@photofinish/shared/testing/service-record';
+import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
+import { down } from '../testing/cache-samples.ts';
 import {
   alternativesOf,
   foldAltSvc,
@@ -16,7 +17,6 @@ import {
   persistentPart,
 } from './advertised.ts';
 import { type HostRecord, newHost } from './record.ts';
-import { down } from './samples.ts';
 
 const NOW = 5_000_000;
 const HOST = newHost('https://a.test' as Origin, 'home', 0);

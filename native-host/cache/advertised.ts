@@ -1,9 +1,10 @@
 // What an origin advertises, in headers (RFC 7838) and in HTTPS records (RFC 9460), kept as it was said: by whom, when,
 // and until when. Whether HTTP/3 can then be reached is another fact, kept elsewhere.
-import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/alt-svc';
-import type { Names } from '@photofinish/shared/discovered';
-import { type Origin, originParts } from '@photofinish/shared/origin';
-import type { Attempt, Discovered } from '@photofinish/shared/outcome';
+
+import type { Names } from '@photofinish/shared/race/discovered';
+import type { Attempt, Discovered } from '@photofinish/shared/race/outcome';
+import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { isMisdirectedAlternative } from './back-off.ts';
 import type { HostRecord, Teller } from './record.ts';
 

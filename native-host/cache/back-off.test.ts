@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '@photofinish/shared/outcome';
+import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '@photofinish/shared/race/outcome';
 import fc from 'fast-check';
+import { down, up } from '../testing/cache-samples.ts';
 import {
   backOffMs,
   failuresAfterSuccess,
@@ -9,7 +10,6 @@ import {
   isMisdirectedAlternative,
   MAX_BACK_OFF_MS,
 } from './back-off.ts';
-import { down, up } from './samples.ts';
 
 const code = fc.constantFrom(...ATTEMPT_ERROR_CODES);
 

@@ -1,5 +1,5 @@
 // How long HTTP/3 is left alone after it failed while TCP worked: one table of causes, doubled by each failure in a row.
-import type { Attempt, AttemptErrorCode } from '@photofinish/shared/outcome';
+import type { Attempt, AttemptErrorCode } from '@photofinish/shared/race/outcome';
 
 /** Chromium's first delay of a broken alternative service (net/http/broken_alternative_services.cc). */
 const BACK_OFF_MS = 300_000;

@@ -17,16 +17,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import type { Origin } from '@photofinish/shared/origin';
-import { systemClock } from '../race/clock.ts';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { systemClock } from '../clock.ts';
+import { observation } from '../testing/cache-samples.ts';
 import { openDatabase } from './database.ts';
 import { whyNotOurs } from './own-file.ts';
-import { observation } from './samples.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { type HostCache, openHostCache } from './store.ts';
 
 const A = 'https://a.test' as Origin;
-const WRITER = join(import.meta.dirname, 'writer.ts');
+const WRITER = join(import.meta.dirname, '../testing/cache-writer.ts');
 
 /** Caches of the test under way. They are closed before its folder goes: a cache that closes writes its counters. */
 const opened = new Set<HostCache>();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { down, up } from '../testing/cache-samples.ts';
 import { handshakeSampleMs, lossSample, rttSampleMs, smoothedRtt, undisturbed } from './estimate.ts';
-import { down, up } from './samples.ts';
 
 test('RFC 6298 section 2.2: the first measurement is the mean, half of it the variance', () => {
   assert.deepEqual(smoothedRtt(null, 40), { srttMs: 40, rttvarMs: 20 });

@@ -1,5 +1,5 @@
 // Measurements of a path made into estimates: round-trip time with its variance, handshake time, loss. Pure.
-import type { Attempt } from '@photofinish/shared/outcome';
+import type { Attempt } from '@photofinish/shared/race/outcome';
 
 /** RFC 6298 section 2: alpha and beta. */
 const RTT_GAIN = 1 / 8;

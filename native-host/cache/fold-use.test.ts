@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Observation } from '@photofinish/shared/observation';
-import type { Origin } from '@photofinish/shared/origin';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
+import { observation } from '../testing/cache-samples.ts';
 import { foldUse } from './fold-use.ts';
 import { newUse } from './record.ts';
-import { observation } from './samples.ts';
 
 const NOW = 5_000_000;
 const USE = newUse('chromium', 'https://a.test' as Origin, 'a.test', 'home');

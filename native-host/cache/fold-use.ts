@@ -1,6 +1,6 @@
 // How a browser's observation changes what is known of that browser's own dealings with an origin, pure.
-import { parseAltSvc } from '@photofinish/shared/alt-svc';
-import type { Observation } from '@photofinish/shared/observation';
+import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import type { Observation } from '@photofinish/shared/web/observation';
 import { h3LifeMs } from './advertised.ts';
 import type { UseRecord } from './record.ts';
 

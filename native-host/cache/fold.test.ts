@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { observationSchema } from '@photofinish/shared/observation';
-import type { Origin } from '@photofinish/shared/origin';
-import { ATTEMPT_ERROR_CODES, type OriginRace, type Trial } from '@photofinish/shared/outcome';
+import { ATTEMPT_ERROR_CODES, type OriginRace, type Trial } from '@photofinish/shared/race/outcome';
+import { observationSchema } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import * as v from 'valibot';
+import { down, observation, race, trial, up } from '../testing/cache-samples.ts';
 import { MAX_BACK_OFF_MS } from './back-off.ts';
 import { foldAddresses, foldRace, foldSighting } from './fold.ts';
 import { reachable, SUCCESS_FRESH_MS } from './policy.ts';
 import { type AddressRecord, type HostRecord, newHost } from './record.ts';
-import { down, observation, race, trial, up } from './samples.ts';
 
 const NOW = 5_000_000;
 const HOST = newHost('https://a.test' as Origin, 'home', 0);

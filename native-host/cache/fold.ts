@@ -1,8 +1,8 @@
 // How a race's outcome and a browser's observation change a host's record, pure: the one way in which evidence becomes
 // memory, and the one place where the two are reconciled.
-import { conclusiveAttempts, isOurDoing, timedTrials } from '@photofinish/shared/conclusive';
-import type { Observation } from '@photofinish/shared/observation';
-import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
+import { conclusiveAttempts, isOurDoing, timedTrials } from '@photofinish/shared/race/conclusive';
+import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
+import type { Observation } from '@photofinish/shared/web/observation';
 import { foldAltSvc, foldMisdirected, foldServices, type Hearing } from './advertised.ts';
 import { backOffMs, failuresAfterSuccess, h3FailureOf, LOSSY_RATE } from './back-off.ts';
 import {

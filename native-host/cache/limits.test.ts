@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import type { Origin } from '@photofinish/shared/origin';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { observation, race, trial, up } from '../testing/cache-samples.ts';
 import { type CacheLimits, LIMITS } from './limits.ts';
-import { observation, race, trial, up } from './samples.ts';
 import { type HostCache, openHostCache } from './store.ts';
 
 const START = 1_700_000_000_000;

@@ -1,6 +1,6 @@
 // How large the host cache may grow, and who gives way. Time alone would let one page fill a disk with names of its own:
 // beyond the bounds the records of the site that added the most go first, its oldest before its newest.
-import type { Origin } from '@photofinish/shared/origin';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { forgetOrigin, isUsed } from './rows.ts';
 import type { Statements } from './statements.ts';
 

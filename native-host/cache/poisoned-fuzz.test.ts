@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { forecastSchema } from '@photofinish/shared/forecast';
-import { inputs } from '@photofinish/shared/hostile.fixture';
-import type { Origin } from '@photofinish/shared/origin';
-import { statsSchema } from '@photofinish/shared/wire';
+import { forecastSchema } from '@photofinish/shared/port/forecast';
+import { statsSchema } from '@photofinish/shared/port/wire';
+import { inputs } from '@photofinish/shared/testing/hostile';
+import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { observation, race, trial, up } from './samples.ts';
+import { observation, race, trial, up } from '../testing/cache-samples.ts';
 import { openHostCache } from './store.ts';
 
 const A = 'https://a.test' as Origin;

@@ -1,8 +1,8 @@
 // The host cache's rules, pure: how long evidence lasts, what a record lets us forecast, and what a race may skip.
 // Advertised and reachable are separate facts: an advertisement refreshed over TCP never makes a broken path whole.
-import type { Forecast } from '@photofinish/shared/forecast';
-import type { Origin } from '@photofinish/shared/origin';
-import type { KnownProtocol } from '@photofinish/shared/protocol';
+import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { AddressHistory } from '../discover/discovering.ts';
 import { type Hints, NO_HINTS, type PathHint } from './hints.ts';
 import type { AddressRecord, Basis, HostOutlook, HostRecord, UseOutlook } from './record.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Origin } from '@photofinish/shared/origin';
+import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import { idsOf, recordId } from './record-id.ts';
 

@@ -1,7 +1,7 @@
 // Where a record lies in the file. A forecast of a large cache waits for pages that no processor cache holds, so all
 // records of an origin are neighbours, under an integer that keeps the tree above them small.
-import type { Browser } from '@photofinish/shared/observation';
-import type { Origin } from '@photofinish/shared/origin';
+import type { Browser } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
 
 /** FNV-1a, 32 bits: the prime, and the offset basis to begin with. */
 const FNV_PRIME = 0x01000193;

@@ -1,9 +1,10 @@
 // What the host cache keeps, as plain records: about a host on a network, about its addresses, and about a browser's own
 // dealings with it. Property names are the column names, so that a row is a record and nothing maps between the two.
-import type { Browser } from '@photofinish/shared/observation';
-import type { Origin } from '@photofinish/shared/origin';
-import type { AttemptErrorCode } from '@photofinish/shared/outcome';
-import type { KnownProtocol } from '@photofinish/shared/protocol';
+
+import type { AttemptErrorCode } from '@photofinish/shared/race/outcome';
+import type { Browser } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 
 /** How a success became known: by a race of ours, or by a browser that simply used it. */
 export type Basis = 'raced' | 'observed';

@@ -1,8 +1,8 @@
 // Single records read from and written to the open tables, and what has outlived its use deleted from them.
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
-import type { Browser } from '@photofinish/shared/observation';
-import type { Origin } from '@photofinish/shared/origin';
-import type { OriginRace } from '@photofinish/shared/outcome';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Browser } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { foldAltSvc, type Hearing, persistentPart } from './advertised.ts';
 import { foldAddresses } from './fold.ts';
 import { MEASURED_FRESH_MS, RETENTION_MS } from './policy.ts';

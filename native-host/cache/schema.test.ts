@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import type { Origin } from '@photofinish/shared/origin';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { APPLICATION_ID } from './schema.ts';
 import { openHostCache } from './store.ts';
 

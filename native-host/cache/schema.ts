@@ -1,7 +1,7 @@
 // The cache's tables and how an older file becomes a current one. Append a migration, never change one that shipped.
 import { DatabaseSync } from 'node:sqlite';
-import type { Browser } from '@photofinish/shared/observation';
-import type { Origin } from '@photofinish/shared/origin';
+import type { Browser } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { recordId } from './record-id.ts';
 
 /** "PFin": marks the file as ours, so that a mistaken path never turns another program's database into a cache. */

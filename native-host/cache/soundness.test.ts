@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { forecastSchema } from '@photofinish/shared/forecast';
-import type { Origin } from '@photofinish/shared/origin';
+import { forecastSchema } from '@photofinish/shared/port/forecast';
+import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { observation, race, trial, up } from './samples.ts';
+import { observation, race, trial, up } from '../testing/cache-samples.ts';
 import { isSoundAddress, isSoundHost, isSoundUse } from './soundness.ts';
 import { type HostCache, openHostCache } from './store.ts';
 

@@ -1,7 +1,7 @@
 // Whether a row is one that we wrote. A disk flips bits, and SQLite checks pages for their shape, not for what they say:
 // a row that says what nobody could have written is dropped, before it becomes a forecast or steers a race.
-import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/outcome';
-import { KNOWN_PROTOCOLS } from '@photofinish/shared/protocol';
+import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/outcome';
+import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
 import {
   type AddressRecord,
   HOST_OUTLOOK,

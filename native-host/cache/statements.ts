@@ -1,6 +1,6 @@
 // The host cache's SQL, prepared once for each connection when it is first needed.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Origin } from '@photofinish/shared/origin';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { ANY_NETWORK, HOST_OUTLOOK, newHost, newUse, USE_OUTLOOK } from './record.ts';
 import { UDP_FAILED, UDP_REACHED } from './schema.ts';
 

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { forecastSchema } from '@photofinish/shared/forecast';
-import type { Origin } from '@photofinish/shared/origin';
-import type { CacheUse } from '@photofinish/shared/outcome';
+import { forecastSchema } from '@photofinish/shared/port/forecast';
+import type { CacheUse } from '@photofinish/shared/race/outcome';
+import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import * as v from 'valibot';
+import { down, observation, race, trial, up } from '../testing/cache-samples.ts';
 import { RETENTION_MS } from './policy.ts';
-import { down, observation, race, trial, up } from './samples.ts';
 import { UDP_FAILED, UDP_REACHED } from './schema.ts';
 import { type HostCache, openHostCache } from './store.ts';
 

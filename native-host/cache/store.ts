@@ -2,13 +2,13 @@
 // every observation. Reads go straight to SQLite (about 5 us); a map in front would go stale between helpers.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Forecast } from '@photofinish/shared/forecast';
-import { isTooLate } from '@photofinish/shared/instant';
-import type { Browser, Observation } from '@photofinish/shared/observation';
-import type { Origin } from '@photofinish/shared/origin';
-import type { CacheUse, OriginRace } from '@photofinish/shared/outcome';
+import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { CacheUse, OriginRace } from '@photofinish/shared/race/outcome';
+import { isTooLate } from '@photofinish/shared/web/instant';
+import type { Browser, Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { ASIDE } from '../aside.ts';
-import type { Clock } from '../race/clock.ts';
+import type { Clock } from '../clock.ts';
 import { foldMisdirected, type Hearing, heardAltSvc } from './advertised.ts';
 import { CacheUnavailable, isDiskFull, openDatabase } from './database.ts';
 import { foldRace, foldSighting } from './fold.ts';

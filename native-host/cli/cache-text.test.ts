@@ -1,7 +1,7 @@
-import '@photofinish/shared/english';
+import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Origin } from '@photofinish/shared/origin';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { ANY_NETWORK, type HostRecord, newHost } from '../cache/record.ts';
 import { originText } from './cache-text.ts';
 import { NO_NAMES } from './network-names.ts';

@@ -1,7 +1,8 @@
 // What the host cache holds, in words: for people who ask `photofinish cache`.
-import { attemptErrorWords } from '@photofinish/shared/attempt-words';
-import { formatMs } from '@photofinish/shared/markup';
-import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
+
+import { formatMs } from '@photofinish/shared/language/markup';
+import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
+import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { alternativesOf, type KnownAlternative } from '../cache/advertised.ts';
 import { advertisedUntilMs } from '../cache/policy.ts';
 import { type AddressRecord, ANY_NETWORK, type HostRecord, type UseRecord } from '../cache/record.ts';

@@ -1,13 +1,13 @@
 // `photofinish cache`: shows what the host cache holds, and deletes from it.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Origin, parseOrigin } from '@photofinish/shared/origin';
+import { type Origin, parseOrigin } from '@photofinish/shared/web/origin';
 import { alternativesOf } from '../cache/advertised.ts';
 import { CacheUnavailable } from '../cache/database.ts';
 import { whyForeign } from '../cache/own-file.ts';
 import { type HostCache, type OriginRecords, openHostCache } from '../cache/store.ts';
+import { systemClock } from '../clock.ts';
 import { loadSettings, SettingsError } from '../config.ts';
-import { systemClock } from '../race/clock.ts';
 import { hostsTable, originText } from './cache-text.ts';
 import { NO_NAMES } from './network-names.ts';
 import { CACHE_ACTIONS, CACHE_OPTIONS } from './options.ts';

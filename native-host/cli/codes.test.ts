@@ -1,9 +1,9 @@
 // The codes at the terminal: each has its row, and a code that does not exist is refused.
-import '@photofinish/shared/english';
+import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/outcome';
-import { VERDICT_CODES } from '@photofinish/shared/verdict-schema';
+import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/outcome';
+import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { codeHint, runCodes } from './codes.ts';
 import type { Terminal } from './terminal.ts';
 import { plain } from './text.ts';

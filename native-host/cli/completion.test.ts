@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { MODES } from '@photofinish/shared/outcome';
+import { MODES } from '@photofinish/shared/race/outcome';
 import { BROWSER_NAMES } from '../install/browser.ts';
 import { completionScript } from './completion.ts';
 import { CACHE_ACTIONS, COMMANDS, SHELLS, type Shell, TABLE } from './options.ts';

@@ -1,5 +1,5 @@
 // `photofinish doctor`: prints what the doctor finds, by subject, each problem with what to do.
-import type { DoctorFinding as Finding } from '@photofinish/shared/doctor';
+import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import { allFindings } from '../install/examination.ts';
 import { readExtensionIds, readUserDataDirectory } from './installing.ts';
 import { DOCTOR_OPTIONS } from './options.ts';

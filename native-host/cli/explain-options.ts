@@ -1,5 +1,5 @@
 // `photofinish explain`: its options. Those that it shares with `race` are read by the same rules.
-import type { OriginParts } from '@photofinish/shared/origin';
+import type { OriginParts } from '@photofinish/shared/web/origin';
 import { EXPLAIN_OPTIONS } from './options.ts';
 import { parseRaceCommand, type RaceCommand } from './race-options.ts';
 import { Complaint, parseCommand } from './usage.ts';

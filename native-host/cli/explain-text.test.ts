@@ -1,10 +1,10 @@
-import '@photofinish/shared/english';
+import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Names } from '@photofinish/shared/discovered';
-import { EXPLAIN_SCHEMA, type Explanation } from '@photofinish/shared/explanation';
-import type { Origin } from '@photofinish/shared/origin';
-import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
+import type { Names } from '@photofinish/shared/race/discovered';
+import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
+import { EXPLAIN_SCHEMA, type Explanation } from '@photofinish/shared/verdict/explanation';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { explanationText } from './explain-text.ts';
 
 const ORIGIN = 'https://a.test' as Origin;

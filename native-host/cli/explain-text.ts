@@ -1,18 +1,18 @@
 // An explanation for people: the verdict first, then the evidence it rests on, section by section, 80 columns wide.
 
-import { attemptErrorWords, failureWords } from '@photofinish/shared/attempt-words';
-import { timedTrials } from '@photofinish/shared/conclusive';
+import { timedTrials } from '@photofinish/shared/race/conclusive';
 import type {
   DiscoveredAddress,
   DiscoveredAlternative,
   Names,
   ServiceRecord,
-} from '@photofinish/shared/discovered';
-import { discoveredIn, type Explanation, type Remembered } from '@photofinish/shared/explanation';
-import { leftOutWords } from '@photofinish/shared/left-out';
-import { hostPort, type OriginParts, originParts } from '@photofinish/shared/origin';
-import type { Attempt, OriginRace } from '@photofinish/shared/outcome';
-import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
+} from '@photofinish/shared/race/discovered';
+import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
+import { attemptErrorWords, failureWords } from '@photofinish/shared/verdict/attempt-words';
+import { discoveredIn, type Explanation, type Remembered } from '@photofinish/shared/verdict/explanation';
+import { leftOutWords } from '@photofinish/shared/verdict/left-out';
+import { hostPort, type OriginParts, originParts } from '@photofinish/shared/web/origin';
+import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { codeHint } from './codes.ts';
 import { whyNotFirst } from './first-visit.ts';
 import { type NetworkNames, NO_NAMES, networkLabel } from './network-names.ts';

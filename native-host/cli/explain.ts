@@ -1,7 +1,9 @@
 // `photofinish explain`: looks a host up, races it in several modes, and says in words why HTTP/3 is used there or
 // not. Nothing remembered decides these races; what they give is filed in the host cache as the outcome of any race is.
-import { advertisedPlaces, isRecordUnheard } from '@photofinish/shared/advertised';
-import { isFailed, isH3, reachOf } from '@photofinish/shared/evidence';
+
+import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
+import { advertisedPlaces, isRecordUnheard } from '@photofinish/shared/verdict/advertised';
+import { isFailed, isH3, reachOf } from '@photofinish/shared/verdict/evidence';
 import {
   discoveredIn,
   EXPLAIN_SCHEMA,
@@ -10,12 +12,11 @@ import {
   type Races,
   type Remembered,
   verdictOfRaces,
-} from '@photofinish/shared/explanation';
-import type { Mode, OriginRace } from '@photofinish/shared/outcome';
+} from '@photofinish/shared/verdict/explanation';
 import type { HostRecord } from '../cache/record.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
+import { systemClock } from '../clock.ts';
 import { recordOnlyOn } from '../network/recording.ts';
-import { systemClock } from '../race/clock.ts';
 import { fileOutcome, type Racing } from '../racing.ts';
 import { cachePath } from './caching.ts';
 import { type ExplainCommand, parseExplainCommand } from './explain-options.ts';

@@ -1,8 +1,8 @@
 // Why HTTP/3 was not what a first visit used, by what its attempts did.
-import '@photofinish/shared/english';
+import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attempt, trial } from '@photofinish/shared/race-samples.fixture';
+import { attempt, trial } from '@photofinish/shared/testing/race-samples';
 import { whyNotFirst } from './first-visit.ts';
 
 const h2 = attempt({ protocol: 'h2', startedMs: 20, establishedMs: 31, outcome: 'adopted' });

@@ -1,7 +1,8 @@
 // Why a client that follows Happy Eyeballs v3 did not use the HTTP/3 that an HTTPS record advertises: by its own attempts.
-import { attemptErrorWords } from '@photofinish/shared/attempt-words';
-import { isH3 } from '@photofinish/shared/evidence';
-import type { Trial } from '@photofinish/shared/outcome';
+
+import type { Trial } from '@photofinish/shared/race/outcome';
+import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
+import { isH3 } from '@photofinish/shared/verdict/evidence';
 import { milliseconds } from './text.ts';
 
 /** The reason, as the end of a sentence; `target`: where the record leads. */

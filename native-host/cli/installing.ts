@@ -1,7 +1,7 @@
 // `photofinish install` and `uninstall`: options in, results out; what is written is decided in install/.
 import { existsSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import type { DoctorFinding as Finding } from '@photofinish/shared/doctor';
+import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import { loadSettings, SettingsError } from '../config.ts';
 import { addonFinding } from '../install/addon-finding.ts';
 import {

@@ -1,14 +1,14 @@
 // `photofinish network`: lists the networks that the helper has met, and gives them names.
 import { existsSync } from 'node:fs';
-import { networkNameSchema } from '@photofinish/shared/network-name';
+import { networkNameSchema } from '@photofinish/shared/web/network-name';
 import * as v from 'valibot';
 import { CacheUnavailable } from '../cache/database.ts';
 import type { HostCache, NetworkRecord } from '../cache/store.ts';
+import { systemClock } from '../clock.ts';
 import { mayBeNamed } from '../network/key.ts';
 import { keptSalt, saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
-import { systemClock } from '../race/clock.ts';
 import { cachePath, openCache } from './caching.ts';
 import { keysNamed } from './network-names.ts';
 import { networkSalt } from './network-salt.ts';

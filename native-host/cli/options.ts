@@ -1,8 +1,8 @@
 // Every command with its options: the one table from which the command line is parsed, help is written, shells complete
 // and mistakes are answered with "did you mean".
-import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/outcome';
-import { MOST_PAIRS } from '@photofinish/shared/paired-comparison';
-import { VERDICT_CODES } from '@photofinish/shared/verdict-schema';
+import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/race/outcome';
+import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { BROWSER_NAMES } from '../install/browser.ts';
 import {
   ATTEMPT_DELAY_MS,

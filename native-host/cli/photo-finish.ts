@@ -1,15 +1,16 @@
 // The photo finish as text blocks: what shared/photo-finish says in lanes, drawn on one row of characters each.
 // A lane without a finish is cut off, and only a `compare` run has a margin; both are decided there, not here.
-import { formatMs } from '@photofinish/shared/markup';
-import type { OriginRace } from '@photofinish/shared/outcome';
+
 import {
   type FinishResult,
   type Lane,
   laneWords,
   type PhotoFinish,
   photoFinish,
-} from '@photofinish/shared/photo-finish';
-import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
+} from '@photofinish/shared/drawing/photo-finish';
+import { formatMs } from '@photofinish/shared/language/markup';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { LINE_COLUMNS, type Paint, paintProtocol, wrapped } from './text.ts';
 
 /** Shorter where the words behind the lanes are long. */

@@ -1,7 +1,8 @@
 // One line of `photofinish race -`: an origin, or a JSON object with an origin and the mode it is raced in. Checked here,
 // typed from there on.
-import { type OriginParts, parseOrigin } from '@photofinish/shared/origin';
-import { MODES, type Mode } from '@photofinish/shared/outcome';
+
+import { MODES, type Mode } from '@photofinish/shared/race/outcome';
+import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { ComplaintCode } from './usage.ts';
 

@@ -1,8 +1,8 @@
 // `photofinish race`: its options, checked one by one before anything is raced.
 import { isIP } from 'node:net';
-import { type OriginParts, parseOrigin } from '@photofinish/shared/origin';
-import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/outcome';
-import { MOST_PAIRS } from '@photofinish/shared/paired-comparison';
+import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/race/outcome';
+import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { pinName } from '../discover/pins.ts';
 import { LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS } from '../race/known-path.ts';
 import { DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';

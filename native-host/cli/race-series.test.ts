@@ -1,9 +1,9 @@
 // How trials are shared out between runs that go side by side, and that joining the runs loses none of them.
-import '@photofinish/shared/english';
+import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseOrigin } from '@photofinish/shared/origin';
-import type { OriginRace, Trial } from '@photofinish/shared/outcome';
+import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
+import { parseOrigin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import { summaryOf } from '../race/summary.ts';
 import { allAdopted, inParallel, joinRuns, splitTrials } from './race-series.ts';

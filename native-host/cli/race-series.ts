@@ -1,7 +1,7 @@
 // Many origins, many trials, several at a time: who races when, and how parts of one origin's trials become one record
 // again.
-import type { Discovered, Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
-import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict';
+import type { Discovered, Memory, Mode, OriginRace } from '@photofinish/shared/race/outcome';
+import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
 import { MODE_RULES } from '../race/modes.ts';
 import { summaryOf } from '../race/summary.ts';
 

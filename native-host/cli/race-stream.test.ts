@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { OriginRace } from '@photofinish/shared/outcome';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { fixedPace } from './race-pace.ts';
 import { type RaceStream, raceStream } from './race-stream.ts';
 

@@ -1,6 +1,6 @@
 // `photofinish race -`: an open loop. Every line is raced as it arrives, whether or not earlier ones are over, up to a
 // bound beyond which lines wait, and that is said.
-import type { Mode, OriginRace } from '@photofinish/shared/outcome';
+import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
 import { type LineRequest, readRaceLine } from './race-line.ts';
 import type { Pace } from './race-pace.ts';
 import type { ComplaintCode } from './usage.ts';

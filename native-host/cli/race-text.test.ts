@@ -1,15 +1,15 @@
 // The text of a race: aligned columns, lanes that end where the race ended them, and nothing that moves a cursor.
-import '@photofinish/shared/english';
+import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseOrigin } from '@photofinish/shared/origin';
 import {
   ATTEMPT_ERROR_CODES,
   type Attempt,
   type Mode,
   type OriginRace,
   type Trial,
-} from '@photofinish/shared/outcome';
+} from '@photofinish/shared/race/outcome';
+import { parseOrigin } from '@photofinish/shared/web/origin';
 import { summaryOf } from '../race/summary.ts';
 import { raceText } from './race-text.ts';
 import { plain, printable, table } from './text.ts';

@@ -1,10 +1,17 @@
 // A race document for people: one table over all origins, then each origin's photo finish and verdict.
-import { gainStepMs, resultWords } from '@photofinish/shared/gain';
-import { leftOutWords } from '@photofinish/shared/left-out';
-import { formatMsTo } from '@photofinish/shared/markup';
-import type { AttemptError, CacheUse, OriginRace, RaceDocument, Trial } from '@photofinish/shared/outcome';
-import { PROTOCOL_NAMES } from '@photofinish/shared/protocol';
-import { comparisonOf, wholePairs } from '@photofinish/shared/race-pairs';
+
+import { formatMsTo } from '@photofinish/shared/language/markup';
+import type {
+  AttemptError,
+  CacheUse,
+  OriginRace,
+  RaceDocument,
+  Trial,
+} from '@photofinish/shared/race/outcome';
+import { comparisonOf, wholePairs } from '@photofinish/shared/race/race-pairs';
+import { gainStepMs, resultWords } from '@photofinish/shared/verdict/gain';
+import { leftOutWords } from '@photofinish/shared/verdict/left-out';
+import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { codeHint } from './codes.ts';
 import { type NetworkNames, NO_NAMES, networkLabel } from './network-names.ts';
 import { drawPhotoFinish } from './photo-finish.ts';

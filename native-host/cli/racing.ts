@@ -1,15 +1,15 @@
 // `photofinish race`: runs what the command line asks for, shows how far it is, and prints the document or its text.
 import { existsSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
-import type { OriginParts } from '@photofinish/shared/origin';
-import { type OriginRace, RACE_SCHEMA, type RaceDocument } from '@photofinish/shared/outcome';
+import { type OriginRace, RACE_SCHEMA, type RaceDocument } from '@photofinish/shared/race/outcome';
+import type { OriginParts } from '@photofinish/shared/web/origin';
+import { ALLOW_EVERYTHING, addressPolicy } from '../address/guard.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
-import { ALLOW_EVERYTHING, addressPolicy } from '../guard.ts';
+import { systemClock } from '../clock.ts';
 import { recordOnlyOn } from '../network/recording.ts';
 import { saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
 import { NETWORK_CHANGED, type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
-import { systemClock } from '../race/clock.ts';
 import { DEFAULT_START_DELAY_MS } from '../race/known-path.ts';
 import { openRacing, type RaceSpec, type Racing, type RacingParts } from '../racing.ts';
 import { cachePath } from './caching.ts';

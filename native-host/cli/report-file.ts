@@ -1,7 +1,7 @@
 // Reports as files: read, refused when they do not fit the schema, and narrowed to the sites that were asked for.
 import { readFileSync } from 'node:fs';
-import { printableDeep } from '@photofinish/shared/printable';
-import { futureInstantOf, REPORT_SCHEMA, type Report, reportSchema } from '@photofinish/shared/report';
+import { futureInstantOf, REPORT_SCHEMA, type Report, reportSchema } from '@photofinish/shared/report/report';
+import { printableDeep } from '@photofinish/shared/web/printable';
 import * as v from 'valibot';
 import { Complaint, listed } from './usage.ts';
 

@@ -1,16 +1,21 @@
 // Reports and their comparison as text for a terminal: conditions first, then counts, then every verdict in words.
-import type { Adoption } from '@photofinish/shared/adoption';
-import { adoptionPercent } from '@photofinish/shared/adoption';
-import type { Report } from '@photofinish/shared/report';
-import type { OriginDiff, ReportDiff } from '@photofinish/shared/report-diff';
+import type { Adoption } from '@photofinish/shared/report/adoption';
+import { adoptionPercent } from '@photofinish/shared/report/adoption';
+import type { Report } from '@photofinish/shared/report/report';
+import type { OriginDiff, ReportDiff } from '@photofinish/shared/report/report-diff';
 import {
   changesWords,
   conditionWords,
   gainWords,
   pointsWords,
   summaryWords,
-} from '@photofinish/shared/report-diff-words';
-import { browserWords, networksWords, periodWords, shareCountsWords } from '@photofinish/shared/report-words';
+} from '@photofinish/shared/report/report-diff-words';
+import {
+  browserWords,
+  networksWords,
+  periodWords,
+  shareCountsWords,
+} from '@photofinish/shared/report/report-words';
 import { type Cell, type Paint, printable, table, wrapped } from './text.ts';
 
 function adoptionText(adoption: Adoption): string {

@@ -1,14 +1,14 @@
 // `photofinish report`: shows reports that the extension exported, converts them, and compares two of them.
 import { writeFileSync } from 'node:fs';
-import type { Report } from '@photofinish/shared/report';
-import { compareReports } from '@photofinish/shared/report-compare';
-import { reportToCsv } from '@photofinish/shared/report-csv';
-import { reportDiffToCsv } from '@photofinish/shared/report-diff-csv';
-import { reportDiffToHtml } from '@photofinish/shared/report-diff-html';
-import { reportDiffToMarkdown } from '@photofinish/shared/report-diff-markdown';
-import { reportToHtml } from '@photofinish/shared/report-html';
-import { reportToMarkdown } from '@photofinish/shared/report-markdown';
-import { systemClock } from '../race/clock.ts';
+import type { Report } from '@photofinish/shared/report/report';
+import { compareReports } from '@photofinish/shared/report/report-compare';
+import { reportToCsv } from '@photofinish/shared/report/report-csv';
+import { reportDiffToCsv } from '@photofinish/shared/report/report-diff-csv';
+import { reportDiffToHtml } from '@photofinish/shared/report/report-diff-html';
+import { reportDiffToMarkdown } from '@photofinish/shared/report/report-diff-markdown';
+import { reportToHtml } from '@photofinish/shared/report/report-html';
+import { reportToMarkdown } from '@photofinish/shared/report/report-markdown';
+import { systemClock } from '../clock.ts';
 import { REPORT_OPTIONS } from './options.ts';
 import { onlySites, readReport } from './report-file.ts';
 import { reportDiffText, reportText } from './report-text.ts';

@@ -1,7 +1,7 @@
 // The line that shows how far `race -` is.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attempt, originRace, trial } from '@photofinish/shared/race-samples.fixture';
+import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
 import { surveyCounter, surveyWords } from './survey-progress.ts';
 import type { Terminal } from './terminal.ts';
 import { plain } from './text.ts';

@@ -1,7 +1,7 @@
 // How far `race -` is, in one line for a person: done, failed, rate, and the time left once it is known how much is left.
-import { timedTrials } from '@photofinish/shared/conclusive';
-import type { OriginRace } from '@photofinish/shared/outcome';
-import { systemClock } from '../race/clock.ts';
+import { timedTrials } from '@photofinish/shared/race/conclusive';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { systemClock } from '../clock.ts';
 import { allAdopted } from './race-series.ts';
 import type { Terminal } from './terminal.ts';
 import { duration } from './text.ts';

@@ -1,7 +1,7 @@
 // How the command line writes for people: aligned columns, marks of colour that never stand alone, plain numbers.
 import { styleText } from 'node:util';
-import { formatMs } from '@photofinish/shared/markup';
-import type { Protocol } from '@photofinish/shared/protocol';
+import { formatMs } from '@photofinish/shared/language/markup';
+import type { Protocol } from '@photofinish/shared/web/protocol';
 
 type Colour = 'green' | 'blue' | 'yellow' | 'red' | 'dim' | 'bold';
 /** Colours a text, or leaves it alone where colour is not wanted. */
@@ -55,7 +55,7 @@ export function ago(atMs: number, nowMs: number): string {
 }
 
 /** What a server or a file said, made safe for a terminal. */
-export { printable } from '@photofinish/shared/printable';
+export { printable } from '@photofinish/shared/web/printable';
 
 /** One cell: the text decides the width, the paint does not. */
 export interface Cell {

@@ -1,5 +1,5 @@
 // What a DNS question can be answered with, checked where the network is left behind: everything further in is typed.
-import type { ServiceRecord } from '@photofinish/shared/discovered';
+import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 
 export type QueryKind = 'A' | 'AAAA' | 'HTTPS';
 

@@ -1,9 +1,9 @@
 // One authority (host and port) turned into groups of endpoints by what its questions have been answered so far; walking
 // it asks whatever is missing. The origin is one authority, each of its Alt-Svc alternatives another (RFC 9460 9.3).
 import { isIP } from 'node:net';
-import type { ServiceRecord } from '@photofinish/shared/discovered';
-import type { ContenderName } from '@photofinish/shared/outcome';
-import type { Family } from './address-bytes.ts';
+import type { ServiceRecord } from '@photofinish/shared/race/discovered';
+import type { ContenderName } from '@photofinish/shared/race/outcome';
+import type { Family } from '../address/address-bytes.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Questions } from './questions.ts';
 import { httpsQueryName, type Service, type ServiceAnswer } from './service.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FAR_AWAY } from '../network/datagram.ts';
+import { dnsScene, zone } from '../testing/dns-server.ts';
 import { familiesOf, type Surroundings, watchConnectivity } from './connectivity.ts';
 import { openDns } from './dns.ts';
-import { dnsScene, zone } from './dns-scene.ts';
 
 /** A machine with these sources towards the world, and these addresses. */
 function machine(v4: string | null, v6: string | null, addresses: readonly string[] = []): Surroundings {

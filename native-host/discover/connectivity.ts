@@ -1,12 +1,12 @@
 // Which address families this machine can use (Happy Eyeballs v3 draft, section 4.1), and on a network of IPv6 alone
 // the prefix by which its NAT64 reaches IPv4 (section 8, RFC 7050).
 import { networkInterfaces } from 'node:os';
-import { type AddressClass, classifyAddress } from '../guard.ts';
+import { familyOf } from '../address/address-bytes.ts';
+import { type AddressClass, classifyAddress } from '../address/guard.ts';
+import { nat64PrefixOf } from '../address/nat64.ts';
+import type { Clock } from '../clock.ts';
 import { FAR_AWAY } from '../network/datagram.ts';
-import type { Clock } from '../race/clock.ts';
-import { familyOf } from './address-bytes.ts';
 import type { Answer, DnsClient } from './answer.ts';
-import { nat64PrefixOf } from './nat64.ts';
 import type { Connectivity } from './resolution-events.ts';
 
 /** The name whose AAAA records only a DNS64 makes (RFC 7050 section 3). */

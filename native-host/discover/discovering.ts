@@ -1,9 +1,10 @@
 // The door between races and discovery: what a race may ask of names, and what it is told. Behind it every address has
 // passed the guard, and nothing in front of it ever resolves a name.
-import type { Alternative } from '@photofinish/shared/alt-svc';
-import type { Names } from '@photofinish/shared/discovered';
-import type { OriginParts } from '@photofinish/shared/origin';
-import type { AttemptError } from '@photofinish/shared/outcome';
+
+import type { Names } from '@photofinish/shared/race/discovered';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
+import type { Alternative } from '@photofinish/shared/web/alt-svc';
+import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Endpoint } from './endpoint.ts';
 
 /** What is remembered of an address, for the historical rules of the draft (section 5.3). */

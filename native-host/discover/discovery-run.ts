@@ -1,10 +1,10 @@
 // One discovery with real DNS, time and routes: feeds the resolution's machine, asks what it wants to know, and lets
 // nothing in or out that the guard forbids.
 import { isIP } from 'node:net';
-import type { Names } from '@photofinish/shared/discovered';
-import type { AttemptError } from '@photofinish/shared/outcome';
-import { type AddressPolicy, refusedPort } from '../guard.ts';
-import type { Clock } from '../race/clock.ts';
+import type { Names } from '@photofinish/shared/race/discovered';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
+import { type AddressPolicy, refusedPort } from '../address/guard.ts';
+import type { Clock } from '../clock.ts';
 import type { Answer, DnsClient } from './answer.ts';
 import type { SourceFor } from './connectivity.ts';
 import type { DiscoveryNews, DiscoveryQuery } from './discovering.ts';

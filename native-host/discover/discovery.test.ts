@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Alternative } from '@photofinish/shared/alt-svc';
-import { namesSchema } from '@photofinish/shared/discovered';
-import { type OriginParts, parseOrigin } from '@photofinish/shared/origin';
+import { namesSchema } from '@photofinish/shared/race/discovered';
+import type { Alternative } from '@photofinish/shared/web/alt-svc';
+import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
-import { addressPolicy } from '../guard.ts';
+import { addressPolicy } from '../address/guard.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { loadQuicAddon } from '../quic/addon.ts';
-import { type Clock, systemClock } from '../race/clock.ts';
+import { type DnsScene, dnsScene, type Script, zone } from '../testing/dns-server.ts';
 import type { DnsClient } from './answer.ts';
 import type { Discovery, DiscoveryNews, DiscoveryQuery } from './discovering.ts';
 import { type DiscoveryParts, openDiscovering } from './discovery.ts';
 import { openDns } from './dns.ts';
-import { type DnsScene, dnsScene, type Script, zone } from './dns-scene.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Connectivity } from './resolution-events.ts';
 

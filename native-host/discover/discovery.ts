@@ -1,8 +1,8 @@
 // Discovery as races use it: settled before a race's trials, or going on beside one, or following what an answer
 // advertised. Everything behind this door has passed the guard.
-import type { Names } from '@photofinish/shared/discovered';
-import type { OriginParts } from '@photofinish/shared/origin';
-import type { AttemptError } from '@photofinish/shared/outcome';
+import type { Names } from '@photofinish/shared/race/discovered';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
+import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Discovering, Discovery, DiscoveryNews, DiscoveryQuery, Followed } from './discovering.ts';
 import { type DiscoveryParts, type DiscoveryRun, runDiscovery } from './discovery-run.ts';
 import type { Endpoint } from './endpoint.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { loadQuicAddon } from '../quic/addon.ts';
+import { dnsScene, type Script, zone } from '../testing/dns-server.ts';
 import type { Answer } from './answer.ts';
 import { type Getaddrinfo, openDns } from './dns.ts';
-import { dnsScene, type Script, zone } from './dns-scene.ts';
 import { lastResort } from './last-resort.ts';
 
 const never = new AbortController().signal;

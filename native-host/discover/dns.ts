@@ -2,9 +2,9 @@
 // behind the system's for names that only the system knows (mDNS, NSS modules) and where there is nobody to ask.
 import { promises as nodeDns } from 'node:dns';
 import { isIP } from 'node:net';
-import { hostPort } from '@photofinish/shared/origin';
+import { hostPort } from '@photofinish/shared/web/origin';
+import { systemClock } from '../clock.ts';
 import { type DnsAnswer, type DnsResolver, type DnsService, loadQuicAddon } from '../quic/addon.ts';
-import { systemClock } from '../race/clock.ts';
 import { type AddressRecord, type Answer, type DnsClient, MOST_RECORDS, type QueryKind } from './answer.ts';
 import { isBeyondDns, lastResort } from './last-resort.ts';
 

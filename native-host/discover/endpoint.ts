@@ -1,5 +1,5 @@
 // A destination endpoint (Happy Eyeballs v3 draft, section 4): one address, one port, one transport, and who named it.
-import type { ContenderName } from '@photofinish/shared/outcome';
+import type { ContenderName } from '@photofinish/shared/race/outcome';
 
 export interface Endpoint {
   readonly contender: ContenderName;

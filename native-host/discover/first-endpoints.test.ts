@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ContenderName } from '@photofinish/shared/outcome';
+import type { ContenderName } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from './endpoint.ts';
 import { areEnough, firstEndpoints, MOST_ENDPOINTS } from './first-endpoints.ts';
 

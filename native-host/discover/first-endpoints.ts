@@ -1,6 +1,6 @@
 // How much of what DNS and Alt-Svc name one race tries: a zone of thousands of addresses would else make of every race a
 // flood of packets to hosts that never asked for it.
-import { CONTENDERS } from '@photofinish/shared/outcome';
+import { CONTENDERS } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from './endpoint.ts';
 
 /** Endpoints of one list: HTTP/3 and TCP at six addresses of either family, more than a trial of 3 s comes to. */

@@ -1,7 +1,7 @@
 // Hosts whose addresses are known without DNS: pinned by the user, or found a moment ago by the same race. Questions
 // about them are answered on the spot, HTTPS records included: there are none.
-import type { ServiceRecord } from '@photofinish/shared/discovered';
-import { familyOf } from './address-bytes.ts';
+import type { ServiceRecord } from '@photofinish/shared/race/discovered';
+import { familyOf } from '../address/address-bytes.ts';
 import type { Answer, QueryKind } from './answer.ts';
 import { pinName } from './pins.ts';
 

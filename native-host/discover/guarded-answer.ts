@@ -1,7 +1,7 @@
 // The guard between DNS and everything else: what an answer holds is checked before the resolution's machine sees it,
 // so that no name, whoever answers for it and however late, leads into the user's own network.
-import type { ServiceRecord } from '@photofinish/shared/discovered';
-import type { AddressPolicy } from '../guard.ts';
+import type { ServiceRecord } from '@photofinish/shared/race/discovered';
+import type { AddressPolicy } from '../address/guard.ts';
 import type { Answer } from './answer.ts';
 
 export interface Guarded {

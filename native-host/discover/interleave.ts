@@ -1,7 +1,7 @@
 // The last step of sorting (Happy Eyeballs v3 draft, section 5.3): address families take turns, so that a family whose
 // path is broken delays nobody.
-import type { ContenderName } from '@photofinish/shared/outcome';
-import type { Family } from './address-bytes.ts';
+import type { ContenderName } from '@photofinish/shared/race/outcome';
+import type { Family } from '../address/address-bytes.ts';
 
 interface Interleaved {
   readonly contender: ContenderName;

@@ -5,10 +5,10 @@ import type {
   Lookup,
   Names,
   ServiceRecord,
-} from '@photofinish/shared/discovered';
-import { familyOf } from './address-bytes.ts';
+} from '@photofinish/shared/race/discovered';
+import { familyOf } from '../address/address-bytes.ts';
+import { nat64Of } from '../address/nat64.ts';
 import type { Answer, QueryKind } from './answer.ts';
-import { nat64Of } from './nat64.ts';
 
 export interface Asked {
   readonly name: string;

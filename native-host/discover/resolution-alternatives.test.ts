@@ -2,8 +2,8 @@
 // section 6.2), at the places that were named and at no others.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Alternative } from '@photofinish/shared/alt-svc';
-import { a, aaaa, https, type Reply, resolve, type Scene } from './resolution-scene.ts';
+import type { Alternative } from '@photofinish/shared/web/alt-svc';
+import { a, aaaa, https, type Reply, resolve, type Scene } from '../testing/resolution.ts';
 
 const ORIGIN = [aaaa('a.test', 10, ['2001:db8::1']), a('a.test', 10, ['192.0.2.1'])];
 const NO_RECORDS = https('a.test', 5);

@@ -2,7 +2,7 @@
 // attempts that have been started is the race's; here it is about the list of what is yet to be tried.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { a, aaaa, failing, https, IPV6_ONLY, resolve } from './resolution-scene.ts';
+import { a, aaaa, failing, https, IPV6_ONLY, resolve } from '../testing/resolution.ts';
 
 const NO_RECORDS = https('a.test', 5);
 

@@ -1,6 +1,6 @@
 // What goes into the resolution's state machine and what comes out of it: the whole language between it and its driver.
-import type { Alternative } from '@photofinish/shared/alt-svc';
-import type { OriginParts } from '@photofinish/shared/origin';
+import type { Alternative } from '@photofinish/shared/web/alt-svc';
+import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Answer, QueryKind } from './answer.ts';
 import type { AddressHistory } from './discovering.ts';
 import type { Endpoint } from './endpoint.ts';

@@ -1,7 +1,7 @@
 // Section 8 of the Happy Eyeballs v3 draft: IPv4-only peers from an IPv6-only network.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { a, aaaa, DUAL_STACK, https, NAT64, resolve } from './resolution-scene.ts';
+import { a, aaaa, DUAL_STACK, https, NAT64, resolve } from '../testing/resolution.ts';
 
 const NO_RECORDS = https('a.test', 5);
 const SYNTHESIZED = '64:ff9b::c000:201';

@@ -1,9 +1,9 @@
 // Random answers in random orders: where a resolution ends depends on what was answered, never on the order.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ServiceRecord } from '@photofinish/shared/discovered';
+import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import fc from 'fast-check';
-import { a, aaaa, DUAL_STACK, failing, https, NAT64, type Reply, resolve } from './resolution-scene.ts';
+import { a, aaaa, DUAL_STACK, failing, https, NAT64, type Reply, resolve } from '../testing/resolution.ts';
 
 const HOSTS = ['a.test', 'b.test', 'c.test', 'd.test'] as const;
 const FORBIDDEN = '2001:db8:bad::';

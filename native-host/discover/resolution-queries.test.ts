@@ -1,7 +1,7 @@
 // Section 4.1 of the Happy Eyeballs v3 draft: which questions are asked, in which order, and under which names.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DUAL_STACK, IPV4_ONLY, IPV6_ONLY, NAT64, resolve } from './resolution-scene.ts';
+import { DUAL_STACK, IPV4_ONLY, IPV6_ONLY, NAT64, resolve } from '../testing/resolution.ts';
 
 test('4.1: "When there is IPv6 connectivity, the client MUST include a query for AAAA records"', () => {
   assert.deepEqual(resolve({ connectivity: IPV6_ONLY }).queries, ['HTTPS? a.test', 'AAAA? a.test']);

@@ -2,7 +2,7 @@
 // and records that must be left alone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { a, aaaa, failing, https, IPV6_ONLY, type Reply, resolve } from './resolution-scene.ts';
+import { a, aaaa, failing, https, IPV6_ONLY, type Reply, resolve } from '../testing/resolution.ts';
 
 const ORIGIN = [aaaa('a.test', 10, ['2001:db8::1']), a('a.test', 10, ['192.0.2.1'])];
 const FALLBACK = ['h2 2001:db8::1', 'h2 192.0.2.1'];

@@ -2,7 +2,7 @@
 // each under the words that introduce it, then the rules between them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { a, aaaa, failing, https, IPV4_ONLY, IPV6_ONLY, resolve } from './resolution-scene.ts';
+import { a, aaaa, failing, https, IPV4_ONLY, IPV6_ONLY, resolve } from '../testing/resolution.ts';
 
 const V6 = ['2001:db8::1', '2001:db8::2'];
 const V4 = ['192.0.2.1', '192.0.2.2'];

@@ -11,8 +11,8 @@
 // processing DNS replies for a second after the race (6), for there is no DNS cache of ours to fill; waiting for
 // records that ECH depends on and grouping by it (5.1, 6.3), for we use no ECH and no DNS that is known to be protected.
 import { isIP } from 'node:net';
-import type { Alternative } from '@photofinish/shared/alt-svc';
-import { addressBytes, addressText, type Family, familyOf } from './address-bytes.ts';
+import type { Alternative } from '@photofinish/shared/web/alt-svc';
+import { addressBytes, addressText, type Family, familyOf } from '../address/address-bytes.ts';
 import { type Authority, type Walk, type Walked, walkAuthority } from './authority.ts';
 import type { Endpoint } from './endpoint.ts';
 import { firstEndpoints } from './first-endpoints.ts';

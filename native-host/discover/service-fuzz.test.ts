@@ -2,11 +2,11 @@
 // what is read from them keeps its bounds.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ServiceRecord } from '@photofinish/shared/discovered';
-import { inputs } from '@photofinish/shared/hostile.fixture';
-import { serviceRecord } from '@photofinish/shared/service-record.fixture';
+import type { ServiceRecord } from '@photofinish/shared/race/discovered';
+import { inputs } from '@photofinish/shared/testing/hostile';
+import { serviceRecord } from '@photofinish/shared/testing/service-record';
 import fc from 'fast-check';
-import { addressPolicy, classifyAddress } from '../guard.ts';
+import { addressPolicy, classifyAddress } from '../address/guard.ts';
 import type { Answer } from './answer.ts';
 import { guardAnswer } from './guarded-answer.ts';
 import { createServiceReader } from './service.ts';

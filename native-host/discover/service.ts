@@ -1,8 +1,8 @@
 // What an HTTPS answer means (RFC 9460): an alias, a service that does not exist, or services in the order in which
 // they are to be tried. One record's parameters are never mixed with another's.
-import type { ServiceRecord } from '@photofinish/shared/discovered';
-import { DEFAULT_HTTPS_PORT } from '@photofinish/shared/origin';
-import type { ContenderName } from '@photofinish/shared/outcome';
+import type { ServiceRecord } from '@photofinish/shared/race/discovered';
+import type { ContenderName } from '@photofinish/shared/race/outcome';
+import { DEFAULT_HTTPS_PORT } from '@photofinish/shared/web/origin';
 
 /** The name that HTTPS records of an authority are published under (RFC 9460 section 9.1). */
 export function httpsQueryName(host: string, port: number): string {

@@ -10,7 +10,7 @@ import {
   type Reply,
   resolve,
   type Scene,
-} from './resolution-scene.ts';
+} from '../testing/resolution.ts';
 import { createSorting } from './sorting.ts';
 
 const ORIGIN = [aaaa('a.test', 10, ['2001:db8::1']), a('a.test', 10, ['192.0.2.1'])];

@@ -1,19 +1,19 @@
 // Grouped endpoints brought into the one order in which they are to be tried (Happy Eyeballs v3 draft, sections 5.3 and
 // 8.2): each group sorted by destination address and interleaved, IPv4 addresses behind a NAT64 among them.
-import type { ContenderName } from '@photofinish/shared/outcome';
-import { type Family, familyOf } from './address-bytes.ts';
+import type { ContenderName } from '@photofinish/shared/race/outcome';
+import { type Family, familyOf } from '../address/address-bytes.ts';
 import {
   compareDestinations,
   type Destination,
   destinationOf,
   type Source,
   sourceOf,
-} from './address-selection.ts';
+} from '../address/address-selection.ts';
+import { nat64Of } from '../address/nat64.ts';
 import type { AddressHistory } from './discovering.ts';
 import type { Endpoint } from './endpoint.ts';
 import { areEnough } from './first-endpoints.ts';
 import { interleave } from './interleave.ts';
-import { nat64Of } from './nat64.ts';
 
 export interface SortingOptions {
   readonly nat64Prefix: string | null;

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/outcome';
-import { VERDICT_CODES } from '@photofinish/shared/verdict-schema';
-import { replySchema, requestSchema, WIRE_PROTOCOL } from '@photofinish/shared/wire';
+import { replySchema, requestSchema, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/race/outcome';
+import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { COMMANDS } from '../cli/options.ts';
 import { SETTING_NAMES } from '../config.ts';
 import { DISCARD_PORT } from '../network/datagram.ts';

@@ -1,9 +1,6 @@
 // The parts of docs/ that repeat what code already says, rendered from the code that owns it: verdicts and failure
 // codes, the command line's help, the port's limits and errors. `npm run docs` writes them, a test compares.
-import '@photofinish/shared/english';
-import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/codes';
-import { markdownCode, markdownTable, markdownText } from '@photofinish/shared/markdown';
-import { CERTIFICATE_REASONS } from '@photofinish/shared/outcome';
+import '@photofinish/shared/language/english';
 import {
   MAX_FORECAST_ORIGINS,
   MAX_INBOUND_BYTES,
@@ -11,7 +8,10 @@ import {
   MAX_REPLY_BYTES,
   MAX_START_DELAY_MS,
   WIRE_ERRORS,
-} from '@photofinish/shared/wire';
+} from '@photofinish/shared/port/wire';
+import { CERTIFICATE_REASONS } from '@photofinish/shared/race/outcome';
+import { markdownCode, markdownTable, markdownText } from '@photofinish/shared/report/markdown';
+import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
 import { helpText } from '../cli/help.ts';
 import { COMMANDS } from '../cli/options.ts';
 import {

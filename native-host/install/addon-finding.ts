@@ -1,6 +1,6 @@
 // Whether the addon is there and loads: without it nothing can be raced, for QUIC, DNS and the checking of certificates,
 // also those of HTTP/2, are its work.
-import type { DoctorFinding as Finding } from '@photofinish/shared/doctor';
+import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import { AddonMissing, addonPackage, loadQuicAddon } from '../quic/addon.ts';
 import { VERSION } from '../version.ts';
 

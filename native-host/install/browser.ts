@@ -1,5 +1,5 @@
 // A browser that can start the helper, as every room of the installation sees it: its names, its places, its ids.
-import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import type { Platform } from './machine.ts';
 
 export const BROWSER_NAMES = ['chromium', 'chrome', 'edge', 'brave', 'firefox'] as const;

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Check, DoctorFinding as Finding } from '@photofinish/shared/doctor';
+import type { Check, DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import type { BrowserName, UserDirectories } from './browser.ts';
 import { userDirectories } from './browsers.ts';
 import { examineBrowser } from './doctor.ts';

@@ -1,7 +1,7 @@
 // Looks at one browser's installation step by step, as the browser itself would walk it, and says at each step what
 // was found and what to do. Stops where the next step could not work.
-import type { Check, DoctorFinding as Finding } from '@photofinish/shared/doctor';
-import { HOST_NAME } from '@photofinish/shared/wire';
+import type { Check, DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
+import { HOST_NAME } from '@photofinish/shared/port/wire';
 import { allowedExtensions, type Browser, type BrowserFamily } from './browser.ts';
 import type { HelloResult } from './hello.ts';
 import { type Launcher, parseLauncher } from './launcher.ts';

@@ -2,16 +2,16 @@
 // network and addon. The command prints it, and a helper that runs tells it over the wire.
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { DoctorFinding as Finding } from '@photofinish/shared/doctor';
+import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import { whyForeign } from '../cache/own-file.ts';
 import { openHostCache } from '../cache/store.ts';
+import { systemClock } from '../clock.ts';
 import { defaultConfigPath, loadSettings, type Settings, SettingsError } from '../config.ts';
 import { networkKey, networkWords, UNIDENTIFIED } from '../network/key.ts';
 import { keptSalt, saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
 import { whyNotWritable } from '../private-directory.ts';
-import { systemClock } from '../race/clock.ts';
 import { insecurePath, irregularReason } from '../secure-path.ts';
 import { readTrust } from '../trust.ts';
 import { userHome } from '../user-home.ts';

@@ -1,7 +1,7 @@
 // Starts an installed launcher as a browser would, with a bare environment, and says hello over the wire.
 import { spawn } from 'node:child_process';
 import { win32 } from 'node:path';
-import { replySchema, WIRE_PROTOCOL } from '@photofinish/shared/wire';
+import { replySchema, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import * as v from 'valibot';
 import { createDeframer, frame, type Inbound } from '../wire/framing.ts';
 import type { Platform } from './machine.ts';

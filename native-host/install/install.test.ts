@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { type BrowserName, isChromiumExtensionId, type UserDirectories } from './browser.ts';
 import { userDirectories } from './browsers.ts';
 import { install, uninstall } from './install.ts';

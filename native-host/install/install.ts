@@ -1,5 +1,5 @@
 // Carries out install plans, and takes back what they wrote. One browser's failure never blocks another's.
-import { HOST_NAME } from '@photofinish/shared/wire';
+import { HOST_NAME } from '@photofinish/shared/port/wire';
 import type { Browser, BrowserName, UserDirectories } from './browser.ts';
 import { browsersOf } from './browsers.ts';
 import { parseLauncher } from './launcher.ts';

@@ -1,5 +1,5 @@
 // The native messaging manifest: what it says, and how it is read again.
-import { HOST_NAME } from '@photofinish/shared/wire';
+import { HOST_NAME } from '@photofinish/shared/port/wire';
 import * as v from 'valibot';
 import type { BrowserFamily } from './browser.ts';
 

@@ -2,7 +2,8 @@
 // places and keys, what a failed write leaves alone, and that nothing of ours stays behind.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
+import { HOMES, type MachineScene, machineScene } from '../testing/machine.ts';
 import type { BrowserName } from './browser.ts';
 import { BROWSER_NAMES } from './browser.ts';
 import { browsersOf, userDirectories } from './browsers.ts';
@@ -10,7 +11,6 @@ import { examineBrowser, type Kept } from './doctor.ts';
 import { install, uninstall } from './install.ts';
 import { parseLauncher } from './launcher.ts';
 import { PLATFORMS, type Platform, pathsOf } from './machine.ts';
-import { HOMES, type MachineScene, machineScene } from './machine-scene.ts';
 import { type InstallRequest, planInstall, targetsOf } from './plan.ts';
 
 const ALL: InstallRequest = { browsers: [], userDataDirectory: null, extensionIds: [] };

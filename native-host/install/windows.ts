@@ -1,7 +1,7 @@
 // Where browsers on Windows keep their profiles, and the registry keys by which they find hosts. The manifests lie in a
 // directory of ours.
 import { win32 } from 'node:path';
-import { HOST_NAME } from '@photofinish/shared/wire';
+import { HOST_NAME } from '@photofinish/shared/port/wire';
 import { type Browser, type BrowserName, TITLES, type UserDirectories } from './browser.ts';
 
 const { join } = win32;

@@ -1,6 +1,6 @@
 // What tells one network from another, and the key made of it for records: HTTP/3 may work at home and be blocked at
 // work. Addresses alone are the same in every home; the digest is salted so that a key betrays no place.
-import { OFFLINE_NETWORK } from '@photofinish/shared/network-name';
+import { OFFLINE_NETWORK } from '@photofinish/shared/web/network-name';
 import { siphash } from './siphash.ts';
 
 /** The network's name while no route leads out. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { virtualTime } from '../race/virtual-time.ts';
+import { virtualTime } from '../testing/virtual-time.ts';
 import { type LinuxMachine, linuxSource } from './linux.ts';
 
 const MAC = 'aa:bb:cc:00:11:22';

@@ -2,7 +2,7 @@
 // and only what no file holds (a wireless network's name, IPv6 neighbours) of the system's commands.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { NetworkInterfaceInfo } from 'node:os';
-import type { Clock } from '../race/clock.ts';
+import type { Clock } from '../clock.ts';
 import { type RunCommand, runCommand } from './command.ts';
 import { FAR_AWAY, nudge, sourceAddress } from './datagram.ts';
 import type { InterfaceKind, NetworkFacts } from './key.ts';

@@ -1,5 +1,5 @@
 // The network on macOS, by the system's own commands, whose words are the same in every language.
-import type { Clock } from '../race/clock.ts';
+import type { Clock } from '../clock.ts';
 import { type RunCommand, runCommand } from './command.ts';
 import { FAR_AWAY, nudge } from './datagram.ts';
 import { interfacesMark } from './interfaces.ts';

@@ -1,5 +1,5 @@
 // The one thing each platform gives: what can be seen of the network at a glance, and what has to be asked for.
-import type { Clock } from '../race/clock.ts';
+import type { Clock } from '../clock.ts';
 import type { NetworkFacts } from './key.ts';
 import { linuxMachine, linuxSource } from './linux.ts';
 import { macosSource, macosSystem } from './macos.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { virtualTime } from '../race/virtual-time.ts';
+import { virtualTime } from '../testing/virtual-time.ts';
 import { type NetworkFacts, networkKey, UNIDENTIFIED } from './key.ts';
 import type { Glance, NetworkSource } from './source.ts';
 import { namedNetwork, watchNetwork } from './watch.ts';

@@ -1,6 +1,6 @@
 // The network as the rest of the helper knows it: a key to read under, the same key once it is certain to write under,
 // and word when the machine has moved to another network.
-import type { Clock } from '../race/clock.ts';
+import type { Clock } from '../clock.ts';
 import { type NetworkFacts, networkKey, UNIDENTIFIED } from './key.ts';
 import type { Glance, NetworkSource } from './source.ts';
 

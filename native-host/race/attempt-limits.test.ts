@@ -1,12 +1,12 @@
 // What one trial and one race may cost others, whatever DNS and servers say: attempts, places, bytes and
 // packets, in virtual time.
-import '@photofinish/shared/english';
+import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RACE_LIMITS } from '../race-budget.ts';
-import { plainPlan } from './plan-scene.ts';
-import { race } from './race-scene.ts';
-import { type Listing, place, simulate } from './simulation.ts';
+import { plainPlan } from '../testing/plan.ts';
+import { race } from '../testing/race.ts';
+import { type Listing, place, simulate } from '../testing/simulation.ts';
 import { MOST_ATTEMPTS_PER_TRIAL, TRIAL_LIMITS } from './trial-budget.ts';
 
 const TIMEOUT_MS = 3000;

@@ -1,6 +1,6 @@
 // One attempt as the race's state machine sees it: how far it has come, and the record that is left of it.
-import type { Attempt, AttemptError } from '@photofinish/shared/outcome';
-import type { KnownProtocol } from '@photofinish/shared/protocol';
+import type { Attempt, AttemptError } from '@photofinish/shared/race/outcome';
+import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { NO_TRAFFIC, type Packets, type Traffic } from './contender.ts';
 import type { Lane } from './lane.ts';

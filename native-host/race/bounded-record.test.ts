@@ -1,13 +1,18 @@
 // The largest records that servers and resolvers can make, cut to what the schema and the port take.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Names, ServiceRecord } from '@photofinish/shared/discovered';
-import { leftOutWords } from '@photofinish/shared/left-out';
-import { type Attempt, type OriginRace, originRaceSchema, type Trial } from '@photofinish/shared/outcome';
-import { MAX_WHOLE_REPLY_BYTES, type Reply } from '@photofinish/shared/wire';
+import { MAX_WHOLE_REPLY_BYTES, type Reply } from '@photofinish/shared/port/wire';
+import type { Names, ServiceRecord } from '@photofinish/shared/race/discovered';
+import {
+  type Attempt,
+  type OriginRace,
+  originRaceSchema,
+  type Trial,
+} from '@photofinish/shared/race/outcome';
+import { leftOutWords } from '@photofinish/shared/verdict/left-out';
 import * as v from 'valibot';
-import { race, trial, up } from '../cache/samples.ts';
-import '@photofinish/shared/english';
+import { race, trial, up } from '../testing/cache-samples.ts';
+import '@photofinish/shared/language/english';
 import { framesOf } from '../wire/framing.ts';
 import { boundedRace, boundedVerdict } from './bounded-record.ts';
 

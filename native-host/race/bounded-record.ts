@@ -1,5 +1,9 @@
 // Cuts a race's record to the bounds of its schema. What servers and resolvers chose to send is in it, and the port, the
 // ledger and reports carry all of it; what is left out is counted, so that nobody takes the rest for the whole.
+
+import type { Names, ServiceRecord } from '@photofinish/shared/race/discovered';
+import type { Attempt, AttemptError, LeftOut, OriginRace, Trial } from '@photofinish/shared/race/outcome';
+import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import {
   MAX_ADDRESSES,
   MAX_ALPN_CHARS,
@@ -14,10 +18,7 @@ import {
   MAX_MESSAGE_CHARS,
   MAX_SERVICES,
   MAX_VERDICT_CHARS,
-} from '@photofinish/shared/bounds';
-import type { Names, ServiceRecord } from '@photofinish/shared/discovered';
-import type { Attempt, AttemptError, LeftOut, OriginRace, Trial } from '@photofinish/shared/outcome';
-import type { Verdict } from '@photofinish/shared/verdict-schema';
+} from '@photofinish/shared/web/bounds';
 
 type Unjudged = Omit<OriginRace, 'verdict'>;
 

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HINTS, type PathHint } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
+import { plainPlan } from '../testing/plan.ts';
+import { type Behaviour, type Listing, place, type Simulated, simulate } from '../testing/simulation.ts';
 import type { PlanInput } from './plan.ts';
-import { plainPlan } from './plan-scene.ts';
-import { type Behaviour, type Listing, place, type Simulated, simulate } from './simulation.ts';
 
 const TIMEOUT_MS = 10_000;
 const SILENT: Behaviour = { handshakeMs: null };

@@ -1,7 +1,7 @@
 // The small interface behind which transports hide, so that the engine never knows sockets and a further transport
 // is one more file. An attempt goes through two phases that the owner drives: established, then (if adopted) a request.
-import type { AltSvcSource, AttemptError, ContenderName } from '@photofinish/shared/outcome';
-import type { KnownProtocol } from '@photofinish/shared/protocol';
+import type { AltSvcSource, AttemptError, ContenderName } from '@photofinish/shared/race/outcome';
+import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 
 /** Owner and attempt share a deadline by two clocks: whichever is first, it is the attempt that knows what is missing. */
 export const DEADLINE_LEEWAY_MS = 10;

@@ -1,17 +1,17 @@
 // What deciding costs without any I/O: a simple race, a list of many endpoints, and the same from DNS answers on. Run:
 // node decide.bench.ts SCENE ENDPOINTS; prints the median microseconds of one decision.
 import { argv, stdout } from 'node:process';
-import { parseOrigin } from '@photofinish/shared/origin';
-import type { Mode } from '@photofinish/shared/outcome';
-import { serviceRecord } from '@photofinish/shared/service-record.fixture';
-import { median } from '@photofinish/shared/statistics';
+import type { Mode } from '@photofinish/shared/race/outcome';
+import { median } from '@photofinish/shared/race/statistics';
+import { serviceRecord } from '@photofinish/shared/testing/service-record';
+import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Answer, QueryKind } from '../discover/answer.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { createResolution } from '../discover/resolution.ts';
+import { plainPlan } from '../testing/plan.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
 import type { TrialAction } from './events.ts';
 import type { TrialPlan } from './plan.ts';
-import { plainPlan } from './plan-scene.ts';
 
 export const SCENES = ['simple', 'endpoints', 'answers'] as const;
 export type Scene = (typeof SCENES)[number];

@@ -1,13 +1,13 @@
 // When lateness may have made what a trial says, and when it cannot have; then whole races on virtual time beside an event
 // loop that is said to be late.
-import '@photofinish/shared/english';
+import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AttemptErrorCode, Trial } from '@photofinish/shared/outcome';
-import { attempt, trial } from '@photofinish/shared/race-samples.fixture';
+import type { AttemptErrorCode, Trial } from '@photofinish/shared/race/outcome';
+import { attempt, trial } from '@photofinish/shared/testing/race-samples';
+import { race } from '../testing/race.ts';
 import { withLateness } from './disturbance.ts';
 import type { Lateness, WatchLateness } from './lateness.ts';
-import { race } from './race-scene.ts';
 
 const LIMIT_MS = 3000;
 const NONE: Lateness = { worstMs: 0, totalMs: 0 };

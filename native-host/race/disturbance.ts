@@ -1,6 +1,6 @@
 // Whether this machine's own lateness may have made what a trial says: the bound is what it could have falsified, and
 // nothing absolute, because one delay means everything to a limit of 100 ms and nothing to one of 3 s.
-import type { Disturbance, Trial } from '@photofinish/shared/outcome';
+import type { Disturbance, Trial } from '@photofinish/shared/race/outcome';
 import { rounded } from './attempt-run.ts';
 import type { Lateness } from './lateness.ts';
 

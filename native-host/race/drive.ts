@@ -1,13 +1,14 @@
 // Between the engine and the world: carries out one trial's actions with real contenders, discovery and a clock, and
 // feeds what happens back in. What can be prepared is prepared before the trial's time 0; between events it only passes.
-import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/alt-svc';
-import type { Names } from '@photofinish/shared/discovered';
-import type { OriginParts } from '@photofinish/shared/origin';
-import type { AltSvcSource, AttemptError, ContenderName, Trial } from '@photofinish/shared/outcome';
-import type { Progress } from '@photofinish/shared/wire';
+
+import type { Progress } from '@photofinish/shared/port/wire';
+import type { Names } from '@photofinish/shared/race/discovered';
+import type { AltSvcSource, AttemptError, ContenderName, Trial } from '@photofinish/shared/race/outcome';
+import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import type { OriginParts } from '@photofinish/shared/web/origin';
+import type { Clock } from '../clock.ts';
 import type { Discovering, DiscoveryNews, DiscoveryQuery, LiveDiscovery } from '../discover/discovering.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import type { Clock } from './clock.ts';
 import type {
   Answered,
   AttemptFailure,

@@ -1,10 +1,10 @@
 // What becomes of a race whose adopted attempt does not answer, and what silence is worth; in virtual time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Mode } from '@photofinish/shared/outcome';
+import type { Mode } from '@photofinish/shared/race/outcome';
+import { plainPlan } from '../testing/plan.ts';
+import { type Behaviour, place, type Simulated, simulate } from '../testing/simulation.ts';
 import { createTrial } from './engine.ts';
-import { plainPlan } from './plan-scene.ts';
-import { type Behaviour, place, type Simulated, simulate } from './simulation.ts';
 
 const TIMEOUT_MS = 3000;
 /** Half of what is left when the request goes out. */

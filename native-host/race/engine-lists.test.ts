@@ -2,13 +2,13 @@
 // invariants at every action; here is what the end of each world owes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Mode } from '@photofinish/shared/outcome';
+import type { Mode } from '@photofinish/shared/race/outcome';
 import fc from 'fast-check';
 import { NO_HINTS, type PathHint } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
+import { plainPlan } from '../testing/plan.ts';
+import { type Behaviour, type Listing, place, simulate } from '../testing/simulation.ts';
 import type { Decision } from './plan.ts';
-import { plainPlan } from './plan-scene.ts';
-import { type Behaviour, type Listing, place, simulate } from './simulation.ts';
 
 const TIMEOUT_MS = 400;
 const ADDRESSES = ['::1', '::2', '127.0.0.1', '127.0.0.2'];

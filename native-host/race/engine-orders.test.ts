@@ -2,12 +2,12 @@
 // the invariants: one adoption at a time, a decision by the time-out, nothing left running, no request of a late attempt.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AttemptErrorCode, ContenderName, Mode } from '@photofinish/shared/outcome';
+import type { AttemptErrorCode, ContenderName, Mode } from '@photofinish/shared/race/outcome';
 import fc from 'fast-check';
 import type { Endpoint } from '../discover/endpoint.ts';
+import { plainPlan } from '../testing/plan.ts';
+import { type Behaviour, place, simulate } from '../testing/simulation.ts';
 import type { Decision, TrialPlan } from './plan.ts';
-import { plainPlan } from './plan-scene.ts';
-import { type Behaviour, place, simulate } from './simulation.ts';
 
 const TIMEOUT_MS = 100;
 /** Less than this says nothing: a third of so short a trial. */

@@ -1,11 +1,11 @@
 // P2's rules, one test each, in virtual time; times are chosen so that no two events coincide unless that is the point.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Mode } from '@photofinish/shared/outcome';
+import type { Mode } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/endpoint.ts';
+import { plainPlan } from '../testing/plan.ts';
+import { type Behaviour, place, type Simulated, simulate, type World } from '../testing/simulation.ts';
 import type { PlanInput } from './plan.ts';
-import { plainPlan } from './plan-scene.ts';
-import { type Behaviour, place, type Simulated, simulate, type World } from './simulation.ts';
 
 const DELAY_MS = 10;
 const TIMEOUT_MS = 3000;

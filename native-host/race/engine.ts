@@ -1,6 +1,6 @@
 // The race's state machine, free of I/O: events with their time go in, actions come out. It runs ONE trial by a plan of
 // lanes: P2 ("Happy Eyeballs for HTTP/3") between lanes, section 6 of the Happy Eyeballs v3 draft within each.
-import type { Attempt, AttemptError, Trial } from '@photofinish/shared/outcome';
+import type { Attempt, AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { expiredError, type Run, waitedMs } from './attempt-run.ts';
 import type { Traffic } from './contender.ts';

@@ -1,7 +1,8 @@
 // What goes into the race's state machine and what comes out of it: the whole language between engine and driver.
-import type { AttemptError, ContenderName } from '@photofinish/shared/outcome';
-import type { KnownProtocol } from '@photofinish/shared/protocol';
-import type { Progress } from '@photofinish/shared/wire';
+
+import type { Progress } from '@photofinish/shared/port/wire';
+import type { AttemptError, ContenderName } from '@photofinish/shared/race/outcome';
+import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { Packets, Traffic } from './contender.ts';
 

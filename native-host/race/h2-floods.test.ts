@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
-import { target } from './contender-scene.ts';
-import { failureOf, h2Scene, requestOn, serving } from './h2-scene.ts';
-import { type Http2FrameKind, http2Frame } from './http2-frames.fixture.ts';
+import { target } from '../testing/contender.ts';
+import { failureOf, h2Scene, requestOn, serving } from '../testing/h2-server.ts';
+import { type Http2FrameKind, http2Frame } from '../testing/http2-frames.ts';
 
 const { ca, pair, contender, get } = await h2Scene();
 after(() => ca.stop());

@@ -7,9 +7,9 @@ import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import type { ChainVerdict } from '../quic/addon.ts';
-import { HOST, LOOPBACK, target, trusted } from './contender-scene.ts';
+import { HOST, LOOPBACK, target, trusted } from '../testing/contender.ts';
+import { failureOf, h2Scene, serving } from '../testing/h2-server.ts';
 import { h2Contender } from './h2.ts';
-import { failureOf, h2Scene, serving } from './h2-scene.ts';
 
 const { ca, pair, contender, http2 } = await h2Scene();
 after(() => ca.stop());

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { constants } from 'node:http2';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import type { AttemptError } from '@photofinish/shared/outcome';
-import { target } from './contender-scene.ts';
-import { failureOf, h2Scene, serving } from './h2-scene.ts';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
+import { target } from '../testing/contender.ts';
+import { failureOf, h2Scene, serving } from '../testing/h2-server.ts';
 
 const { ca, pair, contender, http2, get } = await h2Scene();
 after(() => ca.stop());

@@ -7,9 +7,9 @@ import { createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
+import { HOST, PLENTY_MS, target } from '../testing/contender.ts';
+import { failureOf, h2Scene, requestOn, serving } from '../testing/h2-server.ts';
 import type { RunningAttempt } from './contender.ts';
-import { HOST, PLENTY_MS, target } from './contender-scene.ts';
-import { failureOf, h2Scene, requestOn, serving } from './h2-scene.ts';
 
 const { ca, pair, contender, http2, get } = await h2Scene();
 after(() => ca.stop());

@@ -13,7 +13,7 @@ import {
   type SecureContext,
   type TLSSocket,
 } from 'node:tls';
-import type { AttemptError } from '@photofinish/shared/outcome';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { ChainVerdict, TrustStore } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
 import {

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
+import { HOST, PLENTY_MS, target, trusted } from '../testing/contender.ts';
+import { type ThrowawayOrigins, throwawayOrigins } from '../testing/throwaway-origins.ts';
 import type { Contender } from './contender.ts';
-import { HOST, PLENTY_MS, target, trusted } from './contender-scene.ts';
 import { h3Contender } from './h3.ts';
-import { type ThrowawayOrigins, throwawayOrigins } from './throwaway-origins.ts';
 
 let origins: ThrowawayOrigins;
 let contender: Contender;

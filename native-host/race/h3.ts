@@ -1,5 +1,5 @@
 // The HTTP/3 contender: one attempt of the QUIC addon behind the interface that every contender has.
-import type { AttemptError } from '@photofinish/shared/outcome';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type {
   AttemptFailure as AddonFailure,
   Traffic as Datagrams,

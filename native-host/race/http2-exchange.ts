@@ -1,7 +1,7 @@
 // One request over HTTP/2 on a TLS socket that is already established, by Node's own client. undici, which stands on the
 // same, keeps to itself what browsers heed: ALTSVC frames, interim responses, and header sections beyond 64 KiB.
 import type { ClientHttp2Stream } from 'node:http2';
-import type { AttemptError } from '@photofinish/shared/outcome';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
 import { type ExchangeOptions, type RunningExchange, readResponse, TOO_LARGE } from './response-reading.ts';
 import { exchangeError } from './tcp-failure.ts';

@@ -4,9 +4,9 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { LOOPBACK, target } from '../testing/contender.ts';
 import { readTrust } from '../trust.ts';
 import type { Contender } from './contender.ts';
-import { LOOPBACK, target } from './contender-scene.ts';
 import { h2Contender } from './h2.ts';
 import { h3Contender } from './h3.ts';
 

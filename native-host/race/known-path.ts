@@ -1,5 +1,5 @@
 // What a known path is good for: every delay of a race that memory can inform, each with the rule it comes from. Pure.
-import type { ContenderName } from '@photofinish/shared/outcome';
+import type { ContenderName } from '@photofinish/shared/race/outcome';
 import type { Hints, PathHint } from '../cache/hints.ts';
 
 /** P2: the fixed delay after which old HTTP is started. */

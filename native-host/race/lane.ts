@@ -1,6 +1,6 @@
 // One lane of a trial: the places still to be attempted, in order, and the pace at which they may be. Section 6 of the
 // Happy Eyeballs v3 draft for a list that may change while it is worked through; no event costs a scan of the attempts.
-import type { ContenderName } from '@photofinish/shared/outcome';
+import type { ContenderName } from '@photofinish/shared/race/outcome';
 import { type Endpoint, endpointKey as keyOf } from '../discover/endpoint.ts';
 import type { Run } from './attempt-run.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './known-path.ts';

@@ -2,12 +2,12 @@
 // advertisements, broken HTTP/3 and the fresh QUIC attempt. Times are chosen so that no two events coincide.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Mode } from '@photofinish/shared/outcome';
+import type { Mode } from '@photofinish/shared/race/outcome';
 import { NO_HINTS } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
+import { plainPlan } from '../testing/plan.ts';
+import { type Behaviour, place, type Simulated, simulate } from '../testing/simulation.ts';
 import type { PlanInput } from './plan.ts';
-import { plainPlan } from './plan-scene.ts';
-import { type Behaviour, place, type Simulated, simulate } from './simulation.ts';
 
 const TIMEOUT_MS = 3000;
 const SILENT: Behaviour = { handshakeMs: null };

@@ -1,6 +1,6 @@
 // How late this machine handles what falls due: a race's limits and times are only as good as the event loop that heeds
 // them, so each trial is watched, and what a busy machine falsified is told from what the network did.
-import { systemClock } from './clock.ts';
+import { systemClock } from '../clock.ts';
 
 /** What one watch has seen. */
 export interface Lateness {

@@ -1,7 +1,7 @@
 // What trials teach, and what they do not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Attempt, Trial } from '@photofinish/shared/outcome';
+import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
 import { decisionOf } from './learn.ts';
 
 type Outcome = readonly [Attempt['protocol'], Attempt['outcome'], NonNullable<Attempt['error']>['code']?];

@@ -1,6 +1,6 @@
 // What trials teach: the protocol to use from then on. One owner of that rule, for the series and for the host cache.
-import { conclusiveAttempts, isOurDoing } from '@photofinish/shared/conclusive';
-import type { Trial } from '@photofinish/shared/outcome';
+import { conclusiveAttempts, isOurDoing } from '@photofinish/shared/race/conclusive';
+import type { Trial } from '@photofinish/shared/race/outcome';
 import { isMisdirectedAlternative } from '../cache/back-off.ts';
 import type { Decision } from './plan.ts';
 

@@ -1,11 +1,11 @@
 // The look-up before the trials: how many ask at once, and what silence in the end is said to mean.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Names } from '@photofinish/shared/discovered';
-import { parseOrigin } from '@photofinish/shared/origin';
+import type { Names } from '@photofinish/shared/race/discovered';
+import { parseOrigin } from '@photofinish/shared/web/origin';
 import type { Discovering, Discovery } from '../discover/discovering.ts';
+import { virtualTime } from '../testing/virtual-time.ts';
 import { LOOK_UPS_AT_ONCE, lookUp, notInTime } from './look-up.ts';
-import { virtualTime } from './virtual-time.ts';
 
 const NOBODY_LATE = { worstMs: 0, totalMs: 0 };
 

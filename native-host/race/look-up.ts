@@ -1,8 +1,8 @@
 // The look-up before a race's trials: settled once, within the time that one trial has.
-import type { Names } from '@photofinish/shared/discovered';
-import type { AttemptError } from '@photofinish/shared/outcome';
+import type { Names } from '@photofinish/shared/race/discovered';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
+import type { Clock } from '../clock.ts';
 import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';
-import type { Clock } from './clock.ts';
 import { isTooLate } from './disturbance.ts';
 import { type Lateness, NEVER_LATE, type WatchLateness } from './lateness.ts';
 

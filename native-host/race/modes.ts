@@ -1,6 +1,6 @@
 // The modes of a race as data: which places a lane holds, when it opens, and what becomes of it when another is adopted
 // first. The engine knows these words and no mode's name; a further mode is one more entry.
-import type { ContenderName, Mode } from '@photofinish/shared/outcome';
+import type { ContenderName, Mode } from '@photofinish/shared/race/outcome';
 
 /** An ordered list of places that are attempted one after the other; lanes run beside each other. */
 export interface LaneRules {

@@ -1,5 +1,5 @@
 // From a mode, the places, what is remembered and the flags to the plan of one trial. Pure: the engine only follows it.
-import type { ContenderName, Mode } from '@photofinish/shared/outcome';
+import type { ContenderName, Mode } from '@photofinish/shared/race/outcome';
 import type { Hints } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 import {

@@ -1,8 +1,8 @@
 // The record of a race: its trials, what was learnt about the origin beside them, the summary, and the verdict.
-import type { DiscoveredAlternative, Names } from '@photofinish/shared/discovered';
-import type { AttemptError, Discovered, OriginRace } from '@photofinish/shared/outcome';
-import { printableDeep } from '@photofinish/shared/printable';
-import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict';
+import type { DiscoveredAlternative, Names } from '@photofinish/shared/race/discovered';
+import type { AttemptError, Discovered, OriginRace } from '@photofinish/shared/race/outcome';
+import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
+import { printableDeep } from '@photofinish/shared/web/printable';
 import { rounded } from './attempt-run.ts';
 import { boundedRace, boundedVerdict } from './bounded-record.ts';
 import type { DrivenTrial } from './drive.ts';

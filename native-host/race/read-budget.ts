@@ -2,7 +2,7 @@
 // above ever hears of: handshake messages, session tickets, frames of unknown types. Node's native code reads all of it,
 // so the sockets' own counters are looked at.
 import type { Socket } from 'node:net';
-import type { AttemptError } from '@photofinish/shared/outcome';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { MAX_READ_BYTES } from './request-limits.ts';
 
 /** At a gigabit a second 600 KB come in between, which the kernel would buffer anyway. */

@@ -1,8 +1,9 @@
 // What a race knows before each of its trials: what it was given, less what its memory may not read, and with memory
 // `full` what its earlier trials taught.
-import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/alt-svc';
-import type { DiscoveredAlternative } from '@photofinish/shared/discovered';
-import type { Memory } from '@photofinish/shared/outcome';
+
+import type { DiscoveredAlternative } from '@photofinish/shared/race/discovered';
+import type { Memory } from '@photofinish/shared/race/outcome';
+import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { isMisdirectedAlternative } from '../cache/back-off.ts';
 import { type Hints, NO_HINTS } from '../cache/hints.ts';
 import type { DrivenTrial } from './drive.ts';

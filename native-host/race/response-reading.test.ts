@@ -4,7 +4,7 @@ import { constants } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import { after, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
-import { h2Scene, serving } from './h2-scene.ts';
+import { h2Scene, serving } from '../testing/h2-server.ts';
 
 const { ca, pair, http2, get } = await h2Scene();
 after(() => ca.stop());

@@ -1,7 +1,7 @@
 // What is read of a response, within which limits, and how reading ends: the same over HTTP/2 and HTTP/1.1, whoever
 // speaks the protocol.
 import type { TLSSocket } from 'node:tls';
-import type { AttemptError } from '@photofinish/shared/outcome';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { ageSeconds } from './age.ts';
 import { type Answered, misdirectedError } from './contender.ts';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, MAX_INTERIM_RESPONSES } from './request-limits.ts';

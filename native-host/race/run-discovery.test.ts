@@ -1,11 +1,11 @@
 // When a race looks names up and on whose time, what its attempts tell, and how it is ended from outside; virtual time.
-import '@photofinish/shared/english';
+import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HINTS } from '../cache/hints.ts';
-import { adopted, arrange, race } from './race-scene.ts';
+import { adopted, arrange, race } from '../testing/race.ts';
+import type { Script } from '../testing/virtual-time.ts';
 import { raceOrigin } from './run.ts';
-import type { Script } from './virtual-time.ts';
 
 test('names are looked up once before the trials, and not on their time', async () => {
   const { result, discovery } = await race([{ handshakeMs: 60 }], [{ handshakeMs: 90 }], {

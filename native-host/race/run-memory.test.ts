@@ -1,9 +1,9 @@
 // What each memory lets a race know, in virtual time: hints, decisions, and how often the host cache was right.
-import '@photofinish/shared/english';
+import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Hints, NO_HINTS } from '../cache/hints.ts';
-import { adopted, race } from './race-scene.ts';
+import { adopted, race } from '../testing/race.ts';
 
 const HINTS: Hints = {
   ...NO_HINTS,

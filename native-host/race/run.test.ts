@@ -1,12 +1,12 @@
 // A whole race from options to record, in virtual time: series, memory, progress, cancel, and what comes out of it.
-import '@photofinish/shared/english';
+import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HINTS } from '../cache/hints.ts';
+import { adopted, arrange, race } from '../testing/race.ts';
+import { scripted } from '../testing/virtual-time.ts';
 import type { AttemptTarget } from './contender.ts';
-import { adopted, arrange, race } from './race-scene.ts';
 import { raceOrigin } from './run.ts';
-import { scripted } from './virtual-time.ts';
 
 test('attempts are told the pinned address, the authority with its port, and the time that is left', async () => {
   const { contenders } = await race([{ handshakeMs: 60 }], [{ handshakeMs: 20 }]);

@@ -1,13 +1,14 @@
 // The race of one origin from options to the finished record: looks up, prepares, runs the trials, learns between them.
 // Storing what was learnt happens after.
-import type { Names } from '@photofinish/shared/discovered';
-import type { OriginParts } from '@photofinish/shared/origin';
-import type { AttemptError, Memory, Mode, OriginRace } from '@photofinish/shared/outcome';
-import { MOST_PAIRS } from '@photofinish/shared/paired-comparison';
-import type { Progress } from '@photofinish/shared/wire';
+
+import type { Progress } from '@photofinish/shared/port/wire';
+import type { Names } from '@photofinish/shared/race/discovered';
+import type { AttemptError, Memory, Mode, OriginRace } from '@photofinish/shared/race/outcome';
+import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import type { OriginParts } from '@photofinish/shared/web/origin';
+import type { Clock } from '../clock.ts';
 import type { Discovering, Discovery, DiscoveryQuery } from '../discover/discovering.ts';
 import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
-import type { Clock } from './clock.ts';
 import { NO_TRAFFIC, sumOfTraffic, type Traffic } from './contender.ts';
 import { type Contenders, type DrivenTrial, driveTrial } from './drive.ts';
 import type { WatchLateness } from './lateness.ts';

@@ -1,14 +1,14 @@
 // How long a comparison goes on, in virtual time: while it is undecided, no longer, and within its limits.
-import '@photofinish/shared/english';
+import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OriginRace } from '@photofinish/shared/outcome';
-import { comparePairs, type PairMs } from '@photofinish/shared/paired-comparison';
-import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
-import { TAILS, tailed } from '@photofinish/shared/simulated-times.fixture';
-import { arrange, type Overrides, race } from './race-scene.ts';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { comparePairs, type PairMs } from '@photofinish/shared/race/paired-comparison';
+import { seededRandom } from '@photofinish/shared/testing/seeded-random';
+import { TAILS, tailed } from '@photofinish/shared/testing/simulated-times';
+import { arrange, type Overrides, race } from '../testing/race.ts';
+import type { Script } from '../testing/virtual-time.ts';
 import { raceOrigin } from './run.ts';
-import type { Script } from './virtual-time.ts';
 
 const times = (...all: number[]): Script[] => all.map((handshakeMs) => ({ handshakeMs }));
 const pairsOf = ({ trials }: OriginRace): number => trials.length / 2;

@@ -1,7 +1,7 @@
 // When a comparison has enough pairs: it goes on while they are undecided, and no longer.
-import type { Trial } from '@photofinish/shared/outcome';
-import { LEAST_PAIRS } from '@photofinish/shared/paired-comparison';
-import { compareTrials, wholePairs } from '@photofinish/shared/race-pairs';
+import type { Trial } from '@photofinish/shared/race/outcome';
+import { LEAST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import { compareTrials, wholePairs } from '@photofinish/shared/race/race-pairs';
 
 /**
  * Whether the trials of a series decide it: they show a clear difference, or the last three pairs were none, so that

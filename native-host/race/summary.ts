@@ -1,10 +1,10 @@
 // One summary per series of trials: counts, statistics over adopted trials, and what its pairs show, if it is `compare`.
-import { timedTrials } from '@photofinish/shared/conclusive';
-import { gainMsOf } from '@photofinish/shared/gain';
-import type { CacheUse, Comparison, Mode, Summary, Trial } from '@photofinish/shared/outcome';
-import { MOST_PAIRS } from '@photofinish/shared/paired-comparison';
-import { compareTrials } from '@photofinish/shared/race-pairs';
-import { statistics } from '@photofinish/shared/statistics';
+import { timedTrials } from '@photofinish/shared/race/conclusive';
+import type { CacheUse, Comparison, Mode, Summary, Trial } from '@photofinish/shared/race/outcome';
+import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
+import { compareTrials } from '@photofinish/shared/race/race-pairs';
+import { statistics } from '@photofinish/shared/race/statistics';
+import { gainMsOf } from '@photofinish/shared/verdict/gain';
 import { MODE_RULES } from './modes.ts';
 import type { Decision } from './plan.ts';
 

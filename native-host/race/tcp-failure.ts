@@ -1,5 +1,5 @@
 // From what Node, OpenSSL and undici throw to the failure taxonomy, for attempts over TCP and TLS. One table each.
-import type { AttemptError, CertificateReason } from '@photofinish/shared/outcome';
+import type { AttemptError, CertificateReason } from '@photofinish/shared/race/outcome';
 import { http2CodeName } from './http2-codes.ts';
 import { TOO_LARGE } from './response-reading.ts';
 

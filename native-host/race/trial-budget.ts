@@ -1,6 +1,6 @@
 // How the time of one trial is shared out between those that wait in it, how much of it an attempt must have had before
 // its silence says anything, and how many attempts there are. docs/cli.md#time and #limits tell users the same.
-import type { AttemptError, AttemptErrorCode } from '@photofinish/shared/outcome';
+import type { AttemptError, AttemptErrorCode } from '@photofinish/shared/race/outcome';
 import { MOST_ENDPOINTS } from '../discover/first-endpoints.ts';
 
 /**

@@ -1,5 +1,5 @@
 // The record of a trial as far as it has come: what of the state machine's own is worth keeping.
-import type { Trial } from '@photofinish/shared/outcome';
+import type { Trial } from '@photofinish/shared/race/outcome';
 import { attemptOf, type Run, rounded } from './attempt-run.ts';
 import { isExhausted, type TrialState } from './trial-state.ts';
 

@@ -1,6 +1,6 @@
 // What a trial is at one moment: its attempts, its lanes, what was decided, and the actions not yet handed out. Counters
 // stand where a scan over all attempts would otherwise be needed at every event.
-import type { Progress } from '@photofinish/shared/wire';
+import type { Progress } from '@photofinish/shared/port/wire';
 import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
 import type { Phase, Run } from './attempt-run.ts';
 import { sumOfTraffic, type Traffic } from './contender.ts';

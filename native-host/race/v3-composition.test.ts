@@ -1,19 +1,19 @@
 // Happy Eyeballs v3 from the first question to the adopted protocol, in virtual time: the real resolution and the real
 // race together, answers and peers as told. What each does alone is tested beside it; here it is their interplay.
-import '@photofinish/shared/english';
+import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ServiceRecord } from '@photofinish/shared/discovered';
-import type { OriginRace } from '@photofinish/shared/outcome';
-import { serviceRecord } from '@photofinish/shared/service-record.fixture';
+import type { ServiceRecord } from '@photofinish/shared/race/discovered';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { serviceRecord } from '@photofinish/shared/testing/service-record';
+import { addressPolicy } from '../address/guard.ts';
 import { type Hints, NO_HINTS } from '../cache/hints.ts';
 import type { Answer, QueryKind } from '../discover/answer.ts';
 import { openDiscovering } from '../discover/discovery.ts';
-import { addressPolicy } from '../guard.ts';
-import { arrange } from './race-scene.ts';
+import { arrange } from '../testing/race.ts';
+import type { Script } from '../testing/virtual-time.ts';
 import type { Known } from './remembered.ts';
 import { raceOrigin } from './run.ts';
-import type { Script } from './virtual-time.ts';
 
 /** Public addresses, or the guard would let nothing through; nothing is ever sent. */
 const [V4, V6, V6_MORE, V4_SERVICE] = ['1.1.1.1', '2606:4700::1111', '2606:4700::1001', '8.8.8.8'];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { callerOf, helperArguments, isKnownCaller } from './caller.ts';
 
 const CHROMIUM = `chrome-extension://${'abcdefghijklmnop'.repeat(2)}/`;

@@ -1,6 +1,6 @@
 // Who started the helper, by the arguments that browsers pass. The manifest already names the one extension that may;
 // this keeps everything else from taking the helper for a program of its own.
-import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/extension-id';
+import { FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 
 export interface HelperArguments {
   /** The settings file the launcher names. */

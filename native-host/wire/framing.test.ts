@@ -5,7 +5,7 @@ import {
   MAX_REPLY_BYTES,
   MAX_WHOLE_REPLY_BYTES,
   type Reply,
-} from '@photofinish/shared/wire';
+} from '@photofinish/shared/port/wire';
 import fc from 'fast-check';
 import { createDeframer, frame, framesOf, type Inbound } from './framing.ts';
 

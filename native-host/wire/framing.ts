@@ -6,7 +6,7 @@ import {
   MAX_WHOLE_REPLY_BYTES,
   type Reply,
   WIRE_ERRORS,
-} from '@photofinish/shared/wire';
+} from '@photofinish/shared/port/wire';
 
 const LENGTH_BYTES = 4;
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { virtualTime } from '../race/virtual-time.ts';
+import { virtualTime } from '../testing/virtual-time.ts';
 import { createOutbox, MAX_WAITING_BYTES, PATIENCE_MS } from './outbox.ts';
 
 /** A pipe with so much room, which the test makes and unmakes. */

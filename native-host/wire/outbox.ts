@@ -1,6 +1,6 @@
 // Replies on their way to a browser that may read late or never: written at once where there is room, else kept in their
 // order within a bound. A helper that waited in a write would not even hear its browser go.
-import type { Clock } from '../race/clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** Four of the largest replies; a browser that is this far behind reads no more. */
 export const MAX_WAITING_BYTES = 16 * 1024 * 1024;

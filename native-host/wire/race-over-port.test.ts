@@ -5,12 +5,12 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
-import { dnsScene } from '../discover/dns-scene.ts';
-import { HOST, LOOPBACK } from '../race/contender-scene.ts';
-import { h2Scene, serving } from '../race/h2-scene.ts';
 import { DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
 import { MAX_RACES_PER_MINUTE } from '../race-budget.ts';
-import { type Helper, home } from './spawned-helper.ts';
+import { HOST, LOOPBACK } from '../testing/contender.ts';
+import { dnsScene } from '../testing/dns-server.ts';
+import { h2Scene, serving } from '../testing/h2-server.ts';
+import { type Helper, home } from '../testing/spawned-helper.ts';
 
 const { ca, http2 } = await h2Scene();
 after(() => ca.stop());

@@ -2,12 +2,12 @@
 // the first race, and everything heavy with it.
 
 // Only races say anything in words, and a helper that starts has none to run.
-import '@photofinish/shared/english';
-import { originParts } from '@photofinish/shared/origin';
+import '@photofinish/shared/language/english';
+import { originParts } from '@photofinish/shared/web/origin';
+import { addressPolicy } from '../address/guard.ts';
 import type { HostCache } from '../cache/store.ts';
+import type { Clock } from '../clock.ts';
 import type { Settings } from '../config.ts';
-import { addressPolicy } from '../guard.ts';
-import type { Clock } from '../race/clock.ts';
 import { DEFAULT_TIMEOUT_MS, MOST_SERIES_MS } from '../race/series-defaults.ts';
 import { RACE_LIMITS } from '../race-budget.ts';
 import { openRacing } from '../racing.ts';

@@ -1,8 +1,6 @@
 // One conversation with one extension: requests in, replies out, races running beside them. It knows neither pipes nor
 // sockets; those are given to it. A forecast is answered where it is read, so it never waits behind a race.
-import { type DoctorFinding, MAX_FINDING_CHARS } from '@photofinish/shared/doctor';
-import type { Origin } from '@photofinish/shared/origin';
-import type { Mode, OriginRace } from '@photofinish/shared/outcome';
+import { type DoctorFinding, MAX_FINDING_CHARS } from '@photofinish/shared/port/doctor';
 import {
   type Progress,
   type Reply,
@@ -12,7 +10,9 @@ import {
   WIRE_ERRORS,
   WIRE_PROTOCOL,
   type WireErrorCode,
-} from '@photofinish/shared/wire';
+} from '@photofinish/shared/port/wire';
+import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
+import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { CacheUnavailable } from '../cache/database.ts';
 import type { HostCache } from '../cache/store.ts';

@@ -5,15 +5,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { inputs, mutatedBytes, mutatedJson } from '@photofinish/shared/hostile.fixture';
-import { REQUESTS } from '@photofinish/shared/requests.fixture';
-import { type Reply, replySchema, WIRE_PROTOCOL } from '@photofinish/shared/wire';
+import { type Reply, replySchema, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import { inputs, mutatedBytes, mutatedJson } from '@photofinish/shared/testing/hostile';
+import { REQUESTS } from '@photofinish/shared/testing/requests';
 import fc from 'fast-check';
 import * as v from 'valibot';
 
 import { openHostCache } from '../cache/store.ts';
 import { watchNetwork } from '../network/watch.ts';
-import { virtualTime } from '../race/virtual-time.ts';
+import { virtualTime } from '../testing/virtual-time.ts';
 import { createDeframer, frame, type Inbound } from './framing.ts';
 import { openSession } from './session.ts';
 

@@ -1,6 +1,6 @@
 // Who is measured when: within a cell all clients take turns, spread over its whole time in an order drawn anew for
 // each round, so that a machine that slows down slows all of them.
-import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
+import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { shuffled } from '../../bench/random.ts';
 import type { Cell } from './run.ts';
 

@@ -1,7 +1,7 @@
 // What the laboratory makes of our client's own record.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Attempt, Trial } from '@photofinish/shared/outcome';
+import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
 import { labTrial } from './ours.ts';
 
 const attempt = (

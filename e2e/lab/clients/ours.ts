@@ -2,7 +2,7 @@
 // its record.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Trial } from '@photofinish/shared/outcome';
+import type { Trial } from '@photofinish/shared/race/outcome';
 import { scratchDirectory } from '../../scratch.ts';
 import type { Opener } from '../client.ts';
 import { commandLine } from '../photofinish.ts';

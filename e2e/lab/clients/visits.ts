@@ -2,7 +2,7 @@
 // that has met nobody, as its own Navigation Timing reports them.
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { protocolFromAlpn } from '@photofinish/shared/protocol';
+import { protocolFromAlpn } from '@photofinish/shared/web/protocol';
 import type { RunningBrowser } from '../../browsers/running.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { runCommand } from '../../network/namespace.ts';

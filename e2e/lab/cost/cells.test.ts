@@ -1,7 +1,7 @@
 // Which cells a run has, and that every one of them gets all of its time, spread over the run.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
+import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { BadUsage } from '../command-line.ts';
 import { type Cell, type Choice, cellsOf, OBJECTS, SERVERS, segmentsOf } from './cells.ts';
 import { loadsUpTo } from './loads.ts';

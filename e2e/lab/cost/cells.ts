@@ -1,6 +1,6 @@
 // What is measured: each cell is one server, one object, one load and one way to ask, and is cut into segments that are
 // spread over the whole run.
-import type { Random } from '@photofinish/shared/seeded-random.fixture';
+import type { Random } from '@photofinish/shared/testing/seeded-random';
 import { shuffled } from '../../bench/random.ts';
 import type { Winner } from './schedule.ts';
 

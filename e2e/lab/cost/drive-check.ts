@@ -1,6 +1,6 @@
 // Whether a load was really driven: the generator must not be what limits it, or the figures would be of a lower load
 // and of a machine out of breath.
-import { percentile } from '@photofinish/shared/statistics';
+import { percentile } from '@photofinish/shared/race/statistics';
 
 /** One round trip of P1's link: later than that a start is no longer the schedule's. */
 const MOST_LATE_P99_MS = 20;

@@ -1,7 +1,7 @@
 // Requests as P1 makes them: gaps of the right mean and shape, the same for the same seed, and exact shares of hits.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
+import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { cachedRequests, exponentialMoments } from './schedule.ts';
 
 test('gaps are exponentially distributed: their mean and deviation are both what the rate says', () => {

@@ -1,5 +1,5 @@
 // When requests are made and what each asks for: an open loop whose gaps are exponentially distributed (P1), from a seed.
-import type { Random } from '@photofinish/shared/seeded-random.fixture';
+import type { Random } from '@photofinish/shared/testing/seeded-random';
 import { shuffled } from '../../bench/random.ts';
 
 /** Moments in milliseconds from 0 up to `durationMs`; the gaps' mean is 1000 / `perSecond`. */

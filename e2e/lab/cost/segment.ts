@@ -1,7 +1,7 @@
 // One segment: a fresh server, a fresh client, some seconds to get going, then samples of what each process and the
 // kernel have used.
 import { setTimeout as pause } from 'node:timers/promises';
-import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
+import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import {
   bufferBytes,
   memoryOf,

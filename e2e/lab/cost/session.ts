@@ -1,5 +1,5 @@
 // One run from the opening of the testbed to its last segment, going on where an earlier one was interrupted.
-import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
+import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { beginStep, heading, say } from '../../run/display.ts';
 import { formatDuration } from '../duration.ts';
 import { record } from '../experiment.ts';

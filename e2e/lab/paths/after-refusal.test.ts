@@ -1,7 +1,7 @@
 // What is derived from a record rather than said by it.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Attempt, Trial } from '@photofinish/shared/outcome';
+import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
 import fc from 'fast-check';
 import { afterRefusalMs } from './after-refusal.ts';
 

@@ -1,5 +1,5 @@
 // What the tables take from a trial that it does not say itself. Pure.
-import type { Attempt, Trial } from '@photofinish/shared/outcome';
+import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
 
 function attemptOf({ attempts }: Trial, protocol: Attempt['protocol']): Attempt {
   const attempt = attempts.find((candidate) => candidate.protocol === protocol);

@@ -1,5 +1,5 @@
 // What a row of the paths laboratory is, and what it measures with.
-import type { Random } from '@photofinish/shared/seeded-random.fixture';
+import type { Random } from '@photofinish/shared/testing/seeded-random';
 import type { Shape } from '../../network/shape.ts';
 import type { Client, Opener } from '../client.ts';
 import type { CommandLine } from '../photofinish.ts';

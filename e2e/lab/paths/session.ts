@@ -1,6 +1,6 @@
 // Opens what the rows measure with: the testbed, our command line on it, and clients, each once.
 import { isDeepStrictEqual } from 'node:util';
-import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
+import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { type Absent, type Client, isAbsent, type Opener } from '../client.ts';
 import type { Journal } from '../journal.ts';
 import { commandLine } from '../photofinish.ts';

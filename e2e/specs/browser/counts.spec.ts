@@ -1,7 +1,7 @@
 // Every kind of request, over several visits, as the report counts it against what its server logged: no answer is counted
 // under a protocol that it did not come over, and what is not exact is what docs/counts.md says it is.
 
-import type { Report } from '@photofinish/shared/report';
+import type { Report } from '@photofinish/shared/report/report';
 import type { Popup } from '../../browsers/popup.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { GO_MISSING, goProgram } from '../../go-programs.ts';

@@ -5,7 +5,7 @@ import { mkdir, open as openFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
+import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import type { Tab } from '../../browsers/tab.ts';
 import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { expect } from '../fixtures.ts';

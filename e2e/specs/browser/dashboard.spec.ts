@@ -1,7 +1,7 @@
 // The dashboard shows what the browser did and what races measured, live, and is used by keyboard, by links and with a
 // full ledger as well as with an empty one.
 import { readFile } from 'node:fs/promises';
-import { type Report, reportSchema } from '@photofinish/shared/report';
+import { type Report, reportSchema } from '@photofinish/shared/report/report';
 import * as v from 'valibot';
 import { fillLedger } from '../../browsers/filled.ts';
 import type { Session } from '../../browsers/session.ts';

@@ -2,7 +2,7 @@
 // browser is the judge of what there is to be read.
 import { readFile } from 'node:fs/promises';
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
-import { type RaceDocument, raceDocumentSchema } from '@photofinish/shared/outcome';
+import { type RaceDocument, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { navigationProtocol, type Tab } from '../../browsers/tab.ts';
 import { startHttp2, type TcpPeer } from '../../origins/raw/tcp.ts';

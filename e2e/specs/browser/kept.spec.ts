@@ -2,7 +2,7 @@
 // the extension nor in the helper, and what the browser has learnt of sites it has learnt of other ports.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { STORE_KEYS } from '../../../extension/store/store.ts';
+import { STORE_KEYS } from '../../../extension/common/store/store.ts';
 import type { Session } from '../../browsers/session.ts';
 import { storedValue } from '../../browsers/stored-settings.ts';
 import { visitUntil } from '../../browsers/tab.ts';

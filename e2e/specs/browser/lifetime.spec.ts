@@ -1,8 +1,8 @@
 // What outlives what: the background ended between any two things that happen, and at any moment of a page's load; the
 // browser closed and opened again; private windows. Every request is counted once, by what its server saw.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Report } from '@photofinish/shared/report';
-import { seededRandom } from '@photofinish/shared/seeded-random.fixture';
+import type { Report } from '@photofinish/shared/report/report';
+import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import type { Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
 import { type Tab, visitUntil } from '../../browsers/tab.ts';

@@ -1,7 +1,7 @@
 // Networks have the names that the user gives them, wherever they are shown; the helper keeps them, and a report has
 // them only where that was asked for.
 import { readFile } from 'node:fs/promises';
-import { reportSchema } from '@photofinish/shared/report';
+import { reportSchema } from '@photofinish/shared/report/report';
 import * as v from 'valibot';
 import { fillLedger } from '../../browsers/filled.ts';
 import type { Session } from '../../browsers/session.ts';

@@ -55,7 +55,7 @@ async function shape(): Promise<{ version: number; totals: number; days: number 
 
 test('data of the first version is led to this one when the browser starts', async ({ open, dir }) => {
   const { stores } = JSON.parse(
-    await readFile(join(TOP, 'extension/ledger/version-1.fixture.json'), 'utf8'),
+    await readFile(join(TOP, 'extension/testing/ledger-version-1.json'), 'utf8'),
   ) as { stores: Stores };
   const session = await open({ own: true, helper: false });
   await (await session.openPopup(null)).tab.evaluate(replaceDatabase, stores);

@@ -1,7 +1,7 @@
 // The options act: what is never recorded leaves no trace, what is forgotten is gone here and in the helper, and what is
 // exported comes back whole.
 import { readFile } from 'node:fs/promises';
-import type { Report } from '@photofinish/shared/report';
+import type { Report } from '@photofinish/shared/report/report';
 import type { Session } from '../../browsers/session.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { violations } from '../axe.ts';

@@ -1,7 +1,7 @@
 // Reports of many sites: made beside the page, with progress by counts and a way to stop; what a page cannot hold is
 // counted, so that its sums are those of the JSON report.
 import { readFile } from 'node:fs/promises';
-import { reportSchema } from '@photofinish/shared/report';
+import { reportSchema } from '@photofinish/shared/report/report';
 import * as v from 'valibot';
 import { fillLedger } from '../../browsers/filled.ts';
 import type { Session } from '../../browsers/session.ts';

@@ -1,6 +1,6 @@
 // A page's process that was taken over, which speaks as the extension's content script does: what it can read of what
 // the extension stores, what it can change, and for which sites it can record.
-import { STORE_KEYS } from '../../../extension/store/store.ts';
+import { STORE_KEYS } from '../../../extension/common/store/store.ts';
 import type { Session } from '../../browsers/session.ts';
 import { storedValue } from '../../browsers/stored-settings.ts';
 import type { Tab } from '../../browsers/tab.ts';

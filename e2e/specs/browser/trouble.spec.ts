@@ -6,7 +6,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { HOST_NAME } from '@photofinish/shared/wire';
+import { HOST_NAME } from '@photofinish/shared/port/wire';
 import { hostDirectory, installHelper } from '../../browsers/session.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';

@@ -2,7 +2,7 @@
 // writes its browser's column, any other is held to it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { markdownTable } from '@photofinish/shared/markdown';
+import { markdownTable } from '@photofinish/shared/report/markdown';
 import { BROWSERS, type BrowserKind } from '../../run/find-browser.mjs';
 import { TOP } from '../../scratch.ts';
 import { KINDS } from './kinds.ts';

@@ -1,7 +1,7 @@
 // A host whose HTTP/3 is known to be broken: it costs no time against HTTP/2 alone, and no packet.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { median } from '@photofinish/shared/statistics';
+import { median } from '@photofinish/shared/race/statistics';
 import { shuffled } from '../../../bench/random.ts';
 import { scratchDirectory } from '../../../scratch.ts';
 import { LOST_UDP } from '../obstacles.ts';

@@ -1,0 +1,365 @@
+// The background: wires observers, ledger, pages, helper and popup together, and nothing else.
+// It lives as a service worker (Chromium) or event page (Firefox) that the browser may end at any moment, so every
+// listener is registered in the first turn, waits for `ready` before it touches state, and acknowledges nothing before
+// it is durable.
+
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { type Origin, originParts } from '@photofinish/shared/web/origin';
+import { answerOf, asServed, observeRequests, openBrowserSteering } from '#edition';
+import { documentOfTab, knownTabs, lockStorage, preciseNowMs, timers } from '../common/browser.ts';
+import { createGestures, createUnasked, UNASKED_KEY } from '../common/helper/unasked.ts';
+import { DEVTOOLS_PORT } from '../common/inspected/devtools-messages.ts';
+import { POPUP_PORT } from '../common/messages.ts';
+import { forgetNames } from '../common/network-names.ts';
+import { isOwnPage } from '../common/own-page.ts';
+import type { Page } from '../common/page/model.ts';
+import { DEFAULT_SETTINGS, loadSettings, onSettings, type Settings } from '../common/settings.ts';
+import { siteOfHost } from '../common/site.ts';
+import { say } from '../common/words.ts';
+import { openKeptLedger } from '../ledger/keeping.ts';
+import { pruneHourly } from '../ledger/pruning.ts';
+import { troubleWords } from '../ledger/trouble.ts';
+import { createInspection } from './devtools/inspection.ts';
+import { createForecaster } from './forecast/forecaster.ts';
+import { useForecasts } from './forecast/use.ts';
+import { comparison } from './helper/helper.ts';
+import { openHelperLink } from './helper/link.ts';
+import { createRaces } from './helper/races.ts';
+import { createUpload } from './helper/upload.ts';
+import { createVisits } from './helper/visits.ts';
+import { openInbox } from './observe/inbox.ts';
+import { takeLeft } from './observe/left.ts';
+import { observeNavigations } from './observe/navigations.ts';
+import { createRecordable } from './observe/recordable.ts';
+import { createRecorder } from './observe/recorder.ts';
+import { createRequestTable } from './observe/requests.ts';
+import { reveal } from './observe/reveal.ts';
+import { createTold, type Revealed } from './observe/told.ts';
+import { STEER_ALARM } from './steer/browser.ts';
+import { openStore } from './store/open-store.ts';
+import { createPages } from './tab/pages.ts';
+import { createPopupServer } from './tab/popup-port.ts';
+import { createPresenter } from './tab/presenter.ts';
+import { loadSavedMap } from './tab/saved-map.ts';
+import { createTabs } from './tab/tabs.ts';
+import type { FailedNavigation } from './tab/view.ts';
+import { setToolbar } from './toolbar.ts';
+import { welcomeOnInstall } from './welcome-once.ts';
+
+const startedMs = Date.now();
+const { version } = chrome.runtime.getManifest();
+const store = openStore();
+const table = createRequestTable();
+const recordable = createRecordable();
+/** Why the newest batch could not be recorded; null: it was. */
+let trouble: string | null = null;
+let rooms: Rooms | null = null;
+let settings = DEFAULT_SETTINGS;
+
+const link = openHelperLink({
+  store,
+  program: `photofinish-extension ${version}`,
+  upload: async () => (await ready).upload(),
+  onChange: () => whenReady(({ presenter }) => presenter.refreshWatched()),
+  onNetwork: (label) => whenReady(({ steering }) => void steering?.onNetwork(label).catch(logged)),
+});
+const { helper } = link;
+
+const forecaster = createForecaster({
+  ask: link.forecast,
+  originsOfSite: async (site, limit) => (await ready).ledger.originsOfSite(site, limit),
+  onArrived: (navigation) =>
+    void ready.then((started) => useForecasts(navigation, started, link.network)).catch(logged),
+  nowMs: preciseNowMs,
+});
+
+const gestures = createGestures(Date.now);
+const tabs = createTabs({ recordable, forecaster });
+
+const races = createRaces({
+  race: (order, onProgress) => {
+    link.connect();
+    return helper.race(order, onProgress);
+  },
+  onProgress: (origin, progress) => popups.broadcast({ type: 'race-progress', origin, progress }),
+  onDone: (race) =>
+    void onRace(race).catch((error) => {
+      logged(error);
+      onRaceFailed(race.origin, 'not-saved', say('popupRaceNotKept', { why: troubleWords(error) }));
+    }),
+  onFailed: onRaceFailed,
+  onAsked: (asked) => popups.broadcast({ type: 'races', races: asked }),
+  clock: { nowMs: Date.now, ...timers },
+});
+
+const inspection = createInspection({
+  inOrder: (run) => whenReady(run),
+  refuses: (tabId) => recordable.ofTab(tabId) !== null,
+  onRequests: (tabId, requests) => revealSoon(told.tell(tabId, requests)),
+  onClosed: (tabId) => told.forget(tabId),
+});
+const told = createTold(inspection.isInspected);
+
+const popups = createPopupServer({
+  watchRequests: inspection.watch,
+  watchHelper: link.watch,
+  doctor: () => helper.doctor().catch(() => null),
+  wipe,
+  watch: (tabId, watcher) => {
+    const end = ready.then(({ presenter }) => presenter.watch(tabId, watcher));
+    return () => void end.then((unwatch) => unwatch());
+  },
+  race(origins) {
+    const [first, ...others] = origins.map(comparison);
+    if (settings.raceWhen === 'never')
+      for (const origin of origins) onRaceFailed(origin, 'not-allowed', say('pageRacesOff'));
+    else if (first !== undefined && others.length === 0) races.start(first);
+    else if (first !== undefined) races.startAll([first, ...others]);
+  },
+  racesAsked: () => races.asked,
+  cancelRace: races.cancel,
+  stopRaces: races.stop,
+  reconnectHelper: link.reconnect,
+  steer: async (origin, on) => (await ready).steering?.choose(origin, on, link.network),
+});
+
+const ready = start();
+ready.then((started) => {
+  rooms = started;
+});
+
+type Rooms = Awaited<ReturnType<typeof start>>;
+
+async function start() {
+  const ledger = openKeptLedger();
+  const [savedPages, savedShown, failures] = await Promise.all([
+    loadSavedMap<Page>(chrome.storage.session, 'page:'),
+    loadSavedMap<string>(chrome.storage.session, 'shown:'),
+    loadSavedMap<FailedNavigation>(chrome.storage.session, 'failed:'),
+    link.recallNetwork(),
+    loadSettings(store).then(beginRecording, recordNothing),
+  ]);
+  const steering = await openBrowserSteering({
+    store,
+    advertised: ledger.advertised,
+    nowMs: Date.now,
+    onChange: () => whenReady(({ presenter }) => presenter.refreshWatched()),
+  }).catch((error) => {
+    logged(error);
+    return null;
+  });
+  steering?.enable(settings.steering).catch(logged);
+  steering?.expire().catch(logged);
+  const pages = createPages(savedPages, savedShown, (page) => presenter.refresh(page.tabId));
+  const presenter = createPresenter({
+    ledger,
+    shown: pages.shown,
+    documentOf: (tabId) => tabs.shownDocument(tabId, failures),
+    helperState: () => link.state,
+    trouble: () => trouble,
+    steer: steering === null ? null : steering.view,
+    setToolbar,
+    later: timers.later,
+  });
+  const recorder = createRecorder({
+    table,
+    ledger,
+    pages,
+    witnessSinceMs: startedMs,
+    nowMs: Date.now,
+    network: () => link.network,
+    refuses: (request, site) => recordable.ofRequest(request) !== null || recordable.ofSite(site) !== null,
+    onRecorded: (observations) => {
+      for (const { site, origin } of observations) forecaster.remember(site, [origin]);
+      link.uploadSoon();
+    },
+    told,
+    onRevealed: revealSoon,
+  });
+  const upload = createUpload({
+    ledger,
+    observed: helper.observed,
+    refuses: (site) => recordable.ofSite(site) !== null,
+  });
+  return { ledger, pages, presenter, recorder, upload, failures, steering };
+}
+
+/** Runs at once where that is possible, so that nothing waits for a promise's turn, else in order once it is. */
+function whenReady(run: (rooms: Rooms) => void): void {
+  if (rooms !== null) run(rooms);
+  else ready.then(run).catch(logged);
+}
+
+async function beginRecording(loaded: Settings): Promise<void> {
+  settings = loaded;
+  recordable.follow(settings);
+  recordable.begin(await knownTabs(settings.neverRecord.length > 0));
+}
+
+/** What is never to be recorded is not known. */
+async function recordNothing(error: unknown): Promise<void> {
+  logged(error);
+  recordable.refuseAll();
+  recordable.begin(await knownTabs(false));
+}
+
+function followSettings(changed: Settings): void {
+  settings = changed;
+  recordable.follow(settings);
+  const refused = (origin: Origin) => recordable.ofSite(siteOfHost(originParts(origin).host)) !== null;
+  const { raceWhen } = settings;
+  races.withdraw(({ origin, reason }) =>
+    reason === 'click' ? raceWhen === 'never' : raceWhen !== 'first-visit' || refused(origin),
+  );
+  whenReady(({ pages, presenter, steering }) => {
+    steering?.enable(settings.steering).catch(logged);
+    steering?.exclude(refused).catch(logged);
+    presenter.refreshWatched();
+    const emptied = pages.forget(({ tabId, origin }) => recordable.ofPage(tabId, origin) !== null);
+    for (const tabId of emptied) presenter.refresh(tabId);
+    inspection.forget(emptied);
+  });
+}
+
+function logged(error: unknown): void {
+  console.error(error);
+}
+
+function revealSoon(revealed: readonly Revealed[]): void {
+  ready.then((started) => reveal(revealed, started)).catch(logged);
+}
+
+function setTrouble(words: string | null): void {
+  if (words === trouble) return;
+  trouble = words;
+  void ready.then(({ presenter }) => presenter.refreshWatched());
+}
+
+function onRaceFailed(origin: Origin, code: string, message: string): void {
+  popups.broadcast({ type: 'race-failed', origin, code, message });
+}
+
+async function onRace(race: OriginRace): Promise<void> {
+  const { ledger, presenter, steering } = await ready;
+  await ledger.saveRace(race);
+  if (race.network !== '') link.setNetwork(race.network);
+  presenter.refreshWatched();
+  if (steering === null) return;
+  const site = siteOfHost(originParts(race.origin).host);
+  await steering.forecast(await helper.forecast(site, [race.origin]), link.network, true);
+  presenter.refreshWatched();
+}
+
+observeRequests({
+  ended(request) {
+    if (recordable.ofEnded(request) !== null) return;
+    const answer = answerOf(request);
+    table.add(asServed(request, rooms?.steering ?? null));
+    // A background that this very answer woke up is not ready yet.
+    if (answer !== null) whenReady(({ steering }) => steering?.answered(answer));
+    inbox.sweepSoon();
+  },
+  visited(visited) {
+    if (settings.raceWhen === 'first-visit' || rooms === null)
+      whenReady(() => onVisited(visited).catch(logged));
+  },
+  navigationRedirected: foretell,
+});
+
+const onVisited = createVisits({
+  recordable,
+  settings: () => settings,
+  helperReady: () => link.settled(),
+  ledger: async () => (await ready).ledger,
+  race: (order) => races.start(order),
+  gestures,
+  mayRaceUnasked: createUnasked(chrome.storage.session),
+});
+
+observeNavigations({
+  begun(tabId, frameId, url) {
+    gestures.begun(tabId);
+    foretell(tabId, frameId, url);
+  },
+  committed(document) {
+    if (document.parentDocumentId === null && !document.prerender) gestures.committed(document.tabId);
+    whenReady((started) => tabs.committed(document, started));
+  },
+  failed: (tabId, failure) =>
+    void ready.then((started) => tabs.failed(tabId, failure, started)).catch(logged),
+});
+
+/** Asks the helper about a page that is about to come. */
+function foretell(tabId: number, frameId: number, url: string): void {
+  whenReady(() => {
+    if (recordable.ofPage(tabId, url) === null) forecaster.navigate(tabId, frameId, url);
+  });
+}
+
+chrome.tabs.onCreated.addListener(({ id, incognito, openerTabId }) => {
+  if (id === undefined) return;
+  recordable.tabCreated(id, incognito);
+  gestures.opened(id, openerTabId);
+});
+
+chrome.tabs.onRemoved.addListener((tabId) => {
+  recordable.tabRemoved(tabId);
+  gestures.removed(tabId);
+  whenReady((started) => tabs.removed(tabId, started));
+});
+
+const inbox = openInbox({
+  recorder: async () => (await ready).recorder,
+  vouchers: async () => {
+    const { pages } = await ready;
+    return {
+      isPage: (documentId) => pages.get(documentId) !== undefined,
+      pageOrigin: (documentId) => pages.of(documentId)?.origin,
+      tabUrl: async (tabId) => (await documentOfTab(tabId))?.url ?? null,
+    };
+  },
+  recordable,
+  table,
+  onTrouble: setTrouble,
+  onTouched: gestures.touch,
+  onArrived: (tabId, documentId, arrival) =>
+    whenReady(({ pages }) => pages.arrived(tabId, documentId, arrival)),
+});
+
+chrome.runtime.onConnect.addListener((connected) => {
+  const own = connected.sender !== undefined && isOwnPage(connected.sender);
+  if (connected.name === POPUP_PORT && own) popups.accept(connected);
+  if (connected.name === DEVTOOLS_PORT && own) inspection.accept(connected);
+});
+
+chrome.alarms.onAlarm.addListener(({ name }) => {
+  if (name === STEER_ALARM) ready.then(({ steering }) => steering?.expire()).catch(logged);
+});
+
+/** Forgets everything; the helper's cache, too, where a helper answers. */
+async function wipe(): Promise<number | null> {
+  const { ledger, pages, steering, upload } = await ready;
+  races.withdraw(() => true);
+  await ledger.wipe();
+  pages.clear();
+  inspection.forget();
+  forecaster.forget();
+  // What has ended and still waits for its page's word belongs to what is forgotten.
+  table.expire(Number.POSITIVE_INFINITY);
+  // So do batches that pages left behind.
+  await takeLeft(chrome.storage.session, async () => {});
+  await chrome.storage.session.remove(UNASKED_KEY);
+  await steering?.wipe();
+  // What is on its way to the helper comes before its own wipe: later messages of it would bring it back.
+  await upload().catch(() => {});
+  const wiped = await helper.wipe().catch(() => null);
+  // Last, for the helper's names would be taken over anew until they are gone.
+  await forgetNames(store);
+  return wiped;
+}
+
+lockStorage().catch(logged);
+welcomeOnInstall(store);
+onSettings(store, followSettings);
+inbox.takeLeftSoon();
+pruneHourly(async () => (await ready).ledger.prune(Date.now(), settings.retentionDays));

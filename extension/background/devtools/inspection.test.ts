@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import {
+  type DevtoolsMessage,
+  type InspectedEvent,
+  MAX_INSPECTED_AT_ONCE,
+} from '../../common/inspected/devtools-messages.ts';
+import type { InspectedRequest } from '../../common/inspected/har.ts';
+import { createInspection, type DevtoolsPort } from './inspection.ts';
+
+const request: InspectedRequest = {
+  url: 'https://a.test/',
+  method: 'GET',
+  status: 200,
+  protocol: 'h3',
+  delivery: 'network',
+  startMs: 1,
+  tookMs: 2,
+  bytes: 3,
+};
+
+function bench(refused: readonly number[] = []) {
+  const told: [number, readonly InspectedRequest[]][] = [];
+  const closed: number[] = [];
+  const inspection = createInspection({
+    inOrder: (run) => run(),
+    refuses: (tabId) => refused.includes(tabId),
+    onRequests: (tabId, requests) => void told.push([tabId, requests]),
+    onClosed: (tabId) => void closed.push(tabId),
+  });
+  let send: (message: unknown) => void = () => {};
+  let close: () => void = () => {};
+  const port: DevtoolsPort = {
+    onMessage: {
+      addListener(listen) {
+        send = listen;
+      },
+    },
+    onDisconnect: {
+      addListener(listen) {
+        close = listen;
+      },
+    },
+  };
+  inspection.accept(port);
+  return {
+    inspection,
+    told,
+    closed,
+    say: (word: DevtoolsMessage) => send(word),
+    send: (message: unknown) => send(message),
+    close: () => close(),
+  };
+}
+
+function watched({ inspection }: ReturnType<typeof bench>, tabId: number): InspectedEvent[] {
+  const events: InspectedEvent[] = [];
+  inspection.watch(tabId, (event) => events.push(event));
+  return events;
+}
+
+test('a watcher hears what there is, what comes, and that the tools closed', () => {
+  const tools = bench();
+  tools.say({ type: 'begin', tabId: 3 });
+  tools.say({ type: 'requests', tabId: 3, requests: [request], again: false });
+  const events = watched(tools, 3);
+  tools.say({ type: 'requests', tabId: 3, requests: [request, request], again: false });
+  tools.say({ type: 'begin', tabId: 3 });
+  tools.close();
+  assert.deepEqual(
+    events.map(({ requests, anew, inspected }) => [requests.length, anew, inspected]),
+    [
+      [1, true, true],
+      [2, false, true],
+      [0, true, true],
+      [0, true, false],
+    ],
+  );
+  assert.deepEqual(tools.closed, [3]);
+  assert.equal(tools.inspection.isInspected(3), false);
+});
+
+test('what was told before fills the list and is passed on no more', () => {
+  const tools = bench();
+  tools.say({ type: 'requests', tabId: 3, requests: [request], again: true });
+  assert.deepEqual(tools.told, []);
+  assert.equal(watched(tools, 3)[0]?.requests.length, 1);
+  tools.say({ type: 'requests', tabId: 3, requests: [request], again: false });
+  assert.deepEqual(tools.told, [[3, [request]]]);
+});
+
+test('nothing is told of a tab that may not be recorded', () => {
+  const tools = bench([3]);
+  tools.say({ type: 'begin', tabId: 3 });
+  tools.say({ type: 'requests', tabId: 3, requests: [request], again: false });
+  assert.deepEqual([tools.told, watched(tools, 3)[0]?.requests], [[], []]);
+});
+
+test('what is forgotten leaves the lists of those tabs, whose tools stay open', () => {
+  const tools = bench();
+  for (const tabId of [3, 4]) tools.say({ type: 'requests', tabId, requests: [request], again: false });
+  tools.inspection.forget([3, 5]);
+  assert.deepEqual(watched(tools, 3)[0], { requests: [], anew: true, inspected: true });
+  assert.equal(watched(tools, 4)[0]?.requests.length, 1);
+  assert.equal(tools.inspection.isInspected(5), false);
+  tools.inspection.forget();
+  assert.equal(watched(tools, 4)[0]?.requests.length, 0);
+});
+
+test('whatever does not fit is dropped with a complaint', () => {
+  const complaints = mock.method(console, 'error', () => {});
+  const tools = bench();
+  const tooMany = Array.from({ length: MAX_INSPECTED_AT_ONCE + 1 }, () => request);
+  for (const message of [
+    null,
+    { type: 'requests', tabId: -1, requests: [request], again: false },
+    { type: 'requests', tabId: 3, requests: [{ ...request, url: 'http://a.test/' }], again: false },
+    { type: 'requests', tabId: 3, requests: [{ ...request, tookMs: Number.NaN }], again: false },
+    { type: 'requests', tabId: 3, requests: tooMany, again: false },
+  ])
+    tools.send(message);
+  assert.equal(complaints.mock.callCount(), 5);
+  assert.deepEqual(tools.told, []);
+  complaints.mock.restore();
+});

@@ -1,0 +1,23 @@
+// The rooms that each edition has of its own. The background imports them as `#edition`, by which the build takes
+// those of one browser and leaves the other's out; unit tests run with Chromium's.
+
+import type { Timing } from '../../common/timing.ts';
+import type { RequestSink } from '../observe/details.ts';
+import type { EndedRequest } from '../observe/requests.ts';
+import type { SteeredAnswer } from '../steer/plan.ts';
+import type { SteerDeps, Steering } from '../steer/steering.ts';
+
+export interface EditionRooms {
+  /** Starts listening; must be called synchronously when the background starts, or events are lost. */
+  readonly observeRequests: (sink: RequestSink) => void;
+  /** How long a batch should wait, in milliseconds, until the requests of its newest entries have been told of. */
+  readonly waitForRequests: (entries: readonly Timing[], nowMs: number) => number;
+  /** Null in a browser that ignores what an extension says of alternatives. Rejects when storage or rules fail. */
+  readonly openBrowserSteering: (
+    deps: Pick<SteerDeps, 'advertised' | 'nowMs' | 'onChange' | 'store'>,
+  ) => Promise<Steering | null>;
+  /** What an answer tells steering; null: nothing. */
+  readonly answerOf: (request: EndedRequest) => SteeredAnswer | null;
+  /** The request without our own header; `steering` is null until its state is there. */
+  readonly asServed: (request: EndedRequest, steering: Pick<Steering, 'isOurs'> | null) => EndedRequest;
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Forecast } from '@photofinish/shared/port/forecast';
+import { MAX_FORECAST_ORIGINS } from '@photofinish/shared/port/wire';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { createForecaster, type Navigation } from './forecaster.ts';
+
+const forecastOf = (origin: Origin): Forecast => ({
+  origin,
+  reachable: { protocol: 'h3', basis: 'raced', ageMs: 1, fresh: true },
+  expected: { protocol: 'h2', basis: 'observed' },
+  hit: true,
+});
+
+function bench(known: readonly string[] = []) {
+  const asked: { site: string; origins: readonly Origin[] }[] = [];
+  const arrived: Navigation[] = [];
+  let reads = 0;
+  let nowMs = 100;
+  const forecaster = createForecaster({
+    ask: async (site, origins) => {
+      asked.push({ site, origins });
+      return origins.map(forecastOf);
+    },
+    originsOfSite: async () => {
+      reads += 1;
+      return known as Origin[];
+    },
+    onArrived: (navigation) => arrived.push(navigation),
+    nowMs: () => nowMs++,
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  return { forecaster, asked, arrived, turn, reads: () => reads };
+}
+
+test('the page’s own origin is asked for alone, in the same turn', () => {
+  const { forecaster, asked } = bench(['https://cdn.a.test']);
+  forecaster.navigate(1, 0, 'https://www.a.test/page');
+  assert.deepEqual(asked, [{ site: 'a.test', origins: ['https://www.a.test'] }]);
+});
+
+test('the origins the site used before follow, read once and then from memory', async () => {
+  const { forecaster, asked, turn, reads } = bench(['https://a.test', 'https://cdn.a.test']);
+  forecaster.navigate(1, 0, 'https://a.test/');
+  await turn();
+  forecaster.commit(1, 0, 'doc');
+  forecaster.remember('a.test', ['https://new.test' as Origin]);
+  forecaster.navigate(1, 0, 'https://a.test/');
+  await turn();
+  assert.deepEqual(
+    asked.map((a) => a.origins),
+    [
+      ['https://a.test'],
+      ['https://cdn.a.test'],
+      ['https://a.test'],
+      ['https://cdn.a.test', 'https://new.test'],
+    ],
+  );
+  assert.equal(reads(), 1);
+});
+
+test('a forecast belongs to the document its navigation became', async () => {
+  const { forecaster, arrived, turn } = bench();
+  forecaster.navigate(1, 0, 'https://a.test/');
+  await turn();
+  assert.equal(forecaster.commit(2, 0, 'other'), null);
+  const navigation = forecaster.commit(1, 0, 'doc');
+  assert.equal(navigation?.documentId, 'doc');
+  assert.deepEqual([navigation?.askedAtMs, navigation?.arrived[0]?.atMs], [100, 101]);
+  assert.equal(arrived[0], navigation);
+  assert.equal(forecaster.commit(1, 0, 'doc'), null, 'once');
+});
+
+test('a redirect to another origin asks anew, and the last answer is the page’s', async () => {
+  const { forecaster, turn } = bench();
+  forecaster.navigate(1, 0, 'https://a.test/');
+  forecaster.navigate(1, 0, 'https://b.test/');
+  await turn();
+  assert.equal(forecaster.commit(1, 0, 'doc')?.origin, 'https://b.test');
+});
+
+test('a navigation that begins again in another process is asked about once', async () => {
+  const { forecaster, asked, turn } = bench();
+  forecaster.navigate(1, 0, 'https://a.test/');
+  forecaster.navigate(1, 0, 'https://a.test/');
+  forecaster.navigate(2, 0, 'https://a.test/');
+  await turn();
+  assert.equal(asked.length, 2, 'one for each tab');
+  assert.equal(forecaster.commit(1, 0, 'doc')?.askedAtMs, 100);
+});
+
+test('pages that are not https are nobody’s forecast', () => {
+  const { forecaster, asked } = bench();
+  forecaster.navigate(1, 0, 'http://a.test/');
+  forecaster.navigate(1, 0, 'about:blank');
+  assert.deepEqual(asked, []);
+});
+
+test('a message never holds more origins than the wire allows', async () => {
+  const many = Array.from({ length: MAX_FORECAST_ORIGINS }, (_, i) => `https://o${i}.test`);
+  const { forecaster, asked, turn } = bench(many);
+  forecaster.navigate(1, 0, 'https://a.test/');
+  await turn();
+  assert.ok(asked.every((a) => a.origins.length <= MAX_FORECAST_ORIGINS));
+});
+
+test('what was forgotten is asked of the ledger again', async () => {
+  const { forecaster, turn, reads } = bench(['https://cdn.a.test']);
+  forecaster.navigate(1, 0, 'https://a.test/');
+  await turn();
+  forecaster.forget();
+  forecaster.navigate(2, 0, 'https://a.test/');
+  await turn();
+  assert.equal(reads(), 2);
+});

@@ -1,0 +1,118 @@
+// Asks the helper before each navigation what the page's origins will speak. The page's own origin goes out alone and
+// at once, in the event's own turn, so that its answer waits for nothing; the origins that the site used before follow
+// in a second message, from memory or from the ledger.
+// An asked forecast waits for its document's commit, until its tab navigates anew, and then belongs to that page.
+import type { Forecast } from '@photofinish/shared/port/forecast';
+import { MAX_FORECAST_ORIGINS } from '@photofinish/shared/port/wire';
+import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
+import { dropOldest } from '../../common/drop-oldest.ts';
+import { siteOfHost } from '../../common/site.ts';
+
+export interface ForecasterDeps {
+  readonly ask: (site: string, origins: readonly Origin[]) => Promise<readonly Forecast[]>;
+  readonly originsOfSite: (site: string, limit: number) => Promise<readonly Origin[]>;
+  readonly onArrived: (navigation: Navigation) => void;
+  /** Milliseconds since the epoch, with fractions. */
+  readonly nowMs: () => number;
+}
+
+/** One navigation's forecasts, while they arrive. */
+export interface Navigation {
+  readonly tabId: number;
+  readonly frameId: number;
+  readonly origin: Origin;
+  readonly site: string;
+  readonly askedAtMs: number;
+  /** What has arrived, each message's answer with its time. */
+  readonly arrived: { readonly forecasts: readonly Forecast[]; readonly atMs: number }[];
+  /** The document it became; null until it commits. */
+  documentId: string | null;
+}
+
+const MAX_SITES_IN_MEMORY = 200;
+const MAX_WAITING = 200;
+/** Firefox begins a navigation anew when it gives it to another process, and sites send their visitors on to themselves. */
+const SAME_NAVIGATION_MS = 2000;
+
+export interface Forecaster {
+  /** An outermost page is about to be asked for. */
+  navigate(tabId: number, frameId: number, url: string): void;
+  /** The navigation became this document; null when no forecast was asked for it. */
+  commit(tabId: number, frameId: number, documentId: string): Navigation | null;
+  /** The site uses this origin: the next navigation asks for it too. */
+  remember(site: string, origins: Iterable<Origin>): void;
+  /** Forgets what sites use; the ledger is asked again. */
+  forget(): void;
+}
+
+export function createForecaster({ ask, originsOfSite, onArrived, nowMs }: ForecasterDeps): Forecaster {
+  const sites = new Map<string, Set<Origin>>();
+  const waiting = new Map<string, Navigation>();
+
+  const send = (navigation: Navigation, origins: readonly Origin[]): Promise<void> =>
+    ask(navigation.site, origins).then(
+      (forecasts) => {
+        navigation.arrived.push({ forecasts, atMs: nowMs() });
+        onArrived(navigation);
+      },
+      // No helper, or too slow a one: the page simply has no forecast, and the popup shows the helper's state.
+      () => {},
+    );
+
+  const known = async (site: string): Promise<Iterable<Origin>> => {
+    const inMemory = sites.get(site);
+    if (inMemory !== undefined) return inMemory;
+    const read = new Set(await originsOfSite(site, MAX_FORECAST_ORIGINS));
+    sites.set(site, read);
+    dropOldest(sites, MAX_SITES_IN_MEMORY);
+    return read;
+  };
+
+  const sendRest = async (navigation: Navigation): Promise<void> => {
+    const rest = [...(await known(navigation.site))].filter((origin) => origin !== navigation.origin);
+    if (rest.length > 0) await send(navigation, rest);
+  };
+
+  return {
+    navigate(tabId, frameId, url) {
+      const parts = originOfUrl(url);
+      if (parts === null) return;
+      const { origin, host } = parts;
+      const key = `${tabId} ${frameId}`;
+      const before = waiting.get(key);
+      if (before?.origin === origin && nowMs() - before.askedAtMs < SAME_NAVIGATION_MS) return;
+      const navigation: Navigation = {
+        tabId,
+        frameId,
+        origin,
+        site: siteOfHost(host),
+        askedAtMs: nowMs(),
+        arrived: [],
+        documentId: null,
+      };
+      void send(navigation, [origin]);
+      waiting.delete(key);
+      waiting.set(key, navigation);
+      dropOldest(waiting, MAX_WAITING);
+      // A ledger that cannot be read costs the further forecasts only.
+      sendRest(navigation).catch(() => {});
+    },
+
+    commit(tabId, frameId, documentId) {
+      const key = `${tabId} ${frameId}`;
+      const navigation = waiting.get(key);
+      if (navigation === undefined) return null;
+      waiting.delete(key);
+      navigation.documentId = documentId;
+      return navigation;
+    },
+
+    remember(site, origins) {
+      const inMemory = sites.get(site);
+      if (inMemory === undefined) return;
+      for (const origin of origins) if (inMemory.size < MAX_FORECAST_ORIGINS) inMemory.add(origin);
+    },
+
+    forget: () => sites.clear(),
+  };
+}

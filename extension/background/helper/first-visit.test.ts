@@ -1,0 +1,89 @@
+// Races on first visits: off unless chosen, and forbidden by every doubt.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { DEFAULT_SETTINGS, type Settings } from '../../common/settings.ts';
+import { createFirstVisitRaces, type Visit } from './first-visit.ts';
+import type { RaceOrder } from './helper.ts';
+
+const VISIT: Visit = {
+  origin: 'https://a.test' as Origin,
+  site: 'a.test',
+  startedMs: 1,
+  tabId: 1,
+  unasked: false,
+  privateWindow: false,
+  container: false,
+  proxied: false,
+};
+
+function bench(settings: Partial<Settings> = {}, { ready = true, known = false, unasked = false } = {}) {
+  const orders: RaceOrder[] = [];
+  const visited = createFirstVisitRaces({
+    settings: () => ({ ...DEFAULT_SETTINGS, raceWhen: 'first-visit', ...settings }),
+    helperReady: async () => ready,
+    known: async () => known,
+    mayRaceUnasked: async () => unasked,
+    race: (order) => orders.push(order),
+  });
+  return { visited, orders };
+}
+
+test('a first visit is raced once, in the chosen mode and with the chosen start delay', async () => {
+  const { visited, orders } = bench({ raceMode: 'v3', startDelayMs: 40 });
+  await visited(VISIT);
+  await visited({ ...VISIT, startedMs: 2 });
+  assert.deepEqual(orders, [{ origin: VISIT.origin, mode: 'v3', reason: 'navigation', startDelayMs: 40 }]);
+});
+
+test('unless a start delay was chosen, the helper decides by what it knows of the host', async () => {
+  const { visited, orders } = bench();
+  await visited(VISIT);
+  assert.deepEqual(
+    orders.map(({ startDelayMs }) => startDelayMs),
+    [null],
+  );
+});
+
+test('by default, and when only clicks may race, nothing does by itself', async () => {
+  for (const raceWhen of ['never', 'click'] as const) {
+    const { visited, orders } = bench({ raceWhen });
+    await visited(VISIT);
+    assert.deepEqual(orders, []);
+  }
+  assert.equal(DEFAULT_SETTINGS.raceWhen, 'click');
+});
+
+test('a page that went there by itself is raced within its quota alone, and the user’s own visit always', async () => {
+  const { visited, orders } = bench();
+  await visited({ ...VISIT, unasked: true });
+  assert.deepEqual(orders, []);
+  await visited(VISIT);
+  assert.equal(orders.length, 1);
+  const within = bench({}, { unasked: true });
+  await within.visited({ ...VISIT, unasked: true });
+  assert.equal(within.orders.length, 1);
+});
+
+const FORBIDDEN: readonly (readonly [string, Partial<Visit>])[] = [
+  ['a private window', { privateWindow: true }],
+  ['a container', { container: true }],
+  ['a proxy', { proxied: true }],
+  ['a browser that does not say whether there is a proxy', { proxied: null }],
+];
+for (const [what, doubt] of FORBIDDEN)
+  test(`${what} forbids it, and a later visit without it may race`, async () => {
+    const { visited, orders } = bench();
+    await visited({ ...VISIT, ...doubt });
+    assert.deepEqual(orders, []);
+    await visited(VISIT);
+    assert.equal(orders.length, 1);
+  });
+
+test('neither a known origin nor a missing helper makes a race', async () => {
+  for (const state of [{ known: true }, { ready: false }]) {
+    const { visited, orders } = bench({}, state);
+    await visited(VISIT);
+    assert.deepEqual(orders, []);
+  }
+});

@@ -1,0 +1,124 @@
+// The helper as the rest of the extension sees it: forecasts, races, observations, each a typed call with its own
+// patience. Everything here rejects with a HelperError; nobody else in the extension knows the wire.
+import type { DoctorFinding } from '@photofinish/shared/port/doctor';
+import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { Progress } from '@photofinish/shared/port/wire';
+import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
+import type { NamedNetwork } from '@photofinish/shared/web/network-name';
+import type { Browser, Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { HelperError } from '../../common/helper/failure.ts';
+import type { Answer, HelperPort, Question } from './port.ts';
+
+/** A forecast later than this helps nobody: the page is there. */
+const FORECAST_TIMEOUT_MS = 5000;
+/** A comparison's longest silence is one attempt's time-out (3 s) after waiting for a free slot. */
+const RACE_TIMEOUT_MS = 30_000;
+const STORE_TIMEOUT_MS = 15_000;
+/** It says hello to itself through every browser's launcher. */
+const DOCTOR_TIMEOUT_MS = 30_000;
+
+/** How an origin is to be raced. */
+export interface RaceOrder {
+  readonly origin: Origin;
+  readonly mode: Mode;
+  /** Whether somebody asked for it, or a visit did. */
+  readonly reason: 'click' | 'navigation';
+  /** Null: the mode's own. */
+  readonly startDelayMs: number | null;
+}
+
+/** Each protocol alone, in pairs: what the photo finish and the gain come from. */
+export function comparison(origin: Origin): RaceOrder {
+  return { origin, mode: 'compare', reason: 'click', startDelayMs: null };
+}
+
+export interface RunningRace {
+  readonly result: Promise<OriginRace>;
+  /** Asks the helper to stop; the result then rejects with `cancelled`. */
+  cancel(): void;
+}
+
+export interface Helper {
+  forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]>;
+  race(order: RaceOrder, onProgress: (progress: Progress) => void): RunningRace;
+  /** Resolves once the helper has the observations on its disk. */
+  observed(observations: readonly Observation[]): Promise<void>;
+  /** The label of the network the helper sees. */
+  network(): Promise<string>;
+  /** Networks with names, and the one the machine is on. */
+  networks(): Promise<readonly NamedNetwork[]>;
+  /** Names a network, or takes its name away. */
+  nameNetwork(network: string, name: string | null): Promise<readonly NamedNetwork[]>;
+  /** What the helper's doctor finds in its own installation. */
+  doctor(): Promise<readonly DoctorFinding[]>;
+  /** Empties the host cache; the number of records that were in it. */
+  wipe(): Promise<number>;
+}
+
+function expected<Type extends Answer['type']>(answer: Answer, type: Type): Extract<Answer, { type: Type }> {
+  if (answer.type === type) return answer as Extract<Answer, { type: Type }>;
+  throw new HelperError('helper-bad-reply', `the helper replied ${answer.type} instead of ${type}`);
+}
+
+/** `onNetwork` is told the label of the network that each forecast holds on. */
+export function createHelper(
+  port: HelperPort,
+  browser: Browser,
+  onNetwork: (network: string) => void,
+): Helper {
+  return {
+    async forecast(site, origins) {
+      const question: Question = { type: 'forecast', browser, site, origins: [...origins] };
+      const answer = await port.ask(question, { timeoutMs: FORECAST_TIMEOUT_MS }).reply;
+      const { forecasts, network } = expected(answer, 'forecast');
+      if (network !== undefined) onNetwork(network);
+      return forecasts;
+    },
+
+    race({ startDelayMs, ...order }, onProgress) {
+      const question: Question = { type: 'race', ...order, ...(startDelayMs !== null && { startDelayMs }) };
+      const { id, reply } = port.ask(question, { timeoutMs: RACE_TIMEOUT_MS, onProgress });
+      return {
+        result: reply.then((answer) => {
+          const { id: _id, type: _type, ...race } = expected(answer, 'race');
+          return race;
+        }),
+        cancel: () => {
+          // Whatever it answers, the race's own reply tells how it ended.
+          port.ask({ type: 'cancel', target: id }, { timeoutMs: STORE_TIMEOUT_MS }).reply.catch(() => {});
+        },
+      };
+    },
+
+    async observed(observations) {
+      const question: Question = { type: 'observed', browser, observations: [...observations] };
+      expected(await port.ask(question, { timeoutMs: STORE_TIMEOUT_MS }).reply, 'observed');
+    },
+
+    async network() {
+      const answer = await port.ask({ type: 'stats' }, { timeoutMs: STORE_TIMEOUT_MS }).reply;
+      return expected(answer, 'stats').network;
+    },
+
+    async networks() {
+      const answer = await port.ask({ type: 'networks' }, { timeoutMs: STORE_TIMEOUT_MS }).reply;
+      return expected(answer, 'networks').networks;
+    },
+
+    async nameNetwork(network, name) {
+      const question: Question = { type: 'name-network', network, name };
+      return expected(await port.ask(question, { timeoutMs: STORE_TIMEOUT_MS }).reply, 'networks').networks;
+    },
+
+    async doctor() {
+      const answer = await port.ask({ type: 'doctor' }, { timeoutMs: DOCTOR_TIMEOUT_MS }).reply;
+      return expected(answer, 'doctor').findings;
+    },
+
+    async wipe() {
+      const answer = await port.ask({ type: 'wipe' }, { timeoutMs: STORE_TIMEOUT_MS }).reply;
+      return expected(answer, 'wipe').wiped;
+    },
+  };
+}

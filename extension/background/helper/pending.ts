@@ -1,0 +1,128 @@
+// Requests on the port that wait for their reply: found by id, failed by time-out or by the end of the connection.
+
+import { type Reply, replySchema } from '@photofinish/shared/port/wire';
+import * as v from 'valibot';
+import type { Clock } from '../../common/browser.ts';
+import { HelperError } from '../../common/helper/failure.ts';
+import type { Reassembled } from './chunks.ts';
+import type { Answer, AskOptions } from './port.ts';
+
+type Chunk = Extract<Reply, { type: 'chunk' }>;
+
+interface Waiter {
+  readonly options: AskOptions;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: HelperError) => void;
+  callOff: () => void;
+  reassemble: ((chunk: Chunk) => Reassembled) | null;
+}
+
+export interface PendingReplies {
+  /** The reply to `id`; rejects with a HelperError. */
+  expect(id: number, options: AskOptions): Promise<Answer>;
+  /**
+   * Takes a message in; a string says that the wire itself is broken. A reply that is broken fails its own request alone,
+   * one that nobody waits for any more is dropped.
+   */
+  take(message: unknown): string | null;
+  rejectAll(error: HelperError): void;
+}
+
+/** Which request a message answers that is no reply; null where it does not say. */
+function idOf(message: unknown): number | null {
+  const id = typeof message === 'object' && message !== null && 'id' in message ? message.id : null;
+  return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : null;
+}
+
+export function createPendingReplies(
+  clock: Clock,
+  newReassembly: () => (chunk: Chunk) => Reassembled,
+): PendingReplies {
+  const waiters = new Map<number, Waiter>();
+
+  const startTimer = (id: number, timeoutMs: number): (() => void) =>
+    clock.later(timeoutMs, () => {
+      const waiter = waiters.get(id);
+      waiters.delete(id);
+      waiter?.reject(
+        new HelperError('helper-timeout', `the helper did not respond within ${timeoutMs / 1000} s`),
+      );
+    });
+
+  const finish = (id: number): void => {
+    waiters.get(id)?.callOff();
+    waiters.delete(id);
+  };
+
+  const fail = (id: number, why: string): void => {
+    const waiter = waiters.get(id);
+    finish(id);
+    waiter?.reject(new HelperError('helper-bad-reply', why));
+  };
+
+  const takeChunk = (waiter: Waiter, chunk: Chunk): null => {
+    waiter.reassemble ??= newReassembly();
+    const result = waiter.reassemble(chunk);
+    if (result.state === 'more') return null;
+    if (result.state === 'broken') {
+      fail(chunk.id, result.why);
+      return null;
+    }
+    const whole = v.safeParse(replySchema, result.message);
+    if (whole.success && whole.output.type !== 'chunk' && whole.output.id === chunk.id)
+      takeReply(whole.output);
+    else fail(chunk.id, 'the helper sent chunks that make no reply');
+    return null;
+  };
+
+  const takeReply = (reply: Reply): string | null => {
+    const waiter = waiters.get(reply.id);
+    if (waiter === undefined) {
+      // Id 0 names no request of ours after hello: the helper could not read what we sent.
+      return reply.type === 'error' && reply.id === 0 ? reply.message : null;
+    }
+    if (reply.type === 'chunk') return takeChunk(waiter, reply);
+    if (reply.type === 'progress') {
+      waiter.callOff();
+      waiter.callOff = startTimer(reply.id, waiter.options.timeoutMs);
+      waiter.options.onProgress?.(reply);
+      return null;
+    }
+    finish(reply.id);
+    if (reply.type === 'error') waiter.reject(new HelperError(reply.code, reply.message));
+    else waiter.resolve(reply);
+    return null;
+  };
+
+  const take = (message: unknown): string | null => {
+    const parsed = v.safeParse(replySchema, message);
+    if (parsed.success) return takeReply(parsed.output);
+    const id = idOf(message);
+    if (id === null) return 'the helper sent an invalid message';
+    fail(id, 'the helper sent an invalid reply');
+    return null;
+  };
+
+  return {
+    expect(id, options) {
+      return new Promise<Answer>((resolve, reject) => {
+        waiters.set(id, {
+          options,
+          resolve,
+          reject,
+          callOff: startTimer(id, options.timeoutMs),
+          reassemble: null,
+        });
+      });
+    },
+    take,
+    rejectAll(error) {
+      const all = [...waiters.values()];
+      waiters.clear();
+      for (const waiter of all) {
+        waiter.callOff();
+        waiter.reject(error);
+      }
+    },
+  };
+}

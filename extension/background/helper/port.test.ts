@@ -1,0 +1,283 @@
+import type { NativePort } from '../../common/browser.ts';
+import '../../testing/words.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MAX_REPLY_BYTES, MAX_WHOLE_REPLY_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import { HelperError } from '../../common/helper/failure.ts';
+import type { HelperState } from '../../common/messages.ts';
+import { createHelperPort } from './port.ts';
+
+const STATS = {
+  type: 'stats',
+  store: 'sqlite',
+  storeReason: null,
+  origins: 1,
+  lookups: 0,
+  hits: 0,
+  races: 0,
+  network: 'home',
+} as const;
+const HELLO = { id: 0, type: 'hello', protocol: WIRE_PROTOCOL, program: 'photofinish 1.0.0' } as const;
+
+/** A port on virtual time, with the far end in the test's hands. */
+function bench() {
+  const states: HelperState[] = [];
+  const posted: { readonly type: string }[] = [];
+  let timers: { dueMs: number; run: () => void }[] = [];
+  let nowMs = 0;
+  let connects = 0;
+  let receive: (message: unknown) => void = () => {};
+  let close: (why: string | null) => void = () => {};
+  const connect = (): NativePort => {
+    connects += 1;
+    return {
+      postMessage: (message) => posted.push(message as { type: string }),
+      disconnect: () => {},
+      onMessage: (listen) => {
+        receive = listen;
+      },
+      onDisconnect: (listen) => {
+        close = listen;
+      },
+    };
+  };
+  const later = (delayMs: number, run: () => void) => {
+    const timer = { dueMs: nowMs + delayMs, run };
+    timers.push(timer);
+    return () => {
+      timers = timers.filter((t) => t !== timer);
+    };
+  };
+  const port = createHelperPort({
+    connect,
+    clock: { later },
+    program: 'test 1',
+    onState: (s) => states.push(s),
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  return {
+    port,
+    states,
+    posted,
+    connects: () => connects,
+    receive: async (message: unknown) => {
+      receive(message);
+      await turn();
+    },
+    close: async (why: string | null) => {
+      close(why);
+      await turn();
+    },
+    pass: async (ms: number) => {
+      nowMs += ms;
+      const due = timers.filter((t) => t.dueMs <= nowMs);
+      timers = timers.filter((t) => t.dueMs > nowMs);
+      for (const { run } of due) run();
+      await turn();
+    },
+  };
+}
+
+const code = (expected: string) => (error: unknown) =>
+  error instanceof HelperError && error.code === expected;
+const ask = (b: ReturnType<typeof bench>, timeoutMs = 1000) => {
+  const asked = b.port.ask({ type: 'stats' }, { timeoutMs });
+  asked.reply.catch(() => {});
+  return asked;
+};
+
+test('requests go out behind hello without waiting for its answer', async () => {
+  const b = bench();
+  b.port.connect();
+  const { id, reply } = ask(b);
+  assert.deepEqual(
+    b.posted.map((m) => m.type),
+    ['hello', 'stats'],
+  );
+  await b.receive(HELLO);
+  assert.deepEqual(b.port.state, {
+    state: 'ready',
+    program: 'photofinish 1.0.0',
+    network: 'unknown',
+    networkName: null,
+  });
+  await b.receive({ ...STATS, id });
+  assert.equal((await reply).type, 'stats');
+});
+
+test('a helper that is not installed is missing, and requests fail with that code', async () => {
+  const b = bench();
+  b.port.connect();
+  const { reply } = ask(b);
+  await b.close('Specified native messaging host not found.');
+  await assert.rejects(reply, code('helper-missing'));
+  assert.equal(b.port.state.state, 'missing');
+  await assert.rejects(ask(b).reply, code('helper-missing'));
+});
+
+test('a helper that went away is crashed, pending requests fail, and pauses before new tries double', async () => {
+  const b = bench();
+  b.port.connect();
+  await b.receive(HELLO);
+  const { reply } = ask(b);
+  await b.close('Native host has exited.');
+  await assert.rejects(reply, code('helper-disconnected'));
+  assert.deepEqual(b.port.state, { state: 'crashed', message: 'Native host has exited.' });
+  await b.pass(1000);
+  assert.equal(b.connects(), 2);
+  await b.close('Native host has exited.');
+  await b.pass(1999);
+  assert.equal(b.connects(), 2);
+  await b.pass(1);
+  assert.equal(b.connects(), 3);
+});
+
+test('the user need not wait for the pause', async () => {
+  const b = bench();
+  b.port.connect();
+  await b.close('Native host has exited.');
+  b.port.connect();
+  assert.equal(b.connects(), 2);
+  await b.pass(10_000);
+  assert.equal(b.connects(), 2, 'the pause that was left is called off');
+});
+
+test('another version of the wire is incompatible, whoever notices', async () => {
+  const theirs = bench();
+  theirs.port.connect();
+  await theirs.receive({ ...HELLO, protocol: 2 });
+  assert.equal(theirs.port.state.state, 'incompatible');
+  const ours = bench();
+  ours.port.connect();
+  await ours.receive({ id: 0, type: 'error', code: 'bad-protocol', message: 'update the older one' });
+  assert.deepEqual(ours.port.state, { state: 'incompatible', message: 'update the older one' });
+});
+
+test('a helper that never says hello counts as crashed', async () => {
+  const b = bench();
+  b.port.connect();
+  await b.pass(15_000);
+  assert.equal(b.port.state.state, 'crashed');
+});
+
+test('an error reply rejects with the helper’s code', async () => {
+  const b = bench();
+  b.port.connect();
+  const { id, reply } = ask(b);
+  await b.receive({ id, type: 'error', code: 'too-many-races', message: 'later' });
+  await assert.rejects(reply, code('too-many-races'));
+});
+
+test('silence is a time-out, and progress is not silence', async () => {
+  const b = bench();
+  b.port.connect();
+  const { id, reply } = ask(b, 1000);
+  await b.pass(900);
+  const progress = { id, type: 'progress', event: 'started', contender: 'h3', trial: 1, trials: 3, atMs: 0 };
+  await b.receive(progress);
+  await b.pass(900);
+  const early = await Promise.race([reply.catch(() => 'failed'), Promise.resolve('waiting')]);
+  assert.equal(early, 'waiting');
+  await b.pass(100);
+  await assert.rejects(reply, code('helper-timeout'));
+});
+
+test('a reply in chunks is put together', async () => {
+  const b = bench();
+  b.port.connect();
+  const { id, reply } = ask(b);
+  const text = JSON.stringify({ ...STATS, id });
+  await b.receive({ id, type: 'chunk', seq: 0, last: false, data: text.slice(0, 10) });
+  await b.receive({ id, type: 'chunk', seq: 1, last: true, data: text.slice(10) });
+  assert.equal((await reply).type, 'stats');
+});
+
+for (const [name, message] of Object.entries({
+  'of no known type': { type: 'surprise' },
+  'null in place of a number': { ...STATS, origins: null },
+  'a code that is not known': { type: 'error', code: 'of-tomorrow', message: '' },
+  'a chunk out of order': { type: 'chunk', seq: 1, last: false, data: '{' },
+  'chunks that make no JSON': { type: 'chunk', seq: 0, last: true, data: '{' },
+  'chunks of somebody else’s reply': {
+    type: 'chunk',
+    seq: 0,
+    last: true,
+    data: JSON.stringify({ ...STATS, id: 2 }),
+  },
+  'chunks inside chunks': {
+    type: 'chunk',
+    seq: 0,
+    last: true,
+    data: JSON.stringify({ id: 1, type: 'chunk', seq: 0, last: true, data: '' }),
+  },
+}))
+  test(`a broken reply fails its own request alone: ${name}`, async () => {
+    const b = bench();
+    b.port.connect();
+    await b.receive(HELLO);
+    const [first, second] = [ask(b), ask(b)];
+    await b.receive({ ...message, id: first.id });
+    await assert.rejects(first.reply, code('helper-bad-reply'));
+    assert.equal(b.port.state.state, 'ready');
+    await b.receive({ ...STATS, id: second.id });
+    assert.equal((await second.reply).type, 'stats');
+    assert.equal(b.connects(), 1);
+  });
+
+test('a reply that is longer than any by the schema fails its own request, and its rest is dropped', async () => {
+  const b = bench();
+  b.port.connect();
+  await b.receive(HELLO);
+  const { id, reply } = ask(b);
+  const data = 'x'.repeat(MAX_REPLY_BYTES);
+  for (let seq = 0; seq <= MAX_WHOLE_REPLY_BYTES / data.length + 2; seq += 1)
+    await b.receive({ id, type: 'chunk', seq, last: false, data });
+  await assert.rejects(reply, code('helper-bad-reply'));
+  assert.equal(b.port.state.state, 'ready');
+});
+
+for (const [name, message] of Object.entries({
+  'not an object': 'stray output',
+  'without an id': { type: 'stats' },
+  'an error about no request': { id: 0, type: 'error', code: 'bad-json', message: 'not JSON' },
+}))
+  test(`a message that breaks the wire ends the connection: ${name}`, async () => {
+    const b = bench();
+    b.port.connect();
+    await b.receive(HELLO);
+    const { reply } = ask(b);
+    await b.receive(message);
+    await assert.rejects(reply, code('helper-bad-reply'));
+    assert.equal(b.port.state.state, 'crashed');
+  });
+
+test('a hello that is broken ends the connection', async () => {
+  const b = bench();
+  b.port.connect();
+  await b.receive({ ...HELLO, program: '' });
+  assert.equal(b.port.state.state, 'crashed');
+});
+
+test('a reply that nobody waits for any more is dropped', async () => {
+  const b = bench();
+  b.port.connect();
+  await b.receive(HELLO);
+  await b.receive({ ...STATS, id: 99 });
+  assert.equal(b.port.state.state, 'ready');
+});
+
+test('what the user does not agree to is closed and left closed, until asked for again', async () => {
+  const { port, states, receive, close, connects, pass } = bench();
+  port.connect();
+  await receive(HELLO);
+  const { reply } = port.ask({ type: 'stats' }, { timeoutMs: 1000 });
+  port.forbid();
+  await assert.rejects(reply, code('helper-disconnected'));
+  assert.deepEqual(states.at(-1), { state: 'not-asked' });
+  await close(null);
+  await pass(3_600_000);
+  assert.deepEqual([connects(), port.state.state], [1, 'not-asked']);
+  port.connect();
+  await receive(HELLO);
+  assert.deepEqual([connects(), port.state.state], [2, 'ready']);
+});

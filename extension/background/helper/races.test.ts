@@ -1,0 +1,141 @@
+import '../../testing/words.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { HelperError } from '../../common/helper/failure.ts';
+import type { RaceAsked } from '../../common/messages.ts';
+import { aRace } from '../../testing/race.ts';
+import { comparison } from './helper.ts';
+import { createRaces, RACES_AT_ONCE, RACES_PER_MINUTE } from './races.ts';
+
+const origins = Array.from({ length: RACES_AT_ONCE + 2 }, (_, i) => `https://o${i}.test` as Origin);
+
+function bench() {
+  const running = new Map<Origin, { resolve: (race: OriginRace) => void; reject: (e: Error) => void }>();
+  const done: Origin[] = [];
+  const failed: string[] = [];
+  const words: string[] = [];
+  const alarms: (() => void)[] = [];
+  let nowMs = 0;
+  let asked: readonly RaceAsked[] = [];
+  const races = createRaces({
+    race: ({ origin }) => ({
+      result: new Promise((resolve, reject) => running.set(origin, { resolve, reject })),
+      cancel: () => running.get(origin)?.reject(new HelperError('cancelled', 'cancelled')),
+    }),
+    onProgress: () => {},
+    onDone: (race) => done.push(race.origin),
+    onFailed: (origin, code, message) => {
+      failed.push(`${origin} ${code}`);
+      words.push(message);
+    },
+    onAsked: (now) => {
+      asked = now;
+    },
+    clock: {
+      nowMs: () => nowMs,
+      later(delayMs, run) {
+        const dueMs = nowMs + delayMs;
+        alarms.push(() => {
+          nowMs = Math.max(nowMs, dueMs);
+          run();
+        });
+        return () => {};
+      },
+    },
+  });
+  const finish = async (origin: Origin) => {
+    running.get(origin)?.resolve(aRace({ origin }));
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { races, running, done, failed, words, alarms, asked: () => asked, finish };
+}
+
+test('no more race at once than the helper’s budget allows; the next follows when one ends', async () => {
+  const { races, running, done, finish } = bench();
+  for (const origin of origins) races.start(comparison(origin));
+  assert.equal(running.size, RACES_AT_ONCE);
+  await finish(origins[0] as Origin);
+  assert.deepEqual(done, [origins[0]]);
+  assert.equal(running.size, RACES_AT_ONCE + 1);
+});
+
+test('of many races no more begin in a minute than the helper takes, and the others follow by themselves', async () => {
+  const { races, running, failed, alarms, asked, finish } = bench();
+  const many = Array.from({ length: RACES_PER_MINUTE + 3 }, (_, i) => `https://many${i}.test` as Origin);
+  races.startAll(many.map(comparison));
+  for (const origin of many.slice(0, RACES_PER_MINUTE)) await finish(origin);
+  assert.equal(running.size, RACES_PER_MINUTE);
+  assert.equal(asked().filter(({ state }) => state === 'over').length, RACES_PER_MINUTE);
+  assert.equal(asked().length, many.length);
+  assert.equal(alarms.length, 1);
+  alarms[0]?.();
+  assert.equal(running.size, many.length);
+  assert.deepEqual(failed, []);
+});
+
+test('a race asked for alone goes before the many that wait', async () => {
+  const { races, running, finish } = bench();
+  races.startAll(origins.map(comparison));
+  const alone = 'https://alone.test' as Origin;
+  races.start(comparison(alone));
+  await finish(origins[0] as Origin);
+  assert.ok(running.has(alone));
+});
+
+test('stopping ends what runs and what waits, and what is asked for afterwards is counted anew', async () => {
+  const { races, running, failed, asked } = bench();
+  races.startAll(origins.map(comparison));
+  races.stop();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(running.size, RACES_AT_ONCE);
+  assert.equal(failed.length, origins.length);
+  assert.ok(asked().every(({ state }) => state === 'over'));
+  races.start(comparison(origins[0] as Origin));
+  assert.deepEqual(asked(), [{ origin: origins[0], state: 'racing' }]);
+});
+
+test('an origin does not race itself', () => {
+  const { races, running } = bench();
+  races.start(comparison(origins[0] as Origin));
+  races.start(comparison(origins[0] as Origin));
+  assert.equal(running.size, 1);
+});
+
+test('a waiting race is cancelled here, a running one by the helper', async () => {
+  const { races, failed } = bench();
+  for (const origin of origins) races.start(comparison(origin));
+  races.cancel(origins.at(-1) as Origin);
+  races.cancel(origins[0] as Origin);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(failed, [`${origins.at(-1)} cancelled`, `${origins[0]} cancelled`]);
+});
+
+test('what waits is withdrawn where it is not wanted any more; what runs goes on', async () => {
+  const { races, running, failed, finish } = bench();
+  for (const origin of origins) races.start(comparison(origin));
+  const [first, kept, withdrawn] = [origins[0], origins.at(-2), origins.at(-1)] as [Origin, Origin, Origin];
+  races.withdraw(({ origin }) => origin !== kept);
+  assert.deepEqual(failed, [`${withdrawn} cancelled`]);
+  await finish(first);
+  assert.ok(running.has(kept));
+  assert.equal(running.has(withdrawn), false);
+});
+
+test('a used-up budget is said in words that tell when to try again', async () => {
+  const { races, running, words } = bench();
+  races.start(comparison(origins[0] as Origin));
+  running
+    .get(origins[0] as Origin)
+    ?.reject(new HelperError('too-many-races', 'the budget of races is used up'));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.match(words[0] ?? '', /30 races per minute.*Try again/);
+});
+
+test('a race beyond what can wait is refused, not forgotten', () => {
+  const { races, failed } = bench();
+  for (let i = 0; i < 600; i += 1) races.start(comparison(`https://many${i}.test` as Origin));
+  assert.equal(failed.length, 600 - RACES_AT_ONCE - 500);
+  assert.equal(failed[0], `https://many${RACES_AT_ONCE + 500}.test too-many-races`);
+});

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MAX_INBOUND_BYTES, MAX_OBSERVATIONS } from '@photofinish/shared/port/wire';
+import type { Observation } from '@photofinish/shared/web/observation';
+import { HelperError } from '../../common/helper/failure.ts';
+import { createUpload } from './upload.ts';
+
+/** An outbox of rows with so many observations each. */
+function outbox(sizes: readonly number[]) {
+  let rows = sizes.map((size, i) => ({
+    key: i + 1,
+    observations: Array.from({ length: size }, (_, n) => ({ id: `${i}:${n}` }) as Observation),
+  }));
+  return {
+    left: () => rows.length,
+    add: (key: number) => rows.push({ key, observations: [{ id: String(key) } as Observation] }),
+    ledger: {
+      outbox: async (limit: number) => rows.slice(0, limit),
+      acknowledge: async (keys: readonly number[]) => {
+        rows = rows.filter((row) => !keys.includes(row.key));
+      },
+    },
+  };
+}
+
+test('what servers blow up is split into messages that the helper takes', async () => {
+  const altSvc = '\u4f60'.repeat(4096);
+  const observations = Array.from({ length: 300 }, (_, n) => ({ id: String(n), altSvc }) as Observation);
+  const { ledger, left } = outbox([]);
+  const sent: Observation[][] = [];
+  let acknowledged: readonly number[] = [];
+  await createUpload({
+    refuses: () => false,
+    ledger: {
+      outbox: async () => (acknowledged.length === 0 ? [{ key: 7, observations }] : ledger.outbox(1)),
+      acknowledge: async (keys) => {
+        acknowledged = keys;
+      },
+    },
+    observed: async (message) => {
+      assert.equal(acknowledged.length, 0);
+      sent.push([...message]);
+    },
+  })();
+  for (const message of sent)
+    assert.ok(
+      Buffer.byteLength(JSON.stringify(message)) < MAX_INBOUND_BYTES - 1024,
+      'with room for the frame',
+    );
+  assert.deepEqual(sent.flat(), observations);
+  assert.deepEqual(acknowledged, [7]);
+  assert.equal(left(), 0);
+});
+
+test('everything goes, in messages the wire allows, and is forgotten after the acknowledgement', async () => {
+  const { ledger, left } = outbox([300, 300, 100, 500]);
+  const sent: number[] = [];
+  await createUpload({
+    refuses: () => false,
+    ledger,
+    observed: async (observations) => {
+      assert.ok(left() > 0);
+      sent.push(observations.length);
+    },
+  })();
+  assert.deepEqual(sent, [500, 500, 200]);
+  assert.ok(sent.every((n) => n <= MAX_OBSERVATIONS));
+  assert.equal(left(), 0);
+});
+
+test('without an acknowledgement nothing is forgotten', async () => {
+  const { ledger, left } = outbox([1, 1]);
+  const upload = createUpload({
+    refuses: () => false,
+    ledger,
+    observed: async () => {
+      throw new HelperError('helper-disconnected', 'gone');
+    },
+  });
+  await assert.rejects(upload(), /gone/);
+  assert.equal(left(), 2);
+});
+
+test('what the helper can never read does not block the rest', async () => {
+  const { ledger, left } = outbox([1]);
+  await createUpload({
+    refuses: () => false,
+    ledger,
+    observed: async () => {
+      throw new HelperError('bad-message', 'unreadable');
+    },
+  })();
+  assert.equal(left(), 0);
+});
+
+test('one upload runs at a time, and what comes meanwhile goes with it', async () => {
+  const { ledger, left, add } = outbox([1]);
+  let running = 0;
+  const upload = createUpload({
+    refuses: () => false,
+    ledger,
+    observed: async () => {
+      running += 1;
+      assert.equal(running, 1);
+      await Promise.resolve();
+      running -= 1;
+    },
+  });
+  const first = upload();
+  add(9);
+  await Promise.all([first, upload()]);
+  assert.equal(left(), 0);
+});
+
+test('what waits of a site that was excluded meanwhile is forgotten untold', async () => {
+  const observations = ['a.test', 'b.test'].map((site) => ({ id: site, site }) as Observation);
+  const rows = [{ key: 1, observations }];
+  const sent: Observation[] = [];
+  const upload = createUpload({
+    ledger: { outbox: async () => [...rows], acknowledge: async () => void rows.pop() },
+    observed: async (message) => void sent.push(...message),
+    refuses: (site) => site === 'a.test',
+  });
+  await upload();
+  assert.deepEqual(sent, [observations[1]]);
+  assert.deepEqual(rows, []);
+});

@@ -1,0 +1,96 @@
+// Chromium's own observer: turns webRequest events into ended requests. The listeners never block; all judgement is
+// in `join`. Chromium's status line says HTTP/1.1 whatever carried the answer, so the protocol comes from timings.
+import { comparableUrl } from '../../common/comparable-url.ts';
+import { altSvcOf, createChains, EVERY_PAGE, kindOf, type RequestSink } from './details.ts';
+import type { EndedRequest } from './requests.ts';
+import { timingAllowed } from './timing-allowed.ts';
+
+type Ended = chrome.webRequest.OnCompletedDetails | chrome.webRequest.OnErrorOccurredDetails;
+type Hop = chrome.webRequest.OnBeforeRedirectDetails;
+
+const NOT_MODIFIED = 304;
+/** Opaque Response Blocking judges an answer by its head and body, so there was one; nothing else is told of it. */
+const BLOCKED = 'net::ERR_BLOCKED_BY_ORB';
+
+/** Told of as blocked, or as complete and without any header. */
+function isWithheld(details: Ended | Hop): boolean {
+  if ('error' in details) return details.error === BLOCKED;
+  return details.responseHeaders !== undefined && details.responseHeaders.length === 0;
+}
+
+/** The extension's own traffic, and other extensions', is nobody's page. */
+function isExtension(initiator: string | undefined): boolean {
+  return initiator?.startsWith('chrome-extension:') === true;
+}
+
+/** What becomes of Chromium's events; `observeChromium` puts it on the browser's own. */
+export function createChromiumObserver(sink: RequestSink) {
+  const chains = createChains();
+
+  const timingAllowedOf = (details: Ended | Hop, firstUrl: string): boolean | null => {
+    if (chains.hidden(details.requestId)) return false;
+    const headers = 'responseHeaders' in details ? details.responseHeaders : undefined;
+    return timingAllowed(headers, {
+      by: details.initiator ?? null,
+      firstUrl,
+      url: comparableUrl(details.url),
+    });
+  };
+
+  const requestOf = (details: Ended | Hop, hop: boolean, answered: boolean): EndedRequest => ({
+    id: details.requestId,
+    tabId: details.tabId,
+    documentId: details.documentId ?? null,
+    kind: kindOf(details.type),
+    hop,
+    firstUrl: chains.firstUrl(details.requestId, details.url),
+    url: comparableUrl(details.url),
+    atMs: details.timeStamp,
+    answered,
+    timingAllowed: timingAllowedOf(details, chains.firstUrl(details.requestId, details.url)),
+    withheld: isWithheld(details),
+    protocol: null,
+    // Of a copy that the page keeps itself; one that the HTTP cache has confirmed is told of as cached, with its own 200.
+    revalidated: 'statusCode' in details && details.statusCode === NOT_MODIFIED,
+    fromCache: details.fromCache,
+    address: details.ip ?? null,
+    altSvc: altSvcOf('responseHeaders' in details ? details.responseHeaders : undefined),
+    prerender: details.documentLifecycle === 'prerender',
+    initiator: details.initiator ?? null,
+    incognito: null,
+  });
+
+  const finish = (details: Ended, answered: boolean): void => {
+    if (!isExtension(details.initiator)) sink.ended(requestOf(details, false, answered));
+    chains.end(details.requestId);
+    if (details.type !== 'main_frame' || !answered || details.fromCache) return;
+    if (details.documentLifecycle === 'prerender') return;
+    const { tabId, url, timeStamp: atMs } = details;
+    const byPage = details.initiator !== undefined;
+    sink.visited({ tabId, url, atMs, byPage, privateWindow: null, container: false, proxied: null });
+  };
+
+  return {
+    completed: (details: chrome.webRequest.OnCompletedDetails): void => finish(details, true),
+    // Cut off after the answer began, the address is known; before, there was no answer to record.
+    failed: (details: chrome.webRequest.OnErrorOccurredDetails): void =>
+      finish(details, details.ip !== undefined || details.error === BLOCKED),
+    redirected(details: Hop): void {
+      if (isExtension(details.initiator)) return;
+      const request = requestOf(details, true, true);
+      chains.hop(request);
+      // Without an address no server answered: the browser redirected by itself (HSTS, an extension).
+      if (details.ip !== undefined) sink.ended(request);
+      if (details.type === 'main_frame')
+        sink.navigationRedirected(details.tabId, details.frameId, details.redirectUrl);
+    },
+  };
+}
+
+/** Starts listening; must be called synchronously when the service worker starts, or events are lost. */
+export function observeChromium(sink: RequestSink): void {
+  const { completed, failed, redirected } = createChromiumObserver(sink);
+  chrome.webRequest.onCompleted.addListener(completed, EVERY_PAGE, ['responseHeaders']);
+  chrome.webRequest.onErrorOccurred.addListener(failed, EVERY_PAGE);
+  chrome.webRequest.onBeforeRedirect.addListener(redirected, EVERY_PAGE, ['responseHeaders']);
+}

@@ -1,0 +1,76 @@
+// What the webRequest events of both browsers have in common: where they go, what is kept of a header, and what
+// is kept of a redirect chain. Runs for every request of every page, so it does the least possible.
+
+import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/web/observation';
+import { printable } from '@photofinish/shared/web/printable';
+import { comparableUrl } from '../../common/comparable-url.ts';
+import { dropOldest } from '../../common/drop-oldest.ts';
+import type { EndedRequest } from './requests.ts';
+
+/** A top-level document that a server just answered, and what the browser says of how it was asked for. */
+export interface Visited {
+  readonly tabId: number;
+  readonly url: string;
+  readonly atMs: number;
+  /** Null: the browser tells by tab only. */
+  readonly privateWindow: boolean | null;
+  /** A page led there, be it by a link that was clicked; false: the user asked the browser for it. */
+  readonly byPage: boolean;
+  /** Of a container, which keeps its identity apart (Firefox). */
+  readonly container: boolean;
+  /** Whether it went through a proxy; null: the browser does not say of a request. */
+  readonly proxied: boolean | null;
+}
+
+export interface RequestSink {
+  visited(visited: Visited): void;
+  /** A request was answered, or failed. */
+  ended(request: EndedRequest): void;
+  /** The outermost page is about to be asked for at another URL. */
+  navigationRedirected(tabId: number, frameId: number, url: string): void;
+}
+
+export const EVERY_PAGE: chrome.webRequest.RequestFilter = { urls: ['https://*/*'] };
+/** Redirect chains under way; browsers give up after 20 hops, and few chains run at once. */
+const MAX_CHAINS = 1000;
+
+/** The Alt-Svc field as received (RFC 7838 section 3), its lines joined (RFC 9110 section 5.3). */
+export function altSvcOf(headers: chrome.webRequest.HttpHeader[] | undefined): string | null {
+  if (headers === undefined) return null;
+  let value = '';
+  for (const header of headers) {
+    if (header.name.length !== 7 || header.name.toLowerCase() !== 'alt-svc') continue;
+    value += value === '' ? (header.value ?? '') : `, ${header.value ?? ''}`;
+  }
+  const shown = printable(value);
+  return shown === '' || shown.length > MAX_ALT_SVC_CHARS ? null : shown;
+}
+
+export function kindOf(type: string): EndedRequest['kind'] {
+  if (type === 'main_frame') return 'navigation';
+  return type === 'sub_frame' ? 'frame' : 'resource';
+}
+
+/** Redirect chains under way: where each began, and whether one of its answers hid its timings. */
+export interface Chains {
+  readonly firstUrl: (id: string, url: string) => string;
+  readonly hidden: (id: string) => boolean;
+  readonly hop: (request: EndedRequest) => void;
+  readonly end: (id: string) => void;
+}
+
+export function createChains(): Chains {
+  const chains = new Map<string, { readonly firstUrl: string; readonly hidden: boolean }>();
+  return {
+    firstUrl: (id, url) => (chains.size > 0 && chains.get(id)?.firstUrl) || comparableUrl(url),
+    hidden: (id) => chains.size > 0 && chains.get(id)?.hidden === true,
+    hop({ id, firstUrl, timingAllowed, address }) {
+      chains.set(id, { firstUrl, hidden: address !== null && timingAllowed === false });
+      // A chain whose end never shows, as one that a service worker took over, goes with the oldest.
+      dropOldest(chains, MAX_CHAINS);
+    },
+    end(id) {
+      if (chains.size > 0) chains.delete(id);
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Timing } from '../../common/timing.ts';
+import * as events from '../../testing/firefox-requests.ts';
+import type { Visited } from './details.ts';
+import {
+  createFirefoxObserver,
+  type FirefoxDetails,
+  protocolOfStatusLine,
+  waitForRequests,
+} from './firefox.ts';
+import type { EndedRequest } from './requests.ts';
+
+function bench() {
+  const ended: EndedRequest[] = [];
+  const redirected: string[] = [];
+  const visited: Visited[] = [];
+  const observer = createFirefoxObserver({
+    visited: (visit) => visited.push(visit),
+    ended: (request) => ended.push(request),
+    navigationRedirected: (_tabId, _frameId, url) => redirected.push(url),
+  });
+  return { observer, ended, redirected, visited };
+}
+
+function ended(details: FirefoxDetails): EndedRequest | undefined {
+  const { observer, ended } = bench();
+  observer.headersReceived(details);
+  return ended[0];
+}
+
+test('status lines name every protocol that there is, and nothing else is guessed', () => {
+  const named = [
+    'HTTP/3.0 200 ',
+    'HTTP/3 200 ',
+    'HTTP/2.0 200 ',
+    'HTTP/2 204 ',
+    'HTTP/1.1 200 OK',
+    'HTTP/1.0 200 OK',
+  ];
+  assert.deepEqual(named.map(protocolOfStatusLine), ['h3', 'h3', 'h2', 'h2', 'http/1.1', 'http/1.0']);
+  for (const line of [undefined, '', 'ICY 200 OK', 'HTTP/0.9 200 OK', 'HTTP/4 200 ', ' HTTP/3.0 200 '])
+    assert.equal(protocolOfStatusLine(line), null, line);
+});
+
+test('a page is let see timings by its origin, not by its address', () => {
+  const allowedBy = (value: string) =>
+    ended({ ...events.HIDDEN_SCRIPT, responseHeaders: [{ name: 'Timing-Allow-Origin', value }] })
+      ?.timingAllowed;
+  assert.equal(allowedBy('https://both.test:34217'), true);
+  assert.equal(allowedBy('https://both.test:34217/page'), false);
+  assert.equal(ended(events.HIDDEN_SCRIPT)?.timingAllowed, false);
+});
+
+test('a page over HTTP/3 is a navigation with its protocol, address and advertisement', () => {
+  assert.deepEqual(ended(events.PAGE_OVER_H3), {
+    id: '17',
+    tabId: 2,
+    documentId: null,
+    kind: 'navigation',
+    hop: false,
+    firstUrl: 'https://both.test:34217/page',
+    url: 'https://both.test:34217/page',
+    atMs: 1795275461614,
+    answered: true,
+    timingAllowed: true,
+    withheld: false,
+    protocol: 'h3',
+    revalidated: false,
+    fromCache: false,
+    address: '127.0.0.1',
+    altSvc: 'h3=":34217"; ma=86400',
+    prerender: false,
+    initiator: null,
+    incognito: false,
+  });
+});
+
+test('a site that hides its timing hides nothing here', () => {
+  const request = ended(events.HIDDEN_SCRIPT);
+  assert.deepEqual(
+    [request?.protocol, request?.kind, request?.documentId],
+    ['h2', 'resource', '7cdae9e8-ea3a-a06c-d073-527695c5d109'],
+  );
+});
+
+test('an answer out of the cache is no news of the protocol', () => {
+  const request = ended(events.FROM_CACHE);
+  assert.deepEqual([request?.fromCache, request?.protocol, request?.address], [true, null, null]);
+});
+
+test('a confirmed copy is one answer, with the protocol that carried the confirmation', () => {
+  const { observer, ended } = bench();
+  for (const event of events.CONFIRMED) observer.headersReceived(event);
+  assert.deepEqual(
+    ended.map((r) => [r.protocol, r.revalidated, r.fromCache]),
+    [['h3', true, false]],
+  );
+});
+
+test('a redirect is one answer, and what follows it knows where it began', () => {
+  const { observer, ended, redirected } = bench();
+  const { redirectUrl, ...headers } = events.REDIRECT;
+  observer.headersReceived(headers);
+  observer.redirected(events.REDIRECT);
+  observer.headersReceived({ ...events.PAGE_OVER_H3, requestId: '36', url: 'https://x.test:45745/etag' });
+  assert.deepEqual(
+    ended.map((r) => [r.hop, r.protocol, r.firstUrl, r.url]),
+    [
+      [true, 'h2', 'https://x.test:45745/redir', 'https://x.test:45745/redir'],
+      [false, 'h3', 'https://x.test:45745/redir', 'https://x.test:45745/etag'],
+    ],
+  );
+  assert.deepEqual(redirected, ['https://x.test:45745/etag']);
+});
+
+test('a status of redirects without a place to go is an answer', () => {
+  assert.equal(ended({ ...events.REDIRECT, responseHeaders: [] })?.hop, false);
+});
+
+test('a service worker that takes a page over is no answer and no new navigation', () => {
+  const { observer, ended, redirected } = bench();
+  observer.redirected(events.TAKEN_BY_WORKER);
+  assert.deepEqual([ended, redirected], [[], []]);
+});
+
+test('what failed had no answer, although its server’s address is known', () => {
+  const { observer, ended } = bench();
+  observer.failed(events.CERTIFICATE_REFUSED);
+  assert.deepEqual([ended[0]?.answered, ended[0]?.protocol], [false, null]);
+});
+
+test('a worker’s own request names who asked', () => {
+  const request = ended(events.WORKER_SCRIPT);
+  assert.deepEqual([request?.tabId, request?.initiator], [-1, 'https://both.test:34217/sw']);
+});
+
+test('extensions’ own requests are nobody’s page', () => {
+  const { observer, ended } = bench();
+  const own = { ...events.HIDDEN_SCRIPT, originUrl: 'moz-extension://11111111-2222-4333-8444-555555555555/' };
+  observer.headersReceived(own);
+  observer.redirected({ ...own, redirectUrl: 'https://a.test/' });
+  observer.failed(own);
+  assert.deepEqual(ended, []);
+});
+
+test('a batch waits for the requests of its newest entries, and no longer', () => {
+  const entries = [{ endMs: 1000 }, { endMs: 1200 }] as Timing[];
+  assert.equal(waitForRequests(entries, 1250), 250);
+  assert.equal(waitForRequests(entries, 5000), 0);
+  assert.equal(waitForRequests(entries, 0), 300, 'whatever the page says of its clock');
+});
+
+test('a top-level answer of a server is a visit, with all that could forbid a race of its own', () => {
+  const { observer, visited } = bench();
+  const page = events.PAGE_OVER_H3;
+  observer.headersReceived({ ...page, proxyInfo: null, cookieStoreId: 'firefox-default' });
+  observer.headersReceived({ ...page, proxyInfo: { type: 'socks' }, cookieStoreId: 'firefox-container-3' });
+  observer.headersReceived(page);
+  observer.headersReceived({ ...page, fromCache: true, ip: null });
+  observer.headersReceived(events.HIDDEN_SCRIPT);
+  assert.deepEqual(
+    visited.map(({ proxied, container, privateWindow }) => [proxied, container, privateWindow]),
+    [
+      [false, false, false],
+      [true, true, false],
+      [null, false, false],
+    ],
+  );
+});

@@ -1,0 +1,178 @@
+// Firefox's own observer: its status lines name the protocol of every answer, cross-origin too (`HTTP/3.0 200 `), so
+// nothing is hidden here. Heard when an answer's head arrives, which is before a page can tell of it, and the one
+// moment at which a confirmation of a stored copy (304) still shows as what it is.
+
+import type { KnownProtocol } from '@photofinish/shared/web/protocol';
+import { comparableUrl } from '../../common/comparable-url.ts';
+import type { Timing } from '../../common/timing.ts';
+import {
+  altSvcOf,
+  type Chains,
+  createChains,
+  EVERY_PAGE,
+  kindOf,
+  type RequestSink,
+  type Visited,
+} from './details.ts';
+import type { EndedRequest } from './requests.ts';
+import { timingAllowed } from './timing-allowed.ts';
+
+/** What Firefox tells of a request, as far as it is used; the types of `chrome.webRequest` know only Chromium's. */
+export interface FirefoxDetails {
+  readonly requestId: string;
+  readonly url: string;
+  /** The document that asked; absent for pages that the user asked for. */
+  readonly originUrl?: string;
+  readonly type: string;
+  /** -1: a worker's own request. */
+  readonly tabId: number;
+  readonly frameId: number;
+  /** Absent for documents: theirs does not exist yet. */
+  readonly documentId?: string;
+  readonly timeStamp: number;
+  readonly incognito: boolean;
+  readonly fromCache: boolean;
+  /** Null: no server was asked. */
+  readonly ip: string | null;
+  readonly statusCode?: number;
+  readonly statusLine?: string;
+  readonly responseHeaders?: chrome.webRequest.HttpHeader[];
+  readonly redirectUrl?: string;
+  /** Null: no proxy. */
+  readonly proxyInfo?: { readonly type: string } | null;
+  readonly cookieStoreId?: string;
+}
+
+const BY_VERSION: Readonly<Record<string, KnownProtocol>> = {
+  '3.0': 'h3',
+  '3': 'h3',
+  '2.0': 'h2',
+  '2': 'h2',
+  '1.1': 'http/1.1',
+  '1.0': 'http/1.0',
+};
+/** Status codes that send the browser elsewhere when a Location says where (RFC 9110 section 15.4). */
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** The protocol that a status line names; null when it names none. */
+export function protocolOfStatusLine(line: string | undefined): KnownProtocol | null {
+  const version = line === undefined ? undefined : /^HTTP\/(\d(?:\.\d)?) /.exec(line)?.[1];
+  return version === undefined ? null : (BY_VERSION[version] ?? null);
+}
+
+function isExtension({ originUrl }: FirefoxDetails): boolean {
+  return originUrl?.startsWith('moz-extension:') === true;
+}
+
+function isRedirect({ statusCode, responseHeaders }: FirefoxDetails): boolean {
+  if (statusCode === undefined || !REDIRECTS.has(statusCode)) return false;
+  return responseHeaders?.some(({ name }) => name.toLowerCase() === 'location') === true;
+}
+
+function timingAllowedOf(details: FirefoxDetails, chains: Chains): boolean | null {
+  const { requestId, originUrl, url, responseHeaders } = details;
+  if (chains.hidden(requestId)) return false;
+  const by = originUrl === undefined ? null : (URL.parse(originUrl)?.origin ?? null);
+  const firstUrl = chains.firstUrl(requestId, url);
+  return timingAllowed(responseHeaders, { by, firstUrl, url: comparableUrl(url) });
+}
+
+/** An event as an ended request. An answer out of the cache repeats the old status line, which says nothing of today. */
+function requestOf(details: FirefoxDetails, hop: boolean, answered: boolean, chains: Chains): EndedRequest {
+  return {
+    id: details.requestId,
+    tabId: details.tabId,
+    documentId: details.documentId ?? null,
+    kind: kindOf(details.type),
+    hop,
+    firstUrl: chains.firstUrl(details.requestId, details.url),
+    url: comparableUrl(details.url),
+    atMs: details.timeStamp,
+    answered,
+    timingAllowed: timingAllowedOf(details, chains),
+    withheld: false,
+    protocol: answered && !details.fromCache ? protocolOfStatusLine(details.statusLine) : null,
+    revalidated: details.statusCode === 304,
+    fromCache: details.fromCache,
+    address: details.ip,
+    altSvc: altSvcOf(details.responseHeaders),
+    prerender: false,
+    initiator: details.originUrl ?? null,
+    incognito: details.incognito,
+  };
+}
+
+/** The identities that are no containers. */
+const PLAIN_STORES: ReadonlySet<string> = new Set(['firefox-default', 'firefox-private']);
+
+function visitedOf(details: FirefoxDetails): Visited {
+  const { tabId, url, timeStamp, originUrl, incognito, cookieStoreId, proxyInfo } = details;
+  return {
+    tabId,
+    url,
+    atMs: timeStamp,
+    byPage: originUrl !== undefined,
+    privateWindow: incognito,
+    container: cookieStoreId !== undefined && !PLAIN_STORES.has(cookieStoreId),
+    proxied: proxyInfo === undefined ? null : proxyInfo !== null && proxyInfo.type !== 'direct',
+  };
+}
+
+/** What becomes of Firefox's events; `observeFirefox` puts it on the browser's own. */
+export function createFirefoxObserver(sink: RequestSink) {
+  const chains = createChains();
+  return {
+    headersReceived(details: FirefoxDetails): void {
+      if (isExtension(details)) return;
+      // A confirmed copy is told of twice: as the 304 that came, and then as the old answer out of the cache.
+      if (details.fromCache && details.ip !== null) return;
+      // Told of by `redirected`, which knows where it leads.
+      if (isRedirect(details)) return;
+      sink.ended(requestOf(details, false, true, chains));
+      chains.end(details.requestId);
+      if (details.type === 'main_frame' && !details.fromCache) sink.visited(visitedOf(details));
+    },
+
+    redirected(details: FirefoxDetails): void {
+      const { redirectUrl, type, tabId, frameId, url } = details;
+      // A service worker takes a request over by a redirect to the same address.
+      if (isExtension(details) || redirectUrl === undefined || redirectUrl === url) return;
+      const request = requestOf(details, true, true, chains);
+      chains.hop(request);
+      // Without an address no server answered: Firefox redirected by itself (HSTS, an extension).
+      if (details.ip !== null) sink.ended(request);
+      if (type === 'main_frame') sink.navigationRedirected(tabId, frameId, redirectUrl);
+    },
+
+    failed(details: FirefoxDetails): void {
+      if (!isExtension(details)) sink.ended(requestOf(details, false, false, chains));
+      chains.end(details.requestId);
+    },
+  };
+}
+
+/** Firefox tells of requests beside what pages tell of themselves, and sometimes after it (160 ms measured under load). */
+const LATE_EVENTS_MS = 300;
+
+/** How long a batch should wait, in milliseconds, until the requests of its newest entries have been told of. */
+export function waitForRequests(entries: readonly Timing[], nowMs: number): number {
+  const newestMs = Math.max(...entries.map(({ endMs }) => endMs));
+  return Math.min(Math.max(newestMs + LATE_EVENTS_MS - nowMs, 0), LATE_EVENTS_MS);
+}
+
+/** Starts listening; must be called synchronously when the event page starts, or events are lost. */
+export function observeFirefox(sink: RequestSink): void {
+  const observer = createFirefoxObserver(sink);
+  const { onHeadersReceived, onBeforeRedirect, onErrorOccurred } = chrome.webRequest;
+  onHeadersReceived.addListener(
+    (details): undefined => observer.headersReceived(details as unknown as FirefoxDetails) as undefined,
+    EVERY_PAGE,
+    ['responseHeaders'],
+  );
+  onBeforeRedirect.addListener(
+    (details) => observer.redirected(details as unknown as FirefoxDetails),
+    EVERY_PAGE,
+    ['responseHeaders'],
+  );
+  onErrorOccurred.addListener((details) => observer.failed(details as unknown as FirefoxDetails), EVERY_PAGE);
+}

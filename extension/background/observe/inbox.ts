@@ -1,0 +1,135 @@
+// Where what was observed comes in: batches from pages, batches that pages left behind, requests that no page tells of.
+// Every batch is checked and passes the gate; it is answered only once it is in the ledger.
+import * as v from 'valibot';
+import { waitForRequests } from '#edition';
+import { timers } from '../../common/browser.ts';
+import type { Arrival } from '../../common/messages.ts';
+import type { TimingAck, TimingBatch } from '../../common/timing.ts';
+import { troubleWords } from '../../ledger/trouble.ts';
+import { keepLeft, takeLeft } from './left.ts';
+import type { Recordable } from './recordable.ts';
+import type { Recorder } from './recorder.ts';
+import { type RequestTable, SETTLE_MS } from './requests.ts';
+import { confirmedTop, type Sender, senderOf, type Vouchers } from './sender.ts';
+import { arrivedSchema, leftSchema, timingBatchSchema } from './timing-schema.ts';
+
+export interface InboxDeps {
+  readonly recorder: () => Promise<Recorder>;
+  /** What the browser says of who sends. */
+  readonly vouchers: () => Promise<Vouchers>;
+  readonly recordable: Recordable;
+  readonly table: RequestTable;
+  /** Why the newest batch could not be recorded; null: it was. */
+  readonly onTrouble: (words: string | null) => void;
+  /** A tab came to show a document in another way than by loading it. */
+  readonly onArrived: (tabId: number, documentId: string, arrival: Arrival) => void;
+  /** The user clicked or typed in a page of the tab. */
+  readonly onTouched: (tabId: number) => void;
+}
+
+export interface Inbox {
+  /** A request ended; it is recorded by itself unless its page tells of it in time. */
+  sweepSoon(): void;
+  /** Looks for batches left behind. */
+  takeLeftSoon(): void;
+}
+
+/** A batch that a page left behind is also on its way as a message, which tells more and should come first. */
+const LEFT_DELAY_MS = 5000;
+
+/** Runs `run` once, `delayMs` after the first of the calls that ask for it. */
+function soon(delayMs: number, run: () => void): () => void {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    timers.later(delayMs, () => {
+      waiting = false;
+      run();
+    });
+  };
+}
+
+/** Opens the inbox; must be called synchronously when the background starts, or messages are lost. */
+export function openInbox(deps: InboxDeps): Inbox {
+  const { recorder, vouchers, recordable, table, onTrouble, onArrived, onTouched } = deps;
+
+  /** The batch with its page as the browser names it; null: nothing of it may be recorded. */
+  const admitted = async (batch: TimingBatch, sender: Sender): Promise<TimingBatch | null> => {
+    const { tabId, documentId, url, incognito } = sender;
+    const topOrigin = await confirmedTop(batch.topOrigin, sender, await vouchers());
+    if (topOrigin === undefined) return null;
+    const refusal = recordable.ofBatch({ tabId, documentId, incognito, pageUrl: topOrigin ?? url });
+    return refusal === null ? { ...batch, topOrigin } : null;
+  };
+
+  /** False: nothing of this page is recorded. */
+  const record = async (batch: TimingBatch, sender: Sender): Promise<boolean> => {
+    const confirmed = await admitted(batch, sender);
+    if (confirmed === null) return false;
+    const waitMs = waitForRequests(batch.entries, Date.now());
+    if (waitMs > 0) await new Promise<void>((resolve) => timers.later(waitMs, resolve));
+    await (await recorder()).record(confirmed, sender);
+    return true;
+  };
+
+  const recordLeft = async (batch: TimingBatch, sender: Sender): Promise<void> => {
+    const confirmed = await admitted(batch, sender);
+    if (confirmed !== null) await (await recorder()).recordLeft(confirmed, sender.url);
+  };
+
+  const sweepSoon = soon(SETTLE_MS / 4, () => {
+    recorder()
+      .then(({ recordMissed }) => recordMissed())
+      .catch(console.error);
+    if (table.size > 0) sweepSoon();
+  });
+
+  const takeLater = (keys: string[] | null): void => {
+    timers.later(LEFT_DELAY_MS, () => {
+      takeLeft(chrome.storage.session, recordLeft, keys).catch(console.error);
+    });
+  };
+
+  chrome.runtime.onMessage.addListener((message, from, respond: (ack: TimingAck | null) => void) => {
+    const sender = senderOf(from, chrome.runtime.id);
+    if (message?.type !== 'timings') return false;
+    const batch = v.safeParse(timingBatchSchema, message);
+    // What does not fit now would not fit if it were sent again.
+    if (!batch.success || sender === null) {
+      respond({ ack: message.seq });
+      return false;
+    }
+    const { seq } = batch.output;
+    record(batch.output, sender).then(
+      (kept) => {
+        onTrouble(null);
+        respond(kept ? { ack: seq } : { ack: seq, stop: true });
+      },
+      (error) => {
+        console.error(error);
+        onTrouble(troubleWords(error));
+        respond(null);
+      },
+    );
+    return true;
+  });
+
+  chrome.runtime.onMessage.addListener((message, from) => {
+    const sender = senderOf(from, chrome.runtime.id);
+    if (sender === null) return;
+    const left = v.safeParse(leftSchema, message);
+    // Kept before anything is asked or awaited: its page is gone, and this background may go any moment.
+    if (left.success)
+      keepLeft(chrome.storage.session, { sender, batches: left.output.batches })
+        // Each has its own time: what a page left a moment ago would else be taken with what another left before it.
+        .then((key) => key !== null && takeLater([key]))
+        .catch(console.error);
+    const arrived = v.safeParse(arrivedSchema, message);
+    if (arrived.success && sender.frameId === 0)
+      onArrived(sender.tabId, sender.documentId, arrived.output.arrival);
+    if (message?.type === 'touched') onTouched(sender.tabId);
+  });
+
+  return { sweepSoon, takeLeftSoon: () => takeLater(null) };
+}

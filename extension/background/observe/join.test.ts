@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { webUrl } from '@photofinish/shared/testing/web-text';
+import { observationSchema } from '@photofinish/shared/web/observation';
+import fc from 'fast-check';
+import * as v from 'valibot';
+import type { Timing } from '../../common/timing.ts';
+import { type JoinContext, missedObservation, observationOf } from './join.ts';
+import type { EndedRequest } from './requests.ts';
+
+const context: JoinContext = {
+  id: 'x:1:0',
+  site: 'a.test',
+  outermost: true,
+  controlled: false,
+  witnessSinceMs: 0,
+};
+const visible: Timing = {
+  navigation: false,
+  url: 'https://a.test/x',
+  alpn: 'h3',
+  deliveryType: '',
+  startMs: 1000,
+  endMs: 1010,
+  firstByteMs: 1005,
+  transferBytes: 400,
+  bodyBytes: 100,
+  worker: false,
+  opaque: false,
+};
+const hidden: Timing = { ...visible, alpn: '', firstByteMs: 0, transferBytes: 0, bodyBytes: 0, opaque: true };
+const request: EndedRequest = {
+  id: '1',
+  tabId: 1,
+  documentId: 'd',
+  kind: 'resource',
+  hop: false,
+  firstUrl: 'https://a.test/x',
+  url: 'https://a.test/x',
+  atMs: 1010,
+  answered: true,
+  timingAllowed: false,
+  withheld: false,
+  protocol: null,
+  revalidated: false,
+  fromCache: false,
+  address: '127.0.0.1',
+  altSvc: 'h3=":443"',
+  prerender: false,
+  initiator: null,
+  incognito: null,
+};
+
+function joined(timing: Timing, from: EndedRequest | null, more: Partial<JoinContext> = {}) {
+  const o = observationOf(timing, from, { ...context, ...more });
+  return o && [o.protocol, o.reason ?? null, o.delivery];
+}
+
+test('a visible answer over the network has its protocol, bytes, address and advertisement', () => {
+  assert.deepEqual(observationOf(visible, request, context), {
+    id: 'x:1:0',
+    origin: 'https://a.test',
+    site: 'a.test',
+    kind: 'resource',
+    delivery: 'network',
+    atMs: 1010,
+    bytes: 400,
+    address: '127.0.0.1',
+    altSvc: 'h3=":443"',
+    protocol: 'h3',
+  });
+});
+
+test('a timing whose webRequest event was lost while the worker booted still counts', () => {
+  assert.deepEqual(joined(visible, null), ['h3', null, 'network']);
+  assert.deepEqual(joined(hidden, null, { witnessSinceMs: 2000 }), ['unknown', 'not-exposed', 'network']);
+});
+
+test('what was given up is nothing, though nobody saw it given up', () => {
+  const unseen = { witnessSinceMs: 2000 };
+  const atOnce = { ...hidden, endMs: hidden.startMs };
+  assert.equal(joined(atOnce, null, unseen), null);
+  assert.deepEqual(joined(atOnce, request, unseen), ['unknown', 'no-timing-allow-origin', 'network']);
+  const onConnection = { ...visible, transferBytes: 0, bodyBytes: 0 };
+  assert.equal(joined(onConnection, null, unseen), null);
+  assert.deepEqual(joined({ ...onConnection, bodyBytes: 9 }, null, unseen), ['h3', null, 'http-cache']);
+  assert.deepEqual(joined({ ...onConnection, navigation: true }, null, unseen), ['h3', null, 'network']);
+});
+
+test('hidden by the site is unknown, never HTTP/1.1', () => {
+  assert.deepEqual(joined(hidden, request), ['unknown', 'no-timing-allow-origin', 'network']);
+});
+
+test('what the browser hides although the site does not, or without a word of its head, is not the site’s doing', () => {
+  for (const timingAllowed of [true, null])
+    assert.deepEqual(joined(hidden, { ...request, timingAllowed }), ['unknown', 'not-exposed', 'network']);
+});
+
+test('a cache hit is no fresh outcome, whoever says that it is one', () => {
+  assert.equal(joined({ ...visible, deliveryType: 'cache', transferBytes: 0 }, null)?.[2], 'http-cache');
+  assert.equal(joined({ ...visible, transferBytes: 0 }, null)?.[2], 'http-cache');
+  assert.equal(joined(hidden, { ...request, fromCache: true })?.[2], 'http-cache');
+});
+
+test('a cache hit carries neither bytes nor the old advertisement', () => {
+  const o = observationOf(
+    { ...visible, deliveryType: 'cache', transferBytes: 0 },
+    { ...request, fromCache: true },
+    context,
+  );
+  assert.equal(o?.bytes, null);
+  assert.equal(o?.altSvc, undefined);
+});
+
+test('a revalidated answer crossed the network, but its protocol is that of the old answer', () => {
+  const timing = { ...visible, deliveryType: 'cache', transferBytes: 300 };
+  assert.deepEqual(joined(timing, { ...request, fromCache: true }), ['unknown', 'revalidated', 'network']);
+  assert.deepEqual(joined(timing, null), ['unknown', 'revalidated', 'network']);
+});
+
+test('a 304 that the page asked for itself is unknown, by its status or by its shape alone', () => {
+  const timing = { ...visible, alpn: 'h2', transferBytes: 300, bodyBytes: 0 };
+  const confirmed = { ...request, revalidated: true };
+  assert.deepEqual(joined(timing, confirmed), ['unknown', 'revalidated', 'network']);
+  assert.deepEqual(joined(timing, null), ['unknown', 'revalidated', 'network']);
+  assert.deepEqual(joined(timing, null, { witnessSinceMs: 2000 }), ['unknown', 'revalidated', 'network']);
+  assert.deepEqual(joined(timing, request), ['h2', null, 'network'], 'an answer without content');
+  assert.deepEqual(joined({ ...timing, navigation: true }, null), ['h2', null, 'network']);
+  assert.deepEqual(joined({ ...timing, transferBytes: 301, bodyBytes: 1 }, null), ['h2', null, 'network']);
+});
+
+test('what a service worker made up did not come over the network, although Chromium calls it cached', () => {
+  const made = { ...visible, alpn: '', worker: true, deliveryType: 'cache', transferBytes: 0 };
+  assert.deepEqual(joined(made, null), ['unknown', 'service-worker', 'service-worker']);
+});
+
+test('a worker that declines leaves the network answer as it is', () => {
+  assert.deepEqual(joined({ ...visible, worker: true }, request), ['h3', null, 'network']);
+  assert.deepEqual(joined({ ...hidden, worker: true }, request), [
+    'unknown',
+    'no-timing-allow-origin',
+    'network',
+  ]);
+});
+
+test('hidden, and unseen by a webRequest that was awake: the network was not asked', () => {
+  assert.equal(joined(hidden, null)?.[2], 'http-cache');
+  assert.equal(joined(hidden, null, { controlled: true })?.[2], 'service-worker');
+});
+
+test('a prefetched page is delivered by prefetch', () => {
+  const timing = { ...visible, navigation: true, deliveryType: 'navigational-prefetch' };
+  assert.equal(joined(timing, null)?.[2], 'prefetch');
+});
+
+test('only the outermost document is a navigation', () => {
+  const timing = { ...visible, navigation: true };
+  assert.equal(observationOf(timing, null, context)?.kind, 'navigation');
+  assert.equal(observationOf(timing, null, { ...context, outermost: false })?.kind, 'resource');
+});
+
+test('after redirects the answer belongs to the last origin', () => {
+  const o = observationOf(visible, { ...request, url: 'https://b.test/y' }, context);
+  assert.equal(o?.origin, 'https://b.test');
+});
+
+test('what failed before any answer is no outcome', () => {
+  assert.equal(observationOf(hidden, { ...request, answered: false }, context), null);
+});
+
+test('an answer without a timing is counted as missed, with what webRequest knows of it', () => {
+  const identity = { id: 'm', site: 'a.test', kind: 'resource' } as const;
+  const o = missedObservation(request, identity);
+  assert.deepEqual([o?.protocol, o?.reason, o?.altSvc], ['unknown', 'missed', 'h3=":443"']);
+  const cutOff = missedObservation({ ...request, timingAllowed: null }, identity);
+  assert.equal(cutOff?.reason, 'missed', 'its page was left, which hides nothing');
+  const blocked = missedObservation({ ...request, timingAllowed: null, withheld: true }, identity);
+  assert.deepEqual([blocked?.protocol, blocked?.reason], ['unknown', 'not-exposed']);
+  const cached = missedObservation({ ...request, fromCache: true }, identity);
+  assert.deepEqual([cached?.delivery, cached?.altSvc], ['http-cache', undefined]);
+});
+
+test('an answer that names its protocol itself is believed, whatever its site hides', () => {
+  assert.deepEqual(joined(hidden, { ...request, protocol: 'h3' }), ['h3', null, 'network']);
+  assert.deepEqual(joined({ ...visible, alpn: 'h2' }, { ...request, protocol: 'h3' }), [
+    'h3',
+    null,
+    'network',
+  ]);
+  const missed = missedObservation(
+    { ...request, protocol: 'h3' },
+    { id: 'm', site: 'a.test', kind: 'resource' },
+  );
+  assert.deepEqual([missed?.protocol, missed?.reason], ['h3', undefined]);
+});
+
+test('the 304 itself names its own protocol; the size beside it is that of the stored body', () => {
+  const confirmed = { ...request, protocol: 'h3', revalidated: true } as const;
+  const timing = { ...visible, alpn: 'h2', transferBytes: 11_807 };
+  assert.deepEqual(joined(timing, confirmed), ['h3', null, 'network']);
+  assert.equal(observationOf(timing, confirmed, context)?.bytes, null);
+});
+
+test('whatever a page says, an observation fits its schema', () => {
+  const ms = fc.double({ min: 0, max: 4e12, noNaN: true });
+  const timing: fc.Arbitrary<Timing> = fc.record({
+    navigation: fc.boolean(),
+    url: fc.oneof(webUrl('https'), fc.string()),
+    alpn: fc.oneof(fc.constantFrom('', 'h3', 'h2', 'http/1.1', 'h3-29'), fc.string()),
+    deliveryType: fc.oneof(fc.constantFrom('', 'cache', 'navigational-prefetch'), fc.string()),
+    startMs: ms,
+    endMs: ms,
+    firstByteMs: ms,
+    transferBytes: fc.nat(),
+    bodyBytes: fc.nat(),
+    worker: fc.boolean(),
+    opaque: fc.boolean(),
+  });
+  const facts = fc.option(
+    fc.record({
+      fromCache: fc.boolean(),
+      answered: fc.boolean(),
+      timingAllowed: fc.option(fc.boolean()),
+      withheld: fc.boolean(),
+      url: webUrl('https'),
+    }),
+  );
+  fc.assert(
+    fc.property(timing, facts, fc.boolean(), ms, (t, facts, controlled, witnessSinceMs) => {
+      const from = facts && { ...request, ...facts };
+      const o = observationOf(t, from, { ...context, controlled, witnessSinceMs });
+      if (o !== null) v.parse(observationSchema, o);
+    }),
+  );
+});

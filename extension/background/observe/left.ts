@@ -1,0 +1,56 @@
+// Batches that pages leave behind when they go away unanswered. They wait in the session's storage, which no page can
+// read or write: each is recorded, unless its message was, then removed.
+
+import type { TimingBatch } from '../../common/timing.ts';
+import type { Sender } from './sender.ts';
+
+/** What a document left, and the browser's word about it. */
+export interface LeftBatches {
+  readonly sender: Sender;
+  readonly batches: readonly TimingBatch[];
+}
+
+/** The part of `storage.session` that this needs. */
+export interface LeftArea {
+  get(keys: string[] | null): Promise<Record<string, unknown>>;
+  set(items: Record<string, unknown>): Promise<void>;
+  remove(keys: string | string[]): Promise<void>;
+}
+
+const LEFT_PREFIX = 'left:';
+/** What one document may leave; of the session's 10 MB the pages in view need most. */
+const MAX_LEFT_CHARS = 256 * 1024;
+/** Documents whose batches wait at a time; beyond it the oldest go, which webRequest still counts. */
+const MAX_LEFT = 16;
+
+/** Keeps what a document left, and gives its key; null where it is more than there is room for. */
+export async function keepLeft(area: LeftArea, left: LeftBatches): Promise<string | null> {
+  const batches = [...left.batches];
+  while (batches.length > 0 && JSON.stringify(batches).length > MAX_LEFT_CHARS) batches.shift();
+  if (batches.length === 0) return null;
+  // One place for each document: of one that leaves again and again the newest counts.
+  const key = `${LEFT_PREFIX}${left.sender.documentId}`;
+  await area.set({ [key]: { ...left, batches } });
+  const kept = Object.keys(await area.get(null)).filter((each) => each.startsWith(LEFT_PREFIX));
+  const surplus = kept.filter((each) => each !== key).slice(0, Math.max(kept.length - MAX_LEFT, 0));
+  if (surplus.length > 0) await area.remove(surplus);
+  return key;
+}
+
+/**
+ * Hands what was left, all or that of the keys, to `record` batch by batch, and forgets each document's once that has
+ * resolved.
+ */
+export async function takeLeft(
+  area: LeftArea,
+  record: (batch: TimingBatch, sender: Sender) => Promise<void>,
+  keys: string[] | null = null,
+): Promise<void> {
+  const stored = await area.get(keys);
+  for (const [key, value] of Object.entries(stored)) {
+    if (!key.startsWith(LEFT_PREFIX)) continue;
+    const { sender, batches } = value as LeftBatches;
+    for (const batch of batches) await record(batch, sender);
+    await area.remove(key);
+  }
+}

@@ -1,0 +1,86 @@
+// Navigations of both browsers in one shape: begun, committed to a document, failed. Firefox gives documents a name
+// since 153, the oldest version that the manifest admits; what else it leaves out is made up for here.
+import { printable } from '@photofinish/shared/web/printable';
+import { BROWSER } from '../../common/edition.ts';
+
+export interface CommittedDocument {
+  readonly documentId: string;
+  readonly tabId: number;
+  readonly frameId: number;
+  readonly url: string;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+  /** Null: it is the tab's own page. */
+  readonly parentDocumentId: string | null;
+  readonly prerender: boolean;
+}
+
+/** A navigation that failed. */
+export interface Failure {
+  /** The document of the browser's error page; null where the browser does not name it. */
+  readonly errorPage: string | null;
+  /** The browser's own name for what went wrong; null where it tells none. */
+  readonly error: string | null;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
+export interface NavigationSink {
+  /** A tab's own page is about to be asked for, over https. */
+  begun(tabId: number, frameId: number, url: string): void;
+  committed(document: CommittedDocument): void;
+  /** A tab's navigation failed, or was called off. */
+  failed(tabId: number, failure: Failure): void;
+}
+
+interface FrameDetails {
+  readonly frameType?: string;
+  readonly frameId: number;
+}
+
+/** Firefox commits an error page under the address that failed; once loaded it goes by one of these. */
+const ERROR_PAGE = /^about:(?:neterror|certerror|blocked|httpsonlyerror|tabcrashed|framecrashed)\b/;
+
+/** Whether it is a tab's own page; Firefox, which renders no page ahead of time, has no frame types. */
+function isOutermost({ frameType, frameId }: FrameDetails): boolean {
+  return frameType === undefined ? frameId === 0 : frameType === 'outermost_frame';
+}
+
+/** Starts listening; must be called synchronously when the background starts, or events are lost. */
+export function observeNavigations(sink: NavigationSink): void {
+  const { onBeforeNavigate, onCommitted, onErrorOccurred, onDOMContentLoaded } = chrome.webNavigation;
+
+  onBeforeNavigate.addListener(
+    (details) => {
+      if (isOutermost(details)) sink.begun(details.tabId, details.frameId, details.url);
+    },
+    { url: [{ schemes: ['https'] }] },
+  );
+
+  onCommitted.addListener((details) => {
+    const { documentId, tabId, frameId, url, timeStamp, documentLifecycle } = details;
+    const parentDocumentId = isOutermost(details) ? null : details.parentDocumentId;
+    if (parentDocumentId === undefined) return;
+    const prerender = documentLifecycle === 'prerender';
+    sink.committed({ documentId, tabId, frameId, url, atMs: timeStamp, parentDocumentId, prerender });
+  });
+
+  // Firefox also says that a navigation failed when it goes on with it in another process.
+  if (BROWSER === 'firefox')
+    onDOMContentLoaded.addListener(
+      (details) => {
+        if (isOutermost(details) && ERROR_PAGE.test(details.url))
+          sink.failed(details.tabId, {
+            errorPage: details.documentId,
+            error: printable(new URL(details.url).searchParams.get('e') ?? '') || null,
+            atMs: details.timeStamp,
+          });
+      },
+      { url: [{ schemes: ['about'] }] },
+    );
+  else
+    onErrorOccurred.addListener((details) => {
+      if (isOutermost(details))
+        sink.failed(details.tabId, { errorPage: null, error: details.error, atMs: details.timeStamp });
+    });
+}

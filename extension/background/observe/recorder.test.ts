@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { InspectedRequest } from '../../common/inspected/har.ts';
+import { withForecasts } from '../../common/page/model.ts';
+import type { Timing, TimingBatch } from '../../common/timing.ts';
+import type { Batch } from '../../ledger/ledger.ts';
+import { createPages } from '../tab/pages.ts';
+import { loadSavedMap } from '../tab/saved-map.ts';
+import { createRecorder } from './recorder.ts';
+import { createRequestTable, type EndedRequest, SETTLE_MS } from './requests.ts';
+import { createTold, type Revealed } from './told.ts';
+
+const SOURCE = '00000000-0000-4000-8000-000000000000';
+const sender = { tabId: 1, documentId: 'doc', url: 'https://www.a.test/page' };
+
+const timing: Timing = {
+  navigation: true,
+  url: 'https://www.a.test/page',
+  alpn: 'h2',
+  deliveryType: '',
+  startMs: 1000,
+  endMs: 1010,
+  firstByteMs: 1005,
+  transferBytes: 400,
+  bodyBytes: 100,
+  worker: false,
+  opaque: false,
+};
+const batch: TimingBatch = {
+  type: 'timings',
+  source: SOURCE,
+  seq: 1,
+  topOrigin: null,
+  startedMs: 1000,
+  controlled: false,
+  entries: [timing],
+};
+const request: EndedRequest = {
+  id: '7',
+  tabId: 1,
+  documentId: null,
+  kind: 'navigation',
+  hop: false,
+  firstUrl: timing.url,
+  url: timing.url,
+  atMs: 1010,
+  answered: true,
+  timingAllowed: true,
+  withheld: false,
+  protocol: null,
+  revalidated: false,
+  fromCache: false,
+  address: '127.0.0.1',
+  altSvc: 'h3=":443"',
+  prerender: false,
+  initiator: null,
+  incognito: null,
+};
+
+async function bench(refuses: () => boolean = () => false) {
+  const storage = { get: async () => ({}), set: async () => {}, remove: async () => {} };
+  const pages = createPages(await loadSavedMap(storage, 'p:'), await loadSavedMap(storage, 's:'), () => {});
+  const table = createRequestTable();
+  const recorded: Batch[] = [];
+  const fail = { next: false };
+  const keys = new Set<string>();
+  const told = createTold((tabId) => tabId === 1);
+  const revealed: Revealed[] = [];
+  const recorder = createRecorder({
+    table,
+    pages,
+    witnessSinceMs: 0,
+    network: () => 'home',
+    nowMs: () => 20_000,
+    refuses,
+    onRecorded: () => {},
+    told,
+    onRevealed: (some) => void revealed.push(...some),
+    ledger: {
+      record: async (given) => {
+        if (fail.next) {
+          fail.next = false;
+          throw new Error('the disk is full');
+        }
+        if (given.key !== null && keys.has(given.key)) return false;
+        if (given.key !== null) keys.add(given.key);
+        recorded.push(given);
+        return true;
+      },
+    },
+  });
+  return { pages, table, recorded, recorder, fail, told, revealed };
+}
+
+test('both halves of a request become one observation of the page', async () => {
+  const { pages, table, recorded, recorder } = await bench();
+  table.add(request);
+  await recorder.record(batch, sender);
+  const [o] = recorded[0]?.observations ?? [];
+  assert.deepEqual([o?.site, o?.kind, o?.protocol, o?.altSvc], ['a.test', 'navigation', 'h2', 'h3=":443"']);
+  assert.deepEqual([pages.shown(1)?.counts.h2, pages.shown(1)?.firstByteAtMs], [1, 1005]);
+});
+
+test('after a failure the same batch brings the same observations, joined as before', async () => {
+  const { table, recorded, recorder, fail, pages } = await bench();
+  table.add(request);
+  fail.next = true;
+  await assert.rejects(recorder.record(batch, sender), /disk is full/);
+  await recorder.record(batch, sender);
+  assert.equal(recorded[0]?.observations[0]?.altSvc, 'h3=":443"');
+  assert.equal(pages.shown(1)?.counts.h2, 1);
+});
+
+test('a frame’s batch belongs to its page’s site and page', async () => {
+  const { pages, recorded, recorder } = await bench();
+  await recorder.record(batch, sender);
+  pages.commitFrame('frame', 'doc');
+  await recorder.record(
+    {
+      ...batch,
+      source: '00000000-0000-4000-8000-000000000001',
+      topOrigin: 'https://www.a.test',
+      entries: [{ ...timing, url: 'https://ad.test/' }],
+    },
+    { tabId: 1, documentId: 'frame', url: 'https://ad.test/' },
+  );
+  const [o] = recorded[1]?.observations ?? [];
+  assert.deepEqual([o?.origin, o?.site, o?.kind], ['https://ad.test', 'a.test', 'resource']);
+  assert.equal(pages.shown(1)?.counts.h2, 2);
+});
+
+test('an answer without a timing is recorded once, on its page', async () => {
+  const { pages, table, recorded, recorder } = await bench();
+  await recorder.record(batch, sender);
+  const resource = { ...request, kind: 'resource', documentId: 'doc', atMs: 20_000 - SETTLE_MS } as const;
+  table.add(resource);
+  await recorder.recordMissed();
+  await recorder.recordMissed();
+  assert.equal(recorded.length, 2);
+  assert.deepEqual([recorded[1]?.observations[0]?.reason, pages.shown(1)?.counts.unknown], ['missed', 1]);
+});
+
+test('an answer whose event comes after its hidden timing crossed the network all the same', async () => {
+  const { pages, table, recorded, recorder } = await bench();
+  const url = 'https://hidden.test/a.js';
+  const hidden = {
+    ...timing,
+    navigation: false,
+    url,
+    alpn: '',
+    opaque: true,
+    transferBytes: 0,
+    bodyBytes: 0,
+  };
+  await recorder.record({ ...batch, entries: [timing, hidden] }, sender);
+  assert.equal(recorded[0]?.observations[1]?.delivery, 'http-cache', 'as a stored copy looks');
+  const late = { firstUrl: url, url, kind: 'resource', documentId: 'doc', protocol: 'h3', atMs: 0 } as const;
+  table.add({ ...request, ...late });
+  await recorder.recordMissed();
+  assert.deepEqual([recorded[1]?.observations[0]?.protocol, pages.shown(1)?.counts.h3], ['h3', 1]);
+});
+
+test('a page asked for and never shown was no navigation', async () => {
+  const { pages, table, recorded, recorder } = await bench();
+  table.add({ ...request, atMs: 0 });
+  await recorder.recordMissed();
+  assert.equal(recorded[0]?.observations[0]?.kind, 'resource');
+  pages.commit({ documentId: 'silent', tabId: 1, url: timing.url, startedMs: 0 });
+  pages.show(1, 'silent');
+  table.add({ ...request, atMs: 0 });
+  await recorder.recordMissed();
+  assert.equal(recorded[1]?.observations[0]?.kind, 'navigation');
+  assert.equal(pages.shown(1)?.delivery, 'network');
+});
+
+test('a worker’s own request belongs to the site of who asked', async () => {
+  const { table, recorded, recorder } = await bench();
+  const own = { ...request, tabId: -1, kind: 'resource', initiator: 'https://www.b.test', atMs: 0 } as const;
+  table.add(own);
+  await recorder.recordMissed();
+  assert.equal(recorded[0]?.observations[0]?.site, 'b.test');
+});
+
+test('missed answers that could not be stored are stored the next time', async () => {
+  const { table, recorded, recorder, fail } = await bench();
+  table.add({ ...request, atMs: 0 });
+  fail.next = true;
+  await assert.rejects(recorder.recordMissed());
+  await recorder.recordMissed();
+  assert.equal(recorded[0]?.observations.length, 1);
+});
+
+test('frames inside pages that are nobody’s visit are not recorded', async () => {
+  const { recorded, recorder } = await bench();
+  await recorder.record({ ...batch, topOrigin: 'chrome-extension://abc' }, sender);
+  assert.equal(recorded.length, 0);
+});
+
+test('what may not be recorded is forgotten, although nobody told of it', async () => {
+  const { table, recorded, recorder } = await bench(() => true);
+  table.add({ ...request, atMs: 0 });
+  await recorder.recordMissed();
+  assert.deepEqual([recorded.length, table.size], [0, 0]);
+});
+
+test('a page that never speaks still decides its forecast, where its answer names its protocol', async () => {
+  const { pages, table, recorded, recorder } = await bench();
+  const page = pages.commit({ documentId: 'pdf', tabId: 1, url: timing.url, startedMs: 0 });
+  assert.ok(page);
+  const origin = page.origin;
+  const forecast: Forecast = {
+    origin,
+    reachable: { protocol: 'h3', basis: 'raced', ageMs: 1, fresh: true },
+    expected: { protocol: 'h3', basis: 'observed' },
+    hit: true,
+  };
+  pages.update(withForecasts(page, [forecast], 5));
+  pages.show(1, 'pdf');
+  table.add({ ...request, protocol: 'h3', atMs: 1010 });
+  await recorder.recordMissed();
+  assert.deepEqual(recorded[0]?.scores, [{ origin, site: 'a.test', right: true }]);
+  assert.equal(pages.shown(1)?.counts.h3, 1);
+});
+
+/** A resource of another origin that hides its timing, redirected, and what the developer tools tell of it. */
+const elsewhere = { navigation: false, url: 'https://b.test/go', alpn: '', transferBytes: 0, opaque: true };
+const hiddenBatch: TimingBatch = { ...batch, seq: 2, entries: [{ ...timing, ...elsewhere }] };
+const hiddenRequest: EndedRequest = {
+  ...request,
+  id: '8',
+  kind: 'resource',
+  documentId: 'doc',
+  firstUrl: elsewhere.url,
+  url: 'https://cdn.b.test/x',
+};
+const inspected: InspectedRequest = {
+  url: hiddenRequest.url,
+  method: 'GET',
+  status: 200,
+  protocol: 'h3',
+  delivery: 'network',
+  startMs: 1000,
+  tookMs: 10,
+  bytes: null,
+};
+
+test('what the developer tools told of is recorded as what it was', async () => {
+  const { recorded, recorder, table, told } = await bench();
+  told.tell(1, [inspected]);
+  table.add(hiddenRequest);
+  await recorder.record(hiddenBatch, sender);
+  const [o] = recorded[0]?.observations ?? [];
+  assert.deepEqual([o?.origin, o?.protocol, o?.reason], ['https://cdn.b.test', 'h3', undefined]);
+});
+
+test('what they tell of later belongs to the observation and to its page', async () => {
+  const { recorder, table, told } = await bench();
+  await recorder.record(batch, sender);
+  table.add(hiddenRequest);
+  await recorder.record(hiddenBatch, sender);
+  const [found] = told.tell(1, [inspected]);
+  assert.deepEqual([found?.documentId, found?.protocol, found?.observation.site], ['doc', 'h3', 'a.test']);
+});
+
+test('what they tell while a batch is being stored is revealed after it', async () => {
+  const { recorder, table, told, fail, revealed } = await bench();
+  table.add(hiddenRequest);
+  fail.next = true;
+  await assert.rejects(recorder.record(hiddenBatch, sender));
+  told.tell(1, [inspected]);
+  await recorder.record(hiddenBatch, sender);
+  assert.deepEqual(
+    revealed.map(({ observation, protocol }) => [observation.protocol, protocol]),
+    [['unknown', 'h3']],
+  );
+});
+
+test('answers that no timing told of have their protocol from the tools, too', async () => {
+  const { recorded, recorder, table, told } = await bench();
+  told.tell(1, [inspected]);
+  table.add({ ...hiddenRequest, atMs: 20_000 - SETTLE_MS });
+  await recorder.recordMissed();
+  assert.equal(recorded[0]?.observations[0]?.protocol, 'h3');
+});

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { comparableUrl } from '../../common/comparable-url.ts';
+import { MAX_URL_CHARS } from '../../common/timing.ts';
+import { createRequestTable, type EndedRequest, SETTLE_MS } from './requests.ts';
+
+const base: EndedRequest = {
+  id: '1',
+  tabId: 7,
+  documentId: 'doc',
+  kind: 'resource',
+  hop: false,
+  firstUrl: 'https://a.test/x',
+  url: 'https://a.test/x',
+  atMs: 0,
+  answered: true,
+  timingAllowed: true,
+  withheld: false,
+  protocol: null,
+  revalidated: false,
+  fromCache: false,
+  address: null,
+  altSvc: null,
+  prerender: false,
+  initiator: null,
+  incognito: null,
+};
+const claim = {
+  tabId: 7,
+  documentId: 'doc',
+  navigation: false,
+  url: 'https://a.test/x',
+  unfinished: false,
+  answeredAtMs: 0,
+};
+
+test('a request is claimed once, by its own document', () => {
+  const table = createRequestTable();
+  table.add(base);
+  assert.equal(table.claim({ ...claim, documentId: 'other' }), null);
+  assert.equal(table.claim(claim), base);
+  assert.equal(table.claim(claim), null);
+  assert.equal(table.size, 0);
+});
+
+test('the same URL twice is two requests, in order', () => {
+  const table = createRequestTable();
+  const second = { ...base, id: '2' };
+  table.add(base);
+  table.add(second);
+  assert.equal(table.claim(claim), base);
+  assert.equal(table.claim(claim), second);
+});
+
+test('a navigation is joined by its tab and last URL, a resource by its first', () => {
+  const table = createRequestTable();
+  const redirected = { ...base, url: 'https://b.test/y' };
+  const navigation: EndedRequest = { ...redirected, kind: 'navigation', documentId: null };
+  table.add(redirected);
+  table.add(navigation);
+  assert.equal(
+    table.claim({ ...claim, documentId: 'new', navigation: true, url: 'https://b.test/y' }),
+    navigation,
+  );
+  assert.equal(table.claim(claim), redirected);
+});
+
+test('a document belongs to the newest request for its URL, and never to a failed one', () => {
+  const table = createRequestTable();
+  const ahead: EndedRequest = { ...base, kind: 'navigation', documentId: null, prerender: true };
+  const real = { ...ahead, id: '2', prerender: false };
+  table.add(ahead);
+  table.add(real);
+  table.add({ ...real, id: '3', answered: false });
+  assert.equal(table.claim({ ...claim, navigation: true }), real);
+});
+
+test('a redirect has no timing of its own, so nothing claims it', () => {
+  const table = createRequestTable();
+  const hop = { ...base, hop: true };
+  table.add(hop);
+  assert.equal(table.claim(claim), null);
+  assert.deepEqual(table.expire(SETTLE_MS), [hop]);
+});
+
+test('unclaimed after settling is missed, and a late timing does not count it again', () => {
+  const table = createRequestTable();
+  table.add(base);
+  assert.deepEqual(table.expire(SETTLE_MS - 1), []);
+  assert.deepEqual(table.expire(SETTLE_MS), [base]);
+  assert.deepEqual(table.expire(SETTLE_MS), []);
+  assert.equal(table.claim(claim), 'counted');
+  assert.equal(table.claim(claim), null);
+});
+
+test('failures and pages nobody visited are forgotten without a count', () => {
+  const table = createRequestTable();
+  table.add({ ...base, answered: false });
+  table.add({ ...base, id: '2', prerender: true });
+  assert.deepEqual(table.expire(SETTLE_MS), []);
+  assert.equal(table.size, 1);
+  assert.deepEqual(table.expire(1_000_000), []);
+  assert.equal(table.size, 0);
+});
+
+test('the table is bounded: what overflows is handed out as missed', () => {
+  const table = createRequestTable();
+  for (let i = 0; i < 6000; i += 1) {
+    const url = `https://a.test/${i}`;
+    table.add({ ...base, id: String(i), firstUrl: url, url });
+  }
+  assert.equal(table.size, 5000);
+  assert.equal(table.expire(0).length, 1000);
+});
+
+test('both halves cut URLs alike', () => {
+  const long = `https://a.test/${'x'.repeat(5000)}`;
+  assert.equal(comparableUrl(`${long}#f`), comparableUrl(long).slice(0, MAX_URL_CHARS));
+  assert.equal(comparableUrl('https://a.test/x#y'), 'https://a.test/x');
+});
+
+test('a document told of before its end is not counted again when it ends', () => {
+  const table = createRequestTable();
+  const document = { ...base, kind: 'navigation', documentId: null } as const;
+  const told = { ...claim, navigation: true, unfinished: true };
+  assert.equal(table.claim(told), null);
+  table.add(document);
+  assert.equal(table.size, 0);
+  table.add(document);
+  assert.equal(table.size, 1, 'the next one of the same address is another');
+});
+
+test('a document told of before it was called off leaves nothing behind', () => {
+  const table = createRequestTable();
+  const document = { ...base, kind: 'navigation', documentId: null } as const;
+  table.claim({ ...claim, navigation: true, unfinished: true });
+  table.add({ ...document, answered: false });
+  table.add(document);
+  assert.equal(table.claim({ ...claim, navigation: true }), document);
+});
+
+test('an answer that was cut off came all the same', () => {
+  const table = createRequestTable();
+  table.add(base);
+  table.add({ ...base, answered: false });
+  assert.equal(table.size, 1);
+  assert.equal(table.claim(claim), base);
+});
+
+test('a document that names its own protocol does not wait for a page that may never speak', () => {
+  const table = createRequestTable();
+  const document = { ...base, kind: 'navigation', documentId: null, protocol: 'h3' } as const;
+  table.add(document);
+  assert.deepEqual(table.expire(4999), []);
+  assert.deepEqual(table.expire(5000), [document]);
+  assert.equal(table.claim({ ...claim, navigation: true }), 'counted', 'when it speaks after all');
+});
+
+test('of two visits to one page each document has the answer of its own moment, whoever tells first', () => {
+  const page: EndedRequest = { ...base, kind: 'navigation', documentId: null };
+  const first: EndedRequest = { ...page, id: '1', atMs: 1000, protocol: 'h2' };
+  const second: EndedRequest = { ...page, id: '2', atMs: 1300, protocol: 'h3' };
+  for (const order of [
+    [1004, 1296],
+    [1296, 1004],
+  ]) {
+    const table = createRequestTable();
+    table.add(first);
+    table.add(second);
+    for (const answeredAtMs of order)
+      assert.equal(
+        table.claim({ ...claim, documentId: null, navigation: true, answeredAtMs }),
+        answeredAtMs < 1200 ? first : second,
+      );
+  }
+});
+
+test('a request that is heard of after its page told of it is counted by that alone', () => {
+  const table = createRequestTable();
+  const told = { ...claim, answeredAtMs: 1000 };
+  for (let nth = 0; nth < 2; nth += 1) {
+    assert.equal(table.claim(told), null);
+    table.countUnheard(told, false);
+  }
+  table.add({ ...base, id: '1', atMs: 990 });
+  table.add({ ...base, id: '2', atMs: 1020 });
+  assert.equal(table.size, 0);
+  const third: EndedRequest = { ...base, id: '3', atMs: 990 };
+  table.add(third);
+  assert.deepEqual(table.expire(990 + SETTLE_MS), [third], 'two were told of, and there were three');
+});
+
+test('a Firefox that is busy stamps a request later than its page, and it is the same', () => {
+  const table = createRequestTable();
+  table.countUnheard({ ...claim, answeredAtMs: 1000 }, false);
+  table.add({ ...base, protocol: 'h2', atMs: 1273 });
+  assert.deepEqual(table.expire(1273 + SETTLE_MS), []);
+});
+
+test('what was taken for a stored copy until its request was heard of is counted as what it was', () => {
+  const told = { ...claim, answeredAtMs: 1000 };
+  const crossed = { ...base, protocol: 'h2', atMs: 1010 } as const;
+  const table = createRequestTable();
+  table.countUnheard(told, true);
+  table.add(crossed);
+  assert.deepEqual(table.expire(1010 + SETTLE_MS), [crossed]);
+  const copied = createRequestTable();
+  copied.countUnheard(told, true);
+  copied.add({ ...crossed, fromCache: true });
+  assert.equal(copied.size, 0);
+});
+
+test('what is asked for again after an entry that had no request is a request of its own', () => {
+  const table = createRequestTable();
+  table.countUnheard({ ...claim, answeredAtMs: 1000 }, false);
+  const again = { ...base, atMs: 1200 };
+  table.add(again);
+  table.add({ ...base, id: '2', atMs: 900, answered: false });
+  assert.equal(table.claim({ ...claim, answeredAtMs: 1201 }), again);
+});
+
+test('what was told of is not waited for longer than a request may take to be told of', () => {
+  const table = createRequestTable();
+  table.countUnheard({ ...claim, answeredAtMs: 1000 }, false);
+  table.expire(1000 + SETTLE_MS);
+  table.add({ ...base, atMs: 1000 });
+  assert.equal(table.size, 1);
+});
+
+test('a request of which the tab alone is told is claimed by a document of that tab', () => {
+  const keepalive: EndedRequest = { ...base, documentId: null, atMs: 1000, protocol: 'h3' };
+  const told = { ...claim, answeredAtMs: 1000 };
+  const table = createRequestTable();
+  table.add(keepalive);
+  assert.equal(table.claim({ ...told, navigation: true }), null, 'a document is none');
+  assert.equal(table.claim({ ...told, tabId: 8 }), null);
+  assert.equal(table.claim(told), keepalive);
+  assert.deepEqual(table.expire(1000 + SETTLE_MS), []);
+
+  const late = createRequestTable();
+  late.countUnheard(told, false);
+  late.add(keepalive);
+  late.add({ ...base, id: '2', atMs: 1000 });
+  assert.equal(late.size, 1, 'one was told of, and there were two');
+
+  const missed = createRequestTable();
+  missed.add(keepalive);
+  assert.deepEqual(missed.expire(1000 + SETTLE_MS), [keepalive]);
+  assert.equal(missed.claim(told), 'counted');
+});

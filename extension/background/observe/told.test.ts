@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { InspectedRequest } from '../../common/inspected/har.ts';
+import { DAY_MS } from '../../common/records/schema.ts';
+import { createTold, type Recorded, revealsOf } from './told.ts';
+
+const URL_A = 'https://a.test/x';
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+const hidden: Observation = {
+  id: '1',
+  origin: 'https://a.test' as Origin,
+  site: 'b.test',
+  kind: 'resource',
+  delivery: 'network',
+  atMs: NOW_MS,
+  bytes: null,
+  protocol: 'unknown',
+  reason: 'no-timing-allow-origin',
+};
+const { reason: _, ...base } = hidden;
+const known: Observation = { ...base, protocol: 'h2' };
+const recorded: Recorded = { tabId: 1, url: URL_A, documentId: 'd', observation: hidden };
+const inspected: InspectedRequest = {
+  url: URL_A,
+  method: 'GET',
+  status: 200,
+  protocol: 'h3',
+  delivery: 'network',
+  startMs: NOW_MS,
+  tookMs: 1,
+  bytes: null,
+};
+
+const toldOfTab1 = () => createTold((tabId) => tabId === 1);
+
+test('told before: the observation is complete at once, and only the next one waits', () => {
+  const told = toldOfTab1();
+  assert.deepEqual(told.tell(1, [inspected]), []);
+  assert.deepEqual(told.complete(1, URL_A, hidden), { ...base, protocol: 'h3' });
+  assert.equal(told.complete(1, URL_A, hidden), hidden);
+});
+
+test('recorded before: what it was is told once', () => {
+  const told = toldOfTab1();
+  assert.deepEqual(told.recorded([recorded]), []);
+  assert.deepEqual(told.tell(1, [inspected, inspected]), [{ ...recorded, protocol: 'h3' }]);
+});
+
+test('told while it was being recorded', () => {
+  const told = toldOfTab1();
+  told.complete(1, URL_A, hidden);
+  told.tell(1, [inspected]);
+  assert.deepEqual(told.recorded([recorded]), [{ ...recorded, protocol: 'h3' }]);
+});
+
+test('what a page may see takes its own word with it, and stays what it said', () => {
+  const told = toldOfTab1();
+  told.tell(1, [inspected]);
+  assert.equal(told.complete(1, URL_A, known), known);
+  assert.equal(told.complete(1, URL_A, hidden), hidden);
+});
+
+test('caches, confirmed copies and preflights are none of it', () => {
+  const told = toldOfTab1();
+  told.tell(1, [
+    { ...inspected, method: 'OPTIONS' },
+    { ...inspected, protocol: null },
+  ]);
+  assert.equal(told.complete(1, URL_A, hidden), hidden);
+  told.tell(1, [inspected]);
+  const cached: Observation = { ...hidden, delivery: 'http-cache' };
+  const confirmed: Observation = { ...hidden, reason: 'revalidated' };
+  assert.equal(told.complete(1, URL_A, cached), cached);
+  assert.equal(told.complete(1, URL_A, confirmed), confirmed);
+  assert.deepEqual(told.recorded([{ ...recorded, observation: confirmed }]), []);
+  assert.deepEqual(told.tell(1, [inspected]), []);
+});
+
+test('other tabs, other addresses and closed tools tell nothing', () => {
+  const told = toldOfTab1();
+  told.tell(1, [inspected]);
+  assert.equal(told.complete(1, `${URL_A}y`, hidden), hidden);
+  assert.equal(told.complete(2, URL_A, hidden), hidden);
+  told.recorded([{ ...recorded, url: `${URL_A}z` }]);
+  told.forget(1);
+  assert.equal(told.complete(1, URL_A, hidden), hidden);
+  assert.deepEqual(told.tell(1, [{ ...inspected, url: `${URL_A}z` }]), []);
+});
+
+test('what waits is bounded, and the oldest gives way', () => {
+  const told = toldOfTab1();
+  const many = Array.from({ length: 5001 }, (_, i) => ({ ...inspected, url: `https://a.test/${i}` }));
+  told.tell(1, many);
+  assert.equal(told.complete(1, 'https://a.test/0', hidden), hidden);
+  assert.notEqual(told.complete(1, 'https://a.test/1', hidden), hidden);
+});
+
+test('reveals of one kind are one, day by day', () => {
+  const revealed = { ...recorded, protocol: 'h3' } as const;
+  const at = (atMs: number) => ({ ...revealed, observation: { ...hidden, atMs } });
+  const { origin, site, kind } = hidden;
+  assert.deepEqual(
+    revealsOf([at(NOW_MS), at(NOW_MS + 5), at(NOW_MS - DAY_MS), { ...revealed, protocol: 'h2' }]),
+    [
+      { origin, site, kind, protocol: 'h3', atMs: NOW_MS + 5, count: 2 },
+      { origin, site, kind, protocol: 'h3', atMs: NOW_MS - DAY_MS, count: 1 },
+      { origin, site, kind, protocol: 'h2', atMs: NOW_MS, count: 1 },
+    ],
+  );
+});

@@ -1,0 +1,125 @@
+// Where the developer tools and the page's own timings meet: the tools know the protocol of requests that the page may
+// not see. Either may speak first. What has one half waits for the other in memory, of inspected tabs only, and the
+// oldest give way.
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { KnownProtocol } from '@photofinish/shared/web/protocol';
+import type { InspectedRequest } from '../../common/inspected/har.ts';
+import type { Reveal } from '../../common/records/reveal.ts';
+import { dayOf } from '../../common/records/schema.ts';
+
+/** An observation in the ledger, and where it is shown. */
+export interface Recorded {
+  readonly tabId: number;
+  /** Where the answer came from after redirects. */
+  readonly url: string;
+  /** The page it counts for; null when none is known. */
+  readonly documentId: string | null;
+  readonly observation: Observation;
+}
+
+/** An observation that was recorded as unknown, and what it was. */
+export interface Revealed extends Recorded {
+  readonly protocol: KnownProtocol;
+}
+
+export interface Told {
+  /** What the tools saw in a tab; gives what of it was recorded as unknown before. */
+  tell(tabId: number, requests: readonly InspectedRequest[]): Revealed[];
+  /** The observation as it is, with its protocol where it was unknown and the tools told of it. */
+  complete(tabId: number, url: string, observation: Observation): Observation;
+  /** Observations are in the ledger; gives which of the unknown ones the tools told of meanwhile. */
+  recorded(all: readonly Recorded[]): Revealed[];
+  /** The tools of a tab closed: nothing of it has another half to come. */
+  forget(tabId: number): void;
+}
+
+const MAX_WAITING = 5000;
+
+/** Lists by key, of which the oldest entries are dropped when there are too many. */
+function createWaiting<Entry>() {
+  const lists = new Map<string, Entry[]>();
+  let size = 0;
+  const shift = (key: string): Entry | undefined => {
+    const list = lists.get(key);
+    const entry = list?.shift();
+    if (entry !== undefined) size -= 1;
+    if (list?.length === 0) lists.delete(key);
+    return entry;
+  };
+  return {
+    shift,
+    push(key: string, entry: Entry): void {
+      const list = lists.get(key);
+      if (list === undefined) lists.set(key, [entry]);
+      else list.push(entry);
+      size += 1;
+      const [oldest] = lists.keys();
+      if (size > MAX_WAITING && oldest !== undefined) shift(oldest);
+    },
+    drop(start: string): void {
+      for (const [key, list] of lists) {
+        if (!key.startsWith(start)) continue;
+        lists.delete(key);
+        size -= list.length;
+      }
+    },
+  };
+}
+
+/** Only protocols that hide are worth waiting for: a confirmed copy stays what it is. */
+function isHidden({ protocol, delivery, reason }: Observation): boolean {
+  return protocol === 'unknown' && delivery === 'network' && reason !== 'revalidated';
+}
+
+export function createTold(isInspected: (tabId: number) => boolean): Told {
+  const told = createWaiting<KnownProtocol>();
+  const hidden = createWaiting<Recorded>();
+  const keyOf = (tabId: number, url: string): string => `${tabId} ${url}`;
+
+  return {
+    tell(tabId, requests) {
+      return requests.flatMap(({ url, method, protocol }) => {
+        // A preflight is nobody's observation, and would be taken for the request that follows it.
+        if (protocol === null || method === 'OPTIONS') return [];
+        const recorded = hidden.shift(keyOf(tabId, url));
+        if (recorded !== undefined) return [{ ...recorded, protocol }];
+        told.push(keyOf(tabId, url), protocol);
+        return [];
+      });
+    },
+    complete(tabId, url, observation) {
+      if (!isInspected(tabId)) return observation;
+      // Taken by a known one, too: the next request of that address has a word of its own.
+      const protocol = observation.delivery === 'network' ? told.shift(keyOf(tabId, url)) : undefined;
+      if (protocol === undefined || !isHidden(observation)) return observation;
+      const { reason: _, ...known } = observation;
+      return { ...known, protocol };
+    },
+    recorded(all) {
+      return all.flatMap((recorded) => {
+        const { tabId, url, observation } = recorded;
+        if (!isInspected(tabId) || !isHidden(observation)) return [];
+        const protocol = told.shift(keyOf(tabId, url));
+        if (protocol !== undefined) return [{ ...recorded, protocol }];
+        hidden.push(keyOf(tabId, url), recorded);
+        return [];
+      });
+    },
+    forget(tabId) {
+      told.drop(keyOf(tabId, ''));
+      hidden.drop(keyOf(tabId, ''));
+    },
+  };
+}
+
+/** As the ledger takes them: those that differ in nothing but their time of day are one. */
+export function revealsOf(revealed: readonly Revealed[]): Reveal[] {
+  const groups = new Map<string, Reveal>();
+  for (const { observation, protocol } of revealed) {
+    const { origin, site, kind, atMs } = observation;
+    const key = `${origin} ${site} ${kind} ${protocol} ${dayOf(atMs)}`;
+    const group = groups.get(key) ?? { origin, site, kind, protocol, atMs, count: 0 };
+    groups.set(key, { ...group, atMs: Math.max(group.atMs, atMs), count: group.count + 1 });
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,176 @@
+// The steps of steering: when it begins, what undoes it, and that whatever was told is taken back once.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Origin } from '@photofinish/shared/web/origin';
+import fc from 'fast-check';
+import {
+  allUndone,
+  expired,
+  headerOf,
+  isOurs,
+  NOTHING_STEERED,
+  onNetwork,
+  STEERED_MS,
+  type SteerEvidence,
+  type SteerState,
+  steeringOf,
+  withAnswer,
+  withChoice,
+  withEvidence,
+} from './plan.ts';
+import { ADVERTISED_MS, advertisement, CLEAR } from './rule.ts';
+
+const A = 'https://a.test:8443' as Origin;
+const B = 'https://b.test' as Origin;
+const REACHED: SteerEvidence = { reach: 'h3', advertised: false, network: 'home', anew: false };
+const BROKEN: SteerEvidence = { reach: 'older', advertised: true, network: 'home', anew: false };
+const chosen = withChoice(NOTHING_STEERED, A, true, 0);
+const active = withEvidence(chosen, A, REACHED, 0);
+const heard = withAnswer(active, answer({ altSvc: advertisement(A) }));
+
+function answer(more: object = {}) {
+  return { origin: A, h3: false, document: true, altSvc: null, atMs: 10, ...more };
+}
+
+test('only an origin that was chosen is steered, and only by evidence', () => {
+  assert.equal(withEvidence(NOTHING_STEERED, A, REACHED, 0), NOTHING_STEERED);
+  for (const evidence of [
+    { ...REACHED, reach: 'unknown' },
+    { ...REACHED, advertised: true },
+    { ...BROKEN, advertised: false },
+  ] as const)
+    assert.equal(withEvidence(chosen, A, evidence, 0), chosen);
+});
+
+test('HTTP/3 that nobody advertises is advertised, signed and on the own port', () => {
+  const steering = steeringOf(active, A);
+  assert.ok(steering);
+  assert.equal(headerOf(steering), 'h3=":8443"; ma=3600');
+});
+
+test('HTTP/3 that is broken here is withdrawn, and undoing that leaves nothing behind', () => {
+  const withdrawn = withEvidence(chosen, A, BROKEN, 0);
+  const steering = steeringOf(withdrawn, A);
+  assert.ok(steering);
+  assert.equal(headerOf(steering), CLEAR);
+  assert.equal(steeringOf(withChoice(withdrawn, A, false, 1), A), undefined);
+});
+
+test('what the browser heard is taken back by one clear; what it never heard is simply dropped', () => {
+  assert.equal(steeringOf(withChoice(active, A, false, 20), A), undefined);
+  const undoing = withChoice(heard, A, false, 20);
+  const steering = steeringOf(undoing, A);
+  assert.ok(steering?.undoing);
+  assert.equal(headerOf(steering), CLEAR);
+  assert.equal(withAnswer(undoing, answer({ altSvc: null })), undoing);
+  assert.equal(steeringOf(withAnswer(undoing, answer({ altSvc: CLEAR, h3: true })), A), undefined);
+});
+
+test('a clear that is never heard ends when the browser has forgotten by itself', () => {
+  const undoing = allUndone(heard, 100);
+  assert.ok(steeringOf(expired(undoing, 99 + ADVERTISED_MS), A));
+  assert.equal(steeringOf(expired(undoing, 100 + ADVERTISED_MS), A), undefined);
+});
+
+test('another network, a failed race, silence and a browser that does not follow all undo it', () => {
+  assert.ok(steeringOf(onNetwork(heard, 'work', 20), A)?.undoing);
+  assert.equal(onNetwork(heard, 'home', 20), heard);
+  const elsewhere = withEvidence(heard, A, { ...REACHED, network: 'work' }, 20);
+  assert.equal(elsewhere.undone[A], 'network');
+  const failed = withEvidence(heard, A, { ...BROKEN, advertised: false }, 20);
+  assert.ok(steeringOf(failed, A)?.undoing);
+  assert.equal(failed.undone[A], 'failed');
+  assert.ok(steeringOf(expired(heard, STEERED_MS), A)?.undoing);
+  let stays: SteerState = heard;
+  for (let visit = 0; visit < 4; visit += 1) stays = withAnswer(stays, answer({ atMs: 20 + visit }));
+  assert.equal(stays.undone[A], 'failed');
+});
+
+test('what failed begins again by a race or the user, not by what was known before', () => {
+  let failed: SteerState = heard;
+  for (let visit = 0; visit < 4; visit += 1) failed = withAnswer(failed, answer({ atMs: 20 + visit }));
+  assert.equal(withEvidence(failed, A, REACHED, 50), failed);
+  const gone = withAnswer(failed, answer({ altSvc: CLEAR }));
+  assert.equal(withEvidence(gone, A, REACHED, 60), gone);
+  const again = withEvidence(gone, A, { ...REACHED, anew: true }, 60);
+  assert.equal(steeringOf(again, A)?.undoing, false);
+  assert.equal(again.undone[A], undefined);
+});
+
+test('a clear that another site’s page heard leaves the origin’s own page untold', () => {
+  const undoing = withChoice(heard, A, false, 20);
+  assert.equal(withAnswer(undoing, answer({ altSvc: CLEAR, document: false })), undoing);
+});
+
+test('an origin that no rule can name alone is not steered', () => {
+  const wild = 'https://*.a.test' as Origin;
+  const state = withChoice(NOTHING_STEERED, wild, true, 0);
+  assert.equal(withEvidence(state, wild, REACHED, 0), state);
+});
+
+test('HTTP/3 on the way, and resources over TCP, are no misses', () => {
+  let state = heard;
+  for (let visit = 0; visit < 20; visit += 1)
+    state = withAnswer(state, answer({ atMs: 20 + visit, h3: visit % 3 === 2 }));
+  for (let i = 0; i < 20; i += 1) state = withAnswer(state, answer({ document: false }));
+  assert.equal(steeringOf(state, A)?.undoing, false);
+});
+
+test('evidence renews it, and evidence while it is taken back begins it anew', () => {
+  assert.equal(steeringOf(withEvidence(heard, A, REACHED, 500), A)?.untilMs, 500 + STEERED_MS);
+  const again = withEvidence(onNetwork(heard, 'work', 20), A, { ...REACHED, network: 'work' }, 30);
+  assert.equal(steeringOf(again, A)?.undoing, false);
+  assert.equal(again.undone[A], undefined);
+  const back = withChoice(again, A, false, 40);
+  assert.ok(steeringOf(back, A)?.undoing, 'it was heard before, so it is still taken back');
+});
+
+test('our own headers are told from the server’s', () => {
+  assert.ok(isOurs(active, A, advertisement(A)));
+  assert.ok(isOurs(active, A, CLEAR));
+  assert.equal(isOurs(active, B, CLEAR), false);
+  assert.equal(isOurs(active, A, 'h3=":8443"; ma=60'), false);
+  assert.equal(
+    isOurs(active, B, advertisement(B)),
+    false,
+    'a server may send the same where nothing is steered',
+  );
+  assert.equal(isOurs(active, A, 'h3=":8443"; ma=60; photofinish=1'), false);
+});
+
+test('whatever happens: rule ids are unique, only chosen origins begin, and time ends everything', () => {
+  const origins = [A, B, 'https://c.test' as Origin];
+  const step = fc.record({
+    what: fc.constantFrom('choose', 'evidence', 'network', 'answer', 'expire', 'off'),
+    origin: fc.constantFrom(...origins),
+    on: fc.boolean(),
+    reach: fc.constantFrom('h3', 'older', 'unknown'),
+    network: fc.constantFrom('home', 'work'),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      let state: SteerState = NOTHING_STEERED;
+      let nowMs = 0;
+      for (const { what, origin, on, reach, network } of steps) {
+        nowMs += 60_000;
+        const before = new Set(state.steerings.map((s) => s.origin));
+        if (what === 'choose') state = withChoice(state, origin, on, nowMs);
+        if (what === 'evidence')
+          state = withEvidence(state, origin, { reach, advertised: on, network, anew: on }, nowMs);
+        if (what === 'network') state = onNetwork(state, network, nowMs);
+        if (what === 'expire') state = expired(state, nowMs);
+        if (what === 'off') state = allUndone(state, nowMs);
+        if (what === 'answer') {
+          const current = steeringOf(state, origin);
+          const altSvc = current ? headerOf(current) : null;
+          state = withAnswer(state, { origin, h3: on, document: true, altSvc, atMs: nowMs });
+        }
+        const ids = state.steerings.map((s) => s.ruleId);
+        assert.equal(new Set(ids).size, ids.length);
+        for (const s of state.steerings) assert.ok(before.has(s.origin) || state.chosen.includes(s.origin));
+      }
+      const later = expired(expired(state, nowMs + STEERED_MS), nowMs + STEERED_MS + ADVERTISED_MS);
+      assert.deepEqual(later.steerings, []);
+    }),
+  );
+});

@@ -1,0 +1,205 @@
+// Which origins are steered, and until when: pure steps from evidence and events to the next state. An origin is
+// steered only when the user chose it and the helper has raced it on this network; every doubt undoes.
+//
+//   chosen, HTTP/3 established here, not advertised   ──► active to-h3   ──undo──► undoing ──clear heard──► gone
+//   chosen, HTTP/3 broken here, advertised            ──► active from-h3 ──undo──► gone
+import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { Direction, Undone } from '../../common/steering.ts';
+import { ADVERTISED_MS, advertisement, CLEAR, isLikeOurs, isNameable } from './rule.ts';
+
+/** A steering that nothing confirms for so long is undone. */
+export const STEERED_MS = 3_600_000;
+/** Answers over TCP, after the browser knew better, that show it does not take the advertisement. */
+const MISSES_BEFORE_UNDO = 3;
+
+export interface Steering {
+  readonly origin: Origin;
+  readonly direction: Direction;
+  readonly ruleId: number;
+  /** The network whose races justify it. */
+  readonly network: string;
+  readonly untilMs: number;
+  /** When the browser last heard our advertisement; null: never, and then nothing needs taking back. */
+  readonly heardAtMs: number | null;
+  /** Documents over TCP in a row since it was heard. */
+  readonly misses: number;
+  /** It is being taken back by a `clear` with its next page. */
+  readonly undoing: boolean;
+}
+
+export interface SteerState {
+  readonly chosen: readonly Origin[];
+  readonly steerings: readonly Steering[];
+  readonly undone: Readonly<Partial<Record<Origin, Undone>>>;
+}
+export const NOTHING_STEERED: SteerState = { chosen: [], steerings: [], undone: {} };
+
+/** What is known of an origin on the network of now. */
+export interface SteerEvidence {
+  /** By fresh races of the helper; `unknown` without. */
+  readonly reach: 'h3' | 'older' | 'unknown';
+  /** The server itself advertises HTTP/3. */
+  readonly advertised: boolean;
+  readonly network: string;
+  /** A race or the user says so just now; false: it is recalled before a navigation. */
+  readonly anew: boolean;
+}
+
+/** What a forecast proves; only what the helper raced itself counts. */
+export function reachOf({ protocol, basis, fresh }: Forecast['reachable']): SteerEvidence['reach'] {
+  if (!fresh || basis !== 'raced' || protocol === 'unknown') return 'unknown';
+  return protocol === 'h3' ? 'h3' : 'older';
+}
+
+/** What steering could do for an origin; null: nothing. */
+export function directionFor(
+  origin: Origin,
+  { reach, advertised }: Pick<SteerEvidence, 'reach' | 'advertised'>,
+): Direction | null {
+  if (!isNameable(origin)) return null;
+  if (reach === 'h3' && !advertised) return 'to-h3';
+  return reach === 'older' && advertised ? 'from-h3' : null;
+}
+
+export function steeringOf(state: SteerState, origin: Origin): Steering | undefined {
+  return state.steerings.find((s) => s.origin === origin);
+}
+
+/** The header a steering sets now. */
+export function headerOf({ origin, direction, undoing }: Steering): string {
+  return direction === 'to-h3' && !undoing ? advertisement(origin) : CLEAR;
+}
+
+/** Whether an Alt-Svc header on an answer of this origin is our own doing and no word of the server. */
+export function isOurs(state: SteerState, origin: Origin, altSvc: string): boolean {
+  // A rule replaces what the server sent, and answers on their way when it changes still carry the one before.
+  return steeringOf(state, origin) !== undefined && isLikeOurs(origin, altSvc);
+}
+
+function withSteering(state: SteerState, origin: Origin, next: Steering | null): SteerState {
+  const others = state.steerings.filter((s) => s.origin !== origin);
+  return { ...state, steerings: next === null ? others : [...others, next] };
+}
+
+function freeRuleId({ steerings }: SteerState): number {
+  const taken = new Set(steerings.map(({ ruleId }) => ruleId));
+  let id = 1;
+  while (taken.has(id)) id += 1;
+  return id;
+}
+
+function undo(state: SteerState, steering: Steering, why: Undone | null, nowMs: number): SteerState {
+  if (steering.undoing) return state;
+  const { origin, direction, heardAtMs } = steering;
+  const told = { ...state, undone: why === null ? state.undone : { ...state.undone, [origin]: why } };
+  // What was never heard, or what took an advertisement away, leaves nothing behind in the browser.
+  if (direction === 'from-h3' || heardAtMs === null) return withSteering(told, origin, null);
+  // By then the browser has forgotten by itself, whether or not it asked the origin again.
+  return withSteering(told, origin, { ...steering, undoing: true, untilMs: nowMs + ADVERTISED_MS });
+}
+
+function begin(state: SteerState, origin: Origin, direction: Direction, network: string, nowMs: number) {
+  const before = steeringOf(state, origin);
+  const { [origin]: _, ...undone } = state.undone;
+  const steering: Steering = {
+    origin,
+    direction,
+    network,
+    ruleId: before?.ruleId ?? freeRuleId(state),
+    untilMs: nowMs + STEERED_MS,
+    heardAtMs: direction === 'to-h3' ? (before?.heardAtMs ?? null) : null,
+    misses: 0,
+    undoing: false,
+  };
+  return withSteering({ ...state, undone }, origin, steering);
+}
+
+function confirmed(steering: Steering, { reach }: SteerEvidence): boolean {
+  return steering.direction === 'to-h3' ? reach === 'h3' : reach === 'older';
+}
+
+/** New evidence on an origin: begins, renews or undoes its steering. */
+export function withEvidence(
+  state: SteerState,
+  origin: Origin,
+  evidence: SteerEvidence,
+  nowMs: number,
+): SteerState {
+  if (!state.chosen.includes(origin)) return state;
+  const current = steeringOf(state, origin);
+  if (current === undefined || current.undoing) {
+    // What proved wrong is not tried again on the strength of what was known before.
+    if (state.undone[origin] === 'failed' && !evidence.anew) return state;
+    const direction = directionFor(origin, evidence);
+    return direction === null ? state : begin(state, origin, direction, evidence.network, nowMs);
+  }
+  if (current.network !== evidence.network) return undo(state, current, 'network', nowMs);
+  if (confirmed(current, evidence))
+    return withSteering(state, origin, { ...current, untilMs: nowMs + STEERED_MS });
+  if (evidence.reach === 'unknown') return state;
+  return undo(state, current, current.direction === 'to-h3' ? 'failed' : 'changed', nowMs);
+}
+
+/** The user lets an origin be steered, or no more. */
+export function withChoice(state: SteerState, origin: Origin, on: boolean, nowMs: number): SteerState {
+  const { [origin]: _, ...undone } = state.undone;
+  const others = state.chosen.filter((o) => o !== origin);
+  const chosen = { ...state, undone, chosen: on ? [...others, origin] : others };
+  const current = steeringOf(state, origin);
+  return on || current === undefined ? chosen : undo(chosen, current, null, nowMs);
+}
+
+/** Undoes every steering that another network justified. */
+export function onNetwork(state: SteerState, network: string, nowMs: number): SteerState {
+  return state.steerings
+    .filter((s) => s.network !== network)
+    .reduce((next, steering) => undo(next, steering, 'network', nowMs), state);
+}
+
+/** Undoes every steering; what was chosen stays chosen. */
+export function allUndone(state: SteerState, nowMs: number): SteerState {
+  return state.steerings.reduce((next, steering) => undo(next, steering, null, nowMs), state);
+}
+
+/** Ends what has lasted too long. */
+export function expired(state: SteerState, nowMs: number): SteerState {
+  return state.steerings
+    .filter((s) => s.untilMs <= nowMs)
+    .reduce(
+      (next, s) => (s.undoing ? withSteering(next, s.origin, null) : undo(next, s, 'expired', nowMs)),
+      state,
+    );
+}
+
+/** One answer over the network, with the header as the browser saw it. */
+export interface SteeredAnswer {
+  readonly origin: Origin;
+  readonly h3: boolean;
+  /** It was a top-level document. */
+  readonly document: boolean;
+  readonly altSvc: string | null;
+  readonly atMs: number;
+}
+
+/** What an answer shows: that our header was heard, that its taking back was, or that the browser does not follow. */
+export function withAnswer(state: SteerState, answer: SteeredAnswer): SteerState {
+  const { origin, altSvc, h3, document, atMs } = answer;
+  const current = steeringOf(state, origin);
+  if (current === undefined) return state;
+  // The browser keeps what it hears apart by page (RFC 7838 leaves that open), and the origin's own page is what the
+  // user chose, so that only its own clear ends this.
+  if (current.undoing) return document && altSvc === CLEAR ? withSteering(state, origin, null) : state;
+  if (current.direction === 'from-h3') return state;
+  const misses = h3 ? 0 : current.misses + (document && current.heardAtMs !== null ? 1 : 0);
+  if (misses > MISSES_BEFORE_UNDO) return undo(state, current, 'failed', atMs);
+  const heardAtMs = heardAt(current, altSvc, atMs);
+  if (misses === current.misses && heardAtMs === current.heardAtMs) return state;
+  return withSteering(state, origin, { ...current, misses, heardAtMs });
+}
+
+/** Noting each answer's time would write the storage for every request; a tenth of the lifetime is exact enough. */
+function heardAt({ origin, heardAtMs }: Steering, altSvc: string | null, atMs: number): number | null {
+  if (altSvc !== advertisement(origin)) return heardAtMs;
+  return heardAtMs === null || atMs - heardAtMs >= ADVERTISED_MS / 10 ? atMs : heardAtMs;
+}

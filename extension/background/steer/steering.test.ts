@@ -1,0 +1,158 @@
+// Steering against a browser whose store and rules are kept here: what is stored and what is ruled stay in step.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { memoryStore } from '../../testing/store.ts';
+import type { Rule } from './rule.ts';
+import { openSteering, type Steering } from './steering.ts';
+
+const A = 'https://a.test' as Origin;
+const REACHED: Forecast = {
+  origin: A,
+  reachable: { protocol: 'h3', basis: 'raced', ageMs: 0, fresh: true },
+  expected: { protocol: 'h2', basis: 'observed' },
+  hit: true,
+};
+
+async function choose(steering: Steering): Promise<void> {
+  await steering.forecast([REACHED], 'home', false);
+  await steering.choose(A, true, 'home');
+}
+
+function browser() {
+  const store = memoryStore();
+  const rules = new Map<number, Rule>();
+  const told: boolean[] = [];
+  let nowMs = 1000;
+  let refuse = false;
+  return {
+    store,
+    rules,
+    told,
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+    refuse: (on: boolean) => {
+      refuse = on;
+    },
+    headers: () => [...rules.values()].map((rule) => rule.action.responseHeaders[0]?.value),
+    open: () =>
+      openSteering({
+        store,
+        rules: {
+          getDynamicRules: async () => [...rules.values()],
+          updateDynamicRules: async ({ removeRuleIds, addRules }) => {
+            if (refuse) throw new Error('the browser refuses');
+            for (const id of removeRuleIds) rules.delete(id);
+            for (const rule of addRules) {
+              assert.ok(!rules.has(rule.id), 'a rule id is taken');
+              rules.set(rule.id, rule);
+            }
+          },
+        },
+        advertised: async () => false,
+        nowMs: () => nowMs,
+        onChange: (steering) => told.push(steering),
+      }),
+  };
+}
+
+test('a choice with evidence sets one rule for exactly that origin, and another start keeps it', async () => {
+  const there = browser();
+  const steering = await there.open();
+  await choose(steering);
+  const [rule] = there.rules.values();
+  assert.equal(rule?.condition.urlFilter, '|https://a.test/');
+  assert.deepEqual(there.headers(), ['h3=":443"; ma=3600']);
+  there.rules.clear();
+  const again = await there.open();
+  assert.deepEqual(there.headers(), ['h3=":443"; ma=3600']);
+  assert.equal(again.view(A, false).active?.direction, 'to-h3');
+});
+
+test('rules that the state does not know are removed at the start', async () => {
+  const there = browser();
+  const steering = await there.open();
+  await choose(steering);
+  there.store.values.clear();
+  await there.open();
+  assert.equal(there.rules.size, 0);
+});
+
+test('the one switch undoes what was heard by a clear, and a further answer ends that', async () => {
+  const there = browser();
+  const steering = await there.open();
+  await choose(steering);
+  const [altSvc = ''] = there.headers();
+  steering.answered({ origin: A, h3: false, document: true, altSvc, atMs: 1000 });
+  await steering.enable(false);
+  assert.deepEqual(there.headers(), ['clear']);
+  await steering.forecast([REACHED], 'home', false);
+  assert.deepEqual(there.headers(), ['clear'], 'nothing begins while the switch is off');
+  steering.answered({ origin: A, h3: true, document: true, altSvc: 'clear', atMs: 1000 });
+  await steering.expire();
+  assert.equal(there.rules.size, 0);
+});
+
+test('a browser that refuses a rule is told of, and rules follow the state again afterwards', async () => {
+  const there = browser();
+  const steering = await there.open();
+  there.refuse(true);
+  await assert.rejects(choose(steering), /refuses/);
+  there.refuse(false);
+  await steering.forecast([REACHED], 'home', false);
+  await there.open();
+  assert.equal(there.rules.size, 1);
+});
+
+test('a start with something steered says so, as alarms end with the browser', async () => {
+  const there = browser();
+  await choose(await there.open());
+  there.told.length = 0;
+  await there.open();
+  assert.deepEqual(there.told, [true]);
+});
+
+test('answers on their way when a rule ends still carry our clear', async () => {
+  const there = browser();
+  const steering = await there.open();
+  await choose(steering);
+  const [altSvc = ''] = there.headers();
+  steering.answered({ origin: A, h3: true, document: true, altSvc, atMs: 1000 });
+  await steering.choose(A, false, 'home');
+  steering.answered({ origin: A, h3: true, document: true, altSvc: 'clear', atMs: 1000 });
+  await steering.expire();
+  assert.equal(there.rules.size, 0);
+  assert.ok(steering.isOurs(A, 'clear') && steering.isOurs(A, altSvc));
+  there.pass(10_000);
+  assert.equal(steering.isOurs(A, 'clear') || steering.isOurs(A, altSvc), false);
+});
+
+test('what is excluded is undone and forgotten, and a wipe forgets what was forecast', async () => {
+  const there = browser();
+  const steering = await there.open();
+  await choose(steering);
+  await steering.exclude((origin) => origin !== A);
+  assert.equal(there.rules.size, 1);
+  await steering.exclude((origin) => origin === A);
+  assert.equal(there.rules.size, 0);
+  assert.equal(steering.view(A, false).chosen, false);
+  assert.equal(steering.view(A, false).possible, 'to-h3');
+  await steering.wipe();
+  assert.equal(steering.view(A, false).possible, null);
+});
+
+test('storage that holds something else is as if nothing was steered', async () => {
+  const there = browser();
+  there.store.values.set('steering', { revision: 1, value: { version: 9, chosen: 'no' } });
+  const steering = await there.open();
+  await steering.forecast([REACHED], 'home', false);
+  assert.deepEqual(steering.view(A, false), {
+    enabled: true,
+    chosen: false,
+    active: null,
+    possible: 'to-h3',
+    undone: null,
+  });
+});

@@ -1,0 +1,87 @@
+// The store in a database of the extension's own origin. Content scripts, and whoever took a page's process over, reach
+// `storage.local` in Firefox, but no database of the extension in any browser.
+import type { DBSchema, IDBPDatabase } from 'idb';
+import { holdOpen } from '../../common/database.ts';
+import { STORE_KEYS, type Stored, type StoreKey } from '../../common/store/store.ts';
+import type { Shelf } from './kept.ts';
+
+const STORE_NAME = 'photofinish-settings';
+/** That what versions before the store kept in `storage.local` was moved, or that there was nothing. */
+const MOVED = 'moved';
+/** Such changes are rare, and what they are moved from is deleted after. */
+const WRITTEN = { durability: 'strict' } as const;
+
+interface StoreSchema extends DBSchema {
+  values: { key: StoreKey | typeof MOVED; value: Stored };
+}
+
+/** The part of `storage.local` that is used. */
+interface OlderArea {
+  get(keys: string[]): Promise<Record<string, unknown>>;
+  clear(): Promise<void>;
+}
+
+export interface DatabaseShelfDeps {
+  readonly older: OlderArea;
+  /** What of an older version's value is taken over; undefined: nothing. */
+  readonly takenOver: Readonly<Record<StoreKey, (value: unknown) => unknown>>;
+  /** Told that `storage.local` could not be emptied. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * Moves what versions before the store left in `storage.local`: once, for any page's process can write there, and later
+ * somebody may have. Ended in between, it begins anew, or is done already.
+ */
+async function moveOlder(
+  database: IDBPDatabase<StoreSchema>,
+  { older, takenOver }: Pick<DatabaseShelfDeps, 'older' | 'takenOver'>,
+): Promise<void> {
+  if ((await database.get('values', MOVED)) !== undefined) return;
+  const found = await older.get([...STORE_KEYS]);
+  const tx = database.transaction('values', 'readwrite', WRITTEN);
+  const moved = STORE_KEYS.map((key) => {
+    const value = found[key] === undefined ? undefined : takenOver[key](found[key]);
+    return value === undefined ? null : tx.store.put({ revision: 1, value }, key);
+  });
+  await Promise.all([...moved, tx.store.put({ revision: 1 }, MOVED), tx.done]);
+}
+
+/** Opens the database and, the first time, moves into it what older versions kept. One background alone may do so. */
+export function openDatabaseShelf(deps: DatabaseShelfDeps): Shelf {
+  const open = holdOpen<StoreSchema>({
+    name: STORE_NAME,
+    // For ever: values have versions of their own, so that an older program is never kept out.
+    version: 1,
+    upgrade: async (_oldVersion, database) => void database.createObjectStore('values'),
+  });
+  let moving: Promise<void> | null = null;
+
+  const database = async (): Promise<IDBPDatabase<StoreSchema>> => {
+    moving ??= open()
+      .then((opened) => moveOlder(opened, deps))
+      .then(
+        // Nothing there is read any more, whoever wrote it.
+        () => void deps.older.clear().catch(deps.onFailure),
+        (error) => {
+          moving = null;
+          throw error;
+        },
+      );
+    await moving;
+    return open();
+  };
+
+  database().catch(() => {});
+  return {
+    get: async (key) => (await (await database()).get('values', key)) ?? { revision: 0 },
+    async put(key, revision, value) {
+      const tx = (await database()).transaction('values', 'readwrite', WRITTEN);
+      const stored = (await tx.store.get(key)) ?? { revision: 0 };
+      if (stored.revision !== revision) return stored;
+      const changed: Stored = { revision: revision + 1, value };
+      await Promise.all([tx.store.put(changed, key), tx.done]);
+      return changed;
+    },
+  };
+}

@@ -1,0 +1,169 @@
+// The store in the background, on both shelves: a change is made on what it was meant for. What older versions kept
+// elsewhere is moved once, whatever ends in between, and nothing that lies there afterwards is believed.
+import 'fake-indexeddb/auto';
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { IDBDatabase, IDBFactory } from 'fake-indexeddb';
+import { type StoreKey, update } from '../../common/store/store.ts';
+import { type DatabaseShelfDeps, openDatabaseShelf } from './database-shelf.ts';
+import { keepOn } from './kept.ts';
+import { openSessionShelf } from './session-shelf.ts';
+
+/** `storage.local`, where any page's process may write. */
+function olderArea(items: Record<string, unknown> = {}) {
+  const kept = new Map(Object.entries(items));
+  let reads = 0;
+  return {
+    kept,
+    get reads() {
+      return reads;
+    },
+    area: {
+      async get(keys: string[]) {
+        reads += 1;
+        return Object.fromEntries([...kept].filter(([key]) => keys.includes(key)));
+      },
+      async clear() {
+        kept.clear();
+      },
+    },
+  };
+}
+
+/** Takes over what is a text, made great. */
+const great = (value: unknown) => (typeof value === 'string' ? value.toUpperCase() : undefined);
+const TAKEN_OVER = { settings: great, 'network-names': great, steering: great };
+
+function open(older: DatabaseShelfDeps['older']) {
+  const told: StoreKey[] = [];
+  const failures: unknown[] = [];
+  const onFailure = (error: unknown) => failures.push(error);
+  const shelf = openDatabaseShelf({ older, takenOver: TAKEN_OVER, onFailure });
+  const store = keepOn(shelf, (key) => told.push(key));
+  const values = async () =>
+    Promise.all(
+      (['settings', 'network-names', 'steering'] as const).map(async (key) => (await store.get(key)).value),
+    );
+  return { store, told, failures, values };
+}
+
+beforeEach(() => {
+  globalThis.indexedDB = new IDBFactory();
+});
+
+/** Both shelves, empty. */
+const SHELVES = {
+  database: () => open(olderArea().area).store,
+  session: () => keepOn(openSessionShelf(sessionArea()), () => {}),
+};
+
+function sessionArea() {
+  const items = new Map<string, unknown>();
+  return {
+    get: async (key: string) => (items.has(key) ? { [key]: structuredClone(items.get(key)) } : {}),
+    set: async (more: Record<string, unknown>) => {
+      for (const [key, value] of Object.entries(more)) items.set(key, structuredClone(value));
+    },
+  };
+}
+
+for (const [name, empty] of Object.entries(SHELVES)) {
+  test(`${name}: a value is stored once its revision still holds, else the newer one is given`, async () => {
+    const store = empty();
+    assert.deepEqual(await store.get('settings'), { revision: 0 });
+    assert.deepEqual(await store.replace('settings', 0, 'a'), { revision: 1, value: 'a' });
+    assert.deepEqual(await store.replace('settings', 0, 'b'), { revision: 1, value: 'a' });
+    assert.deepEqual(await store.get('settings'), { revision: 1, value: 'a' });
+    assert.deepEqual(await store.get('steering'), { revision: 0 });
+  });
+
+  test(`${name}: changes made at once are all made`, async () => {
+    const store = empty();
+    const add = (n: number) =>
+      update(store, 'settings', (stored) => [...((stored as number[] | undefined) ?? []), n]);
+    await Promise.all([1, 2, 3, 4].map(add));
+    assert.deepEqual(((await store.get('settings')).value as number[]).toSorted(), [1, 2, 3, 4]);
+  });
+}
+
+test('it is there for the next background', async () => {
+  const older = olderArea();
+  await open(older.area).store.replace('settings', 0, { a: [1] });
+  assert.deepEqual(await open(older.area).store.get('settings'), { revision: 1, value: { a: [1] } });
+});
+
+test('whoever listens hears of each change of its value, in order, and pages are told', async () => {
+  const { store, told } = open(olderArea().area);
+  const heard: unknown[] = [];
+  store.onChanged('settings', (value) => heard.push(value));
+  await store.replace('settings', 0, 'a');
+  await store.replace('steering', 0, 'x');
+  await store.replace('settings', 0, 'refused');
+  await store.replace('settings', 1, 'b');
+  assert.deepEqual(
+    [heard, told],
+    [
+      ['a', 'b'],
+      ['settings', 'steering', 'settings'],
+    ],
+  );
+});
+
+test('what an older version kept is moved as far as it is valid, and is gone there', async () => {
+  const older = olderArea({ settings: 'mine', 'network-names': 3, other: 'x' });
+  const { values } = open(older.area);
+  assert.deepEqual(await values(), ['MINE', undefined, undefined]);
+  assert.equal(older.kept.size, 0);
+});
+
+test('what is planted there afterwards is neither read nor left', async () => {
+  for (const before of [{}, { settings: 'mine' }]) {
+    globalThis.indexedDB = new IDBFactory();
+    const older = olderArea(before);
+    const first = await open(older.area).values();
+    older.kept.set('settings', 'planted').set('steering', 'planted');
+    assert.deepEqual(await open(older.area).values(), first);
+    assert.deepEqual([older.reads, older.kept.size], [1, 0]);
+  }
+});
+
+test('a background that ends before all is moved begins anew; one that ends after does not', async () => {
+  const older = olderArea({ settings: 'mine', steering: 'too' });
+  const { transaction } = IDBDatabase.prototype;
+  IDBDatabase.prototype.transaction = function (...args) {
+    const tx = transaction.apply(this, args);
+    if (args[1] === 'readwrite') queueMicrotask(() => tx.abort());
+    return tx;
+  };
+  await assert.rejects(open(older.area).values());
+  IDBDatabase.prototype.transaction = transaction;
+  assert.equal(older.kept.size, 2);
+  // Ends before it is deleted there, and the user goes on.
+  const ended = open({ ...older.area, clear: () => new Promise(() => {}) });
+  assert.deepEqual(await ended.values(), ['MINE', undefined, 'TOO']);
+  await ended.store.replace('settings', 1, 'changed');
+  assert.equal(older.kept.size, 2);
+  assert.deepEqual(await open(older.area).values(), ['changed', undefined, 'TOO']);
+  assert.equal(older.kept.size, 0);
+});
+
+test('where what an older version kept cannot be read now, it is asked for again', async () => {
+  const older = olderArea({ settings: 'mine' });
+  let fails = true;
+  const area = {
+    ...older.area,
+    get: (keys: string[]) => (fails ? Promise.reject(new Error('busy')) : older.area.get(keys)),
+  };
+  const { values } = open(area);
+  await assert.rejects(values(), /busy/);
+  fails = false;
+  assert.deepEqual(await values(), ['MINE', undefined, undefined]);
+});
+
+test('that it could not be deleted there is told, and changes nothing', async () => {
+  const older = olderArea({ settings: 'mine' });
+  const area = { ...older.area, clear: () => Promise.reject(new Error('locked')) };
+  const { values, failures } = open(area);
+  assert.deepEqual(await values(), ['MINE', undefined, undefined]);
+  assert.match(String(failures), /locked/);
+});

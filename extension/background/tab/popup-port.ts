@@ -1,0 +1,136 @@
+// The background's end of the popup's port: checks what comes in, answers over the same port, and ends its watch
+// when the popup closes.
+
+import type { DoctorFinding } from '@photofinish/shared/port/doctor';
+import { type Origin, originSchema } from '@photofinish/shared/web/origin';
+import * as v from 'valibot';
+import type { InspectedListener } from '../../common/inspected/devtools-messages.ts';
+import type { HelperState, PopupEvent, PopupRequest, RaceAsked } from '../../common/messages.ts';
+import { MAX_PAGE_ORIGINS } from '../../common/page/model.ts';
+import type { Watcher } from './presenter.ts';
+
+const requestSchema = v.variant('type', [
+  /** -1 is the browser's word for no tab at all; it has an answer too. */
+  v.object({ type: v.literal('watch'), tabId: v.pipe(v.number(), v.integer(), v.minValue(-1)) }),
+  v.object({ type: v.literal('watch-requests'), tabId: v.pipe(v.number(), v.integer(), v.minValue(-1)) }),
+  v.object({ type: v.literal('race'), origin: originSchema }),
+  v.object({ type: v.literal('cancel-race'), origin: originSchema }),
+  v.object({
+    type: v.literal('race-all'),
+    origins: v.pipe(v.array(originSchema), v.maxLength(MAX_PAGE_ORIGINS)),
+  }),
+  v.object({ type: v.literal('stop-races') }),
+  v.object({ type: v.literal('reconnect-helper') }),
+  v.object({ type: v.literal('steer'), origin: originSchema, on: v.boolean() }),
+  v.object({ type: v.literal('watch-helper') }),
+  v.object({ type: v.literal('doctor') }),
+  v.object({ type: v.literal('wipe') }),
+]);
+
+export interface PopupActions {
+  readonly watch: (tabId: number, watcher: Watcher) => () => void;
+  /** Tells what the developer tools tell of a tab; gives the function that ends it. */
+  readonly watchRequests: (tabId: number, told: InspectedListener) => () => void;
+  readonly race: (origins: readonly Origin[]) => void;
+  readonly cancelRace: (origin: Origin) => void;
+  readonly stopRaces: () => void;
+  /** What was raced by a press and what still is to be. */
+  readonly racesAsked: () => readonly RaceAsked[];
+  readonly reconnectHelper: () => void;
+  /** Rejects with words when the browser refuses. */
+  readonly steer: (origin: Origin, on: boolean) => Promise<void>;
+  /** Tells the helper's state now and after each change; gives the function that ends it. */
+  readonly watchHelper: (told: (helper: HelperState) => void) => () => void;
+  /** Null when the helper cannot be asked. */
+  readonly doctor: () => Promise<readonly DoctorFinding[] | null>;
+  /** The number of the helper's records that are gone, null when it was not reached. Rejects when the ledger fails. */
+  readonly wipe: () => Promise<number | null>;
+}
+
+/** What of `chrome.runtime.Port` is used. */
+export interface PopupPort {
+  postMessage(event: PopupEvent): void;
+  readonly onMessage: { addListener(listen: (message: unknown) => void): void };
+  readonly onDisconnect: { addListener(listen: () => void): void };
+}
+
+export interface PopupServer {
+  accept(port: PopupPort): void;
+  /** Tells every open popup. */
+  broadcast(event: PopupEvent): void;
+}
+
+export function createPopupServer(actions: PopupActions): PopupServer {
+  const open = new Set<PopupPort>();
+
+  const tell = (port: PopupPort, event: PopupEvent): void => {
+    if (open.has(port)) port.postMessage(event);
+  };
+
+  const wipe = (port: PopupPort): Promise<void> =>
+    actions.wipe().then(
+      (helperRecords) => tell(port, { type: 'wiped', helperRecords, trouble: null }),
+      (error) => tell(port, { type: 'wiped', helperRecords: null, trouble: String(error?.message ?? error) }),
+    );
+
+  /** Does what is asked; gives a new end of the watch when there is a new watch. */
+  const handle = (port: PopupPort, request: PopupRequest): (() => void) | null => {
+    switch (request.type) {
+      case 'watch':
+        if (actions.racesAsked().length > 0) tell(port, { type: 'races', races: actions.racesAsked() });
+        return actions.watch(request.tabId, (event) => tell(port, event));
+      case 'watch-requests':
+        return actions.watchRequests(request.tabId, (event) => tell(port, { type: 'requests', ...event }));
+      case 'watch-helper':
+        return actions.watchHelper((helper) => tell(port, { type: 'helper', helper }));
+      case 'steer':
+        actions
+          .steer(request.origin, request.on)
+          .catch((error) => tell(port, { type: 'steer-failed', message: String(error?.message ?? error) }));
+        return null;
+      case 'doctor':
+        void actions.doctor().then((findings) => tell(port, { type: 'doctor', findings }));
+        return null;
+      case 'wipe':
+        void wipe(port);
+        return null;
+      case 'race':
+        actions.race([request.origin]);
+        return null;
+      case 'race-all':
+        actions.race(request.origins);
+        return null;
+      case 'stop-races':
+        actions.stopRaces();
+        return null;
+      case 'cancel-race':
+        actions.cancelRace(request.origin);
+        return null;
+      case 'reconnect-helper':
+        actions.reconnectHelper();
+        return null;
+    }
+  };
+
+  return {
+    accept(port) {
+      let unwatch = (): void => {};
+      open.add(port);
+      port.onMessage.addListener((message) => {
+        const request = v.safeParse(requestSchema, message);
+        if (!request.success) return console.error('the popup sent an unknown message', request.issues);
+        const next = handle(port, request.output);
+        if (next === null) return;
+        unwatch();
+        unwatch = next;
+      });
+      port.onDisconnect.addListener(() => {
+        open.delete(port);
+        unwatch();
+      });
+    },
+    broadcast(event) {
+      for (const port of open) port.postMessage(event);
+    },
+  };
+}

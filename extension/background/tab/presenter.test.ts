@@ -1,0 +1,267 @@
+import '../../testing/words.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { PageView } from '../../common/messages.ts';
+import { withDelta } from '../../common/page/delta.ts';
+import { applyBatch, newPage, type Page } from '../../common/page/model.ts';
+import { emptyRecord } from '../../common/records/fold.ts';
+import { aRace } from '../../testing/race.ts';
+import { createPresenter, type PresenterDeps, type Watcher } from './presenter.ts';
+
+const A = 'https://a.test' as Origin;
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+function observation(id: string, protocol: 'h2' | 'h3' = 'h2'): Observation {
+  return {
+    id,
+    origin: A,
+    site: 'a.test',
+    kind: 'navigation',
+    delivery: 'network',
+    atMs: 1,
+    bytes: null,
+    protocol,
+  };
+}
+
+function recorded(documentId: string, protocol: 'h2' | 'h3' = 'h2', tabId = 1): Page {
+  const page = newPage({ documentId, tabId, origin: A, site: 'a.test', startedMs: 0 });
+  return applyBatch(page, 'x:1', [observation(documentId, protocol)], null).page;
+}
+
+/** A watcher as the popup is one, with every view it came to show and every event it was sent. */
+function watcher() {
+  const views: PageView[] = [];
+  const events: Parameters<Watcher>[0][] = [];
+  const tell: Watcher = (event) => {
+    events.push(event);
+    if (event.type === 'page') views.push(event.page);
+    else views.push(withDelta(views.at(-1) as PageView, event.delta));
+  };
+  return { tell, views, events };
+}
+
+function bench(more: Partial<PresenterDeps> = {}) {
+  const tabs = new Map<number, Page>();
+  const timers: (() => void)[] = [];
+  const buttons: string[] = [];
+  const presenter = createPresenter({
+    ledger: { recordsOf: async () => new Map(), newestRaces: async () => new Map() },
+    shown: (tabId) => tabs.get(tabId),
+    documentOf: async () => null,
+    helperState: () => ({ state: 'missing' }),
+    trouble: () => null,
+    steer: null,
+    setToolbar: async (tabId, protocol, verdict) => void buttons.push(`${tabId} ${protocol} ${verdict}`),
+    later: (_delayMs, run) => void timers.push(run),
+    ...more,
+  });
+  /** Lets the time pass until everything that was due is drawn. */
+  const settle = async () => {
+    for (const run of timers.splice(0)) run();
+    await turn();
+  };
+  return { presenter, tabs, timers, buttons, settle };
+}
+
+test('a burst of changes is drawn once', async () => {
+  const { presenter, tabs, timers, buttons, settle } = bench();
+  tabs.set(1, recorded('d'));
+  for (let i = 0; i < 50; i += 1) presenter.refresh(1);
+  assert.equal(timers.length, 1);
+  await settle();
+  assert.equal(buttons.length, 1);
+  assert.match(buttons[0] ?? '', /^1 h2 Reached over HTTP\/2/);
+});
+
+test('the button is set anew for a new document, whose tab the browser has cleared, and else only for news', async () => {
+  const { presenter, tabs, buttons, settle } = bench();
+  const draw = async (page: Page) => {
+    tabs.set(1, page);
+    presenter.refresh(1);
+    await settle();
+  };
+  await draw(recorded('d'));
+  await draw(recorded('d'));
+  assert.equal(buttons.length, 1);
+  await draw(recorded('e'));
+  assert.equal(buttons.length, 2);
+  await draw(recorded('e', 'h3'));
+  assert.equal(buttons.length, 3);
+});
+
+test('a page that comes back after one without a record gets its button back', async () => {
+  const { presenter, tabs, buttons, settle } = bench();
+  for (const page of [recorded('d'), undefined, recorded('d')]) {
+    if (page) tabs.set(1, page);
+    else tabs.delete(1);
+    presenter.refresh(1);
+    await settle();
+  }
+  assert.equal(buttons.length, 2);
+});
+
+test('a tab opened before Photofinish, or none at all, has a view too', async () => {
+  const { tell, views } = watcher();
+  const { presenter } = bench();
+  presenter.watch(-1, tell);
+  await turn();
+  assert.equal(views[0]?.state, 'browser-page');
+});
+
+test('a storage that fails costs the history, not the page in view, and is said', async () => {
+  const { tell, views } = watcher();
+  const broken = async () => {
+    throw new DOMException('', 'VersionError');
+  };
+  const { presenter, tabs, buttons } = bench({ ledger: { recordsOf: broken, newestRaces: broken } });
+  tabs.set(1, recorded('d', 'h3'));
+  presenter.watch(1, tell);
+  await turn();
+  assert.equal(views.at(-1)?.protocol, 'h3');
+  assert.equal(views.at(-1)?.complete, true);
+  assert.match(views.at(-1)?.trouble ?? '', /VersionError/);
+  assert.equal(buttons.length, 1);
+});
+
+test('whoever watches is sent the view at once, from memory, and then what the ledger adds', async () => {
+  const record = { ...emptyRecord(A, 'a.test', 5), navigations: { ...NO_REQUESTS, h2: 3 } };
+  const { presenter, tabs } = bench({
+    ledger: {
+      recordsOf: async () => new Map([[A, record]]),
+      newestRaces: async () => new Map([[A, aRace()]]),
+    },
+  });
+  tabs.set(1, recorded('d'));
+  const { tell, views, events } = watcher();
+  presenter.watch(1, tell);
+  assert.deepEqual([views.length, views[0]?.protocol, views[0]?.complete], [1, 'h2', false]);
+  await turn();
+  assert.deepEqual([views.at(-1)?.complete, views.at(-1)?.visits?.navigations.h2], [true, 3]);
+  assert.equal(views.at(-1)?.origins[0]?.race?.summary.gainMs, 21);
+  assert.deepEqual(
+    events.map((event) => event.type),
+    ['page', 'page-delta'],
+  );
+});
+
+test('what the toolbar asked of the ledger is in the popup’s first view', async () => {
+  const { presenter, tabs, settle } = bench({
+    ledger: { recordsOf: async () => new Map(), newestRaces: async () => new Map([[A, aRace()]]) },
+  });
+  tabs.set(1, recorded('d'));
+  presenter.refresh(1);
+  await settle();
+  const { tell, views } = watcher();
+  presenter.watch(1, tell);
+  assert.deepEqual([views[0]?.complete, views[0]?.origins[0]?.race?.summary.gainMs], [true, 21]);
+  tabs.set(1, recorded('e'));
+  const other = watcher();
+  presenter.watch(1, other.tell);
+  assert.equal(other.views[0]?.complete, false, 'another document was not asked for');
+});
+
+test('a watcher hears of what changed and of nothing else; a new one gets the whole view', async () => {
+  const { presenter, tabs, settle } = bench();
+  const page = recorded('d');
+  tabs.set(1, page);
+  const one = watcher();
+  presenter.watch(1, one.tell);
+  await turn();
+  const before = one.events.length;
+  presenter.refresh(1);
+  await settle();
+  assert.equal(one.events.length, before, 'nothing changed');
+  const hidden = { ...observation('d2'), origin: 'https://b.test' as Origin, kind: 'resource' as const };
+  tabs.set(1, applyBatch(page, 'x:2', [hidden], null).page);
+  presenter.refresh(1);
+  await settle();
+  const last = one.events.at(-1);
+  assert.ok(last?.type === 'page-delta');
+  assert.deepEqual(
+    last.delta.changed.map((view) => view.origin),
+    ['https://b.test'],
+  );
+  const two = watcher();
+  presenter.watch(1, two.tell);
+  assert.deepEqual([two.events[0]?.type, two.views[0]], ['page', one.views.at(-1)]);
+});
+
+test('a page that the ledger was asked for too long is not drawn over its successor', async () => {
+  let answer = (): void => {};
+  const slow = () =>
+    new Promise<Map<Origin, never>>((resolve) => {
+      answer = () => resolve(new Map<Origin, never>());
+    });
+  const { presenter, tabs } = bench({ ledger: { recordsOf: slow, newestRaces: async () => new Map() } });
+  tabs.set(1, recorded('d'));
+  const { tell, views } = watcher();
+  presenter.watch(1, tell);
+  tabs.set(1, recorded('e', 'h3'));
+  answer();
+  await turn();
+  assert.equal(views.length, 1);
+});
+
+test('a page that nobody may record says so instead of loading for ever', async () => {
+  const { presenter, tabs } = bench({
+    documentOf: async () => ({
+      documentId: 'd',
+      url: 'https://a.test/',
+      failed: false,
+      failure: null,
+      withheld: 'no-access',
+    }),
+  });
+  tabs.set(1, newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 }));
+  const { tell, views } = watcher();
+  presenter.watch(1, tell);
+  assert.equal(views[0]?.state, 'loading');
+  await turn();
+  assert.equal(views.at(-1)?.state, 'no-access');
+});
+
+test('the source of a page, whose request alone was seen, is told from the page', async () => {
+  const { presenter, tabs } = bench({
+    documentOf: async () => ({
+      documentId: 'd',
+      url: 'view-source:https://a.test/',
+      failed: false,
+      failure: null,
+      withheld: null,
+    }),
+  });
+  const missed: Observation = { ...observation('d'), protocol: 'unknown', reason: 'missed' };
+  const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 });
+  tabs.set(1, applyBatch(page, 'x:1', [missed], null).page);
+  const { tell, views } = watcher();
+  presenter.watch(1, tell);
+  await turn();
+  await turn();
+  assert.equal(views.at(-1)?.state, 'source');
+});
+
+test('every watcher of a tab is drawn after changes, until it ends', async () => {
+  const { presenter, tabs, settle, timers } = bench();
+  const seen: string[] = [];
+  const endOne = presenter.watch(1, () => seen.push('one'));
+  const endTwo = presenter.watch(1, () => seen.push('two'));
+  await turn();
+  assert.deepEqual(seen, ['one', 'two'], 'once each, although both were drawn twice');
+  tabs.set(1, recorded('d'));
+  presenter.refreshWatched();
+  await settle();
+  assert.deepEqual(seen, ['one', 'two', 'one', 'two']);
+  endOne();
+  tabs.set(1, recorded('d', 'h3'));
+  presenter.refreshWatched();
+  await settle();
+  assert.deepEqual(seen.at(-1), 'two');
+  assert.equal(seen.length, 5);
+  endTwo();
+  presenter.refreshWatched();
+  assert.equal(timers.length, 0);
+});

@@ -1,0 +1,213 @@
+// Shows pages as they change: the toolbar button of each tab, and the view to whoever watches the tab, whole at first
+// and from then on what changed. Changes come in bursts, so each tab is drawn at most once in REFRESH_MS.
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { Protocol } from '@photofinish/shared/web/protocol';
+import type { HelperState, PageView, PopupEvent } from '../../common/messages.ts';
+import { deltaOf, same } from '../../common/page/delta.ts';
+import type { Page } from '../../common/page/model.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { troubleWords } from '../../ledger/trouble.ts';
+import {
+  type Background,
+  emptyView,
+  failedOrigin,
+  failedView,
+  type History,
+  pageView,
+  stateOf,
+  type TabDocument,
+  usedOrigins,
+} from './view.ts';
+
+export interface PresenterDeps {
+  readonly ledger: Pick<Ledger, 'recordsOf' | 'newestRaces'>;
+  readonly shown: (tabId: number) => Page | undefined;
+  /** What a tab shows, where the browser tells it. */
+  readonly documentOf: (tabId: number) => Promise<TabDocument | null>;
+  readonly helperState: () => HelperState;
+  /** Why nothing can be recorded now; null when all is well. */
+  readonly trouble: () => string | null;
+  readonly steer: Background['steer'];
+  /** `verdict` is null where the page has none. */
+  readonly setToolbar: (tabId: number, protocol: Protocol, verdict: string | null) => Promise<void>;
+  readonly later: (delayMs: number, run: () => void) => void;
+}
+
+export type Watcher = (event: Extract<PopupEvent, { readonly type: 'page' | 'page-delta' }>) => void;
+
+export interface Presenter {
+  /** Draws the tab soon. */
+  refresh(tabId: number): void;
+  /** Draws every watched tab soon. */
+  refreshWatched(): void;
+  /** Sends the tab's view at once, from memory, and then what changes; gives the function that ends it. */
+  watch(tabId: number, watcher: Watcher): () => void;
+}
+
+interface Watching {
+  readonly tell: Watcher;
+  /** What the watcher knows. */
+  sent: PageView | null;
+}
+
+/** What the ledger said of the page that a tab shows. */
+interface Recalled {
+  readonly documentId: string;
+  readonly history: History;
+}
+
+const REFRESH_MS = 100;
+
+/** The newly read values, but where nothing changed the ones from before, so that views of them stay valid. */
+function renewed<Value>(
+  before: ReadonlyMap<Origin, Value> | undefined,
+  read: ReadonlyMap<Origin, Value>,
+): ReadonlyMap<Origin, Value> {
+  if (before === undefined) return read;
+  const kept = [...read].map(([origin, value]): [Origin, Value] => {
+    const old = before.get(origin);
+    return [origin, old !== undefined && same(old, value) ? old : value];
+  });
+  return new Map(kept);
+}
+
+function send(watching: Watching, view: PageView): void {
+  const { sent } = watching;
+  watching.sent = view;
+  if (sent === null) {
+    watching.tell({ type: 'page', page: view });
+    return;
+  }
+  const delta = deltaOf(sent, view);
+  if (delta !== null) watching.tell({ type: 'page-delta', delta });
+}
+
+export function createPresenter(deps: PresenterDeps): Presenter {
+  const watchers = new Map<number, Set<Watching>>();
+  const due = new Set<number>();
+  const drawn = new Map<number, string>();
+  const recalled = new Map<number, Recalled>();
+
+  const recall = async ({ tabId, documentId, site }: Page, origins: readonly Origin[]): Promise<History> => {
+    const known = recalled.get(tabId);
+    const before = known?.documentId === documentId ? known.history : undefined;
+    const [records, races] = await Promise.all([
+      deps.ledger.recordsOf(origins, site),
+      deps.ledger.newestRaces(origins),
+    ]);
+    const history = { records: renewed(before?.records, records), races: renewed(before?.races, races) };
+    recalled.set(tabId, { documentId, history });
+    return history;
+  };
+
+  /** The view by what is in memory. */
+  const rememberedView = (page: Page): PageView => {
+    const known = recalled.get(page.tabId);
+    const history = known?.documentId === page.documentId ? known.history : null;
+    return pageView(page, {
+      history,
+      helper: deps.helperState(),
+      trouble: deps.trouble(),
+      steer: deps.steer,
+    });
+  };
+
+  /** The view by what is in the ledger; null when the tab shows another document by now. */
+  const viewOf = async (asked: Page, whole: boolean): Promise<PageView | null> => {
+    const { tabId, documentId } = asked;
+    let trouble = deps.trouble();
+    let history: History = { records: new Map(), races: new Map() };
+    try {
+      history = await recall(asked, whole ? usedOrigins(asked) : [asked.origin]);
+    } catch (error) {
+      // What this page did is in memory, whatever becomes of the storage.
+      trouble = troubleWords(error);
+    }
+    const page = deps.shown(tabId);
+    if (page?.documentId !== documentId) return null;
+    const view = pageView(page, { history, helper: deps.helperState(), trouble, steer: deps.steer });
+    // A page that nobody may record would be loading for ever, or be known by its request alone.
+    if (view.state !== 'loading' && view.reason !== 'missed') return view;
+    const shown = await deps.documentOf(tabId);
+    const told = shown?.documentId === documentId ? stateOf(shown) : 'not-recorded';
+    return told === 'not-recorded' ? view : { ...view, state: told, origins: [], verdict: null };
+  };
+
+  /** The view of a tab that shows no page of ours: it says why, and of a page that failed what a race found. */
+  const viewWithoutPage = async (tabId: number): Promise<PageView> => {
+    const shown = await deps.documentOf(tabId);
+    const failed = failedOrigin(shown);
+    if (shown === null || failed === null) return emptyView(tabId, shown, deps.helperState());
+    let trouble = deps.trouble();
+    let history: History | null = null;
+    try {
+      const [records, races] = await Promise.all([
+        deps.ledger.recordsOf([failed.origin], failed.site),
+        deps.ledger.newestRaces([failed.origin]),
+      ]);
+      history = { records, races };
+    } catch (error) {
+      trouble = troubleWords(error);
+    }
+    return failedView(tabId, shown, failed, { history, helper: deps.helperState(), trouble });
+  };
+
+  const drawToolbar = async (page: Page, view: PageView): Promise<void> => {
+    const verdict = view.verdict?.text ?? null;
+    // The browser clears a tab's button with each document, so the document is part of what was drawn.
+    const mark = `${page.documentId} ${view.protocol} ${verdict}`;
+    if (drawn.get(page.tabId) === mark) return;
+    drawn.set(page.tabId, mark);
+    await deps.setToolbar(page.tabId, view.protocol, verdict);
+  };
+
+  const draw = async (tabId: number): Promise<void> => {
+    const page = deps.shown(tabId);
+    if (page === undefined) {
+      drawn.delete(tabId);
+      recalled.delete(tabId);
+      if (!watchers.has(tabId)) return;
+      const view = await viewWithoutPage(tabId);
+      if (deps.shown(tabId) !== undefined) return;
+      for (const watching of watchers.get(tabId) ?? []) send(watching, view);
+      return;
+    }
+    const view = await viewOf(page, watchers.has(tabId));
+    // What the tab shows instead by now is drawn in its turn.
+    if (view === null) return;
+    for (const watching of watchers.get(tabId) ?? []) send(watching, view);
+    if (view.state === 'recorded') await drawToolbar(page, view);
+  };
+
+  const drawNow = (tabId: number): void => {
+    draw(tabId).catch((error) => console.error('a tab could not be drawn', error));
+  };
+
+  const refresh = (tabId: number): void => {
+    if (due.has(tabId)) return;
+    due.add(tabId);
+    deps.later(REFRESH_MS, () => {
+      due.delete(tabId);
+      drawNow(tabId);
+    });
+  };
+
+  return {
+    refresh,
+    refreshWatched() {
+      for (const tabId of watchers.keys()) refresh(tabId);
+    },
+    watch(tabId, tell) {
+      const watching: Watching = { tell, sent: null };
+      const others = watchers.get(tabId) ?? new Set();
+      watchers.set(tabId, others.add(watching));
+      const page = deps.shown(tabId);
+      if (page !== undefined) send(watching, rememberedView(page));
+      drawNow(tabId);
+      return () => {
+        others.delete(watching);
+        if (others.size === 0) watchers.delete(tabId);
+      };
+    },
+  };
+}

@@ -1,0 +1,83 @@
+// What tabs show: documents committed to them, navigations that failed, and what the browser says where no page of ours
+// is in view.
+import { documentOfTab, hasAccess } from '../../common/browser.ts';
+import type { Forecaster } from '../forecast/forecaster.ts';
+import { attachForecasts } from '../forecast/use.ts';
+import type { CommittedDocument, Failure } from '../observe/navigations.ts';
+import type { Recordable } from '../observe/recordable.ts';
+import type { Pages } from './pages.ts';
+import type { Presenter } from './presenter.ts';
+import type { SavedMap } from './saved-map.ts';
+import type { FailedNavigation, TabDocument } from './view.ts';
+
+interface TabRooms {
+  readonly pages: Pages;
+  readonly presenter: Pick<Presenter, 'refresh'>;
+  /** What failed in each tab, by its number. */
+  readonly failures: SavedMap<FailedNavigation>;
+}
+
+export interface TabDeps {
+  readonly recordable: Recordable;
+  readonly forecaster: Pick<Forecaster, 'commit'>;
+}
+
+export interface Tabs {
+  committed(document: CommittedDocument, rooms: TabRooms): void;
+  /**
+   * An error page is no page of any site. A navigation that was only called off leaves the page before it in view.
+   */
+  failed(tabId: number, failure: Failure, rooms: TabRooms): Promise<void>;
+  removed(tabId: number, rooms: TabRooms): void;
+  /** What a tab shows and, where that is so, why none of it is recorded. */
+  shownDocument(tabId: number, failures: TabRooms['failures']): Promise<TabDocument | null>;
+}
+
+export function createTabs({ recordable, forecaster }: TabDeps): Tabs {
+  return {
+    committed(document, { pages, presenter }) {
+      const { documentId, tabId, frameId, url, atMs, parentDocumentId, prerender } = document;
+      if (parentDocumentId !== null) {
+        pages.commitFrame(documentId, parentDocumentId);
+        return;
+      }
+      const navigation = forecaster.commit(tabId, frameId, documentId);
+      const refused = recordable.committed(document) !== null;
+      const page = refused ? null : pages.commit({ documentId, tabId, url, startedMs: atMs });
+      if (navigation !== null) attachForecasts(pages, navigation);
+      // A page rendered ahead of time is shown when it tells so itself, by its first batch.
+      if (prerender) return;
+      pages.show(tabId, page === null ? null : documentId);
+      presenter.refresh(tabId);
+    },
+
+    async failed(tabId, { errorPage, error, atMs }, { pages, presenter, failures }) {
+      let documentId = errorPage;
+      if (documentId === null) {
+        const shown = await documentOfTab(tabId);
+        if (shown === null || !shown.failed || pages.get(shown.documentId) !== undefined) return;
+        documentId = shown.documentId;
+      } else pages.forget((page) => page.documentId === errorPage);
+      failures.set(String(tabId), { documentId, error, atMs });
+      pages.show(tabId, null);
+      presenter.refresh(tabId);
+    },
+
+    removed(tabId, { pages, presenter, failures }) {
+      failures.delete(String(tabId));
+      pages.removeTab(tabId);
+      presenter.refresh(tabId);
+    },
+
+    async shownDocument(tabId, failures) {
+      const shown = await documentOfTab(tabId);
+      if (shown === null) return null;
+      const { documentId, url, failed } = shown;
+      const refusal = recordable.ofPage(tabId, url);
+      const withheld = refusal ?? ((await hasAccess(url)) ? null : 'no-access');
+      const known = failures.get(String(tabId));
+      const failure = known?.documentId === documentId ? known : null;
+      return { documentId, url, failed: failed || failure !== null, failure, withheld };
+    },
+  };
+}

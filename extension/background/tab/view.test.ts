@@ -1,0 +1,128 @@
+import '../../testing/words.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { applyBatch, newPage, type Page } from '../../common/page/model.ts';
+import { emptyRecord } from '../../common/records/fold.ts';
+import { aRace } from '../../testing/race.ts';
+import { emptyView, pageView, type TabDocument } from './view.ts';
+
+const A = 'https://a.test' as Origin;
+const B = 'https://b.test' as Origin;
+const C = 'https://c.test' as Origin;
+const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 });
+const background = {
+  history: { records: new Map(), races: new Map() },
+  helper: { state: 'missing' },
+  trouble: null,
+  steer: null,
+} as const;
+
+function seen(origin: Origin, more: Partial<Observation> = {}): Observation {
+  return {
+    id: '0',
+    origin,
+    site: 'a.test',
+    kind: 'resource',
+    delivery: 'network',
+    atMs: 10,
+    bytes: null,
+    protocol: 'h2',
+    ...more,
+  };
+}
+
+function loaded(...steps: (readonly [Origin, Partial<Observation>?])[]): Page {
+  const observations = steps.map(([origin, more], i) => seen(origin, { id: String(i), ...more }));
+  return applyBatch(page, 'x:1', observations, null).page;
+}
+
+test('until its document told how it came a page is loading', () => {
+  assert.equal(pageView(page, background).state, 'loading');
+});
+
+test('the page’s own origin comes first, then by number of requests', () => {
+  const view = pageView(
+    loaded([C], [B, { protocol: 'h3' }], [B, { protocol: 'h3' }], [A, { kind: 'navigation' }]),
+    background,
+  );
+  assert.deepEqual(
+    view.origins.map((o) => o.origin),
+    [A, B, C],
+  );
+  assert.deepEqual([view.state, view.protocol, view.delivery], ['recorded', 'h2', 'network']);
+  assert.deepEqual([view.counts.h3, view.counts.h2], [2, 2]);
+});
+
+test('a cached page shows no old protocol', () => {
+  const view = pageView(
+    loaded([A, { kind: 'navigation', delivery: 'http-cache', protocol: 'h3' }]),
+    background,
+  );
+  assert.deepEqual([view.protocol, view.delivery, view.counts.h3], ['unknown', 'http-cache', 0]);
+});
+
+test('hidden origins are unknown with their reason', () => {
+  const view = pageView(
+    loaded([A], [B, { protocol: 'unknown', reason: 'no-timing-allow-origin' }]),
+    background,
+  );
+  const hidden = view.origins.find((o) => o.origin === B);
+  assert.deepEqual([hidden?.protocol, hidden?.reason], ['unknown', 'no-timing-allow-origin']);
+});
+
+test('the newest race is beside its origin', () => {
+  const races = new Map([[B, aRace({ origin: B })]]);
+  const view = pageView(loaded([A], [B]), { ...background, history: { records: new Map(), races } });
+  assert.equal(view.origins[0]?.race, null);
+  assert.equal(view.origins[1]?.race?.summary.gainMs, 21);
+});
+
+test('rows that did not change keep their very view, so that nothing is worked out again', () => {
+  const before = loaded([A], [B]);
+  const after = applyBatch(before, 'x:2', [{ ...seen(C), id: '9' }], null).page;
+  const [old, next] = [pageView(before, background), pageView(after, background)];
+  assert.equal(next.origins[1], old.origins[1]);
+  const races = new Map([[B, aRace({ origin: B })]]);
+  const raced = pageView(after, { ...background, history: { records: new Map(), races } });
+  assert.notEqual(raced.origins[1], next.origins[1]);
+});
+
+test('earlier visits are told by protocol; none at all is null', () => {
+  const record = { ...emptyRecord(A, 'a.test', 7), navigations: { ...NO_REQUESTS, h2: 2, h3: 1 } };
+  const records = new Map([[A, record]]);
+  const view = pageView(loaded([A]), { ...background, history: { records, races: new Map() } });
+  assert.deepEqual([view.visits?.sinceMs, view.visits?.navigations.h2], [7, 2]);
+  assert.equal(pageView(loaded([A]), background).visits, null);
+  assert.equal(pageView(loaded([A]), { ...background, history: null }).complete, false);
+});
+
+test('a page that the browser keeps extensions away from is not loading', () => {
+  const origin = 'https://addons.mozilla.org' as Origin;
+  const store = newPage({ documentId: 'd', tabId: 1, origin, site: 'mozilla.org', startedMs: 0 });
+  assert.equal(pageView(store, background).state, 'guarded');
+});
+
+test('tabs without a record say why', () => {
+  const stateOf = (url: string, more: Partial<TabDocument> = {}) =>
+    emptyView(
+      1,
+      { documentId: 'd', url, failed: false, failure: null, withheld: null, ...more },
+      { state: 'missing' },
+    ).state;
+  assert.equal(stateOf('http://a.test/'), 'not-https');
+  assert.equal(stateOf('http://a.test/', { failed: true }), 'failed');
+  assert.equal(stateOf('chrome://version/'), 'browser-page');
+  assert.equal(stateOf('about:reader?url=https://a.test'), 'browser-page');
+  assert.equal(stateOf('file:///home/a.html'), 'file');
+  assert.equal(stateOf('view-source:https://a.test/'), 'source');
+  assert.equal(stateOf('https://a.test/'), 'not-recorded');
+  assert.equal(stateOf('https://a.test/', { failed: true }), 'failed');
+  for (const withheld of ['private', 'excluded', 'no-options', 'no-access'] as const)
+    assert.equal(stateOf('https://a.test/', { withheld }), withheld);
+  assert.equal(stateOf('https://chrome.google.com/webstore/detail/x'), 'guarded');
+  assert.equal(stateOf('https://chrome.google.com/other'), 'not-recorded');
+  assert.equal(emptyView(-1, null, { state: 'missing' }).state, 'browser-page');
+});

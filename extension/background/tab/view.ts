@@ -1,0 +1,270 @@
+// Builds what the popup shows from a page, the ledger's records and the newest races. Pure.
+
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { adoptionByRequest, NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import { type Origin, originOfUrl, originParts } from '@photofinish/shared/web/origin';
+import {
+  DELIVERIES,
+  type Delivery,
+  type Protocol,
+  type UnknownReason,
+} from '@photofinish/shared/web/protocol';
+import type {
+  HelperState,
+  OriginView,
+  PageState,
+  PageView,
+  SteerView,
+  Visits,
+} from '../../common/messages.ts';
+import type { Page, PageOrigin } from '../../common/page/model.ts';
+import { byUse } from '../../common/page/order.ts';
+import { NOTHING_DELIVERED, type OriginRecord } from '../../common/records/schema.ts';
+import { siteOfHost } from '../../common/site.ts';
+import { verdictOfOrigin, verdictOfRace } from '../../common/verdict.ts';
+
+/** What the ledger knows of a page's origins. */
+export interface History {
+  readonly records: ReadonlyMap<Origin, OriginRecord>;
+  readonly races: ReadonlyMap<Origin, OriginRace>;
+}
+
+export interface Background {
+  /** Null: the ledger has not been asked yet. */
+  readonly history: History | null;
+  readonly helper: HelperState;
+  readonly trouble: string | null;
+  /** How an origin is steered, given whether its server advertises HTTP/3; null where nothing is ever steered. */
+  readonly steer: ((origin: Origin, advertised: boolean) => SteerView) | null;
+}
+
+/** A navigation of a tab that failed, and the error page that the tab shows for it. */
+export interface FailedNavigation {
+  readonly documentId: string;
+  /** The browser's own name for what went wrong: `net::ERR_CONNECTION_REFUSED`, `connectionFailure`. */
+  readonly error: string | null;
+  readonly atMs: number;
+}
+
+/** The document in a tab, as the browser names it. */
+export interface TabDocument {
+  readonly documentId: string;
+  readonly url: string;
+  /** Its navigation failed: it is the browser's error page, or the page before, which then stayed. */
+  readonly failed: boolean;
+  /** What is known of the failure. */
+  readonly failure: FailedNavigation | null;
+  /** Why an https page in this tab is not recorded; null: it is. */
+  readonly withheld: Extract<PageState, 'private' | 'excluded' | 'no-options' | 'no-access'> | null;
+}
+
+/**
+ * Where browsers let no extension in: Chromium's web store (`kWebstoreBaseURL` and its successor) and Firefox's
+ * `extensions.webextensions.restrictedDomains`.
+ */
+const GUARDED_HOSTS: ReadonlySet<string> = new Set([
+  'chromewebstore.google.com',
+  'accounts-static.cdn.mozilla.net',
+  'accounts.firefox.com',
+  'addons.cdn.mozilla.net',
+  'addons.mozilla.org',
+  'api.accounts.firefox.com',
+  'content.cdn.mozilla.net',
+  'discovery.addons.mozilla.org',
+  'install.mozilla.org',
+  'oauth.accounts.firefox.com',
+  'profile.accounts.firefox.com',
+  'support.mozilla.org',
+  'sync.services.mozilla.com',
+]);
+const NO_HISTORY: History = { records: new Map(), races: new Map() };
+
+function used(row: PageOrigin): boolean {
+  const { known, hidden } = adoptionByRequest(row.counts);
+  const elsewhere = Object.values(row.delivered).reduce((sum, n) => sum + n, 0);
+  return known + hidden + elsewhere > 0;
+}
+
+/** Where an origin's answers came from when none came over the network. */
+function elsewhereOf({ counts, delivered }: PageOrigin): Exclude<Delivery, 'network'> | null {
+  const { known, hidden } = adoptionByRequest(counts);
+  if (known + hidden > 0) return null;
+  return DELIVERIES.filter((d) => d !== 'network').find((d) => delivered[d] > 0) ?? null;
+}
+
+/** The protocol an origin shows on the page, with the reason when there is none. */
+function shownProtocol(row: PageOrigin | undefined): {
+  protocol: Protocol;
+  reason: UnknownReason | null;
+} {
+  if (row?.protocol != null) return { protocol: row.protocol, reason: null };
+  return { protocol: 'unknown', reason: row?.reason ?? 'missed' };
+}
+
+interface Drawn {
+  readonly record: OriginRecord | undefined;
+  readonly race: OriginRace | undefined;
+  readonly view: OriginView;
+}
+
+/** The newest view of each row: while a page loads most rows stay as they are, and so should their verdicts. */
+const drawn = new WeakMap<PageOrigin, Drawn>();
+
+function originView(row: PageOrigin, { records, races }: History): OriginView {
+  const race = races.get(row.origin);
+  const record = records.get(row.origin);
+  const before = drawn.get(row);
+  if (before !== undefined && before.record === record && before.race === race) return before.view;
+  const { protocol, reason } = shownProtocol(row);
+  const view: OriginView = {
+    origin: row.origin,
+    site: siteOfHost(originParts(row.origin).host),
+    protocol,
+    reason,
+    counts: row.counts,
+    delivered: row.delivered,
+    forecast: row.forecast,
+    forecastRight: row.right,
+    race: race ?? null,
+    verdict: verdictOfOrigin({
+      origin: row.origin,
+      protocol: row.protocol,
+      reason,
+      elsewhere: elsewhereOf(row),
+      record,
+      race,
+    }),
+  };
+  drawn.set(row, { record, race, view });
+  return view;
+}
+
+function visitsOf(record: OriginRecord | undefined): Visits | null {
+  if (record === undefined) return null;
+  const { known, hidden } = adoptionByRequest(record.navigations);
+  return known + hidden === 0 ? null : { navigations: record.navigations, sinceMs: record.firstSeenMs };
+}
+
+/** The origins a page has used so far. */
+export function usedOrigins(page: Page): Origin[] {
+  return Object.values(page.origins)
+    .filter(used)
+    .map((row) => row.origin);
+}
+
+function isGuarded(origin: Origin): boolean {
+  return GUARDED_HOSTS.has(originParts(origin).host);
+}
+
+/** The view of a page; `loading` until its document has told how it came. */
+export function pageView(page: Page, { history, helper, trouble, steer }: Background): PageView {
+  const known = history ?? NO_HISTORY;
+  const rows = Object.values(page.origins).filter(used);
+  const origins = rows.map((row) => originView(row, known)).sort(byUse(page.origin));
+  const main = origins.find((o) => o.origin === page.origin);
+  const told = page.delivery !== null || origins.length > 0;
+  return {
+    tabId: page.tabId,
+    state: told ? 'recorded' : isGuarded(page.origin) ? 'guarded' : 'loading',
+    origin: page.origin,
+    site: page.site,
+    ...shownProtocol(page.origins[page.origin]),
+    delivery: page.delivery ?? 'network',
+    arrival: page.arrival,
+    verdict: main?.verdict ?? null,
+    counts: page.counts,
+    visits: visitsOf(known.records.get(page.origin)),
+    complete: history !== null,
+    origins,
+    steer: steer?.(page.origin, known.records.get(page.origin)?.advertisedSinceMs != null) ?? null,
+    error: null,
+    helper,
+    trouble,
+  };
+}
+
+/** What a tab without a record shows, and so why it has none. */
+export function stateOf(shown: TabDocument | null): PageState {
+  if (shown === null) return 'browser-page';
+  const { url, failed, withheld } = shown;
+  if (url.startsWith('view-source:')) return 'source';
+  if (url.startsWith('file:')) return 'file';
+  if (!/^https?:/.test(url)) return 'browser-page';
+  // Of a private window's pages nothing is told, failed or not, and nothing raced; so it is with excluded sites.
+  if (failed) return withheld === null || withheld === 'no-access' ? 'failed' : withheld;
+  if (url.startsWith('http:')) return 'not-https';
+  const { host, pathname } = new URL(url);
+  // Chromium's older store shares its host with pages that are recorded.
+  if (GUARDED_HOSTS.has(host) || (host === 'chrome.google.com' && pathname.startsWith('/webstore')))
+    return 'guarded';
+  return withheld ?? 'not-recorded';
+}
+
+/** The view of a tab without a record, by what it shows; null: the browser does not say. */
+export function emptyView(tabId: number, shown: TabDocument | null, helper: HelperState): PageView {
+  return {
+    tabId,
+    state: stateOf(shown),
+    origin: null,
+    site: null,
+    protocol: 'unknown',
+    reason: 'missed',
+    delivery: 'network',
+    arrival: 'loaded',
+    verdict: null,
+    counts: NO_REQUESTS,
+    visits: null,
+    complete: true,
+    origins: [],
+    steer: null,
+    error: shown?.failure?.error ?? null,
+    helper,
+    trouble: null,
+  };
+}
+
+/** The origin whose page failed to load in a tab, with its site; null where there is none to race. */
+export function failedOrigin(shown: TabDocument | null): { origin: Origin; site: string } | null {
+  if (shown === null || stateOf(shown) !== 'failed') return null;
+  const parts = originOfUrl(shown.url);
+  return parts === null ? null : { origin: parts.origin, site: siteOfHost(parts.host) };
+}
+
+/**
+ * The view of a tab whose page failed to load. It has no protocol, whatever earlier visits had; only a race since then
+ * tells what answers there.
+ */
+export function failedView(
+  tabId: number,
+  shown: TabDocument,
+  { origin, site }: { origin: Origin; site: string },
+  { history, helper, trouble }: Pick<Background, 'history' | 'helper' | 'trouble'>,
+): PageView {
+  const { records, races } = history ?? NO_HISTORY;
+  const newest = races.get(origin);
+  const race = newest !== undefined && newest.atMs >= (shown.failure?.atMs ?? 0) ? newest : null;
+  const record = records.get(origin);
+  const verdict = race === null ? null : verdictOfRace(origin, race, record);
+  const view: OriginView = {
+    origin,
+    site,
+    protocol: 'unknown',
+    reason: null,
+    counts: NO_REQUESTS,
+    delivered: NOTHING_DELIVERED,
+    forecast: null,
+    forecastRight: null,
+    race,
+    verdict: verdict ?? { code: 'unknown', text: '', findings: [] },
+  };
+  return {
+    ...emptyView(tabId, shown, helper),
+    origin,
+    site,
+    verdict,
+    visits: visitsOf(record),
+    complete: history !== null,
+    origins: [view],
+    trouble,
+  };
+}

@@ -1,0 +1,39 @@
+// What the pages say of the helper, and that looking for it again does not make them flicker.
+import '../../testing/words.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HelperState } from '../messages.ts';
+import { shownState, stateWords } from './state-words.ts';
+
+const MISSING: HelperState = { state: 'missing' };
+const CONNECTING: HelperState = { state: 'connecting' };
+const READY: HelperState = {
+  state: 'ready',
+  program: 'photofinish 1.0.0',
+  network: 'net-1',
+  networkName: null,
+};
+
+test('every state has a sentence of its own and says its particulars', () => {
+  const states: HelperState[] = [
+    CONNECTING,
+    MISSING,
+    READY,
+    { state: 'not-asked' },
+    { state: 'crashed', message: 'It fell.' },
+    { state: 'incompatible', message: 'It is old.' },
+  ];
+  const texts = states.map((state) => stateWords(state).text);
+  assert.equal(new Set(texts).size, states.length);
+  assert.match(stateWords(READY).text, /photofinish 1\.0\.0.*net-1/);
+  assert.match(texts[4] ?? '', /It fell\./);
+  assert.match(texts[5] ?? '', /It is old\./);
+});
+
+test('a new look at a missing helper is no news, its end is', () => {
+  assert.equal(shownState(null, CONNECTING), CONNECTING);
+  assert.equal(shownState(MISSING, CONNECTING), MISSING);
+  assert.equal(shownState(MISSING, READY), READY);
+  assert.equal(shownState(READY, CONNECTING), CONNECTING);
+  assert.equal(shownState({ state: 'not-asked' }, CONNECTING), CONNECTING);
+});

@@ -1,0 +1,138 @@
+// What the user calls networks. The helper keeps the names, for every browser and the command line; this is what the
+// extension remembers of them, so that pages show them without a helper, and what it has yet to tell the helper. The
+// one owner of that part of the store.
+import { type NamedNetwork, networkNameSchema } from '@photofinish/shared/web/network-name';
+import * as v from 'valibot';
+import { HelperError } from './helper/failure.ts';
+import { NETWORK_UNKNOWN } from './records/schema.ts';
+import { type Store, update } from './store/store.ts';
+
+const KEY = 'network-names';
+
+/** What the helper says where there is no network that could be met again. */
+const NOWHERE: readonly string[] = ['', NETWORK_UNKNOWN, 'offline', 'unidentified'];
+
+const network = v.pipe(v.string(), v.minLength(1), v.maxLength(64));
+export const namesSchema = v.record(network, networkNameSchema);
+const storedSchema = v.object({
+  names: v.fallback(namesSchema, {}),
+  /** Changes made here that the helper has not heard of; null takes a name away. */
+  untold: v.fallback(v.record(network, v.nullable(networkNameSchema)), {}),
+});
+type Stored = v.InferOutput<typeof storedSchema>;
+
+/** Names by the networks' keys. */
+export type NetworkNames = ReadonlyMap<string, string>;
+
+/** Whether a network is one that can be met again, and so be named. */
+export function mayBeNamed(key: string): boolean {
+  return !NOWHERE.includes(key);
+}
+
+function read(stored: unknown): Stored {
+  const parsed = v.safeParse(storedSchema, stored);
+  return parsed.success ? parsed.output : { names: {}, untold: {} };
+}
+
+const namesOf = ({ names }: Stored): NetworkNames => new Map(Object.entries(names));
+
+/** What an older version of the program kept elsewhere, as far as it is one. */
+export function namesOfOlder(stored: unknown): unknown {
+  return read(stored);
+}
+
+/** The names now. */
+export async function loadNames(store: Pick<Store, 'get'>): Promise<NetworkNames> {
+  return namesOf(read((await store.get(KEY)).value));
+}
+
+/** Calls `listen` with the names after each change, whoever made it: those that are stored by then. */
+export function onNames(store: Pick<Store, 'onChanged'>, listen: (names: NetworkNames) => void): void {
+  store.onChanged(KEY, (stored) => listen(namesOf(read(stored))));
+}
+
+type Changing = Pick<Store, 'get' | 'replace'>;
+
+async function change(store: Changing, change: (stored: Stored) => Stored): Promise<void> {
+  await update(store, KEY, (stored) => {
+    const before = read(stored);
+    const after = change(before);
+    return JSON.stringify(after) === JSON.stringify(before) ? undefined : after;
+  });
+}
+
+function without<Value>(record: Readonly<Record<string, Value>>, key: string): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).filter(([other]) => other !== key));
+}
+
+function named(names: Stored['names'], key: string, name: string | null): Stored['names'] {
+  return name === null ? without(names, key) : { ...names, [key]: name };
+}
+
+/** Names a network, or takes its name away; the helper is told when it answers. Rejects for what is no name. */
+export async function nameNetwork(store: Changing, key: string, name: string | null): Promise<void> {
+  const checked = name === null ? null : v.parse(networkNameSchema, name);
+  await change(store, ({ names, untold }) => ({
+    names: named(names, key, checked),
+    untold: { ...untold, [key]: checked },
+  }));
+}
+
+/** Takes names that come in a file, for networks that have none here. */
+export async function addNames(store: Changing, added: Readonly<Record<string, string>>): Promise<void> {
+  await change(store, ({ names, untold }) => {
+    const fresh = Object.fromEntries(
+      Object.entries(added).filter(([key]) => mayBeNamed(key) && !(key in names)),
+    );
+    return { names: { ...names, ...fresh }, untold: { ...untold, ...fresh } };
+  });
+}
+
+/** Forgets every name; the helper forgets its own when it is wiped. */
+export async function forgetNames(store: Changing): Promise<void> {
+  await change(store, () => ({ names: {}, untold: {} }));
+}
+
+/** What is asked of the helper. */
+export interface NamingHelper {
+  networks(): Promise<readonly NamedNetwork[]>;
+  nameNetwork(network: string, name: string | null): Promise<readonly NamedNetwork[]>;
+}
+
+/**
+ * Tells the helper what it has not heard, and then takes its names: a name given elsewhere, by another browser or the
+ * command line, holds here too. Rejects when the helper cannot be asked, or is of a version that keeps no names.
+ */
+export async function agreeOnNames(store: Changing, helper: NamingHelper): Promise<void> {
+  const { untold } = read((await store.get(KEY)).value);
+  for (const [key, name] of Object.entries(untold)) {
+    await helper.nameNetwork(key, name).catch((error) => {
+      // It knows better what can be named; asked for ever it would be in the way of the others.
+      if (!(error instanceof HelperError) || error.code !== 'bad-network') throw error;
+    });
+    await change(store, (stored) =>
+      // It may have been named anew meanwhile.
+      stored.untold[key] === name ? { ...stored, untold: without(stored.untold, key) } : stored,
+    );
+  }
+  const told = await helper.networks();
+  await change(store, ({ untold }) => {
+    const names = told.flatMap(({ network, name }) => (name === null ? [] : [[network, name] as const]));
+    const unheard = Object.entries(untold);
+    return {
+      names: unheard.reduce<Stored['names']>(
+        (all, [key, name]) => named(all, key, name),
+        v.parse(namesSchema, Object.fromEntries(names)),
+      ),
+      untold,
+    };
+  });
+}
+
+/** A network as people read it: its name, with its key where another has the same, or else its key. */
+export function nameOrKey(names: NetworkNames, key: string): string {
+  const name = names.get(key);
+  if (name === undefined) return key;
+  const shared = [...names].some(([other, theirs]) => other !== key && theirs === name);
+  return shared ? `${name} (${key})` : name;
+}

@@ -1,0 +1,182 @@
+// What one page in a tab did, for the popup and the toolbar: plain data that goes through storage as it is.
+// A page lives from its document's commit (or its first batch, if the service worker slept through the commit) until
+// its tab shows another document and MAX_PAGES newer ones exist; it survives the service worker's death in
+// `storage.session`. All functions are pure.
+
+import type { Forecast } from '@photofinish/shared/port/forecast';
+import { countRequest, NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { Delivery, KnownProtocol, UnknownReason } from '@photofinish/shared/web/protocol';
+import type { Arrival } from '../messages.ts';
+import { countDelivered } from '../records/fold.ts';
+import { revealedCounts } from '../records/reveal.ts';
+import { type DeliveredCounts, NOTHING_DELIVERED } from '../records/schema.ts';
+
+export interface PageOrigin {
+  readonly origin: Origin;
+  /** Of the newest network answer that told one. */
+  readonly protocol: KnownProtocol | null;
+  readonly protocolAtMs: number;
+  /** Why the newest answer without a protocol had none. */
+  readonly reason: UnknownReason | null;
+  readonly counts: ProtocolCounts;
+  readonly delivered: DeliveredCounts;
+  readonly forecast: Forecast | null;
+  /** When it arrived, milliseconds since the epoch: a forecast after the answer foretells nothing. */
+  readonly forecastAtMs: number | null;
+  readonly right: boolean | null;
+}
+
+export interface Page {
+  readonly documentId: string;
+  readonly tabId: number;
+  readonly origin: Origin;
+  readonly site: string;
+  readonly startedMs: number;
+  /** How the document itself was delivered; null until it told. */
+  readonly delivery: Delivery | null;
+  /** How its tab came to show it the last time. */
+  readonly arrival: Arrival;
+  /** When the document's forecast was asked and arrived, and its first byte came; fractions of ms since the epoch. */
+  readonly forecastAskedAtMs: number | null;
+  readonly forecastAtMs: number | null;
+  readonly firstByteAtMs: number | null;
+  readonly counts: ProtocolCounts;
+  readonly origins: Readonly<Record<Origin, PageOrigin>>;
+  /** Keys of the newest batches applied, so that one sent twice is shown once. */
+  readonly applied: readonly string[];
+}
+
+/** Origins kept for the view of one page; a page with more is still recorded whole in the ledger. */
+export const MAX_PAGE_ORIGINS = 500;
+/** Batches that may still come twice: those of the last minutes. */
+const MAX_APPLIED = 64;
+
+export function newPage(
+  identity: Pick<Page, 'documentId' | 'tabId' | 'origin' | 'site' | 'startedMs'>,
+): Page {
+  return {
+    ...identity,
+    delivery: null,
+    arrival: 'loaded',
+    forecastAskedAtMs: null,
+    forecastAtMs: null,
+    firstByteAtMs: null,
+    counts: NO_REQUESTS,
+    origins: {},
+    applied: [],
+  };
+}
+
+function newPageOrigin(origin: Origin): PageOrigin {
+  return {
+    origin,
+    protocol: null,
+    protocolAtMs: 0,
+    reason: null,
+    counts: NO_REQUESTS,
+    delivered: NOTHING_DELIVERED,
+    forecast: null,
+    forecastAtMs: null,
+    right: null,
+  };
+}
+
+/** Right or wrong, once: by the first network answer with a known protocol after the forecast was there. */
+function scoreOf(row: PageOrigin, o: Observation): boolean | null {
+  if (row.right !== null || o.protocol === 'unknown' || o.delivery !== 'network') return row.right;
+  // An earlier answer of this page told it already: what follows foretells nothing.
+  if (row.protocol !== null || row.forecast === null || row.forecastAtMs === null) return null;
+  const { protocol } = row.forecast.expected;
+  return protocol === 'unknown' || row.forecastAtMs > o.atMs ? null : protocol === o.protocol;
+}
+
+function withObservation(row: PageOrigin, o: Observation): PageOrigin {
+  const known = o.protocol !== 'unknown' && o.delivery === 'network' && o.atMs >= row.protocolAtMs;
+  return {
+    ...row,
+    counts: countRequest(row.counts, o.protocol, o.delivery),
+    delivered: countDelivered(row.delivered, o),
+    right: scoreOf(row, o),
+    ...(known && { protocol: o.protocol as KnownProtocol, protocolAtMs: o.atMs }),
+    ...(o.reason !== undefined && { reason: o.reason }),
+  };
+}
+
+/** The page's answers by what they show: forecasts that this batch decided. */
+export interface Applied {
+  readonly page: Page;
+  readonly scores: readonly { readonly origin: Origin; readonly right: boolean }[];
+}
+
+/** Folds a batch in; a batch applied before changes nothing. `firstByteMs` belongs to the document itself. */
+export function applyBatch(
+  page: Page,
+  key: string,
+  observations: readonly Observation[],
+  firstByteMs: number | null,
+): Applied {
+  if (page.applied.includes(key)) return { page, scores: [] };
+  const origins: Record<Origin, PageOrigin> = { ...page.origins };
+  let size = Object.keys(origins).length;
+  let { counts, delivery } = page;
+  const scores: { origin: Origin; right: boolean }[] = [];
+  for (const o of observations) {
+    counts = countRequest(counts, o.protocol, o.delivery);
+    if (o.kind === 'navigation') delivery = o.delivery;
+    const before = origins[o.origin];
+    if (before === undefined && size >= MAX_PAGE_ORIGINS) continue;
+    const after = withObservation(before ?? newPageOrigin(o.origin), o);
+    if (before === undefined) size += 1;
+    origins[o.origin] = after;
+    if (after.right !== null && after.right !== (before?.right ?? null))
+      scores.push({ origin: o.origin, right: after.right });
+  }
+  return {
+    page: {
+      ...page,
+      counts,
+      delivery,
+      origins,
+      firstByteAtMs: firstByteMs ?? page.firstByteAtMs,
+      applied: [...page.applied, key].slice(-MAX_APPLIED),
+    },
+    scores,
+  };
+}
+
+/** The page with the protocol of one of its answers known after all. */
+export function withReveal(page: Page, { origin, atMs }: Observation, protocol: KnownProtocol): Page {
+  const row = page.origins[origin];
+  if (page.counts.unknown === 0) return page;
+  const counts = revealedCounts(page.counts, protocol, 1);
+  // Of an origin too many for the view only the page's own sum was kept.
+  if (row === undefined || row.counts.unknown === 0) return { ...page, counts };
+  const ofOrigin = revealedCounts(row.counts, protocol, 1);
+  const revealed: PageOrigin = {
+    ...row,
+    counts: ofOrigin,
+    reason: ofOrigin.unknown === 0 ? null : row.reason,
+    ...(atMs >= row.protocolAtMs && { protocol, protocolAtMs: atMs }),
+  };
+  return { ...page, counts, origins: { ...page.origins, [origin]: revealed } };
+}
+
+/** Puts forecasts beside the origins they speak of. Origins the page has not used wait with no requests. */
+export function withForecasts(page: Page, forecasts: readonly Forecast[], atMs: number): Page {
+  const origins: Record<Origin, PageOrigin> = { ...page.origins };
+  let size = Object.keys(origins).length;
+  for (const forecast of forecasts) {
+    const known = origins[forecast.origin];
+    if (known === undefined && size >= MAX_PAGE_ORIGINS) continue;
+    if (known === undefined) size += 1;
+    origins[forecast.origin] = {
+      ...(known ?? newPageOrigin(forecast.origin)),
+      forecast,
+      forecastAtMs: atMs,
+    };
+  }
+  const own = forecasts.some(({ origin }) => origin === page.origin);
+  return { ...page, origins, ...(own && { forecastAtMs: atMs }) };
+}

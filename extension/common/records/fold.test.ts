@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { emptyRecord, foldRecord } from './fold.ts';
+
+const A = 'https://a.test' as Origin;
+const H3 = 'h3=":443"; ma=60';
+
+function seen(atMs: number, more: Partial<Observation> = {}): Observation {
+  return {
+    id: '1',
+    origin: A,
+    site: 'a.test',
+    kind: 'resource',
+    delivery: 'network',
+    atMs,
+    bytes: null,
+    protocol: 'h2',
+    ...more,
+  };
+}
+
+/** Folds observations, each with the start of its page. */
+function folded(...steps: (readonly [Observation, number])[]) {
+  return steps.reduce((record, [o, pageMs]) => foldRecord(record, o, pageMs), emptyRecord(A, 'a.test', 0));
+}
+
+test('the page that first hears the advertisement is no visit after it', () => {
+  const record = folded([seen(110, { altSvc: H3 }), 100], [seen(120), 100]);
+  assert.deepEqual([record.advertisedSinceMs, record.visitsSinceAdvertised], [110, 0]);
+});
+
+test('a page of many requests is one visit', () => {
+  const record = folded(
+    [seen(110, { altSvc: H3 }), 100],
+    [seen(210), 200],
+    [seen(220), 200],
+    [seen(310), 300],
+  );
+  assert.equal(record.visitsSinceAdvertised, 2);
+});
+
+test('HTTP/3 used starts the count anew, an answer without a protocol leaves it', () => {
+  const advertised = [seen(110, { altSvc: H3 }), 100] as const;
+  assert.equal(
+    folded(advertised, [seen(210), 200], [seen(310, { protocol: 'h3' }), 300]).visitsSinceAdvertised,
+    0,
+  );
+  const hidden = seen(310, { protocol: 'unknown', reason: 'no-timing-allow-origin' });
+  const record = folded(advertised, [seen(210), 200], [hidden, 300]);
+  assert.deepEqual(
+    [record.visitsSinceAdvertised, record.protocol, record.reason],
+    [1, 'h2', 'no-timing-allow-origin'],
+  );
+});
+
+for (const altSvc of ['clear', `clear, ${H3}`, `${H3}, clear`])
+  test(`an advertisement withdrawn by ${altSvc} is forgotten with its visits`, () => {
+    const record = folded([seen(110, { altSvc: H3 }), 100], [seen(210), 200], [seen(310, { altSvc }), 300]);
+    assert.deepEqual(
+      [record.advertisedSinceMs, record.visitsSinceAdvertised, record.altSvc],
+      [null, 0, altSvc],
+    );
+  });
+
+test('an older answer that reports late does not replace a newer protocol', () => {
+  const record = folded([seen(200, { protocol: 'h3' }), 0], [seen(100), 0]);
+  assert.deepEqual([record.protocol, record.protocolAtMs, record.counts.h2], ['h3', 200, 1]);
+});
+
+test('what did not come over the network counts as delivered and as nothing else', () => {
+  const record = folded([seen(100, { delivery: 'http-cache', protocol: 'h3', kind: 'navigation' }), 0]);
+  assert.deepEqual(
+    [record.protocol, record.counts.h3, record.navigations.h3, record.delivered],
+    [null, 0, 0, { 'http-cache': 1, 'service-worker': 0, prefetch: 0 }],
+  );
+});

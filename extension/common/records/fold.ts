@@ -1,0 +1,106 @@
+// How one observation changes a record and a day's row. Pure: the transaction that calls it owns the storage.
+import { countRequest, NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import { h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { type DayRow, type DeliveredCounts, NOTHING_DELIVERED, type OriginRecord } from './schema.ts';
+
+export function emptyRecord(origin: Origin, site: string, atMs: number): OriginRecord {
+  return {
+    origin,
+    site,
+    firstSeenMs: atMs,
+    lastSeenMs: atMs,
+    protocol: null,
+    protocolAtMs: null,
+    reason: null,
+    address: null,
+    counts: NO_REQUESTS,
+    navigations: NO_REQUESTS,
+    delivered: NOTHING_DELIVERED,
+    bytes: 0,
+    altSvc: null,
+    advertisedSinceMs: null,
+    visitsSinceAdvertised: 0,
+    visitedPageMs: null,
+    verdict: 'unknown',
+  };
+}
+
+export function emptyDay(day: string, site: string, origin: Origin, network: string): DayRow {
+  return {
+    day,
+    site,
+    origin,
+    network,
+    counts: NO_REQUESTS,
+    navigations: NO_REQUESTS,
+    delivered: NOTHING_DELIVERED,
+    bytes: 0,
+    lookups: 0,
+    hits: 0,
+    scored: 0,
+    right: 0,
+  };
+}
+
+/** Adds an answer that did not come over the network now; a network answer leaves the counts as they are. */
+export function countDelivered(delivered: DeliveredCounts, { delivery }: Observation): DeliveredCounts {
+  return delivery === 'network' ? delivered : { ...delivered, [delivery]: delivered[delivery] + 1 };
+}
+
+type Sums = Pick<DayRow, 'counts' | 'navigations' | 'delivered' | 'bytes'>;
+
+function addTo<Row extends Sums>(row: Row, observation: Observation): Row {
+  const { protocol, delivery, kind, bytes } = observation;
+  return {
+    ...row,
+    counts: countRequest(row.counts, protocol, delivery),
+    navigations: kind === 'navigation' ? countRequest(row.navigations, protocol, delivery) : row.navigations,
+    delivered: countDelivered(row.delivered, observation),
+    bytes: row.bytes + (bytes ?? 0),
+  };
+}
+
+function withAdvertisement(record: OriginRecord, altSvc: string, atMs: number): OriginRecord {
+  const advertises = h3Alternatives(parseAltSvc(altSvc)).length > 0;
+  return {
+    ...record,
+    altSvc,
+    advertisedSinceMs: advertises ? (record.advertisedSinceMs ?? atMs) : null,
+    visitsSinceAdvertised: advertises ? record.visitsSinceAdvertised : 0,
+  };
+}
+
+function withVisit(record: OriginRecord, { protocol }: Observation, pageStartedMs: number): OriginRecord {
+  if (protocol === 'unknown') return record;
+  if (protocol === 'h3') return { ...record, visitsSinceAdvertised: 0 };
+  const { advertisedSinceMs, visitedPageMs } = record;
+  // Only a page begun after the advertisement was heard says anything about the browser's will.
+  if (advertisedSinceMs === null || advertisedSinceMs >= pageStartedMs || visitedPageMs === pageStartedMs)
+    return record;
+  return {
+    ...record,
+    visitsSinceAdvertised: record.visitsSinceAdvertised + 1,
+    visitedPageMs: pageStartedMs,
+  };
+}
+
+/** The record after one more observation, made on a page begun at `pageStartedMs` (since the epoch). */
+export function foldRecord(record: OriginRecord, o: Observation, pageStartedMs: number): OriginRecord {
+  const summed = addTo(record, o);
+  const seen = { ...summed, lastSeenMs: Math.max(record.lastSeenMs, o.atMs) };
+  if (o.delivery !== 'network') return seen;
+  const visited = withVisit(seen, o, pageStartedMs);
+  const heard = o.altSvc === undefined ? visited : withAdvertisement(visited, o.altSvc, o.atMs);
+  const placed = o.address === undefined ? heard : { ...heard, address: o.address };
+  if (o.protocol === 'unknown') return { ...placed, reason: o.reason ?? null };
+  // Frames report out of order; an older answer never replaces a newer protocol.
+  if ((record.protocolAtMs ?? 0) > o.atMs) return placed;
+  return { ...placed, protocol: o.protocol, protocolAtMs: o.atMs };
+}
+
+/** The day's row after one more observation. */
+export function foldDay(row: DayRow, observation: Observation): DayRow {
+  return addTo(row, observation);
+}

@@ -1,0 +1,113 @@
+import 'fake-indexeddb/auto';
+import '../../testing/words.ts';
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { IDBFactory } from 'fake-indexeddb';
+import { type Ledger, openLedger, type Reveal } from '../../ledger/ledger.ts';
+import { checkInvariants, dump } from '../../testing/ledger-invariants.ts';
+
+const A = 'https://a.test' as Origin;
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+
+const hidden: Observation = {
+  id: '1',
+  origin: A,
+  site: 'a.test',
+  kind: 'resource',
+  delivery: 'network',
+  atMs: NOW_MS,
+  bytes: 100,
+  protocol: 'unknown',
+  reason: 'no-timing-allow-origin',
+};
+const { reason: _, ...base } = hidden;
+const newer: Observation = { ...base, atMs: NOW_MS + 1, protocol: 'h2' };
+const told: Reveal = { origin: A, site: 'a.test', atMs: NOW_MS, kind: 'resource', protocol: 'h3', count: 2 };
+
+let ledger: Ledger;
+
+function record(network: string, observations: readonly Observation[]): Promise<boolean> {
+  return ledger.record({
+    key: null,
+    observations,
+    scores: [],
+    pageStartedMs: NOW_MS,
+    nowMs: NOW_MS,
+    network,
+  });
+}
+
+function reveal(key: string, ...reveals: Reveal[]): Promise<number> {
+  return ledger.reveal({ key, reveals, nowMs: NOW_MS });
+}
+
+beforeEach(() => {
+  globalThis.indexedDB = new IDBFactory();
+  ledger = openLedger();
+});
+
+test('what is told later moves from unknown to known, in record, day and total', async () => {
+  await record('home', [hidden, hidden, hidden]);
+  assert.equal(await reveal('1', told), 2);
+  const all = await dump(ledger);
+  checkInvariants(all);
+  const [record1] = all.records;
+  assert.deepEqual([record1?.counts.h3, record1?.counts.unknown], [2, 1]);
+  assert.deepEqual([record1?.protocol, record1?.verdict], ['h3', 'h3-used']);
+  assert.deepEqual(all.totals[0]?.origins, { h3: 1, known: 1, hidden: 0 });
+});
+
+test('a batch told again moves nothing, and no count falls below zero', async () => {
+  await record('home', [hidden, hidden, hidden]);
+  await reveal('1', told);
+  assert.equal(await reveal('1', told), 0);
+  assert.equal(await reveal('2', told), 1);
+  assert.equal(await reveal('3', told), 0);
+  const all = await dump(ledger);
+  checkInvariants(all);
+  assert.equal(all.records[0]?.reason, null);
+});
+
+test('navigations and resources are told apart', async () => {
+  await record('home', [{ ...hidden, kind: 'navigation' }, hidden]);
+  assert.equal(await reveal('1', { ...told, kind: 'navigation' }), 1);
+  checkInvariants(await dump(ledger));
+  const [day] = (await dump(ledger)).days;
+  assert.deepEqual([day?.navigations.h3, day?.navigations.unknown, day?.counts.unknown], [1, 0, 1]);
+});
+
+test('a navigation is not told as a resource', async () => {
+  await record('home', [{ ...hidden, kind: 'navigation' }]);
+  assert.equal(await reveal('1', told), 0);
+});
+
+test('requests of one day over two networks are told on both', async () => {
+  await record('home', [hidden]);
+  await record('work', [hidden]);
+  assert.equal(await reveal('1', { ...told, count: 9 }), 2);
+  const all = await dump(ledger);
+  checkInvariants(all);
+  assert.deepEqual(
+    all.totals.map((total) => [total.network, total.counts.h3]),
+    [
+      ['home', 1],
+      ['work', 1],
+    ],
+  );
+});
+
+test('another day, site or origin has nothing to be told', async () => {
+  await record('home', [hidden]);
+  const tomorrow = { ...told, atMs: NOW_MS + 86_400_000 };
+  const elsewhere = { ...told, site: 'b.test' };
+  const other = { ...told, origin: 'https://b.test' as Origin };
+  assert.equal(await reveal('1', tomorrow, elsewhere, other), 0);
+});
+
+test('what is told of an older answer does not replace a newer protocol', async () => {
+  await record('home', [hidden, newer]);
+  await reveal('1', told);
+  assert.equal((await dump(ledger)).records[0]?.protocol, 'h2');
+});

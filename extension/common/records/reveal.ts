@@ -1,0 +1,63 @@
+// Protocols that came to be known later: the browser's developer tools tell them of requests that were counted as
+// unknown. Pure: moves counts, never below zero, and never more than was unknown.
+import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { KnownProtocol } from '@photofinish/shared/web/protocol';
+import type { DayRow, OriginRecord } from './schema.ts';
+
+/** Requests of one origin on one site whose protocol is known after all. */
+export interface Reveal {
+  readonly origin: Origin;
+  readonly site: string;
+  /** When they were made, milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly kind: Observation['kind'];
+  readonly protocol: KnownProtocol;
+  readonly count: number;
+}
+
+export interface RevealBatch {
+  /** Names the batch over retries. */
+  readonly key: string;
+  readonly reveals: readonly Reveal[];
+  readonly nowMs: number;
+}
+
+type Counted = Pick<DayRow, 'counts' | 'navigations'>;
+
+/** How many of the reveal's kind are still unknown. */
+export function hiddenOf({ counts, navigations }: Counted, kind: Reveal['kind']): number {
+  return kind === 'navigation' ? navigations.unknown : counts.unknown - navigations.unknown;
+}
+
+/** Counts with `count` of the unknown known; `count` is at most what is unknown. */
+export function revealedCounts(
+  counts: ProtocolCounts,
+  protocol: KnownProtocol,
+  count: number,
+): ProtocolCounts {
+  return { ...counts, [protocol]: counts[protocol] + count, unknown: counts.unknown - count };
+}
+
+/** A row with `count` of its unknown requests known; `count` is at most what `hiddenOf` gives. */
+export function revealedRow<Row extends Counted>(row: Row, { kind, protocol }: Reveal, count: number): Row {
+  return {
+    ...row,
+    counts: revealedCounts(row.counts, protocol, count),
+    navigations: kind === 'navigation' ? revealedCounts(row.navigations, protocol, count) : row.navigations,
+  };
+}
+
+/** A record with `count` of its unknown requests known, and what that says of the newest protocol. */
+export function revealedRecord(record: OriginRecord, reveal: Reveal, count: number): OriginRecord {
+  const row = revealedRow(record, reveal, count);
+  const known = { ...row, reason: row.counts.unknown === 0 ? null : row.reason };
+  if ((record.protocolAtMs ?? 0) > reveal.atMs) return known;
+  return {
+    ...known,
+    protocol: reveal.protocol,
+    protocolAtMs: reveal.atMs,
+    visitsSinceAdvertised: reveal.protocol === 'h3' ? 0 : row.visitsSinceAdvertised,
+  };
+}

@@ -1,0 +1,115 @@
+// The shape of the ledger in IndexedDB: stores, rows and limits, as of the newest version.
+
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { VerdictCode } from '@photofinish/shared/race/verdict-schema';
+import type { Adoption, ProtocolCounts } from '@photofinish/shared/report/adoption';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { Delivery, KnownProtocol, UnknownReason } from '@photofinish/shared/web/protocol';
+import type { DBSchema } from 'idb';
+import { MAX_RETENTION_DAYS } from '../settings.ts';
+
+export type DeliveredCounts = Readonly<Record<Exclude<Delivery, 'network'>, number>>;
+export const NOTHING_DELIVERED: DeliveredCounts = { 'http-cache': 0, 'service-worker': 0, prefetch: 0 };
+
+/** Everything known of one origin as used by one site, since the first time it was seen. */
+export interface OriginRecord {
+  readonly origin: Origin;
+  readonly site: string;
+  readonly firstSeenMs: number;
+  readonly lastSeenMs: number;
+  /** The protocol of the newest network answer that told one. */
+  readonly protocol: KnownProtocol | null;
+  readonly protocolAtMs: number | null;
+  /** Why the newest network answer that told no protocol told none. */
+  readonly reason: UnknownReason | null;
+  readonly address: string | null;
+  /** Network answers, and of them the top-level navigations. */
+  readonly counts: ProtocolCounts;
+  readonly navigations: ProtocolCounts;
+  readonly delivered: DeliveredCounts;
+  readonly bytes: number;
+  /** The browser has reached the origin over HTTP/3, on this site or another; rows of before it was kept have none. */
+  readonly reachedOverH3?: boolean;
+  /** The newest Alt-Svc value seen on a network answer. */
+  readonly altSvc: string | null;
+  /** Since when it has advertised HTTP/3 without a break; null: it does not. */
+  readonly advertisedSinceMs: number | null;
+  /** Pages begun after that on which the browser used something older; HTTP/3 used sets it to 0. */
+  readonly visitsSinceAdvertised: number;
+  /** Start of the page that was counted last, so that a page of many requests is one visit. */
+  readonly visitedPageMs: number | null;
+  /** The verdict as of the newest observation of it or race of its origin. */
+  readonly verdict: VerdictCode;
+}
+
+/** One origin on one site on one UTC day over one network. */
+export interface DayRow {
+  /** `2026-11-21`. */
+  readonly day: string;
+  readonly site: string;
+  readonly origin: Origin;
+  /** The helper's label of the network, NETWORK_UNKNOWN without a helper. */
+  readonly network: string;
+  readonly counts: ProtocolCounts;
+  readonly navigations: ProtocolCounts;
+  readonly delivered: DeliveredCounts;
+  readonly bytes: number;
+  /** Forecast look-ups asked for pages of this origin, and those that found a fresh entry. */
+  readonly lookups: number;
+  readonly hits: number;
+  /** Forecasts of this origin compared with what the browser used, and those that were right. */
+  readonly scored: number;
+  readonly right: number;
+}
+
+/** Everything of one UTC day over one network: the sum of that day's rows, which it outlives when they are too many. */
+export interface DayTotal extends Omit<DayRow, 'site' | 'origin'> {
+  /** Adoption by origin, where an origin counts once for each site (and day, and network) that used it. */
+  readonly origins: Adoption;
+}
+
+export interface OutboxRow {
+  readonly observations: readonly Observation[];
+}
+
+export interface LedgerSchema extends DBSchema {
+  records: {
+    key: [Origin, string];
+    value: OriginRecord;
+    indexes: { site: string; lastSeenMs: number };
+  };
+  days: { key: [string, string, Origin, string]; value: DayRow; indexes: { site: [string, string] } };
+  totals: { key: [string, string]; value: DayTotal };
+  races: { key: [Origin, number]; value: OriginRace; indexes: { atMs: number } };
+  /** Observations the helper has not acknowledged yet. */
+  outbox: { key: number; value: OutboxRow };
+  /** Batches already counted. */
+  batches: { key: string; value: { readonly key: string; readonly atMs: number }; indexes: { atMs: number } };
+}
+
+export const LEDGER_NAME = 'photofinish';
+
+/** The network's label where no helper tells it. */
+export const NETWORK_UNKNOWN = 'unknown';
+
+export const DAY_MS = 86_400_000;
+/** The longest that anything is kept: a year and a month, so that a month has the same month a year before. */
+export const RETENTION_MS = MAX_RETENTION_DAYS * DAY_MS;
+// Measured in Chromium 156: 120,000 records, 475,000 days and 4,000 races take 178 MB on disk, so a ledger at every
+// limit takes about 220 MB.
+export const MAX_RECORDS = 200_000;
+export const MAX_DAYS = 500_000;
+/** Forty networks a day over the longest retention. */
+export const MAX_TOTALS = 16_000;
+export const MAX_RACES = 10_000;
+export const RACES_PER_ORIGIN = 20;
+export const MAX_OUTBOX_ROWS = 2000;
+export const MAX_BATCHES = 50_000;
+/** A page frozen by the browser may send a batch again long after; a week outlives any frozen page seen. */
+export const BATCH_RETENTION_MS = 7 * DAY_MS;
+
+/** The UTC day of an instant, as rows are keyed by it. */
+export function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}

@@ -1,0 +1,93 @@
+import '../testing/words.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { aClearRace, aRace } from '../testing/race.ts';
+import { emptyRecord } from './records/fold.ts';
+import { type Known, verdictOfOrigin } from './verdict.ts';
+
+const A = 'https://a.test' as Origin;
+const H3 = 'h3=":443"; ma=60';
+const record = emptyRecord(A, 'a.test', 0);
+
+function verdict(more: Partial<Known>) {
+  return verdictOfOrigin({
+    origin: A,
+    protocol: null,
+    reason: null,
+    elsewhere: null,
+    record: undefined,
+    race: undefined,
+    ...more,
+  });
+}
+
+test('without a race the browser speaks for itself', () => {
+  assert.equal(verdict({ protocol: 'h3' }).code, 'h3-used');
+  const first = verdict({ protocol: 'h2', record: { ...record, altSvc: H3 } });
+  assert.equal(first.code, 'h3-first-visit');
+  const plain = verdict({ protocol: 'h2' });
+  assert.equal(plain.code, 'unknown');
+  assert.match(plain.text, /^Reached over HTTP\/2\. No HTTP\/3 advertisement/);
+});
+
+test('a race adds its evidence and the gain', () => {
+  const used = verdict({ protocol: 'h3', race: aClearRace() });
+  assert.deepEqual([used.code, used.findings.map((f) => f.code)], ['h3-used', ['h3-available']]);
+  assert.match(used.text, /HTTP\/3 connects in 10\.0 ms, HTTP\/2 in 31\.0 ms \(21\.0 ms faster\)/);
+});
+
+test('a browser that stays on HTTP/2 visit after visit avoids HTTP/3', () => {
+  const seen = { ...record, altSvc: H3, protocol: 'h2', visitsSinceAdvertised: 3 } as const;
+  assert.equal(verdict({ protocol: 'h2', record: seen, race: aRace() }).code, 'h3-browser-avoids');
+});
+
+test('hidden says who hides it, and what was known before', () => {
+  const hidden = verdict({ reason: 'no-timing-allow-origin' });
+  assert.match(hidden.text, /^The protocol is hidden: the response has no Timing-Allow-Origin/);
+  const blocked = verdict({ reason: 'not-exposed' });
+  assert.match(blocked.text, /^The browser does not expose this response/);
+  assert.doesNotMatch(blocked.text, /Timing-Allow-Origin/);
+  const before = verdict({ reason: 'missed', record: { ...record, protocol: 'h3', protocolAtMs: 1 } });
+  assert.match(before.text, /^The browser did not report .* Earlier: Reached over HTTP\/3\./);
+});
+
+test('a cached page says so before anything else', () => {
+  assert.match(verdict({ elsewhere: 'http-cache' }).text, /^Served from the browser’s cache/);
+  assert.match(verdict({ elsewhere: 'service-worker' }).text, /^Served by a service worker/);
+});
+
+test('a race that could not be run is no evidence', () => {
+  const failed = aRace({ trials: [], error: { code: 'dns-failed', message: 'no such host' } });
+  assert.match(verdict({ protocol: 'h2', race: failed }).text, /^Reached over HTTP\/2\./);
+});
+
+test('a confirmed copy says that its protocol is not told, and what it was before', () => {
+  const seen = { ...record, protocol: 'h2', protocolAtMs: 1 } as const;
+  const { text } = verdict({ reason: 'revalidated', record: seen });
+  assert.match(text, /304 Not Modified.* Earlier: Reached over HTTP\/2\. No HTTP\/3 advertisement/);
+});
+
+test('HTTP/3 before and HTTP/2 now is told from the browser’s own counts', () => {
+  const counts = { ...record.counts, h3: 4, h2: 1 };
+  const seen = { ...record, altSvc: H3, protocol: 'h2', counts, visitsSinceAdvertised: 3 } as const;
+  assert.equal(verdict({ protocol: 'h2', record: seen }).code, 'h3-used-before');
+  assert.equal(verdict({ protocol: 'h2', record: seen, race: aRace() }).code, 'h3-used-before');
+});
+
+test('what a race met after the last answer is told, and nothing of an older race', () => {
+  const [trial] = aRace().trials;
+  assert.ok(trial);
+  const error = { code: 'udp-refused', message: 'refused' } as const;
+  const attempts = trial.attempts.flatMap((attempt) =>
+    (['h3', 'h2'] as const).map((protocol) => ({
+      ...attempt,
+      ...{ protocol, establishedMs: null, outcome: 'failed' as const, error },
+    })),
+  );
+  const race = aRace({ atMs: 1000, trials: [{ ...trial, adopted: null, attempts }] });
+  const reachedAt = (protocolAtMs: number) =>
+    verdict({ protocol: 'h3', race, record: { ...record, protocol: 'h3', protocolAtMs } }).text;
+  assert.match(reachedAt(999), /^Reached over HTTP\/3\. Just now it could not be reached/);
+  assert.equal(reachedAt(1001), 'Reached over HTTP/3.');
+});

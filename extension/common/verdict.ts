@@ -1,0 +1,114 @@
+// The verdict on an origin as this browser used it on this site: from the newest race and the browser's own record
+// by the shared rules, and in words of its own where only the browser has spoken.
+
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Verdict } from '@photofinish/shared/race/verdict-schema';
+import {
+  type BrowserEvidence,
+  type Evidence,
+  evidenceOfRace,
+  verdictOf,
+} from '@photofinish/shared/verdict/verdict';
+import { h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import { type Origin, originParts } from '@photofinish/shared/web/origin';
+import {
+  type Delivery,
+  type KnownProtocol,
+  PROTOCOL_NAMES,
+  type UnknownReason,
+} from '@photofinish/shared/web/protocol';
+import type { OriginRecord } from './records/schema.ts';
+import { say, type WordKey } from './words.ts';
+
+export interface Known {
+  readonly origin: Origin;
+  readonly protocol: KnownProtocol | null;
+  readonly reason: UnknownReason | null;
+  /** Where its answers came from when none came over the network; null when one did. */
+  readonly elsewhere: Exclude<Delivery, 'network'> | null;
+  readonly record: OriginRecord | undefined;
+  readonly race: OriginRace | undefined;
+}
+
+const WHY_UNKNOWN: Record<UnknownReason, WordKey> = {
+  'no-timing-allow-origin': 'pageNoTimingAllowOrigin',
+  'service-worker': 'pageByServiceWorker',
+  missed: 'pageMissed',
+  revalidated: 'pageRevalidated',
+  'not-exposed': 'pageNotExposed',
+};
+
+const ELSEWHERE: Record<Exclude<Delivery, 'network'>, WordKey> = {
+  'http-cache': 'pageFromCache',
+  'service-worker': 'pageAroundNetwork',
+  prefetch: 'pagePrefetched',
+};
+
+/** What this browser itself did with the origin; undefined where no answer told a protocol. */
+function browserSide(
+  { record, race }: Known,
+  lastProtocol: KnownProtocol | null,
+): BrowserEvidence | undefined {
+  if (lastProtocol === null) return undefined;
+  return {
+    lastProtocol,
+    visitsSinceAdvertised: record?.visitsSinceAdvertised ?? 0,
+    usedH3: (record?.counts.h3 ?? 0) > 0,
+    raceIsOlder: race !== undefined && race.atMs < (record?.protocolAtMs ?? 0),
+  };
+}
+
+function evidenceOf({ origin, record, race }: Known, browser: BrowserEvidence | undefined): Evidence {
+  const raced =
+    race && (race.error === undefined || browser === undefined) ? evidenceOfRace(race, browser) : null;
+  const altSvc = raced?.discovered.altSvc ?? record?.altSvc ?? null;
+  const trustsRoot = record?.reachedOverH3 === true;
+  if (raced !== null) return { ...raced, discovered: { ...raced.discovered, altSvc }, trustsRoot };
+  return {
+    origin: originParts(origin),
+    attempts: [],
+    discovered: { altSvc, knownRoot: null },
+    gain: null,
+    ...(browser && { browser }),
+  };
+}
+
+/** What can be said without a race when the browser's own record explains nothing. */
+function browserOnly(lastProtocol: KnownProtocol | null, record: OriginRecord | undefined): Verdict {
+  const advertises = record?.altSvc != null && h3Alternatives(parseAltSvc(record.altSvc)).length > 0;
+  const advertised = say(advertises ? 'pageAdvertised' : 'pageNotAdvertised');
+  const text =
+    lastProtocol === null
+      ? advertised
+      : `${say('pageReached', { protocol: PROTOCOL_NAMES[lastProtocol] })} ${advertised}`;
+  return { code: 'unknown', text, findings: [] };
+}
+
+/** The verdict of an origin on a page; never empty, and `unknown` always says why. */
+export function verdictOfOrigin(known: Known): Verdict {
+  const earlier = known.record?.protocol ?? null;
+  const lastProtocol = known.protocol ?? earlier;
+  const browser = browserSide(known, lastProtocol);
+  const shared = verdictOf(evidenceOf(known, browser));
+  const raced = known.race !== undefined && known.race.error === undefined;
+  const verdict = shared.code === 'unknown' && !raced ? browserOnly(lastProtocol, known.record) : shared;
+  if (known.protocol !== null) return verdict;
+  // The verdict then speaks of earlier visits or of the race; this visit told no protocol, and why comes first.
+  const why = say(
+    known.elsewhere === null ? WHY_UNKNOWN[known.reason ?? 'missed'] : ELSEWHERE[known.elsewhere],
+  );
+  const text = say(earlier === null ? 'pageNow' : 'pageBefore', { why, verdict: verdict.text });
+  return { ...verdict, text };
+}
+
+/** The verdict on an origin that the browser did not reach: by the race, and what the server advertised before. */
+export function verdictOfRace(origin: Origin, race: OriginRace, record: OriginRecord | undefined): Verdict {
+  const known = { origin, protocol: null, reason: null, elsewhere: null, record, race };
+  return verdictOf(evidenceOf(known, undefined));
+}
+
+/** The verdict on an origin from all that is kept of it, apart from any page that shows it. */
+export function verdictOfRecord(record: OriginRecord, race: OriginRace | undefined): Verdict {
+  const { origin, protocol, reason } = record;
+  return verdictOfOrigin({ origin, protocol, reason, elsewhere: null, record, race });
+}

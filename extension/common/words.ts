@@ -1,0 +1,24 @@
+// The extension's words: the browser's own catalogs, in the language it chose. Everything under `extension/` says its
+// sentences through here. Imported first by every entry point; where there is no browser (unit tests), the test
+// chooses its catalog by `words.fixture`.
+import { type KeysOf, speaker, useWords } from '@photofinish/shared/language/words';
+
+type SharedCatalog = typeof import('@photofinish/shared/_locales/en/shared.json', { with: { type: 'json' }}) &
+  typeof import('@photofinish/shared/_locales/en/codes.json', { with: { type: 'json' }});
+type Catalogs = typeof import('../_locales/en/extension.json', { with: { type: 'json' }}) &
+  typeof import('../_locales/en/helper.json', { with: { type: 'json' }}) &
+  typeof import('../_locales/en/popup.json', { with: { type: 'json' }}) &
+  typeof import('../_locales/en/dashboard.json', { with: { type: 'json' }}) &
+  typeof import('../_locales/en/devtools.json', { with: { type: 'json' }}) &
+  typeof import('../_locales/en/options.json', { with: { type: 'json' }}) &
+  typeof import('../_locales/en/welcome.json', { with: { type: 'json' }}) &
+  typeof import('../_locales/en/steer.json', { with: { type: 'json' }});
+
+/** Every key the extension may say, shared ones included. */
+export type WordKey = KeysOf<SharedCatalog> | KeysOf<Catalogs>;
+
+if (typeof chrome !== 'undefined' && chrome.i18n)
+  useWords((key) => chrome.i18n.getMessage(key), chrome.i18n.getMessage('language'));
+
+/** A sentence in the browser's language. */
+export const say = speaker<WordKey>();

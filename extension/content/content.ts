@@ -1,0 +1,208 @@
+// In every https frame: reads navigation and resource timings and hands them to the background. Reads nothing of the
+// page itself, changes nothing in it, and stops quietly when the extension is reloaded under it.
+import { BROWSER } from '../common/edition.ts';
+import {
+  type Arrived,
+  type Left,
+  MAX_URL_CHARS,
+  type Timing,
+  type TimingAck,
+  type TimingBatch,
+  type Touched,
+} from '../common/timing.ts';
+import { createQueue, type NumberedBatch } from './queue.ts';
+
+const source = crypto.randomUUID();
+const { timeOrigin } = performance;
+/** How long an idle moment is awaited before the work is done anyway. */
+const IDLE_WAIT_MS = 500;
+/** A document that takes longer to come, or never ends, is told of before its end: its protocol is known already. */
+const DOCUMENT_WAIT_MS = 1000;
+
+/** Resource Timing Level 3 adds `deliveryType`, which TypeScript does not know yet. */
+type Entry = PerformanceResourceTiming & { readonly deliveryType?: string };
+
+function timingOf(entry: Entry): Timing {
+  const fragment = entry.name.indexOf('#');
+  return {
+    navigation: entry.entryType === 'navigation',
+    url: (fragment < 0 ? entry.name : entry.name.slice(0, fragment)).slice(0, MAX_URL_CHARS),
+    alpn: entry.nextHopProtocol.slice(0, 32),
+    deliveryType: entry.deliveryType ?? '',
+    startMs: timeOrigin + entry.startTime,
+    endMs: timeOrigin + (entry.responseEnd || entry.startTime),
+    firstByteMs: entry.responseStart > 0 ? timeOrigin + entry.responseStart : 0,
+    transferBytes: entry.transferSize,
+    bodyBytes: entry.decodedBodySize,
+    worker: entry.workerStart > 0,
+    // Firefox hides the protocol alone: to an extension it tells the times of a site that hides them.
+    opaque: entry.nextHopProtocol === '' && (BROWSER === 'firefox' || entry.requestStart === 0),
+  };
+}
+
+function topOrigin(): string | null {
+  if (window.top === window) return null;
+  const ancestors = location.ancestorOrigins;
+  return ancestors[ancestors.length - 1] ?? 'null';
+}
+
+function batchOf({ seq, entries }: NumberedBatch): TimingBatch {
+  return {
+    type: 'timings',
+    source,
+    seq,
+    topOrigin: topOrigin(),
+    startedMs: timeOrigin,
+    controlled: controlled(),
+    entries,
+  };
+}
+
+/** After a reload of the extension this script is an orphan: `runtime.id` is gone and every call would throw. */
+function isOrphan(): boolean {
+  return chrome.runtime?.id === undefined;
+}
+
+/** Whether a service worker controls the document; a sandboxed one has none, and throws when asked. */
+function controlled(): boolean {
+  try {
+    return navigator.serviceWorker?.controller != null;
+  } catch {
+    return false;
+  }
+}
+
+async function send(numbered: NumberedBatch): Promise<boolean> {
+  if (isOrphan()) {
+    stop();
+    return true;
+  }
+  const answer: TimingAck | undefined = await chrome.runtime.sendMessage(batchOf(numbered));
+  if (answer?.stop === true) stop();
+  return answer?.ack === numbered.seq;
+}
+
+const queue = createQueue({
+  send,
+  later: (delayMs, run) => {
+    setTimeout(() => requestIdleCallback(run, { timeout: IDLE_WAIT_MS }), delayMs);
+  },
+  loading: () => document.readyState !== 'complete',
+});
+
+let navigationTaken = false;
+
+/** The document's own entry, once its answer is complete; `asItIs` when nothing more can be waited for. */
+function takeNavigation(asItIs: boolean): void {
+  if (navigationTaken) return;
+  const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  if (!entry?.name.startsWith('https:') || (entry.responseEnd === 0 && !asItIs)) return;
+  navigationTaken = true;
+  queue.add([timingOf(entry)]);
+}
+
+// A frame's document reports itself by its own navigation entry; its parent's entry would count it twice.
+const isFrame = ({ initiatorType }: PerformanceResourceTiming): boolean =>
+  initiatorType === 'iframe' || initiatorType === 'frame';
+
+function takeResources(entries: PerformanceEntryList): void {
+  const resources = entries as PerformanceResourceTiming[];
+  queue.add(resources.filter((e) => e.name.startsWith('https:') && !isFrame(e)).map(timingOf));
+}
+
+const observer = new PerformanceObserver((list) => {
+  takeResources(list.getEntries());
+  // Timers of hidden pages are throttled to a minute; what they do is rare enough to send at once.
+  if (document.visibilityState === 'hidden') queue.flush();
+});
+
+function leave(): void {
+  takeNavigation(true);
+  takeResources(observer.takeRecords());
+  queue.flush();
+}
+
+/** A page that goes away cannot send again when the background dies over its last batches, so it leaves them there. */
+function onPageHide(): void {
+  leave();
+  if (isOrphan() || location.protocol !== 'https:') return;
+  const batches = queue.unanswered().map((numbered) => {
+    const entries = numbered.entries.map((e) => ({ ...e, url: `${new URL(e.url).origin}/` }));
+    return batchOf({ ...numbered, entries });
+  });
+  const left: Left = { type: 'left', batches };
+  if (batches.length > 0) chrome.runtime.sendMessage(left).catch(() => {});
+}
+
+function onVisibilityChange(): void {
+  if (document.visibilityState === 'hidden') leave();
+}
+
+/** The view says how its page came; losing this costs nothing else. */
+function tellArrival(arrival: Arrived['arrival']): void {
+  if (window.top !== window || isOrphan()) return;
+  const arrived: Arrived = { type: 'arrived', arrival };
+  chrome.runtime.sendMessage(arrived).catch(() => {});
+}
+
+function onPageShow(event: PageTransitionEvent): void {
+  if (!event.persisted) return;
+  queue.resume();
+  tellArrival('bfcache');
+}
+
+/** The events that begin the work again or end it. A page can dispatch as many as it likes, which are not trusted. */
+const ON_WINDOW = ['pagehide', 'pageshow', 'load'];
+const ON_DOCUMENT = ['visibilitychange', 'DOMContentLoaded'];
+
+function onEvent(event: Event): void {
+  if (!event.isTrusted) return;
+  if (event.type === 'pagehide') onPageHide();
+  else if (event.type === 'pageshow') onPageShow(event as PageTransitionEvent);
+  else if (event.type === 'visibilitychange') onVisibilityChange();
+  // A document fetched ahead of time never gets a response end.
+  else takeNavigation(event.type === 'load');
+}
+
+/** What the user does, and pages cannot. */
+const TOUCHES = ['pointerdown', 'keydown'];
+/** Told again only so often; a background that was told keeps running for longer. */
+const TOUCHED_MS = 10_000;
+let touchedMs = Number.NEGATIVE_INFINITY;
+const ON_THE_WAY = { capture: true, passive: true } as const;
+
+function onTouch(event: Event): void {
+  if (!event.isTrusted || event.timeStamp - touchedMs < TOUCHED_MS) return;
+  touchedMs = event.timeStamp;
+  const touched: Touched = { type: 'touched' };
+  if (!isOrphan()) chrome.runtime.sendMessage(touched).catch(() => {});
+}
+
+function start(): void {
+  setTimeout(takeNavigation, DOCUMENT_WAIT_MS, true);
+  for (const type of ON_WINDOW) addEventListener(type, onEvent);
+  for (const type of ON_DOCUMENT) document.addEventListener(type, onEvent);
+  for (const type of TOUCHES) addEventListener(type, onTouch, ON_THE_WAY);
+  observer.observe({ type: 'resource', buffered: true });
+  takeNavigation(false);
+}
+
+function stop(): void {
+  queue.stop();
+  observer.disconnect();
+  for (const type of ON_WINDOW) removeEventListener(type, onEvent);
+  for (const type of ON_DOCUMENT) document.removeEventListener(type, onEvent);
+  for (const type of TOUCHES) removeEventListener(type, onTouch, ON_THE_WAY);
+}
+
+function onActivated(event: Event): void {
+  if (!event.isTrusted) return;
+  document.removeEventListener('prerenderingchange', onActivated);
+  tellArrival('prerendered');
+  start();
+}
+
+// A page rendered ahead of time is nobody's visit yet; if it never becomes one, it is never counted.
+if ('prerendering' in document && document.prerendering === true)
+  document.addEventListener('prerenderingchange', onActivated);
+else start();

@@ -1,0 +1,125 @@
+// The content script's send queue: coalesces timings into numbered batches and keeps each until the background says
+// that it is durable. The background's service worker may die at any moment; then the batch is sent again.
+import { dropOldest } from '../common/drop-oldest.ts';
+import { MAX_BATCH_ENTRIES, MAX_LEFT_BATCHES, MAX_PAGE_ENTRIES, type Timing } from '../common/timing.ts';
+
+export interface NumberedBatch {
+  readonly seq: number;
+  readonly entries: readonly Timing[];
+}
+
+export interface QueueDeps {
+  /** Resolves true once durable, false (or rejects) when it should be sent again. */
+  readonly send: (batch: NumberedBatch) => Promise<boolean>;
+  readonly later: (delayMs: number, run: () => void) => void;
+  /** The page is still loading, and every message now would take from it. */
+  readonly loading: () => boolean;
+}
+
+export interface TimingQueue {
+  /** Takes timings; they leave within COALESCE_MS, or LOADING_COALESCE_MS. */
+  add(timings: readonly Timing[]): void;
+  /** Sends what is waiting now: the page is going away or into the background. */
+  flush(): void;
+  /** What was sent and has no answer yet, oldest first. */
+  unanswered(): readonly NumberedBatch[];
+  /** Sends again whatever has no answer, after the page comes back from the back/forward cache. */
+  resume(): void;
+  /** Forgets everything and never sends again: the extension was reloaded. */
+  stop(): void;
+}
+
+/** Long enough to gather a page's burst of resources into few messages, short enough for a lively popup. */
+export const COALESCE_MS = 250;
+/** While the page loads, once it has told the first: seldom enough to cost its load nothing that can be measured. */
+export const LOADING_COALESCE_MS = 1000;
+/** A background that ends just when it is sent to may leave the sender without an answer or an error. */
+export const ANSWER_MS = 10_000;
+const FIRST_RETRY_MS = 1000;
+const LAST_RETRY_MS = 60_000;
+/** Batches without an answer that are kept; beyond it the oldest is given up (webRequest still counts it). */
+const MAX_UNANSWERED = MAX_LEFT_BATCHES;
+
+export function createQueue({ send, later, loading }: QueueDeps): TimingQueue {
+  let waiting: Timing[] = [];
+  const unanswered = new Map<number, NumberedBatch>();
+  const underWay = new Set<number>();
+  let taken = 0;
+  let seq = 0;
+  let scheduled = false;
+  let retryMs = FIRST_RETRY_MS;
+  let retrying = false;
+  let stopped = false;
+
+  const post = (batch: NumberedBatch): void => {
+    if (stopped || underWay.has(batch.seq)) return;
+    underWay.add(batch.seq);
+    let waits = true;
+    const failed = (): void => {
+      if (waits) {
+        waits = false;
+        underWay.delete(batch.seq);
+        retryLater();
+      }
+    };
+    later(ANSWER_MS, failed);
+    send(batch)
+      .catch(() => false)
+      .then((durable) => {
+        if (!durable) return failed();
+        waits = false;
+        underWay.delete(batch.seq);
+        unanswered.delete(batch.seq);
+        retryMs = FIRST_RETRY_MS;
+      });
+  };
+
+  const resume = (): void => {
+    for (const batch of unanswered.values()) post(batch);
+  };
+
+  const retryLater = (): void => {
+    if (retrying || stopped) return;
+    retrying = true;
+    later(retryMs, () => {
+      retrying = false;
+      resume();
+    });
+    retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
+  };
+
+  const flush = (): void => {
+    while (waiting.length > 0 && !stopped) {
+      const entries = waiting.slice(0, MAX_BATCH_ENTRIES);
+      waiting = waiting.slice(MAX_BATCH_ENTRIES);
+      seq += 1;
+      const batch = { seq, entries };
+      unanswered.set(seq, batch);
+      dropOldest(unanswered, MAX_UNANSWERED);
+      post(batch);
+    }
+  };
+
+  return {
+    add(timings) {
+      if (stopped) return;
+      const room = timings.slice(0, MAX_PAGE_ENTRIES - taken);
+      taken += room.length;
+      waiting.push(...room);
+      if (scheduled || waiting.length === 0) return;
+      scheduled = true;
+      later(seq > 0 && loading() ? LOADING_COALESCE_MS : COALESCE_MS, () => {
+        scheduled = false;
+        flush();
+      });
+    },
+    flush,
+    unanswered: () => [...unanswered.values()],
+    resume,
+    stop() {
+      stopped = true;
+      waiting = [];
+      unanswered.clear();
+    },
+  };
+}

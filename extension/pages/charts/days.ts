@@ -1,0 +1,63 @@
+// UTC days as an axis: which there are, which of them get a label, and how they are written.
+import { wordsLanguage } from '@photofinish/shared/language/words';
+
+export const DAY_MS = 86_400_000;
+
+/** Start of a UTC day (`2026-11-21`) in milliseconds since the epoch. */
+export function dayStartMs(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`);
+}
+
+/** The UTC day of an instant. */
+export function utcDay(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}
+
+/** Every UTC day from one to another, both included; empty when they are the wrong way round. */
+export function daysBetween(fromDay: string, toDay: string): string[] {
+  const startMs = dayStartMs(fromDay);
+  const count = Math.round((dayStartMs(toDay) - startMs) / DAY_MS) + 1;
+  return Array.from({ length: Math.max(0, count) }, (_, i) => utcDay(startMs + i * DAY_MS));
+}
+
+/** A day in the reader's language, with its year only where asked. */
+export function dayWords(day: string, withYear: boolean): string {
+  const options = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
+  return new Intl.DateTimeFormat(
+    wordsLanguage(),
+    withYear ? { ...options, year: 'numeric' } : options,
+  ).format(dayStartMs(day));
+}
+
+export interface DayTick {
+  /** Index into the days. */
+  readonly index: number;
+  readonly label: string;
+}
+
+/** Up to so many days single days or weeks are labelled; beyond it, months. */
+const MOST_DAYS_BY_WEEK = 62;
+
+function monthWords(day: string): string {
+  const month = { month: 'short', timeZone: 'UTC' } as const;
+  // January says which year begins.
+  const options = day.slice(5, 7) === '01' ? { ...month, year: 'numeric' as const } : month;
+  return new Intl.DateTimeFormat(wordsLanguage(), options).format(dayStartMs(day));
+}
+
+/** Days that deserve a label, at most `most` of them at even distances: single days, weeks, or first days of months. */
+export function dayTicks(days: readonly string[], most: number): DayTick[] {
+  const limit = Math.max(1, most);
+  if (days.length > MOST_DAYS_BY_WEEK) {
+    const firsts = days.flatMap((day, index) =>
+      day.endsWith('-01') ? [{ index, label: monthWords(day) }] : [],
+    );
+    const every = Math.ceil(firsts.length / limit);
+    return firsts.filter((_, i) => i % every === 0);
+  }
+  const every = [1, 2, 7, 14, 28].find((step) => days.length / step <= limit) ?? days.length;
+  // Counted from the newest, so that today always has its label.
+  return days
+    .map((day, index) => ({ index, label: dayWords(day, false) }))
+    .filter(({ index }) => (days.length - 1 - index) % every === 0);
+}

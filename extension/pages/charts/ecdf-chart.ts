@@ -1,0 +1,141 @@
+// Distributions of times as empirical cumulative distribution functions: for every time the share of trials that were
+// done by then. Medians stand on the curves; slow trials beyond the axis are counted in words, never dropped silently.
+import { MARK_LABELS, type Mark, markPaint } from '@photofinish/shared/drawing/marks';
+import { LINE, MUTED, PAPER, px } from '@photofinish/shared/drawing/paint';
+import { axisTicks } from '@photofinish/shared/drawing/photo-finish';
+import { formatMs } from '@photofinish/shared/language/markup';
+import { median, percentile } from '@photofinish/shared/race/statistics';
+import { say } from '../../common/words.ts';
+import { FONT_PX, type Frame, frameSvg, haloText, text } from './paint.ts';
+
+export interface EcdfSeries {
+  readonly mark: Mark;
+  /** Milliseconds, sorted ascending. */
+  readonly valuesMs: readonly number[];
+}
+
+export interface EcdfChart extends Omit<Frame, 'heightPx'> {
+  /** The first is drawn solid, the second dashed. */
+  readonly series: readonly EcdfSeries[];
+  /** The axis' end in milliseconds; the same for charts that stand side by side. */
+  readonly maxMs: number;
+}
+
+const START_ROOM = 44;
+const END_ROOM = 16;
+const TOP = 40;
+/** Medians are named above the plot, each on a line of its own so that near ones never touch. */
+const MEDIAN_LINE = 15;
+const MEDIAN_ROOM = 84;
+const PLOT_HEIGHT = 150;
+const AXIS_ROOM = 22;
+export const ECDF_CHART_HEIGHT = TOP + PLOT_HEIGHT + AXIS_ROOM;
+const SHARE_TICKS = [0, 0.25, 0.5, 0.75, 1];
+/** The axis ends where nearly all trials are done, unless the slowest are not far behind. */
+const NEARLY_ALL = 0.95;
+const NOT_FAR = 2;
+const DASHES = ['', ' stroke-dasharray="6 3"'];
+
+/** Where an axis for these trials ends, in milliseconds. */
+export function ecdfAxisMs(series: readonly EcdfSeries[]): number {
+  const ends = series
+    .filter(({ valuesMs }) => valuesMs.length > 0)
+    .map(({ valuesMs }) => {
+      // Rounded down, so that of a few trials too a single late one is beyond it.
+      const nearlyAll = valuesMs[Math.max(1, Math.floor(NEARLY_ALL * valuesMs.length)) - 1] ?? 0;
+      return Math.min(percentile(valuesMs, 1), NOT_FAR * nearlyAll);
+    });
+  return Math.max(1, ...ends) * 1.04;
+}
+
+/** How many of the sorted values are at most `ms`. */
+export function countUpTo(sorted: readonly number[], ms: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) <= ms) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function scaleX(chart: Pick<EcdfChart, 'widthPx' | 'maxMs'>): (ms: number) => number {
+  const room = chart.widthPx - START_ROOM - END_ROOM;
+  return (ms) => START_ROOM + (room * Math.min(ms, chart.maxMs)) / chart.maxMs;
+}
+
+/** The horizontal place of a time. */
+export function ecdfX(chart: Pick<EcdfChart, 'widthPx' | 'maxMs'>, ms: number): number {
+  return scaleX(chart)(ms);
+}
+
+/** The time at a horizontal place, within the axis. */
+export function ecdfMs(chart: Pick<EcdfChart, 'widthPx' | 'maxMs'>, x: number): number {
+  const share = (x - START_ROOM) / (chart.widthPx - START_ROOM - END_ROOM);
+  return chart.maxMs * Math.min(1, Math.max(0, share));
+}
+
+const y = (share: number): number => TOP + PLOT_HEIGHT * (1 - share);
+
+/** Steps, one for each place on the screen where the curve rises: a thousand trials need no thousand steps. */
+function steps(chart: EcdfChart, valuesMs: readonly number[]): string {
+  const x = scaleX(chart);
+  let d = `M${px(x(0))} ${px(y(0))}`;
+  let drawn = '';
+  valuesMs.forEach((ms, i) => {
+    if (ms > chart.maxMs) return;
+    const next = valuesMs[i + 1];
+    const at = px(x(ms));
+    if (next !== undefined && next <= chart.maxMs && px(x(next)) === at) return;
+    d += `H${at}V${px(y((i + 1) / valuesMs.length))}`;
+    drawn = at;
+  });
+  return drawn === '' ? d : `${d}H${px(x(chart.maxMs))}`;
+}
+
+function seriesSvg(chart: EcdfChart, { mark, valuesMs }: EcdfSeries, index: number): string {
+  if (valuesMs.length === 0) return '';
+  const paint = markPaint(mark);
+  const d = steps(chart, valuesMs);
+  return `<g fill="none" stroke-linejoin="round"><path d="${d}" stroke="${PAPER}" stroke-width="4.5"/><path class="curve ${mark}" d="${d}" stroke="${paint}" stroke-width="2.25"${DASHES[index] ?? ''}/></g>`;
+}
+
+/** Medians as labels above the plot, each with a line down to it. */
+function mediansSvg(chart: EcdfChart): string {
+  const x = scaleX(chart);
+  const flags = chart.series.map(({ mark, valuesMs }, line) => {
+    const ms = median(valuesMs);
+    if (ms === null) return '';
+    const at = x(ms);
+    const y1 = FONT_PX + line * MEDIAN_LINE;
+    const anchor = at > chart.widthPx - MEDIAN_ROOM ? 'end' : 'start';
+    const drop = `<path d="M${px(at)} ${y1 - 8}V${px(y(0))}" stroke="${markPaint(mark)}" stroke-dasharray="2 3"/>`;
+    return `<g class="median">${drop}${haloText(at + (anchor === 'end' ? -5 : 5), y1, `${MARK_LABELS[mark]} ${formatMs(ms)}`, anchor)}</g>`;
+  });
+  return flags.join('');
+}
+
+function gridSvg(chart: EcdfChart): string {
+  const end = chart.widthPx - END_ROOM;
+  const shares = SHARE_TICKS.map(
+    (share) =>
+      `<path d="M${START_ROOM} ${px(y(share))}H${px(end)}" stroke="${LINE}"/>${text(START_ROOM - 8, y(share) + 4, say('dashboardPercent', { value: 100 * share }), 'text-anchor="end"')}`,
+  );
+  const x = scaleX(chart);
+  const ticks = axisTicks(chart.maxMs);
+  const times = ticks.map((ms, i) => {
+    const label = i === ticks.length - 1 ? formatMs(ms) : String(ms);
+    return `<path d="M${px(x(ms))} ${px(y(0))}v4" stroke="${MUTED}"/>${text(x(ms), y(0) + FONT_PX + 6, label, 'text-anchor="middle"')}`;
+  });
+  return shares.join('') + times.join('');
+}
+
+/** The chart as one SVG element. */
+export function ecdfChartSvg(chart: EcdfChart): string {
+  const curves = chart.series.map((series, i) => seriesSvg(chart, series, i)).toReversed();
+  return frameSvg(
+    { ...chart, heightPx: ECDF_CHART_HEIGHT },
+    gridSvg(chart) + curves.join('') + mediansSvg(chart),
+  );
+}

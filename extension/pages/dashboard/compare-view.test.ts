@@ -1,0 +1,36 @@
+// Files that are compared come from anywhere: what is no report is said to be none, and changes are told with their why.
+import '../../testing/words.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readReport, whyWords } from './compare-view.ts';
+
+const REPORT = {
+  schema: 'photofinish.report/1',
+  createdAt: '2026-11-21T10:00:00.000Z',
+  period: { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T10:00:00.000Z' },
+  browser: { name: 'chromium', version: '156' },
+  network: 'home',
+  sites: [],
+};
+
+test('a report is read, and what is none is refused with the place that says so', () => {
+  assert.equal(readReport(JSON.stringify(REPORT)).ok, true);
+  assert.deepEqual(readReport('{'), { ok: false, why: 'it is not JSON' });
+  assert.deepEqual(readReport(JSON.stringify({ ...REPORT, browser: { name: 'lynx', version: '2' } })), {
+    ok: false,
+    why: 'it is not a Photofinish report (see browser.name)',
+  });
+  assert.equal(readReport('null').ok, false);
+  assert.deepEqual(readReport(JSON.stringify({ ...REPORT, createdAt: '9999-12-31T00:00:00.000Z' })), {
+    ok: false,
+    why: 'it has a date later than tomorrow (see createdAt)',
+  });
+});
+
+test('why is the verdict now, with the one before where it was another', () => {
+  const used = { code: 'h3-used', text: 'Now used.' } as const;
+  const first = { code: 'h3-first-visit', text: 'First visit.' } as const;
+  assert.equal(whyWords({ verdict: { before: used, after: used } }), 'Now used.');
+  assert.equal(whyWords({ verdict: { before: first, after: used } }), 'Before: First visit. Now: Now used.');
+  assert.equal(whyWords({ verdict: { before: first, after: null } }), 'First visit.');
+});

@@ -1,0 +1,206 @@
+// Two report files compared: which origins changed, from what to what, and why. The files are read in the page and leave
+// it nowhere.
+
+import { futureInstantOf, type Report, reportSchema } from '@photofinish/shared/report/report';
+import { compareReports } from '@photofinish/shared/report/report-compare';
+import type { OriginDiff, ReportDiff } from '@photofinish/shared/report/report-diff';
+import { reportDiffToCsv } from '@photofinish/shared/report/report-diff-csv';
+import { reportDiffToHtml } from '@photofinish/shared/report/report-diff-html';
+import { reportDiffToMarkdown } from '@photofinish/shared/report/report-diff-markdown';
+import { changesWords, conditionWords, summaryWords } from '@photofinish/shared/report/report-diff-words';
+import { shareCountsWords, shareWords } from '@photofinish/shared/report/report-words';
+import { printableDeep } from '@photofinish/shared/web/printable';
+import * as v from 'valibot';
+import { say, type WordKey } from '../../common/words.ts';
+import { byId, make, setText } from '../ui/elements.ts';
+import { saveFile } from '../ui/save-file.ts';
+
+/** Lines drawn; a comparison of everything can have a hundred thousand. */
+const MOST_LINES = 300;
+
+/** The forms a comparison is saved in. */
+const FORMS = [
+  { name: 'HTML', ending: 'html', type: 'text/html;charset=utf-8', write: reportDiffToHtml },
+  { name: 'Markdown', ending: 'md', type: 'text/markdown;charset=utf-8', write: reportDiffToMarkdown },
+  { name: 'CSV', ending: 'csv', type: 'text/csv;charset=utf-8', write: reportDiffToCsv },
+] as const;
+
+type Side = 'before' | 'after';
+type Read = { readonly ok: true; readonly report: Report } | { readonly ok: false; readonly why: string };
+
+/** A file's report, or why it is none. */
+export function readReport(text: string): Read {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    return { ok: false, why: say('dashboardNotJson') };
+  }
+  const parsed = v.safeParse(reportSchema, document);
+  if (parsed.success) {
+    const late = futureInstantOf(parsed.output, Date.now());
+    return late === null
+      ? { ok: true, report: printableDeep(parsed.output) }
+      : { ok: false, why: say('dashboardReportFuture', { where: late }) };
+  }
+  const [issue] = parsed.issues;
+  return { ok: false, why: say('dashboardNotReport', { where: v.getDotPath(issue) ?? 'schema' }) };
+}
+
+/** Why: the verdict now, and the one before where it was another. */
+export function whyWords({ verdict: { before, after } }: Pick<OriginDiff, 'verdict'>): string {
+  if (after === null) return before?.text ?? '';
+  if (before === null || before.code === after.code) return after.text;
+  return say('dashboardWhyChanged', { before: before.text, after: after.text });
+}
+
+function conditionList(diff: ReportDiff): HTMLElement {
+  const box = make('div');
+  const unfair = diff.conditions.filter((condition) => condition.unfair);
+  box.append(
+    make('p', unfair.length > 0 ? 'unfair' : 'what', say(unfair.length > 0 ? 'diffUnfair' : 'diffFair')),
+  );
+  const list = make('ul');
+  list.append(...diff.conditions.map((condition) => make('li', '', conditionWords(condition, diff))));
+  box.append(list);
+  return box;
+}
+
+function lineOf(site: string, origin: OriginDiff): HTMLTableRowElement {
+  const line = make('tr');
+  const name = make('th');
+  name.scope = 'row';
+  const host = make('bdi', 'host', origin.origin.slice('https://'.length));
+  host.dir = 'ltr';
+  name.append(host);
+  const share = (side: Side) => {
+    const adoption = origin.adoption[side];
+    return make('td', 'number', adoption === null ? say('diffAbsent') : shareCountsWords(adoption));
+  };
+  const siteName = make('td');
+  const isolated = make('bdi', 'host', site);
+  isolated.dir = 'ltr';
+  siteName.append(isolated);
+  line.append(
+    name,
+    siteName,
+    make('td', '', changesWords(origin)),
+    share('before'),
+    share('after'),
+    make('td', 'why', whyWords(origin)),
+  );
+  return line;
+}
+
+function changesTable(diff: ReportDiff): HTMLElement {
+  const scroll = make('div', 'scroll');
+  scroll.tabIndex = 0;
+  scroll.role = 'region';
+  scroll.ariaLabel = say('dashboardCompare');
+  const table = make('table');
+  const head = make('tr');
+  const titles: readonly (readonly [WordKey, string])[] = [
+    ['dashboardOrigin', ''],
+    ['dashboardSite', ''],
+    ['diffWhat', ''],
+    ['diffBefore', 'number'],
+    ['diffAfter', 'number'],
+    ['diffWhy', ''],
+  ];
+  head.append(
+    ...titles.map(([key, kind]) => {
+      const cell = make('th', kind, say(key));
+      cell.scope = 'col';
+      return cell;
+    }),
+  );
+  const lines = diff.sites.flatMap(({ site, origins }) => origins.map((origin) => ({ site, origin })));
+  const body = make('tbody');
+  body.append(...lines.slice(0, MOST_LINES).map(({ site, origin }) => lineOf(site, origin)));
+  const header = make('thead');
+  header.append(head);
+  table.append(header, body);
+  scroll.append(table);
+  const box = make('div');
+  box.append(scroll);
+  if (lines.length > MOST_LINES)
+    box.append(make('p', 'what', say('dashboardMoreChanges', { count: lines.length - MOST_LINES })));
+  return box;
+}
+
+function summary(diff: ReportDiff): string {
+  const { before, after } = diff.total.adoption;
+  const shares = { before: shareWords(before.byRequest), after: shareWords(after.byRequest) };
+  return `${say('dashboardCompareShares', shares)} ${summaryWords(diff)}`;
+}
+
+function saveButtons(diff: ReportDiff): HTMLElement {
+  const box = make('div', 'formats');
+  const days = [diff.before, diff.after].map(({ createdAt }) => createdAt.slice(0, 10));
+  for (const { name, ending, type, write } of FORMS) {
+    const button = make('button', 'button', name);
+    button.type = 'button';
+    button.ariaLabel = say('dashboardSaveComparison', { format: name });
+    button.addEventListener('click', () =>
+      saveFile(new Blob([write(diff)], { type }), `photofinish-${days.join('-to-')}.${ending}`),
+    );
+    box.append(button);
+  }
+  return box;
+}
+
+function render(diff: ReportDiff): void {
+  const box = byId('comparison');
+  box.replaceChildren(
+    make('h3', '', say('diffTitle')),
+    make('p', 'summary', summary(diff)),
+    conditionList(diff),
+  );
+  if (diff.sites.length > 0) box.append(changesTable(diff));
+  box.append(saveButtons(diff));
+  box.hidden = false;
+}
+
+/** Makes the two places for files; both also take a file that is dropped. */
+export function createCompareView(): void {
+  const words = byId('compare-words');
+  const reports: Partial<Record<Side, Report>> = {};
+
+  const take = async (side: Side, file: File): Promise<void> => {
+    delete reports[side];
+    byId('comparison').hidden = true;
+    const read = readReport(await file.text());
+    if (!read.ok) {
+      setText(words, say('dashboardNoReportFile', { file: file.name, why: read.why }));
+      return;
+    }
+    reports[side] = read.report;
+    const { before, after } = reports;
+    if (before === undefined || after === undefined) setText(words, say('dashboardOtherReport'));
+    else {
+      setText(words, '');
+      render(compareReports(before, after));
+    }
+  };
+  const failed = (error: unknown): void =>
+    setText(words, String(error instanceof Error ? error.message : error));
+
+  for (const side of ['before', 'after'] as const) {
+    const input = byId<HTMLInputElement>(`report-${side}`);
+    input.addEventListener('change', () => {
+      const [file] = input.files ?? [];
+      if (file !== undefined) take(side, file).catch(failed);
+    });
+  }
+  const drop = byId('drop');
+  drop.addEventListener('dragover', (event) => event.preventDefault());
+  drop.addEventListener('drop', (event) => {
+    event.preventDefault();
+    const files = [...(event.dataTransfer?.files ?? [])];
+    const [first, second] = files;
+    // A single file goes where one is missing; of two the first is the one before.
+    const side = second === undefined && reports.before !== undefined ? 'after' : 'before';
+    if (first !== undefined) take(side, first).catch(failed);
+    if (second !== undefined) take('after', second).catch(failed);
+  });
+}

@@ -1,0 +1,75 @@
+// The conditions of every number on the page, in the open: browser, network, period, and what is counted.
+
+import { browserVersion } from '../../common/browser.ts';
+import { BROWSER } from '../../common/edition.ts';
+import type { HelperState } from '../../common/messages.ts';
+import { say } from '../../common/words.ts';
+import { dayWords } from '../charts/days.ts';
+import { connectBackground } from '../ui/background-port.ts';
+import { byId, make } from '../ui/elements.ts';
+import type { Total } from './load.ts';
+import { overviewOf } from './overview.ts';
+import type { Period, State } from './state.ts';
+import { networkWords } from './words.ts';
+
+let version = '';
+let helper: HelperState | null = null;
+
+/** Begins to ask for browser and helper; `told` hears when one of them is known. */
+export function watchConditions(told: () => void): void {
+  void browserVersion().then((found) => {
+    version = found;
+    told();
+  });
+  connectBackground({
+    onEvent(event) {
+      if (event.type !== 'helper') return;
+      helper = event.helper;
+      told();
+    },
+    onOpen: (port) => void port.send({ type: 'watch-helper' }),
+  });
+}
+
+/** The network the helper sees now; null while no helper tells. */
+function connectedNetwork(): string | null {
+  return helper?.state === 'ready' ? helper.network : null;
+}
+
+function browserWords(): string {
+  const name = BROWSER === 'firefox' ? 'Firefox' : 'Chromium';
+  return version === '' || version === 'unknown' ? name : `${name} ${version}`;
+}
+
+function networkCondition(chosen: string | null): string {
+  const now = connectedNetwork();
+  const shown = chosen === null ? say('dashboardAllNetworks') : networkWords(chosen);
+  if (now !== null) return say('dashboardNetworkNow', { shown, now: networkWords(now) });
+  return helper === null || helper.state === 'connecting'
+    ? shown
+    : say('dashboardNetworkNoHelper', { shown });
+}
+
+/** Writes the line beneath the filters. */
+export function renderConditions(state: State, period: Period, totals: readonly Total[]): void {
+  const { days, recordedDays } = overviewOf(totals, period, state.network);
+  const fromDay = dayWords(period.fromDay, true);
+  const toDay = dayWords(period.toDay, true);
+  const entries = [
+    [
+      say('dashboardPeriod'),
+      say('dashboardPeriodWords', { fromDay, toDay, recorded: recordedDays, days: days.length }),
+    ],
+    [say('dashboardBrowser'), browserWords()],
+    [say('dashboardNetwork'), networkCondition(state.network)],
+    [say('dashboardCounted'), say('dashboardCountedWords')],
+  ] as const;
+  const nodes = entries.map(([name, words]) => {
+    const entry = make('div');
+    const value = make('dd');
+    value.append(make('bdi', '', words));
+    entry.append(make('dt', '', name), value);
+    return entry;
+  });
+  byId('conditions').replaceChildren(...nodes);
+}

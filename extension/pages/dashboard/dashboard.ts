@@ -1,0 +1,232 @@
+// The dashboard's entry: what the address asks for, what the ledger has, and who draws it. The ledger is read here in the
+// page; nothing is ever written.
+import '../../common/words.ts';
+import { loadNames, type NetworkNames, onNames } from '../../common/network-names.ts';
+import { pageStore } from '../../common/store/asked.ts';
+import { say } from '../../common/words.ts';
+import { openLedger } from '../../ledger/ledger.ts';
+import { troubleWords } from '../../ledger/trouble.ts';
+import { DAY_MS, dayStartMs, utcDay } from '../charts/days.ts';
+import { byId, setText } from '../ui/elements.ts';
+import { writeWords } from '../ui/page-words.ts';
+import { type Columns, createColumns, writeGains } from './columns.ts';
+import { renderConditions, watchConditions } from './conditions.ts';
+import { originDetail } from './detail-view.ts';
+import { createFilters } from './filters.ts';
+import { keepLive } from './live.ts';
+import { loadAll, loadFirst, loadRaces, loadTotals, type Total } from './load.ts';
+import { createOriginsView, PAGE_ROWS } from './origins-view.ts';
+import { createOverviewView } from './overview-view.ts';
+import { gainsOf, type RaceSummary } from './race-samples.ts';
+import { createRacesView } from './races-view.ts';
+import { periodOf, readState, type State, writeState } from './state.ts';
+import { countVerdicts, type Filter, filterRows } from './table.ts';
+import { renderVerdicts } from './verdicts-view.ts';
+import { useNames } from './words.ts';
+
+writeWords();
+
+const ledger = openLedger();
+let state = readState(location.search, location.hash);
+let totals: readonly Total[] = [];
+let columns: Columns = createColumns();
+let revision = 0;
+/** Whether columns and races hold everything. */
+let complete = false;
+let races: readonly RaceSummary[] = [];
+let racesComplete = false;
+
+/** Which parts a change of the state is seen in; the others are left alone, so that a sort is only a sort. */
+const PARTS = ['overview', 'origins', 'verdicts', 'races'] as const;
+type Part = (typeof PARTS)[number];
+const SEEN_IN: Record<keyof State, readonly Part[]> = {
+  period: PARTS,
+  from: PARTS,
+  to: PARTS,
+  site: PARTS,
+  network: ['overview', 'races'],
+  by: ['overview'],
+  group: ['origins'],
+  query: ['origins'],
+  mark: ['origins'],
+  verdict: ['origins', 'verdicts'],
+  sort: ['origins'],
+  direction: ['origins'],
+  page: ['origins'],
+};
+/** These decide which totals are read. */
+const READ_ANEW: readonly (keyof State)[] = ['period', 'from', 'to', 'site'];
+
+const filters = createFilters(change);
+const overview = createOverviewView();
+const racesView = createRacesView(ledger);
+const origins = createOriginsView({
+  change,
+  detail: (origin, site) => originDetail(ledger, origin, site, periodOf(state, Date.now())),
+});
+
+/** What the state lets through; verdicts are counted over everything but the choice of a verdict. */
+function filterNow(whole: boolean): Filter {
+  const { fromDay, toDay } = periodOf(state, Date.now());
+  const { query, site, mark, verdict } = state;
+  const filter = { site, sinceMs: dayStartMs(fromDay), untilMs: dayStartMs(toDay) + DAY_MS };
+  return whole ? { ...filter, query, mark, verdict } : { ...filter, query: '', mark: null, verdict: null };
+}
+
+const draw: Record<Part, () => void> = {
+  overview() {
+    const period = periodOf(state, Date.now());
+    filters.render(state, period, totals);
+    overview.render(totals, period, state);
+    renderConditions(state, period, totals);
+  },
+  origins() {
+    origins.render({ columns, revision, complete, state, filter: filterNow(true), nowMs: Date.now() });
+  },
+  verdicts() {
+    const counts = countVerdicts(columns, filterRows(columns, filterNow(false)));
+    renderVerdicts(counts, complete, state.verdict, (verdict) => {
+      change({ verdict, group: 'origin', page: 1 });
+      if (verdict !== null) byId('origins').scrollIntoView();
+    });
+  },
+  races() {
+    const period = periodOf(state, Date.now());
+    const ofSite = state.site === null ? races : racesOfSite(state.site);
+    racesView.render({ races: ofSite, complete: racesComplete, state, period });
+  },
+};
+
+/** Races belong to origins; of a site they are those of the origins it uses. */
+function racesOfSite(site: string): RaceSummary[] {
+  const id = columns.siteIds.get(site);
+  const used = new Set(columns.origins.filter((_, row) => columns.arrays.site[row] === id));
+  return races.filter(({ origin }) => used.has(origin));
+}
+
+function change(changes: Partial<State>): void {
+  const keys = (Object.keys(changes) as (keyof State)[]).filter((key) => changes[key] !== state[key]);
+  if (keys.length === 0) return;
+  state = { ...state, ...changes };
+  history.replaceState(
+    null,
+    '',
+    `${location.pathname}${location.search}${writeState(location.search, state)}`,
+  );
+  const parts = new Set(keys.flatMap((key) => SEEN_IN[key]));
+  const drawParts = (): void => {
+    for (const part of PARTS) if (parts.has(part)) draw[part]();
+  };
+  if (keys.some((key) => READ_ANEW.includes(key))) void readTotals().then(drawParts, showTrouble);
+  else drawParts();
+}
+
+/** Only the newest reading counts: an older one that ends later is forgotten. */
+let reading = 0;
+async function readTotals(): Promise<void> {
+  reading += 1;
+  const own = reading;
+  const { site } = state;
+  const read = await loadTotals(ledger, periodOf(state, Date.now()), site);
+  if (own === reading) totals = read;
+}
+
+function showTrouble(error: unknown): void {
+  const notice = byId('trouble');
+  setText(notice, error === null ? '' : troubleWords(error));
+  notice.hidden = error === null;
+  if (error === null) return;
+  byId('opening').hidden = true;
+  byId('view').ariaBusy = 'false';
+}
+
+function drawAll(): void {
+  revision += 1;
+  const empty = columns.size === 0 && totals.length === 0 && state.site === null;
+  byId('opening').hidden = true;
+  byId('empty').hidden = !empty;
+  byId('full').hidden = empty;
+  if (!empty) for (const part of PARTS) draw[part]();
+}
+
+async function loadEverything(): Promise<void> {
+  columns = await loadAll(ledger, (loaded) => {
+    setText(byId('load'), say('dashboardLoading', { loaded }));
+  });
+  writeGains(columns, gainsOf(races));
+  complete = true;
+  setText(byId('load'), '');
+  drawAll();
+  races = await loadRaces(ledger);
+  racesComplete = true;
+  writeGains(columns, gainsOf(races));
+  drawAll();
+}
+
+async function open(): Promise<void> {
+  const [first] = await Promise.all([loadFirst(ledger, state.site, PAGE_ROWS), readTotals()]);
+  columns = first;
+  drawAll();
+  const follow = (names: NetworkNames): void => {
+    useNames(names);
+    drawAll();
+  };
+  onNames(pageStore, follow);
+  // The background may have to start first; till then networks have their keys.
+  const named = loadNames(pageStore).then(follow, console.error);
+  watchConditions(() => renderConditions(state, periodOf(state, Date.now()), totals));
+  await Promise.all([loadEverything(), openReports(), named]);
+  byId('view').ariaBusy = 'false';
+}
+
+/** Reports and their schemas are no part of the first paint. */
+async function openReports(): Promise<void> {
+  const [{ createReportView }, { createCompareView }] = await Promise.all([
+    import('./report-view.ts'),
+    import('./compare-view.ts'),
+  ]);
+  createReportView({
+    period: () => periodOf(state, Date.now()),
+    siteNames: () => columns.siteNames,
+  });
+  createCompareView();
+}
+
+function wireSections(): void {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('[data-section]'))
+    link.addEventListener('click', (event) => {
+      // The fragment holds the state, so the way to a section leaves it alone.
+      event.preventDefault();
+      const section = byId(link.dataset['section'] ?? '');
+      section.tabIndex = -1;
+      section.focus({ preventScroll: true });
+      section.scrollIntoView();
+    });
+}
+
+wireSections();
+// What scrolls sideways can be scrolled by keyboard too.
+for (const region of document.querySelectorAll<HTMLElement>('.scroll')) region.tabIndex = 0;
+addEventListener('hashchange', () => change(readState(location.search, location.hash)));
+void open()
+  .catch(showTrouble)
+  .finally(() =>
+    keepLive({
+      ledger,
+      today: () => utcDay(Date.now()),
+      known: () => ({ columns, complete, races }),
+      async changed(next) {
+        ({ races } = next);
+        await readTotals();
+        writeGains(columns, gainsOf(races));
+        showTrouble(null);
+        drawAll();
+      },
+      reload: async () => {
+        await readTotals();
+        await loadEverything();
+        showTrouble(null);
+      },
+      failed: showTrouble,
+    }),
+  );

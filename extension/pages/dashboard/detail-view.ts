@@ -1,0 +1,126 @@
+// What stands beneath an open row: the verdict in words with everything else that was found, what is known of the
+// origin, its own timeline, and its races with their photo finish.
+import { formatBytes } from '@photofinish/shared/language/markup';
+import { sayNumber } from '@photofinish/shared/language/words';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shared/web/site-quota';
+import type { DayRow, OriginRecord } from '../../common/records/schema.ts';
+import { verdictOfRecord } from '../../common/verdict.ts';
+import { say } from '../../common/words.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { troubleWords } from '../../ledger/trouble.ts';
+import { make } from '../ui/elements.ts';
+import { meansLink, pointToCode } from '../ui/means-link.ts';
+import { createFigure } from './figure.ts';
+import { overviewOf, totalsOfRows } from './overview.ts';
+import { adoptionDrawing } from './overview-view.ts';
+import { raceFigure } from './race-figure.ts';
+import type { Period } from './state.ts';
+import { instantWords } from './words.ts';
+
+/** Races drawn at once; the others are counted. */
+const RACES_DRAWN = 3;
+let opened = 0;
+
+type Reads = Pick<Ledger, 'recordsOf' | 'races' | 'daysOf'>;
+
+function verdictSection(record: OriginRecord, race: OriginRace | undefined): HTMLElement {
+  const { code, text, findings } = verdictOfRecord(record, race);
+  const section = make('div', 'said');
+  if (record.origin === OTHER_ORIGINS) {
+    const limits = { day: SITE_DAY_ORIGINS, all: SITE_ORIGINS };
+    section.append(make('p', 'verdict-text', say('dashboardOtherOrigins', limits)));
+    return section;
+  }
+  const means = meansLink();
+  pointToCode(means, code);
+  section.append(make('p', 'verdict-text', text), means);
+  if (findings.length > 0) {
+    const list = make('ul');
+    list.append(...findings.map((finding) => make('li', '', finding.text)));
+    section.append(list);
+  }
+  return section;
+}
+
+function facts(record: OriginRecord): HTMLElement {
+  const { delivered } = record;
+  const elsewhere = say('dashboardDeliveredWords', {
+    cache: delivered['http-cache'],
+    worker: delivered['service-worker'],
+    prefetch: delivered.prefetch,
+  });
+  const entries: [string, string][] = [
+    [say('dashboardFirstSeen'), instantWords(record.firstSeenMs)],
+    [say('dashboardSeen'), instantWords(record.lastSeenMs)],
+    [say('dashboardAddress'), record.address ?? '–'],
+    ['Alt-Svc', record.altSvc ?? '–'],
+    [say('dashboardBytes'), formatBytes(record.bytes)],
+    [say('dashboardElsewhere'), elsewhere],
+  ];
+  const list = make('dl', 'facts');
+  for (const [name, value] of entries) {
+    const entry = make('div');
+    const words = make('dd');
+    const isolated = make('bdi', '', value);
+    if (name === 'Alt-Svc' || name === say('dashboardAddress')) isolated.dir = 'ltr';
+    words.append(isolated);
+    entry.append(make('dt', '', name), words);
+    list.append(entry);
+  }
+  return list;
+}
+
+function timeline(rows: readonly DayRow[], period: Period): HTMLElement {
+  const section = make('div', 'timeline');
+  section.append(make('h3', '', say('dashboardTimeline')));
+  const host = make('div');
+  section.append(host);
+  opened += 1;
+  const overview = overviewOf(totalsOfRows(rows), period, null);
+  createFigure(host).draw(adoptionDrawing(overview, 'request', `timeline-${opened}`));
+  return section;
+}
+
+function racesSection(races: readonly OriginRace[]): HTMLElement {
+  const section = make('div', 'origin-races');
+  section.append(make('h3', '', say('dashboardRaces')));
+  if (races.length === 0) {
+    section.append(make('p', 'what', say('dashboardNotRaced')));
+    return section;
+  }
+  const newest = races.toReversed();
+  section.append(...newest.slice(0, RACES_DRAWN).map(raceFigure));
+  const count = newest.length - RACES_DRAWN;
+  if (count > 0)
+    section.append(make('p', 'what', say('dashboardOlderRaces', { count, number: sayNumber(count) })));
+  return section;
+}
+
+/** The detail of one origin on one site; it fills itself when the ledger has answered. */
+export function originDetail(ledger: Reads, origin: Origin, site: string, period: Period): HTMLElement {
+  const detail = make('div', 'origin-detail');
+  detail.ariaBusy = 'true';
+  const fill = async (): Promise<void> => {
+    const [records, races, days] = await Promise.all([
+      ledger.recordsOf([origin], site),
+      ledger.races(origin),
+      ledger.daysOf(origin, site),
+    ]);
+    const record = records.get(origin);
+    if (record === undefined) {
+      detail.replaceChildren(make('p', '', say('dashboardGone')));
+      return;
+    }
+    const start = make('div', 'column');
+    start.append(verdictSection(record, races.at(-1)), facts(record));
+    detail.replaceChildren(start, timeline(days, period), racesSection(races));
+  };
+  void fill()
+    .catch((error) => detail.replaceChildren(make('p', 'trouble', troubleWords(error))))
+    .finally(() => {
+      detail.ariaBusy = 'false';
+    });
+  return detail;
+}

@@ -1,0 +1,70 @@
+// What figures say: readouts and tables carry the numbers that are drawn, with their denominators.
+import '../../testing/words.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import { clearComparison, comparison } from '@photofinish/shared/testing/race-samples';
+import { emptyTotal } from '../../ledger/totals.ts';
+import { aRace } from '../../testing/race.ts';
+import { overviewOf } from './overview.ts';
+import { adoptionDrawing } from './overview-view.ts';
+import { distributionsOf, summariseRace } from './race-samples.ts';
+import { ecdfDrawing, resultWords } from './races-view.ts';
+
+const PERIOD = { fromDay: '2026-11-19', toDay: '2026-11-21' };
+const DAY = {
+  ...emptyTotal('2026-11-20', 'home'),
+  counts: { ...NO_REQUESTS, h3: 3, h2: 1, unknown: 2 },
+  navigations: { ...NO_REQUESTS, unknown: 1 },
+};
+
+test('adoption is read out by day, and its table leaves days without data out', () => {
+  const drawing = adoptionDrawing(overviewOf([DAY], PERIOD, null), 'request', 'a');
+  assert.equal(drawing.first, 1, 'the newest day with something');
+  assert.equal(drawing.readout(1), 'Nov 20, 2026: HTTP/3 75 % (3 of 4 known), 2 hidden');
+  assert.equal(drawing.readout(0), 'Nov 19, 2026: nothing recorded');
+  assert.deepEqual(drawing.table().rows, [['2026-11-20', '3', '1', '2', '75 %']]);
+  assert.match(drawing.svg(600), /<desc [^>]*>HTTP\/3 75 % \(3 of 4 known\), 2 hidden over the period/);
+  assert.equal(drawing.nothing, null);
+});
+
+test('where nothing was recorded there is a sentence, not an empty chart', () => {
+  const drawing = adoptionDrawing(overviewOf([], PERIOD, null), 'request', 'a');
+  assert.match(drawing.nothing ?? '', /Nothing was recorded/);
+});
+
+const ESTABLISHED = {
+  id: 'established',
+  title: 'dashboardEstablishedTitle',
+  of: (distributions: ReturnType<typeof distributionsOf>) => distributions.established,
+} as const;
+
+test('a distribution says how many trials were done by a time, and how many it does not draw', () => {
+  const distributions = distributionsOf([summariseRace(aRace())]);
+  const drawing = ecdfDrawing(distributions, ESTABLISHED, 20);
+  assert.equal(drawing.readout(100), 'After 20 ms: HTTP/3 100 %, HTTP/2 0 %');
+  assert.equal(drawing.legend.at(-1)?.words, '1 trial took longer than 20 ms and is not shown');
+  const median = drawing.table().rows.find(([name]) => name?.includes('median'));
+  assert.deepEqual(median?.slice(1), ['10 ms', '31 ms']);
+});
+
+test('a race is told by what it measured: a comparison by its margin, another by what it settled on', () => {
+  const words = (more: Parameters<typeof aRace>[0]) => resultWords(summariseRace(aRace(more)));
+  const { summary } = aRace();
+  assert.equal(words(clearComparison(10, 31)), 'HTTP/3 connects 21.0 ms faster');
+  assert.equal(words(clearComparison(31, 10)), 'HTTP/2 connects 21.0 ms faster');
+  assert.equal(
+    words(comparison([10, 11, 12], [12, 11, 10])),
+    'No clear difference: from HTTP/2 2 ms faster to HTTP/3 2 ms faster',
+  );
+  assert.equal(words({}), '1 of 1 pairs complete, too few for a margin');
+  assert.equal(
+    words({ mode: 'race', summary: { ...summary, adoption: { h3: 0, h2: 2, 'http/1.1': 0 } } }),
+    'HTTP/2 adopted',
+  );
+  assert.equal(
+    words({ mode: 'race', summary: { ...summary, failed: 2, adoption: { h3: 0, h2: 0, 'http/1.1': 0 } } }),
+    '2 trials failed',
+  );
+  assert.equal(words({ trials: [] }), 'Could not be raced');
+});

@@ -1,0 +1,168 @@
+// A chart as people use it: the drawing at the width there is, a readout that mouse, touch and keyboard move through its
+// values, a legend, and a table of the same numbers. Time and numbers run left to right in every language.
+
+import { say } from '../../common/words.ts';
+import { make, setSvg, setText } from '../ui/elements.ts';
+
+export interface Table {
+  readonly head: readonly string[];
+  /** The first cell names its row. */
+  readonly rows: readonly (readonly string[])[];
+}
+
+interface LegendEntry {
+  /** SVG of our own drawing. */
+  readonly swatch: string;
+  readonly words: string;
+}
+
+/** What a figure shows; everything is asked for again when its width changes. */
+export interface Drawing {
+  readonly svg: (widthPx: number) => string;
+  readonly heightPx: number;
+  /** Values that the readout stops at. */
+  readonly count: number;
+  /** The value shown before anybody chose one. */
+  readonly first: number;
+  readonly xOf: (index: number, widthPx: number) => number;
+  readonly indexAt: (xPx: number, widthPx: number) => number;
+  readonly readout: (index: number) => string;
+  /** What moving through the values is called. */
+  readonly scrubLabel: string;
+  readonly legend: readonly LegendEntry[];
+  readonly table: () => Table;
+  /** In place of a drawing when there is nothing to draw. */
+  readonly nothing: string | null;
+}
+
+export interface Figure {
+  draw(drawing: Drawing): void;
+}
+
+const NARROWEST_PX = 260;
+
+/** Writes a table of numbers; the first column names the rows. */
+export function writeTable(table: HTMLTableElement, { head, rows }: Table): void {
+  const headRow = make('tr');
+  headRow.append(
+    ...head.map((words) => {
+      const cell = make('th', '', words);
+      cell.scope = 'col';
+      return cell;
+    }),
+  );
+  const header = make('thead');
+  header.append(headRow);
+  const body = make('tbody');
+  for (const [name = '', ...cells] of rows) {
+    const row = make('tr');
+    const title = make('th', '', name);
+    title.scope = 'row';
+    row.append(title, ...cells.map((words) => make('td', '', words)));
+    body.append(row);
+  }
+  table.replaceChildren(header, body);
+}
+
+function legendElement({ swatch, words }: LegendEntry): HTMLElement {
+  const entry = make('span', 'entry');
+  const sample = make('span', 'sample');
+  setSvg(sample, swatch);
+  entry.append(sample, words);
+  return entry;
+}
+
+/** Makes the figure in `host`, which is empty. */
+export function createFigure(host: HTMLElement): Figure {
+  const readout = make('p', 'readout');
+  const plot = make('div', 'plot');
+  const picture = make('div', 'picture');
+  const cursor = make('div', 'cursor');
+  const scrub = make('input', 'scrub');
+  const nothing = make('p', 'nothing');
+  const legend = make('p', 'legend');
+  const numbers = make('details', 'numbers');
+  const summary = make('summary', '', say('dashboardNumbers'));
+  const scroll = make('div', 'scroll');
+  const table = make('table', 'small');
+  plot.dir = 'ltr';
+  scrub.type = 'range';
+  scrub.min = '0';
+  scroll.tabIndex = 0;
+  scroll.role = 'region';
+  scroll.append(table);
+  numbers.append(summary, scroll);
+  plot.append(picture, cursor, scrub);
+  host.replaceChildren(readout, plot, nothing, legend, numbers);
+
+  let current: Drawing | null = null;
+  let widthPx = 0;
+  /** Null until somebody moves: then the newest drawing's own choice. */
+  let chosen: number | null = null;
+
+  const show = (active: boolean): void => {
+    if (current === null || current.count === 0) return;
+    const index = Math.min(chosen ?? current.first, current.count - 1);
+    const words = current.readout(index);
+    setText(readout, words);
+    scrub.value = String(index);
+    scrub.setAttribute('aria-valuetext', words);
+    cursor.hidden = !active;
+    cursor.style.insetInlineStart = `${current.xOf(index, widthPx)}px`;
+  };
+  const redraw = (): void => {
+    if (current === null) return;
+    setSvg(picture, current.nothing === null && widthPx > 0 ? current.svg(widthPx) : '');
+    show(document.activeElement === scrub);
+  };
+  const leave = (): void => {
+    chosen = null;
+    show(false);
+  };
+
+  scrub.addEventListener('input', () => {
+    chosen = Number(scrub.value);
+    show(true);
+  });
+  scrub.addEventListener('focus', () => show(true));
+  scrub.addEventListener('blur', leave);
+  plot.addEventListener('pointermove', (event) => {
+    if (current === null) return;
+    chosen = current.indexAt(event.clientX - plot.getBoundingClientRect().left, widthPx);
+    show(true);
+  });
+  plot.addEventListener('pointerleave', () => {
+    if (document.activeElement !== scrub) leave();
+  });
+  numbers.addEventListener('toggle', () => {
+    if (numbers.open && current !== null) writeTable(table, current.table());
+  });
+  new ResizeObserver(() => {
+    const next = Math.max(NARROWEST_PX, Math.floor(plot.clientWidth));
+    if (next === widthPx) return;
+    widthPx = next;
+    redraw();
+  }).observe(plot);
+
+  return {
+    draw(drawing) {
+      current = drawing;
+      const empty = drawing.nothing !== null;
+      plot.hidden = empty;
+      readout.hidden = empty;
+      legend.hidden = empty;
+      numbers.hidden = empty;
+      nothing.hidden = !empty;
+      setText(nothing, drawing.nothing ?? '');
+      picture.style.minHeight = `${drawing.heightPx}px`;
+      scrub.max = String(Math.max(0, drawing.count - 1));
+      scrub.ariaLabel = drawing.scrubLabel;
+      scroll.ariaLabel = say('dashboardNumbers');
+      legend.replaceChildren(...drawing.legend.map(legendElement));
+      // The first drawing does not wait for the observer: it belongs to the first paint.
+      if (widthPx === 0 && !empty) widthPx = Math.max(NARROWEST_PX, Math.floor(plot.clientWidth));
+      if (numbers.open) writeTable(table, drawing.table());
+      redraw();
+    },
+  };
+}

@@ -1,0 +1,93 @@
+// The choices at the top: period, network, site and how adoption is counted.
+
+import { say, type WordKey } from '../../common/words.ts';
+import { byId, make } from '../ui/elements.ts';
+import { choice, options } from './controls.ts';
+import type { Total } from './load.ts';
+import { networksOf } from './overview.ts';
+import { BASES, type Basis, PERIODS, type Period, type State } from './state.ts';
+import { networkWords } from './words.ts';
+
+const BASIS_NAMES: Record<Basis, WordKey> = {
+  request: 'dashboardByRequest',
+  origin: 'dashboardByOrigin',
+  navigation: 'dashboardByNavigation',
+};
+const CUSTOM = 'custom';
+
+export interface Filters {
+  render(state: State, period: Period, totals: readonly Total[]): void;
+}
+
+/** Makes the controls; what is chosen is told by `change`. */
+export function createFilters(change: (changes: Partial<State>) => void): Filters {
+  const from = byId<HTMLInputElement>('from');
+  const to = byId<HTMLInputElement>('to');
+  const network = byId<HTMLSelectElement>('network');
+  let shown: Period | null = null;
+
+  const period = choice(
+    byId('period'),
+    'period',
+    [
+      ...PERIODS.map((days) => ({ value: String(days), words: say('dashboardDays', { count: days }) })),
+      { value: CUSTOM, words: say('dashboardCustom') },
+    ],
+    (value) => {
+      const days = PERIODS.find((period) => String(period) === value) ?? null;
+      const { fromDay, toDay } = shown ?? { fromDay: null, toDay: null };
+      if (days === null) change({ period: null, from: fromDay, to: toDay, page: 1 });
+      else change({ period: days, from: null, to: null, page: 1 });
+    },
+  );
+  const basis = choice(
+    byId('basis'),
+    'basis',
+    BASES.map((value) => ({ value, words: say(BASIS_NAMES[value]) })),
+    (by) => change({ by }),
+  );
+  const dated = (): void => {
+    // A half-typed date is none; days the wrong way round are not asked for.
+    if (from.value === '' || to.value === '' || from.value > to.value) return;
+    change({ period: null, from: from.value, to: to.value, page: 1 });
+  };
+  from.addEventListener('change', dated);
+  to.addEventListener('change', dated);
+  options(network, [], (value) => change({ network: value === '' ? null : value }));
+  byId('site-filter').addEventListener('click', () => change({ site: null, page: 1 }));
+
+  return {
+    render(state, next, totals) {
+      shown = next;
+      period.set(state.period === null ? CUSTOM : String(state.period));
+      basis.set(state.by);
+      byId('custom').hidden = state.period !== null;
+      from.value = next.fromDay;
+      to.value = next.toDay;
+      from.max = next.toDay;
+      to.min = next.fromDay;
+      const networks = new Set(networksOf(totals));
+      // A network that was chosen stays to be seen, also when the period has nothing of it.
+      if (state.network !== null) networks.add(state.network);
+      options(network, [
+        { value: '', words: say('dashboardAllNetworks') },
+        ...[...networks].map((label) => ({ value: label, words: networkWords(label) })),
+      ]);
+      network.value = state.network ?? '';
+      writeSite(state.site);
+    },
+  };
+}
+
+function writeSite(site: string | null): void {
+  const chip = byId('site-filter');
+  chip.hidden = site === null;
+  if (site === null) return;
+  const name = make('bdi', '', site);
+  name.dir = 'ltr';
+  const cross = make('span', 'cross', '×');
+  cross.ariaHidden = 'true';
+  chip.replaceChildren(`${say('dashboardSite')}: `, name, cross);
+  chip.title = say('dashboardAllSites');
+  chip.ariaLabel = say('dashboardSiteOnly', { site });
+}

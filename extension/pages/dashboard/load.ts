@@ -1,0 +1,133 @@
+// How the ledger gets into the page: first what the first screen shows, then everything in chunks with pauses in which
+// the page stays alive, and from then on what has changed.
+
+import type { DayTotal, OriginRecord } from '../../common/records/schema.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { append, type Columns, createColumns, update } from './columns.ts';
+import { totalsOfRows } from './overview.ts';
+import { type RaceSummary, summariseRace } from './race-samples.ts';
+import type { Period } from './state.ts';
+
+/** Between two chunks input is handled and frames are painted. */
+const CHUNK_ROWS = 4000;
+const RACE_CHUNK = 200;
+/** More changes than this in one look mean reading everything anew. */
+const MOST_CHANGES = 500;
+
+type Reads = Pick<Ledger, 'totals' | 'days' | 'records' | 'newestRecords' | 'eachRecord' | 'recentRaces'>;
+export type Total = DayTotal | ReturnType<typeof totalsOfRows>[number];
+
+/** The period's totals, of every site or made of one site's own rows. */
+export async function loadTotals(
+  ledger: Pick<Reads, 'totals' | 'days'>,
+  { fromDay, toDay }: Period,
+  site: string | null,
+): Promise<readonly Total[]> {
+  if (site === null) return ledger.totals(fromDay, toDay);
+  return totalsOfRows(await ledger.days(site, fromDay, toDay));
+}
+
+function inOrder(records: readonly OriginRecord[]): OriginRecord[] {
+  return records.toSorted((a, b) => {
+    if (a.origin !== b.origin) return a.origin < b.origin ? -1 : 1;
+    return a.site < b.site ? -1 : 1;
+  });
+}
+
+/** Enough rows for the first page: the newest, or those of the site that was asked for. */
+export async function loadFirst(
+  ledger: Pick<Reads, 'newestRecords' | 'records'>,
+  site: string | null,
+  limit: number,
+): Promise<Columns> {
+  const columns = createColumns();
+  append(columns, inOrder(site === null ? await ledger.newestRecords(limit) : await ledger.records(site)));
+  return columns;
+}
+
+/** Lets input and painting go first. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    requestAnimationFrame(() => port2.postMessage(null));
+    // A hidden page paints no frames, and its loading need not wait for one.
+    if (document.hidden) port2.postMessage(null);
+  });
+}
+
+/** Every record; `progress` hears how many there are so far. */
+export async function loadAll(
+  ledger: Pick<Reads, 'eachRecord'>,
+  progress: (loaded: number) => void,
+): Promise<Columns> {
+  const columns = createColumns();
+  await ledger.eachRecord(async (records) => {
+    append(columns, records);
+    progress(columns.size);
+    await pause();
+  }, CHUNK_ROWS);
+  return columns;
+}
+
+/** Every race, newest first. */
+export async function loadRaces(ledger: Pick<Reads, 'recentRaces'>): Promise<RaceSummary[]> {
+  const races: RaceSummary[] = [];
+  let beforeMs = Number.POSITIVE_INFINITY;
+  for (;;) {
+    const chunk = await ledger.recentRaces(RACE_CHUNK, beforeMs);
+    races.push(...chunk.map(summariseRace));
+    const last = chunk.at(-1);
+    if (last === undefined || chunk.length < RACE_CHUNK) return races;
+    beforeMs = last.atMs;
+    await pause();
+  }
+}
+
+/** Races begun after `sinceMs`, newest first. */
+export async function loadRecentRaces(
+  ledger: Pick<Reads, 'recentRaces'>,
+  sinceMs: number,
+): Promise<RaceSummary[]> {
+  const chunk = await ledger.recentRaces(RACE_CHUNK);
+  return chunk.filter(({ atMs }) => atMs > sinceMs).map(summariseRace);
+}
+
+/** What tells whether the ledger changed since the last look; cheap enough to ask every few seconds. */
+export interface Pulse {
+  /** 0 when nothing is recorded. */
+  readonly lastSeenMs: number;
+  readonly lastRaceMs: number;
+  /** Differs whenever anything did. */
+  readonly all: string;
+}
+
+export async function pulseOf(
+  ledger: Pick<Reads, 'newestRecords' | 'recentRaces' | 'totals'>,
+  today: string,
+): Promise<Pulse> {
+  const [newest, raced, totals] = await Promise.all([
+    ledger.newestRecords(1),
+    ledger.recentRaces(1),
+    ledger.totals(today, today),
+  ]);
+  const lastSeenMs = newest[0]?.lastSeenMs ?? 0;
+  const lastRaceMs = raced[0]?.atMs ?? 0;
+  return { lastSeenMs, lastRaceMs, all: JSON.stringify([lastSeenMs, lastRaceMs, totals]) };
+}
+
+/** Brings columns up to date; false when too much changed, and everything is to be read anew. */
+export async function refresh(
+  ledger: Pick<Reads, 'newestRecords'>,
+  columns: Columns,
+  sinceMs: number,
+): Promise<boolean> {
+  const newest = await ledger.newestRecords(MOST_CHANGES);
+  const changed = newest.filter(({ lastSeenMs }) => lastSeenMs >= sinceMs);
+  if (changed.length === MOST_CHANGES) return false;
+  update(columns, changed);
+  return true;
+}

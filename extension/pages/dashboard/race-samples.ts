@@ -1,0 +1,105 @@
+// Races as numbers: what a comparison's trials measured, what it says of its origin's gain, and the distributions over
+// many. Only `compare` runs give samples: in them each protocol ran alone and nothing was cancelled.
+
+import type { Mode, OriginRace, Trial } from '@photofinish/shared/race/outcome';
+import type { RacedComparison } from '@photofinish/shared/race/race-pairs';
+import { comparisonOf, wholePairs } from '@photofinish/shared/race/race-pairs';
+import type { Gain } from '@photofinish/shared/verdict/gain';
+import type { Origin } from '@photofinish/shared/web/origin';
+
+/** One race, small enough to keep ten thousand of them. */
+export interface RaceSummary {
+  readonly origin: Origin;
+  readonly network: string;
+  readonly mode: Mode;
+  readonly atMs: number;
+  readonly trials: number;
+  readonly failed: number;
+  /** What a comparison shows; null: it has too few pairs, or it is none. */
+  readonly comparison: RacedComparison | null;
+  /** What most trials settled on; null for comparisons, and when none settled. */
+  readonly adopted: Trial['adopted'];
+  /** Pairs of a comparison, complete ones and all; 0 for other modes. */
+  readonly pairs: { readonly whole: number; readonly all: number };
+  readonly established: Samples;
+  readonly firstByte: Samples;
+}
+
+/** Milliseconds from the start of a trial, by side. */
+export interface Samples {
+  readonly h3: readonly number[];
+  readonly h2: readonly number[];
+}
+
+const NO_SAMPLES: Samples = { h3: [], h2: [] };
+
+function samplesOf(trials: readonly Trial[], field: 'establishedMs' | 'firstByteMs'): Samples {
+  const of = (h3: boolean) =>
+    trials
+      .filter((trial) => (trial.adopted === 'h3') === h3)
+      .map((trial) => trial[field])
+      .filter((ms) => ms !== null);
+  return { h3: of(true), h2: of(false) };
+}
+
+function mostAdopted({ summary }: OriginRace): Trial['adopted'] {
+  const counts = Object.entries(summary.adoption) as [NonNullable<Trial['adopted']>, number][];
+  const [most] = counts.filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1]);
+  return most?.[0] ?? null;
+}
+
+/** What is kept of a race. */
+export function summariseRace(race: OriginRace): RaceSummary {
+  const compared = race.mode === 'compare';
+  const pairs = compared ? wholePairs(race.trials) : [];
+  const trials = pairs.flat();
+  return {
+    origin: race.origin,
+    network: race.network,
+    mode: race.mode,
+    atMs: race.atMs,
+    trials: race.trials.length,
+    failed: race.summary.failed,
+    comparison: comparisonOf(race),
+    adopted: compared ? null : mostAdopted(race),
+    pairs: { whole: pairs.length, all: compared ? Math.floor(race.trials.length / 2) : 0 },
+    established: compared ? samplesOf(trials, 'establishedMs') : NO_SAMPLES,
+    firstByte: compared ? samplesOf(trials, 'firstByteMs') : NO_SAMPLES,
+  };
+}
+
+/** What each origin's newest comparison of enough pairs shows; `races` newest first. */
+export function gainsOf(races: readonly RaceSummary[]): Map<Origin, Gain> {
+  const gains = new Map<Origin, Gain>();
+  for (const { origin, comparison } of races)
+    if (comparison !== null && !gains.has(origin)) gains.set(origin, comparison);
+  return gains;
+}
+
+export interface Distributions {
+  readonly established: Samples;
+  readonly firstByte: Samples;
+  readonly comparisons: number;
+  readonly origins: number;
+  readonly pairs: { readonly whole: number; readonly all: number };
+}
+
+function pooled(samples: readonly Samples[]): Samples {
+  const all = (side: keyof Samples) => samples.flatMap((s) => s[side]).sort((a, b) => a - b);
+  return { h3: all('h3'), h2: all('h2') };
+}
+
+/** All complete pairs of the comparisons together, sorted ascending. */
+export function distributionsOf(races: readonly RaceSummary[]): Distributions {
+  const compared = races.filter((race) => race.mode === 'compare');
+  return {
+    established: pooled(compared.map((race) => race.established)),
+    firstByte: pooled(compared.map((race) => race.firstByte)),
+    comparisons: compared.length,
+    origins: new Set(compared.map((race) => race.origin)).size,
+    pairs: {
+      whole: compared.reduce((sum, race) => sum + race.pairs.whole, 0),
+      all: compared.reduce((sum, race) => sum + race.pairs.all, 0),
+    },
+  };
+}

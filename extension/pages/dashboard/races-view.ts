@@ -1,0 +1,278 @@
+// Races over all origins or of one: how long each protocol took in comparisons, as distributions, and the list of every
+// race of the period. A line opens its photo finish.
+
+import { markPaint } from '@photofinish/shared/drawing/marks';
+import { formatMs } from '@photofinish/shared/language/markup';
+import { sayNumber } from '@photofinish/shared/language/words';
+import { median, percentile } from '@photofinish/shared/race/statistics';
+import { differenceWords, rangeWords } from '@photofinish/shared/verdict/gain';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
+import { say, type WordKey } from '../../common/words.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { troubleWords } from '../../ledger/trouble.ts';
+import { DAY_MS, dayStartMs } from '../charts/days.ts';
+import {
+  countUpTo,
+  ECDF_CHART_HEIGHT,
+  type EcdfChart,
+  ecdfAxisMs,
+  ecdfChartSvg,
+  ecdfMs,
+  ecdfX,
+} from '../charts/ecdf-chart.ts';
+import { lineSwatch } from '../charts/paint.ts';
+import { byId, make, setText } from '../ui/elements.ts';
+import { type Entry, options } from './controls.ts';
+import { createFigure, type Drawing } from './figure.ts';
+import { replaceLines } from './lines.ts';
+import { raceFigure } from './race-figure.ts';
+import { type Distributions, distributionsOf, type RaceSummary, type Samples } from './race-samples.ts';
+import type { Period, State } from './state.ts';
+import { instantWords, modeWords, networkWords, percentWords } from './words.ts';
+
+const HISTORY_ROWS = 25;
+/** Stops of the readout along the axis. */
+const STOPS = 100;
+/** The list of origins to choose from stays one that can be read. */
+const MOST_ORIGINS = 200;
+
+interface RacesModel {
+  readonly races: readonly RaceSummary[];
+  readonly complete: boolean;
+  readonly state: State;
+  readonly period: Period;
+}
+
+interface Kind {
+  readonly id: string;
+  readonly title: WordKey;
+  readonly of: (distributions: Distributions) => Samples;
+}
+
+const ESTABLISHED: Kind = { id: 'established', title: 'dashboardEstablishedTitle', of: (d) => d.established };
+const FIRST_BYTE: Kind = { id: 'first-byte', title: 'dashboardFirstByteTitle', of: (d) => d.firstByte };
+
+function sideWords(valuesMs: readonly number[], name: string): string {
+  const ms = median(valuesMs);
+  return ms === null ? '' : say('dashboardMedianWords', { name, ms: formatMs(ms), count: valuesMs.length });
+}
+
+function sidesOf({ h3, h2 }: Samples) {
+  return [
+    { mark: 'h3', name: PROTOCOL_NAMES.h3, valuesMs: h3 },
+    { mark: 'h2', name: say('dashboardOverTcp'), valuesMs: h2 },
+  ] as const;
+}
+
+const QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1];
+
+/** One distribution of both sides on an axis of its own. */
+export function ecdfDrawing(distributions: Distributions, kind: Kind, maxMs: number): Drawing {
+  const sides = sidesOf(kind.of(distributions));
+  const counted = sides.filter(({ valuesMs }) => valuesMs.length > 0);
+  const chart: Omit<EcdfChart, 'widthPx'> = {
+    id: kind.id,
+    series: sides,
+    maxMs,
+    title: say(kind.title),
+    description: counted.map(({ valuesMs, name }) => sideWords(valuesMs, name)).join(' '),
+  };
+  const beyond = sides.map(({ valuesMs }) => valuesMs.length - countUpTo(valuesMs, maxMs));
+  const late = beyond.reduce((sum, n) => sum + n, 0);
+  const msAt = (index: number) => (maxMs * index) / STOPS;
+  return {
+    svg: (widthPx) => ecdfChartSvg({ ...chart, widthPx }),
+    heightPx: ECDF_CHART_HEIGHT,
+    count: STOPS + 1,
+    first: Math.round((STOPS * (median(sides[0].valuesMs) ?? 0)) / maxMs),
+    xOf: (index, widthPx) => ecdfX({ widthPx, maxMs }, msAt(index)),
+    indexAt: (x, widthPx) => Math.round((STOPS * ecdfMs({ widthPx, maxMs }, x)) / maxMs),
+    readout: (index) =>
+      say('dashboardEcdfWords', {
+        ms: formatMs(msAt(index)),
+        sides: counted
+          .map(({ valuesMs, name }) => {
+            const done = countUpTo(valuesMs, msAt(index));
+            return say('dashboardEcdfSide', { name, share: percentWords(done, valuesMs.length) });
+          })
+          .join(', '),
+      }),
+    scrubLabel: say('dashboardTime'),
+    legend: [
+      ...counted.map(({ mark, name, valuesMs }) => ({
+        swatch: lineSwatch(mark === 'h2', markPaint(mark)),
+        words: say('dashboardSeries', { name, count: valuesMs.length, number: sayNumber(valuesMs.length) }),
+      })),
+      ...(late > 0
+        ? [{ swatch: lineSwatch(true), words: say('dashboardBeyond', { count: late, ms: formatMs(maxMs) }) }]
+        : []),
+    ],
+    table: () => ({
+      head: [say('dashboardShareOfTrials'), ...counted.map(({ name }) => name)],
+      rows: QUANTILES.map((share) => [
+        share === 0.5 ? say('dashboardMedian') : percentWords(share, 1),
+        ...counted.map(({ valuesMs }) => formatMs(percentile(valuesMs, share))),
+      ]),
+    }),
+    nothing: counted.length === 0 ? say('dashboardNoComparisons') : null,
+  };
+}
+
+function originEntries(races: readonly RaceSummary[]): Entry<string>[] {
+  const counts = new Map<Origin, number>();
+  for (const { origin, mode } of races)
+    if (mode === 'compare') counts.set(origin, (counts.get(origin) ?? 0) + 1);
+  const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MOST_ORIGINS);
+  return [
+    { value: '', words: say('dashboardAllOrigins') },
+    ...most.map(([origin, count]) => ({
+      value: origin,
+      words: `${origin.slice('https://'.length)} (${sayNumber(count)})`,
+    })),
+  ];
+}
+
+/** What a race came to, in few words. */
+export function resultWords({ mode, comparison, adopted, pairs, failed, trials }: RaceSummary): string {
+  if (trials === 0) return say('dashboardCouldNotRace');
+  if (mode === 'compare') {
+    if (comparison === null) return say('dashboardTooFewPairs', { whole: pairs.whole, all: pairs.all });
+    const ms = differenceWords(comparison);
+    if (comparison.quicker === null || ms === null)
+      return say('dashboardUnclear', { range: rangeWords(comparison) });
+    return say('dashboardSooner', { name: PROTOCOL_NAMES[comparison.quicker], ms });
+  }
+  if (adopted === null) return say('dashboardAllFailed', { count: failed });
+  return say('dashboardAdopted', { name: PROTOCOL_NAMES[adopted] });
+}
+
+function within({ fromDay, toDay }: Period, race: RaceSummary): boolean {
+  return race.atMs >= dayStartMs(fromDay) && race.atMs < dayStartMs(toDay) + DAY_MS;
+}
+
+const HISTORY_HEAD: readonly WordKey[] = [
+  'dashboardWhen',
+  'dashboardOrigin',
+  'dashboardMode',
+  'dashboardResult',
+  'dashboardTrialCount',
+  'dashboardNetwork',
+];
+
+function historyHead(): HTMLTableRowElement {
+  const row = make('tr');
+  for (const key of HISTORY_HEAD) {
+    const cell = make('th', key === 'dashboardTrialCount' ? 'number' : '', say(key));
+    cell.scope = 'col';
+    row.append(cell);
+  }
+  return row;
+}
+
+export interface RacesView {
+  render(model: RacesModel): void;
+}
+
+/** Makes the section; photo finishes are read from the ledger when they are opened. */
+export function createRacesView(ledger: Pick<Ledger, 'races'>): RacesView {
+  const figures = {
+    established: createFigure(byId('established-figure')),
+    firstByte: createFigure(byId('first-byte-figure')),
+  };
+  const table = byId<HTMLTableElement>('race-table');
+  const [head, body] = [table.tHead, table.tBodies[0]] as [HTMLTableSectionElement, HTMLTableSectionElement];
+  const select = byId<HTMLSelectElement>('race-origin');
+  let model: RacesModel | null = null;
+  let shown = HISTORY_ROWS;
+  const opened = new Map<string, HTMLTableRowElement>();
+  head.replaceChildren(historyHead());
+
+  const openRace = (race: RaceSummary, key: string): void => {
+    if (opened.delete(key)) {
+      redraw();
+      return;
+    }
+    const line = make('tr', 'detail');
+    const cell = make('td');
+    cell.colSpan = HISTORY_HEAD.length;
+    line.append(cell);
+    opened.set(key, line);
+    ledger.races(race.origin).then(
+      (races) => {
+        const found = races.find(({ atMs }) => atMs === race.atMs);
+        cell.replaceChildren(found ? raceFigure(found) : make('p', 'gone', say('dashboardGone')));
+      },
+      (error) => cell.replaceChildren(make('p', 'gone', troubleWords(error))),
+    );
+    redraw();
+  };
+
+  const lineOf = (race: RaceSummary): HTMLTableRowElement[] => {
+    const key = `${race.atMs} ${race.origin}`;
+    const detail = opened.get(key);
+    const line = make('tr', detail ? 'main open' : 'main');
+    line.dataset['key'] = key;
+    const when = make('th');
+    when.scope = 'row';
+    const opener = make('button', 'opener', instantWords(race.atMs));
+    opener.type = 'button';
+    opener.ariaExpanded = String(detail !== undefined);
+    opener.addEventListener('click', () => openRace(race, key));
+    when.append(opener);
+    const origin = make('td');
+    const host = make('bdi', 'host', race.origin.slice('https://'.length));
+    host.dir = 'ltr';
+    origin.append(host);
+    line.append(
+      when,
+      origin,
+      make('td', '', modeWords(race.mode)),
+      make('td', '', resultWords(race)),
+      make('td', 'number', sayNumber(race.trials)),
+      make('td', '', networkWords(race.network)),
+    );
+    return detail ? [line, detail] : [line];
+  };
+
+  const drawHistory = (races: readonly RaceSummary[]): void => {
+    replaceLines(body, races.slice(0, shown).flatMap(lineOf));
+    byId('history').hidden = races.length === 0;
+    byId('more-races').hidden = races.length <= shown;
+  };
+
+  const redraw = (): void => {
+    if (model === null) return;
+    const { state, period, complete } = model;
+    const inPeriod = model.races.filter(
+      (race) => within(period, race) && (state.network === null || race.network === state.network),
+    );
+    options(select, originEntries(inPeriod));
+    const chosen = inPeriod.filter((race) => select.value === '' || race.origin === select.value);
+    const distributions = distributionsOf(chosen);
+    const maxMs = ecdfAxisMs([ESTABLISHED, FIRST_BYTE].flatMap((kind) => sidesOf(kind.of(distributions))));
+    figures.established.draw(ecdfDrawing(distributions, ESTABLISHED, maxMs));
+    figures.firstByte.draw(ecdfDrawing(distributions, FIRST_BYTE, maxMs));
+    const { comparisons, origins, pairs } = distributions;
+    const numbers = { comparisons, origins, whole: pairs.whole, all: pairs.all, races: chosen.length };
+    const words = chosen.length === 0 ? say('dashboardRacesNone') : say('dashboardRacesWhat', numbers);
+    setText(byId('races-what'), complete ? words : say('dashboardCounting'));
+    byId('distributions').hidden = comparisons === 0;
+    drawHistory(chosen);
+  };
+
+  select.addEventListener('change', () => {
+    shown = HISTORY_ROWS;
+    redraw();
+  });
+  byId('more-races').addEventListener('click', () => {
+    shown += HISTORY_ROWS;
+    redraw();
+  });
+  return {
+    render(next) {
+      model = next;
+      redraw();
+    },
+  };
+}

@@ -1,0 +1,109 @@
+// Reports: which sites, in which format, over the period above; made from the ledger by a worker and given to the
+// browser to save. Loaded after the first paint, which needs none of it.
+
+import { say } from '../../common/words.ts';
+import { saveReport } from '../report/export-file.ts';
+import { EXPORT_FORMATS, type ExportFormat, FORMAT_NAMES } from '../report/export-names.ts';
+import type { MadeReport } from '../report/order.ts';
+import { byId, make, setText } from '../ui/elements.ts';
+import type { Period } from './state.ts';
+
+/** Names offered while one is typed; more would be a list nobody reads. */
+const OFFERED_SITES = 50;
+
+interface Needs {
+  readonly period: () => Period;
+  /** Every site there is. */
+  readonly siteNames: () => readonly string[];
+}
+
+function savedWords(made: MadeReport | null): string {
+  if (made === null) return say('reportCancelled');
+  if (made.sites === 0) return say('dashboardReportEmpty');
+  return say('dashboardReportSaved', { count: made.sites });
+}
+
+/** Makes the export; sites are chosen one by one, none chosen means all. */
+export function createReportView({ period, siteNames }: Needs): void {
+  const input = byId<HTMLInputElement>('report-site');
+  const list = byId('report-chosen');
+  const words = byId('report-words');
+  const chosen = new Set<string>();
+
+  const drawChosen = (): void => {
+    const items = [...chosen].map((site) => {
+      const item = make('li');
+      const chip = make('button', 'chip');
+      chip.type = 'button';
+      const name = make('bdi', '', site);
+      name.dir = 'ltr';
+      const cross = make('span', 'cross', '×');
+      cross.ariaHidden = 'true';
+      chip.append(name, cross);
+      chip.ariaLabel = say('dashboardRemoveSite', { site });
+      chip.addEventListener('click', () => {
+        chosen.delete(site);
+        drawChosen();
+        input.focus();
+      });
+      item.append(chip);
+      return item;
+    });
+    list.replaceChildren(...items);
+  };
+  const add = (): void => {
+    const site = input.value.trim().toLowerCase();
+    if (site === '') return;
+    if (!siteNames().includes(site)) {
+      setText(words, say('dashboardNoSuchSite', { site }));
+      return;
+    }
+    chosen.add(site);
+    input.value = '';
+    setText(words, '');
+    drawChosen();
+  };
+  const offer = (): void => {
+    const typed = input.value.trim().toLowerCase();
+    const found = siteNames()
+      .filter((name) => typed !== '' && name.includes(typed))
+      .slice(0, OFFERED_SITES);
+    byId('report-site-list').replaceChildren(...found.map((name) => new Option(name, name)));
+  };
+  let making = false;
+  const save = async (format: ExportFormat): Promise<void> => {
+    if (making) return;
+    making = true;
+    setText(words, say('dashboardReportBuilding'));
+    // Off for those who look, but not for the keyboard, which would lose its place.
+    for (const button of buttons) button.ariaDisabled = 'true';
+    try {
+      const made = await saveReport({
+        selection: { sites: chosen.size === 0 ? null : [...chosen], ...period() },
+        format,
+        networkNames: byId<HTMLInputElement>('report-names').checked,
+      });
+      setText(words, savedWords(made));
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      setText(words, say('dashboardReportFailed', { why }));
+    } finally {
+      making = false;
+      for (const button of buttons) button.ariaDisabled = null;
+    }
+  };
+
+  const buttons = EXPORT_FORMATS.map((format) => {
+    const button = make('button', 'button', FORMAT_NAMES[format]);
+    button.type = 'button';
+    button.ariaLabel = say('dashboardSaveAs', { format: FORMAT_NAMES[format] });
+    button.addEventListener('click', () => void save(format));
+    return button;
+  });
+  byId('report-formats').replaceChildren(...buttons);
+  input.addEventListener('input', offer);
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') add();
+  });
+  byId('report-site-add').addEventListener('click', add);
+}

@@ -1,0 +1,212 @@
+// The table's lines and headings: from rows of the columns to elements. Only a page of them ever exists.
+
+import { type Mark, markOf, markSvg } from '@photofinish/shared/drawing/marks';
+import { sayNumber } from '@photofinish/shared/language/words';
+import { type Gain, gainCellWords, rangeWords } from '@photofinish/shared/verdict/gain';
+import { verdictName } from '@photofinish/shared/verdict/verdict-names';
+import { protocolName } from '@photofinish/shared/web/protocol';
+import { say, type WordKey } from '../../common/words.ts';
+import { make, setSvg } from '../ui/elements.ts';
+import type { Row } from './columns.ts';
+import type { Direction } from './order.ts';
+import { ORIGIN_KEYS, SITE_KEYS, type SiteColumns, type SortKey } from './table.ts';
+import { agoWords, instantWords, percentWords, verdictMeaning } from './words.ts';
+
+const MARK_PX = 16;
+
+interface Heading {
+  readonly words: WordKey;
+  readonly title?: WordKey;
+  readonly number?: boolean;
+  /** What a first click asks for: numbers from the largest, words from the first. */
+  readonly direction: Direction;
+}
+
+const number = (words: WordKey, title?: WordKey): Heading => ({
+  words,
+  ...(title && { title }),
+  number: true,
+  direction: 'descending',
+});
+const HEADINGS: Record<SortKey, Heading> = {
+  origin: { words: 'dashboardOrigin', direction: 'ascending' },
+  site: { words: 'dashboardSite', direction: 'ascending' },
+  protocol: { words: 'dashboardProtocol', title: 'dashboardProtocolTitle', direction: 'ascending' },
+  verdict: { words: 'dashboardVerdict', direction: 'ascending' },
+  origins: number('dashboardOriginCount'),
+  originShare: number('dashboardOriginShare', 'dashboardOriginShareTitle'),
+  requests: number('dashboardRequests', 'dashboardRequestsTitle'),
+  share: number('dashboardH3Share', 'dashboardH3ShareTitle'),
+  hidden: number('dashboardHidden', 'dashboardHiddenTitle'),
+  navigations: number('dashboardNavigations', 'dashboardNavigationsTitle'),
+  gain: number('dashboardGain', 'dashboardGainTitle'),
+  seen: number('dashboardSeen'),
+};
+
+/** What a click on a column's heading asks for. */
+export function nextDirection(
+  key: SortKey,
+  current: { readonly sort: SortKey; readonly direction: Direction },
+): Direction {
+  if (current.sort !== key) return HEADINGS[key].direction;
+  return current.direction === 'ascending' ? 'descending' : 'ascending';
+}
+
+/** The headings of origins or sites, each a button that sorts. */
+export function headingRow(group: 'origin' | 'site', onSort: (key: SortKey) => void): HTMLTableRowElement {
+  const row = make('tr');
+  for (const key of group === 'site' ? SITE_KEYS : ORIGIN_KEYS) {
+    const { words, title, number: isNumber } = HEADINGS[key];
+    const cell = make('th', isNumber ? 'number' : '');
+    cell.scope = 'col';
+    cell.dataset['sort'] = key;
+    const button = make('button', 'sort', say(words));
+    button.type = 'button';
+    if (title !== undefined) button.title = say(title);
+    button.addEventListener('click', () => onSort(key));
+    cell.append(button);
+    row.append(cell);
+  }
+  return row;
+}
+
+/** Tells which column the rows are ordered by. */
+export function markSorted(head: Element, sort: SortKey, direction: Direction): void {
+  for (const cell of head.querySelectorAll<HTMLElement>('th')) {
+    if (cell.dataset['sort'] === sort) cell.setAttribute('aria-sort', direction);
+    else cell.removeAttribute('aria-sort');
+  }
+}
+
+const marks = new Map<Mark, HTMLElement>();
+
+/** A protocol's mark, drawn once and copied from then on. */
+function markPlace(mark: Mark): Node {
+  let place = marks.get(mark);
+  if (place === undefined) {
+    place = make('span', 'mark-place');
+    setSvg(place, markSvg(mark, MARK_PX));
+    marks.set(mark, place);
+  }
+  return place.cloneNode(true);
+}
+
+function host(name: string): HTMLElement {
+  const element = make('bdi', 'host', name);
+  element.dir = 'ltr';
+  element.title = name;
+  return element;
+}
+
+function numberCell(words: string, zero = false): HTMLTableCellElement {
+  return make('td', zero ? 'number zero' : 'number', words);
+}
+
+function shareCell(h3: number, known: number): HTMLTableCellElement {
+  const cell = make('td', 'number share');
+  if (known === 0) {
+    cell.append(make('span', 'unseen', say('dashboardNone')), dash());
+    return cell;
+  }
+  cell.append(make('span', '', percentWords(h3, known)));
+  const bar = make('span', 'share-bar');
+  const fill = make('span', 'fill');
+  fill.style.inlineSize = `${(100 * h3) / known}%`;
+  bar.append(fill);
+  cell.append(bar);
+  return cell;
+}
+
+function dash(): HTMLElement {
+  const sign = make('span', 'zero', '–');
+  sign.ariaHidden = 'true';
+  return sign;
+}
+
+function gainCell(gain: Gain | null): HTMLTableCellElement {
+  if (gain === null) {
+    const cell = numberCell('');
+    cell.append(make('span', 'unseen', say('dashboardNotMeasured')), dash());
+    return cell;
+  }
+  const cell = numberCell(gainCellWords(gain), gain.quicker === null);
+  if (gain.quicker === null) cell.title = rangeWords(gain);
+  return cell;
+}
+
+function seenCell(atMs: number, nowMs: number): HTMLTableCellElement {
+  const cell = numberCell('');
+  const time = make('time', '', agoWords(atMs, nowMs));
+  time.dateTime = new Date(atMs).toISOString();
+  time.title = instantWords(atMs);
+  cell.append(time);
+  return cell;
+}
+
+/** The name a row is known by in the document. */
+export function rowKey(origin: string, site: string): string {
+  return `${origin} ${site}`;
+}
+
+/** One origin on one site. The opener shows its detail beneath. */
+export function originRow(row: Row, nowMs: number, open: boolean, onOpen: () => void): HTMLTableRowElement {
+  const line = make('tr', open ? 'main open' : 'main');
+  line.dataset['key'] = rowKey(row.origin, row.site);
+  const name = make('th');
+  name.scope = 'row';
+  const opener = make('button', 'opener');
+  opener.type = 'button';
+  opener.ariaExpanded = String(open);
+  opener.append(markPlace(markOf(row.protocol)), host(row.origin.slice('https://'.length)));
+  opener.addEventListener('click', onOpen);
+  name.append(opener);
+  const verdict = make('td', '', verdictName(row.verdict));
+  verdict.title = verdictMeaning(row.verdict);
+  const site = make('td', 'site');
+  site.append(host(row.site));
+  line.append(
+    name,
+    site,
+    make('td', '', protocolName(row.protocol)),
+    numberCell(sayNumber(row.known + row.hidden), row.known + row.hidden === 0),
+    shareCell(row.h3, row.known),
+    numberCell(sayNumber(row.hidden), row.hidden === 0),
+    numberCell(sayNumber(row.navigations), row.navigations === 0),
+    verdict,
+    gainCell(row.gain),
+    seenCell(row.lastSeenMs, nowMs),
+  );
+  return line;
+}
+
+/** One site with the sums of its origins. A click shows those. */
+export function siteRow(
+  sites: SiteColumns,
+  id: number,
+  nowMs: number,
+  onOpen: () => void,
+): HTMLTableRowElement {
+  const line = make('tr', 'main');
+  const name = sites.names[id] ?? '';
+  line.dataset['key'] = name;
+  const title = make('th');
+  title.scope = 'row';
+  const opener = make('button', 'opener');
+  opener.type = 'button';
+  opener.append(host(name));
+  opener.addEventListener('click', onOpen);
+  title.append(opener);
+  const at = (array: Float64Array) => array[id] ?? 0;
+  const count = (value: number) => numberCell(sayNumber(value), value === 0);
+  line.append(
+    title,
+    count(at(sites.origins)),
+    shareCell(at(sites.h3Origins), at(sites.knownOrigins)),
+    count(at(sites.known) + at(sites.hidden)),
+    shareCell(at(sites.h3), at(sites.known)),
+    count(at(sites.hidden)),
+    count(at(sites.navigations)),
+    seenCell(at(sites.lastSeenMs), nowMs),
+  );
+  return line;
+}

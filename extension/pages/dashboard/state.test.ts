@@ -1,0 +1,70 @@
+// The address keeps the state: what is written is read back, and what nobody wrote is harmless.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MARKS } from '@photofinish/shared/drawing/marks';
+import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
+import { queryOrFragment } from '@photofinish/shared/testing/web-text';
+import fc from 'fast-check';
+import { BASES, FIRST_STATE, PERIODS, periodOf, readState, type State, writeState } from './state.ts';
+import { ORIGIN_KEYS, SITE_KEYS } from './table.ts';
+
+const states: fc.Arbitrary<State> = fc
+  .record({
+    period: fc.option(fc.constantFrom(...PERIODS)),
+    network: fc.option(fc.string({ minLength: 1, maxLength: 40 })),
+    by: fc.constantFrom(...BASES),
+    query: fc.string({ maxLength: 40 }),
+    site: fc.option(fc.constantFrom('example.org', 'a.test')),
+    mark: fc.option(fc.constantFrom(...MARKS)),
+    verdict: fc.option(fc.constantFrom(...VERDICT_CODES)),
+    direction: fc.constantFrom('ascending', 'descending'),
+    page: fc.integer({ min: 1, max: 3000 }),
+  })
+  .chain((state) => {
+    const dates = state.period === null ? { from: '2026-10-01', to: '2026-11-21' } : { from: null, to: null };
+    const group = (name: 'origin' | 'site', keys: readonly State['sort'][]) =>
+      fc.constantFrom(...keys).map((sort): State => ({ ...state, ...dates, group: name, sort }));
+    return fc.oneof(group('origin', ORIGIN_KEYS), group('site', SITE_KEYS));
+  });
+
+test('every state outlives the address, with or without a site in the search', () => {
+  fc.assert(
+    fc.property(states, fc.constantFrom('', '?site=example.org'), (state, search) => {
+      assert.deepEqual(readState(search, writeState(search, state)), state);
+    }),
+  );
+});
+
+test('the first state leaves the address as it is', () => {
+  assert.equal(writeState('', FIRST_STATE), '');
+});
+
+test('the link of the popup chooses its site', () => {
+  assert.deepEqual(readState('?site=example.org', ''), { ...FIRST_STATE, site: 'example.org' });
+});
+
+test('whatever stands in an address, there is a state', () => {
+  fc.assert(
+    fc.property(queryOrFragment, queryOrFragment, (search, hash) => {
+      const state = readState(`?${search}`, `#${hash}`);
+      assert.ok(state.page >= 1);
+    }),
+  );
+  assert.equal(readState('', '#period=31&page=-4&mark=h9&sort=nothing').period, 30);
+});
+
+test('a period of its own is whole, in order and no longer than the ledger keeps', () => {
+  const read = (from: string, to: string) => readState('', `#period=custom&from=${from}&to=${to}`);
+  assert.equal(read('2026-01-01', '2026-01-31').period, null);
+  assert.equal(read('2026-02-01', '2026-01-31').period, 30);
+  assert.equal(read('2024-01-01', '2026-01-31').period, 30);
+  assert.equal(readState('', '#period=custom').period, 30);
+});
+
+test('a period ends today and has as many days as it says', () => {
+  const nowMs = Date.UTC(2026, 10, 21, 13);
+  assert.deepEqual(periodOf({ ...FIRST_STATE, period: 7 }, nowMs), {
+    fromDay: '2026-11-15',
+    toDay: '2026-11-21',
+  });
+});

@@ -1,0 +1,108 @@
+// What of the dashboard the address keeps: every choice stands in the fragment, so that a reload, a bookmark and a return
+// to the page bring it back. `?site=example.org`, as the popup links to, chooses a site.
+import { MARKS } from '@photofinish/shared/drawing/marks';
+import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
+import { siteSchema } from '@photofinish/shared/web/origin';
+import * as v from 'valibot';
+import { DAY_MS, dayStartMs, utcDay } from '../charts/days.ts';
+import { ORIGIN_KEYS, SITE_KEYS } from './table.ts';
+
+export const PERIODS = [7, 30, 90, 400] as const;
+export const BASES = ['request', 'origin', 'navigation'] as const;
+export type Basis = (typeof BASES)[number];
+const MAX_PERIOD_DAYS = 400;
+
+const day = v.pipe(v.string(), v.isoDate());
+const text = v.pipe(v.string(), v.maxLength(300));
+
+const stateSchema = v.object({
+  /** Days up to today; null: `from` and `to` say which. */
+  period: v.fallback(v.nullable(v.pipe(v.number(), v.picklist(PERIODS))), 30),
+  from: v.fallback(v.nullable(day), null),
+  to: v.fallback(v.nullable(day), null),
+  /** The helper's label of a network; null: all. */
+  network: v.fallback(v.nullable(text), null),
+  by: v.fallback(v.picklist(BASES), 'request'),
+  group: v.fallback(v.picklist(['origin', 'site']), 'origin'),
+  query: v.fallback(text, ''),
+  site: v.fallback(v.nullable(siteSchema), null),
+  mark: v.fallback(v.nullable(v.picklist(MARKS)), null),
+  verdict: v.fallback(v.nullable(v.picklist(VERDICT_CODES)), null),
+  sort: v.fallback(v.picklist([...ORIGIN_KEYS, ...SITE_KEYS]), 'seen'),
+  direction: v.fallback(v.picklist(['ascending', 'descending']), 'descending'),
+  /** Counted from 1. */
+  page: v.fallback(v.pipe(v.number(), v.integer(), v.minValue(1)), 1),
+});
+export type State = v.InferOutput<typeof stateSchema>;
+
+export const FIRST_STATE: State = {
+  period: 30,
+  from: null,
+  to: null,
+  network: null,
+  by: 'request',
+  group: 'origin',
+  query: '',
+  site: null,
+  mark: null,
+  verdict: null,
+  sort: 'seen',
+  direction: 'descending',
+  page: 1,
+};
+
+/** A column that the table of the group does not have is no order for it. */
+function withFittingSort(state: State): State {
+  const keys: readonly string[] = state.group === 'site' ? SITE_KEYS : ORIGIN_KEYS;
+  return keys.includes(state.sort) ? state : { ...state, sort: 'seen', direction: 'descending' };
+}
+
+/** A whole period of its own, in order and no longer than the ledger keeps; otherwise the ordinary one. */
+function withFittingPeriod(state: State): State {
+  if (state.period !== null) return { ...state, from: null, to: null };
+  const { from, to } = state;
+  const days = from === null || to === null ? 0 : (dayStartMs(to) - dayStartMs(from)) / DAY_MS + 1;
+  if (days >= 1 && days <= MAX_PERIOD_DAYS) return state;
+  return { ...state, period: FIRST_STATE.period, from: null, to: null };
+}
+
+/** The state that an address asks for; whatever it says wrongly is at its default. */
+export function readState(search: string, hash: string): State {
+  const given = new URLSearchParams(hash.replace(/^#/, ''));
+  const found: Record<string, unknown> = { ...FIRST_STATE };
+  const site = new URLSearchParams(search).get('site');
+  if (site !== null) found['site'] = site;
+  for (const [key, value] of given) {
+    if (key === 'page') found[key] = Number(value);
+    else if (key === 'period') found[key] = value === 'custom' ? null : Number(value);
+    // An empty value says that nothing is chosen, where the search would choose.
+    else if (key === 'site') found[key] = value === '' ? null : value;
+    else found[key] = value;
+  }
+  return withFittingPeriod(withFittingSort(v.parse(stateSchema, found)));
+}
+
+/** The fragment that brings the state back beside the given search; empty for the first state. */
+export function writeState(search: string, state: State): string {
+  const first = readState(search, '');
+  const params = new URLSearchParams();
+  for (const [key, value] of Object.entries(state)) {
+    if (value === first[key as keyof State]) continue;
+    if (key === 'period') params.set(key, value === null ? 'custom' : String(value));
+    else params.set(key, value === null ? '' : String(value));
+  }
+  const written = params.toString();
+  return written === '' ? '' : `#${written}`;
+}
+
+export interface Period {
+  readonly fromDay: string;
+  readonly toDay: string;
+}
+
+/** The UTC days that a state chooses, as of now. */
+export function periodOf({ period, from, to }: State, nowMs: number): Period {
+  if (period === null && from !== null && to !== null) return { fromDay: from, toDay: to };
+  const days = period ?? PERIODS[1];
+  return { fromDay: utcDay(nowMs - (days - 1) * DAY_MS), toDay: utcDay(nowMs) };
+}

@@ -1,0 +1,195 @@
+// The table's rows: found, ordered and summed from columns exactly as they would be from records.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
+import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import type { Origin } from '@photofinish/shared/web/origin';
+import fc from 'fast-check';
+import {
+  append,
+  createColumns,
+  findRow,
+  type RowRecord,
+  rowAt,
+  rowsByOrigin,
+  update,
+  writeGains,
+} from './columns.ts';
+import {
+  countVerdicts,
+  type Filter,
+  filterRows,
+  groupBySite,
+  ORIGIN_KEYS,
+  sortRows,
+  sortSites,
+} from './table.ts';
+
+const EVERYTHING: Filter = { query: '', site: null, mark: null, verdict: null, sinceMs: 0, untilMs: 1e15 };
+
+const count = fc.nat(50);
+const record: fc.Arbitrary<RowRecord> = fc.record({
+  origin: fc.nat(30).map((n) => `https://o${n}.test` as Origin),
+  site: fc.nat(8).map((n) => `site${n}.test`),
+  protocol: fc.constantFrom('h3', 'h2', 'http/1.1', null),
+  counts: fc.record({ h3: count, h2: count, 'http/1.1': count, 'http/1.0': count, unknown: count }),
+  navigations: fc.constant({ ...NO_REQUESTS, h2: 1 }),
+  lastSeenMs: fc.integer({ min: 1_790_000_000_000, max: 1_800_000_000_000 }),
+  verdict: fc.constantFrom(...VERDICT_CODES),
+});
+const keyOf = ({ origin, site }: Pick<RowRecord, 'origin' | 'site'>) => `${origin} ${site}`;
+const records = fc.uniqueArray(record, { selector: keyOf, maxLength: 120 });
+const inLedgerOrder = (rows: readonly RowRecord[]) => rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+
+function columnsOf(rows: readonly RowRecord[]) {
+  const columns = createColumns();
+  append(columns, inLedgerOrder(rows));
+  return columns;
+}
+
+const keysOf = (columns: ReturnType<typeof columnsOf>, rows: Uint32Array) =>
+  Array.from(rows, (row) => keyOf(rowAt(columns, row)));
+
+test('records that come later are found, replaced and in order, as if all had come at once', () => {
+  fc.assert(
+    fc.property(records, records, (first, later) => {
+      const columns = columnsOf(first);
+      update(columns, later);
+      const all = new Map([...first, ...later].map((row) => [keyOf(row), row]));
+      assert.equal(columns.size, all.size);
+      assert.deepEqual(keysOf(columns, rowsByOrigin(columns)), inLedgerOrder([...all.values()]).map(keyOf));
+      for (const row of all.values()) {
+        const found = rowAt(columns, findRow(columns, row.origin, row.site));
+        assert.deepEqual(
+          [found.verdict, found.lastSeenMs, found.hidden],
+          [row.verdict, row.lastSeenMs, row.counts.unknown],
+        );
+      }
+    }),
+  );
+});
+
+test('filters let through what they say', () => {
+  fc.assert(
+    fc.property(
+      records,
+      fc.constantFrom('', 'o1', 'site2', 'nothing'),
+      fc.boolean(),
+      (rows, query, onlyH3) => {
+        const columns = columnsOf(rows);
+        const found = filterRows(columns, { ...EVERYTHING, query, mark: onlyH3 ? 'h3' : null });
+        const expected = inLedgerOrder(rows).filter(
+          (row) =>
+            (row.origin.includes(query) || row.site.includes(query)) && (!onlyH3 || row.protocol === 'h3'),
+        );
+        assert.deepEqual(keysOf(columns, found), expected.map(keyOf));
+      },
+    ),
+  );
+});
+
+test('a period lets through what was last seen in it, its end left out', () => {
+  const at = (lastSeenMs: number, n: number): RowRecord => ({
+    origin: `https://o${n}.test` as Origin,
+    site: 's.test',
+    protocol: null,
+    counts: NO_REQUESTS,
+    navigations: NO_REQUESTS,
+    lastSeenMs,
+    verdict: 'unknown',
+  });
+  const columns = columnsOf([at(9, 0), at(10, 1), at(19, 2), at(20, 3)]);
+  const found = filterRows(columns, { ...EVERYTHING, sinceMs: 10, untilMs: 20 });
+  assert.deepEqual([...found], [1, 2]);
+});
+
+test('every column sorts without losing a row, ascending the mirror of descending where keys differ', () => {
+  fc.assert(
+    fc.property(records, fc.constantFrom(...ORIGIN_KEYS), (rows, key) => {
+      const columns = columnsOf(rows);
+      const all = filterRows(columns, EVERYTHING);
+      const up = sortRows(columns, all, key, 'ascending');
+      assert.deepEqual(
+        [...up].sort((a, b) => a - b),
+        [...all],
+      );
+    }),
+  );
+});
+
+test('requests and shares sort by their numbers, unknown shares last', () => {
+  fc.assert(
+    fc.property(records, (rows) => {
+      const columns = columnsOf(rows);
+      const all = filterRows(columns, EVERYTHING);
+      const requests = Array.from(sortRows(columns, all, 'requests', 'descending'), (row) =>
+        rowAt(columns, row),
+      ).map(({ known, hidden }) => known + hidden);
+      assert.deepEqual(
+        requests,
+        requests.toSorted((a, b) => b - a),
+      );
+      const shares = Array.from(sortRows(columns, all, 'share', 'ascending'), (row) => rowAt(columns, row));
+      const known = shares
+        .filter((row) => row.known > 0)
+        .map((row) => Math.round((1e6 * row.h3) / row.known));
+      assert.deepEqual(
+        known,
+        known.toSorted((a, b) => a - b),
+      );
+      assert.ok(shares.slice(known.length).every((row) => row.known === 0));
+    }),
+  );
+});
+
+test('gains belong to origins on every site, and are absent where nothing was measured', () => {
+  const rows = fc.sample(records, { numRuns: 1, seed: 3 })[0] ?? [];
+  const columns = columnsOf(rows);
+  const raced = rows[0]?.origin as Origin;
+  const measured = { pairs: 9, h3Ms: 43.5, h2Ms: 40, quicker: 'h2', lowMs: -5, highMs: -2 } as const;
+  writeGains(columns, new Map([[raced, measured]]));
+  for (let row = 0; row < columns.size; row += 1) {
+    const { origin, gain } = rowAt(columns, row);
+    assert.deepEqual(gain, origin === raced ? measured : null);
+  }
+});
+
+test('sites sum their origins, and every row is in one of them', () => {
+  fc.assert(
+    fc.property(records, (rows) => {
+      const columns = columnsOf(rows);
+      const sites = groupBySite(columns, filterRows(columns, EVERYTHING));
+      const order = sortSites(sites, 'site', 'ascending');
+      const names = Array.from(order, (id) => sites.names[id]);
+      assert.deepEqual(names, [...new Set(rows.map((row) => row.site))].sort());
+      for (const id of order) {
+        const own = rows.filter((row) => row.site === sites.names[id]);
+        assert.equal(sites.origins[id], own.length);
+        assert.equal(
+          sites.hidden[id],
+          own.reduce((sum, row) => sum + row.counts.unknown, 0),
+        );
+        assert.equal(sites.h3Origins[id], own.filter((row) => row.counts.h3 > 0).length);
+      }
+    }),
+  );
+});
+
+test('verdicts are counted, the most frequent first', () => {
+  fc.assert(
+    fc.property(records, (rows) => {
+      const columns = columnsOf(rows);
+      const counts = countVerdicts(columns, filterRows(columns, EVERYTHING));
+      for (const [code, found] of counts)
+        assert.equal(found, rows.filter((row) => row.verdict === code).length);
+      assert.deepEqual(
+        [...counts.values()],
+        [...counts.values()].sort((a, b) => b - a),
+      );
+      assert.equal(
+        [...counts.values()].reduce((a, b) => a + b, 0),
+        rows.length,
+      );
+    }),
+  );
+});

@@ -1,0 +1,36 @@
+// Numbers for people: no share claims to be nothing or everything when it is not.
+import '../../testing/words.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
+import { verdictName } from '@photofinish/shared/verdict/verdict-names';
+import { adoptionWords, agoWords, percentWords, verdictMeaning } from './words.ts';
+
+test('shares are whole percents, finer where they are small or nearly all', () => {
+  assert.equal(percentWords(1, 3), '33 %');
+  assert.equal(percentWords(1, 60), '1.7 %');
+  assert.equal(percentWords(0, 60), '0 %');
+  assert.equal(percentWords(60, 60), '100 %');
+  assert.equal(percentWords(1, 100_000), '< 0.1 %');
+  assert.equal(percentWords(99_999, 100_000), '> 99.9 %');
+  assert.equal(percentWords(995, 1000), '99.5 %');
+  assert.equal(percentWords(0, 0), 'none known');
+});
+
+test('adoption is told with its denominator, and without a share where nothing is known', () => {
+  assert.equal(adoptionWords({ h3: 3, known: 4, hidden: 2 }), 'HTTP/3 75 % (3 of 4 known), 2 hidden');
+  assert.equal(adoptionWords({ h3: 0, known: 0, hidden: 2 }), 'none known, 2 hidden');
+});
+
+test('ages are told in their largest whole unit', () => {
+  const nowMs = 1e12;
+  assert.equal(agoWords(nowMs - 30_000, nowMs), 'just now');
+  assert.equal(agoWords(nowMs - 5 * 60_000, nowMs), '5 min. ago');
+  assert.equal(agoWords(nowMs - 3 * 86_400_000, nowMs), '3 days ago');
+  assert.equal(agoWords(nowMs + 5000, nowMs), 'just now', 'clocks differ');
+});
+
+test('every verdict has a name of its own and a meaning', () => {
+  assert.equal(new Set(VERDICT_CODES.map(verdictName)).size, VERDICT_CODES.length);
+  for (const code of VERDICT_CODES) assert.match(verdictMeaning(code), /\.$/);
+});

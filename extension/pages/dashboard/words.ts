@@ -1,0 +1,102 @@
+// The dashboard's numbers and names as people read them.
+
+import { wordsLanguage } from '@photofinish/shared/language/words';
+import type { Mode } from '@photofinish/shared/race/outcome';
+import type { VerdictCode } from '@photofinish/shared/race/verdict-schema';
+import type { Adoption } from '@photofinish/shared/report/adoption';
+import { type NetworkNames, nameOrKey } from '../../common/network-names.ts';
+import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
+import { say, type WordKey } from '../../common/words.ts';
+
+const FINE_PERCENT = 10;
+
+/** A share in percent: whole from ten on, with one decimal below, and never 0 or 100 when it is neither. */
+export function percentWords(part: number, whole: number): string {
+  if (whole === 0) return say('dashboardNone');
+  const percent = (100 * part) / whole;
+  if (part > 0 && percent < 0.1) return say('dashboardPercentBelow', { value: 0.1 });
+  if (part < whole && percent > 99.9) return say('dashboardPercentAbove', { value: 99.9 });
+  const fine = percent < FINE_PERCENT || (percent > 99 && percent < 100);
+  return say('dashboardPercent', { value: fine ? Number(percent.toFixed(1)) : Math.round(percent) });
+}
+
+/** HTTP/3 of the known, with what was hidden beside it. */
+export function adoptionWords({ h3, known, hidden }: Adoption): string {
+  if (known === 0) return say('dashboardAllHidden', { hidden });
+  return say('dashboardAdoptionWords', { share: percentWords(h3, known), h3, known, hidden });
+}
+
+interface Formats {
+  readonly language: string;
+  readonly instants: Intl.DateTimeFormat;
+  readonly ages: Intl.RelativeTimeFormat;
+}
+
+let made: Formats | null = null;
+
+/** A page of rows writes a hundred times; making a formatter costs more than using it. */
+function formats(): Formats {
+  const language = wordsLanguage();
+  if (made?.language !== language)
+    made = {
+      language,
+      instants: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
+      ages: new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
+    };
+  return made;
+}
+
+/** An instant as day and minute in the reader's own time zone. */
+export function instantWords(atMs: number): string {
+  return formats().instants.format(atMs);
+}
+
+const AGES = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+/** How long ago an instant is, in its largest whole unit. */
+export function agoWords(atMs: number, nowMs: number): string {
+  const age = Math.max(0, nowMs - atMs);
+  const [unit, sizeMs] = AGES.find(([, ms]) => age >= ms) ?? ['second', 1000];
+  return unit === 'second' ? say('dashboardJustNow') : formats().ages.format(-Math.floor(age / sizeMs), unit);
+}
+
+let names: NetworkNames = new Map();
+
+/** Takes what the user calls networks, for everything that is written from now on. */
+export function useNames(next: NetworkNames): void {
+  names = next;
+}
+
+/** A network by its name, or else its label; without a helper there is none. */
+export function networkWords(network: string): string {
+  return network === NETWORK_UNKNOWN ? say('dashboardNetworkUnknown') : nameOrKey(names, network);
+}
+
+const MEANINGS: Record<VerdictCode, WordKey> = {
+  'h3-used': 'dashboardUsedWhat',
+  'h3-first-visit': 'dashboardFirstVisitWhat',
+  'h3-not-advertised': 'dashboardNotAdvertisedWhat',
+  'h3-advertised-unreachable': 'dashboardUnreachableWhat',
+  'h3-private-root': 'dashboardPrivateRootWhat',
+  'h3-browser-avoids': 'dashboardAvoidsWhat',
+  'h3-used-before': 'dashboardUsedBeforeWhat',
+  'h3-advertisement-wrong': 'dashboardWrongWhat',
+  'h3-not-offered': 'dashboardNotOfferedWhat',
+  'h3-available': 'dashboardAvailableWhat',
+  unknown: 'dashboardUnknownWhat',
+  'machine-too-busy': 'dashboardTooBusyWhat',
+};
+
+/** What a verdict means, in one sentence. */
+export function verdictMeaning(code: VerdictCode): string {
+  return say(MEANINGS[code]);
+}
+
+/** A race's mode as the tables name it. */
+export function modeWords(mode: Mode): string {
+  return mode === 'compare' ? say('dashboardModeCompare') : say('dashboardModeOther', { mode });
+}

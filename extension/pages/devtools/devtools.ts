@@ -1,0 +1,92 @@
+// The page that lives, unseen, as long as the developer tools of a tab are open: adds the panel, keeps the list of the
+// tab's requests, and tells it to the background, again whenever that was ended and started anew.
+import '../../common/words.ts';
+import {
+  DEVTOOLS_PORT,
+  type DevtoolsMessage,
+  MAX_INSPECTED_AT_ONCE,
+} from '../../common/inspected/devtools-messages.ts';
+import type { HarEntry } from '../../common/inspected/har.ts';
+import { createLog, entryName, type Logged, loggedEntry } from '../../common/inspected/log.ts';
+import { say } from '../../common/words.ts';
+import { type KeptPort, keepPort } from '../ui/keep-port.ts';
+
+/** Requests of a moment travel together. */
+const BATCH_MS = 100;
+
+const { tabId } = chrome.devtools.inspectedWindow;
+const log = createLog();
+/** The newest of the list that the background has not heard of. */
+let waiting: Logged[] = [];
+let due = false;
+/** Entries of the log as it was found, by name: one that was still arriving is told of again, and then whole. */
+const found = new Map<string, Logged>();
+/** Names of what is told of before the log as it was found is here; null from then on. */
+let early: Set<string> | null = new Set();
+
+type Port = KeptPort<DevtoolsMessage>;
+
+// What is sent over a port that just broke is told again over the next one.
+function tell(over: Port, logged: readonly Logged[], again: boolean): void {
+  for (let start = 0; start < logged.length; start += MAX_INSPECTED_AT_ONCE) {
+    const requests = logged.slice(start, start + MAX_INSPECTED_AT_ONCE).map(({ request }) => request);
+    over.send({ type: 'requests', tabId, requests, again });
+  }
+}
+
+function tellAll(over: Port): void {
+  over.send({ type: 'begin', tabId });
+  const heard = log.list.filter((logged) => !waiting.includes(logged));
+  tell(over, heard, true);
+}
+
+const port: Port = keepPort(DEVTOOLS_PORT, { onOpen: tellAll });
+
+function flush(): void {
+  due = false;
+  const logged = waiting;
+  waiting = [];
+  tell(port, logged, false);
+}
+
+function add(entry: HarEntry): void {
+  const logged = loggedEntry(entry);
+  if (logged === null) return;
+  const name = entryName(entry);
+  early?.add(name);
+  const partial = found.get(name);
+  found.delete(name);
+  log.add([logged]);
+  waiting.push(logged);
+  if (partial !== undefined) {
+    log.drop(partial);
+    tellAll(port);
+  }
+  if (due) return;
+  due = true;
+  setTimeout(flush, BATCH_MS);
+}
+
+chrome.devtools.panels.create(say('devtoolsPanel'), '/icons/photofinish-32.png', '/panel/panel.html');
+
+chrome.devtools.network.onRequestFinished.addListener((request) => add(request as HarEntry));
+
+chrome.devtools.network.onNavigated.addListener((url) => {
+  flush();
+  log.navigated(url);
+  tellAll(port);
+});
+
+// Empty unless the tools came earlier than the extension, or a page is being loaded just now.
+chrome.devtools.network.getHAR((har) => {
+  for (const entry of har.entries as unknown as HarEntry[]) {
+    const name = entryName(entry);
+    const logged = loggedEntry(entry);
+    // One without an answer yet is told of when it has one.
+    if (logged !== null && early?.has(name) !== true) found.set(name, logged);
+  }
+  early = null;
+  if (found.size === 0) return;
+  log.add([...found.values()]);
+  tellAll(port);
+});

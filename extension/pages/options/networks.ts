@@ -1,0 +1,160 @@
+// What the user calls networks: one field for each that is known, by the ledger, the helper or its name.
+import { adoptionByRequest } from '@photofinish/shared/report/adoption';
+import { MAX_NETWORK_NAME_CHARS, networkNameSchema } from '@photofinish/shared/web/network-name';
+import * as v from 'valibot';
+import {
+  loadNames,
+  mayBeNamed,
+  type NetworkNames,
+  nameNetwork,
+  onNames,
+} from '../../common/network-names.ts';
+import type { DayTotal } from '../../common/records/schema.ts';
+import { pageStore } from '../../common/store/asked.ts';
+import { say } from '../../common/words.ts';
+import { openLedger } from '../../ledger/ledger.ts';
+import { dayWords } from '../charts/days.ts';
+import { byId, make, setText } from '../ui/elements.ts';
+import { confirm, messageOf } from '../ui/saving.ts';
+
+/** More unnamed ones are hotels of long ago. */
+const UNNAMED_LISTED = 20;
+const FIRST_DAY = '0';
+const LAST_DAY = '9';
+
+/** What is known of a network. */
+export interface Known {
+  readonly network: string;
+  /** The last day on which anything was recorded, and how many requests in all; null: nothing was. */
+  readonly seen: { readonly day: string; readonly requests: number } | null;
+  readonly now: boolean;
+}
+
+type Counted = Pick<DayTotal, 'day' | 'network' | 'counts'>;
+
+/** Every network that may be named: the one connected first, then those used last. */
+export function knownNetworks(totals: readonly Counted[], names: NetworkNames, now: string | null): Known[] {
+  const seen = new Map<string, { day: string; requests: number }>();
+  for (const { day, network, counts } of totals) {
+    const before = seen.get(network) ?? { day, requests: 0 };
+    const { known, hidden } = adoptionByRequest(counts);
+    seen.set(network, {
+      day: day > before.day ? day : before.day,
+      requests: before.requests + known + hidden,
+    });
+  }
+  const all = new Set([...(now === null ? [] : [now]), ...seen.keys(), ...names.keys()]);
+  return [...all]
+    .filter(mayBeNamed)
+    .map((network) => ({ network, seen: seen.get(network) ?? null, now: network === now }))
+    .sort((a, b) => {
+      if (a.now !== b.now) return a.now ? -1 : 1;
+      return (b.seen?.day ?? '').localeCompare(a.seen?.day ?? '');
+    });
+}
+
+/** The name that was written: null for none; undefined for what is no name. */
+export function nameFromEntry(entry: string): string | null | undefined {
+  if (entry.trim() === '') return null;
+  const parsed = v.safeParse(networkNameSchema, entry);
+  return parsed.success ? parsed.output : undefined;
+}
+
+let names: NetworkNames = new Map();
+let now: string | null = null;
+let totals: readonly Counted[] = [];
+/** The fields by their networks, which stay as they are while they are written in. */
+const fields = new Map<string, HTMLInputElement>();
+
+async function keep(input: HTMLInputElement, network: string, error: HTMLElement): Promise<void> {
+  const name = nameFromEntry(input.value);
+  setText(error, name === undefined ? say('optionsNetworkBadName', { most: MAX_NETWORK_NAME_CHARS }) : '');
+  input.setAttribute('aria-invalid', String(name === undefined));
+  if (name === undefined || name === (names.get(network) ?? null)) return;
+  try {
+    await nameNetwork(pageStore, network, name);
+    setText(byId('trouble'), '');
+    confirm(input, say('optionsSaved'));
+  } catch (failed) {
+    setText(byId('trouble'), say('optionsNotSaved', { message: messageOf(failed) }));
+  }
+}
+
+function aboutWords({ seen, now: connected }: Known): string {
+  const used =
+    seen === null
+      ? say('optionsNetworkNothing')
+      : say('optionsNetworkSeen', { day: dayWords(seen.day, true), count: seen.requests });
+  return connected ? `${say('optionsNetworkNow')}; ${used}` : used;
+}
+
+function row(known: Known, index: number): HTMLElement {
+  const { network } = known;
+  const item = make('li', 'row network');
+  const about = make('span', 'about');
+  const key = make('bdi', 'key', network);
+  key.dir = 'ltr';
+  about.append(key, make('span', 'aside', aboutWords(known)));
+  const naming = make('span', 'naming');
+  const input = fields.get(network) ?? make('input');
+  if (!fields.has(network)) {
+    const error = make('p', 'error');
+    error.id = `network-error-${index}-${fields.size}`;
+    error.role = 'alert';
+    input.type = 'text';
+    input.dir = 'auto';
+    input.autocomplete = 'off';
+    input.spellcheck = false;
+    input.placeholder = say('optionsNetworkPlaceholder');
+    input.ariaLabel = say('optionsNetworkName', { network });
+    input.setAttribute('aria-describedby', error.id);
+    input.addEventListener('change', () => void keep(input, network, error));
+    fields.set(network, input);
+    naming.append(input, error);
+    item.append(about, naming);
+    return item;
+  }
+  item.append(about, input.parentElement ?? input);
+  return item;
+}
+
+function show(): void {
+  const known = knownNetworks(totals, names, now);
+  const unnamed = known.filter(({ network, now: connected }) => !names.has(network) && !connected);
+  const left = new Set(unnamed.slice(UNNAMED_LISTED).map(({ network }) => network));
+  const list = byId('networks-list');
+  const focused = document.activeElement;
+  list.replaceChildren(...known.filter(({ network }) => !left.has(network)).map(row));
+  for (const [network, input] of fields)
+    if (input !== focused && input.getAttribute('aria-invalid') !== 'true')
+      input.value = names.get(network) ?? '';
+  if (focused instanceof HTMLElement && list.contains(focused)) focused.focus();
+  byId('networks-none').hidden = known.length > 0;
+  const more = byId('networks-more');
+  more.hidden = left.size === 0;
+  setText(more, left.size === 0 ? '' : say('optionsNetworksMore', { count: left.size }));
+}
+
+/** Takes where the helper says this is; null without one. */
+export function showNetworkNow(network: string | null): void {
+  if (network === now) return;
+  now = network;
+  show();
+}
+
+/** Shows every network that is known and keeps the names that are written. */
+export function wireNetworks(): void {
+  onNames(pageStore, (next) => {
+    names = next;
+    show();
+  });
+  // To pages in private windows Firefox refuses every database.
+  const counted = chrome.extension.inIncognitoContext ? [] : openLedger().totals(FIRST_DAY, LAST_DAY);
+  void Promise.all([loadNames(pageStore), counted]).then(
+    (found) => {
+      [names, totals] = found;
+      show();
+    },
+    (error) => setText(byId('trouble'), say('optionsNotRead', { message: messageOf(error) })),
+  );
+}

@@ -1,0 +1,77 @@
+// The sites of which nothing is ever recorded: adding one, taking one off the list, by mouse and by keyboard.
+import type { Settings } from '../../common/settings.ts';
+import { say } from '../../common/words.ts';
+import { byId, make, setText } from '../ui/elements.ts';
+import { save } from '../ui/saving.ts';
+import { keepRows, type RowList } from './kept-rows.ts';
+import { siteFromEntry } from './site-entry.ts';
+
+let sites: readonly string[] = [];
+
+function siteName(site: string): HTMLElement {
+  const name = make('bdi', 'name', site);
+  name.dir = 'ltr';
+  return name;
+}
+
+async function remove(button: HTMLElement, site: string): Promise<void> {
+  const at = sites.indexOf(site);
+  const settings = await save(button, ({ neverRecord }) => ({
+    neverRecord: neverRecord.filter((other) => other !== site),
+  }));
+  if (settings === null) return;
+  showNeverRecord(settings);
+  // The button is gone: its place in the list keeps the focus, or the field above when none is left.
+  const buttons = byId('never-list').querySelectorAll('button');
+  (buttons[Math.min(at, buttons.length - 1)] ?? byId('never-site')).focus();
+}
+
+function row(site: string): HTMLElement {
+  const item = make('li', 'row');
+  const button = make('button', 'button', say('optionsNeverRemove'));
+  button.type = 'button';
+  button.setAttribute('aria-label', say('optionsNeverRemoveSite', { site }));
+  button.addEventListener('click', () => void remove(button, site));
+  item.append(siteName(site), button);
+  return item;
+}
+
+const showRows = keepRows(() => byId('never-list') as RowList<HTMLElement>, row);
+
+/** Shows the list in force. */
+export function showNeverRecord({ neverRecord }: Settings): void {
+  sites = neverRecord;
+  byId('never-none').hidden = sites.length > 0;
+  showRows(sites);
+}
+
+function tell(input: HTMLInputElement, error: string): void {
+  setText(byId('never-error'), error);
+  input.setAttribute('aria-invalid', String(error !== ''));
+}
+
+async function add(): Promise<void> {
+  const input = byId<HTMLInputElement>('never-site');
+  const entered = input.value;
+  const site = siteFromEntry(entered);
+  tell(input, site === null ? say('optionsNeverNoSite') : '');
+  if (site === null) return;
+  // Asked of what is stored by then: the list that is shown may not have one that was entered a moment ago.
+  const settings = await save(input, ({ neverRecord }) => {
+    if (!neverRecord.includes(site)) return { neverRecord: [...neverRecord, site].toSorted() };
+    tell(input, say('optionsNeverAlready', { site }));
+    return null;
+  });
+  if (settings === null) return;
+  showNeverRecord(settings);
+  // The next one may be on its way already.
+  if (input.value === entered) input.value = '';
+}
+
+/** Makes the form add what is written. */
+export function wireNeverRecord(): void {
+  byId('never-form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    void add();
+  });
+}

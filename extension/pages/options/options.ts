@@ -1,0 +1,152 @@
+// The options' entry: shows the settings in force, saves each change at once, and follows changes made elsewhere.
+import '../../common/words.ts';
+import { MAX_START_DELAY_MS } from '@photofinish/shared/port/wire';
+import { BROWSER } from '../../common/edition.ts';
+import { surroundings } from '../../common/helper/environment.ts';
+import { installCommand } from '../../common/helper/install-command.ts';
+import { loadUnasked, UNASKED_KEY } from '../../common/helper/unasked.ts';
+import type { HelperState } from '../../common/messages.ts';
+import { onProxyMode } from '../../common/proxy-mode.ts';
+import {
+  loadSettings,
+  MAX_RETENTION_DAYS,
+  onSettings,
+  type Settings,
+  VISIT_MODES,
+} from '../../common/settings.ts';
+import { pageStore } from '../../common/store/asked.ts';
+import { say, type WordKey } from '../../common/words.ts';
+import { connectBackground } from '../ui/background-port.ts';
+import { renderCommand } from '../ui/command.ts';
+import { wireConsent } from '../ui/consent.ts';
+import { byId, make, setText } from '../ui/elements.ts';
+import { createHelperPanel, type HelperPanel } from '../ui/helper-panel.ts';
+import { writeWords } from '../ui/page-words.ts';
+import { makeRaceChoice, showRaceChoice } from '../ui/race-choice.ts';
+import { messageOf, save } from '../ui/saving.ts';
+import { showNetworkNow, wireNetworks } from './networks.ts';
+import { showNeverRecord, wireNeverRecord } from './never-record.ts';
+import { type NumberField, showNumber, wireNumber } from './number-field.ts';
+import { showPrivateWindows, wirePrivateWindows } from './private-windows.ts';
+import { wireTransfer } from './transfer.ts';
+import { loseWipe, showWiped, wireWipe } from './wipe.ts';
+
+const MODES: Record<Settings['raceMode'], WordKey> = {
+  race: 'optionsModeRace',
+  v3: 'optionsModeV3',
+  'alt-svc': 'optionsModeAltSvc',
+  naive: 'optionsModeNaive',
+};
+const START_DELAY: NumberField = {
+  id: 'start-delay',
+  setting: 'startDelayMs',
+  least: 0,
+  most: MAX_START_DELAY_MS,
+  optional: true,
+};
+const RETENTION: NumberField = {
+  id: 'retention',
+  setting: 'retentionDays',
+  least: 1,
+  most: MAX_RETENTION_DAYS,
+};
+
+const raceWhen = byId('race-when');
+const mode = byId<HTMLSelectElement>('race-mode');
+const steering = byId<HTMLInputElement>('steering');
+
+function show(settings: Settings): void {
+  void showRaceChoice(raceWhen, byId('proxy'), settings.raceWhen);
+  void showUnasked(settings);
+  byId('visit-races').hidden = settings.raceWhen !== 'first-visit';
+  mode.value = settings.raceMode;
+  showNumber(START_DELAY, settings.startDelayMs);
+  showNumber(RETENTION, settings.retentionDays);
+  void showPrivateWindows(settings);
+  showNeverRecord(settings);
+  steering.checked = settings.steering;
+}
+
+/** First visits that pages made by themselves, without a race, since the browser started. */
+async function showUnasked({ raceWhen: when }: Settings): Promise<void> {
+  const { heldBack } = await loadUnasked(chrome.storage.session);
+  byId('unasked').hidden = when !== 'first-visit' || heldBack === 0;
+  setText(byId('unasked'), say('optionsUnasked', { count: heldBack }));
+}
+
+async function showStored(): Promise<void> {
+  show(await loadSettings(pageStore));
+}
+
+function wireSettings(): void {
+  makeRaceChoice(raceWhen, (when) => void save(raceWhen, { raceWhen: when }));
+  for (const name of VISIT_MODES) {
+    const option = make('option', '', say(MODES[name]));
+    option.value = name;
+    mode.append(option);
+  }
+  mode.addEventListener('change', () => {
+    const raceMode = VISIT_MODES.find((name) => name === mode.value);
+    if (raceMode !== undefined) void save(mode, { raceMode });
+  });
+  wireNumber(START_DELAY);
+  wireNumber(RETENTION);
+  wirePrivateWindows(() => void showStored());
+  wireNeverRecord();
+  steering.addEventListener('change', () => void save(steering, { steering: steering.checked }));
+  byId('steering-choice').hidden = BROWSER !== 'firefox';
+  byId('steering-informs').hidden = BROWSER === 'firefox';
+  onSettings(pageStore, show);
+  onProxyMode(() => void showStored());
+  chrome.storage.session.onChanged.addListener((changes) => {
+    if (UNASKED_KEY in changes) void showStored();
+  });
+}
+
+function wireHelper(): void {
+  const showHelp = async (state: HelperState): Promise<void> => {
+    showNetworkNow(state.state === 'ready' ? state.network : null);
+    const absent = ['missing', 'crashed', 'incompatible'].includes(state.state);
+    byId('consent').hidden = state.state !== 'not-asked';
+    byId('helper-help').hidden = !absent;
+    if (!absent) return;
+    const command = installCommand(await surroundings());
+    byId('command').hidden = command === null;
+    if (command !== null) renderCommand(byId('command'), command);
+  };
+  const port = connectBackground({
+    onOpen: (opened) => opened.send({ type: 'watch-helper' }),
+    onEvent: (event) => {
+      if (event.type === 'wiped') showWiped(event);
+      panel.onEvent(event);
+    },
+    onLost: () => {
+      panel.onLost();
+      loseWipe();
+    },
+  });
+  const panel: HelperPanel = createHelperPanel(port.send, {
+    onState: (state) => void showHelp(state),
+    examineAtOnce: false,
+  });
+  wireConsent();
+  byId('helper-retry').addEventListener('click', () => port.send({ type: 'reconnect-helper' }));
+  wireWipe(port.send);
+}
+
+/** Nothing can be changed before what is in force is shown. */
+async function begin(): Promise<void> {
+  try {
+    await showStored();
+  } catch (error) {
+    setText(byId('trouble'), say('optionsNotRead', { message: messageOf(error) }));
+  }
+  byId('page').hidden = false;
+}
+
+writeWords();
+wireSettings();
+wireHelper();
+wireTransfer();
+wireNetworks();
+void begin();

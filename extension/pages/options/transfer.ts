@@ -1,0 +1,82 @@
+// All data out to a file and in from one: the page does it itself, so that a large file never crosses a port.
+
+import { pageStore } from '../../common/store/asked.ts';
+import { say, type WordKey } from '../../common/words.ts';
+import { DataError, type DataErrorCode } from '../../ledger/data-document.ts';
+import { openLedger } from '../../ledger/ledger.ts';
+import { exportData, importData } from '../../ledger/transfer.ts';
+import { byId, setText } from '../ui/elements.ts';
+import { saveFile } from '../ui/save-file.ts';
+import { messageOf, saved } from '../ui/saving.ts';
+import { askConsents } from './import-consent.ts';
+
+const REFUSALS: Readonly<Record<DataErrorCode, WordKey>> = {
+  'not-data': 'optionsImportNotData',
+  newer: 'optionsImportNewer',
+  damaged: 'optionsImportDamaged',
+  'bad-row': 'optionsImportBadRow',
+  'future-date': 'optionsImportFuture',
+};
+/** The file's name: the day is the user's own. */
+export function dataFileName(now: Date): string {
+  const [year, month, day] = [now.getFullYear(), now.getMonth() + 1, now.getDate()];
+  const two = (part: number) => String(part).padStart(2, '0');
+  return `photofinish-data-${year}-${two(month)}-${two(day)}.json`;
+}
+
+/** Why a file was not brought in, in words. */
+export function importFailure(error: unknown): string {
+  const message = messageOf(error);
+  return say(error instanceof DataError ? REFUSALS[error.code] : 'optionsImportFailed', { message });
+}
+
+/** Runs one of the two with both buttons off, and says its beginning and its end. */
+async function run(begun: string, work: () => Promise<string>): Promise<void> {
+  const buttons = ['export', 'import'].map((id) => byId<HTMLButtonElement>(id));
+  for (const button of buttons) button.disabled = true;
+  setText(byId('transfer-result'), begun);
+  setText(byId('transfer-result'), await work());
+  setText(byId('transfer-progress'), '');
+  for (const button of buttons) button.disabled = false;
+}
+
+async function exported(): Promise<string> {
+  const name = dataFileName(new Date());
+  try {
+    await saved();
+    saveFile(await exportData(openLedger(), pageStore, Date.now()), name);
+    return say('optionsExported', { file: name });
+  } catch (error) {
+    return say('optionsExportFailed', { message: messageOf(error) });
+  }
+}
+
+async function imported(file: File): Promise<string> {
+  try {
+    await saved();
+    const { rows, refused } = await importData(openLedger(), pageStore, file, {
+      nowMs: Date.now(),
+      consent: (wanted, { retentionDays }) => askConsents(wanted, retentionDays),
+      onRows: (done, of) => setText(byId('transfer-progress'), say('optionsImportRows', { done, of })),
+    });
+    const words = say('optionsImported', { count: rows.records });
+    return refused === 0 ? words : `${words} ${say('optionsImportKept', { count: refused })}`;
+  } catch (error) {
+    return importFailure(error);
+  }
+}
+
+/** Makes both buttons work. */
+export function wireTransfer(): void {
+  const input = byId<HTMLInputElement>('import-file');
+  byId('export').addEventListener('click', () => void run(say('optionsExporting'), exported));
+  byId('import').addEventListener('click', () => input.click());
+  input.addEventListener('change', () => {
+    const [file] = input.files ?? [];
+    // The same file may be chosen again.
+    if (file !== undefined)
+      void run(say('optionsImporting'), () => imported(file)).then(() => {
+        input.value = '';
+      });
+  });
+}

@@ -1,0 +1,45 @@
+// Forgetting everything: asked twice, and afterwards said what is gone and whether the helper forgot too.
+import type { PopupEvent, PopupRequest } from '../../common/messages.ts';
+import { say } from '../../common/words.ts';
+import { byId, setText } from '../ui/elements.ts';
+
+type Wiped = Extract<PopupEvent, { type: 'wiped' }>;
+
+/** What happened, in words. */
+export function wipedWords({ helperRecords, trouble }: Wiped): string {
+  if (trouble !== null) return say('optionsWipeFailed', { message: trouble });
+  if (helperRecords === null) return say('optionsWipedWithoutHelper');
+  return say('optionsWiped', { count: helperRecords });
+}
+
+function finish(words: string): void {
+  byId<HTMLButtonElement>('wipe').disabled = false;
+  setText(byId('wipe-result'), words);
+}
+
+/** Says how it went. */
+export function showWiped(wiped: Wiped): void {
+  finish(wipedWords(wiped));
+}
+
+/** The background went away before it answered. */
+export function loseWipe(): void {
+  if (byId<HTMLButtonElement>('wipe').disabled) finish(say('optionsWipeUnanswered'));
+}
+
+/** Makes the button ask, and the dialog's button do it. */
+export function wireWipe(send: (request: PopupRequest) => boolean): void {
+  const dialog = byId<HTMLDialogElement>('wipe-dialog');
+  const button = byId<HTMLButtonElement>('wipe');
+  button.addEventListener('click', () => {
+    setText(byId('wipe-result'), '');
+    dialog.showModal();
+  });
+  byId('wipe-cancel').addEventListener('click', () => dialog.close());
+  byId('wipe-confirm').addEventListener('click', () => {
+    dialog.close();
+    button.disabled = true;
+    if (send({ type: 'wipe' })) setText(byId('wipe-result'), say('optionsWiping'));
+    else loseWipe();
+  });
+}

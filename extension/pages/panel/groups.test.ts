@@ -1,0 +1,107 @@
+import '../../testing/words.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Origin } from '@photofinish/shared/web/origin';
+import fc from 'fast-check';
+import type { InspectedRequest } from '../../common/inspected/har.ts';
+import { groupsOf, nextSorting, passes, SORT_KEYS, sortGroups, sortRequests, sumOf } from './groups.ts';
+
+const request: InspectedRequest = {
+  url: 'https://a.test/x?from=b.test',
+  method: 'GET',
+  status: 200,
+  protocol: 'h3',
+  delivery: 'network',
+  startMs: 1,
+  tookMs: 10,
+  bytes: 100,
+};
+const h2 = { ...request, protocol: 'h2', tookMs: 30 } as const;
+const confirmed = { ...request, status: 304, protocol: null } as const;
+const cached = { ...request, delivery: 'http-cache', protocol: null, bytes: null } as const;
+const elsewhere = { ...request, url: 'https://b.test:4433/y', tookMs: 1, bytes: 7 } as const;
+
+const all = fc.array(fc.constantFrom(request, h2, confirmed, cached, elsewhere), { maxLength: 40 });
+
+test('a group knows its protocols, bytes and median over the network', () => {
+  const [a, b, ...others] = groupsOf([request, h2, elsewhere, confirmed, cached, h2]);
+  assert.deepEqual(a?.protocols, [
+    { protocol: 'h3', count: 1 },
+    { protocol: 'h2', count: 2 },
+    { protocol: 'unknown', count: 1 },
+  ]);
+  assert.deepEqual([a?.mark, a?.bytes, a?.medianMs, a?.requests.length], ['h2', 400, 10, 5]);
+  assert.deepEqual([b?.origin, b?.mark], ['https://b.test:4433', 'h3']);
+  assert.deepEqual(others, []);
+  const [stored] = groupsOf([cached]);
+  assert.deepEqual([stored?.protocols, stored?.medianMs, stored?.mark], [[], null, 'unknown']);
+});
+
+test('every request is in one group and one part of the sum', () => {
+  fc.assert(
+    fc.property(all, (requests) => {
+      const groups = groupsOf(requests);
+      assert.equal(new Set(groups.map(({ origin }) => origin)).size, groups.length);
+      assert.equal(
+        groups.reduce((n, group) => n + group.requests.length, 0),
+        requests.length,
+      );
+      const { known, unknown, elsewhere: other, h3 } = sumOf(requests);
+      assert.equal(known + unknown + other, requests.length);
+      assert.ok(h3 <= known);
+    }),
+  );
+});
+
+test('the filter looks at host and path, the choice at what crossed the network', () => {
+  const of = (query: string, notH3 = false) =>
+    [request, h2, confirmed, cached, elsewhere].filter((each) => passes(each, { query, notH3 })).length;
+  assert.deepEqual([of(''), of('b.test'), of('a.test/x'), of('nowhere')], [5, 1, 4, 0]);
+  assert.deepEqual([of('', true), of('b.test', true)], [2, 0]);
+});
+
+test('without an order the page’s own origin is first, then what is used most', () => {
+  const groups = groupsOf([request, request, elsewhere]);
+  const order = (own: string | null) =>
+    sortGroups(groups, null, own as Origin | null).map(({ origin }) => origin);
+  assert.deepEqual(order(null), ['https://a.test', 'https://b.test:4433']);
+  assert.deepEqual(order('https://b.test:4433'), ['https://b.test:4433', 'https://a.test']);
+});
+
+test('requests come in order of time, whenever the browser told of them, and each column sorts them too', () => {
+  const path = (url: string, more: Partial<InspectedRequest>) => ({
+    ...request,
+    url: `https://a.test/${url}`,
+    ...more,
+  });
+  const late = path('c', { startMs: 30, tookMs: 1, bytes: 5, status: 304, protocol: null });
+  const first = path('b', { startMs: 10, tookMs: 50, bytes: 9, protocol: 'h2' });
+  const second = path('a', { startMs: 20, tookMs: 9, bytes: null });
+  const [group] = groupsOf([late, second, first]);
+  const order = (key: (typeof SORT_KEYS)[number] | null) =>
+    sortRequests(group?.requests ?? [], key === null ? null : nextSorting(null, key))
+      .map(({ url }) => url.at(-1))
+      .join('');
+  assert.equal(order(null), 'bac');
+  assert.equal(order('origin'), 'abc');
+  assert.equal(order('protocols'), 'abc');
+  assert.equal(order('requests'), 'cba');
+  assert.equal(order('bytes'), 'bca');
+  assert.equal(order('time'), 'bac');
+});
+
+test('every column sorts both ways', () => {
+  const groups = groupsOf([request, request, elsewhere]);
+  for (const key of SORT_KEYS) {
+    const first = nextSorting(null, key);
+    const second = nextSorting(first, key);
+    assert.notEqual(first.direction, second.direction);
+    const order = (sorting: typeof first) => sortGroups(groups, sorting, null).map(({ origin }) => origin);
+    if (key !== 'protocols') assert.deepEqual(order(first), order(second).toReversed(), key);
+  }
+  const bytes = sortGroups(groups, nextSorting(null, 'bytes'), null);
+  assert.deepEqual(
+    bytes.map((group) => group.bytes),
+    [200, 7],
+  );
+});

@@ -1,0 +1,183 @@
+// What the panel shows, as pure functions: which requests pass, by origin, in which order, and their sum.
+import { type Mark, markOf } from '@photofinish/shared/drawing/marks';
+import { wordsLanguage } from '@photofinish/shared/language/words';
+import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
+import { PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
+import type { InspectedRequest } from '../../common/inspected/har.ts';
+
+export interface Filter {
+  /** Part of host or path, lower case; empty: all. */
+  readonly query: string;
+  /** Only what crossed the network over another protocol. */
+  readonly notH3: boolean;
+}
+
+/** The requests of one origin. */
+export interface Group {
+  readonly origin: Origin;
+  readonly requests: readonly InspectedRequest[];
+  /** Network answers by protocol, the newest protocol first. */
+  readonly protocols: readonly { readonly protocol: Protocol; readonly count: number }[];
+  /** Of the newest network answer that has one. */
+  readonly mark: Mark;
+  readonly bytes: number;
+  /** Of network answers; null without any. */
+  readonly medianMs: number | null;
+}
+
+/** Answers over the network, with a protocol and without, and all others. */
+export interface Sum {
+  readonly h3: number;
+  readonly known: number;
+  readonly unknown: number;
+  readonly elsewhere: number;
+}
+
+export const SORT_KEYS = ['origin', 'protocols', 'requests', 'bytes', 'time'] as const;
+export type SortKey = (typeof SORT_KEYS)[number];
+export interface Sorting {
+  readonly key: SortKey;
+  readonly direction: 'ascending' | 'descending';
+}
+
+/** The protocol of a network answer; null for what did not cross the network. */
+export function protocolOf({ delivery, protocol }: InspectedRequest): Protocol | null {
+  return delivery === 'network' ? (protocol ?? 'unknown') : null;
+}
+
+export function passes(request: InspectedRequest, { query, notH3 }: Filter): boolean {
+  const protocol = protocolOf(request);
+  if (notH3 && (protocol === null || protocol === 'h3')) return false;
+  if (query === '') return true;
+  // The query of an address may name any host.
+  const [address = ''] = request.url.split('?', 1);
+  return address.toLowerCase().includes(query);
+}
+
+export function sumOf(requests: readonly InspectedRequest[]): Sum {
+  const sum = { h3: 0, known: 0, unknown: 0, elsewhere: 0 };
+  for (const request of requests) {
+    const protocol = protocolOf(request);
+    if (protocol === null) sum.elsewhere += 1;
+    else if (protocol === 'unknown') sum.unknown += 1;
+    else sum.known += 1;
+    if (protocol === 'h3') sum.h3 += 1;
+  }
+  return sum;
+}
+
+function median(values: readonly number[]): number | null {
+  const sorted = values.toSorted((a, b) => a - b);
+  // Nearest rank, as everywhere.
+  return sorted[Math.ceil(sorted.length / 2) - 1] ?? null;
+}
+
+function groupOf(origin: Origin, requests: readonly InspectedRequest[]): Group {
+  const network = requests.filter(({ delivery }) => delivery === 'network');
+  const counts = new Map<Protocol, number>();
+  for (const { protocol } of network) {
+    const key = protocol ?? 'unknown';
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return {
+    origin,
+    requests,
+    protocols: PROTOCOLS.flatMap((protocol) => {
+      const count = counts.get(protocol) ?? 0;
+      return count === 0 ? [] : [{ protocol, count }];
+    }),
+    mark: markOf(network.findLast(({ protocol }) => protocol !== null)?.protocol ?? 'unknown'),
+    bytes: network.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
+    medianMs: median(network.map(({ tookMs }) => tookMs)),
+  };
+}
+
+/**
+ * The requests by origin, in the order in which the page first used each, and each origin's by when they began: browsers
+ * tell of them as they end.
+ */
+export function groupsOf(requests: readonly InspectedRequest[]): Group[] {
+  const lists = new Map<Origin, InspectedRequest[]>();
+  for (const request of requests.toSorted((a, b) => a.startMs - b.startMs)) {
+    const origin = originOfUrl(request.url)?.origin;
+    if (origin === undefined) continue;
+    const list = lists.get(origin);
+    if (list === undefined) lists.set(origin, [request]);
+    else list.push(request);
+  }
+  return [...lists].map(([origin, list]) => groupOf(origin, list));
+}
+
+function rank(group: Group, key: SortKey): number | string {
+  switch (key) {
+    case 'origin':
+      return group.origin;
+    case 'protocols':
+      // Nothing over the network comes after everything.
+      return group.protocols[0] === undefined
+        ? PROTOCOLS.length
+        : PROTOCOLS.indexOf(group.protocols[0].protocol);
+    case 'requests':
+      return group.requests.length;
+    case 'bytes':
+      return group.bytes;
+    case 'time':
+      return group.medianMs ?? -1;
+  }
+}
+
+function sorted<Item>(
+  items: readonly Item[],
+  { key, direction }: Sorting,
+  rankOf: (item: Item, key: SortKey) => number | string,
+): Item[] {
+  const { compare } = new Intl.Collator(wordsLanguage());
+  const sign = direction === 'ascending' ? 1 : -1;
+  const ranked = items.map((item) => ({ item, by: rankOf(item, key) }));
+  ranked.sort(
+    (a, b) => sign * (typeof a.by === 'string' ? compare(a.by, String(b.by)) : a.by - Number(b.by)),
+  );
+  return ranked.map(({ item }) => item);
+}
+
+/** Groups in the order asked for; without one the page's own first, then by number of requests. */
+export function sortGroups(groups: readonly Group[], sorting: Sorting | null, own: Origin | null): Group[] {
+  if (sorting === null)
+    return groups.toSorted(
+      (a, b) => Number(b.origin === own) - Number(a.origin === own) || b.requests.length - a.requests.length,
+    );
+  return sorted(groups, sorting, rank);
+}
+
+function requestRank(request: InspectedRequest, key: SortKey): number | string {
+  switch (key) {
+    case 'origin':
+      return request.url;
+    case 'protocols': {
+      const protocol = protocolOf(request);
+      return protocol === null ? PROTOCOLS.length : PROTOCOLS.indexOf(protocol);
+    }
+    case 'requests':
+      // What stands in this column of a request: its method and status.
+      return request.status;
+    case 'bytes':
+      return request.bytes ?? -1;
+    case 'time':
+      return request.tookMs;
+  }
+}
+
+/** An origin's requests in the order asked for; without one, and where they are equal, by when they began. */
+export function sortRequests(
+  requests: readonly InspectedRequest[],
+  sorting: Sorting | null,
+): readonly InspectedRequest[] {
+  return sorting === null ? requests : sorted(requests, sorting, requestRank);
+}
+
+/** What a press of a column's header asks for: numbers start with the largest, words with the first. */
+export function nextSorting(current: Sorting | null, key: SortKey): Sorting {
+  if (current?.key === key)
+    return { key, direction: current.direction === 'ascending' ? 'descending' : 'ascending' };
+  return { key, direction: key === 'origin' || key === 'protocols' ? 'ascending' : 'descending' };
+}

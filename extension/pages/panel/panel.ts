@@ -1,0 +1,222 @@
+// The panel of the developer tools: every request of the inspected tab by origin, with its real protocol, and what the
+// background says of each origin. Opened as `panel.html?tab=ID` it shows that tab's, wherever its tools are open.
+import type { RaceFailure } from '../ui/race-line.ts';
+import '../../common/words.ts';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { browserVersion } from '../../common/browser.ts';
+import { BROWSER } from '../../common/edition.ts';
+import type { InspectedRequest } from '../../common/inspected/har.ts';
+import { MAX_REQUESTS } from '../../common/inspected/log.ts';
+import type { PageView } from '../../common/messages.ts';
+import { withDelta } from '../../common/page/delta.ts';
+import { say } from '../../common/words.ts';
+import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
+import { byId, make, setText } from '../ui/elements.ts';
+import { capitalSentence } from '../ui/format.ts';
+import { writeWords } from '../ui/page-words.ts';
+import {
+  type Group,
+  groupsOf,
+  nextSorting,
+  passes,
+  type Sorting,
+  type SortKey,
+  sortGroups,
+  sumOf,
+} from './groups.ts';
+import { type GroupRow, makeGroupRow } from './rows.ts';
+import { followToolsTheme } from './theme.ts';
+import { conditionsWords, emptyWords, summaryWords } from './words.ts';
+
+/** What comes in a burst is drawn once. */
+const DRAW_MS = 50;
+
+/** Absent in a tab of its own. */
+const tools = chrome.devtools as typeof chrome.devtools | undefined;
+const tabId = inspectedTab();
+const rows = new Map<Origin, GroupRow>();
+/** Origins that the user opened; they stay open over navigations. */
+const opened = new Set<Origin>();
+let requests: InspectedRequest[] = [];
+let inspected = tools !== undefined;
+let page: PageView | null = null;
+/** Origins whose race is under way, and why the last one of others came to nothing. */
+let racing: ReadonlySet<Origin> = new Set();
+const failures = new Map<Origin, RaceFailure>();
+let background: BackgroundPort | null = null;
+let browser = BROWSER === 'firefox' ? 'Firefox' : 'Chromium';
+let sorting: Sorting | null = null;
+let due = false;
+
+function inspectedTab(): number | null {
+  if (tools !== undefined) return tools.inspectedWindow.tabId;
+  const asked = new URLSearchParams(location.search).get('tab');
+  return asked === null || !/^\d+$/.test(asked) ? null : Number(asked);
+}
+
+const openOptions = (): void => void chrome.runtime.openOptionsPage();
+
+const filter = () => ({
+  query: byId<HTMLInputElement>('filter').value.trim().toLowerCase(),
+  notH3: byId<HTMLInputElement>('not-h3').checked,
+});
+
+function drawSoon(): void {
+  if (due) return;
+  due = true;
+  setTimeout(() => {
+    due = false;
+    draw();
+  }, DRAW_MS);
+}
+
+function rowOf(origin: Origin): GroupRow {
+  const known = rows.get(origin);
+  if (known !== undefined) return known;
+  const row = makeGroupRow(origin, {
+    onToggle(open) {
+      if (open) opened.add(origin);
+      else opened.delete(origin);
+    },
+    onRace: () => race(origin),
+    onOptions: openOptions,
+  });
+  rows.set(origin, row);
+  return row;
+}
+
+function drawRows(groups: readonly Group[]): void {
+  const table = byId('table');
+  const views = new Map(page?.origins.map((view) => [view.origin, view]));
+  const wanted = new Set(groups.map(({ origin }) => origin));
+  for (const [origin, row] of rows) {
+    if (wanted.has(origin)) continue;
+    row.body.remove();
+    rows.delete(origin);
+  }
+  let before = table.querySelector('thead') as Element;
+  for (const group of groups) {
+    const row = rowOf(group.origin);
+    const { origin } = group;
+    const state = racing.has(origin) ? 'racing' : 'idle';
+    const helper = page?.helper ?? { state: 'connecting' };
+    const failure = failures.get(origin) ?? null;
+    row.update({ group, view: views.get(origin) ?? null, sorting, race: { state, failure, helper } });
+    row.setOpen(opened.has(group.origin));
+    // Moved only where it stands elsewhere: what has the focus would lose it.
+    if (before.nextElementSibling !== row.body) before.after(row.body);
+    before = row.body;
+  }
+}
+
+function race(origin: Origin): void {
+  failures.delete(origin);
+  background?.send({ type: racing.has(origin) ? 'cancel-race' : 'race', origin });
+}
+
+function drawSummary(shown: number): void {
+  const { share, rest } = summaryWords(sumOf(requests));
+  const parts = [...rest];
+  if (shown < requests.length) parts.push(say('devtoolsShown', { shown, count: requests.length }));
+  byId('summary').replaceChildren(
+    make('strong', '', share),
+    ...parts.map((words) => make('span', '', words)),
+  );
+  byId('summary').title = sumOf(requests).unknown === 0 ? '' : say('devtoolsUnknownWhy');
+}
+
+function drawEmpty(): void {
+  const { text, reload, options } = emptyWords(inspected, tabId, page);
+  setText(byId('empty-words'), text);
+  byId('reload').hidden = !reload || tools === undefined;
+  byId('options').hidden = !options;
+}
+
+function draw(): void {
+  const passed = requests.filter((request) => passes(request, filter()));
+  const empty = requests.length === 0;
+  drawRows(sortGroups(groupsOf(passed), sorting, page?.origin ?? null));
+  byId('empty').hidden = !empty;
+  byId('table').hidden = passed.length === 0;
+  byId('no-match').hidden = empty || passed.length > 0;
+  byId('summary').hidden = empty;
+  if (empty) drawEmpty();
+  else drawSummary(passed.length);
+  setText(byId('conditions'), conditionsWords(page, browser).join(' · '));
+  for (const header of document.querySelectorAll<HTMLElement>('th[data-sort]')) {
+    if (sorting !== null && header.dataset['sort'] === sorting.key)
+      header.setAttribute('aria-sort', sorting.direction);
+    else header.removeAttribute('aria-sort');
+  }
+}
+
+/** Arrows go from origin to origin, and open and close them, as in the browsers' own trees. */
+function onKey(event: KeyboardEvent): void {
+  const openers = [...document.querySelectorAll<HTMLElement>('#table .opener')];
+  const at = openers.indexOf(document.activeElement as HTMLElement);
+  const opener = openers[at];
+  if (opener === undefined) return;
+  const isOpen = opener.getAttribute('aria-expanded') === 'true';
+  const forward = document.documentElement.dir === 'rtl' ? 'ArrowLeft' : 'ArrowRight';
+  const backward = forward === 'ArrowLeft' ? 'ArrowRight' : 'ArrowLeft';
+  if (event.key === 'ArrowDown') openers[at + 1]?.focus();
+  else if (event.key === 'ArrowUp') openers[at - 1]?.focus();
+  else if ((event.key === forward && !isOpen) || (event.key === backward && isOpen)) opener.click();
+  else return;
+  event.preventDefault();
+}
+
+function wire(): void {
+  byId('filter').addEventListener('input', drawSoon);
+  byId('not-h3').addEventListener('change', drawSoon);
+  byId('table').addEventListener('keydown', onKey);
+  byId('reload').addEventListener('click', () => tools?.inspectedWindow.reload({}));
+  byId('options').addEventListener('click', openOptions);
+  for (const header of document.querySelectorAll<HTMLElement>('th[data-sort]'))
+    header.addEventListener('click', () => {
+      sorting = nextSorting(sorting, header.dataset['sort'] as SortKey);
+      drawSoon();
+    });
+}
+
+function watch(tab: number): void {
+  background = connectBackground({
+    onOpen: (port) => void port.send({ type: 'watch', tabId: tab }),
+    onLost() {
+      racing = new Set();
+      drawSoon();
+    },
+    onEvent(event) {
+      if (event.type === 'page') page = event.page;
+      else if (event.type === 'page-delta' && page !== null) page = withDelta(page, event.delta);
+      else if (event.type === 'races')
+        racing = new Set(event.races.filter(({ state }) => state !== 'over').map(({ origin }) => origin));
+      else if (event.type === 'race-failed')
+        failures.set(event.origin, {
+          message: capitalSentence(event.message),
+          byOptions: event.code === 'not-allowed',
+        });
+      else return;
+      drawSoon();
+    },
+  });
+  connectBackground({
+    onOpen: (port) => void port.send({ type: 'watch-requests', tabId: tab }),
+    onEvent(event) {
+      if (event.type !== 'requests') return;
+      requests = (event.anew ? [] : requests).concat(event.requests).slice(-MAX_REQUESTS);
+      inspected = event.inspected;
+      drawSoon();
+    },
+  });
+}
+
+writeWords();
+if (tools !== undefined) followToolsTheme();
+wire();
+draw();
+if (tabId !== null) watch(tabId);
+void browserVersion().then((version) => {
+  if (version !== 'unknown') browser = `${browser} ${version}`;
+  drawSoon();
+});

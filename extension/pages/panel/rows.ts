@@ -1,0 +1,204 @@
+// One origin in the panel's table: a line, and beneath it, once it is opened, its verdict and its requests. Only what is
+// open is in the document, and of that a few hundred at first.
+
+import { markOf } from '@photofinish/shared/drawing/marks';
+import { formatBytes, formatMs } from '@photofinish/shared/language/markup';
+import { sayNumber } from '@photofinish/shared/language/words';
+import { verdictName } from '@photofinish/shared/verdict/verdict-names';
+import { type Origin, originParts } from '@photofinish/shared/web/origin';
+import type { InspectedRequest } from '../../common/inspected/har.ts';
+import type { OriginView, PageView } from '../../common/messages.ts';
+import { siteOfHost } from '../../common/site.ts';
+import { say } from '../../common/words.ts';
+import { copyOf, make, part, setAttribute, setText } from '../ui/elements.ts';
+import { originLabel, unmeasuredWords } from '../ui/format.ts';
+import { writeHost } from '../ui/host.ts';
+import { setMark } from '../ui/mark.ts';
+import { meansLink, pointToCode } from '../ui/means-link.ts';
+import { type RaceFailure, raceButton, writeVerdict } from '../ui/race-line.ts';
+import { type Group, protocolOf, type Sorting, sortRequests } from './groups.ts';
+import { deliveryWords, protocolsWords, protocolWords } from './words.ts';
+
+const MARK_PX = 14;
+const COLUMNS = 6;
+/** Requests of an open origin that are shown at first, and more at each press. */
+const ROWS_AT_ONCE = 200;
+
+/** What a row is drawn from. */
+interface Shown {
+  readonly group: Group;
+  /** What the background says of the origin. */
+  readonly view: OriginView | null;
+  readonly sorting: Sorting | null;
+  readonly race: RaceButton;
+}
+
+/** What the button in an open row says and does now. */
+interface RaceButton {
+  readonly state: 'racing' | 'idle';
+  /** Why the last race came to nothing; empty: it did not. */
+  readonly failure: RaceFailure | null;
+  readonly helper: PageView['helper'];
+}
+
+/** What a row's buttons do. */
+export interface GroupActions {
+  /** The user opened or closed the row. */
+  readonly onToggle: (open: boolean) => void;
+  readonly onRace: () => void;
+  readonly onOptions: () => void;
+}
+
+export interface GroupRow {
+  readonly body: HTMLTableSectionElement;
+  readonly opener: HTMLButtonElement;
+  /** Shows the origin as it is now. */
+  update(shown: Shown): void;
+  setOpen(open: boolean): void;
+  readonly isOpen: boolean;
+}
+
+function bytesWords(bytes: number | null): string {
+  return bytes === null ? say('devtoolsNone') : formatBytes(bytes);
+}
+
+function requestLine(request: InspectedRequest): HTMLElement {
+  const line = copyOf<HTMLElement>('request');
+  const { pathname, search } = new URL(request.url);
+  const path = part(line, '.path');
+  setText(path, pathname + search);
+  setAttribute(path, 'title', request.url);
+  const protocol = protocolOf(request);
+  if (protocol !== null) setMark(part(line, '.mark-box'), markOf(protocol), MARK_PX);
+  setText(part(line, '.protocols'), protocolWords(request));
+  setText(part(line, '.answer'), `${request.method} ${request.status}`);
+  setText(part(line, '.bytes'), bytesWords(request.bytes));
+  setText(part(line, '.time'), formatMs(request.tookMs));
+  setText(part(line, '.delivery'), deliveryWords(request));
+  return line;
+}
+
+function makeButton(className: string, onPress: () => void): HTMLButtonElement {
+  const button = make('button', className);
+  button.type = 'button';
+  button.addEventListener('click', onPress);
+  return button;
+}
+
+/** A line across the whole table. */
+function wideLine(className: string): { line: HTMLElement; cell: HTMLElement } {
+  const line = make('tr', className);
+  const cell = make('td');
+  cell.colSpan = COLUMNS;
+  line.append(cell);
+  return { line, cell };
+}
+
+/** The lines of an open origin, brought up to date with as little change as can be. */
+function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMore: () => void) {
+  const verdict = wideLine('detail');
+  const words = make('p', 'verdict-words');
+  const means = meansLink();
+  const race = makeButton('button', onRace);
+  race.dataset['testid'] = 'race';
+  const why = make('span', 'caption');
+  why.setAttribute('role', 'status');
+  const options = makeButton('button', onOptions);
+  setText(options, say('popupOpenOptions'));
+  const actions = make('div', 'actions');
+  actions.append(race, why, options);
+  verdict.cell.append(words, means, actions);
+  const more = wideLine('more');
+  const button = makeButton('link', () => {
+    limit += ROWS_AT_ONCE;
+    onMore();
+  });
+  more.cell.append(button);
+  let shown: readonly InspectedRequest[] = [];
+  let lines: HTMLElement[] = [];
+  let limit = ROWS_AT_ONCE;
+  return {
+    show({ group: { requests }, view, sorting, race: { state, failure, helper } }: Shown): void {
+      writeVerdict(words, view === null ? '' : view.verdict.text, view?.race ?? null);
+      if (view !== null) pointToCode(means, view.verdict.code);
+      verdict.line.hidden = view === null;
+      raceButton(race, view?.race != null, state === 'racing', helper);
+      setText(why, failure?.message ?? (view === null || state === 'racing' ? '' : unmeasuredWords(view)));
+      options.hidden = failure?.byOptions !== true;
+      const wanted = sortRequests(requests, sorting).slice(0, limit);
+      const grows = shown.every((request, i) => request === wanted[i]);
+      if (!grows) for (const line of lines) line.remove();
+      const added = wanted.slice(grows ? shown.length : 0).map(requestLine);
+      lines = grows ? [...lines, ...added] : added;
+      shown = wanted;
+      if (!body.contains(verdict.line)) body.append(verdict.line, more.line);
+      more.line.before(...added);
+      const left = requests.length - wanted.length;
+      more.line.hidden = left === 0;
+      setText(button, say('devtoolsMore', { count: Math.min(left, ROWS_AT_ONCE) }));
+    },
+    remove(): void {
+      for (const line of [verdict.line, ...lines, more.line]) line.remove();
+      shown = [];
+      lines = [];
+      limit = ROWS_AT_ONCE;
+    },
+  };
+}
+
+/** A row for an origin. */
+export function makeGroupRow(origin: Origin, actions: GroupActions): GroupRow {
+  const body = copyOf<HTMLTableSectionElement>('group');
+  body.dataset['origin'] = origin;
+  const opener = part(body, '.opener') as HTMLButtonElement;
+  const label = originLabel(origin);
+  opener.setAttribute('aria-label', label);
+  writeHost(part(body, '.host'), label, siteOfHost(originParts(origin).host));
+  const [mark, protocols, requests, bytes, time, verdict] = [
+    part(body, '.mark-box'),
+    part(body, '.protocols'),
+    part(body, '.requests'),
+    part(body, '.bytes'),
+    part(body, '.time'),
+    part(body, '.verdict'),
+  ];
+  let open = false;
+  let known: Shown | null = null;
+  const detail = makeDetail(body, actions, () => showDetail());
+  const showDetail = (): void => {
+    if (open && known !== null) detail.show(known);
+  };
+  const setOpen = (wanted: boolean): void => {
+    if (open === wanted) return;
+    open = wanted;
+    opener.setAttribute('aria-expanded', String(open));
+    body.classList.toggle('open', open);
+    if (open) showDetail();
+    else detail.remove();
+  };
+  // The button is for keyboards and readers; with a pointer the whole line opens.
+  part(body, '.main').addEventListener('click', () => {
+    setOpen(!open);
+    actions.onToggle(open);
+  });
+  return {
+    body,
+    opener,
+    update(shown) {
+      const { group, view } = shown;
+      known = shown;
+      setMark(mark, group.mark, MARK_PX);
+      setText(protocols, protocolsWords(group));
+      setText(requests, sayNumber(group.requests.length));
+      setText(bytes, bytesWords(group.medianMs === null ? null : group.bytes));
+      setText(time, group.medianMs === null ? say('devtoolsNone') : formatMs(group.medianMs));
+      setText(verdict, view === null ? say('devtoolsNone') : verdictName(view.verdict.code));
+      setAttribute(verdict, 'title', view === null ? '' : view.verdict.text);
+      showDetail();
+    },
+    setOpen,
+    get isOpen() {
+      return open;
+    },
+  };
+}

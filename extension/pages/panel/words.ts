@@ -1,0 +1,81 @@
+// The panel's words for sums, requests and the states in which there are none. Pure.
+
+import { sayNumber } from '@photofinish/shared/language/words';
+import type { Protocol } from '@photofinish/shared/web/protocol';
+import { protocolName } from '@photofinish/shared/web/protocol';
+import { BROWSER } from '../../common/edition.ts';
+import type { InspectedRequest } from '../../common/inspected/har.ts';
+import type { PageView } from '../../common/messages.ts';
+import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
+import { say, type WordKey } from '../../common/words.ts';
+import { stateWords } from '../ui/origin-state-words.ts';
+import { type Group, protocolOf, type Sum } from './groups.ts';
+
+/** How much of a page's traffic was HTTP/3, in parts that stand side by side. */
+export function summaryWords({ h3, known, unknown, elsewhere }: Sum): { share: string; rest: string[] } {
+  return {
+    share: say('devtoolsSummary', { h3, count: known }),
+    rest: [
+      unknown === 0 ? say('devtoolsNoneHidden') : say('devtoolsUnknown', { count: unknown }),
+      ...(elsewhere === 0 ? [] : [say('devtoolsElsewhere', { count: elsewhere })]),
+    ],
+  };
+}
+
+/** "h3 12 · h2 3"; a single one without its number, which stands in the next column. */
+export function protocolsWords({ protocols }: Group): string {
+  const [only, ...others] = protocols;
+  if (only === undefined) return say('devtoolsNone');
+  if (others.length === 0) return shortName(only.protocol);
+  return protocols.map(({ protocol, count }) => `${shortName(protocol)} ${sayNumber(count)}`).join(' · ');
+}
+
+function shortName(protocol: Protocol): string {
+  return protocol === 'unknown' ? protocolName(protocol) : protocol;
+}
+
+/** The protocol of one request; a dash where none carried it. */
+export function protocolWords(request: InspectedRequest): string {
+  const protocol = protocolOf(request);
+  return protocol === null ? say('devtoolsNone') : shortName(protocol);
+}
+
+const DELIVERIES: Record<InspectedRequest['delivery'], WordKey> = {
+  network: 'devtoolsOverNetwork',
+  // Firefox does not say which of the two it was.
+  'http-cache': BROWSER === 'firefox' ? 'devtoolsStored' : 'devtoolsCache',
+  'service-worker': 'devtoolsWorker',
+  prefetch: 'devtoolsPrefetched',
+};
+
+/** Where a request's answer came from. */
+export function deliveryWords({ delivery, status }: InspectedRequest): string {
+  return say(delivery === 'network' && status === 304 ? 'devtoolsConfirmed' : DELIVERIES[delivery]);
+}
+
+/** Site, browser and network, as far as each is known. */
+export function conditionsWords(page: PageView | null, browser: string): string[] {
+  if (page === null) return [browser];
+  const { helper } = page;
+  const where =
+    helper.state !== 'ready' || helper.network === NETWORK_UNKNOWN
+      ? say('devtoolsNoHelper')
+      : say('devtoolsNetwork', { network: helper.networkName ?? helper.network });
+  return [...(page.site === null ? [] : [page.site]), browser, where];
+}
+
+/** What to say while there is no request, and whether loading the page again would help, or the options. */
+export function emptyWords(
+  inspected: boolean,
+  tabId: number | null,
+  page: PageView | null,
+): { text: string; reload: boolean; options: boolean } {
+  const neither = { reload: false, options: false };
+  if (tabId === null) return { text: say('devtoolsNoTab'), ...neither };
+  if (!inspected) return { text: say('devtoolsClosed'), ...neither };
+  const state = page === null ? null : stateWords(page.state);
+  const reload = page === null || ['recorded', 'loading', 'not-recorded'].includes(page.state);
+  if (state !== null && !reload)
+    return { text: state.text, reload: false, options: state.remedy?.action === 'options' };
+  return { text: say('devtoolsReload'), reload: true, options: false };
+}

@@ -1,0 +1,107 @@
+// The popup's first answer: which page, which protocol, why, what HTTP/3 gains, and how much of it went over HTTP/3.
+import { MARK_LABELS, markOf } from '@photofinish/shared/drawing/marks';
+import { protocolName } from '@photofinish/shared/web/protocol';
+import type { OriginView, PageView } from '../../common/messages.ts';
+import { say } from '../../common/words.ts';
+import { byId, make, setAttribute, setText } from '../ui/elements.ts';
+import { adoptionWords, originLabel, reasonWords, visitsWords } from '../ui/format.ts';
+import { writeHost, writeInPlaceOfHost } from '../ui/host.ts';
+import { setMark } from '../ui/mark.ts';
+import { pointToCode } from '../ui/means-link.ts';
+import { asideWords, type Remedy, type StateWords, stateWords } from '../ui/origin-state-words.ts';
+import { writeVerdict } from '../ui/race-line.ts';
+import { writeFindings } from './findings.ts';
+
+const MARK_PX = 24;
+
+/** Writes a line that is only there when it has words. */
+export function writeLine(element: HTMLElement, text: string): void {
+  setText(element, text);
+  element.hidden = text === '';
+}
+
+function renderAdoption(page: PageView): void {
+  const words = adoptionWords(page);
+  setText(byId('adoption-share'), words.share);
+  setText(byId('adoption-of'), words.of);
+  setText(byId('adoption-hidden'), words.hidden);
+  const bar = byId('adoption-bar');
+  if (bar.getAttribute('aria-label') === words.label) return;
+  setAttribute(bar, 'aria-label', words.label);
+  bar.title = words.label;
+  bar.replaceChildren(
+    ...words.bar.map(({ mark, count }) => {
+      const part = make('span', `part ${mark}`);
+      part.append(make('span', 'figure', MARK_LABELS[mark].replace('H', '')));
+      part.style.flexGrow = String(count);
+      return part;
+    }),
+  );
+}
+
+function renderWho(page: PageView, plain: StateWords | null): void {
+  const { origin, protocol } = page;
+  const host = byId('page-host');
+  setAttribute(host, 'dir', origin === null ? 'auto' : 'ltr');
+  if (origin === null) writeInPlaceOfHost(host, plain?.title ?? '');
+  else writeHost(host, originLabel(origin), page.site ?? '');
+  const mark = origin === null || plain !== null ? 'unknown' : markOf(protocol);
+  setMark(byId('page-mark'), mark, MARK_PX);
+  const beside = byId('page-protocol');
+  const name = plain === null ? protocolName(protocol) : plain.title;
+  setText(beside, origin === null ? '' : name);
+  setAttribute(beside, 'class', `page-protocol ${mark}`);
+}
+
+function renderRemedy(remedy: StateWords['remedy']): void {
+  const button = byId('remedy');
+  button.hidden = remedy === null;
+  setText(button, remedy?.label ?? '');
+  button.dataset['action'] = remedy?.action ?? '';
+}
+
+function verdictOf(page: PageView, main: OriginView | undefined): string {
+  return main === undefined ? reasonWords(page.protocol, page.reason) : main.verdict.text;
+}
+
+/** What to say of a host whose page failed to load: what a race found since, or that one would tell. */
+function failedWords({ race, verdict }: OriginView): string {
+  return race === null || race.error !== undefined ? say('popupFailedHost') : verdict.text;
+}
+
+function asideOf(page: PageView, plain: StateWords | null): string {
+  if (page.error !== null) return say('popupFailedError', { error: page.error });
+  return plain !== null || page.verdict === null ? '' : asideWords(page);
+}
+
+/** Where the verdict's words are explained. */
+function renderMeans(main: OriginView | undefined): void {
+  const link = byId<HTMLAnchorElement>('verdict-means');
+  link.hidden = main === undefined;
+  if (main !== undefined) pointToCode(link, main.verdict.code);
+}
+
+/** Everything above the photo finish. */
+export function renderAnswer(page: PageView): void {
+  const words = stateWords(page.state);
+  // A loading page that is already known keeps its answer.
+  const plain = words !== null && page.state === 'loading' && page.verdict !== null ? null : words;
+  const main = page.origins.find((view) => view.origin === page.origin);
+  renderWho(page, plain);
+  renderRemedy(plain?.remedy ?? null);
+  const text = page.state === 'failed' && main !== undefined ? failedWords(main) : plain?.text;
+  writeVerdict(byId('verdict'), text ?? verdictOf(page, main), main?.race ?? null);
+  renderMeans(plain === null || (page.state === 'failed' && page.verdict !== null) ? main : undefined);
+  writeLine(byId('aside'), asideOf(page, plain));
+  // A failed page has no table of origins, in which findings stand otherwise.
+  writeFindings(byId('findings'), page.state === 'failed' ? (main ?? null) : null);
+  writeLine(byId('visits'), plain === null || page.state === 'failed' ? visitsWords(page.visits) : '');
+  byId('adoption').hidden = plain !== null;
+  if (plain === null) renderAdoption(page);
+}
+
+/** Makes the button beside a page's words do what it says. */
+export function wireRemedy(run: (action: Remedy) => void): void {
+  const button = byId('remedy');
+  button.addEventListener('click', () => run(button.dataset['action'] as Remedy));
+}

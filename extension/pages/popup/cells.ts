@@ -1,0 +1,74 @@
+// The cells that every line of the popup's table has, an origin's or a folded site's.
+
+import { markOf } from '@photofinish/shared/drawing/marks';
+import { sayNumber } from '@photofinish/shared/language/words';
+import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
+import type { OriginView } from '../../common/messages.ts';
+import { copyOf, part, setAttribute, setText } from '../ui/elements.ts';
+import { protocolCell, protocolTag, type Scored } from '../ui/format.ts';
+import { setMark } from '../ui/mark.ts';
+import { verdictSign } from './finish.ts';
+
+const MARK_PX = 16;
+
+/** A line as it stands in the table. */
+export interface LineParts {
+  readonly body: HTMLTableSectionElement;
+  readonly main: HTMLElement;
+  readonly opener: HTMLButtonElement;
+  readonly host: HTMLElement;
+  readonly cells: Readonly<
+    Record<'mark' | 'protocol' | 'tag' | 'requests' | 'forecast' | 'race', HTMLElement>
+  >;
+}
+
+/** What the cells of a line are written from. */
+export interface CellWords {
+  readonly protocol: OriginView['protocol'];
+  readonly reason: OriginView['reason'];
+  readonly counts: ProtocolCounts;
+  readonly requests: number;
+  readonly forecast: Scored;
+  readonly race: { readonly text: string; readonly title: string };
+}
+
+/** A new line, with nothing in it yet. */
+export function makeLine(): LineParts {
+  const body = copyOf<HTMLTableSectionElement>('row');
+  return {
+    body,
+    main: part(body, '.main'),
+    opener: part(body, '.opener') as HTMLButtonElement,
+    host: part(body, '.host'),
+    cells: {
+      mark: part(body, '.mark-box'),
+      protocol: part(body, '.name'),
+      tag: part(body, '.tag'),
+      requests: part(body, '.requests .value'),
+      forecast: part(body, '.forecast .value'),
+      race: part(body, '.race .value'),
+    },
+  };
+}
+
+function writeForecast(cell: HTMLElement, { result, text, title }: Scored): void {
+  const key = `${result} ${text}`;
+  setAttribute(cell, 'title', title);
+  if (cell.dataset['key'] === key) return;
+  cell.dataset['key'] = key;
+  cell.replaceChildren(verdictSign(result, text));
+}
+
+/** Writes the cells; only what differs is touched. */
+export function writeCells(cells: LineParts['cells'], words: CellWords): void {
+  const { protocol, reason, counts, requests, forecast, race } = words;
+  const tag = protocolTag(counts, protocol, reason);
+  setMark(cells.mark, markOf(protocol), MARK_PX);
+  setText(cells.protocol, protocolCell(protocol, reason));
+  setText(cells.tag, tag.text);
+  setAttribute(cells.tag, 'title', tag.title);
+  setText(cells.requests, sayNumber(requests));
+  writeForecast(cells.forecast, forecast);
+  setText(cells.race, race.text);
+  setAttribute(cells.race, 'title', race.title);
+}

@@ -1,0 +1,107 @@
+// *Export report*: a small menu (what, in which format), and the file that the page makes itself.
+
+import { say } from '../../common/words.ts';
+import { EXPORT_FORMATS, type ExportFormat, FORMAT_NAMES } from '../report/export-names.ts';
+import { byId, make, setText } from '../ui/elements.ts';
+
+let shownSite: string | null | undefined;
+
+function showFailure(words: string): void {
+  const failure = byId('export-failure');
+  setText(failure, words);
+  failure.hidden = words === '';
+}
+
+async function save(site: string | null, format: ExportFormat): Promise<void> {
+  const words = byId('export-words');
+  setText(words, say('popupExportBuilding'));
+  showFailure('');
+  try {
+    // Firefox gives pages in private windows a storage of their own, which is empty.
+    if (chrome.extension.inIncognitoContext) throw new Error(say('popupExportPrivate'));
+    const { saveReport } = await import('../report/export-file.ts');
+    const made = await saveReport({
+      selection: { sites: site === null ? null : [site] },
+      format,
+      networkNames: false,
+    });
+    if (made === null) setText(words, say('popupExportCancelled'));
+    else setText(words, say(made.sites === 0 ? 'popupExportEmpty' : 'popupExportSaved'));
+  } catch (error) {
+    setText(words, '');
+    showFailure(say('popupExportFailed', { why: error instanceof Error ? error.message : String(error) }));
+  }
+}
+
+function setOpen(open: boolean): void {
+  const menu = byId('export-menu');
+  if (menu.hidden === !open) return;
+  menu.hidden = !open;
+  byId('export').setAttribute('aria-expanded', String(open));
+  if (open) menu.querySelector<HTMLElement>('[role=menuitem]')?.focus();
+  else if (menu.contains(document.activeElement) || document.activeElement === document.body)
+    byId('export').focus();
+}
+
+function moveFocus(step: number): void {
+  const items = Array.from(byId('export-menu').querySelectorAll<HTMLElement>('[role=menuitem]'));
+  const at = items.indexOf(document.activeElement as HTMLElement);
+  items.at((at + step) % items.length)?.focus();
+}
+
+function onKey(event: KeyboardEvent): void {
+  const steps: Record<string, number> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+  const step = steps[event.key];
+  if (event.key === 'Escape') setOpen(false);
+  else if (step !== undefined) moveFocus(step);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+function group(label: string, site: string | null): HTMLElement {
+  const element = make('div', 'group');
+  element.setAttribute('role', 'group');
+  element.setAttribute('aria-label', label);
+  element.append(make('span', 'group-label', label));
+  for (const format of EXPORT_FORMATS) {
+    const name = FORMAT_NAMES[format];
+    const item = make('button', 'item', name);
+    item.type = 'button';
+    item.tabIndex = -1;
+    item.setAttribute('role', 'menuitem');
+    item.setAttribute('aria-label', say('popupExportAs', { what: label, format: name }));
+    item.addEventListener('click', () => {
+      setOpen(false);
+      void save(site, format);
+    });
+    element.append(item);
+  }
+  return element;
+}
+
+/** The menu's contents for the site in view; without a site only the report of all. */
+export function renderExport(site: string | null): void {
+  if (shownSite === site) return;
+  shownSite = site;
+  const menu = byId('export-menu');
+  const focused = menu.contains(document.activeElement);
+  const groups = site === null ? [] : [group(say('popupExportThis'), site)];
+  menu.replaceChildren(...groups, group(say('popupExportAll'), null));
+  // It may be open while the page that it is about comes to be known.
+  if (focused) menu.querySelector<HTMLElement>('[role=menuitem]')?.focus();
+}
+
+/** Opens and closes the menu. */
+export function wireExport(): void {
+  const menu = byId('export-menu');
+  byId('export').addEventListener('click', () => setOpen(menu.hidden !== false));
+  menu.addEventListener('keydown', onKey);
+  document.addEventListener('click', (event) => {
+    const target = event.target as Node;
+    if (!menu.hidden && !menu.contains(target) && !byId('export').contains(target)) setOpen(false);
+  });
+  menu.addEventListener('focusout', (event) => {
+    if (event.relatedTarget instanceof Node && !menu.contains(event.relatedTarget)) setOpen(false);
+  });
+}

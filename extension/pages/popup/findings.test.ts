@@ -1,0 +1,45 @@
+// What stands beneath a verdict: its findings, why there is no protocol, what the race's record leaves out.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import type { OriginView } from '../../common/messages.ts';
+import { aRace } from '../../testing/race.ts';
+import { speak } from '../../testing/words.ts';
+import { findingTexts } from './findings.ts';
+
+const LEFT_OUT = { addresses: 1, services: 0, lookups: 0, attempts: 88_110 };
+
+function view(race: OriginRace | null): OriginView {
+  return {
+    origin: aRace().origin,
+    site: 'a.test',
+    protocol: 'h2',
+    reason: null,
+    counts: NO_REQUESTS,
+    delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
+    forecast: null,
+    forecastRight: null,
+    race,
+    verdict: { code: 'unknown', text: '', findings: [{ code: 'h3-not-offered', text: 'It is not.' }] },
+  };
+}
+
+test('a race that left something out says so beneath its verdict, in both languages', () => {
+  assert.deepEqual(findingTexts(view(aRace({ leftOut: LEFT_OUT }))), [
+    'It is not.',
+    'Left out, because there were too many: 1 address, 88,110 attempts.',
+  ]);
+  speak('de');
+  assert.equal(
+    findingTexts(view(aRace({ leftOut: LEFT_OUT }))).at(-1),
+    'Ausgelassen, weil es zu viele waren: 1 Adresse, 88.110 Versuche.',
+  );
+  speak('en');
+});
+
+test('a whole record, and none, says nothing of it', () => {
+  assert.deepEqual(findingTexts(view(aRace())), ['It is not.']);
+  assert.deepEqual(findingTexts(view(null)), ['It is not.']);
+});

@@ -1,0 +1,145 @@
+// The popup's photo finish: the page's own origin, raced on a click, drawn while it runs and when it is done.
+
+import { photoFinish } from '@photofinish/shared/drawing/photo-finish';
+import { photoFinishSvg } from '@photofinish/shared/drawing/photo-finish-svg';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { OriginView, PageView } from '../../common/messages.ts';
+import { say } from '../../common/words.ts';
+import { byId, make, setSvg, setText } from '../ui/elements.ts';
+import { capitalSentence, forecastWords, unmeasuredWords } from '../ui/format.ts';
+import { type RaceFailure, raceButton } from '../ui/race-line.ts';
+import { type LiveRace, liveFinish } from './live.ts';
+
+/** A race that the user sees running, with what was known when it began. */
+export interface Running {
+  readonly live: LiveRace;
+  /** When the race before it began; a newer one in the page's view is this race's result. */
+  readonly beforeMs: number | null;
+  readonly cancelling: boolean;
+}
+
+/** Races under way, those that wait for their turn, and the last failure, by origin. */
+export interface RaceBoard {
+  readonly running: ReadonlyMap<Origin, Running>;
+  readonly waiting: ReadonlySet<Origin>;
+  readonly failures: ReadonlyMap<Origin, RaceFailure>;
+}
+
+/** Where there is room for a drawing: the popup's width less its margins. */
+const DRAWING_PX = 488;
+const MARGINS_PX = 32;
+
+/** The width of a drawing that is inset by so much: in a tab of its own the popup may be narrower than it is made for. */
+export function widthOf(insetPx = 0): number {
+  const inTab = document.documentElement.classList.contains('in-tab');
+  const widthPx = inTab
+    ? Math.min(DRAWING_PX, document.documentElement.clientWidth - MARGINS_PX)
+    : DRAWING_PX;
+  return widthPx - insetPx;
+}
+
+/** What becomes of an origin's race; null: none was asked for. */
+export function raceState({ running, waiting }: RaceBoard, origin: Origin): 'racing' | 'waiting' | null {
+  if (waiting.has(origin)) return 'waiting';
+  return running.has(origin) ? 'racing' : null;
+}
+
+/** The drawing of a race that runs or has run; empty without one, or when there was nothing to time. */
+export function drawing(
+  race: OriginRace | null,
+  running: Running | undefined,
+  id: string,
+  widthPx: number,
+): string {
+  if (running) return photoFinishSvg(liveFinish(running.live), id, widthPx);
+  if (race === null || race.trials.length === 0) return '';
+  return photoFinishSvg(photoFinish(race), id, widthPx);
+}
+
+/** What stands beside the race button: what a drawing's numbers are, or what a race would tell. */
+export function captionWords(view: OriginView, running: Running | undefined, waits: boolean): string {
+  const { race } = view;
+  if (waits) return say('popupRaceWaits');
+  if (running) return running.cancelling ? say('popupCancelling') : liveFinish(running.live).caption;
+  const unmeasured = unmeasuredWords(view);
+  if (race === null) return unmeasured || say('popupNotRacedYet');
+  if (race.trials.length === 0) return say('popupNotRaced');
+  const { caption } = photoFinish(race);
+  return unmeasured === '' ? caption : `${unmeasured} (${caption})`;
+}
+
+/** Why an origin's last race came to nothing; undefined: it did not, or another one runs. */
+function failureOf(view: OriginView, { running, failures }: RaceBoard): RaceFailure | undefined {
+  if (running.has(view.origin)) return undefined;
+  const message = view.race?.error?.message;
+  return failures.get(view.origin) ?? (message === undefined ? undefined : { message, byOptions: false });
+}
+
+/** Writes why there was no race, with a button to the options where they forbid it; whether there is anything to write. */
+export function writeFailure(
+  words: HTMLElement,
+  options: HTMLElement,
+  view: OriginView,
+  board: RaceBoard,
+): boolean {
+  const failure = failureOf(view, board);
+  options.hidden = failure?.byOptions !== true;
+  if (failure !== undefined) setText(words, capitalSentence(failure.message));
+  return failure !== undefined;
+}
+
+function writeCaption(page: PageView, view: OriginView, board: RaceBoard): void {
+  const caption = byId('finish-caption');
+  const forecast = forecastWords(view);
+  const words = captionWords(view, board.running.get(view.origin), board.waiting.has(view.origin));
+  const key = `${page.state}|${words}|${forecast.result}|${forecast.text}`;
+  if (caption.dataset['key'] === key) return;
+  caption.dataset['key'] = key;
+  const scored = make('span', `forecast ${forecast.result}`);
+  scored.title = forecast.title;
+  if (forecast.result === 'none') scored.textContent = say('popupNoForecast');
+  else
+    scored.append(
+      `${say('popupForecast')} `,
+      verdictSign(forecast.result, ''),
+      make('strong', '', forecast.text),
+    );
+  caption.replaceChildren(...(page.state === 'failed' ? [words] : [`${words} · `, scored]));
+}
+
+const SIGNS = {
+  right: ['popupRight', '✓ '],
+  wrong: ['popupWrong', '✗ '],
+  open: ['popupOpen', '○ '],
+} as const;
+
+/** Tick, cross or ring; what it means and the protocol that was forecast are for those who do not see it. */
+export function verdictSign(result: 'right' | 'wrong' | 'open' | 'none', protocol: string): HTMLElement {
+  const sign = make('span', `sign ${result}`, result === 'none' ? protocol : '');
+  if (result === 'none') return sign;
+  const [word, mark] = SIGNS[result];
+  const glyph = make('span', 'glyph', mark);
+  glyph.setAttribute('aria-hidden', 'true');
+  const unseen = make('span', 'unseen', `${say(word)} `);
+  unseen.append(make('span', 'foretold', protocol));
+  sign.append(unseen, glyph);
+  return sign;
+}
+
+/** The section under the answer; hidden where there is no origin to race. */
+export function renderFinish(page: PageView, board: RaceBoard): void {
+  const view = page.origins.find((o) => o.origin === page.origin);
+  const section = byId('finish');
+  section.hidden = view === undefined;
+  if (view === undefined) return;
+  const running = board.running.get(view.origin);
+  section.classList.toggle('racing', raceState(board, view.origin) === 'racing');
+  section.classList.toggle('asking', !page.complete && view.race === null);
+  const live = board.waiting.has(view.origin) ? undefined : running;
+  setSvg(byId('finish-drawing'), drawing(view.race, live, 'finish-svg', widthOf()));
+  byId('finish-failure').hidden = !writeFailure(byId('finish-words'), byId('finish-options'), view, board);
+  const first = page.state === 'failed' ? 'popupRaceHost' : 'popupRaceNow';
+  raceButton(byId<HTMLButtonElement>('race'), view.race !== null, running !== undefined, page.helper, first);
+  writeCaption(page, view, board);
+}

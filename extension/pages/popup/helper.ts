@@ -1,0 +1,36 @@
+// The helper's state: a dot with words at the foot, and when it is missing what to do about it.
+
+import { surroundings } from '../../common/helper/environment.ts';
+import { installCommand } from '../../common/helper/install-command.ts';
+import type { HelperState } from '../../common/messages.ts';
+import { renderCommand } from '../ui/command.ts';
+import { byId, setAttribute, setText } from '../ui/elements.ts';
+import { type HelperWords, helperWords } from '../ui/origin-state-words.ts';
+
+type Command = NonNullable<HelperWords['help']>['command'];
+
+async function renderMending(command: Command): Promise<void> {
+  const text = command === 'install' ? installCommand(await surroundings()) : command;
+  const place = byId('helper-command');
+  place.hidden = text === null;
+  if (text !== null) renderCommand(place, text);
+}
+
+/** Foot and help; recording goes on whatever the state. */
+export function renderHelper(helper: HelperState): void {
+  const words = helperWords(helper);
+  setText(byId('helper-label'), words.label);
+  setAttribute(byId('helper'), 'title', words.title);
+  setAttribute(byId('helper-dot'), 'class', `dot ${words.dot}`);
+  byId('helper-help').hidden = words.help === null;
+  if (words.help === null) return;
+  setText(byId('helper-what'), words.help.what);
+  byId('helper-retry').hidden = helper.state === 'not-asked';
+  void renderMending(words.help.command);
+}
+
+/** *Set up* and *Try again*. */
+export function wireHelper(onSetUp: () => void, onRetry: () => void): void {
+  byId('helper-set-up').addEventListener('click', onSetUp);
+  byId('helper-retry').addEventListener('click', onRetry);
+}

@@ -1,0 +1,88 @@
+import '../../testing/words.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { OriginView } from '../../common/messages.ts';
+import { linesOf, MANY_ORIGINS, type Wishes } from './lines.ts';
+
+function view(host: string, requests = 1, protocol: 'h2' | 'h3' = 'h2'): OriginView {
+  return {
+    origin: `https://${host}` as Origin,
+    site: host.split('.').slice(-2).join('.'),
+    protocol,
+    reason: null,
+    counts: { ...NO_REQUESTS, [protocol]: requests },
+    delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
+    forecast: null,
+    forecastRight: null,
+    race: null,
+    verdict: { code: 'unknown', text: '', findings: [] },
+  };
+}
+
+const OWN = view('www.own.test', 2);
+const ADS = [view('a.ads.test', 4), view('b.ads.test', 6, 'h3'), view('c.ads.test', 1)];
+const PAIR = [view('a.pair.test', 8), view('b.pair.test', 1)];
+const SINGLE = Array.from({ length: 6 }, (_, n) => view(`x.s${n}.test`, 3));
+const ALL = [OWN, ...ADS, ...PAIR, ...SINGLE];
+
+const wishes: Wishes = {
+  own: OWN.origin,
+  query: '',
+  sorting: null,
+  opened: new Set(),
+};
+
+function names(origins: readonly OriginView[], more: Partial<Wishes> = {}): string[] {
+  return linesOf(origins, { ...wishes, ...more }).map((line) =>
+    'summary' in line
+      ? `${line.summary.site} (${line.summary.views.length})`
+      : `${line.within ? '  ' : ''}${line.view.origin.slice('https://'.length)}`,
+  );
+}
+
+test('on a page of many origins a site of three or more is one line, in the place that its requests give it', () => {
+  assert.equal(ALL.length, MANY_ORIGINS);
+  assert.deepEqual(names(ALL).slice(0, 5), [
+    'www.own.test',
+    'ads.test (3)',
+    'a.pair.test',
+    'x.s0.test',
+    'x.s1.test',
+  ]);
+  assert.equal(names(ALL).length, ALL.length - 2);
+});
+
+test('an opened site has its origins beneath it, in the same order as all', () => {
+  const opened = new Set(['ads.test']);
+  assert.deepEqual(names(ALL, { opened }).slice(1, 5), [
+    'ads.test (3)',
+    '  b.ads.test',
+    '  a.ads.test',
+    '  c.ads.test',
+  ]);
+  const sorting = { key: 'origin', direction: 'descending' } as const;
+  const sorted = names(ALL, { opened, sorting });
+  assert.deepEqual(sorted.slice(-5, -1), ['ads.test (3)', '  c.ads.test', '  b.ads.test', '  a.ads.test']);
+});
+
+test('a few origins are all there, and so is whatever passes a filter', () => {
+  assert.ok(names(ALL.slice(0, -1)).every((name) => !name.includes('(')));
+  assert.deepEqual(names(ALL, { query: 'ads' }), ['b.ads.test', 'a.ads.test', 'c.ads.test']);
+  assert.deepEqual(names(ALL, { query: 'nothing' }), []);
+});
+
+test('the page’s own origin is never folded away', () => {
+  const own = ADS[0]?.origin ?? null;
+  const folded = names([...ALL, view('d.ads.test', 9)], { own });
+  assert.deepEqual(folded.slice(0, 2), ['a.ads.test', 'ads.test (3)']);
+});
+
+test('the line of a site says what carried most, the sum of requests, and how many were raced', () => {
+  const [line] = linesOf(ALL, wishes).filter((each) => 'summary' in each);
+  assert.deepEqual(
+    [line?.summary.protocol, line?.summary.requests, line?.summary.raced, line?.summary.forecast],
+    ['h3', 11, 0, 'none'],
+  );
+});

@@ -1,0 +1,79 @@
+// A race while it runs, as the same drawing that its result will be: progress events folded into two lanes.
+
+import { absentLane, finishOf, type Lane, type PhotoFinish } from '@photofinish/shared/drawing/photo-finish';
+import type { Progress } from '@photofinish/shared/port/wire';
+import type { ContenderName } from '@photofinish/shared/race/outcome';
+import { median } from '@photofinish/shared/race/statistics';
+import { say } from '../../common/words.ts';
+
+interface LiveAttempt {
+  readonly trial: number;
+  readonly establishedMs: number | null;
+  readonly firstByteMs: number | null;
+  readonly ended: 'failed' | 'cancelled' | null;
+}
+
+export interface LiveRace {
+  readonly trial: number;
+  readonly trials: number;
+  readonly attempts: Readonly<Record<ContenderName, readonly LiveAttempt[]>>;
+}
+
+export const NO_PROGRESS: LiveRace = { trial: 0, trials: 0, attempts: { h3: [], h2: [] } };
+
+function advanced(attempt: LiveAttempt, progress: Progress): LiveAttempt {
+  switch (progress.event) {
+    case 'established':
+      return { ...attempt, establishedMs: attempt.establishedMs ?? progress.atMs };
+    case 'first-byte':
+      return { ...attempt, firstByteMs: attempt.firstByteMs ?? progress.atMs };
+    case 'failed':
+    case 'cancelled':
+      return { ...attempt, ended: progress.event };
+    case 'started':
+    case 'adopted':
+      return attempt;
+  }
+}
+
+/** One more event folded in; several addresses of one contender in one trial count as one attempt. */
+export function progressed(live: LiveRace, progress: Progress): LiveRace {
+  const { contender, trial } = progress;
+  const before = live.attempts[contender];
+  const found = before.find((a) => a.trial === trial);
+  const fresh = { trial, establishedMs: null, firstByteMs: null, ended: null };
+  const after = advanced(found ?? fresh, progress);
+  const attempts = found ? before.map((a) => (a === found ? after : a)) : [...before, after];
+  return {
+    trial: Math.max(live.trial, trial),
+    trials: progress.trials,
+    attempts: { ...live.attempts, [contender]: attempts },
+  };
+}
+
+function liveLane(contender: ContenderName, attempts: readonly LiveAttempt[]): Lane {
+  if (attempts.length === 0) return absentLane(contender);
+  const done = attempts.flatMap((a) => a.establishedMs ?? []);
+  const first = attempts.flatMap((a) => a.firstByteMs ?? []);
+  const ended = attempts.at(-1)?.ended ?? null;
+  return {
+    ...absentLane(contender),
+    state: done.length > 0 ? 'established' : (ended ?? 'running'),
+    establishedMs: median(done),
+    firstByteMs: median(first),
+    trialsMs: done,
+    established: done.length,
+    tried: attempts.length,
+  };
+}
+
+/**
+ * The lanes so far: medians of the trials already done, never a margin. A comparison has two trials a pair, and as many
+ * pairs as it needs.
+ */
+export function liveFinish(live: LiveRace): PhotoFinish {
+  const pair = { pair: Math.ceil(live.trial / 2), pairs: live.trials / 2 };
+  const caption = live.trials === 0 ? say('popupRacing') : say('popupRacingPair', pair);
+  const lanes = [liveLane('h3', live.attempts.h3), liveLane('h2', live.attempts.h2)] as const;
+  return finishOf('compare', lanes, null, caption);
+}

@@ -1,0 +1,154 @@
+// The table of the page's origins: a row each, or one for several of a site, sortable, and a row opens its verdict,
+// findings and race. Rows are kept and only those of origins that changed are written, so that an update is quick, closes
+// no row and moves no focus. What is far below the popup's end is made when the browser has nothing else to do.
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { OriginView, PageView } from '../../common/messages.ts';
+import { requestsOf } from '../../common/page/order.ts';
+import { byId, setAttribute } from '../ui/elements.ts';
+import { forecastWords } from '../ui/format.ts';
+import { type RaceBoard, raceState } from './finish.ts';
+import { type Line, linesOf, matching } from './lines.ts';
+import { isOpen, makeRow, type Row, type Surroundings, updateRow } from './row.ts';
+import { makeSiteRow, type SiteRow, updateSiteRow } from './site-row.ts';
+import { nextSorting, SORT_KEYS, type Sorting } from './sorting.ts';
+import { wireTip } from './tip.ts';
+
+/** More than the popup shows at once, and as many more at each idle moment. */
+const LINES_AT_ONCE = 40;
+
+const rows = new Map<Origin, Row>();
+const siteRows = new Map<string, SiteRow>();
+const opened = new Set<string>();
+let sorting: Sorting | null = null;
+let query = '';
+let shown: readonly OriginView[] = [];
+let own: Origin | null = null;
+let limit = LINES_AT_ONCE;
+let idle = false;
+
+/** Puts the rows in order, moving only those that are out of place, and takes out what is not wanted. */
+function arrange(table: HTMLElement, wanted: readonly HTMLElement[]): void {
+  const focused = document.activeElement;
+  const kept = new Set(wanted);
+  for (const body of [...table.querySelectorAll<HTMLElement>('tbody')]) if (!kept.has(body)) body.remove();
+  let before: Element | null = null;
+  for (const body of wanted.toReversed()) {
+    if (body.nextElementSibling !== before || body.parentElement !== table) table.insertBefore(body, before);
+    before = body;
+  }
+  if (focused instanceof HTMLElement && focused !== document.activeElement && table.contains(focused))
+    focused.focus({ preventScroll: true });
+}
+
+function showSorting(): void {
+  for (const key of SORT_KEYS) {
+    const header = document.querySelector(`th[data-sort="${key}"]`);
+    if (header) setAttribute(header, 'aria-sort', sorting?.key === key ? sorting.direction : 'none');
+  }
+}
+
+/** Columns in which no origin has anything are not there. */
+function showColumns(table: HTMLElement, board: RaceBoard): void {
+  const filled = {
+    requests: shown.some((view) => requestsOf(view) > 0),
+    forecast: shown.some((view) => forecastWords(view).result !== 'none'),
+    race: shown.some((view) => view.race !== null || raceState(board, view.origin) !== null),
+  };
+  for (const [column, isFilled] of Object.entries(filled)) table.classList.toggle(`no-${column}`, !isFilled);
+}
+
+function bodyOf(line: Line, around: () => Surroundings): HTMLElement {
+  if ('summary' in line) {
+    const { site } = line.summary;
+    const known = siteRows.get(site);
+    const row = known ?? makeSiteRow(site, () => toggleSite(site, around));
+    siteRows.set(site, row);
+    updateSiteRow(row, line, around().board);
+    return row.body;
+  }
+  const known = rows.get(line.view.origin);
+  const row = known ?? makeRow(line.view, around);
+  rows.set(line.view.origin, row);
+  if (known?.view !== line.view || known === undefined) updateRow(row, line.view, around());
+  row.body.classList.toggle('within', line.within);
+  return row.body;
+}
+
+/** Draws the lines, as far as they are due; the others follow by themselves. */
+function draw(around: () => Surroundings): void {
+  const lines = linesOf(shown, { own, query, sorting, opened });
+  const table = byId('origin-table');
+  arrange(
+    table,
+    lines.slice(0, limit).map((line) => bodyOf(line, around)),
+  );
+  table.hidden = lines.length === 0;
+  showSorting();
+  showColumns(table, around().board);
+  if (lines.length <= limit || idle) return;
+  idle = true;
+  requestIdleCallback(() => {
+    idle = false;
+    limit += LINES_AT_ONCE;
+    draw(around);
+  });
+}
+
+function toggleSite(site: string, around: () => Surroundings): void {
+  if (!opened.delete(site)) opened.add(site);
+  draw(around);
+}
+
+function rowOf(target: EventTarget | null): Row | null {
+  const body = target instanceof Element ? target.closest<HTMLElement>('tbody[data-origin]') : null;
+  // Of an open row the verdict is in view already.
+  const row = rows.get((body?.dataset['origin'] ?? '') as Origin);
+  return row === undefined || isOpen(row) ? null : row;
+}
+
+/** Makes the column headers sort and the rows tell their verdicts to pointer and focus. */
+export function wireOrigins(around: () => Surroundings): void {
+  for (const key of SORT_KEYS)
+    document.querySelector(`th[data-sort="${key}"] button`)?.addEventListener('click', () => {
+      sorting = nextSorting(sorting, key);
+      draw(around);
+    });
+  wireTip(byId('origin-table'), (target) => {
+    const row = rowOf(target);
+    return row === null ? null : { place: row.body, describes: row.opener, text: row.view.verdict.text };
+  });
+}
+
+/** Shows only origins whose host contains the text. */
+export function filterOrigins(text: string, around: () => Surroundings): void {
+  query = text.trim().toLowerCase();
+  draw(around);
+}
+
+/** The origins that pass the filter. */
+export function filtered(): readonly OriginView[] {
+  return matching(shown, query);
+}
+
+/** Draws rows anew that depend on more than their view: of these origins, or of all. */
+export function redrawRows(origins: Iterable<Origin> | null, around: () => Surroundings): void {
+  const now = around();
+  for (const origin of origins ?? rows.keys()) {
+    const row = rows.get(origin);
+    if (row !== undefined) updateRow(row, row.view, now);
+  }
+  if (siteRows.size > 0) draw(around);
+  else showColumns(byId('origin-table'), now.board);
+}
+
+/** The table of the page's origins. Rows of origins that look as they did, being the same objects, are left alone. */
+export function renderOrigins(page: PageView, around: () => Surroundings): void {
+  // Of a page that failed to load there is one origin, and the answer above says all of it.
+  byId('origins').hidden = page.origins.length === 0 || page.state === 'failed';
+  if (page.origins === shown && page.origin === own) return;
+  shown = page.origins;
+  own = page.origin;
+  const here = new Set(shown.map((view) => view.origin));
+  for (const origin of rows.keys()) if (!here.has(origin)) rows.delete(origin);
+  draw(around);
+}

@@ -1,0 +1,64 @@
+// What popup.html and popup.css must keep: the shared palette, and nothing that a strict content policy would refuse.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { PALETTE_CSS } from '@photofinish/shared/drawing/marks';
+import { catalogFiles } from '../../testing/words.ts';
+
+const html = await readFile(new URL('./popup.html', import.meta.url), 'utf8');
+const css = await readFile(new URL('./popup.css', import.meta.url), 'utf8');
+
+const theme = await readFile(new URL('../ui/theme.css', import.meta.url), 'utf8');
+
+test('all pages wear the shared palette', () => {
+  const bare = (text: string) => text.replaceAll(/\s+|;(?=\s*})/g, '');
+  assert.ok(
+    bare(theme).includes(bare(PALETTE_CSS)),
+    'copy PALETTE_CSS of shared/drawing/marks.ts to the top of ui/theme.css',
+  );
+});
+
+test('the page has no inline script, style or handler, and loads only its own files', () => {
+  assert.doesNotMatch(html, /<script(?![^>]*src=)|<style|\sstyle=|\son\w+=/i);
+  for (const [, address = ''] of html.matchAll(/(?:src|href)="([^"]*)"/g))
+    assert.doesNotMatch(address, /^(\w+:|\/\/)/);
+  assert.doesNotMatch(css, /@import|url\(/i);
+});
+
+test('every id that a script asks for is in the page', async () => {
+  for (const file of [
+    'answer',
+    'finish',
+    'origins',
+    'row',
+    'tip',
+    'helper',
+    'export',
+    'steer',
+    'tools',
+    'popup',
+  ]) {
+    const source = await readFile(new URL(`./${file}.ts`, import.meta.url), 'utf8');
+    for (const [, id] of source.matchAll(/byId(?:<\w+>)?\('([^']+)'\)/g))
+      assert.ok(html.includes(`id="${id}"`), `${file}.ts asks for #${id}`);
+  }
+});
+
+test('every word of the page is in the catalog, and none stands in the page itself', async () => {
+  const english = Object.assign({}, ...catalogFiles('en').values());
+  const named = [...html.matchAll(/data-say(?:-\w+)?="([^"]*)"/g)].map(([, key]) => key ?? '');
+  assert.ok(named.length > 20);
+  for (const key of named) assert.ok(key in english, key);
+  const words = html
+    .replaceAll(/<!--[\s\S]*?-->|<title>.*?<\/title>|<[^>]*>/g, ' ')
+    .replaceAll('Photofinish', '')
+    .trim();
+  assert.doesNotMatch(words, /\p{L}/u);
+});
+
+test('nothing in the styles is left or right of anything', () => {
+  assert.doesNotMatch(
+    css,
+    /(?:^|[\s;{-])(?:left|right)\s*:|(?:margin|padding|border)-(?:left|right)|text-align:\s*(?:left|right)/m,
+  );
+});

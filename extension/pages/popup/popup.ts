@@ -1,0 +1,250 @@
+// The popup's entry: which tab, the port to the background, and who draws what. `popup.html?tab=ID` shows the tab of
+// that id instead of the active one, so that the popup can also live in a tab of its own.
+import type { RaceFailure } from '../ui/race-line.ts';
+import '../../common/words.ts';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { PageView, PopupEvent, RaceAsked } from '../../common/messages.ts';
+import { withDelta } from '../../common/page/delta.ts';
+import { say } from '../../common/words.ts';
+import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
+import { byId, setAttribute, setText } from '../ui/elements.ts';
+import type { Remedy } from '../ui/origin-state-words.ts';
+import { writeWords } from '../ui/page-words.ts';
+import { renderAnswer, wireRemedy, writeLine } from './answer.ts';
+import { renderExport, wireExport } from './export.ts';
+import { type RaceBoard, type Running, renderFinish } from './finish.ts';
+import { renderHelper, wireHelper } from './helper.ts';
+import { NO_PROGRESS, progressed } from './live.ts';
+import { filterOrigins, redrawRows, renderOrigins, wireOrigins } from './origins.ts';
+import type { Surroundings } from './row.ts';
+import { renderSteer, wireSteer } from './steer.ts';
+import { renderTools, wireTools } from './tools.ts';
+
+/** A background starts in well under a second; one that says nothing for so long is not going to. */
+const SILENCE_MS = 5000;
+/** Everything the manifest names; Firefox's users may have given less. */
+const ALL_SITES = { origins: ['https://*/*'] };
+
+const running = new Map<Origin, Running>();
+const failures = new Map<Origin, RaceFailure>();
+/** Races that somebody asked for, in this popup or one before it. */
+let asked: readonly RaceAsked[] = [];
+let waiting: ReadonlySet<Origin> = new Set();
+let page: PageView | null = null;
+/** What the browser said to the last press of the steering button. */
+let steerFailure: string | null = null;
+
+async function tabToWatch(): Promise<number> {
+  const named = Number(new URLSearchParams(location.search).get('tab'));
+  if (Number.isInteger(named) && named > 0) {
+    document.documentElement.classList.add('in-tab');
+    return named;
+  }
+  const [active] = await chrome.tabs.query({ active: true, currentWindow: true });
+  return active?.id ?? chrome.tabs.TAB_ID_NONE;
+}
+
+function racedAt(origin: Origin): number | null {
+  return page?.origins.find((view) => view.origin === origin)?.race?.atMs ?? null;
+}
+
+function start(origin: Origin): Running {
+  failures.delete(origin);
+  const begun = { live: NO_PROGRESS, beforeMs: racedAt(origin), cancelling: false };
+  running.set(origin, begun);
+  return begun;
+}
+
+/** A race newer than the one known at the start is the result; the lanes then stop moving. Gives the origins of such. */
+function settle(): Origin[] {
+  const settled = [...running].filter(([origin, race]) => {
+    const atMs = racedAt(origin);
+    return atMs !== null && atMs !== race.beforeMs;
+  });
+  for (const [origin] of settled) running.delete(origin);
+  return settled.map(([origin]) => origin);
+}
+
+const board = (): RaceBoard => ({ running, waiting, failures });
+const openOptions = (): void => void chrome.runtime.openOptionsPage();
+
+/** What rows are drawn from, as it is when they are. */
+function around(port: BackgroundPort): () => Surroundings {
+  return () => ({
+    page: page ?? { origin: null, helper: { state: 'connecting' } },
+    board: board(),
+    onRace: (origin) => race(port, origin),
+    onOptions: openOptions,
+  });
+}
+
+/** A new view, or one that changed. */
+function drawPage(port: BackgroundPort, shown: PageView, before: PageView | null): void {
+  document.documentElement.classList.remove('waiting');
+  setAttribute(byId('view'), 'aria-busy', String(shown.state === 'loading'));
+  renderAnswer(shown);
+  writeLine(byId('trouble'), shown.trouble ?? '');
+  renderFinish(shown, board());
+  renderSteer(shown, steerFailure);
+  renderOrigins(shown, around(port));
+  renderTools(shown, asked);
+  renderExport(shown.site);
+  if (before?.helper === shown.helper) return;
+  renderHelper(shown.helper);
+  if (before !== null) redrawRows(null, around(port));
+}
+
+/** Races began, went on or ended: the page did not change. */
+function drawRaces(port: BackgroundPort, origins: Iterable<Origin> | null): void {
+  if (page === null) return;
+  renderFinish(page, board());
+  redrawRows(origins, around(port));
+}
+
+/** Races whose end nobody will tell of. */
+function lose(origins: readonly Origin[]): void {
+  for (const origin of origins) {
+    running.delete(origin);
+    failures.set(origin, { message: say('popupRaceLost'), byOptions: false });
+  }
+}
+
+function race(port: BackgroundPort, origin: Origin): void {
+  const current = running.get(origin);
+  if (current) {
+    running.set(origin, { ...current, cancelling: true });
+    port.send({ type: 'cancel-race', origin });
+  } else {
+    start(origin);
+    // Between two lives of the background nobody hears of it.
+    if (!port.send({ type: 'race', origin })) lose([origin]);
+  }
+  drawRaces(port, [origin]);
+}
+
+function show(port: BackgroundPort, next: PageView): void {
+  const before = page;
+  page = next;
+  const settled = settle();
+  drawPage(port, next, before);
+  drawRaces(port, settled);
+}
+
+function onEvent(port: BackgroundPort, event: PopupEvent): void {
+  switch (event.type) {
+    case 'page':
+      show(port, event.page);
+      break;
+    case 'page-delta':
+      if (page !== null) show(port, withDelta(page, event.delta));
+      break;
+    case 'race-progress': {
+      const current = running.get(event.origin) ?? start(event.origin);
+      running.set(event.origin, { ...current, live: progressed(current.live, event.progress) });
+      drawRaces(port, [event.origin]);
+      break;
+    }
+    case 'race-failed': {
+      const cancelled = running.get(event.origin)?.cancelling || event.code === 'cancelled';
+      const message = cancelled ? say('popupRaceCancelled') : event.message;
+      // Of the many that were asked for at once, those that never began are not worth a word.
+      if (running.delete(event.origin) || !cancelled)
+        failures.set(event.origin, { message, byOptions: event.code === 'not-allowed' });
+      drawRaces(port, [event.origin]);
+      break;
+    }
+    case 'races': {
+      asked = event.races;
+      waiting = new Set(asked.filter(({ state }) => state === 'waiting').map(({ origin }) => origin));
+      for (const { origin, state } of asked)
+        if (state === 'racing' && page !== null && !running.has(origin)) start(origin);
+      drawRaces(
+        port,
+        asked.map(({ origin }) => origin),
+      );
+      if (page !== null) renderTools(page, asked);
+      break;
+    }
+    case 'steer-failed':
+      steerFailure = event.message;
+      if (page !== null) renderSteer(page, steerFailure);
+      break;
+  }
+}
+
+function onLost(port: BackgroundPort): void {
+  // Nobody is left who would begin them; a background that still lives says so when the port opens again.
+  asked = [];
+  waiting = new Set();
+  if (page !== null) renderTools(page, asked);
+  const lost = [...running.keys()];
+  lose(lost);
+  drawRaces(port, null);
+}
+
+function openTab(path: string): void {
+  void chrome.tabs.create({ url: chrome.runtime.getURL(path) });
+}
+
+async function runRemedy(remedy: Remedy, tabId: number): Promise<void> {
+  // Asking must come first: browsers take it only in the turn of the click.
+  if (remedy === 'access' && !(await chrome.permissions.request(ALL_SITES))) return;
+  if (remedy === 'options') openOptions();
+  else await chrome.tabs.reload(tabId);
+}
+
+function wireFoot(): void {
+  wireExport();
+  byId('options').addEventListener('click', openOptions);
+  byId('dashboard').addEventListener('click', (event) => {
+    event.preventDefault();
+    const site = page?.site ?? null;
+    openTab(`dashboard/dashboard.html${site === null ? '' : `?site=${encodeURIComponent(site)}`}`);
+  });
+}
+
+async function open(): Promise<void> {
+  const watched = tabToWatch();
+  writeWords();
+  writeWords(byId<HTMLTemplateElement>('row').content);
+  // What needs no tab can be used at once.
+  wireFoot();
+  renderExport(null);
+  const tabId = await watched;
+  const port = connectBackground({
+    onOpen: (opened) => void opened.send({ type: 'watch', tabId }),
+    onEvent: (event) => onEvent(port, event),
+    onLost: () => onLost(port),
+  });
+  setTimeout(() => {
+    if (page !== null) return;
+    setText(byId('verdict'), say('popupNoAnswer'));
+    byId('view').setAttribute('aria-busy', 'false');
+  }, SILENCE_MS);
+  wireHelper(
+    () => openTab('welcome/welcome.html'),
+    () => void port.send({ type: 'reconnect-helper' }),
+  );
+  wireRemedy((remedy) => void runRemedy(remedy, tabId).catch(console.error));
+  wireSteer((on) => {
+    steerFailure = null;
+    if (page?.origin) port.send({ type: 'steer', origin: page.origin, on });
+  }, openOptions);
+  wireOrigins(around(port));
+  wireTools({
+    onFilter(text) {
+      filterOrigins(text, around(port));
+      if (page !== null) renderTools(page, asked);
+    },
+    onRaceAll: (origins) => void port.send({ type: 'race-all', origins }),
+    onStop: () => void port.send({ type: 'stop-races' }),
+  });
+  byId('finish-options').addEventListener('click', openOptions);
+  // In a tab of its own the popup is as wide as the tab lets it be, and its drawings with it.
+  addEventListener('resize', () => drawRaces(port, null));
+  byId('race').addEventListener('click', () => {
+    if (page?.origin) race(port, page.origin);
+  });
+}
+
+void open();

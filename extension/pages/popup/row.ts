@@ -1,0 +1,137 @@
+// One origin in the popup's table: a line, and below it, once it is opened, its verdict, findings and race.
+
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { OriginView, PageView } from '../../common/messages.ts';
+import { requestsOf } from '../../common/page/order.ts';
+import { say } from '../../common/words.ts';
+import { copyOf, part, setSvg, setText } from '../ui/elements.ts';
+import { forecastWords, originLabel, raceWords } from '../ui/format.ts';
+import { writeHost } from '../ui/host.ts';
+import { meansLink, pointToCode } from '../ui/means-link.ts';
+import { raceButton, writeVerdict } from '../ui/race-line.ts';
+import { type LineParts, makeLine, writeCells } from './cells.ts';
+import { writeFindings } from './findings.ts';
+import { captionWords, drawing, type RaceBoard, raceState, widthOf, writeFailure } from './finish.ts';
+
+/** What an open row is narrower than the popup by. */
+const DETAIL_INSET_PX = 38;
+
+/** What a row is drawn from besides its own view. */
+export interface Surroundings {
+  readonly page: Pick<PageView, 'origin' | 'helper'>;
+  readonly board: RaceBoard;
+  readonly onRace: (origin: Origin) => void;
+  readonly onOptions: () => void;
+}
+
+interface Detail {
+  readonly line: HTMLElement;
+  readonly verdict: HTMLElement;
+  readonly means: HTMLAnchorElement;
+  readonly findings: HTMLElement;
+  readonly drawing: HTMLElement;
+  readonly race: HTMLButtonElement;
+  readonly caption: HTMLElement;
+  readonly options: HTMLButtonElement;
+}
+
+export interface Row extends LineParts {
+  /** Made when it is opened for the first time: most rows never are. */
+  detail: Detail | null;
+  view: OriginView;
+}
+
+let made = 0;
+
+function makeDetail(row: Row, around: () => Surroundings): Detail {
+  const line = copyOf<HTMLElement>('detail');
+  made += 1;
+  line.id = `detail-${made}`;
+  line.hidden = true;
+  const race = part(line, '.race-button') as HTMLButtonElement;
+  race.addEventListener('click', () => around().onRace(row.view.origin));
+  const options = part(line, '.options') as HTMLButtonElement;
+  setText(options, say('popupOpenOptions'));
+  options.addEventListener('click', () => around().onOptions());
+  row.opener.setAttribute('aria-controls', line.id);
+  const means = meansLink();
+  part(line, '.verdict').after(means);
+  row.body.append(line);
+  return {
+    line,
+    verdict: part(line, '.verdict'),
+    means,
+    findings: part(line, '.findings'),
+    drawing: part(line, '.drawing'),
+    race,
+    caption: part(line, '.caption'),
+    options,
+  };
+}
+
+export function isOpen(row: Row): boolean {
+  return row.detail !== null && !row.detail.line.hidden;
+}
+
+function toggle(row: Row, around: () => Surroundings): void {
+  const detail = row.detail ?? makeDetail(row, around);
+  row.detail = detail;
+  detail.line.hidden = !detail.line.hidden;
+  row.opener.setAttribute('aria-expanded', String(!detail.line.hidden));
+  updateDetail(row, around());
+}
+
+/** A row for an origin; `around` gives what it is drawn from when it is opened or raced. */
+export function makeRow(view: OriginView, around: () => Surroundings): Row {
+  const line = makeLine();
+  const label = originLabel(view.origin);
+  line.body.dataset['origin'] = view.origin;
+  line.opener.setAttribute('aria-label', label);
+  writeHost(line.host, label, view.site);
+  const row: Row = { ...line, detail: null, view };
+  // The button is for keyboards and readers; with a pointer the whole row opens.
+  line.main.addEventListener('click', () => toggle(row, around));
+  return row;
+}
+
+function updateDetail(row: Row, { page, board }: Surroundings): void {
+  const { detail, view } = row;
+  if (detail === null || detail.line.hidden) return;
+  const running = board.running.get(view.origin);
+  writeVerdict(detail.verdict, view.verdict.text, view.race);
+  pointToCode(detail.means, view.verdict.code);
+  writeFindings(detail.findings, view);
+  // The page's own drawing stands above; twice would only be longer.
+  const own = view.origin === page.origin;
+  const widthPx = widthOf(DETAIL_INSET_PX);
+  const waits = board.waiting.has(view.origin);
+  const live = waits ? undefined : running;
+  setSvg(detail.drawing, own ? '' : drawing(view.race, live, `${detail.line.id}-svg`, widthPx));
+  detail.race.hidden = own;
+  detail.caption.hidden = own;
+  raceButton(detail.race, view.race !== null, running !== undefined, page.helper);
+  const failed = writeFailure(detail.caption, detail.options, view, board);
+  if (own) detail.options.hidden = true;
+  if (!failed) setText(detail.caption, captionWords(view, running, waits));
+}
+
+function raceCell({ origin, race }: OriginView, board: RaceBoard): { text: string; title: string } {
+  const state = raceState(board, origin);
+  if (state === null) return raceWords(race);
+  return { text: say(state === 'racing' ? 'popupRacing' : 'popupRaceWaiting'), title: '' };
+}
+
+/** Writes what is known of the origin now; only what differs is touched. */
+export function updateRow(row: Row, view: OriginView, around: Surroundings): void {
+  row.view = view;
+  const { protocol, reason, counts } = view;
+  writeCells(row.cells, {
+    protocol,
+    reason,
+    counts,
+    requests: requestsOf(view),
+    forecast: forecastWords(view),
+    race: raceCell(view, around.board),
+  });
+  updateDetail(row, around);
+}

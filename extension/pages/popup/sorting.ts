@@ -1,0 +1,85 @@
+// The order of the popup's table by the column that was asked for. Pure.
+
+import { wordsLanguage } from '@photofinish/shared/language/words';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { comparisonOf } from '@photofinish/shared/race/race-pairs';
+import { gainMsOf } from '@photofinish/shared/verdict/gain';
+import { originParts } from '@photofinish/shared/web/origin';
+import { PROTOCOLS } from '@photofinish/shared/web/protocol';
+import type { OriginView } from '../../common/messages.ts';
+import { requestsOf } from '../../common/page/order.ts';
+import { forecastWords, type Scored } from '../ui/format.ts';
+import type { SiteSummary } from './site-summary.ts';
+
+export const SORT_KEYS = ['protocol', 'origin', 'requests', 'forecast', 'race'] as const;
+export type SortKey = (typeof SORT_KEYS)[number];
+export interface Sorting {
+  readonly key: SortKey;
+  readonly direction: 'ascending' | 'descending';
+}
+/** What a line sorts by; null: nothing, which comes last in either direction. */
+export type Rank = number | string | null;
+
+const FORECAST_ORDER: readonly Scored['result'][] = ['wrong', 'open', 'none', 'right'];
+
+/** By what HTTP/3 clearly gains; what is not clear is neither more nor less. */
+function raceRank(race: OriginRace): Rank {
+  const comparison = comparisonOf(race);
+  return comparison === null ? null : (gainMsOf(comparison) ?? 0);
+}
+
+/** What an origin sorts by. */
+export function originRank(view: OriginView, key: SortKey): Rank {
+  switch (key) {
+    case 'origin':
+      return originParts(view.origin).host;
+    case 'protocol':
+      return PROTOCOLS.indexOf(view.protocol);
+    case 'requests':
+      return requestsOf(view);
+    case 'forecast':
+      return FORECAST_ORDER.indexOf(forecastWords(view).result);
+    case 'race':
+      return view.race === null ? null : raceRank(view.race);
+  }
+}
+
+/** What the line of a folded site sorts by: what it shows. */
+export function siteRank(summary: SiteSummary, key: SortKey): Rank {
+  switch (key) {
+    case 'origin':
+      return summary.site;
+    case 'protocol':
+      return PROTOCOLS.indexOf(summary.protocol);
+    case 'requests':
+      return summary.requests;
+    case 'forecast':
+      return FORECAST_ORDER.indexOf(summary.forecast);
+    case 'race':
+      return null;
+  }
+}
+
+/** Items in the order asked for. Equal ones keep their order. */
+export function sortBy<Item>(
+  items: readonly Item[],
+  { key, direction }: Sorting,
+  rankOf: (item: Item, key: SortKey) => Rank,
+): Item[] {
+  const sign = direction === 'ascending' ? 1 : -1;
+  const { compare } = new Intl.Collator(wordsLanguage());
+  return items
+    .map((item) => ({ item, by: rankOf(item, key) }))
+    .sort((a, b) => {
+      if (a.by === null || b.by === null) return Number(a.by === null) - Number(b.by === null);
+      return sign * (typeof a.by === 'string' ? compare(a.by, String(b.by)) : a.by - Number(b.by));
+    })
+    .map(({ item }) => item);
+}
+
+/** What a click on a column's header asks for: numbers start with the largest, words with the first. */
+export function nextSorting(current: Sorting | null, key: SortKey): Sorting {
+  if (current?.key === key)
+    return { key, direction: current.direction === 'ascending' ? 'descending' : 'ascending' };
+  return { key, direction: key === 'requests' || key === 'race' ? 'descending' : 'ascending' };
+}

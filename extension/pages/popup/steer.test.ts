@@ -1,0 +1,43 @@
+// The popup's words on steering: one for every state, and a button only where a press does something.
+import '../../testing/words.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SteerView } from '../../common/messages.ts';
+import { steerWords } from './steer.ts';
+
+const NOTHING: SteerView = { enabled: true, chosen: false, active: null, possible: null, undone: null };
+const ACTIVE = { direction: 'to-h3', undoing: false, untilMs: 0 } as const;
+
+test('nothing is said where nothing can be steered', () => {
+  assert.equal(steerWords(null), null);
+  assert.equal(steerWords(NOTHING), null);
+  assert.equal(steerWords({ ...NOTHING, enabled: false }), null);
+});
+
+test('an offer says what would be done, and only the switch in the options can forbid it', () => {
+  const offer = steerWords({ ...NOTHING, possible: 'to-h3' });
+  assert.match(offer?.text ?? '', /does not advertise/);
+  assert.deepEqual(offer?.press, { words: 'Use HTTP/3', on: true });
+  assert.deepEqual(steerWords({ ...NOTHING, possible: 'from-h3' })?.press, {
+    words: 'Stay on HTTP/2',
+    on: true,
+  });
+  assert.equal(steerWords({ ...NOTHING, possible: 'to-h3', enabled: false })?.press?.on, 'options');
+});
+
+test('what is in force can be undone, and what is being undone says so', () => {
+  const active = steerWords({ ...NOTHING, chosen: true, active: ACTIVE });
+  assert.match(active?.text ?? '', /^Steered to HTTP\/3 by Photofinish until /);
+  assert.equal(active?.press?.on, false);
+  const undoing = steerWords({ ...NOTHING, active: { ...ACTIVE, undoing: true } });
+  assert.match(undoing?.text ?? '', /Being undone/);
+  assert.equal(undoing?.press, null);
+});
+
+test('an end that the user did not ask for says why', () => {
+  const texts = (['network', 'failed', 'expired', 'changed'] as const).map(
+    (undone) => steerWords({ ...NOTHING, chosen: true, undone })?.text,
+  );
+  assert.equal(new Set(texts).size, 4);
+  assert.match(steerWords({ ...NOTHING, chosen: true })?.text ?? '', /Selected/);
+});

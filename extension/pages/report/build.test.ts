@@ -1,0 +1,102 @@
+import '../../testing/words.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { emptyDay, emptyRecord } from '../../common/records/fold.ts';
+import type { DayRow } from '../../common/records/schema.ts';
+import { aRace } from '../../testing/race.ts';
+import { buildReport, type ReportInput } from './build.ts';
+import { noDays, sumsOf } from './sums.ts';
+
+const A = 'https://a.test' as Origin;
+const B = 'https://b.test' as Origin;
+
+function day(name: string, origin: Origin, more: Partial<DayRow>): DayRow {
+  return { ...emptyDay(name, 'a.test', origin, 'home'), ...more };
+}
+
+const input: ReportInput = {
+  sums: sumsOf([
+    day('2026-11-20', A, {
+      counts: { ...NO_REQUESTS, h2: 3, 'http/1.0': 1, 'http/1.1': 1 },
+      navigations: { ...NO_REQUESTS, h2: 1 },
+      bytes: 100,
+      lookups: 4,
+      hits: 3,
+    }),
+    day('2026-11-21', A, {
+      counts: { ...NO_REQUESTS, h3: 5 },
+      navigations: { ...NO_REQUESTS, h3: 1 },
+      bytes: 50,
+      scored: 2,
+      right: 1,
+    }),
+    day('2026-11-21', B, { counts: { ...NO_REQUESTS, unknown: 2 } }),
+  ]),
+  records: new Map([
+    [
+      'a.test',
+      new Map([
+        [A, { ...emptyRecord(A, 'a.test', 0), protocol: 'h3', protocolAtMs: 1 }],
+        [B, { ...emptyRecord(B, 'a.test', 0), reason: 'no-timing-allow-origin' }],
+      ]),
+    ],
+  ]),
+  races: new Map([
+    [A, [aRace({ origin: A, atMs: 1 }), aRace({ origin: A, atMs: Date.UTC(2026, 10, 20, 9) })]],
+  ]),
+  browser: { name: 'chromium', version: '156.0.1.2' },
+  network: 'home',
+  networkNames: null,
+  fromMs: Date.UTC(2026, 10, 20),
+  toMs: Date.UTC(2026, 10, 21, 12),
+};
+
+test('days add up by origin and site, with the hidden beside the known', () => {
+  const [site] = buildReport(input).sites;
+  assert.deepEqual(
+    site?.origins.map((o) => [o.origin, o.protocols, o.bytes, o.hidden, o.races.length]),
+    [
+      [A, { h3: 5, h2: 3, 'http/1.1': 2, unknown: 0 }, 150, 0, 1],
+      [B, { h3: 0, h2: 0, 'http/1.1': 0, unknown: 2 }, 0, 2, 0],
+    ],
+  );
+  assert.deepEqual(site?.adoption, {
+    byRequest: { h3: 5, known: 10, hidden: 2 },
+    byOrigin: { h3: 1, known: 1, hidden: 1 },
+    byNavigation: { h3: 1, known: 2, hidden: 0 },
+  });
+  assert.deepEqual(
+    [site?.hidden, site?.hitRatio, site?.accuracy],
+    [2, { hits: 3, of: 4 }, { hits: 1, of: 2 }],
+  );
+});
+
+test('the conditions are part of it, and verdicts say why', () => {
+  const report = buildReport(input);
+  assert.deepEqual(report.period, { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T12:00:00.000Z' });
+  assert.deepEqual([report.networks, report.language], [['home'], 'en']);
+  const [a, b] = report.sites[0]?.origins ?? [];
+  assert.equal(a?.races.length, 1, 'the race before the period is not one of it');
+  assert.equal(a?.verdict.code, 'h3-used');
+  assert.match(b?.verdict.text ?? '', /Timing-Allow-Origin/);
+});
+
+test('nothing recorded is a report without sites', () => {
+  assert.deepEqual(buildReport({ ...input, sums: noDays() }).sites, []);
+});
+
+test('a row that breaks the schema never leaves as a report', () => {
+  const broken = day('2026-11-21', A, { bytes: -1 });
+  assert.throws(() => buildReport({ ...input, sums: sumsOf([broken]) }));
+});
+
+test('names of networks are in it only when asked for, and only those of its own networks', () => {
+  assert.equal(buildReport(input).networkNames, undefined);
+  const networkNames = new Map([
+    ['home', 'Flat'],
+    ['work', 'Office'],
+  ]);
+  assert.deepEqual(buildReport({ ...input, networkNames }).networkNames, { home: 'Flat' });
+});

@@ -1,0 +1,131 @@
+// Builds `photofinish.report/1` from the ledger's sums. Pure: sums and conditions in, the document out, checked by the
+// schema that readers check it by.
+
+import { wordsLanguage } from '@photofinish/shared/language/words';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import {
+  addCounts,
+  adoptionByOrigin,
+  adoptionByRequest,
+  NO_REQUESTS,
+} from '@photofinish/shared/report/adoption';
+import {
+  REPORT_SCHEMA,
+  type Report,
+  type ReportOrigin,
+  type ReportSite,
+  reportSchema,
+  reportSiteSchema,
+} from '@photofinish/shared/report/report';
+import type { Browser } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import * as v from 'valibot';
+import type { NetworkNames } from '../../common/network-names.ts';
+import type { OriginRecord } from '../../common/records/schema.ts';
+import { verdictOfOrigin } from '../../common/verdict.ts';
+import type { DaySums, OriginSum, SiteSum } from './sums.ts';
+
+/** Records by site and origin. */
+type RecordsBySite = ReadonlyMap<string, ReadonlyMap<Origin, OriginRecord>>;
+
+export interface ReportInput {
+  readonly sums: DaySums;
+  readonly records: RecordsBySite;
+  /** All of each origin, oldest first: verdicts heed the newest, and those of the period are listed. */
+  readonly races: ReadonlyMap<Origin, readonly OriginRace[]>;
+  readonly browser: { readonly name: Browser; readonly version: string };
+  /** The helper's label of the network, `unknown` without a helper. */
+  readonly network: string;
+  /** What the user calls networks, for the report to have; null: it has none. */
+  readonly networkNames: NetworkNames | null;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+function reportOrigin(
+  origin: Origin,
+  { counts, bytes }: OriginSum,
+  record: OriginRecord | undefined,
+  { races: all, fromMs, toMs }: ReportInput,
+): ReportOrigin {
+  const races = all.get(origin) ?? [];
+  const race = races.at(-1);
+  return {
+    origin,
+    protocols: {
+      h3: counts.h3,
+      h2: counts.h2,
+      'http/1.1': counts['http/1.1'] + counts['http/1.0'],
+      unknown: counts.unknown,
+    },
+    bytes,
+    hidden: counts.unknown,
+    verdict: verdictOfOrigin({
+      origin,
+      protocol: record?.protocol ?? null,
+      reason: record?.reason ?? null,
+      elsewhere: null,
+      record,
+      race,
+    }),
+    races: races.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs),
+  };
+}
+
+function reportSite(site: string, sum: SiteSum, input: ReportInput): ReportSite {
+  const records = input.records.get(site);
+  const counts = [...sum.origins.values()].map((own) => own.counts);
+  const total = counts.reduce(addCounts, NO_REQUESTS);
+  return {
+    site,
+    origins: [...sum.origins]
+      .map(([origin, own]) => reportOrigin(origin, own, records?.get(origin), input))
+      .sort((a, b) => (a.origin < b.origin ? -1 : 1)),
+    adoption: {
+      byRequest: adoptionByRequest(total),
+      byOrigin: adoptionByOrigin(counts),
+      byNavigation: adoptionByRequest(sum.navigations),
+    },
+    hidden: total.unknown,
+    hitRatio: { hits: sum.hits, of: sum.lookups },
+    accuracy: { hits: sum.right, of: sum.scored },
+  };
+}
+
+/** Names of the networks that the report has, and of no other. */
+function namesOf(
+  { networkNames, sums, network }: ReportInput,
+  sites: readonly ReportSite[],
+): Record<string, string> | null {
+  if (networkNames === null) return null;
+  const races = sites.flatMap((site) => site.origins.flatMap((origin) => origin.races));
+  const there = new Set([network, ...sums.networks, ...races.map((race) => race.network)]);
+  return Object.fromEntries([...networkNames].filter(([key]) => there.has(key)));
+}
+
+/**
+ * The report over the given sums, sites and origins in alphabetical order; `onSite` hears how many sites are built.
+ * Throws when it breaks its own schema.
+ */
+export function buildReport(
+  input: ReportInput,
+  onSite: (built: number, of: number) => void = () => {},
+): Report {
+  const sites = [...input.sums.sites].sort(([a], [b]) => (a < b ? -1 : 1));
+  const conditions = v.parse(reportSchema, {
+    schema: REPORT_SCHEMA,
+    createdAt: new Date(input.toMs).toISOString(),
+    period: { from: new Date(input.fromMs).toISOString(), to: new Date(input.toMs).toISOString() },
+    browser: input.browser,
+    network: input.network,
+    networks: [...input.sums.networks].sort(),
+    language: wordsLanguage(),
+    sites: [],
+  });
+  const built = sites.map(([site, sum], index) => {
+    onSite(index, sites.length);
+    return v.parse(reportSiteSchema, reportSite(site, sum, input));
+  });
+  const names = namesOf(input, built);
+  return { ...conditions, ...(names !== null && { networkNames: names }), sites: built };
+}

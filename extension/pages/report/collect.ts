@@ -1,0 +1,139 @@
+// Gathers from the ledger what a report is built of.
+
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Report } from '@photofinish/shared/report/report';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { DAY_MS, type DayRow, dayOf, type OriginRecord, RETENTION_MS } from '../../common/records/schema.ts';
+import type { DaySpan } from '../../ledger/browsing.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { buildReport, type ReportInput } from './build.ts';
+import { addDays, noDays } from './sums.ts';
+
+export type Conditions = Pick<ReportInput, 'browser' | 'network' | 'networkNames'> & {
+  readonly nowMs: number;
+};
+
+/** What a report is read from. */
+export type ReportedLedger = Pick<
+  Ledger,
+  'days' | 'eachDay' | 'countDays' | 'records' | 'eachRecord' | 'races' | 'eachRace' | 'countRows'
+>;
+
+/** What of the ledger a report is of. */
+export interface ReportSelection {
+  /** `null`: every site. */
+  readonly sites: readonly string[] | null;
+  /** UTC days such as `2026-11-21`, both included; absent: as far as the ledger goes. */
+  readonly fromDay?: string | undefined;
+  readonly toDay?: string | undefined;
+}
+
+/** How far a report is: rows that are read, sites that are built, files that are written. */
+export interface Progress {
+  readonly stage: 'reading' | 'building' | 'writing';
+  readonly done: number;
+  readonly of: number;
+}
+
+/** With more origins than this, all races there are are read sooner than those of each. */
+const ORIGINS_ASKED_SINGLY = 200;
+
+type Take<Row> = (rows: readonly Row[]) => void;
+
+/** The rows of the sites selected, and how many there will be. */
+interface Rows {
+  readonly expected: number;
+  days(take: Take<DayRow>): Promise<void>;
+  records(take: Take<OriginRecord>): Promise<void>;
+}
+
+async function ofEverySite(ledger: ReportedLedger, span: DaySpan): Promise<Rows> {
+  const [days, counts] = await Promise.all([ledger.countDays(span), ledger.countRows()]);
+  return {
+    expected: days + counts.records,
+    days: (take) => ledger.eachDay(span, take),
+    records: (take) => ledger.eachRecord(take),
+  };
+}
+
+async function ofSites(ledger: ReportedLedger, sites: readonly string[], span: DaySpan): Promise<Rows> {
+  const each = <Row>(read: (site: string) => Promise<Row[]>) =>
+    Promise.all([...new Set(sites)].map(read)).then((rows) => rows.flat());
+  const [days, records] = await Promise.all([
+    each((site) => ledger.days(site, span.fromDay, span.toDay)),
+    each((site) => ledger.records(site)),
+  ]);
+  return {
+    expected: days.length + records.length,
+    days: async (take) => take(days),
+    records: async (take) => take(records),
+  };
+}
+
+async function racesOf(
+  ledger: ReportedLedger,
+  origins: ReadonlySet<Origin>,
+): Promise<Map<Origin, readonly OriginRace[]>> {
+  if (origins.size <= ORIGINS_ASKED_SINGLY)
+    return new Map(
+      await Promise.all([...origins].map(async (origin) => [origin, await ledger.races(origin)] as const)),
+    );
+  const races: OriginRace[] = [];
+  await ledger.eachRace((rows) => {
+    for (const race of rows) if (origins.has(race.origin)) races.push(race);
+  });
+  return Map.groupBy(races, ({ origin }) => origin);
+}
+
+/** When the ledger begins to know of what is reported: a race may begin just before its page is recorded. */
+function beginning(seenMs: number, races: ReadonlyMap<Origin, readonly OriginRace[]>): number {
+  return [...races.values()].flat().reduce((first, { atMs }) => Math.min(first, atMs), seenMs);
+}
+
+/**
+ * The report on the sites selected, or on every site, over the days selected of what the ledger still has. Its period
+ * is what is covered: it never begins before the first thing known nor ends after now.
+ */
+export async function collectReport(
+  ledger: ReportedLedger,
+  { sites, fromDay, toDay }: ReportSelection,
+  { nowMs, ...conditions }: Conditions,
+  onProgress: (progress: Progress) => void = () => {},
+): Promise<Report> {
+  const kept = dayOf(nowMs - RETENTION_MS);
+  const wanted = fromDay === undefined || fromDay < kept ? kept : fromDay;
+  // IndexedDB refuses ranges that end before they begin.
+  const firstDay = toDay !== undefined && toDay < wanted ? toDay : wanted;
+  const span = { fromDay: firstDay, toDay };
+  const rows = sites === null ? await ofEverySite(ledger, span) : await ofSites(ledger, sites, span);
+  let done = 0;
+  const told = (count: number): void => {
+    done += count;
+    // More may have been recorded since they were counted.
+    onProgress({ stage: 'reading', done, of: Math.max(done, rows.expected) });
+  };
+  told(0);
+
+  const sums = noDays();
+  await rows.days((some) => {
+    addDays(sums, some);
+    told(some.length);
+  });
+  const records = new Map<string, Map<Origin, OriginRecord>>();
+  let seenMs = nowMs;
+  await rows.records((some) => {
+    for (const record of some) {
+      const own = records.get(record.site) ?? new Map<Origin, OriginRecord>();
+      records.set(record.site, own.set(record.origin, record));
+      seenMs = Math.min(seenMs, record.firstSeenMs);
+    }
+    told(some.length);
+  });
+  const origins = new Set([...sums.sites.values()].flatMap((site) => [...site.origins.keys()]));
+  const races = await racesOf(ledger, origins);
+
+  const toMs = toDay === undefined ? nowMs : Math.min(nowMs, Date.parse(toDay) + DAY_MS);
+  const fromMs = Math.max(beginning(seenMs, races), Date.parse(firstDay));
+  const input = { ...conditions, sums, records, races, fromMs: Math.min(fromMs, toMs), toMs };
+  return buildReport(input, (built, of) => onProgress({ stage: 'building', done: built, of }));
+}

@@ -1,0 +1,56 @@
+// A report being made, as a page shows it: how far it is, by counts, with a button that cancels it.
+
+import { say, type WordKey } from '../../common/words.ts';
+import { byId, setText } from '../ui/elements.ts';
+import type { Progress } from './collect.ts';
+import { type MadeReport, orderReport, type ReportWishes } from './order.ts';
+
+const STEPS: Record<Progress['stage'], WordKey> = {
+  reading: 'reportStepReading',
+  building: 'reportStepBuilding',
+  writing: 'reportStepWriting',
+};
+/** Where on the bar each stage begins and ends, by the time it takes. */
+const ON_BAR: Record<Progress['stage'], readonly [from: number, to: number]> = {
+  reading: [0, 0.75],
+  building: [0.75, 0.95],
+  writing: [0.95, 1],
+};
+/** What is there sooner needs no progress: it would only flicker. */
+const SHOWN_AFTER_MS = 250;
+
+function show({ stage, done, of }: Progress): void {
+  const [from, to] = ON_BAR[stage];
+  byId<HTMLProgressElement>('making-bar').value = from + (to - from) * (of === 0 ? 1 : done / of);
+  setText(byId('making-step'), say(STEPS[stage], { done, of }));
+}
+
+/**
+ * Makes a report in the worker and shows its progress in the page's part `making`; null when it was cancelled. Rejects
+ * in words for the user.
+ */
+export async function makeShown(wishes: ReportWishes): Promise<MadeReport | null> {
+  const part = byId('making');
+  const cancel = byId<HTMLButtonElement>('making-cancel');
+  const before = document.activeElement;
+  const withdrawn = new AbortController();
+  const withdraw = (): void => withdrawn.abort();
+  cancel.addEventListener('click', withdraw);
+  show({ stage: 'reading', done: 0, of: 1 });
+  setText(byId('making-step'), '');
+  const shown = setTimeout(() => {
+    part.hidden = false;
+  }, SHOWN_AFTER_MS);
+  try {
+    return await orderReport(wishes, withdrawn.signal, show);
+  } catch (error) {
+    if (withdrawn.signal.aborted) return null;
+    throw error;
+  } finally {
+    clearTimeout(shown);
+    cancel.removeEventListener('click', withdraw);
+    const focused = document.activeElement === cancel;
+    part.hidden = true;
+    if (focused && before instanceof HTMLElement) before.focus();
+  }
+}

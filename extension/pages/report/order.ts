@@ -1,0 +1,81 @@
+// Orders a report of the worker that makes it, from any page of the extension.
+import { wordsLanguage } from '@photofinish/shared/language/words';
+import { browserVersion } from '../../common/browser.ts';
+import { BROWSER } from '../../common/edition.ts';
+import { rememberedNetwork } from '../../common/network.ts';
+import { loadNames } from '../../common/network-names.ts';
+import { pageStore } from '../../common/store/asked.ts';
+import { trustedScript } from '../ui/trusted.ts';
+import type { Conditions, Progress, ReportSelection } from './collect.ts';
+import type { ExportFormat } from './export-names.ts';
+
+const WORKER = 'report/worker.js';
+
+/** What the worker is told, once. */
+export interface ReportOrder {
+  readonly selection: ReportSelection;
+  readonly conditions: Conditions;
+  readonly format: ExportFormat;
+  /** Of the words in it; the catalogs lie in folders of this name. */
+  readonly language: string;
+}
+
+export interface MadeReport {
+  readonly file: Blob;
+  readonly createdAt: string;
+  /** How many are in it. */
+  readonly sites: number;
+}
+
+/** What the worker tells: how far it is, and once how it ended. */
+export type ReportNews =
+  | { readonly type: 'progress'; readonly progress: Progress }
+  | { readonly type: 'made'; readonly made: MadeReport }
+  /** In words for the user. */
+  | { readonly type: 'failed'; readonly why: string };
+
+/** What is asked for of a report. */
+export interface ReportWishes {
+  readonly selection: ReportSelection;
+  readonly format: ExportFormat;
+  /** Whether it has what the user calls networks; without it those names stay on this machine. */
+  readonly networkNames: boolean;
+}
+
+async function conditionsNow(withNames: boolean): Promise<Conditions> {
+  const [version, network, networkNames] = await Promise.all([
+    browserVersion(),
+    rememberedNetwork(),
+    withNames ? loadNames(pageStore) : null,
+  ]);
+  return { browser: { name: BROWSER, version }, network, networkNames, nowMs: Date.now() };
+}
+
+/**
+ * The report of what was selected. Aborting `signal` ends the work at once and rejects with its reason; otherwise it
+ * rejects in words for the user.
+ */
+export async function orderReport(
+  { selection, format, networkNames }: ReportWishes,
+  signal: AbortSignal,
+  onProgress: (progress: Progress) => void = () => {},
+): Promise<MadeReport> {
+  const conditions = await conditionsNow(networkNames);
+  signal.throwIfAborted();
+  const worker = new Worker(trustedScript(chrome.runtime.getURL(WORKER)), { type: 'module' });
+  const { promise, resolve, reject } = Promise.withResolvers<MadeReport>();
+  worker.addEventListener('message', ({ data: news }: MessageEvent<ReportNews>) => {
+    if (news.type === 'progress') onProgress(news.progress);
+    else if (news.type === 'made') resolve(news.made);
+    else reject(new Error(news.why));
+  });
+  worker.addEventListener('error', (event) => reject(new Error(event.message || WORKER)));
+  signal.addEventListener('abort', () => reject(signal.reason));
+  const order: ReportOrder = { selection, conditions, format, language: wordsLanguage() };
+  worker.postMessage(order);
+  try {
+    return await promise;
+  } finally {
+    worker.terminate();
+  }
+}

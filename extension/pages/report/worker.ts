@@ -1,0 +1,48 @@
+// Makes one report, apart from the page that ordered it: reading and writing a heavy user's year takes seconds, in which
+// the page stays alive. It is ended from outside when the order is withdrawn. A worker has IndexedDB, but none of the
+// extension's interfaces: the conditions come with the order, and the words from the catalog that lies in the package.
+import { useWords } from '@photofinish/shared/language/words';
+import { browsesOn } from '../../ledger/browsing.ts';
+import { openDatabase } from '../../ledger/database.ts';
+import { troubleWords } from '../../ledger/trouble.ts';
+import { collectReport, type Progress } from './collect.ts';
+import { reportFile } from './forms.ts';
+import type { ReportNews, ReportOrder } from './order.ts';
+
+/** More often than this nobody sees a count change. */
+const TOLD_EVERY_MS = 50;
+
+const tell = (news: ReportNews): void => postMessage(news);
+
+/** Passes on the first word of each stage, and then no more than can be seen. */
+function seldom(): (progress: Progress) => void {
+  let last: { readonly stage: Progress['stage']; readonly atMs: number } | null = null;
+  return (progress) => {
+    const nowMs = performance.now();
+    if (last?.stage === progress.stage && nowMs - last.atMs < TOLD_EVERY_MS) return;
+    last = { stage: progress.stage, atMs: nowMs };
+    tell({ type: 'progress', progress });
+  };
+}
+
+async function speak(language: string): Promise<void> {
+  const catalog = await fetch(new URL(`/_locales/${language}/messages.json`, location.origin));
+  const messages: Readonly<Record<string, { readonly message: string }>> = await catalog.json();
+  useWords((key) => messages[key]?.message ?? '', language);
+}
+
+async function make({ selection, conditions, format, language }: ReportOrder): Promise<void> {
+  await speak(language);
+  const progress = seldom();
+  const database = openDatabase();
+  try {
+    const report = await collectReport(browsesOn(database), selection, conditions, progress);
+    progress({ stage: 'writing', done: 0, of: 1 });
+    const file = reportFile(report, format);
+    tell({ type: 'made', made: { file, createdAt: report.createdAt, sites: report.sites.length } });
+  } catch (error) {
+    tell({ type: 'failed', why: error instanceof DOMException ? troubleWords(error) : String(error) });
+  }
+}
+
+addEventListener('message', (event: MessageEvent<ReportOrder>) => void make(event.data));

@@ -1,0 +1,31 @@
+// A command to paste into a terminal, with a button that copies it.
+import { say } from '../../common/words.ts';
+import { make, setText } from './elements.ts';
+
+/** Draws the command into `place`, once for each command. */
+export function renderCommand(place: HTMLElement, command: string): void {
+  if (place.querySelector('code')?.textContent === command) return;
+  const code = make('code', '', command);
+  code.dir = 'ltr';
+  const copy = make('button', 'button', say('helperCopy'));
+  copy.type = 'button';
+  const told = make('span', 'unseen');
+  told.setAttribute('role', 'status');
+  copy.addEventListener('click', async () => {
+    const words = await copied(code);
+    setText(copy, words);
+    setText(told, words);
+  });
+  place.replaceChildren(code, copy, told);
+}
+
+async function copied(code: HTMLElement): Promise<string> {
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+    return say('helperCopied');
+  } catch {
+    // Clipboards can be forbidden by policy; then the command is selected for the user's own copy.
+    getSelection()?.selectAllChildren(code);
+    return say('helperSelected');
+  }
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/adoption';
+import {
+  attempt,
+  clearComparison,
+  comparison,
+  originRace,
+  trial,
+} from '@photofinish/shared/testing/race-samples';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { Protocol } from '@photofinish/shared/web/protocol';
+import type { OriginView } from '../../common/messages.ts';
+import { speak } from '../../testing/words.ts';
+import {
+  adoptionWords,
+  capitalSentence,
+  emphasise,
+  forecastWords,
+  originLabel,
+  protocolCell,
+  protocolTag,
+  raceWords,
+  reasonWords,
+  unmeasuredWords,
+  visitsWords,
+} from './format.ts';
+
+const counts = (over: Partial<ProtocolCounts>): ProtocolCounts => ({ ...NO_REQUESTS, ...over });
+
+function view(host: string, over: Partial<OriginView> = {}): OriginView {
+  return {
+    origin: `https://${host}` as Origin,
+    site: host,
+    protocol: 'h2',
+    reason: null,
+    counts: counts({ h2: 1 }),
+    delivered: { 'http-cache': 0, 'service-worker': 0, prefetch: 0 },
+    forecast: null,
+    forecastRight: null,
+    race: null,
+    verdict: { code: 'unknown', text: '', findings: [] },
+    ...over,
+  };
+}
+
+function forecast(protocol: Protocol, basis: 'observed' | 'none' = 'observed'): OriginView['forecast'] {
+  return {
+    origin: 'https://a.test' as Origin,
+    reachable: { protocol: 'h3', basis: 'raced', ageMs: 1, fresh: true },
+    expected: { protocol, basis },
+    hit: true,
+  };
+}
+
+const compared = (gainMs: number) => clearComparison(100, 100 + gainMs);
+
+const raced = originRace([
+  trial([
+    attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 10 }),
+    attempt({ protocol: 'h2', outcome: 'established-late', establishedMs: 30 }),
+  ]),
+]);
+
+test('an origin is written without its scheme, with a port that is not 443', () => {
+  assert.equal(originLabel('https://a.test:8443' as Origin), 'a.test:8443');
+});
+
+test('what a race measured is set apart in the verdict, in any language, and nothing of the sentence is lost', () => {
+  const race = clearComparison(51.5, 112);
+  const strong = (text: string) => {
+    const pieces = emphasise(text, race);
+    assert.equal(pieces.map((p) => p.text).join(''), text);
+    return pieces.filter((p) => p.strong).map((p) => p.text);
+  };
+  const told = 'HTTP/3 connects in 52 ms, HTTP/2 in 112 ms (60 ms faster).';
+  assert.deepEqual(strong(`Reached over HTTP/3. ${told}`), ['60 ms']);
+  assert.deepEqual(strong('A server log said 60 ms. Supports HTTP/3.'), [], 'a number that is no gain');
+  assert.deepEqual(strong('Supports HTTP/3.'), []);
+  assert.deepEqual(emphasise(told, null), [{ text: told, strong: false, whole: false }]);
+  assert.deepEqual(
+    emphasise(told, race).flatMap((p) => (p.whole ? [p.text] : [])),
+    ['52 ms', '112 ms', '60 ms'],
+  );
+  speak('de');
+  assert.deepEqual(
+    strong('Über HTTP/3 erreicht. HTTP/3 verbindet in 52 ms, HTTP/2 in 112 ms (60 ms schneller).'),
+    ['60 ms'],
+  );
+  speak('en');
+});
+
+test('of what is not clear nothing is set apart', () => {
+  const race = comparison([14, 15, 13], [15, 13, 14]);
+  const told =
+    'HTTP/3 connects in 14.0 ms, HTTP/2 in 14.0 ms: no clear difference in 3 pairs (from HTTP/2 2 ms faster to HTTP/3 1 ms faster).';
+  const pieces = emphasise(told, race);
+  assert.equal(pieces.map((p) => p.text).join(''), told);
+  assert.deepEqual(pieces.flatMap((p) => (p.whole ? [p.text] : [])).slice(0, 2), ['14.0 ms', '14.0 ms']);
+  assert.ok(pieces.every((p) => !p.strong));
+  const { text, title } = raceWords(race);
+  assert.equal(text, 'unclear');
+  assert.match(
+    title,
+    /^No clear difference: from HTTP\/2 2 ms faster to HTTP\/3 1 ms faster \(median of 3 pairs\)\.$/,
+  );
+});
+
+test('where no gain is measured it is said, unless a race showed that there is none to measure', () => {
+  const said = (race: OriginView['race']) =>
+    unmeasuredWords(view('a.test', { race, verdict: { code: 'h3-used', text: 'Used.', findings: [] } }));
+  assert.match(said(null), /^HTTP\/3 gain not measured; race it to find out\.$/);
+  assert.equal(unmeasuredWords(view('a.test')), '', 'a verdict that knows nothing asks for a race itself');
+  const busy = { code: 'machine-too-busy', text: 'Race it again.', findings: [] } as const;
+  assert.equal(
+    unmeasuredWords(view('a.test', { verdict: { ...busy, findings: [] } })),
+    '',
+    'and so does this one',
+  );
+  assert.match(said(comparison([10, 11], [20, 21])), /gain not measured/);
+  assert.match(said(raced), /gain not measured/);
+  assert.doesNotMatch(said(compared(20)), /gain not measured/);
+  const failed = trial([attempt({ protocol: 'h3', outcome: 'failed' })], null);
+  const old = trial([attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9 })], 'h2');
+  assert.doesNotMatch(said(originRace([failed, old], { mode: 'compare' })), /not measured/);
+});
+
+test('what the mark does not say has a word of its own', () => {
+  const tag = (over: Partial<ProtocolCounts>, protocol: Protocol, reason: OriginView['reason']) =>
+    protocolTag(counts(over), protocol, reason).text;
+  assert.equal(tag({ h3: 4 }, 'h3', null), '');
+  assert.equal(tag({ h3: 4, unknown: 1 }, 'h3', 'no-timing-allow-origin'), '');
+  assert.equal(tag({ h3: 4, h2: 1 }, 'h3', null), 'mixed');
+  assert.equal(tag({ unknown: 1 }, 'unknown', 'no-timing-allow-origin'), 'hidden');
+  assert.equal(tag({}, 'unknown', 'missed'), '');
+});
+
+test('earlier visits are told once there are any', () => {
+  const sinceMs = Date.UTC(2026, 10, 3, 12);
+  assert.equal(visitsWords(null), '');
+  assert.equal(visitsWords({ navigations: counts({ h2: 1 }), sinceMs }), '');
+  const words = visitsWords({ navigations: counts({ h2: 3, h3: 12, unknown: 1 }), sinceMs });
+  assert.equal(words, 'Visits since Nov 3, 2026: 12 × HTTP/3, 3 × HTTP/2, 1 × unknown');
+});
+
+test('adoption has its denominator and its hidden part', () => {
+  const words = adoptionWords({ counts: counts({ h3: 21, h2: 12, 'http/1.0': 1, unknown: 9 }), origins: [] });
+  assert.deepEqual(
+    [words.share, words.of, words.hidden],
+    ['62 %', 'HTTP/3 of 34 known', '9 hidden by their sites'],
+  );
+  assert.equal(words.label, 'Requests by protocol: 21 × HTTP/3, 12 × HTTP/2, 1 × HTTP/1.0, 9 × unknown');
+});
+
+test('what is not known is no zero percent', () => {
+  const hidden = view('a.test', {
+    protocol: 'unknown',
+    reason: 'service-worker',
+    counts: counts({ unknown: 4 }),
+  });
+  const words = adoptionWords({ counts: counts({ unknown: 4 }), origins: [hidden] });
+  assert.deepEqual([words.share, words.hidden], ['Share unknown', '4 unknown']);
+  assert.equal(adoptionWords({ counts: NO_REQUESTS, origins: [] }).share, 'No requests');
+});
+
+test('a forecast is right, wrong, not scored, or was never made', () => {
+  const result = (over: Partial<OriginView>) => forecastWords(view('a.test', over)).result;
+  assert.equal(result({ forecast: forecast('h3'), forecastRight: true }), 'right');
+  assert.equal(result({ forecast: forecast('h3'), forecastRight: false }), 'wrong');
+  assert.equal(result({ forecast: forecast('h3'), forecastRight: null }), 'open');
+  assert.equal(result({ forecast: forecast('unknown', 'none'), forecastRight: null }), 'none');
+  assert.equal(result({}), 'none');
+});
+
+test('a margin only ever comes from a comparison', () => {
+  assert.equal(raceWords(compared(20)).text, 'H3 20 ms');
+  assert.equal(raceWords(compared(-5)).text, 'H2 5 ms');
+  assert.equal(raceWords(comparison([10, 11], [20, 21])).text, 'no margin');
+  assert.equal(raceWords(raced).text, 'H3 first');
+  assert.equal(raceWords(null).text, '–');
+  const refused = originRace([], { error: { code: 'blocked', message: 'not allowed' } });
+  assert.deepEqual(raceWords(refused), { text: 'not raced', title: 'Could not be raced: not allowed.' });
+});
+
+test('a protocol that never got through is named', () => {
+  const failed = (protocol: 'h3' | 'h2') =>
+    trial([attempt({ protocol, outcome: 'failed', error: { code: 'udp-refused', message: 'm' } })], null);
+  const old = trial([attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 9 })], 'h2');
+  assert.equal(raceWords(originRace([failed('h3'), old], { mode: 'compare' })).text, 'H3 failed');
+  assert.equal(raceWords(originRace([failed('h3'), failed('h2')], { mode: 'compare' })).text, 'both failed');
+});
+
+test('unknown comes with its reason', () => {
+  assert.equal(protocolCell('unknown', 'no-timing-allow-origin'), 'hidden');
+  assert.equal(protocolCell('unknown', 'missed'), 'unknown');
+  assert.equal(protocolCell('unknown', 'not-exposed'), 'unknown');
+  assert.equal(protocolCell('h3', null), 'h3');
+  assert.match(reasonWords('unknown', 'service-worker'), /service worker responded/);
+  assert.match(reasonWords('unknown', 'not-exposed'), /browser does not expose this response/);
+  assert.equal(reasonWords('h3', null), '');
+});
+
+test('messages of other programs become sentences', () => {
+  assert.equal(capitalSentence('the budget is used up'), 'The budget is used up.');
+  assert.equal(capitalSentence('Why?'), 'Why?');
+});

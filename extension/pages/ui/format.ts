@@ -1,0 +1,243 @@
+// The popup's words and numbers for what a page did, as pure functions: from a PageView to what is written where.
+
+import { MARK_LABELS, type Mark, markOf } from '@photofinish/shared/drawing/marks';
+import { photoFinish } from '@photofinish/shared/drawing/photo-finish';
+import { sayNumber, wordsLanguage } from '@photofinish/shared/language/words';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { comparisonOf } from '@photofinish/shared/race/race-pairs';
+import {
+  type Adoption,
+  adoptionByRequest,
+  adoptionPercent,
+  type ProtocolCounts,
+} from '@photofinish/shared/report/adoption';
+import { gainSentence } from '@photofinish/shared/verdict/gain';
+import type { Origin } from '@photofinish/shared/web/origin';
+import {
+  KNOWN_PROTOCOLS,
+  PROTOCOLS,
+  type Protocol,
+  protocolName,
+  type UnknownReason,
+} from '@photofinish/shared/web/protocol';
+import type { OriginView, PageView, Visits } from '../../common/messages.ts';
+import { say, type WordKey } from '../../common/words.ts';
+
+/** An origin as people write it: https is the only scheme and 443 the default, so neither is shown. */
+export function originLabel(origin: Origin): string {
+  return origin.slice('https://'.length);
+}
+
+export interface Piece {
+  readonly text: string;
+  readonly strong: boolean;
+  /** A number with its unit, which no line break may part. */
+  readonly whole: boolean;
+}
+
+/** What of a gain's sentence are figures. */
+const FIGURES: ReadonlySet<string | null> = new Set(['h3', 'h2', 'difference', 'pairs', 'range']);
+
+/**
+ * A verdict's sentences with what HTTP/3 clearly gains, or loses, set apart; a verdict that tells it ends in it. Where no
+ * difference is clear there is nothing to set apart.
+ */
+export function emphasise(text: string, race: OriginRace | null): Piece[] {
+  const gain = race === null ? null : comparisonOf(race);
+  const told = gain === null ? [] : gainSentence(gain);
+  const sentence = told.map((part) => part.text).join('');
+  if (sentence === '' || !text.endsWith(sentence)) return [{ text, strong: false, whole: false }];
+  const before = { text: text.slice(0, -sentence.length), strong: false, whole: false };
+  const parts = told.map(({ text: words, param }) => ({
+    text: words,
+    strong: param === 'difference',
+    whole: FIGURES.has(param),
+  }));
+  return [before, ...parts].filter((piece) => piece.text !== '');
+}
+
+/** Whether a race would tell what HTTP/3 gains at an origin and none has: it failed nowhere, and no pairs were run. */
+function isUnmeasured({ race }: OriginView): boolean {
+  if (race === null || race.error !== undefined) return true;
+  if (comparisonOf(race) !== null) return false;
+  return photoFinish(race).lanes.every((lane) => lane.state !== 'failed');
+}
+
+/** That nobody knows what HTTP/3 gains at an origin, and that a race would tell; it stands beside the button for one. */
+export function unmeasuredWords(view: OriginView): string {
+  // Of an origin nothing is known of, the verdict itself asks for a race.
+  const asked = ['unknown', 'machine-too-busy'].includes(view.verdict.code);
+  return !asked && isUnmeasured(view) ? say('popupGainUnmeasured') : '';
+}
+
+const REASONS: Record<UnknownReason, WordKey> = {
+  'no-timing-allow-origin': 'popupHiddenBySite',
+  'service-worker': 'popupByWorker',
+  missed: 'popupMissed',
+  revalidated: 'popupRevalidated',
+  'not-exposed': 'popupNotExposed',
+};
+
+/** Why a protocol is not known, as a sentence; empty when it is known. */
+export function reasonWords(protocol: Protocol, reason: UnknownReason | null): string {
+  if (protocol !== 'unknown') return '';
+  return say(reason === null ? 'popupNothingYet' : REASONS[reason]);
+}
+
+/** A protocol in a narrow column; "hidden" when it is the site that hides it. */
+export function protocolCell(protocol: Protocol, reason: UnknownReason | null): string {
+  if (protocol !== 'unknown') return protocol;
+  return reason === 'no-timing-allow-origin' ? say('popupHidden') : say('protocolUnknown');
+}
+
+/** What the mark alone does not say of the protocols in these counts: that there were several, or that they are hidden. */
+export function protocolTag(
+  counts: ProtocolCounts,
+  protocol: Protocol,
+  reason: UnknownReason | null,
+): { text: string; title: string } {
+  const several = KNOWN_PROTOCOLS.filter((each) => counts[each] > 0).length > 1;
+  if (several) return { text: say('popupMixed'), title: say('popupBar', { list: countsWords(counts) }) };
+  if (protocol === 'unknown' && reason === 'no-timing-allow-origin')
+    return { text: say('popupHidden'), title: reasonWords(protocol, reason) };
+  return { text: '', title: '' };
+}
+
+function countsWords(counts: ProtocolCounts): string {
+  return listOf(PROTOCOLS.map((protocol) => ({ protocol, count: counts[protocol] })));
+}
+
+/** Requests by protocol as a list in words: "21 × HTTP/3, 12 × HTTP/2". */
+function listOf(counts: readonly { readonly protocol: Protocol; readonly count: number }[]): string {
+  const parts = counts
+    .filter(({ count }) => count > 0)
+    .map(({ protocol, count }) =>
+      say('popupCounted', { protocol: protocolName(protocol), number: sayNumber(count) }),
+    );
+  return new Intl.ListFormat(wordsLanguage(), { type: 'unit' }).format(parts);
+}
+
+export interface AdoptionWords {
+  readonly share: string;
+  readonly of: string;
+  readonly hidden: string;
+  readonly bar: readonly { readonly mark: Mark; readonly count: number }[];
+  /** The bar in words. */
+  readonly label: string;
+}
+
+function barOf(counts: ProtocolCounts): AdoptionWords['bar'] {
+  const sums = new Map<Mark, number>();
+  for (const protocol of PROTOCOLS) {
+    const mark = markOf(protocol);
+    sums.set(mark, (sums.get(mark) ?? 0) + counts[protocol]);
+  }
+  return [...sums].filter(([, count]) => count > 0).map(([mark, count]) => ({ mark, count }));
+}
+
+function shareWords(adoption: Adoption): { share: string; of: string } {
+  const percent = adoptionPercent(adoption);
+  if (percent !== null)
+    return {
+      share: say('popupShare', { percent }),
+      of: say('popupShareOf', { number: sayNumber(adoption.known) }),
+    };
+  if (adoption.hidden > 0) return { share: say('popupShareUnknown'), of: say('popupShareUnknownOf') };
+  return { share: say('popupNoRequests'), of: say('popupNoRequestsOf') };
+}
+
+function hiddenWords({ known, hidden }: Adoption, origins: readonly OriginView[]): string {
+  if (known + hidden === 0) return '';
+  if (hidden === 0) return say('popupNoneHidden');
+  const otherReason = origins.some(
+    (o) => o.counts.unknown > 0 && o.reason !== null && o.reason !== 'no-timing-allow-origin',
+  );
+  return otherReason
+    ? say('popupSomeUnknown', { number: sayNumber(hidden) })
+    : say('popupSomeHidden', { count: hidden });
+}
+
+/** The page's adoption with its denominator and its hidden part. */
+export function adoptionWords(page: Pick<PageView, 'counts' | 'origins'>): AdoptionWords {
+  const { counts, origins } = page;
+  const adoption = adoptionByRequest(counts);
+  const list = countsWords(counts);
+  return {
+    ...shareWords(adoption),
+    hidden: hiddenWords(adoption, origins),
+    bar: barOf(counts),
+    label: say('popupBar', { list: list || say('popupBarNone') }),
+  };
+}
+
+/** The earlier visits in one line; empty while this is the only one. */
+export function visitsWords(visits: Visits | null): string {
+  if (visits === null) return '';
+  const { navigations, sinceMs } = visits;
+  const { known, hidden } = adoptionByRequest(navigations);
+  if (known + hidden < 2) return '';
+  const date = new Intl.DateTimeFormat(wordsLanguage(), { dateStyle: 'medium' }).format(sinceMs);
+  const list = countsWords(navigations);
+  return say('popupVisits', { date, list });
+}
+
+export interface Scored {
+  /** `right` and `wrong` are drawn as tick and cross. */
+  readonly result: 'right' | 'wrong' | 'open' | 'none';
+  readonly text: string;
+  /** The full sentence. */
+  readonly title: string;
+}
+
+const FORECAST_TITLES: Record<'right' | 'wrong' | 'open', Record<'observed' | 'advertised', WordKey>> = {
+  right: { observed: 'popupForecastRightObserved', advertised: 'popupForecastRightAdvertised' },
+  wrong: { observed: 'popupForecastWrongObserved', advertised: 'popupForecastWrongAdvertised' },
+  open: { observed: 'popupForecastOpenObserved', advertised: 'popupForecastOpenAdvertised' },
+};
+
+/** Whether the forecast for an origin came true. */
+export function forecastWords(view: Pick<OriginView, 'forecast' | 'forecastRight'>): Scored {
+  const { forecast, forecastRight } = view;
+  if (forecast === null) return { result: 'none', text: '–', title: say('popupForecastNotAsked') };
+  const { protocol, basis } = forecast.expected;
+  if (basis === 'none' || protocol === 'unknown')
+    return { result: 'none', text: '–', title: say('popupForecastUnseen') };
+  const result = forecastRight === null ? 'open' : forecastRight ? 'right' : 'wrong';
+  const title = say(FORECAST_TITLES[result][basis], { protocol: protocolName(protocol) });
+  return { result, text: protocol, title };
+}
+
+/** The newest race in a narrow column, and as a sentence. */
+export function raceWords(race: OriginRace | null): { text: string; title: string } {
+  if (race === null) return { text: '–', title: say('popupRaceNone') };
+  if (race.trials.length === 0) {
+    const why = race.error === undefined ? say('popupRaceNoTrial') : sentence(race.error.message);
+    return { text: say('popupRaceCellNotRaced'), title: say('popupRaceImpossible', { why }) };
+  }
+  const finish = photoFinish(race);
+  const title = say('popupRaceResult', { result: finish.title, caption: finish.caption });
+  if (finish.result !== null) {
+    const { winner, margin } = finish.result;
+    if (winner === null || margin === null) return { text: say('popupRaceUnclear'), title };
+    return { text: say('popupRaceMargin', { mark: MARK_LABELS[winner], time: margin }), title };
+  }
+  const failed = finish.lanes.filter((lane) => lane.state === 'failed');
+  if (failed.length === 2) return { text: say('popupRaceBothFailed'), title };
+  if (failed[0]) return { text: say('popupRaceFailed', { mark: MARK_LABELS[failed[0].contender] }), title };
+  // Without a margin a time would be read as one: who was first is all a race tells.
+  const winner = finish.lanes.find((lane) => lane.adopted);
+  const text = winner
+    ? say('popupRaceFirst', { mark: MARK_LABELS[markOf(winner.protocol)] })
+    : say('popupRaceNoMargin');
+  return { text, title };
+}
+
+/** Text closed by a full stop, whatever it ended in. */
+export function sentence(text: string): string {
+  return /[.?]$/.test(text) ? text : `${text}.`;
+}
+
+/** A message of another program as a sentence of ours. */
+export function capitalSentence(text: string): string {
+  return sentence(text.charAt(0).toUpperCase() + text.slice(1));
+}

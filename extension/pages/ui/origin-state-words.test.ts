@@ -1,0 +1,74 @@
+import '../../testing/words.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HelperState, PageState } from '../../common/messages.ts';
+import { asideWords, helperWords, stateWords } from './origin-state-words.ts';
+
+const STATES: Exclude<PageState, 'recorded'>[] = [
+  'loading',
+  'failed',
+  'not-https',
+  'file',
+  'browser-page',
+  'source',
+  'guarded',
+  'not-recorded',
+  'private',
+  'excluded',
+  'no-options',
+  'no-access',
+];
+
+test('every page state but a record has its own words', () => {
+  const words = STATES.map((state) => stateWords(state));
+  assert.equal(new Set(words.map((w) => w?.text)).size, STATES.length);
+  assert.equal(new Set(words.map((w) => w?.title)).size, STATES.length);
+  assert.ok(words.every((w) => w?.text.endsWith('.')));
+  assert.equal(stateWords('recorded'), null);
+});
+
+test('where the reader can do something there is a button for it', () => {
+  const actions = STATES.flatMap((state) => stateWords(state)?.remedy?.action ?? []);
+  assert.deepEqual(actions, ['reload', 'options', 'options', 'access']);
+});
+
+test('a page that was not loaded for this visit says so first', () => {
+  const aside = (more: Partial<Parameters<typeof asideWords>[0]>) =>
+    asideWords({ arrival: 'loaded', delivery: 'network', protocol: 'h3', ...more });
+  assert.equal(aside({}), '');
+  assert.match(aside({ delivery: 'http-cache' }), /HTTP cache/);
+  assert.match(aside({ arrival: 'bfcache', delivery: 'http-cache' }), /from the back\/forward cache/);
+  assert.match(aside({ arrival: 'prerendered' }), /prerendered/);
+  assert.match(aside({ arrival: 'bfcache', protocol: 'unknown' }), /from the back\/forward cache/);
+  assert.equal(aside({ delivery: 'http-cache', protocol: 'unknown' }), '', 'the verdict says it');
+});
+
+test('every state of the helper has words, and the broken ones what mends them', () => {
+  const states: HelperState[] = [
+    { state: 'connecting' },
+    { state: 'ready', program: 'photofinish 1.0.0', network: 'net', networkName: null },
+    { state: 'not-asked' },
+    { state: 'missing' },
+    { state: 'crashed', message: 'it ended with code 1' },
+    { state: 'incompatible', message: 'speaks version 2.' },
+    { state: 'incompatible', message: 'refused', foreign: true },
+  ];
+  const words = states.map(helperWords);
+  assert.deepEqual(
+    words.map((w) => w.label),
+    [
+      'helper starting',
+      'helper 1.0.0',
+      'helper not enabled',
+      'no helper',
+      'helper stopped',
+      'helper version mismatch',
+      'helper for another extension',
+    ],
+  );
+  assert.deepEqual(
+    words.map((w) => w.help?.command),
+    [undefined, undefined, null, 'install', 'npx photofinish doctor', 'install', 'install'],
+  );
+  assert.match(words[5]?.help?.what ?? '', /speaks version 2\. Recording continues/);
+});

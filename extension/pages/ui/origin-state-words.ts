@@ -1,0 +1,114 @@
+// The popup's words for the states a page and the helper can be in, and what the reader can do about them. Pure.
+import type { HelperState, PageView } from '../../common/messages.ts';
+import { say, type WordKey } from '../../common/words.ts';
+import { sentence } from './format.ts';
+
+/** What a press of the button beside a page's words does. */
+export type Remedy = 'reload' | 'access' | 'options';
+
+export interface StateWords {
+  readonly title: string;
+  readonly text: string;
+  readonly remedy: { readonly action: Remedy; readonly label: string } | null;
+}
+
+type Unrecorded = Exclude<PageView['state'], 'recorded'>;
+
+const STATES: Record<Unrecorded, readonly [title: WordKey, text: WordKey, remedy: Remedy | null]> = {
+  loading: ['popupLoadingTitle', 'popupLoading', null],
+  failed: ['popupFailedTitle', 'popupFailed', null],
+  'not-https': ['popupNotHttpsTitle', 'popupNotHttps', null],
+  file: ['popupFileTitle', 'popupFile', null],
+  'browser-page': ['popupBrowserPageTitle', 'popupBrowserPage', null],
+  source: ['popupSourceTitle', 'popupSource', null],
+  guarded: ['popupGuardedTitle', 'popupGuarded', null],
+  'not-recorded': ['popupNotRecordedTitle', 'popupNotRecorded', 'reload'],
+  private: ['popupPrivateTitle', 'popupPrivate', 'options'],
+  excluded: ['popupExcludedTitle', 'popupExcluded', 'options'],
+  'no-options': ['popupNoOptionsTitle', 'popupNoOptions', null],
+  'no-access': ['popupNoAccessTitle', 'popupNoAccess', 'access'],
+};
+
+const REMEDIES: Record<Remedy, WordKey> = {
+  reload: 'popupReload',
+  access: 'popupGiveAccess',
+  options: 'popupOpenOptions',
+};
+
+/** What to say where there is no record to show; null when there is one. */
+export function stateWords(state: PageView['state']): StateWords | null {
+  if (state === 'recorded') return null;
+  const [title, text, remedy] = STATES[state];
+  return {
+    title: say(title),
+    text: say(text),
+    remedy: remedy === null ? null : { action: remedy, label: say(REMEDIES[remedy]) },
+  };
+}
+
+const DELIVERIES: Record<Exclude<PageView['delivery'], 'network'>, WordKey> = {
+  'http-cache': 'popupFromCache',
+  'service-worker': 'popupFromWorker',
+  prefetch: 'popupFromPrefetch',
+};
+
+/**
+ * What else to know of the page: that it was not loaded for this visit, or did not come over the network although its
+ * origin's protocol is known. Of one that is not known the verdict says why.
+ */
+export function asideWords(page: Pick<PageView, 'arrival' | 'delivery' | 'protocol'>): string {
+  if (page.arrival === 'bfcache') return say('popupFromBfcache');
+  if (page.arrival === 'prerendered') return say('popupPrerendered');
+  return page.protocol === 'unknown' || page.delivery === 'network' ? '' : say(DELIVERIES[page.delivery]);
+}
+
+export interface HelperWords {
+  readonly dot: 'on' | 'waiting' | 'off';
+  readonly label: string;
+  readonly title: string;
+  /** What is wrong and what mends it; null when nothing is. `install` stands for this system's own command. */
+  readonly help: {
+    readonly what: string;
+    readonly command: 'install' | 'npx photofinish doctor' | null;
+  } | null;
+}
+
+/** The helper's state in words, with the command that mends it. */
+export function helperWords(helper: HelperState): HelperWords {
+  switch (helper.state) {
+    case 'ready': {
+      const { program, network, networkName } = helper;
+      const version = /\d+(\.\d+)*/.exec(program)?.[0];
+      return {
+        dot: 'on',
+        label: version ? say('popupHelperReady', { version }) : program,
+        title: say('popupHelperReadyTitle', { program, network: networkName ?? network }),
+        help: null,
+      };
+    }
+    case 'connecting':
+      return {
+        dot: 'waiting',
+        label: say('popupHelperConnecting'),
+        title: say('popupHelperConnectingTitle'),
+        help: null,
+      };
+    case 'not-asked':
+      return off(say('popupHelperNotAsked'), say('popupHelperNotAskedWhat'), null);
+    case 'missing':
+      return off(say('popupHelperMissing'), say('popupHelperMissingWhat'), 'install');
+    case 'crashed': {
+      const why = sentence(helper.message);
+      return off(say('popupHelperCrashed'), say('popupHelperCrashedWhat', { why }), 'npx photofinish doctor');
+    }
+    case 'incompatible': {
+      if (helper.foreign) return off(say('popupHelperForeign'), say('popupHelperForeignWhat'), 'install');
+      const why = sentence(helper.message);
+      return off(say('popupHelperIncompatible'), say('popupHelperIncompatibleWhat', { why }), 'install');
+    }
+  }
+}
+
+function off(label: string, what: string, command: 'install' | 'npx photofinish doctor' | null): HelperWords {
+  return { dot: 'off', label, title: what, help: { what, command } };
+}

@@ -1,0 +1,57 @@
+// When races run: one choice out of three, each with what it means. Asked on the welcome page, changed in the options.
+import { type ProxyMode, proxyMode } from '../../common/proxy-mode.ts';
+import { RACE_TIMES, type Settings } from '../../common/settings.ts';
+import { say, type WordKey } from '../../common/words.ts';
+import { make, setText } from './elements.ts';
+
+type RaceWhen = Settings['raceWhen'];
+
+const CHOICES: Record<RaceWhen, { readonly name: WordKey; readonly meaning: WordKey }> = {
+  never: { name: 'optionsRaceNever', meaning: 'optionsRaceNeverMeans' },
+  click: { name: 'optionsRaceClick', meaning: 'optionsRaceClickMeans' },
+  'first-visit': { name: 'optionsRaceFirstVisit', meaning: 'optionsRaceFirstVisitMeans' },
+};
+
+/** What the browser's proxy setting means for races that nobody clicked for; null: the browser tells with each request. */
+export function proxyWords(mode: ProxyMode | null): { readonly text: string; readonly clear: boolean } {
+  if (mode === null) return { text: say('optionsProxyByRequest'), clear: true };
+  if (mode === 'direct') return { text: say('optionsProxyDirect'), clear: true };
+  if (mode === 'system') return { text: say('optionsProxySystem'), clear: false };
+  return { text: say('optionsProxyInUse', { mode }), clear: false };
+}
+
+/** Draws the three choices into a fieldset that has its legend. */
+export function makeRaceChoice(fieldset: HTMLElement, onChoose: (when: RaceWhen) => void): void {
+  for (const when of RACE_TIMES) {
+    const { name, meaning } = CHOICES[when];
+    const label = make('label', 'choice');
+    const input = make('input');
+    input.type = 'radio';
+    input.name = 'race-when';
+    input.value = when;
+    const means = make('span', 'aside', say(meaning));
+    means.id = `race-when-${when}`;
+    const named = make('span', 'name', say(name));
+    named.id = `${means.id}-name`;
+    // The name alone names it; what it means is read after it.
+    input.setAttribute('aria-labelledby', named.id);
+    input.setAttribute('aria-describedby', means.id);
+    input.addEventListener('change', () => onChoose(when));
+    label.append(input, named, means);
+    fieldset.append(label);
+  }
+}
+
+/** Shows the choice in force, and beside races by themselves whether the browser's proxy setting lets them run. */
+export async function showRaceChoice(
+  fieldset: HTMLElement,
+  proxy: HTMLElement,
+  when: RaceWhen,
+): Promise<void> {
+  for (const input of fieldset.querySelectorAll('input')) input.checked = input.value === when;
+  proxy.hidden = when !== 'first-visit';
+  if (proxy.hidden) return;
+  const { text, clear } = proxyWords(await proxyMode());
+  setText(proxy, text);
+  proxy.classList.toggle('error', !clear);
+}

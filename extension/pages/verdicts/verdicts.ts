@@ -1,0 +1,36 @@
+// What the verdicts and failure codes mean: the page that "What this means" opens, at the row of one code.
+import '../../common/words.ts';
+import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
+import { say } from '../../common/words.ts';
+import { byId, make } from '../ui/elements.ts';
+import { writeWords } from '../ui/page-words.ts';
+
+function row({ kind, code, name, means, remedy }: CodeRow): HTMLElement {
+  const article = make('article', 'code-row');
+  article.id = code;
+  const heading = make('h3');
+  const link = make('a', 'code', code);
+  link.href = `#${code}`;
+  heading.append(link, ' ', make('span', 'name', name));
+  const facts = make('dl');
+  const remedyLabel = say(kind === 'verdict' ? 'codesVerdictRemedy' : 'codesFailureRemedy');
+  facts.append(make('dt', '', say('codesMeans')), make('dd', '', means));
+  facts.append(make('dt', '', remedyLabel), make('dd', '', remedy));
+  article.append(heading, facts);
+  return article;
+}
+
+/** The browser looked for the row before it was there. */
+function showNamedRow(): void {
+  const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (const shown of document.querySelectorAll('.code-row.named')) shown.classList.remove('named');
+  if (named === null) return;
+  named.classList.add('named');
+  named.scrollIntoView();
+}
+
+writeWords();
+byId('verdicts').append(...verdictRows().map(row));
+byId('failures').append(...failureRows().map(row));
+addEventListener('hashchange', showNamedRow);
+showNamedRow();

@@ -1,0 +1,91 @@
+// The welcome page's entry: watches for the helper while the page is in view, and saves what is chosen at once.
+import '../../common/words.ts';
+import { surroundings } from '../../common/helper/environment.ts';
+import { installCommand, type Surroundings } from '../../common/helper/install-command.ts';
+import type { HelperState } from '../../common/messages.ts';
+import { onProxyMode } from '../../common/proxy-mode.ts';
+import { loadSettings, onSettings } from '../../common/settings.ts';
+import { pageStore } from '../../common/store/asked.ts';
+import { say, type WordKey } from '../../common/words.ts';
+import { connectBackground } from '../ui/background-port.ts';
+import { renderCommand } from '../ui/command.ts';
+import { wireConsent } from '../ui/consent.ts';
+import { byId, setText } from '../ui/elements.ts';
+import { createHelperPanel, type HelperPanel } from '../ui/helper-panel.ts';
+import { writeWords } from '../ui/page-words.ts';
+import { makeRaceChoice, showRaceChoice } from '../ui/race-choice.ts';
+import { save } from '../ui/saving.ts';
+import { wireAccess } from './access.ts';
+import { listPermissions } from './permissions.ts';
+
+/** Soon enough to feel at once after a command in a terminal, and cheap: the browser looks for one small file. */
+const LOOK_EVERY_MS = 2000;
+/** States that a command in a terminal can end. */
+const LOOKED_FOR: readonly HelperState['state'][] = ['missing', 'crashed', 'incompatible'];
+const TERMINALS: Readonly<Record<string, WordKey>> = {
+  linux: 'welcomeInstallLinux',
+  mac: 'welcomeInstallMac',
+  win: 'welcomeInstallWindows',
+};
+
+const raceWhen = byId('race-when');
+
+function showInstall(here: Surroundings): void {
+  const command = installCommand(here);
+  const where = TERMINALS[here.os];
+  byId('command').hidden = command === null;
+  byId('install-needs').hidden = command === null;
+  byId('sandbox').hidden = here.os !== 'linux';
+  if (command === null || where === undefined) {
+    setText(byId('install-where'), say('welcomeInstallNowhere'));
+    return;
+  }
+  const folder = here.unpacked ? ` ${say('welcomeInstallFolder')}` : '';
+  setText(byId('install-where'), `${say(where)}${folder}`);
+  renderCommand(byId('command'), command);
+}
+
+function showHelper({ state }: HelperState): void {
+  byId('install').hidden = !LOOKED_FOR.includes(state);
+  byId('consent').hidden = state !== 'not-asked';
+}
+
+function wireHelper(): void {
+  const port = connectBackground({
+    onOpen: (opened) => opened.send({ type: 'watch-helper' }),
+    onEvent: (event) => panel.onEvent(event),
+    onLost: () => panel.onLost(),
+  });
+  const panel: HelperPanel = createHelperPanel(port.send, {
+    onState: showHelper,
+    examineAtOnce: true,
+  });
+  setInterval(() => {
+    const looked = panel.state !== null && LOOKED_FOR.includes(panel.state.state);
+    if (looked && document.visibilityState === 'visible') port.send({ type: 'reconnect-helper' });
+  }, LOOK_EVERY_MS);
+}
+
+async function showChoice(): Promise<void> {
+  const settings = await loadSettings(pageStore);
+  await showRaceChoice(raceWhen, byId('proxy'), settings.raceWhen);
+}
+
+function wireChoice(): void {
+  makeRaceChoice(raceWhen, (when) => void save(raceWhen, { raceWhen: when }));
+  onSettings(pageStore, () => void showChoice());
+  onProxyMode(() => void showChoice());
+  byId('done').addEventListener('click', async () => {
+    const tab = await chrome.tabs.getCurrent();
+    if (tab?.id !== undefined) await chrome.tabs.remove(tab.id);
+  });
+}
+
+writeWords();
+listPermissions(byId('permissions'));
+wireHelper();
+wireChoice();
+wireAccess();
+wireConsent();
+void showChoice();
+void surroundings().then(showInstall);

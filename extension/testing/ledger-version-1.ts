@@ -1,0 +1,59 @@
+// A database as version 1 of the ledger left it: stores, indexes and rows dumped from the released code, so that no
+// change of today's code changes what upgrades are tested on.
+import { readFileSync } from 'node:fs';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { openDB } from 'idb';
+import { type DayRow, LEDGER_NAME, type OriginRecord, type OutboxRow } from '../common/records/schema.ts';
+
+interface Dumped<Row> {
+  readonly keyPath: string | string[] | null;
+  readonly autoIncrement: boolean;
+  readonly indexes: readonly { readonly name: string; readonly keyPath: string | string[] }[];
+  /** Where the rows do not carry their keys. */
+  readonly keys: readonly number[] | null;
+  readonly rows: readonly Row[];
+}
+
+interface Version1 {
+  readonly version: 1;
+  readonly stores: {
+    readonly records: Dumped<Omit<OriginRecord, 'verdict'>>;
+    readonly days: Dumped<Omit<DayRow, 'network'>>;
+    readonly races: Dumped<OriginRace>;
+    readonly outbox: Dumped<OutboxRow>;
+    readonly batches: Dumped<{ readonly key: string; readonly atMs: number }>;
+  };
+}
+
+export const VERSION_1: Version1 = JSON.parse(
+  readFileSync(new URL('ledger-version-1.json', import.meta.url), 'utf8'),
+);
+
+/** Creates the database, with as many further rows of days and records as asked, alike but for their origin. */
+export async function createVersion1(more = 0, name = LEDGER_NAME): Promise<void> {
+  const stores = Object.entries(VERSION_1.stores) as [string, Dumped<object>][];
+  const db = await openDB(name, VERSION_1.version, {
+    upgrade(fresh) {
+      for (const [storeName, { keyPath, autoIncrement, indexes }] of stores) {
+        const store = fresh.createObjectStore(storeName, { keyPath, autoIncrement });
+        for (const index of indexes) store.createIndex(index.name, index.keyPath);
+      }
+    },
+  });
+  const tx = db.transaction(
+    stores.map(([storeName]) => storeName),
+    'readwrite',
+  );
+  for (const [storeName, { keys, rows }] of stores)
+    for (const [i, row] of rows.entries()) await tx.objectStore(storeName).put(row, keys?.[i]);
+  const { records, days } = VERSION_1.stores;
+  const { counts, navigations, delivered, bytes } = days.rows[0] as (typeof days.rows)[number];
+  const once = { ...records.rows[0], counts, navigations, delivered, bytes };
+  for (let i = 0; i < more; i += 1) {
+    const origin = `https://more${i}.test`;
+    await tx.objectStore('days').put({ ...days.rows[0], origin });
+    await tx.objectStore('records').put({ ...once, origin });
+  }
+  await tx.done;
+  db.close();
+}

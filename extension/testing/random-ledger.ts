@@ -1,0 +1,88 @@
+// Random but valid input for property tests of the ledger: few names and days, so that rows meet.
+import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Observation } from '@photofinish/shared/web/observation';
+import type { Origin } from '@photofinish/shared/web/origin';
+import { DELIVERIES, KNOWN_PROTOCOLS, PROTOCOLS } from '@photofinish/shared/web/protocol';
+import fc from 'fast-check';
+import { DAY_MS } from '../common/records/schema.ts';
+import type { Batch, Ledger, Reveal } from '../ledger/ledger.ts';
+import { aRace } from './race.ts';
+
+const START_MS = Date.UTC(2026, 10, 18);
+const ORIGINS = ['https://a.test', 'https://b.test', 'https://c.test'] as Origin[];
+const SITES = ['a.test', 'b.test'];
+const NETWORKS = ['home', 'work', 'unknown'];
+
+const origin = fc.constantFrom(...ORIGINS);
+const site = fc.constantFrom(...SITES);
+const atMs = fc.integer({ min: START_MS, max: START_MS + 3 * DAY_MS });
+const kind = fc.constantFrom('navigation', 'resource');
+
+const observation: fc.Arbitrary<Observation> = fc
+  .record({
+    origin,
+    site,
+    atMs,
+    kind,
+    delivery: fc.constantFrom(...DELIVERIES, 'network', 'network'),
+    protocol: fc.constantFrom(...PROTOCOLS),
+    bytes: fc.option(fc.nat(5000)),
+    altSvc: fc.constantFrom(undefined, 'h3=":443"; ma=60', 'clear'),
+  })
+  .map(({ altSvc, protocol, ...rest }) => ({
+    id: '1',
+    ...rest,
+    protocol,
+    ...(protocol === 'unknown' && { reason: 'no-timing-allow-origin' as const }),
+    ...(altSvc !== undefined && { altSvc }),
+  }));
+
+const batch: fc.Arbitrary<Batch> = fc.record({
+  key: fc.constantFrom('1', '2', '3', '4', '5', '6'),
+  observations: fc.array(observation, { maxLength: 6 }),
+  scores: fc.array(fc.record({ origin, site, right: fc.boolean() }), { maxLength: 3 }),
+  pageStartedMs: atMs,
+  nowMs: atMs,
+  network: fc.constantFrom(...NETWORKS),
+});
+
+const reveal: fc.Arbitrary<Reveal> = fc.record({
+  origin,
+  site,
+  atMs,
+  kind,
+  protocol: fc.constantFrom(...KNOWN_PROTOCOLS),
+  count: fc.integer({ min: 1, max: 4 }),
+});
+
+const race: fc.Arbitrary<OriginRace> = fc
+  .record({ origin, atMs, altSvc: fc.constantFrom(null, 'h3=":443"') })
+  .map(({ altSvc, ...more }) => aRace({ ...more, discovered: { altSvc, knownRoot: true } }));
+
+const forecast: fc.Arbitrary<Forecast> = fc.record({ origin, hit: fc.boolean() }).map((more) => ({
+  ...more,
+  reachable: { protocol: 'h3', basis: 'raced', ageMs: 1, fresh: true },
+  expected: { protocol: 'h3', basis: 'observed' },
+}));
+
+/** One thing that is done to a ledger. */
+export interface Step {
+  /** Whether a repetition counts nothing, so that it may be tried again after a failure that nobody understood. */
+  readonly known: boolean;
+  readonly run: (ledger: Ledger) => Promise<unknown>;
+}
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: batch.map((b): Step => ({ known: true, run: (l) => l.record(b) })) },
+  fc
+    .record({ key: fc.constantFrom('r1', 'r2'), reveals: fc.array(reveal, { maxLength: 4 }), nowMs: atMs })
+    .map((b): Step => ({ known: true, run: (l) => l.reveal(b) })),
+  race.map((r): Step => ({ known: true, run: (l) => l.saveRace(r) })),
+  fc
+    .tuple(origin, site, fc.array(forecast, { maxLength: 4 }), fc.constantFrom(...NETWORKS), atMs)
+    .map((args): Step => ({ known: false, run: (l) => l.countLookups(...args) })),
+);
+
+/** What may be done to a ledger, in a row. */
+export const steps: fc.Arbitrary<Step[]> = fc.array(step, { maxLength: 12 });

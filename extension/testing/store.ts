@@ -1,0 +1,27 @@
+// A store in memory, for tests of those who keep something in it.
+import type { Store, Stored, StoreKey } from '../common/store/store.ts';
+
+export interface MemoryStore extends Store {
+  /** What is in it. */
+  readonly values: Map<StoreKey, Stored>;
+}
+
+/** A store with these values in it. */
+export function memoryStore(values: Partial<Record<StoreKey, unknown>> = {}): MemoryStore {
+  const kept = new Map<StoreKey, Stored>(
+    Object.entries(values).map(([key, value]) => [key as StoreKey, { revision: 1, value }]),
+  );
+  const listeners: [StoreKey, (value: unknown) => void][] = [];
+  const of = (key: StoreKey): Stored => structuredClone(kept.get(key) ?? { revision: 0 });
+  return {
+    values: kept,
+    get: async (key) => of(key),
+    async replace(key, revision, value) {
+      if (of(key).revision !== revision) return of(key);
+      kept.set(key, { revision: revision + 1, value: structuredClone(value) });
+      for (const [of, listen] of listeners) if (of === key) listen(value);
+      return { revision: revision + 1, value };
+    },
+    onChanged: (key, listen) => listeners.push([key, listen]),
+  };
+}

@@ -1,0 +1,171 @@
+// The address policy: what keeps a web page, a message or a DNS answer from making the helper connect into the user's
+// own network, or to ports where it would do harm.
+import { BlockList, isIP } from 'node:net';
+import { portBlock } from '@photofinish/shared/race/blocked-ports';
+import type { AttemptError, ContenderName } from '@photofinish/shared/race/outcome';
+import { addressBytes, addressText } from './address-bytes.ts';
+import { nat64Of } from './nat64.ts';
+
+/** What an address is for (IANA special-purpose registries, RFC 6890 as updated). Only `public` needs no leave. */
+export type AddressClass =
+  | 'public'
+  | 'unspecified'
+  | 'loopback'
+  | 'private'
+  | 'link-local'
+  | 'shared'
+  | 'unique-local'
+  | 'multicast'
+  | 'mapped'
+  | 'documentation'
+  | 'benchmarking'
+  | 'reserved'
+  | 'not-an-address';
+
+type Range = readonly [cidr: string, kind: AddressClass];
+
+/** First match wins. */
+const IPV4: readonly Range[] = [
+  ['0.0.0.0/8', 'unspecified'], // RFC 791 section 3.2
+  ['10.0.0.0/8', 'private'], // RFC 1918
+  ['100.64.0.0/10', 'shared'], // RFC 6598, carrier-grade NAT
+  ['127.0.0.0/8', 'loopback'], // RFC 1122 section 3.2.1.3
+  ['169.254.0.0/16', 'link-local'], // RFC 3927
+  ['172.16.0.0/12', 'private'], // RFC 1918
+  ['192.0.0.0/24', 'reserved'], // RFC 6890, protocol assignments
+  ['192.0.2.0/24', 'documentation'], // RFC 5737
+  ['192.88.99.0/24', 'reserved'], // RFC 7526, withdrawn 6to4 relays
+  ['192.168.0.0/16', 'private'], // RFC 1918
+  ['198.18.0.0/15', 'benchmarking'], // RFC 2544
+  ['198.51.100.0/24', 'documentation'], // RFC 5737
+  ['203.0.113.0/24', 'documentation'], // RFC 5737
+  ['224.0.0.0/4', 'multicast'], // RFC 5771
+  ['240.0.0.0/4', 'reserved'], // RFC 1112 section 4, broadcast included
+  ['0.0.0.0/0', 'public'],
+];
+
+const IPV6: readonly Range[] = [
+  ['::/128', 'unspecified'], // RFC 4291 section 2.5.2
+  ['::1/128', 'loopback'], // RFC 4291 section 2.5.3
+  ['2001::/23', 'reserved'], // RFC 2928: Teredo, ORCHID, benchmarking
+  ['2001:db8::/32', 'documentation'], // RFC 3849
+  ['3fff::/20', 'documentation'], // RFC 9637
+  ['2000::/3', 'public'], // the only global unicast space IANA hands out
+  ['fc00::/7', 'unique-local'], // RFC 4193
+  ['fe80::/10', 'link-local'], // RFC 4291 section 2.5.6
+  ['ff00::/8', 'multicast'], // RFC 4291 section 2.7
+  ['::/0', 'reserved'],
+];
+
+/** What DNS64 answers on an IPv6-only network, unless that has a prefix of its own (RFC 6052 section 2.1). */
+const WELL_KNOWN_NAT64 = nat64Of('64:ff9b::/96');
+/** Ranges that a network may take its own NAT64 prefix from although they are not public. */
+const NAT64_RANGES = blockList([
+  '64:ff9b:1::/48', // RFC 8215, for exactly this
+  'fc00::/7', // RFC 4193, what small networks take
+]);
+/** 6to4 (RFC 3056): the IPv4 address stands behind the first two bytes. */
+const SIX_TO_FOUR = blockList(['2002::/16']);
+
+function blockList(cidrs: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [address = '', prefix] = cidr.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    list.addSubnet(address, prefix === undefined ? (family === 'ipv6' ? 128 : 32) : Number(prefix), family);
+  }
+  return list;
+}
+
+function table(ranges: readonly Range[]): readonly (readonly [BlockList, AddressClass])[] {
+  return ranges.map(([cidr, kind]) => [blockList([cidr]), kind]);
+}
+
+const IPV4_TABLE = table(IPV4);
+const IPV6_TABLE = table(IPV6);
+/** In canonical spelling; `::ffff:101` is 255.255.1.1 behind `::`, and maps nothing. */
+const MAPPED = /^::ffff:[0-9a-f]+:[0-9a-f]+$/;
+
+/** The IPv4 address that an IPv6 address stands for; null: it stands for itself. */
+function carriedIpv4(address: string, nat64Prefix: string | null): string | null {
+  if (SIX_TO_FOUR.check(address, 'ipv6')) return addressText(addressBytes(address).slice(2, 6));
+  const local = nat64Prefix === null ? null : nat64Of(nat64Prefix).desynthesize(address);
+  return local ?? WELL_KNOWN_NAT64.desynthesize(address);
+}
+
+function withoutZone(address: string): string {
+  return address.split('%', 1)[0] ?? address;
+}
+
+function lookUp(
+  list: readonly (readonly [BlockList, AddressClass])[],
+  address: string,
+  family: 'ipv4' | 'ipv6',
+): AddressClass {
+  return list.find(([range]) => range.check(address, family))?.[1] ?? 'reserved';
+}
+
+/**
+ * The class of an address literal. An IPv4 address carried inside IPv6 (NAT64, 6to4) has the class of what it carries,
+ * and behind the network's own NAT64 prefix also that of the prefix; an IPv4-mapped one is `mapped`, whatever it maps:
+ * it never comes out of honest DNS.
+ */
+export function classifyAddress(address: string, nat64Prefix: string | null = null): AddressClass {
+  const bare = withoutZone(address);
+  const family = isIP(bare);
+  if (family === 0) return 'not-an-address';
+  if (family === 4) return lookUp(IPV4_TABLE, bare, 'ipv4');
+  if (MAPPED.test(addressText(addressBytes(bare)))) return 'mapped';
+  const own = lookUp(IPV6_TABLE, bare, 'ipv6');
+  const carried = carriedIpv4(bare, nat64Prefix);
+  if (carried === null) return own;
+  const kind = lookUp(IPV4_TABLE, carried, 'ipv4');
+  const known = SIX_TO_FOUR.check(bare, 'ipv6') || WELL_KNOWN_NAT64.desynthesize(bare) !== null;
+  return kind !== 'public' || known || NAT64_RANGES.check(bare, 'ipv6') ? kind : own;
+}
+
+type GuardResult =
+  | { readonly ok: true; readonly addresses: readonly string[] }
+  | { readonly ok: false; readonly address: string; readonly kind: AddressClass; readonly message: string };
+
+export interface AddressPolicy {
+  /**
+   * Checks every address a name resolved to and gives the literals to connect to, in their order. One forbidden
+   * address refuses all: a name that answers with both is an attack or a mistake. `nat64Prefix`: the network's own.
+   */
+  check(addresses: readonly string[], nat64Prefix?: string | null): GuardResult;
+}
+
+/** Why nothing may be sent to a port over this transport, whoever named it and whatever was allowed; null: it may. */
+export function refusedPort(port: number, contender: ContenderName): AttemptError | null {
+  const block = portBlock(port, contender);
+  if (block === null) return null;
+  const why =
+    block === 'browsers'
+      ? 'is one to which browsers do not connect (Fetch Standard, section 2.9)'
+      : 'belongs to a service that is used for reflection attacks over UDP (RFC 9308, section 8.1)';
+  return { code: 'port-blocked', message: `port ${port} ${why}` };
+}
+
+/** Ranges that allow everything, for a command line on which the user said so. */
+export const ALLOW_EVERYTHING: readonly string[] = ['0.0.0.0/0', '::/0'];
+
+/** A policy that lets public addresses through, and of the others those in `allowPrivate` (CIDRs). */
+export function addressPolicy(allowPrivate: readonly string[]): AddressPolicy {
+  const allowed = blockList(allowPrivate);
+  const passes = (address: string): boolean => {
+    const bare = withoutZone(address);
+    return allowed.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
+  };
+  return {
+    check(addresses, nat64Prefix = null) {
+      for (const address of addresses) {
+        const kind = classifyAddress(address, nat64Prefix);
+        if (kind === 'public' || (kind !== 'not-an-address' && passes(address))) continue;
+        const message = `${address} is ${kind}; the helper connects only to public addresses unless its settings allow it`;
+        return { ok: false, address, kind, message };
+      }
+      return { ok: true, addresses };
+    },
+  };
+}

@@ -1,0 +1,31 @@
+// A process of its own for the tests of the cache: writes observations until told to stop or killed, and says on stdout
+// which of them were acknowledged. Arguments: cache file, name, how many batches.
+
+import { CacheUnavailable } from '../cache/database.ts';
+import { openHostCache } from '../cache/store.ts';
+import { systemClock } from '../clock.ts';
+import { observation } from './cache-samples.ts';
+
+const [path = '', name = '', batches = '0'] = process.argv.slice(2);
+const cache = openHostCache({ path, clock: systemClock, say: (message) => console.error(message) });
+
+/** Waits and tries again, as the extension does with what was not acknowledged. */
+async function acknowledged(id: string): Promise<void> {
+  for (;;) {
+    try {
+      cache.observe('home', 'chromium', [observation({ id, site: `${id}.test`, atMs: Date.now() })]);
+      return;
+    } catch (error) {
+      if (!(error instanceof CacheUnavailable)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+}
+
+for (let n = 0; n < Number(batches); n += 1) {
+  const id = `${name}-${n}`;
+  await acknowledged(id);
+  process.stdout.write(`${id}\n`);
+}
+process.stdout.write(`store ${cache.stats().store}\n`);
+cache.close();

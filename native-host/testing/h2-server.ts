@@ -1,0 +1,95 @@
+// A scene for tests of the HTTP/2 contender: certificates, a contender that trusts them, and peers that it meets.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createSecureServer, type Http2SecureServer } from 'node:http2';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Answered, AttemptFailure, Contender, Established, RunningAttempt } from '../race/contender.ts';
+import { h2Contender } from '../race/h2.ts';
+import { HOST, LOOPBACK, PLENTY_MS, target, trusted } from './contender.ts';
+import { type ThrowawayOrigins, throwawayOrigins } from './throwaway-origins.ts';
+
+/** Serves while `use` runs; connections that are still open then are cut. */
+export async function serving<T>(server: Server, use: (port: number) => Promise<T>): Promise<T> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.on('tlsClientError', () => {});
+  server.listen(0, LOOPBACK);
+  await once(server, 'listening');
+  try {
+    return await use((server.address() as AddressInfo).port);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  }
+}
+
+const FRAME_HEAD_BYTES = 9;
+const TYPE_HEADERS = 1;
+const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+
+/** Resolves when the client has sent the header of a request. */
+export async function requestOn(socket: TLSSocket): Promise<void> {
+  let seen = Buffer.alloc(0);
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    seen = Buffer.concat([seen, chunk]);
+    for (let at = PREFACE.length; at + FRAME_HEAD_BYTES <= seen.length; ) {
+      if (seen[at + 3] === TYPE_HEADERS) return;
+      at += FRAME_HEAD_BYTES + seen.readUIntBE(at, 3);
+    }
+  }
+  assert.fail('the client has ended without a request');
+}
+
+/** The failure of a handshake that must fail. */
+export async function failureOf(attempt: RunningAttempt): Promise<AttemptFailure> {
+  const result = await attempt.established;
+  attempt.cancel();
+  assert.ok(!result.ok, 'the handshake was to fail');
+  return result;
+}
+
+export interface Scene {
+  readonly ca: ThrowawayOrigins;
+  /** The certificate and key of `HOST`. */
+  readonly pair: { readonly cert: string; readonly key: string };
+  readonly contender: Contender;
+  /** An HTTP/2 server as `HOST`; ALPN h2 alone. */
+  http2(): Http2SecureServer;
+  /** Established, then one GET; gives what came of the request. */
+  get(
+    port: number,
+    timeoutMs?: number,
+  ): Promise<{ readonly established: Established; readonly answer: Answered | AttemptFailure }>;
+}
+
+/** Sets the scene; `ca.stop` clears it away. */
+export async function h2Scene(): Promise<Scene> {
+  const ca = await throwawayOrigins([HOST, LOOPBACK]);
+  const pair = await ca.certificateOf(HOST);
+  const contender = h2Contender(await trusted([ca.caPath]));
+  await contender.prepare();
+  return {
+    ca,
+    pair,
+    contender,
+    http2() {
+      const server = createSecureServer({ ...pair });
+      server.on('session', (session) => session.on('error', () => {}));
+      server.on('stream', (stream) => stream.on('error', () => {}));
+      return server;
+    },
+    async get(port, timeoutMs = PLENTY_MS) {
+      const attempt = contender.start(target(port));
+      const established = await attempt.established;
+      assert.ok(established.ok, JSON.stringify(established));
+      const answer = await attempt.request(timeoutMs);
+      attempt.cancel();
+      return { established, answer };
+    },
+  };
+}

@@ -1,0 +1,50 @@
+// A whole race on virtual time for tests: scripted peers and discovery in, the checked record and what was asked out.
+import assert from 'node:assert/strict';
+import { type OriginRace, originRaceSchema } from '@photofinish/shared/race/outcome';
+import { parseOrigin } from '@photofinish/shared/web/origin';
+import * as v from 'valibot';
+import { type RaceOptions, raceOrigin } from '../race/run.ts';
+import { type DiscoveryScript, scriptedDiscovery } from './scripted-discovery.ts';
+import { type Script, scripted, virtualTime } from './virtual-time.ts';
+
+export type Overrides = Partial<Omit<RaceOptions, 'contenders' | 'clock' | 'discovery'>> & {
+  readonly dns?: DiscoveryScript;
+};
+
+/** Everything for one race of https://a.test:8443, not begun yet. */
+export function arrange(h3: Script[], h2: Script[], { dns, ...overrides }: Overrides = {}) {
+  const parsed = parseOrigin('https://a.test:8443');
+  assert.ok(parsed.ok);
+  const time = virtualTime();
+  const contenders = { h3: scripted('h3', time.clock, ...h3), h2: scripted('h2', time.clock, ...h2) };
+  const discovery = scriptedDiscovery(time.clock, dns);
+  const options: RaceOptions = {
+    origin: parsed.value,
+    discovery,
+    network: 'home',
+    mode: 'race',
+    memory: 'none',
+    trials: 1,
+    startDelayMs: 10,
+    timeoutMs: 3000,
+    contenders,
+    clock: time.clock,
+    ...overrides,
+  };
+  return { time, contenders, discovery, options };
+}
+
+/** Runs one race to its end and holds it to what every race owes. */
+export async function race(h3: Script[], h2: Script[], overrides: Overrides = {}) {
+  const { time, contenders, discovery, options } = arrange(h3, h2, overrides);
+  const result = await time.run(raceOrigin(options));
+  assert.equal(contenders.h3.running() + contenders.h2.running(), 0, 'no attempt is left running');
+  assert.equal(discovery.live(), 0, 'no discovery is left running');
+  v.parse(originRaceSchema, result);
+  const { adoption, failed, trials } = result.summary;
+  assert.equal(adoption.h3 + adoption.h2 + adoption['http/1.1'] + failed, trials);
+  return { result, contenders, discovery, endedMs: time.clock.nowMs() };
+}
+
+/** What each trial adopted. */
+export const adopted = (result: OriginRace): (string | null)[] => result.trials.map((t) => t.adopted);

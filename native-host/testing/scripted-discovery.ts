@@ -1,0 +1,126 @@
+// Discovery on virtual time for tests of whole races: it answers as told and remembers what it was asked.
+
+import type { Names } from '@photofinish/shared/race/discovered';
+import type { AttemptError } from '@photofinish/shared/race/outcome';
+import { type Alternative, h3Alternatives } from '@photofinish/shared/web/alt-svc';
+import type { OriginParts } from '@photofinish/shared/web/origin';
+import type { Clock } from '../clock.ts';
+import type { Discovering, Discovery, DiscoveryQuery, Followed } from '../discover/discovering.ts';
+import type { Endpoint } from '../discover/endpoint.ts';
+
+export interface DiscoveryScript {
+  /** Of the origin's own host, in order; none: no address. */
+  readonly addresses?: readonly string[];
+  /** Of hosts that alternatives name. */
+  readonly elsewhere?: ReadonlyMap<string, string>;
+  /** What a settled discovery or a live one's list takes; null: it never answers. */
+  readonly takesMs?: number | null;
+  /** What following alternatives takes; null: it never ends by itself. */
+  readonly followMs?: number | null;
+}
+
+export interface ScriptedDiscovery extends Discovering {
+  readonly settled: readonly DiscoveryQuery[];
+  readonly begun: readonly DiscoveryQuery[];
+  readonly followed: readonly (readonly Alternative[])[];
+  /** How many live discoveries have not been cancelled. */
+  live(): number;
+}
+
+function namesOf(host: string, addresses: readonly string[]): Names {
+  return {
+    addresses: addresses.map((address) => ({ host, address, source: 'pin', ttlSeconds: null })),
+    services: [],
+    lookups: [],
+  };
+}
+
+/** Endpoints by address, HTTP/3 first at each; an alternative replaces the origin's own place for HTTP/3. */
+export function scriptedDiscovery(clock: Clock, script: DiscoveryScript = {}): ScriptedDiscovery {
+  const { addresses = ['127.0.0.1'], elsewhere = new Map(), takesMs = 0, followMs = 0 } = script;
+  const settled: DiscoveryQuery[] = [];
+  const begun: DiscoveryQuery[] = [];
+  const followed: (readonly Alternative[])[] = [];
+  let live = 0;
+
+  function later<T>(delayMs: number | null, value: T, given: T, signal: AbortSignal | null): Promise<T> {
+    if (delayMs === 0) return Promise.resolve(value);
+    return new Promise((resolve) => {
+      if (delayMs !== null) clock.after(delayMs, () => resolve(value));
+      signal?.addEventListener('abort', () => resolve(given));
+    });
+  }
+
+  function placesOf(origin: OriginParts, alternatives: readonly Alternative[]): Endpoint[] {
+    return h3Alternatives({ clear: false, alternatives, skipped: 0 }).flatMap(({ host, port }) => {
+      const source = 'alt-svc';
+      if (host === '') return addresses.map((a) => endpoint('h3', a, port, origin.host, source));
+      const address = elsewhere.get(host);
+      return address === undefined ? [] : [endpoint('h3', address, port, host, source)];
+    });
+  }
+
+  function endpoint(
+    contender: Endpoint['contender'],
+    address: string,
+    port: number,
+    host: string,
+    source: Endpoint['source'],
+  ): Endpoint {
+    return { contender, address, port, host, source };
+  }
+
+  function found({ origin, alternatives, assumeH3 }: DiscoveryQuery): Discovery {
+    const names = namesOf(origin.host, addresses);
+    if (addresses.length === 0)
+      return { ok: false, error: { code: 'no-address', message: `${origin.host} has no address` }, names };
+    const advertised = placesOf(origin, alternatives);
+    const own = addresses.flatMap((address) => [
+      ...(assumeH3 && advertised.length === 0
+        ? [endpoint('h3', address, origin.port, origin.host, 'origin')]
+        : []),
+      endpoint('h2', address, origin.port, origin.host, 'origin'),
+    ]);
+    return { ok: true, endpoints: [...advertised, ...own], names };
+  }
+
+  return {
+    settled,
+    begun,
+    followed,
+    live: () => live,
+    settle(query, signal) {
+      settled.push(query);
+      const error: AttemptError = { code: 'cancelled', message: 'given up' };
+      return later(
+        takesMs,
+        found(query),
+        { ok: false, error, names: namesOf(query.origin.host, []) },
+        signal,
+      );
+    },
+    begin(query, listener) {
+      begun.push(query);
+      live += 1;
+      let cancelled = false;
+      void later<Discovery | null>(takesMs, found(query), null, null).then((result) => {
+        if (cancelled || result === null) return;
+        if (result.ok) listener({ type: 'endpoints', endpoints: result.endpoints, final: true });
+        else listener({ type: 'failed', error: result.error });
+      });
+      return {
+        names: () => namesOf(query.origin.host, addresses),
+        cancel() {
+          if (!cancelled) live -= 1;
+          cancelled = true;
+        },
+      };
+    },
+    follow(origin, alternatives, signal) {
+      followed.push(alternatives);
+      const names = namesOf(origin.host, []);
+      const endpoints = placesOf(origin, alternatives);
+      return later<Followed>(followMs, { endpoints, names }, { endpoints: [], names }, signal);
+    },
+  };
+}

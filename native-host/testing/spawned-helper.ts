@@ -1,0 +1,169 @@
+// The real helper as the tests see it: a process of its own, spoken to as a browser would, every reply checked against
+// the schema that the extension checks it against.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type Reply, replySchema, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import * as v from 'valibot';
+import { createDeframer, frame } from '../wire/framing.ts';
+
+export const MAIN = join(import.meta.dirname, '..', 'main.ts');
+export const CALLER = `chrome-extension://${'abcdefghijklmnop'.repeat(2)}/`;
+
+type ReplyOf<T extends Reply['type']> = Extract<Reply, { type: T }>;
+
+export interface Helper {
+  readonly child: ChildProcess;
+  /** Everything received so far. */
+  readonly replies: readonly Reply[];
+  readonly stderr: () => string;
+  raw(bytes: Uint8Array): void;
+  send(message: object): void;
+  /** The next reply, received or to come, that fits; progress is not looked for unless asked. */
+  next<T extends Reply['type']>(type: T, id?: number): Promise<ReplyOf<T>>;
+  /** Drops what was received, in a run so long that keeping it would be the load. */
+  forget(): void;
+  /** Closes stdin as a browser does and gives the exit code. */
+  leave(): Promise<number | null>;
+  /** The exit code, once it has ended. */
+  readonly exited: Promise<number | null>;
+}
+
+interface HelperOptions {
+  /** Joined by real pipes, as in a browser; otherwise by the socket pairs that Node makes. */
+  readonly pipes?: boolean;
+  readonly caller?: readonly string[];
+  readonly nodeOptions?: string;
+  /** The program that starts it, with that program's arguments. */
+  readonly by?: readonly string[];
+  /** Added to this process's own. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Home {
+  readonly directory: string;
+  /** The settings file. */
+  readonly config: string;
+  /** Starts a helper on this home's settings. */
+  start(options?: HelperOptions): Helper;
+  /** Starts one and greets it. */
+  greet(options?: HelperOptions): Promise<Helper>;
+}
+
+/** Gives the command pipes for stdin, stdout and stderr, and says its exit code on stderr. */
+const PIPES = 'cat | { { "$@"; echo "exit $?" >&2; } 2>&1 >&3 3>&- | cat >&2; } 3>&1 | cat';
+
+function helperOf(child: ChildProcess): Helper {
+  const deframer = createDeframer(2 ** 31);
+  const replies: Reply[] = [];
+  const waiting = new Set<() => void>();
+  let errors = '';
+  let ended = false;
+  const wake = (): void => {
+    for (const look of waiting) look();
+  };
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  child.stdout?.on('data', (bytes: Buffer) => {
+    for (const inbound of deframer.push(bytes)) {
+      if (inbound.kind !== 'message') throw new Error(`a stray byte on the wire: ${bytes.toString()}`);
+      replies.push(v.parse(replySchema, inbound.value));
+    }
+    wake();
+  });
+  // A helper that ends does not read any more; that is what some tests are about.
+  child.stdin?.on('error', () => {});
+  const exited = once(child, 'close').then(([code]) => {
+    ended = true;
+    wake();
+    return code as number | null;
+  });
+  const taken = new Set<Reply>();
+  return {
+    child,
+    replies,
+    stderr: () => errors,
+    raw: (bytes) => void child.stdin?.write(bytes),
+    send: (message) => void child.stdin?.write(frame(message)),
+    next: (type, id) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const found = replies.find(
+            (r) => !taken.has(r) && r.type === type && (id === undefined || r.id === id),
+          );
+          if (found === undefined && !ended) return;
+          waiting.delete(look);
+          if (found === undefined) {
+            reject(new Error(`it ended without "${type}": ${JSON.stringify(replies)} ${errors}`));
+            return;
+          }
+          taken.add(found);
+          resolve(found as ReplyOf<typeof type>);
+        };
+        waiting.add(look);
+        look();
+      }),
+    forget() {
+      replies.length = 0;
+      taken.clear();
+    },
+    leave() {
+      child.stdin?.end();
+      return exited;
+    },
+    exited,
+  };
+}
+
+/** A directory with a settings file in it, removed after the test, as are the helpers started on it. */
+export async function home(
+  t: TestContext,
+  settings: object = { allowPrivate: ['127.0.0.0/8'] },
+): Promise<Home> {
+  const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
+  const config = join(directory, 'config.json');
+  await writeFile(config, JSON.stringify({ cache: 'state/cache.db', logs: 'state/helper.log', ...settings }));
+  const started: ChildProcess[] = [];
+  t.after(async () => {
+    const running = started.filter((child) => child.exitCode === null && child.signalCode === null);
+    await Promise.all(
+      running.map((child) => {
+        const closed = once(child, 'close');
+        child.kill('SIGKILL');
+        return closed;
+      }),
+    );
+    await rm(directory, { recursive: true, force: true });
+  });
+  function start(options: HelperOptions = {}): Helper {
+    const helper = [
+      ...(options.by ?? []),
+      process.execPath,
+      MAIN,
+      '--config',
+      config,
+      '--',
+      ...(options.caller ?? [CALLER]),
+    ];
+    const [command = '', ...args] = options.pipes ? ['sh', '-c', PIPES, 'sh', ...helper] : helper;
+    const env = { ...process.env, ...options.env, NODE_OPTIONS: options.nodeOptions ?? '' };
+    const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+    started.push(child);
+    return helperOf(child);
+  }
+  return {
+    directory,
+    config,
+    start,
+    async greet(options) {
+      const helper = start(options);
+      helper.send({ type: 'hello', id: 1, protocol: WIRE_PROTOCOL, program: 'test/1' });
+      await helper.next('hello');
+      return helper;
+    },
+  };
+}

@@ -1,0 +1,160 @@
+// Virtual time for tests of the driver: a clock that only moves when nothing is left to do, and contenders that behave
+// on it as told. What is under test is ours; the real transports have tests of their own.
+import { setImmediate } from 'node:timers/promises';
+import type { AttemptErrorCode, ContenderName } from '@photofinish/shared/race/outcome';
+import type { KnownProtocol } from '@photofinish/shared/web/protocol';
+import type { Clock } from '../clock.ts';
+import type { AttemptFailure, AttemptTarget, Contender, Packets, Traffic } from '../race/contender.ts';
+
+/** What hangs on one event is done within as many turns of the real event loop. */
+const TURNS = 8;
+
+export interface VirtualTime {
+  readonly clock: Clock;
+  /** Moves time on from timer to timer until `work` is done, and gives what it came to. */
+  run<T>(work: Promise<T>): Promise<T>;
+}
+
+/** A clock at 0 (and at the epoch `epochMs`). */
+export function virtualTime(epochMs = 1_000_000): VirtualTime {
+  let nowMs = 0;
+  const timers = new Set<{ readonly atMs: number; readonly fire: () => void }>();
+  const clock: Clock = {
+    nowMs: () => nowMs,
+    epochMs: () => epochMs + nowMs,
+    after(delayMs, fire) {
+      const timer = { atMs: nowMs + delayMs, fire };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+  };
+  async function run<T>(work: Promise<T>): Promise<T> {
+    let over = false;
+    const finish = (): void => {
+      over = true;
+    };
+    work.then(finish, finish);
+    for (;;) {
+      for (let turn = 0; turn < TURNS && !over; turn += 1) await setImmediate();
+      if (over) return work;
+      const nextMs = Math.min(...[...timers].map((timer) => timer.atMs));
+      if (nextMs === Infinity) throw new Error('the work hangs: no timer is left');
+      nowMs = nextMs;
+      for (const timer of [...timers].filter(({ atMs }) => atMs === nextMs))
+        if (timers.delete(timer)) timer.fire();
+    }
+  }
+  return { clock, run };
+}
+
+/** How one attempt behaves; times in milliseconds, null: never. */
+export interface Script {
+  readonly handshakeMs: number | null;
+  readonly refusal?: AttemptErrorCode;
+  readonly protocol?: KnownProtocol;
+  /** How long the handshake had been over when it was told. */
+  readonly toldLateMs?: number;
+  /** First sign of life, while the handshake goes on. */
+  readonly transportMs?: number;
+  readonly altSvc?: string;
+  readonly knownRoot?: boolean;
+  readonly packets?: Packets;
+  /** Those of the whole attempt, told with its answer. */
+  readonly packetsInAll?: Packets;
+  /** What the attempt cost the network, told with its end. */
+  readonly traffic?: Traffic;
+  /** When the transport itself saw the first sign of life, told with the handshake's end. */
+  readonly sawLifeMs?: number;
+  /** The request ends in this failure. */
+  readonly answerFailure?: AttemptErrorCode;
+}
+
+export interface ScriptedContender extends Contender {
+  readonly targets: readonly AttemptTarget[];
+  /** How many times `prepare` was called. */
+  prepared(): number;
+  /** How many attempts run now, and how many ever ran at the same time. */
+  running(): number;
+}
+
+/** A contender whose nth attempt follows the nth script, the last one repeating; answers come 5 ms after requests. */
+export function scripted(name: ContenderName, clock: Clock, ...scripts: Script[]): ScriptedContender {
+  const targets: AttemptTarget[] = [];
+  let preparations = 0;
+  let running = 0;
+  return {
+    name,
+    toldLate: name === 'h3',
+    targets,
+    prepared: () => preparations,
+    running: () => running,
+    async prepare() {
+      preparations += 1;
+    },
+    start(target) {
+      const script = scripts[Math.min(targets.length, scripts.length - 1)] ?? { handshakeMs: null };
+      targets.push(target);
+      running += 1;
+      const zeroMs = clock.nowMs();
+      let over = false;
+      const failure = (code: AttemptErrorCode): AttemptFailure => {
+        if (!over) running -= 1;
+        over = true;
+        return {
+          ok: false,
+          error: { code, message: code },
+          atMs: clock.nowMs() - zeroMs,
+          transportMs: null,
+          ...(script.packets && { packets: script.packets }),
+          ...(script.traffic && { traffic: script.traffic }),
+        };
+      };
+      if (script.transportMs !== undefined)
+        clock.after(script.transportMs, () => {
+          if (!over) target.onTransport?.();
+        });
+      const cancels: ((failure: AttemptFailure) => void)[] = [];
+      function later<T>(delayMs: number | null, make: () => T): Promise<T | AttemptFailure> {
+        return new Promise((resolve) => {
+          cancels.push(resolve);
+          if (delayMs !== null) clock.after(delayMs, () => resolve(make()));
+        });
+      }
+      return {
+        established: later(script.handshakeMs, () =>
+          script.refusal
+            ? failure(script.refusal)
+            : {
+                ok: true,
+                protocol: script.protocol ?? name,
+                transportMs: script.sawLifeMs ?? null,
+                establishedMs: clock.nowMs() - zeroMs - (script.toldLateMs ?? 0),
+                rttMs: script.handshakeMs,
+                ...(script.packets && { packets: script.packets }),
+                knownRoot: script.knownRoot ?? true,
+              },
+        ),
+        request: () =>
+          later(5, () =>
+            script.answerFailure
+              ? failure(script.answerFailure)
+              : {
+                  ok: true,
+                  status: 200,
+                  altSvc: script.altSvc ?? null,
+                  ageSeconds: 0,
+                  firstByteMs: clock.nowMs() - zeroMs,
+                  doneMs: clock.nowMs() - zeroMs,
+                  bodyBytes: 0,
+                  ...(script.packetsInAll && { packets: script.packetsInAll }),
+                  ...(script.traffic && { traffic: script.traffic }),
+                },
+          ),
+        cancel() {
+          const ended = failure('cancelled');
+          for (const resolve of cancels) resolve(ended);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,234 @@
+// The photo finish as SVG text: no script, no style sheet, no event handler; colours are custom properties with the
+// light theme as fallback, so that the same string follows a page's theme and stands alone.
+
+import { escapeMarkup, formatMs } from '../language/markup.ts';
+import { say, sayNumber } from '../language/words.ts';
+import { LIGHT, MARK_LABELS, markOf, markPaint } from './marks.ts';
+import { INK, LINE, MUTED, px } from './paint.ts';
+import { beyondWords, type Lane, laneWords, type PhotoFinish } from './photo-finish.ts';
+
+const PAPER = `var(--pf-wash, ${LIGHT.wash})`;
+const ON_MARK = `var(--pf-on-mark, ${LIGHT.onMark})`;
+
+/** The drawing's own pixels. */
+const LABEL_WIDTH = 32;
+const RIGHT_ROOM = 64;
+const BAR_HEIGHT = 20;
+const BAR_TOPS = [16, 68] as const;
+const MARGIN_Y = 53;
+const STROKES_HEIGHT = 5;
+const AXIS_Y = 100;
+const HEIGHT = 118;
+/** Where the axis' lines are drawn: not through the lanes, whose words they would strike out. */
+const GRID = [
+  [6, BAR_TOPS[0] - 2],
+  [BAR_TOPS[0] + BAR_HEIGHT + 2, BAR_TOPS[1] - 2],
+  [BAR_TOPS[1] + BAR_HEIGHT + 2, AXIS_Y],
+] as const;
+const FONT_SIZE = 11;
+/** Average advance of a figure or letter in the fonts we can expect, as a share of the font size. */
+const ADVANCE = 0.62;
+
+/** How the end of a lane is marked: where nothing was decided there is no flag, and nothing bold. */
+type Flag = 'filled' | 'open' | 'none';
+
+interface Frame {
+  readonly width: number;
+  readonly maxMs: number;
+  readonly x: (ms: number) => number;
+}
+
+function textWidth(text: string, bold = false): number {
+  return text.length * FONT_SIZE * (bold ? ADVANCE * 1.1 : ADVANCE);
+}
+
+function text(x: number, y: number, content: string, attributes = ''): string {
+  return `<text x="${px(x)}" y="${px(y)}" font-size="${FONT_SIZE}" ${attributes}>${escapeMarkup(content)}</text>`;
+}
+
+function segment(x1: number, x2: number, y: number, paint: string, opacity: number, tip: string): string {
+  const width = Math.max(1, x2 - x1);
+  return `<rect x="${px(x1)}" y="${y}" width="${px(width)}" height="${BAR_HEIGHT}" rx="2.5" fill="${paint}" fill-opacity="${opacity}"><title>${escapeMarkup(tip)}</title></rect>`;
+}
+
+function inside(x1: number, x2: number, y: number, label: string, paint: string): string {
+  if (x2 - x1 < textWidth(label) + 8) return '';
+  return text((x1 + x2) / 2, y + 14, label, `fill="${paint}" text-anchor="middle" pointer-events="none"`);
+}
+
+function flag(x: number, y: number, paint: string, filled: boolean): string {
+  const top = y - 9;
+  return `<path d="M${px(x)} ${y + BAR_HEIGHT + 2}V${top}" stroke="${paint}" stroke-width="1.5" fill="none"/><path d="M${px(x)} ${top}l9 3.75l-9 3.75z" stroke="${paint}" stroke-width="1.5" stroke-linejoin="round" fill="${filled ? paint : 'none'}"/>`;
+}
+
+function establishedLane(lane: Lane, y: number, frame: Frame, flagged: Flag): string {
+  const paint = markPaint(markOf(lane.protocol));
+  const start = frame.x(lane.startMs);
+  const done = frame.x(lane.establishedMs ?? 0);
+  const first = lane.firstByteMs === null ? done : frame.x(lane.firstByteMs);
+  const parts: string[] = [];
+  if (first > done) {
+    parts.push(
+      segment(
+        done,
+        first,
+        y,
+        paint,
+        0.18,
+        say('finishFirstByteAfter', { time: formatMs(lane.firstByteMs ?? 0) }),
+      ),
+      `<circle cx="${px(first)}" cy="${y + BAR_HEIGHT / 2}" r="2.5" fill="${paint}"/>`,
+    );
+  }
+  if (lane.contender === 'h2' && lane.transportMs !== null) {
+    const tcp = frame.x(lane.transportMs);
+    parts.push(
+      segment(start, tcp - 0.75, y, paint, 0.42, say('finishTcp', { time: formatMs(lane.transportMs) })),
+      segment(tcp + 0.75, done, y, paint, 1, say('finishTls', { time: formatMs(lane.establishedMs ?? 0) })),
+      inside(start, tcp, y, 'TCP', INK),
+      inside(tcp, done, y, 'TLS', ON_MARK),
+    );
+  } else {
+    const name = lane.contender === 'h3' ? 'QUIC' : 'TCP + TLS';
+    parts.push(
+      segment(
+        start,
+        done,
+        y,
+        paint,
+        1,
+        say('finishHandshake', { name, time: formatMs(lane.establishedMs ?? 0) }),
+      ),
+      inside(start, done, y, name, ON_MARK),
+    );
+  }
+  if (flagged !== 'none') parts.push(flag(done, y, paint, flagged === 'filled'));
+  const value = laneWords(lane);
+  const bold = flagged !== 'none';
+  const room = textWidth(value, bold) + 12;
+  const labelX = first - done > room ? done + 6 : first + 7;
+  parts.push(text(labelX, y + 14, value, `fill="${INK}"${bold ? ' font-weight="600"' : ''}`));
+  const firstByte = say('finishFirstByte');
+  if (first - done > room + textWidth(firstByte) + 12)
+    parts.push(text(first - 8, y + 14, firstByte, `fill="${MUTED}" text-anchor="end"`));
+  return parts.join('');
+}
+
+/** A torn edge: the lane was stopped, it did not finish. */
+function tornLane(lane: Lane, y: number, frame: Frame): string {
+  const paint = markPaint(markOf(lane.protocol));
+  const start = frame.x(lane.startMs);
+  const cut = Math.max(frame.x(lane.cutMs ?? lane.startMs), start + 6);
+  const teeth = [0, 1, 2, 3, 4].map((i) => `L${px(cut - (i % 2 === 0 ? 0 : 4))} ${y + (i * BAR_HEIGHT) / 4}`);
+  const shape = `M${px(start)} ${y}${teeth.join('')}L${px(start)} ${y + BAR_HEIGHT}z`;
+  const words = say(lane.state === 'running' ? 'finishRacing' : 'finishCancelledHere');
+  return `<path d="${shape}" fill="${paint}" fill-opacity=".42"><title>${escapeMarkup(words)}</title></path>${text(cut + 6, y + 14, laneWords(lane), `fill="${MUTED}"`)}`;
+}
+
+function failedLane(lane: Lane, y: number, frame: Frame): string {
+  const paint = markPaint(markOf(lane.protocol));
+  const start = frame.x(lane.startMs);
+  const end = lane.cutMs === null ? start : frame.x(lane.cutMs);
+  const middle = y + BAR_HEIGHT / 2;
+  const bar = end > start ? segment(start, end, y, paint, 0.42, say('finishAnsweredFailed')) : '';
+  const cross = end + 9;
+  return `${bar}<path d="M${px(cross - 4)} ${middle - 4}l8 8m0-8l-8 8" stroke="${INK}" stroke-width="2" stroke-linecap="round" fill="none"/>${text(cross + 10, y + 14, laneWords(lane), `fill="${INK}"`)}`;
+}
+
+function laneBody(lane: Lane, y: number, frame: Frame, flagged: Flag): string {
+  if (lane.state === 'established') return establishedLane(lane, y, frame, flagged);
+  if (lane.state === 'failed') return failedLane(lane, y, frame);
+  if (lane.state === 'absent')
+    return text(frame.x(0) + 6, y + 14, laneWords(lane), `fill="${MUTED}" font-style="italic"`);
+  return tornLane(lane, y, frame);
+}
+
+/**
+ * Where each single trial was established, so that the median is never seen without its spread; those that the axis is
+ * too short for stand at its end, counted.
+ */
+function strokes(lane: Lane, y: number, frame: Frame): string {
+  if (lane.trialsMs.length < 2) return '';
+  const top = y + BAR_HEIGHT + 3;
+  const path = lane.trialsMs
+    .map((ms) => `M${px(frame.x(Math.min(ms, frame.maxMs)))} ${top}v${STROKES_HEIGHT}`)
+    .join('');
+  const paint = markPaint(markOf(lane.protocol));
+  return `${beyondSvg(lane, top, frame)}<path d="${path}" stroke="${paint}" stroke-opacity=".6" stroke-width="1.25" fill="none"><title>${escapeMarkup(say('finishTrials', { times: lane.trialsMs.map((ms) => formatMs(ms)).join(', ') }))}</title></path>`;
+}
+
+/** Says at the end of the axis how many trials lie beyond it. */
+function beyondSvg(lane: Lane, top: number, frame: Frame): string {
+  const { few, times } = beyondWords(lane, frame.maxMs);
+  if (few === '') return '';
+  const [x, middle] = [frame.x(frame.maxMs), top + STROKES_HEIGHT / 2];
+  const arrow = `<path d="M${px(x + 3)} ${middle - 3}l4 3l-4 3z" fill="${MUTED}"/>`;
+  return `<g><title>${escapeMarkup(times)}</title>${arrow}${text(x + 10, middle + 4, few, `fill="${MUTED}"`)}</g>`;
+}
+
+function laneSvg(lane: Lane, y: number, frame: Frame, flagged: Flag): string {
+  const mark = markOf(lane.protocol);
+  const late =
+    lane.startMs > 0 && lane.state !== 'absent'
+      ? `<path d="M${px(frame.x(0))} ${y + BAR_HEIGHT / 2}H${px(frame.x(lane.startMs))}" stroke="${MUTED}" stroke-width="1.5" stroke-dasharray="1.5 2.5" fill="none"><title>${escapeMarkup(say('finishStarted', { time: formatMs(lane.startMs) }))}</title></path>`
+      : '';
+  return `<g>${text(0, y + 14, MARK_LABELS[mark], `fill="${markPaint(mark)}" font-weight="700"`)}${late}${strokes(lane, y, frame)}${laneBody(lane, y, frame, flagged)}</g>`;
+}
+
+function axisSvg(finish: PhotoFinish, frame: Frame): string {
+  const { ticksMs } = finish.axis;
+  return ticksMs
+    .map((ms, i) => {
+      const x = frame.x(ms);
+      const label = i === ticksMs.length - 1 ? say('milliseconds', { value: ms }) : sayNumber(ms);
+      return `<path d="${GRID.map(([from, to]) => `M${px(x)} ${from}V${to}`).join('')}" stroke="${LINE}" fill="none"/>${text(x, AXIS_Y + 14, label, `fill="${MUTED}" text-anchor="middle"`)}`;
+    })
+    .join('');
+}
+
+/** The distance between the two flags, drawn between the lanes like a measure. */
+function marginSvg(finish: PhotoFinish, frame: Frame): string {
+  const label = finish.result?.margin ?? null;
+  if (label === null) return '';
+  const [a, b] = finish.lanes.map((lane) => frame.x(lane.establishedMs ?? 0)) as [number, number];
+  const left = Math.min(a, b);
+  const right = Math.max(a, b);
+  const half = textWidth(label, true) / 2 + 4;
+  const fits = right - left > 2 * half + 12;
+  const ends = `M${px(left)} ${MARGIN_Y - 4}v8M${px(right)} ${MARGIN_Y - 4}v8`;
+  const middle = (left + right) / 2;
+  const line = fits
+    ? `M${px(left)} ${MARGIN_Y}H${px(middle - half)}M${px(middle + half)} ${MARGIN_Y}H${px(right)}`
+    : `M${px(left)} ${MARGIN_Y}H${px(right)}`;
+  const beside = right + 6 + 2 * half <= frame.width;
+  const place = fits
+    ? { x: middle, anchor: 'middle' }
+    : beside
+      ? { x: right + 6, anchor: 'start' }
+      : { x: left - 6, anchor: 'end' };
+  return `<g><title>${escapeMarkup(finish.title)}</title><path d="M${px(a)} ${BAR_TOPS[0] + BAR_HEIGHT + 2}V${MARGIN_Y}" stroke="${MUTED}" stroke-dasharray="2 2" fill="none"/><path d="${ends}${line}" stroke="${INK}" stroke-width="1.25" fill="none"/>${text(place.x, MARGIN_Y + 4, label, `fill="${INK}" font-weight="700" text-anchor="${place.anchor}" stroke="${PAPER}" stroke-width="3" paint-order="stroke"`)}</g>`;
+}
+
+function flagOf({ mode, result }: PhotoFinish, lane: Lane): Flag {
+  if (mode !== 'compare') return lane.adopted ? 'filled' : 'open';
+  if (result === null || result.winner === null) return 'none';
+  return result.winner === lane.contender ? 'filled' : 'open';
+}
+
+/**
+ * The drawing as one SVG element, `widthPx` wide. `id` must be unique on the page and is escaped like every other
+ * string; title and description name it to screen readers.
+ */
+export function photoFinishSvg(finish: PhotoFinish, id: string, widthPx: number): string {
+  const right = widthPx - RIGHT_ROOM;
+  const frame: Frame = {
+    width: widthPx,
+    maxMs: finish.axis.maxMs,
+    x: (ms) => LABEL_WIDTH + ((right - LABEL_WIDTH) * ms) / finish.axis.maxMs,
+  };
+  const name = escapeMarkup(id);
+  const lanes = finish.lanes.map((lane, i) => {
+    return laneSvg(lane, BAR_TOPS[i] ?? 0, frame, flagOf(finish, lane));
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" class="photo-finish" role="img" aria-labelledby="${name}-title" aria-describedby="${name}-desc" width="${widthPx}" height="${HEIGHT}" viewBox="0 0 ${widthPx} ${HEIGHT}"><title id="${name}-title">${escapeMarkup(finish.title)}</title><desc id="${name}-desc">${escapeMarkup(finish.description)}</desc>${axisSvg(finish, frame)}${lanes.join('')}${marginSvg(finish, frame)}</svg>`;
+}

@@ -1,0 +1,310 @@
+// The photo finish as data: two lanes on one time axis, made from a race and drawn elsewhere (SVG, text).
+// Flags may be compared only in a `compare` run: a race cancels its loser, so its loser has no finish and no margin.
+
+import { formatMs, formatMsTo } from '../language/markup.ts';
+import { say, wordsLanguage } from '../language/words.ts';
+import { isAllDisturbed, soundTrials, timedTrials } from '../race/conclusive.ts';
+import type { Attempt, AttemptErrorCode, ContenderName, Mode, OriginRace, Trial } from '../race/outcome.ts';
+import { CONTENDERS } from '../race/outcome.ts';
+import { comparisonOf, type RacedComparison, wholePairs } from '../race/race-pairs.ts';
+import { median } from '../race/statistics.ts';
+import { attemptErrorWords } from '../verdict/attempt-words.ts';
+import { differenceWords, gainStepMs, rangeWords } from '../verdict/gain.ts';
+import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';
+
+/** `running` occurs only while a race is under way; `absent`: this contender was never started. */
+export type LaneState = 'established' | 'running' | 'cancelled' | 'failed' | 'absent';
+
+/** One contender; times are medians over its trials in milliseconds on the drawing's axis. */
+export interface Lane {
+  readonly contender: ContenderName;
+  /** What was spoken in the end: TCP and TLS may give HTTP/1.1. */
+  readonly protocol: KnownProtocol;
+  readonly state: LaneState;
+  readonly startMs: number;
+  readonly transportMs: number | null;
+  readonly establishedMs: number | null;
+  readonly firstByteMs: number | null;
+  /** The place value of the last figure of `establishedMs` worth showing, where a comparison says; null: as always. */
+  readonly stepMs: number | null;
+  /** Where an unfinished lane stops; null when it is not known or the lane is established. */
+  readonly cutMs: number | null;
+  /** When each single trial was established. */
+  readonly trialsMs: readonly number[];
+  readonly established: number;
+  readonly tried: number;
+  readonly error: AttemptErrorCode | null;
+  /** Whether the race settled on this contender in most trials; always false in `compare`, where nothing is raced. */
+  readonly adopted: boolean;
+}
+
+/** What a `compare` run shows, in words; only ever from enough pairs. */
+export interface FinishResult {
+  /** Who is clearly quicker; null: no clear difference. */
+  readonly winner: ContenderName | null;
+  /** By how much; null: no clear difference. */
+  readonly margin: string | null;
+  /** For example "HTTP/3 connects 60.5 ms faster". */
+  readonly words: string;
+}
+
+export interface PhotoFinish {
+  readonly mode: Mode;
+  readonly lanes: readonly [Lane, Lane];
+  /** Null while a race runs, for too few pairs, and in every mode but `compare`. */
+  readonly result: FinishResult | null;
+  /** As long as the medians ask for: single trials may lie beyond its end. */
+  readonly axis: { readonly maxMs: number; readonly ticksMs: readonly number[] };
+  /** What the numbers are, for example "median of 3 pairs". */
+  readonly caption: string;
+  /** The drawing in one sentence, and in full, for those who do not see it. */
+  readonly title: string;
+  readonly description: string;
+}
+
+const MOST_TICKS = 5;
+/** An axis with nothing on it still needs a length. */
+const EMPTY_AXIS_MS = 100;
+/** The axis is at most so many times as long as the longest median, to show single trials that took longer. */
+const NOT_FAR = 1.25;
+
+/** Below a nanosecond there is nothing to tell apart, and powers of ten end in 0. */
+const LEAST_AXIS_MS = 1e-6;
+
+/** Round steps of 1, 2 or 5 times a power of ten from 0 up to `maxMs`, at most `MOST_TICKS` after 0. */
+export function axisTicks(maxMs: number): number[] {
+  const rough = Math.max(maxMs, LEAST_AXIS_MS) / MOST_TICKS;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) ?? 10 * power;
+  const count = Math.floor(maxMs / step + 1e-9);
+  return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
+}
+
+function contenderOf(protocol: KnownProtocol): ContenderName {
+  return protocol === 'h3' ? 'h3' : 'h2';
+}
+
+function present(values: readonly (number | null | undefined)[]): number[] {
+  return values.filter((ms): ms is number => typeof ms === 'number');
+}
+
+function mostCommon<T>(values: readonly T[]): T | null {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].toSorted((a, b) => b[1] - a[1])[0]?.[0] ?? null;
+}
+
+interface Run {
+  readonly attempt: Attempt;
+  readonly trial: Trial;
+}
+
+function stateOf(attempt: Attempt): LaneState {
+  if (attempt.establishedMs !== null) return 'established';
+  return attempt.outcome === 'failed' ? 'failed' : 'cancelled';
+}
+
+/**
+ * One contender's best attempt of a trial: with several addresses the one that got furthest speaks for it. A fresh one is
+ * drawn from the start of the one that it joined: until then the contender did not wait, but tried.
+ */
+function bestRun(trial: Trial, contender: ContenderName): Run[] {
+  const attempts = trial.attempts.filter((a) => contenderOf(a.protocol) === contender);
+  const first = attempts.toSorted(
+    (a, b) => (a.establishedMs ?? Number.POSITIVE_INFINITY) - (b.establishedMs ?? Number.POSITIVE_INFINITY),
+  )[0];
+  if (first?.fresh !== true) return first ? [{ attempt: first, trial }] : [];
+  const joined = attempts.find((a) => !a.fresh && a.address === first.address && a.port === first.port);
+  return [{ attempt: { ...first, startedMs: joined?.startedMs ?? first.startedMs }, trial }];
+}
+
+/** A lane that nothing has happened in. */
+export function absentLane(contender: ContenderName): Lane {
+  return {
+    contender,
+    protocol: contender,
+    state: 'absent',
+    startMs: 0,
+    transportMs: null,
+    establishedMs: null,
+    firstByteMs: null,
+    stepMs: null,
+    cutMs: null,
+    trialsMs: [],
+    established: 0,
+    tried: 0,
+    error: null,
+    adopted: false,
+  };
+}
+
+function laneOf(trials: readonly Trial[], contender: ContenderName, mode: Mode): Lane {
+  const runs = trials.flatMap((trial) => bestRun(trial, contender));
+  if (runs.length === 0) return absentLane(contender);
+  // What happened most often is drawn: a loser cancelled in 18 of 20 trials has no finish to show.
+  const state = mostCommon(runs.map((r) => stateOf(r.attempt))) ?? 'absent';
+  const drawn = runs.filter((r) => stateOf(r.attempt) === state).map((r) => r.attempt);
+  const startMs = median(drawn.map((a) => a.startedMs)) ?? 0;
+  const transportMs = median(present(drawn.map((a) => a.transportMs)));
+  const finished = runs.filter((r) => r.attempt.establishedMs !== null).map((r) => r.attempt);
+  // The loser is cancelled at the moment the winner is established.
+  const cancelledMs = median(present(runs.map((r) => r.trial.establishedMs)));
+  const cutMs = state === 'cancelled' ? Math.max(cancelledMs ?? 0, transportMs ?? 0, startMs) : transportMs;
+  return {
+    contender,
+    protocol: mostCommon(drawn.map((a) => a.protocol)) ?? contender,
+    state,
+    startMs,
+    transportMs,
+    establishedMs: state === 'established' ? median(present(drawn.map((a) => a.establishedMs))) : null,
+    firstByteMs: state === 'established' ? median(present(drawn.map((a) => a.firstByteMs))) : null,
+    stepMs: null,
+    cutMs: state === 'established' ? null : cutMs,
+    trialsMs: present(finished.map((a) => a.establishedMs)),
+    established: finished.length,
+    tried: runs.length,
+    error: mostCommon(drawn.flatMap((a) => (a.error ? [a.error.code] : []))),
+    adopted:
+      mode !== 'compare' && runs.filter((r) => r.attempt.outcome === 'adopted').length * 2 > runs.length,
+  };
+}
+
+function establishedWords({ establishedMs, stepMs }: Lane): string {
+  return stepMs === null ? formatMs(establishedMs ?? 0) : formatMsTo(establishedMs ?? 0, stepMs);
+}
+
+/** The lane's outcome in a few words; for a finished one its time. */
+export function laneWords(lane: Lane): string {
+  switch (lane.state) {
+    case 'established':
+      return establishedWords(lane);
+    case 'running':
+      return say('finishRacing');
+    case 'cancelled':
+      return say('finishCancelled');
+    case 'failed':
+      return lane.error === null ? say('finishFailed') : attemptErrorWords(lane.error);
+    case 'absent':
+      return say('finishAbsent');
+  }
+}
+
+function laneSentence(lane: Lane): string {
+  const events: string[] = [];
+  if (lane.startMs > 0) events.push(say('finishStarted', { time: formatMs(lane.startMs) }));
+  if (lane.contender === 'h2' && lane.transportMs !== null)
+    events.push(say('finishTcp', { time: formatMs(lane.transportMs) }));
+  if (lane.establishedMs !== null) events.push(say('finishEstablished', { time: establishedWords(lane) }));
+  else events.push(laneWords(lane));
+  if (lane.firstByteMs !== null)
+    events.push(say('finishFirstByteAfter', { time: formatMs(lane.firstByteMs) }));
+  const { established, tried } = lane;
+  const partly =
+    established > 0 && established < tried ? ` ${say('finishPartly', { established, count: tried })}` : '';
+  return `${say('finishLane', { protocol: PROTOCOL_NAMES[lane.protocol], events: events.join(', ') })}${partly}`;
+}
+
+function resultOf(comparison: RacedComparison, lanes: readonly Lane[]): FinishResult {
+  const winner = lanes.find((lane) => lane.contender === comparison.quicker);
+  const margin = differenceWords(comparison);
+  if (winner === undefined || margin === null)
+    return { winner: null, margin: null, words: say('finishUnclear', { range: rangeWords(comparison) }) };
+  const words = say('finishSooner', { protocol: PROTOCOL_NAMES[winner.protocol], time: margin });
+  return { winner: winner.contender, margin, words };
+}
+
+function compareCaption(race: OriginRace): string {
+  const count = Math.floor(race.trials.length / 2);
+  const whole = wholePairs(race.trials).length;
+  if (whole === 0) return say('finishPairsNone', { count });
+  const all = whole > 1 ? 'finishPairsMedian' : 'finishPairs';
+  const some = whole > 1 ? 'finishPairsMedianSome' : 'finishPairsSome';
+  const caption = say(whole === count ? all : some, { whole, count });
+  return comparisonOf(race) === null ? say('finishTooFew', { caption }) : caption;
+}
+
+function plainCaption(race: OriginRace): string {
+  if (race.mode === 'compare') return compareCaption(race);
+  const count = race.trials.length;
+  if (race.mode === 'race') return say(count > 1 ? 'finishRaceMedian' : 'finishRace', { count });
+  return say(count > 1 ? 'finishModeMedian' : 'finishMode', { mode: race.mode, count });
+}
+
+/** What the numbers are, and whether any were left out; where none is left the verdict itself says so. */
+function captionOf(race: OriginRace): string {
+  const caption = plainCaption(race);
+  const count = race.trials.length;
+  const busy = count - timedTrials(race.trials).length;
+  return busy === 0 || isAllDisturbed(race.trials)
+    ? caption
+    : say('finishDisturbed', { caption, busy, count });
+}
+
+/** The trials that are worth drawing: those that are evidence, rather than none all of them. */
+function drawnTrials(trials: readonly Trial[]): readonly Trial[] {
+  return [timedTrials(trials), soundTrials(trials)].find(({ length }) => length > 0) ?? trials;
+}
+
+/** A phrase made to stand as a sentence. */
+function asSentence(phrase: string): string {
+  return `${phrase.slice(0, 1).toLocaleUpperCase(wordsLanguage())}${phrase.slice(1)}.`;
+}
+
+/** How many single trials of a lane lie beyond the end of the axis, and their times in words; empty where none does. */
+export function beyondWords(
+  { trialsMs }: Lane,
+  maxMs: number,
+): { readonly few: string; readonly times: string } {
+  const beyond = trialsMs.filter((ms) => ms > maxMs);
+  if (beyond.length === 0) return { few: '', times: '' };
+  return {
+    few: say('finishBeyond', { count: beyond.length }),
+    times: say('finishBeyondTimes', { times: beyond.map((ms) => formatMs(ms)).join(', ') }),
+  };
+}
+
+function axisEndMs(lanes: readonly Lane[]): number {
+  const drawn = lanes.flatMap((lane) => [
+    lane.startMs,
+    lane.firstByteMs,
+    lane.establishedMs,
+    lane.cutMs,
+    lane.transportMs,
+  ]);
+  const mediansMs = Math.max(0, ...present(drawn));
+  const near = lanes.flatMap(({ trialsMs }) => trialsMs).filter((ms) => ms <= NOT_FAR * mediansMs);
+  return Math.max(mediansMs, ...near) || EMPTY_AXIS_MS;
+}
+
+/** Assembles lanes into a drawing; also used for lanes that are still moving. */
+export function finishOf(
+  mode: Mode,
+  lanes: readonly [Lane, Lane],
+  result: FinishResult | null,
+  caption: string,
+): PhotoFinish {
+  const maxMs = axisEndMs(lanes);
+  const beyond = lanes.flatMap((lane) => beyondWords(lane, maxMs).times || []);
+  return {
+    mode,
+    lanes,
+    result,
+    axis: { maxMs, ticksMs: axisTicks(maxMs) },
+    caption,
+    title:
+      result?.words ?? lanes.map((lane) => `${PROTOCOL_NAMES[lane.protocol]} ${laneWords(lane)}`).join(', '),
+    description: [...lanes.map(laneSentence), ...[...beyond, caption].map(asSentence)].join(' '),
+  };
+}
+
+/** The drawing of a finished race. A lane shows what happened in most of its trials. */
+export function photoFinish(race: OriginRace): PhotoFinish {
+  const comparison = comparisonOf(race);
+  // What is compared is whole pairs, so the lanes stand where those put them.
+  const trials = comparison === null ? drawnTrials(race.trials) : wholePairs(race.trials).flat();
+  const stepMs = comparison === null ? null : gainStepMs(comparison);
+  const [h3, h2] = CONTENDERS.map((contender) => ({ ...laneOf(trials, contender, race.mode), stepMs }));
+  const lanes = [h3 ?? absentLane('h3'), h2 ?? absentLane('h2')] as const;
+  const result = comparison === null ? null : resultOf(comparison, lanes);
+  return finishOf(race.mode, lanes, result, captionOf(race));
+}

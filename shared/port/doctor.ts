@@ -1,0 +1,32 @@
+// What the doctor finds: one step of one browser's installation, or of what all browsers share. Printed by the command,
+// and shown by the extension's pages when the helper answers.
+import * as v from 'valibot';
+import { MAX_LABEL_CHARS, text } from '../web/bounds.ts';
+
+/** A path may stand in it, and what a program printed. */
+export const MAX_FINDING_CHARS = 16_384;
+
+export const CHECKS = [
+  'manifest',
+  'extension',
+  'launcher',
+  'runtime',
+  'hello',
+  'cache',
+  'config',
+  'addon',
+  'network',
+] as const;
+export type Check = (typeof CHECKS)[number];
+
+export const findingSchema = v.object({
+  /** A browser's title, or a title for what all browsers share. */
+  subject: text(MAX_LABEL_CHARS),
+  check: v.picklist(CHECKS),
+  /** `problem` makes the doctor fail; `note` is only worth knowing. */
+  state: v.picklist(['ok', 'problem', 'note']),
+  text: text(MAX_FINDING_CHARS),
+  /** What to do; null when there is nothing to do. */
+  remedy: v.nullable(text(MAX_FINDING_CHARS)),
+});
+export type DoctorFinding = Readonly<v.InferOutput<typeof findingSchema>>;

@@ -1,0 +1,33 @@
+// The answer before a navigation: what a host can speak here, and what this browser will use now.
+// The two are different facts: a browser's h2 never overrides a raced h3 in `reachable`.
+import * as v from 'valibot';
+import { originSchema } from '../web/origin.ts';
+import { protocolSchema } from '../web/protocol.ts';
+
+const ageMs = v.nullable(v.pipe(v.number(), v.finite(), v.minValue(0)));
+
+export const forecastSchema = v.object({
+  origin: originSchema,
+  /** What the host can speak on this network. */
+  reachable: v.object({
+    protocol: protocolSchema,
+    basis: v.picklist(['raced', 'advertised', 'none']),
+    /** Age of the evidence in milliseconds; null without evidence. */
+    ageMs,
+    fresh: v.boolean(),
+  }),
+  /** What the asking browser will use now, from its own history with this origin and site. */
+  expected: v.object({
+    protocol: protocolSchema,
+    basis: v.picklist(['observed', 'advertised', 'none']),
+  }),
+  /** A fresh entry was found (P1's hit); counted for the hit ratio. */
+  hit: v.boolean(),
+});
+export type Forecast = v.InferOutput<typeof forecastSchema>;
+
+/** Accuracy's numerator and denominator (never a bare ratio): forecasts that were right, forecasts scored. */
+export interface Accuracy {
+  readonly right: number;
+  readonly scored: number;
+}

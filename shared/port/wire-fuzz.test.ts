@@ -1,0 +1,79 @@
+// Both directions of the native port and the two documents that people open: whatever JSON comes, the schema says yes or
+// no, and what it lets through is what it would let through again.
+import '../language/english.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { reportSchema } from '../report/report.ts';
+import { reportToCsv } from '../report/report-csv.ts';
+import { reportToHtml } from '../report/report-html.ts';
+import { reportToMarkdown } from '../report/report-markdown.ts';
+import { inputs, mutatedJson } from '../testing/hostile.ts';
+import { comparison } from '../testing/race-samples.ts';
+import { anyReport } from '../testing/reports.ts';
+import { REQUESTS } from '../testing/requests.ts';
+import { replySchema, requestSchema } from './wire.ts';
+
+const forecast = {
+  origin: 'https://a.test',
+  reachable: { protocol: 'h3', basis: 'raced', ageMs: 5, fresh: true },
+  expected: { protocol: 'h2', basis: 'observed' },
+  hit: true,
+};
+const REPLIES = [
+  { id: 1, type: 'hello', protocol: 1, program: 'x/1' },
+  { id: 2, type: 'forecast', forecasts: [forecast, forecast], network: 'net-1d44ea1a8671e8f3' },
+  { id: 3, type: 'progress', event: 'adopted', contender: 'h3', trial: 1, trials: 3, atMs: 1.5 },
+  { id: 3, type: 'race', ...comparison([1, 2, 3], [4, 5, 6]) },
+  { id: 4, type: 'observed', stored: 2 },
+  {
+    id: 7,
+    type: 'doctor',
+    findings: [{ subject: 'Helper', check: 'addon', state: 'ok', text: 'x', remedy: null }],
+  },
+  { id: 8, type: 'networks', networks: [{ network: 'net-1d44ea1a8671e8f3', name: 'Home', current: true }] },
+  { id: 0, type: 'error', code: 'bad-json', message: 'x' },
+  { id: 9, type: 'chunk', seq: 0, last: false, data: '{' },
+];
+
+const REPORTS = fc.sample(anyReport, { seed: 1, numRuns: 20 });
+
+/** What the schema makes of a value that it lets through; null: it does not. */
+function admitted<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> | null {
+  const read = v.safeParse(schema, value);
+  if (!read.success) return null;
+  const again = v.safeParse(schema, read.output);
+  assert.ok(again.success, 'what was let through is refused the second time');
+  assert.deepEqual(again.output, read.output);
+  return read.output;
+}
+
+for (const [what, schema, corpus] of [
+  ['request', requestSchema, REQUESTS],
+  ['reply', replySchema, REPLIES],
+] as const) {
+  test(`every ${what} of the corpus is valid, so that changes of it reach every check`, () => {
+    for (const each of corpus) assert.ok(v.is(schema, each), JSON.stringify(each));
+  });
+
+  test(`whatever comes as a ${what} is let through or refused, and never throws`, () => {
+    fc.assert(
+      fc.property(mutatedJson(corpus), (value) => void admitted<v.GenericSchema>(schema, value)),
+      inputs(12_000),
+    );
+  });
+}
+
+test('a report that somebody changed is refused, or can be shown in every form without its text becoming markup', () => {
+  fc.assert(
+    fc.property(mutatedJson(REPORTS), (value) => {
+      const report = admitted(reportSchema, value);
+      if (report === null) return;
+      reportToCsv(report);
+      reportToMarkdown(report);
+      assert.doesNotMatch(reportToHtml(report), /<img src=x/);
+    }),
+    inputs(3000),
+  );
+});

@@ -1,0 +1,173 @@
+// The native port's language: every message that may cross between extension and helper, its schema, its limits and
+// the one table of error codes. Framing (length and JSON) is the helper's business; browsers do theirs themselves.
+import * as v from 'valibot';
+import { CONTENDERS, MODES, originRaceSchema } from '../race/outcome.ts';
+import { list, MAX_LABEL_CHARS, text } from '../web/bounds.ts';
+import { namedNetworkSchema, networkNameSchema } from '../web/network-name.ts';
+import { browserSchema, observationSchema } from '../web/observation.ts';
+import { originSchema, siteSchema } from '../web/origin.ts';
+import { findingSchema, MAX_FINDING_CHARS } from './doctor.ts';
+import { forecastSchema } from './forecast.ts';
+
+export const HOST_NAME = 'org.photofinish.host';
+/** The major version of this language; an unknown one is refused with an instruction. */
+export const WIRE_PROTOCOL = 1;
+export const MAX_FORECAST_ORIGINS = 500;
+export const MAX_OBSERVATIONS = 500;
+/** Larger inbound frames are an error, after which the helper exits: framing can no longer be trusted. */
+export const MAX_INBOUND_BYTES = 1024 * 1024;
+/** Start delays asked for over the port; a longer one would make a navigation's race outlast its page. */
+export const MAX_START_DELAY_MS = 1000;
+/** Larger replies travel as chunks; browsers close the port at 1 MB. */
+export const MAX_REPLY_BYTES = 512 * 1024;
+/** The chunks of one reply together. 500 forecasts are under 200 KiB, the largest race by its schema under 3 MiB. */
+export const MAX_WHOLE_REPLY_BYTES = 4 * 1024 * 1024;
+/** In one reply. */
+const MAX_NETWORKS = 10_000;
+const MAX_FINDINGS = 256;
+
+/** Every error a helper can answer with. Append-only: codes are never renamed or reused. */
+export const WIRE_ERRORS = {
+  'bad-json': 'the message is not JSON',
+  'bad-message': 'the message does not fit its schema',
+  'unknown-type': 'no message of that type exists',
+  'message-too-large': 'the message is over 1 MiB',
+  'bad-protocol': 'the two sides speak different versions; update the older one',
+  'hello-first': 'the first message must be hello',
+  'unknown-caller': 'only Photofinish itself may talk to its helper',
+  'duplicate-id': 'a request with that id is still running',
+  'too-many-races': 'the budget of races is used up; try again later',
+  blocked: 'the address policy forbids this host',
+  'race-failed': 'the race could not be run',
+  cancelled: 'the request was cancelled',
+  'cache-unavailable': 'the host cache cannot be used',
+  internal: 'the helper failed; its log says where',
+  'bad-network': 'that network cannot be named',
+  'bad-reply': 'the helper made a reply that does not fit its schema, and withheld it; please report it',
+  'reply-too-large': 'the reply is too large for the port',
+} as const;
+export type WireErrorCode = keyof typeof WIRE_ERRORS;
+
+const idSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
+const program = v.pipe(v.string(), v.minLength(1), v.maxLength(64));
+
+export const requestSchema = v.variant('type', [
+  v.object({ type: v.literal('hello'), id: v.optional(idSchema, 0), protocol: v.number(), program }),
+  v.object({
+    type: v.literal('forecast'),
+    id: idSchema,
+    browser: browserSchema,
+    site: siteSchema,
+    origins: v.pipe(v.array(originSchema), v.minLength(1), v.maxLength(MAX_FORECAST_ORIGINS)),
+  }),
+  v.object({
+    type: v.literal('race'),
+    id: idSchema,
+    origin: originSchema,
+    mode: v.picklist(MODES),
+    reason: v.picklist(['click', 'navigation']),
+    /** How long HTTP/3 is ahead of the older protocols, in milliseconds; the mode's own without it. */
+    startDelayMs: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(MAX_START_DELAY_MS))),
+  }),
+  v.object({
+    type: v.literal('observed'),
+    id: idSchema,
+    browser: browserSchema,
+    observations: v.pipe(v.array(observationSchema), v.minLength(1), v.maxLength(MAX_OBSERVATIONS)),
+  }),
+  v.object({ type: v.literal('cancel'), id: idSchema, target: idSchema }),
+  v.object({ type: v.literal('stats'), id: idSchema }),
+  v.object({ type: v.literal('wipe'), id: idSchema }),
+  /** Asks the helper to examine its own installation. */
+  v.object({ type: v.literal('doctor'), id: idSchema }),
+  /** Asks for the networks that have names, and the one the machine is on. */
+  v.object({ type: v.literal('networks'), id: idSchema }),
+  /** Names a network, or takes its name away; answered with `networks`. */
+  v.object({
+    type: v.literal('name-network'),
+    id: idSchema,
+    network: namedNetworkSchema.entries.network,
+    name: v.nullable(networkNameSchema),
+  }),
+]);
+/** What the extension may send. */
+export type Request = v.InferOutput<typeof requestSchema>;
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const ms = v.pipe(v.number(), v.finite(), v.minValue(0));
+
+export const progressSchema = v.object({
+  id: idSchema,
+  type: v.literal('progress'),
+  /** What just happened to which contender, in trial `trial` (from 1) of `trials`. */
+  event: v.picklist(['started', 'established', 'failed', 'cancelled', 'adopted', 'first-byte']),
+  contender: v.picklist(CONTENDERS),
+  trial: count,
+  trials: count,
+  /** Milliseconds from the start of the trial. */
+  atMs: ms,
+});
+export type Progress = v.InferOutput<typeof progressSchema>;
+
+export const statsSchema = v.object({
+  id: idSchema,
+  type: v.literal('stats'),
+  /** `sqlite`, or `memory` with the reason when the file cannot be used. */
+  store: v.picklist(['sqlite', 'memory']),
+  storeReason: v.nullable(text(MAX_FINDING_CHARS)),
+  origins: count,
+  /** Damaged records that the host cache dropped. */
+  unsound: v.optional(count),
+  /** Origins not recorded, because their site had added too many on one day. */
+  refused: v.optional(count),
+  /** Forecast look-ups, and those that found a fresh entry (P1's hit ratio). */
+  lookups: count,
+  hits: count,
+  races: count,
+  /** Trials that asked for a remembered protocol, and those that found one. */
+  raceLookups: v.optional(count),
+  raceHits: v.optional(count),
+  /** Of those, the ones that adopted anything, and those in which it was the remembered protocol. */
+  raceScored: v.optional(count),
+  raceRight: v.optional(count),
+  network: text(MAX_LABEL_CHARS),
+});
+export type Stats = v.InferOutput<typeof statsSchema>;
+
+export const replySchema = v.variant('type', [
+  v.object({ id: idSchema, type: v.literal('hello'), protocol: v.number(), program }),
+  v.object({
+    id: idSchema,
+    type: v.literal('forecast'),
+    forecasts: list(forecastSchema, MAX_FORECAST_ORIGINS),
+    /** The label of the network they hold on, so that a change of network is noticed at the next navigation. */
+    network: v.optional(text(MAX_LABEL_CHARS)),
+  }),
+  progressSchema,
+  /** One element of the document `photofinish.race/1`. */
+  v.object({ id: idSchema, type: v.literal('race'), ...originRaceSchema.entries }),
+  /** Sent only once the observations are durable. */
+  v.object({ id: idSchema, type: v.literal('observed'), stored: count }),
+  v.object({ id: idSchema, type: v.literal('cancel'), cancelled: v.boolean() }),
+  statsSchema,
+  v.object({ id: idSchema, type: v.literal('wipe'), wiped: count }),
+  v.object({ id: idSchema, type: v.literal('doctor'), findings: list(findingSchema, MAX_FINDINGS) }),
+  /** Every network with a name, and the current one where it could be told from others, named or not. */
+  v.object({ id: idSchema, type: v.literal('networks'), networks: list(namedNetworkSchema, MAX_NETWORKS) }),
+  v.object({
+    /** 0 when the request could not be read. */
+    id: idSchema,
+    type: v.literal('error'),
+    code: v.picklist(Object.keys(WIRE_ERRORS) as WireErrorCode[]),
+    message: text(MAX_FINDING_CHARS),
+  }),
+  v.object({
+    id: idSchema,
+    type: v.literal('chunk'),
+    seq: count,
+    last: v.boolean(),
+    data: text(MAX_REPLY_BYTES),
+  }),
+]);
+/** What the helper may send. */
+export type Reply = v.InferOutput<typeof replySchema>;

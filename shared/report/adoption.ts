@@ -1,0 +1,71 @@
+// HTTP/3 adoption as counts, never as a bare ratio: a share without its denominator and its hidden part is a lie.
+import * as v from 'valibot';
+import type { Delivery, Protocol } from '../web/protocol.ts';
+
+/** Bounded, so that no sum of counts out of a file becomes infinite. */
+const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
+
+/** `h3` of `known` network outcomes, with `hidden` outcomes beside them (protocol unknown, whatever the reason). */
+export const adoptionSchema = v.object({ h3: count, known: count, hidden: count });
+export type Adoption = v.InferOutput<typeof adoptionSchema>;
+
+export const NO_ADOPTION: Adoption = { h3: 0, known: 0, hidden: 0 };
+
+/** Requests by protocol, over the network only. */
+export interface ProtocolCounts {
+  readonly h3: number;
+  readonly h2: number;
+  readonly 'http/1.1': number;
+  readonly 'http/1.0': number;
+  readonly unknown: number;
+}
+export const NO_REQUESTS: ProtocolCounts = { h3: 0, h2: 0, 'http/1.1': 0, 'http/1.0': 0, unknown: 0 };
+
+/** One more request folded in; anything not delivered by the network leaves the counts as they are. */
+export function countRequest(counts: ProtocolCounts, protocol: Protocol, delivery: Delivery): ProtocolCounts {
+  return delivery === 'network' ? { ...counts, [protocol]: counts[protocol] + 1 } : counts;
+}
+
+/** Sums two records of counts. */
+export function addCounts(a: ProtocolCounts, b: ProtocolCounts): ProtocolCounts {
+  return {
+    h3: a.h3 + b.h3,
+    h2: a.h2 + b.h2,
+    'http/1.1': a['http/1.1'] + b['http/1.1'],
+    'http/1.0': a['http/1.0'] + b['http/1.0'],
+    unknown: a.unknown + b.unknown,
+  };
+}
+
+/** Adoption by request. */
+export function adoptionByRequest(counts: ProtocolCounts): Adoption {
+  return {
+    h3: counts.h3,
+    known: counts.h3 + counts.h2 + counts['http/1.1'] + counts['http/1.0'],
+    hidden: counts.unknown,
+  };
+}
+
+/** Adoption by origin: an origin counts as HTTP/3 once any of its requests used it, as hidden if none is known. */
+export function adoptionByOrigin(origins: Iterable<ProtocolCounts>): Adoption {
+  let h3 = 0;
+  let known = 0;
+  let hidden = 0;
+  for (const counts of origins) {
+    const requests = adoptionByRequest(counts);
+    if (requests.known > 0) known += 1;
+    else if (requests.hidden > 0) hidden += 1;
+    if (requests.h3 > 0) h3 += 1;
+  }
+  return { h3, known, hidden };
+}
+
+/** Sums adoptions, for totals over sites. */
+export function addAdoption(a: Adoption, b: Adoption): Adoption {
+  return { h3: a.h3 + b.h3, known: a.known + b.known, hidden: a.hidden + b.hidden };
+}
+
+/** Whole percent for people; `null` when nothing is known, because 0 % would claim knowledge. */
+export function adoptionPercent(adoption: Adoption): number | null {
+  return adoption.known === 0 ? null : Math.round((100 * adoption.h3) / adoption.known);
+}

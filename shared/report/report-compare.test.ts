@@ -1,0 +1,157 @@
+// What a comparison claims, and what it may not claim: nothing of nothing, the same both ways, counts beside shares.
+import '@photofinish/shared/language/english';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { clearComparison, comparison, report, reportOrigin } from '../testing/race-samples.ts';
+import { anyReport } from '../testing/reports.ts';
+import type { Origin } from '../web/origin.ts';
+import type { Report, ReportOrigin } from './report.ts';
+import { compareReports } from './report-compare.ts';
+import { type Change, type ReportDiff, reportDiffSchema } from './report-diff.ts';
+
+const A = 'https://a.test' as Origin;
+const at = (h3: number, h2: number, h1 = 0, unknown = 0) => ({ h3, h2, 'http/1.1': h1, unknown });
+
+function changesBetween(before: Partial<ReportOrigin>, after: Partial<ReportOrigin>): Change[] {
+  const of = (over: Partial<ReportOrigin>) => report([reportOrigin({ races: [], ...over })]);
+  const [site] = compareReports(of(before), of(after)).sites;
+  return site?.origins[0]?.changes ?? [];
+}
+
+test('a report compared with itself is empty, whatever is in it', () => {
+  fc.assert(
+    fc.property(anyReport, (any) => {
+      const diff = compareReports(any, any);
+      assert.deepEqual([diff.sites, diff.conditions, diff.total.origins.changed], [[], [], 0]);
+      assert.deepEqual(diff.total.adoption.before, diff.total.adoption.after);
+    }),
+  );
+});
+
+const MIRRORED = new Map<unknown, Change>([
+  ['appeared', 'disappeared'],
+  ['disappeared', 'appeared'],
+  ['h3-began', 'h3-ended'],
+  ['h3-ended', 'h3-began'],
+]);
+
+/** The same comparison with its sides swapped. */
+function mirrored(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(mirrored);
+  if (typeof value !== 'object' || value === null) return MIRRORED.get(value) ?? value;
+  const swapped = Object.entries(value).map(([key, side]) => [
+    key === 'before' ? 'after' : key === 'after' ? 'before' : key,
+    mirrored(side),
+  ]);
+  return Object.fromEntries(swapped);
+}
+
+test('swapping the sides swaps what each change is, and changes nothing else', () => {
+  const unordered = (diff: ReportDiff) => ({
+    ...diff,
+    conditions: diff.conditions.filter(({ condition }) => condition !== 'order'),
+  });
+  fc.assert(
+    fc.property(anyReport, anyReport, (a, b) => {
+      assert.deepEqual(mirrored(unordered(compareReports(a, b))), unordered(compareReports(b, a)));
+    }),
+  );
+});
+
+test('every origin of either side is changed, unchanged or on one side only; and it fits its schema', () => {
+  fc.assert(
+    fc.property(anyReport, anyReport, (a, b) => {
+      const diff = compareReports(a, b);
+      assert.ok(v.is(reportDiffSchema, diff));
+      const names = ({ sites }: Report) =>
+        sites.flatMap((s) => s.origins.map((o) => `${s.site} ${o.origin}`));
+      const all = new Set([...names(a), ...names(b)]);
+      assert.equal(diff.total.origins.changed + diff.total.origins.unchanged, all.size);
+      assert.equal(diff.total.common.origins, names(a).length + names(b).length - all.size);
+    }),
+  );
+});
+
+test('each change has its name', () => {
+  assert.deepEqual(changesBetween({ protocols: at(0, 5) }, { protocols: at(1, 5) }), ['h3-began']);
+  assert.deepEqual(changesBetween({ protocols: at(5, 0) }, { protocols: at(0, 9) }), ['h3-ended']);
+  assert.deepEqual(changesBetween({ protocols: at(50, 50) }, { protocols: at(60, 40) }), ['share']);
+  assert.deepEqual(changesBetween({ protocols: at(0, 0, 9) }, { protocols: at(0, 9) }), ['protocols']);
+  assert.deepEqual(changesBetween({ protocols: at(0, 0, 0, 4) }, { protocols: at(3, 0) }), ['visibility']);
+  const refused = {
+    code: 'h3-advertised-unreachable' as const,
+    text: 'The UDP port is closed.',
+    findings: [],
+  };
+  assert.deepEqual(changesBetween({}, { verdict: refused }), ['verdict']);
+});
+
+test('more requests of the same share are no change, and the same share of few is marked as such', () => {
+  assert.deepEqual(changesBetween({ protocols: at(3, 1) }, { protocols: at(300, 100) }), []);
+  const of = (protocols: ReportOrigin['protocols']) => report([reportOrigin({ protocols })]);
+  const few = (a: ReportOrigin['protocols'], b: ReportOrigin['protocols']) =>
+    compareReports(of(a), of(b)).sites[0]?.origins[0]?.few;
+  assert.equal(few(at(3, 1), at(2, 2)), true);
+  assert.equal(few(at(30, 10), at(20, 20)), false);
+});
+
+test('a gain has changed only where its intervals lie apart, on one network', () => {
+  const slow = clearComparison(11, 21);
+  const fast = clearComparison(11, 44);
+  const noisy = clearComparison(11, 44, 20);
+  const few = comparison([10, 11, 12], [40, 44, 48]);
+  const little = clearComparison(11, 21.9, 0.1);
+  assert.deepEqual(changesBetween({ races: [slow] }, { races: [fast] }), ['gain']);
+  assert.deepEqual(changesBetween({ races: [slow] }, { races: [noisy] }), []);
+  assert.deepEqual(changesBetween({ races: [slow] }, { races: [few] }), [], 'three pairs have no interval');
+  assert.deepEqual(
+    changesBetween({ races: [clearComparison(11, 21, 0.1)] }, { races: [little] }),
+    [],
+    'less than is worth a word',
+  );
+  assert.deepEqual(changesBetween({ races: [slow] }, { races: [{ ...fast, network: 'other' }] }), []);
+  const [site] = compareReports(
+    report([reportOrigin({ races: [slow] })]),
+    report([reportOrigin({ races: [fast] })]),
+  ).sites;
+  assert.deepEqual([site?.origins[0]?.gain.before?.gainMs, site?.origins[0]?.gain.after?.gainMs], [10, 33]);
+  assert.deepEqual([site?.origins[0]?.gain.after?.h3Ms, site?.origins[0]?.gain.after?.pairs], [11, 10]);
+});
+
+test('what differs beside the origins is said, and whether it makes the comparison unfair', () => {
+  const base = report();
+  const conditions = (over: Partial<Report>) =>
+    compareReports(base, { ...base, ...over }).conditions.map(({ condition, unfair }) => [condition, unfair]);
+  assert.deepEqual(conditions({ browser: { name: 'firefox', version: '156.0' } }), [['browser', true]]);
+  assert.deepEqual(conditions({ browser: { name: 'chromium', version: '157' } }), [['version', false]]);
+  assert.deepEqual(conditions({ networks: ['net'] }), []);
+  assert.deepEqual(conditions({ networks: ['net', 'work'] }), [['network', true]]);
+  const { from, to } = base.period;
+  assert.deepEqual(conditions({ period: { from, to: '2026-02-01T00:00:00.000Z' } }), [
+    ['length', true],
+    ['overlap', true],
+  ]);
+  assert.deepEqual(conditions({ period: { from: '2025-12-30T20:55:55.000Z', to: from } }), [
+    ['order', false],
+  ]);
+  assert.deepEqual(conditions({ period: { from: to, to: '2026-01-03T06:00:00.000Z' } }), []);
+});
+
+test('origins that came or went do not hide in the sum: those of both sides are summed apart', () => {
+  const before = report([reportOrigin({ origin: A, protocols: at(10, 10) })]);
+  const newcomer = reportOrigin({ protocols: at(0, 500) });
+  const after = report([reportOrigin({ origin: A, protocols: at(10, 10) }), newcomer]);
+  const { total, sites } = compareReports(before, after);
+  assert.deepEqual(total.common, {
+    origins: 1,
+    before: { h3: 10, known: 20, hidden: 0 },
+    after: { h3: 10, known: 20, hidden: 0 },
+  });
+  assert.deepEqual(
+    sites[0]?.origins.map(({ origin, changes }) => [origin, changes]),
+    [[newcomer.origin, ['appeared']]],
+  );
+  assert.equal(sites[0]?.unchanged, 1);
+});

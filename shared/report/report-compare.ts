@@ -1,0 +1,238 @@
+// Compares two reports. Counts are set beside counts and not tested for significance, because requests of one connection
+// are not independent of each other; pairs of comparisons are, so that for them the one rule of all comparisons holds. What is too little to tell is marked, not hidden.
+
+import type { OriginRace } from '../race/outcome.ts';
+import { differsBetween, type PairedComparison } from '../race/paired-comparison.ts';
+import { comparisonOf } from '../race/race-pairs.ts';
+import { VERDICT_CODES } from '../race/verdict-schema.ts';
+import { roundedMs } from '../verdict/gain.ts';
+import {
+  type Adoption,
+  addAdoption,
+  adoptionByRequest,
+  adoptionPercent,
+  NO_ADOPTION,
+  type ProtocolCounts,
+} from './adoption.ts';
+import type { Report, ReportOrigin, ReportSite } from './report.ts';
+import {
+  type Change,
+  type DiffCondition,
+  type DiffGain,
+  type DiffSide,
+  type OriginDiff,
+  REPORT_DIFF_SCHEMA,
+  type ReportDiff,
+  type SiteDiff,
+} from './report-diff.ts';
+
+/** Below this one request moves a share by five points and more. */
+const FEW_REQUESTS = 20;
+/** Twice the time sees more of the origins that are rarely used. */
+const MUCH_LONGER = 2;
+
+interface Sides<T> {
+  readonly before: T;
+  readonly after: T;
+}
+
+function both<T, U>({ before, after }: Sides<T>, of: (side: T) => U): Sides<U> {
+  return { before: of(before), after: of(after) };
+}
+
+/** The adoption of an origin by request, from what the report counts of it. */
+export function adoptionOf({ protocols }: Pick<ReportOrigin, 'protocols'>): Adoption {
+  const counts: ProtocolCounts = { ...protocols, 'http/1.0': 0 };
+  return adoptionByRequest(counts);
+}
+
+/** A race with what its pairs show. */
+export interface Compared {
+  readonly race: OriginRace;
+  readonly comparison: PairedComparison;
+}
+
+/** The newest race of an origin whose pairs show what HTTP/3 gains, or that there is no clear difference. */
+export function newestComparison({ races }: Pick<ReportOrigin, 'races'>): Compared | undefined {
+  for (const race of races.toSorted((a, b) => b.atMs - a.atMs)) {
+    const comparison = comparisonOf(race);
+    if (comparison !== null) return { race, comparison };
+  }
+  return undefined;
+}
+
+function gainOf(compared: Compared | undefined): DiffGain | null {
+  if (compared === undefined) return null;
+  const { h3Ms, h2Ms, pairs, quicker, lowMs, highMs } = compared.comparison;
+  const { network, atMs } = compared.race;
+  return { gainMs: roundedMs(h2Ms - h3Ms), h3Ms, h2Ms, pairs, quicker, lowMs, highMs, network, atMs };
+}
+
+function gainDiffers(a: Compared | undefined, b: Compared | undefined): boolean {
+  if (a === undefined || b === undefined || a.race.network !== b.race.network) return false;
+  return differsBetween(a.comparison, b.comparison);
+}
+
+function usedProtocols({ protocols }: ReportOrigin): string {
+  return (['h3', 'h2', 'http/1.1'] as const).filter((protocol) => protocols[protocol] > 0).join();
+}
+
+function shareChange(before: ReportOrigin, after: ReportOrigin): Change[] {
+  const [a, b] = [adoptionOf(before), adoptionOf(after)];
+  if ((a.known === 0) !== (b.known === 0)) return ['visibility'];
+  if (a.known === 0) return [];
+  if (a.h3 === 0 && b.h3 > 0) return ['h3-began'];
+  if (a.h3 > 0 && b.h3 === 0) return ['h3-ended'];
+  if (adoptionPercent(a) !== adoptionPercent(b)) return ['share'];
+  return usedProtocols(before) === usedProtocols(after) ? [] : ['protocols'];
+}
+
+function changesOf({ before, after }: Sides<ReportOrigin | undefined>): Change[] {
+  if (before === undefined || after === undefined) return [before === undefined ? 'appeared' : 'disappeared'];
+  return [
+    ...shareChange(before, after),
+    ...(before.verdict.code === after.verdict.code ? [] : (['verdict'] as const)),
+    ...(gainDiffers(newestComparison(before), newestComparison(after)) ? (['gain'] as const) : []),
+  ];
+}
+
+function originDiff(pair: Sides<ReportOrigin | undefined>): OriginDiff | null {
+  const { origin } = pair.after ?? pair.before ?? {};
+  const changes = changesOf(pair);
+  if (origin === undefined || changes.length === 0) return null;
+  const adoption = both(pair, (side) => (side === undefined ? null : adoptionOf(side)));
+  const known = [adoption.before, adoption.after].map((side) => side?.known ?? 0);
+  return {
+    origin,
+    changes,
+    protocols: both(pair, (side) => side?.protocols ?? null),
+    adoption,
+    few: changes.includes('share') && Math.min(...known) < FEW_REQUESTS,
+    verdict: both(pair, (side) => (side ? { code: side.verdict.code, text: side.verdict.text } : null)),
+    gain: both(pair, (side) => (side === undefined ? null : gainOf(newestComparison(side)))),
+  };
+}
+
+/** The things of both sides by a name they have on both. */
+function paired<T>(sides: Sides<readonly T[]>, name: (item: T) => string): [string, Sides<T | undefined>][] {
+  const { before, after } = both(sides, (items) => new Map(items.map((item) => [name(item), item])));
+  const names = [...new Set([...before.keys(), ...after.keys()])].sort();
+  return names.map((key) => [key, { before: before.get(key), after: after.get(key) }]);
+}
+
+function requestsOf({ adoption }: OriginDiff): number {
+  return [adoption.before, adoption.after].reduce(
+    (sum, side) => sum + (side === null ? 0 : side.known + side.hidden),
+    0,
+  );
+}
+
+function pairedOrigins(pair: Sides<ReportSite | undefined>): Sides<ReportOrigin | undefined>[] {
+  const origins = both(pair, (side) => side?.origins ?? []);
+  return paired(origins, ({ origin }) => origin).map(([, sides]) => sides);
+}
+
+function siteDiff(site: string, pair: Sides<ReportSite | undefined>): SiteDiff {
+  const all = pairedOrigins(pair).map(originDiff);
+  const origins = all.filter((diff) => diff !== null);
+  return {
+    site,
+    adoption: both(pair, (side) => side?.adoption ?? null),
+    unchanged: all.length - origins.length,
+    origins: origins.toSorted((a, b) => requestsOf(b) - requestsOf(a)),
+  };
+}
+
+/** Adoption by request, origin and navigation over all sites of a report. */
+export function totalAdoption({ sites }: { readonly sites: readonly ReportSite[] }): ReportSite['adoption'] {
+  const sum = (of: keyof ReportSite['adoption']) =>
+    sites.map(({ adoption }) => adoption[of]).reduce(addAdoption, NO_ADOPTION);
+  return { byRequest: sum('byRequest'), byOrigin: sum('byOrigin'), byNavigation: sum('byNavigation') };
+}
+
+function networksOf({ network, networks = [network] }: DiffSide): string {
+  return [...networks].sort().join(', ');
+}
+
+function lengthMs({ period }: DiffSide): number {
+  return Date.parse(period.to) - Date.parse(period.from);
+}
+
+function overlap({ before, after }: Sides<DiffSide>): boolean {
+  const from = Math.max(Date.parse(before.period.from), Date.parse(after.period.from));
+  const to = Math.min(Date.parse(before.period.to), Date.parse(after.period.to));
+  return from < to;
+}
+
+function conditionsOf(pair: Sides<DiffSide>): DiffCondition[] {
+  const { before, after } = pair;
+  const differ = (of: (side: DiffSide) => string, condition: DiffCondition['condition'], unfair: boolean) =>
+    of(before) === of(after) ? [] : [{ condition, ...both(pair, of), unfair }];
+  const period = ({ period: { from, to } }: DiffSide) => `${from}/${to}`;
+  // One and the same time is not two that overlap.
+  const apart = period(before) !== period(after);
+  const [short, long] = [lengthMs(before), lengthMs(after)].toSorted((a, b) => a - b) as [number, number];
+  const periods = { ...both(pair, period) };
+  return [
+    ...differ(({ browser }) => browser.name, 'browser', true),
+    ...differ(({ browser }) => browser.version, 'version', false),
+    ...differ(networksOf, 'network', true),
+    ...(long >= MUCH_LONGER * short && long > 0
+      ? [{ condition: 'length' as const, ...periods, unfair: true }]
+      : []),
+    ...(apart && overlap(pair) ? [{ condition: 'overlap' as const, ...periods, unfair: true }] : []),
+    ...(before.period.to > after.period.to
+      ? [{ condition: 'order' as const, ...periods, unfair: false }]
+      : []),
+  ];
+}
+
+function sideOf({ createdAt, period, browser, network, networks, networkNames, language }: Report): DiffSide {
+  return {
+    ...{ createdAt, period, browser, network },
+    ...(networks && { networks }),
+    ...(networkNames && { networkNames }),
+    ...(language && { language }),
+  };
+}
+
+function verdictsOf(origins: Sides<readonly ReportOrigin[]>): ReportDiff['total']['verdicts'] {
+  return VERDICT_CODES.map((code) => ({
+    code,
+    ...both(origins, (side) => side.filter(({ verdict }) => verdict.code === code).length),
+  })).filter(({ before, after }) => before + after > 0);
+}
+
+/** What changed from one report to the other; empty of sites and conditions where nothing did. */
+export function compareReports(before: Report, after: Report): ReportDiff {
+  const pair = { before, after };
+  const bySite = paired(
+    both(pair, ({ sites }) => sites),
+    ({ site }) => site,
+  );
+  const sites = bySite.map(([site, sides]) => siteDiff(site, sides));
+  const common = bySite
+    .flatMap(([, sides]) => pairedOrigins(sides))
+    .filter((sides): sides is Sides<ReportOrigin> => sides.before !== undefined && sides.after !== undefined);
+  const origins = both(pair, (side) => side.sites.flatMap((site) => site.origins));
+  return {
+    schema: REPORT_DIFF_SCHEMA,
+    ...both(pair, sideOf),
+    conditions: conditionsOf(both(pair, sideOf)),
+    total: {
+      adoption: both(pair, totalAdoption),
+      common: {
+        origins: common.length,
+        before: common.map((sides) => adoptionOf(sides.before)).reduce(addAdoption, NO_ADOPTION),
+        after: common.map((sides) => adoptionOf(sides.after)).reduce(addAdoption, NO_ADOPTION),
+      },
+      origins: {
+        ...both(origins, (side) => side.length),
+        changed: sites.reduce((sum, site) => sum + site.origins.length, 0),
+        unchanged: sites.reduce((sum, site) => sum + site.unchanged, 0),
+      },
+      verdicts: verdictsOf(origins),
+    },
+    sites: sites.filter((site) => site.origins.length > 0),
+  };
+}

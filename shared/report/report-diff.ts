@@ -1,0 +1,129 @@
+// `photofinish.report-diff/1`: two reports compared. What changed, from what to what with the counts behind it, and
+// which conditions differ; the rules that find it are in `report-compare`.
+import * as v from 'valibot';
+import { CONTENDERS } from '../race/outcome.ts';
+import { VERDICT_CODES, verdictSchema } from '../race/verdict-schema.ts';
+import { originSchema, siteSchema } from '../web/origin.ts';
+import { adoptionSchema } from './adoption.ts';
+import { reportSchema } from './report.ts';
+
+export const REPORT_DIFF_SCHEMA = 'photofinish.report-diff/1';
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const finite = v.pipe(v.number(), v.finite());
+
+/** Two sides of one thing; null: there is none on that side. */
+function sides<const S extends v.GenericSchema>(schema: S) {
+  return v.object({ before: schema, after: schema });
+}
+
+/** Conditions under which the two were made that are not the same; append-only. */
+export const CONDITIONS = [
+  'browser',
+  'version',
+  'network',
+  /** One period is much longer than the other. */
+  'length',
+  /** The periods overlap, so that some requests are counted in both. */
+  'overlap',
+  /** What stands as "before" was made of a later time. */
+  'order',
+] as const;
+
+export const conditionSchema = v.object({
+  condition: v.picklist(CONDITIONS),
+  before: v.string(),
+  after: v.string(),
+  /** It alone could make the two differ, whatever the servers did. */
+  unfair: v.boolean(),
+});
+export type DiffCondition = v.InferOutput<typeof conditionSchema>;
+
+/** Why an origin is listed; append-only. */
+export const CHANGES = [
+  'appeared',
+  'disappeared',
+  'h3-began',
+  'h3-ended',
+  /** The share of HTTP/3 is another in whole percent. */
+  'share',
+  /** Other protocols than before are among those used. */
+  'protocols',
+  /** Its protocols came to be known, or to be hidden. */
+  'visibility',
+  'verdict',
+  /** HTTP/3 gains clearly more on one side than on the other, on one network. */
+  'gain',
+] as const;
+export type Change = (typeof CHANGES)[number];
+
+const protocolsSchema = reportSchema.entries.sites.item.entries.origins.item.entries.protocols;
+
+/** The newest comparison of a side, times in milliseconds. */
+export const gainSchema = v.object({
+  /** Difference of the medians, whether it is clear or not. */
+  gainMs: finite,
+  h3Ms: v.pipe(finite, v.minValue(0)),
+  h2Ms: v.pipe(finite, v.minValue(0)),
+  pairs: count,
+  /** Who is clearly quicker; null: no clear difference. Absent, as is the range, where it was not told yet. */
+  quicker: v.optional(v.nullable(v.picklist(CONTENDERS))),
+  /** Interval of the median difference, pair by pair. */
+  lowMs: v.optional(finite),
+  highMs: v.optional(finite),
+  network: v.string(),
+  atMs: v.pipe(finite, v.minValue(0)),
+});
+export type DiffGain = v.InferOutput<typeof gainSchema>;
+
+export const originDiffSchema = v.object({
+  origin: originSchema,
+  changes: v.pipe(v.array(v.picklist(CHANGES)), v.minLength(1)),
+  protocols: sides(v.nullable(protocolsSchema)),
+  adoption: sides(v.nullable(adoptionSchema)),
+  /** Fewer known requests on one side than would let its share mean much. */
+  few: v.boolean(),
+  verdict: sides(v.nullable(v.omit(verdictSchema, ['findings']))),
+  gain: sides(v.nullable(gainSchema)),
+});
+export type OriginDiff = v.InferOutput<typeof originDiffSchema>;
+
+const adoptionsSchema = reportSchema.entries.sites.item.entries.adoption;
+
+export const siteDiffSchema = v.object({
+  site: siteSchema,
+  adoption: sides(v.nullable(adoptionsSchema)),
+  /** Origins of both sides that are not listed, because nothing of the above holds. */
+  unchanged: count,
+  /** The most used first. */
+  origins: v.array(originDiffSchema),
+});
+export type SiteDiff = v.InferOutput<typeof siteDiffSchema>;
+
+const sideSchema = v.pick(reportSchema, [
+  'createdAt',
+  'period',
+  'browser',
+  'network',
+  'networks',
+  'networkNames',
+  'language',
+]);
+export type DiffSide = v.InferOutput<typeof sideSchema>;
+
+export const reportDiffSchema = v.object({
+  schema: v.literal(REPORT_DIFF_SCHEMA),
+  ...sides(sideSchema).entries,
+  conditions: v.array(conditionSchema),
+  total: v.object({
+    adoption: sides(adoptionsSchema),
+    /** By request over the origins that both sides have: what changed without those that came and went. */
+    common: v.object({ origins: count, ...sides(adoptionSchema).entries }),
+    origins: v.object({ ...sides(count).entries, changed: count, unchanged: count }),
+    /** Origins by verdict. */
+    verdicts: v.array(v.object({ code: v.picklist(VERDICT_CODES), ...sides(count).entries })),
+  }),
+  /** Sites of which anything changed, alphabetically. */
+  sites: v.array(siteDiffSchema),
+});
+export type ReportDiff = v.InferOutput<typeof reportDiffSchema>;

@@ -1,0 +1,150 @@
+// The further forms of reports and comparisons: summaries that fit a ticket, pages and tables that stay inert.
+import '@photofinish/shared/language/english';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { micromark } from 'micromark';
+import { gfm, gfmHtml } from 'micromark-extension-gfm';
+import { comparison, report, reportOrigin } from '../testing/race-samples.ts';
+import { anyReport } from '../testing/reports.ts';
+import type { Origin } from '../web/origin.ts';
+import type { Report } from './report.ts';
+import { compareReports } from './report-compare.ts';
+import { reportToCsv } from './report-csv.ts';
+import { reportDiffToCsv } from './report-diff-csv.ts';
+import { reportDiffToHtml } from './report-diff-html.ts';
+import { reportDiffToMarkdown } from './report-diff-markdown.ts';
+import { reportToHtml } from './report-html.ts';
+import { reportToMarkdown } from './report-markdown.ts';
+
+const HOSTILE = `"><script>alert(1)</script> | [x](javascript:a) \`b\` @all =1+1`;
+const hostile: Report = {
+  ...report([
+    reportOrigin({
+      origin: HOSTILE as Origin,
+      protocols: { h3: 0, h2: 9, 'http/1.1': 0, unknown: 0 },
+      verdict: { code: 'unknown', text: HOSTILE, findings: [{ code: 'unknown', text: HOSTILE }] },
+      races: [{ ...comparison([1, 2, 3], [2, 3, 4]), network: HOSTILE }],
+    }),
+  ]),
+  network: HOSTILE,
+  browser: { name: 'firefox', version: HOSTILE },
+};
+const hostileSite: Report = { ...hostile, sites: hostile.sites.map((site) => ({ ...site, site: HOSTILE })) };
+const diff = compareReports(report(), hostileSite);
+
+function rendered(markdown: string): string {
+  return micromark(markdown, {
+    extensions: [gfm()],
+    htmlExtensions: [gfmHtml()],
+    allowDangerousHtml: true,
+    allowDangerousProtocol: true,
+  });
+}
+const PLAIN = /<(?!\/?(h2|p|table|thead|tbody|tr|th|td|code|strong|ul|li)>)/;
+
+test('hostile names and verdicts are text in every Markdown form', () => {
+  for (const markdown of [reportToMarkdown(hostileSite), reportDiffToMarkdown(diff)])
+    assert.doesNotMatch(rendered(markdown), PLAIN);
+});
+
+test('hostile names and verdicts are text in the page of a comparison, which can load nothing', () => {
+  const html = reportDiffToHtml(diff);
+  assert.doesNotMatch(
+    html,
+    /<script|<img|<iframe|javascript:(?!a\))|\s(src|srcset|data)=|\shref="(?!#)|url\(/i,
+  );
+  for (const tag of html.match(/<[a-z][^>]*>/gi) ?? [])
+    assert.doesNotMatch(tag.replaceAll(/"[^"]*"/g, ''), /\son\w+\s*=/i, tag);
+  assert.match(html, /Content-Security-Policy" content="default-src 'none'/);
+});
+
+test('no cell of a comparison’s table begins a formula', () => {
+  const formula = '=HYPERLINK("https://evil.test")';
+  const after = report([reportOrigin({ verdict: { code: 'unknown', text: formula, findings: [] } })]);
+  const csv = reportDiffToCsv(compareReports(report(), after));
+  assert.match(csv, /"'=HYPERLINK\(""https:\/\/evil\.test""\)"/);
+  const [head = '', row = ''] = csv.split('\r\n');
+  assert.equal(head.split(',').length, 29);
+  assert.match(row, /^example\.org,https:\/\/example\.org,verdict,3,1,0,2,h3-used,/);
+});
+
+test('a summary fits a ticket: at most 40 lines, whatever it is of', () => {
+  const many = Array.from({ length: 300 }, (_, i) =>
+    reportOrigin({
+      origin: `https://o${i}.test` as Origin,
+      protocols: { h3: 0, h2: i, 'http/1.1': 0, unknown: 0 },
+    }),
+  );
+  const lines = (text: string) => text.trimEnd().split('\n').length;
+  const markdown = reportToMarkdown(report(many));
+  assert.ok(lines(markdown) <= 40);
+  assert.match(markdown, /\*\*The 10 origins with the most requests not over HTTP\/3, of 299\*\*/);
+  assert.ok(markdown.indexOf('o299.test') < markdown.indexOf('o298.test'));
+  fc.assert(
+    fc.property(anyReport, anyReport, (a, b) => {
+      assert.ok(lines(reportToMarkdown(a)) <= 40);
+      assert.ok(lines(reportDiffToMarkdown(compareReports(a, b))) <= 40);
+      for (const text of [reportToMarkdown(a), reportDiffToMarkdown(compareReports(a, b))])
+        assert.doesNotMatch(text, /undefined|NaN|\{\w+\}/);
+    }),
+  );
+});
+
+test('conditions, sums with their counts, and the reason for each origin are in the summary', () => {
+  const markdown = reportToMarkdown(
+    report([reportOrigin({ protocols: { h3: 0, h2: 4, 'http/1.1': 0, unknown: 0 } })]),
+  );
+  for (const part of [
+    'Chromium 156.0 · net · 2026-01-01 00:00 UTC to 2026-01-02 03:04 UTC',
+    '75 % (3 of 4, 2 hidden) of requests',
+    '| `https://example.org` | 4 of 4 | 21.0 → 11.0 ms | Reached over HTTP/3. |',
+  ])
+    assert.ok(markdown.includes(part), `${part}\n${markdown}`);
+});
+
+test('a comparison names which origins changed, how, and why, with both sides’ counts', () => {
+  const refused = {
+    code: 'h3-advertised-unreachable' as const,
+    text: 'The UDP port is closed.',
+    findings: [],
+  };
+  const after = report([
+    reportOrigin({ protocols: { h3: 0, h2: 40, 'http/1.1': 0, unknown: 0 }, verdict: refused, races: [] }),
+  ]);
+  const changed = compareReports(report(), { ...after, browser: { name: 'firefox', version: '153' } });
+  const markdown = reportDiffToMarkdown(changed);
+  for (const part of [
+    'HTTP/3 stopped, verdict changed',
+    '75 % (3 of 4, 2 hidden). Reached over HTTP/3.',
+    '0 % (0 of 40, 0 hidden). The UDP port is closed.',
+    '−75 points',
+    'Different browser: Chromium 156.0, then Firefox 153.',
+  ])
+    assert.ok(markdown.includes(part), `${part}\n${markdown}`);
+  const html = reportDiffToHtml(changed);
+  for (const part of [
+    'HTTP/3 stopped, verdict changed',
+    'The UDP port is closed.',
+    'role="note"',
+    '<title>HTTP/2 40</title>',
+  ])
+    assert.ok(html.includes(part), part);
+  const same = reportDiffToHtml(compareReports(report(), report()));
+  assert.match(same, /No origin changed/);
+  assert.doesNotMatch(same, /class="diff"/);
+});
+
+test('names of networks stand in every form of a report that has them, as text, and their keys where it has none', () => {
+  const race = { ...comparison([1, 2, 3], [2, 3, 4]), network: 'net' };
+  const plain = report([reportOrigin({ races: [race] })]);
+  const named = { ...plain, networkNames: { net: `Café <b>` } };
+  const html = reportToHtml(named);
+  assert.equal(html.split('Café &lt;b&gt;').length - 1, 3, 'conditions, the race and the gains');
+  assert.doesNotMatch(html, /<dd>net<|<b>\s*<|Café <b>/);
+  assert.match(reportToMarkdown(named), /Café/);
+  assert.match(reportToCsv(named), /,Café <b>,none,1,1\r\n$/);
+  assert.match(reportDiffToMarkdown(compareReports(plain, named)), /Café/);
+  assert.match(reportToHtml(plain), /<dd>net<\/dd>/);
+  assert.match(reportToHtml({ ...plain, network: 'constructor', networkNames: {} }), /<dd>constructor<\/dd>/);
+});

@@ -1,0 +1,145 @@
+import '@photofinish/shared/language/english';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { comparison, originRace, report, reportOrigin } from '../testing/race-samples.ts';
+import type { Origin } from '../web/origin.ts';
+import type { ReportSite } from './report.ts';
+import { reportToHtml } from './report-html.ts';
+
+const HOSTILE = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&`;
+
+test('hostile strings come out as text everywhere they can stand', () => {
+  const verdict = {
+    code: 'unknown' as const,
+    text: HOSTILE,
+    findings: [{ code: 'unknown' as const, text: HOSTILE }],
+  };
+  const failed = originRace([], { network: HOSTILE, error: { code: 'blocked', message: HOSTILE } });
+  const origin = reportOrigin({ origin: HOSTILE as Origin, verdict, races: [failed, comparison([1], [2])] });
+  const base = report([origin]);
+  const html = reportToHtml({
+    ...base,
+    network: HOSTILE,
+    browser: { name: 'chromium', version: HOSTILE },
+    sites: base.sites.map((site) => ({ ...site, site: HOSTILE })),
+  });
+  assert.doesNotMatch(html, /<script|<img|<iframe|<object|<link|javascript:/i);
+  // Handlers exist as text inside escaped quotes only, never as an attribute of a tag.
+  for (const tag of html.match(/<[a-z][^>]*>/gi) ?? [])
+    assert.doesNotMatch(tag.replaceAll(/"[^"]*"/g, ''), /\son\w+\s*=/i, tag);
+  assert.ok(html.includes('&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;'));
+});
+
+test('it needs nothing from elsewhere, and forbids itself to ask', () => {
+  const html = reportToHtml(report());
+  assert.doesNotMatch(html, /\s(src|srcset|data)=|\shref="(?!#)|@import|url\(/i);
+  assert.match(html, /Content-Security-Policy" content="default-src 'none'/);
+});
+
+test('every number of the plots stands in a table too', () => {
+  const html = reportToHtml(report());
+  assert.match(
+    html,
+    /<td class="n">3<\/td><td class="n">1<\/td><td class="n zero">0<\/td><td class="n">2<\/td>/,
+  );
+  assert.match(html, /<b>75 %<\/b> <small>3 of 4<br>2 hidden<\/small>/);
+  assert.match(html, /<td class="n">11\.0 ms<\/td>/);
+  assert.match(html, /10 ms, 11 ms, 12 ms/);
+});
+
+test('conditions are part of it: browser, network and period', () => {
+  const html = reportToHtml(report());
+  for (const part of ['Chromium 156.0', '<dd>net</dd>', '2026-01-01 00:00 UTC', '2026-01-02 03:04 UTC'])
+    assert.ok(html.includes(part), part);
+});
+
+test('ids are unique, so that every drawing is named by its own title', () => {
+  const origin = reportOrigin({
+    races: [comparison([1, 2, 3], [4, 5, 6]), comparison([2, 3, 4], [5, 6, 7])],
+  });
+  const ids = [...reportToHtml(report([origin, origin])).matchAll(/\sid="([^"]+)"/g)].map((m) => m[1]);
+  assert.ok(ids.length > 8);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('an empty report and an origin without a known request say so', () => {
+  assert.match(reportToHtml(report([], { sites: [] })), /Nothing was recorded in this period/);
+  const base = report([reportOrigin({ protocols: { h3: 0, h2: 0, 'http/1.1': 0, unknown: 4 } })]);
+  const none = { h3: 0, known: 0, hidden: 4 };
+  const html = reportToHtml({
+    ...base,
+    sites: base.sites.map((s) => ({
+      ...s,
+      adoption: { byRequest: none, byOrigin: none, byNavigation: none },
+    })),
+  });
+  assert.match(html, /<b>unknown<\/b>/);
+  assert.doesNotMatch(html, /<b>0 %/);
+});
+
+test('many sites have a list of contents, fold on screen, and are drawn within bounds', () => {
+  const race = comparison([10, 11, 12], [20, 21, 22]);
+  const [site] = report().sites;
+  const sites = Array.from({ length: 200 }, (_, i) => ({
+    ...(site as ReportSite),
+    site: `site${i}.test`,
+    origins: Array.from({ length: 10 }, (_, k) => {
+      const origin = `https://cdn${k}.site${i}.test` as Origin;
+      return reportOrigin({ origin, races: [{ ...race, origin }, race, race, race] });
+    }),
+  }));
+  const html = reportToHtml(report([], { sites }));
+  assert.equal(html.match(/<li><a href="#site-\d+">/g)?.length, 200);
+  assert.equal(html.match(/<details open>/g), null);
+  assert.equal(html.match(/class="photo-finish"/g)?.length, 120);
+  assert.match(html, /Races are drawn for the origins with the most requests only/);
+  assert.ok(html.length < 4_000_000, `${html.length} characters for 2,000 origins`);
+  assert.match(reportToHtml(report()), /<details open>/);
+});
+
+test('gains stand pair by pair on an axis that holds 0, with what lies beyond it counted', () => {
+  const spread = comparison([10, 10, 10, 10], [12, 14, 8, 13]);
+  const html = reportToHtml(report([reportOrigin({ races: [spread] })]));
+  assert.match(html, /<title>Gain per pair: 2 ms, 4 ms, −2 ms, 3 ms<\/title>/);
+  const zero = /class="zero-line" x1="([\d.]+)%"/.exec(html)?.[1];
+  assert.ok(Number(zero) > 4 && Number(zero) < 96, zero);
+  const fast = Array.from({ length: 40 }, () => 10);
+  const outlier = comparison([...fast, 10], [...fast.map(() => 20), 9000]);
+  assert.match(reportToHtml(report([reportOrigin({ races: [outlier] })])), /1 pair is off the scale/);
+});
+
+test('what is not clear is neither bold nor a filled dot, and no figure is finer than its spread', () => {
+  const pairs = [14.12, 15.34, 13.56, 14.78, 15.91, 13.23, 14.45, 19.67];
+  const unclear = comparison(pairs, pairs.toReversed());
+  const html = reportToHtml(report([reportOrigin({ races: [unclear] })]));
+  assert.match(html, /<td class="n">no clear difference<\/td>/);
+  assert.match(html, /<circle class="flag unclear"/);
+  assert.match(
+    html,
+    /<figcaption>No clear difference: from HTTP\/2 [\d.]+ ms faster to HTTP\/3 [\d.]+ ms faster, median of 8 pairs<br>/,
+  );
+  assert.match(html, /<td class="n">14 ms<\/td>/);
+  assert.doesNotMatch(html, /<td class="n">14\.\d* ms<\/td>/);
+  const clear = reportToHtml(report());
+  assert.match(clear, /<td class="n"><b>21\.0 → 11\.0 ms<\/b><\/td>/);
+  assert.match(clear, /<circle class="flag gains"/);
+});
+
+test('verdicts in another language than the page say which', () => {
+  assert.match(reportToHtml(report(undefined, { language: 'de' })), /<td class="verdict" lang="de">/);
+  assert.match(reportToHtml(report()), /<td class="verdict">/);
+});
+
+test('every verdict leads to what it means, and every code that occurs is explained once, no other', () => {
+  const verdict = {
+    code: 'h3-not-advertised' as const,
+    text: 'It answers.',
+    findings: [{ code: 'h3-private-root' as const, text: 'Private.' }],
+  };
+  const failed = originRace([], { error: { code: 'blocked', message: 'loopback' } });
+  const html = reportToHtml(report([reportOrigin({ verdict, races: [failed] })]));
+  const explained = [...html.matchAll(/<dt id="means-([^"]+)"/g)].map(([, code]) => code);
+  assert.deepEqual(explained, ['h3-not-advertised', 'h3-private-root', 'blocked']);
+  const links = [...html.matchAll(/href="#(means-[^"]+)"/g)].map(([, id]) => id);
+  assert.deepEqual(links, ['means-h3-not-advertised', 'means-h3-not-advertised']);
+});

@@ -1,0 +1,72 @@
+import '@photofinish/shared/language/english';
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { Ajv, type ValidateFunction } from 'ajv';
+import formats from 'ajv-formats';
+import * as v from 'valibot';
+import { attempt, originRace, report, reportOrigin, trial } from '../testing/race-samples.ts';
+import { reportSchema } from './report.ts';
+import { compareReports } from './report-compare.ts';
+import { reportDiffSchema } from './report-diff.ts';
+import { DOCUMENTS, jsonSchemaText } from './report-schema.ts';
+
+const committed = await Promise.all(DOCUMENTS.map(({ file }) => readFile(file, 'utf8')));
+const ajv = new Ajv({ allErrors: true });
+formats.default(ajv);
+const [fits, fitsDiff] = committed.map((text) => ajv.compile(JSON.parse(text))) as [
+  ValidateFunction,
+  ValidateFunction,
+];
+
+function both(document: unknown): [boolean, boolean] {
+  return [fits(document) as boolean, v.safeParse(reportSchema, document).success];
+}
+
+for (const [i, document] of DOCUMENTS.entries())
+  test(`${document.head.title}: the committed schema is the code's; else run: node shared/report/report-schema.ts`, () => {
+    assert.equal(committed[i], jsonSchemaText(document));
+  });
+
+test('a comparison of two reports fits both schemas of its own', () => {
+  const other = report([reportOrigin({ races: [], protocols: { h3: 0, h2: 9, 'http/1.1': 0, unknown: 0 } })]);
+  const diff: unknown = JSON.parse(JSON.stringify(compareReports(report(), other)));
+  assert.ok(v.is(reportDiffSchema, diff));
+  assert.ok(fitsDiff(diff), ajv.errorsText(fitsDiff.errors));
+  assert.equal(fitsDiff({ ...(diff as object), schema: 'photofinish.report-diff/2' }), false);
+});
+
+test('a full report fits both schemas', () => {
+  const failed = originRace([
+    trial(
+      [attempt({ protocol: 'h3', outcome: 'failed', error: { code: 'udp-refused', message: 'm' } })],
+      null,
+    ),
+  ]);
+  const full = report([reportOrigin(), reportOrigin({ races: [failed] })]);
+  assert.deepEqual(both(JSON.parse(JSON.stringify(full))), [true, true], ajv.errorsText(fits.errors));
+});
+
+const breaks: Record<string, (r: ReturnType<typeof report>) => unknown> = {
+  'another schema': (r) => ({ ...r, schema: 'photofinish.report/2' }),
+  'no conditions': ({ network: _, ...r }) => r,
+  'a day instead of an instant': (r) => ({ ...r, createdAt: '2026-01-02' }),
+  'an offset without minutes': (r) => ({ ...r, createdAt: '2026-01-02T00:00:00+14' }),
+  'a count beyond counting': () => report([reportOrigin({ bytes: 1e308 })]),
+  'a race beyond all time': () => report([reportOrigin({ races: [{ ...originRace([]), atMs: 1e300 }] })]),
+  'an unknown browser': (r) => ({ ...r, browser: { name: 'lynx', version: '2' } }),
+  'an origin that is not https': () => report([reportOrigin({ origin: 'http://example.org' as never })]),
+  'an origin with a path': () => report([reportOrigin({ origin: 'https://example.org/x' as never })]),
+  'a negative count': () => report([reportOrigin({ hidden: -1 })]),
+  'half a request': () =>
+    report([reportOrigin({ protocols: { h3: 0.5, h2: 0, 'http/1.1': 0, unknown: 0 } })]),
+  'an unknown verdict': () =>
+    report([reportOrigin({ verdict: { code: 'fine' as never, text: '', findings: [] } })]),
+  'a bare ratio': (r) => ({ ...r, sites: r.sites.map((s) => ({ ...s, accuracy: 0.5 })) }),
+  'a race without an origin': () =>
+    report([reportOrigin({ races: [{ ...originRace([]), origin: undefined as never }] })]),
+};
+for (const [name, broken] of Object.entries(breaks))
+  test(`both schemas refuse ${name}`, () => {
+    assert.deepEqual(both(JSON.parse(JSON.stringify(broken(report())))), [false, false]);
+  });

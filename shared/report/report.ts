@@ -1,0 +1,85 @@
+// `photofinish.report/1`: what is exported per site. The schema is the contract; the committed JSON Schema is derived
+// from it, the extension builds it from its ledger, and CSV and HTML are only other dresses of the same document.
+import * as v from 'valibot';
+import { originRaceSchema } from '../race/outcome.ts';
+import { verdictSchema } from '../race/verdict-schema.ts';
+import { list, MAX_LABEL_CHARS, text } from '../web/bounds.ts';
+import { isTooLate } from '../web/instant.ts';
+import { browserSchema } from '../web/observation.ts';
+import { originSchema, siteSchema } from '../web/origin.ts';
+import { adoptionSchema } from './adoption.ts';
+
+export const REPORT_SCHEMA = 'photofinish.report/1';
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
+/** ISO 8601 allows offsets of hours alone; RFC 3339 section 5.6, and `Date`, know none. */
+const instant = v.pipe(v.string(), v.isoTimestamp(), v.regex(/(?:Z|[+-]\d\d:\d\d)$/));
+/** A ratio as its two counts, so that a reader can judge it. */
+const ratio = v.object({ hits: count, of: count });
+
+/** What the extension's records can hold, and more: it keeps 200,000 origins and 10,000 races. */
+const MAX_SITES = 200_000;
+const MAX_ORIGINS = 200_000;
+const MAX_RACES = 10_000;
+const MAX_NETWORKS = 10_000;
+
+/** What of BCP 47 browsers name their catalogs by. */
+const LANGUAGE_TAG = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
+
+export const reportOriginSchema = v.object({
+  origin: originSchema,
+  /** Network answers by protocol; `http/1.0` is counted with `http/1.1`. */
+  protocols: v.object({ h3: count, h2: count, 'http/1.1': count, unknown: count }),
+  /** Bytes over the network where the site lets them be seen. */
+  bytes: count,
+  /** Network answers whose protocol the site hides. */
+  hidden: count,
+  verdict: verdictSchema,
+  races: list(originRaceSchema, MAX_RACES),
+});
+export type ReportOrigin = v.InferOutput<typeof reportOriginSchema>;
+
+export const reportSiteSchema = v.object({
+  site: siteSchema,
+  origins: list(reportOriginSchema, MAX_ORIGINS),
+  adoption: v.object({
+    byRequest: adoptionSchema,
+    byOrigin: adoptionSchema,
+    byNavigation: adoptionSchema,
+  }),
+  hidden: count,
+  /** Forecast look-ups that found a fresh entry (P1). */
+  hitRatio: ratio,
+  /** Forecasts whose `expected` was what the browser then used. */
+  accuracy: ratio,
+});
+export type ReportSite = v.InferOutput<typeof reportSiteSchema>;
+
+export const reportSchema = v.object({
+  schema: v.literal(REPORT_SCHEMA),
+  createdAt: instant,
+  period: v.object({ from: instant, to: instant }),
+  browser: v.object({ name: browserSchema, version: text(MAX_LABEL_CHARS) }),
+  /** The label of the network the helper saw, or `unknown` without a helper. */
+  network: text(MAX_LABEL_CHARS),
+  /** Every network that what is counted here came over; absent in reports from before it was kept. */
+  networks: v.optional(list(text(MAX_LABEL_CHARS), MAX_NETWORKS)),
+  /** What the user calls networks, by their labels; only in reports that were asked to have it. */
+  networkNames: v.optional(
+    v.pipe(v.record(text(MAX_LABEL_CHARS), text(MAX_LABEL_CHARS)), v.maxEntries(MAX_NETWORKS)),
+  ),
+  /** The language of the verdicts (a BCP 47 tag); absent: English. */
+  language: v.optional(v.pipe(v.string(), v.regex(LANGUAGE_TAG))),
+  sites: list(reportSiteSchema, MAX_SITES),
+});
+export type Report = v.InferOutput<typeof reportSchema>;
+
+/** Where a report tells of something later than tomorrow, as a path into it; null: nowhere. */
+export function futureInstantOf({ createdAt, period, sites }: Report, nowMs: number): string | null {
+  if (isTooLate(createdAt, nowMs)) return 'createdAt';
+  if (isTooLate(period.from, nowMs) || isTooLate(period.to, nowMs)) return 'period';
+  for (const [i, { origins }] of sites.entries())
+    for (const [j, { races }] of origins.entries())
+      if (races.some(({ atMs }) => isTooLate(atMs, nowMs))) return `sites.${i}.origins.${j}.races`;
+  return null;
+}

@@ -1,0 +1,44 @@
+// Evidence as races leave it, for the tests of everything that judges it.
+import type { Names, ServiceRecord } from '../race/discovered.ts';
+import type { Attempt, AttemptError, Discovered } from '../race/outcome.ts';
+import type { Evidence } from '../verdict/evidence.ts';
+import type { Origin } from '../web/origin.ts';
+import { originParts } from '../web/origin.ts';
+import { attempt } from './race-samples.ts';
+import { serviceRecord } from './service-record.ts';
+
+const origin = originParts('https://a.test' as Origin);
+export const refused: AttemptError = { code: 'udp-refused', message: 'refused' };
+export const silent: AttemptError = { code: 'udp-timeout', message: 'no answer' };
+export const dead: AttemptError = { code: 'tcp-refused', message: 'connection refused' };
+export const quiet = { altSvc: null, knownRoot: true };
+export const own: Discovered = { altSvc: 'h3=":443"', knownRoot: true };
+
+/** An attempt over HTTP/3: established, or failed with the error. */
+export function h3(error: AttemptError | null = null, over: Partial<Attempt> = {}): Attempt {
+  return error === null
+    ? attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 2, ...over })
+    : attempt({ protocol: 'h3', outcome: 'failed', error, ...over });
+}
+
+export function h2(error: AttemptError | null = null, over: Partial<Attempt> = {}): Attempt {
+  return { ...h3(error, over), protocol: 'h2' };
+}
+
+export const base: Evidence = { origin, attempts: [h3(), h2()], discovered: own, gain: null };
+
+export function names(services: Partial<ServiceRecord>[], over: Partial<Names> = {}): Names {
+  const records = services.map((s) => serviceRecord('a.test', { alpn: ['h3', 'h2'], ...s }));
+  return { addresses: [], lookups: [], services: records, ...over };
+}
+
+/** `b.test` was asked for both kinds of address and nothing came of it. */
+export const unresolved: Names['lookups'] = (['A', 'AAAA'] as const).map((kind) => ({
+  ...{ name: 'b.test', kind, tookMs: 3, outcome: 'empty', records: 0 },
+}));
+
+export const misdirected: AttemptError = { code: 'misdirected', message: 'answered 421' };
+export const wrongName: AttemptError = { code: 'certificate-invalid', message: 'name', reason: 'wrong-name' };
+export const at444 = { altSvc: 'h3=":444"', knownRoot: true };
+export const atB = { altSvc: 'h3="b.test:444"', knownRoot: true };
+export const onB = { host: 'b.test', port: 444, source: 'alt-svc' } as const;

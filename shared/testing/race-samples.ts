@@ -1,0 +1,113 @@
+// Races as a helper would report them, for the tests of everything that reads or draws one.
+
+import type { Attempt, OriginRace, Trial } from '../race/outcome.ts';
+import { MOST_PAIRS } from '../race/paired-comparison.ts';
+import { compareTrials } from '../race/race-pairs.ts';
+import { statistics } from '../race/statistics.ts';
+import type { Report, ReportOrigin } from '../report/report.ts';
+import { gainMsOf } from '../verdict/gain.ts';
+import type { Origin } from '../web/origin.ts';
+
+export const SAMPLE_ORIGIN = 'https://example.org' as Origin;
+
+/** One attempt at a documentation address (RFC 5737). */
+export function attempt(over: Partial<Attempt> & Pick<Attempt, 'protocol' | 'outcome'>): Attempt {
+  return { address: '192.0.2.1', port: 443, startedMs: 0, establishedMs: null, ...over };
+}
+
+export function trial(attempts: Attempt[], adopted: Trial['adopted'] = 'h3'): Trial {
+  const winner = attempts.find((a) => a.protocol === adopted);
+  return {
+    adopted,
+    establishedMs: winner?.establishedMs ?? null,
+    firstByteMs: winner?.firstByteMs ?? null,
+    lateH3: false,
+    cacheHit: false,
+    attempts,
+  };
+}
+
+export function originRace(trials: Trial[], over: Partial<OriginRace> = {}): OriginRace {
+  const adopted = (protocol: string) => trials.filter((t) => t.adopted === protocol).length;
+  return {
+    origin: SAMPLE_ORIGIN,
+    network: 'net',
+    mode: 'race',
+    memory: 'none',
+    startDelayMs: 10,
+    atMs: 1_000,
+    trials,
+    summary: {
+      trials: trials.length,
+      adoption: { h3: adopted('h3'), h2: adopted('h2'), 'http/1.1': adopted('http/1.1') },
+      failed: trials.filter((t) => t.adopted === null).length,
+      gainMs: null,
+      establishedMs: statistics(trials.flatMap((t) => (t.establishedMs === null ? [] : [t.establishedMs]))),
+    },
+    discovered: { altSvc: 'h3=":443"', knownRoot: true },
+    verdict: { code: 'h3-available', text: 'Supports HTTP/3 on this network.', findings: [] },
+    ...over,
+  };
+}
+
+/** A `compare` run: two trials a pair, each of one protocol alone, the order alternating. */
+export function comparison(h3Ms: number[], h2Ms: number[]): OriginRace {
+  const trials = h3Ms.flatMap((h3, i) => {
+    const h2 = h2Ms[i] ?? 0;
+    const fast = attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: h3, firstByteMs: h3 * 2 });
+    const old = { transportMs: h2 / 2, establishedMs: h2, firstByteMs: h2 * 2 };
+    const pair = [trial([fast]), trial([attempt({ protocol: 'h2', outcome: 'adopted', ...old })], 'h2')];
+    return i % 2 === 0 ? pair : pair.toReversed();
+  });
+  const race = originRace(trials, { mode: 'compare' });
+  const shown = compareTrials(trials);
+  const compared = shown === null ? {} : { comparison: { ...shown, most: MOST_PAIRS } };
+  const gainMs = shown === null ? null : gainMsOf(shown);
+  return { ...race, summary: { ...race.summary, ...compared, gainMs, establishedMs: null } };
+}
+
+/** A run that is clear: ten pairs whose times stray by so many milliseconds around their medians. */
+export function clearComparison(h3Ms: number, h2Ms: number, strayMs = 1): OriginRace {
+  const strays = [0, 1, -1, 0, 1, -1, 0, 1, -1, 0].map((share) => share * strayMs);
+  return comparison(
+    strays.map((ms) => h3Ms + ms),
+    strays.toReversed().map((ms) => h2Ms + ms),
+  );
+}
+
+export function reportOrigin(over: Partial<ReportOrigin> = {}): ReportOrigin {
+  return {
+    origin: SAMPLE_ORIGIN,
+    protocols: { h3: 3, h2: 1, 'http/1.1': 0, unknown: 2 },
+    bytes: 12_345,
+    hidden: 2,
+    verdict: { code: 'h3-used', text: 'Reached over HTTP/3.', findings: [] },
+    races: [clearComparison(11, 21)],
+    ...over,
+  };
+}
+
+export function report(origins: ReportOrigin[] = [reportOrigin()], over: Partial<Report> = {}): Report {
+  return {
+    schema: 'photofinish.report/1',
+    createdAt: '2026-01-02T03:04:05.000Z',
+    period: { from: '2026-01-01T00:00:00.000Z', to: '2026-01-02T03:04:05.000Z' },
+    browser: { name: 'chromium', version: '156.0' },
+    network: 'net',
+    sites: [
+      {
+        site: 'example.org',
+        origins,
+        adoption: {
+          byRequest: { h3: 3, known: 4, hidden: 2 },
+          byOrigin: { h3: 1, known: 1, hidden: 0 },
+          byNavigation: { h3: 1, known: 2, hidden: 0 },
+        },
+        hidden: 2,
+        hitRatio: { hits: 1, of: 2 },
+        accuracy: { hits: 0, of: 0 },
+      },
+    ],
+    ...over,
+  };
+}

@@ -1,0 +1,104 @@
+// Why an attempt failed and what a site operator can do about it, one message for every code of the taxonomy. Each is
+// the end of a sentence with its full stop, and the remedy after it.
+
+import { type SharedWordKey, say } from '../language/words.ts';
+import { BAD_PORTS } from '../race/blocked-ports.ts';
+import type { AttemptError, AttemptErrorCode, CertificateReason } from '../race/outcome.ts';
+
+const CERTIFICATE: Record<CertificateReason, SharedWordKey> = {
+  expired: 'causeExpired',
+  'not-yet-valid': 'causeNotYetValid',
+  'wrong-name': 'causeWrongName',
+  'unknown-issuer': 'causeUnknownIssuer',
+  revoked: 'causeRevoked',
+  'bad-signature': 'causeBadSignature',
+  other: 'causeOtherCertificate',
+};
+
+const CAUSES: Record<Exclude<AttemptErrorCode, 'certificate-invalid'>, SharedWordKey> = {
+  'dns-failed': 'causeDnsFailed',
+  'no-address': 'causeNoAddress',
+  'udp-refused': 'causeUdpRefused',
+  'udp-timeout': 'causeUdpTimeout',
+  'handshake-timeout': 'causeHandshakeTimeout',
+  'tcp-refused': 'causeTcpRefused',
+  'tcp-timeout': 'causeTcpTimeout',
+  'version-mismatch': 'causeVersionMismatch',
+  'alpn-mismatch': 'causeAlpnMismatch',
+  'tls-alert': 'causeTlsAlert',
+  'connection-closed': 'causeConnectionClosed',
+  'stateless-reset': 'causeStatelessReset',
+  'h3-error': 'causeH3Error',
+  goaway: 'causeGoaway',
+  misdirected: 'causeMisdirected',
+  'response-timeout': 'causeResponseTimeout',
+  blocked: 'causeBlocked',
+  cancelled: 'causeCancelled',
+  internal: 'causeInternal',
+  'response-too-large': 'causeResponseTooLarge',
+  'version-fallback': 'causeVersionFallback',
+  'port-blocked': 'causePortBlocked',
+};
+
+/** TLS alerts whose cause is known (RFC 8446 section 6). */
+const ALERTS: Readonly<Record<string, SharedWordKey>> = {
+  certificate_required: 'causeClientCertificate',
+  protocol_version: 'causeTlsVersion',
+};
+
+/** Codes by which a server refuses to go on, over HTTP/2 (RFC 9113 section 7) and HTTP/3 (RFC 9114 section 8.1). */
+const REFUSALS: Readonly<Record<string, SharedWordKey>> = {
+  ENHANCE_YOUR_CALM: 'causeEnhanceYourCalm',
+  H3_EXCESSIVE_LOAD: 'causeEnhanceYourCalm',
+  INADEQUATE_SECURITY: 'causeInadequateSecurity',
+};
+
+/** GOAWAY with these means no more than that the server leaves, or did not begin with the request. */
+const ORDERLY: ReadonlySet<string> = new Set([
+  'NO_ERROR',
+  'REFUSED_STREAM',
+  'H3_NO_ERROR',
+  'H3_REQUEST_REJECTED',
+]);
+
+/** The message for a failure by what it says beside its code. */
+function causeKey({ code, reason, wireCode, endedBy }: AttemptError, advertiser: Advertiser): SharedWordKey {
+  if (code === 'certificate-invalid') return CERTIFICATE[reason ?? 'other'];
+  if (code === 'tls-alert') return ALERTS[wireCode ?? ''] ?? CAUSES[code];
+  if (code === 'misdirected' && advertiser === 'nothing') return 'causeMisdirectedOwn';
+  if (code !== 'goaway' && code !== 'connection-closed' && code !== 'h3-error') return CAUSES[code];
+  if (endedBy === 'client') return 'causeBreach';
+  const refusal = REFUSALS[wireCode ?? ''];
+  if (refusal !== undefined) return refusal;
+  const plain = code !== 'goaway' || wireCode === undefined || ORDERLY.has(wireCode);
+  return plain ? CAUSES[code] : 'causeGoawayCode';
+}
+
+/** What names the place that failed, and so what could be taken back. */
+export type Advertiser = 'alt-svc' | 'https-record' | 'nothing';
+
+const WITHDRAWALS: Record<Advertiser, SharedWordKey> = {
+  'alt-svc': 'withdrawAltSvc',
+  'https-record': 'withdrawRecord',
+  nothing: 'withdrawH3',
+};
+
+export interface FailedPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly advertiser: Advertiser;
+}
+
+/** The cause and the remedy as the end of a sentence, with its full stop. */
+export function causeWords(error: AttemptError, { host, port, advertiser }: FailedPlace): string {
+  const reflects = error.code === 'port-blocked' && !BAD_PORTS.has(port);
+  const key = reflects ? 'causePortReflects' : causeKey(error, advertiser);
+  const withdraw = say(WITHDRAWALS[advertiser]);
+  return say(key, {
+    host,
+    port: String(port),
+    message: error.message,
+    wireCode: error.wireCode ?? '',
+    withdraw,
+  });
+}

@@ -1,0 +1,127 @@
+import '@photofinish/shared/language/english';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import type { Names, ServiceRecord } from '../race/discovered.ts';
+import {
+  attempt,
+  clearComparison,
+  comparison,
+  originRace,
+  SAMPLE_ORIGIN,
+  trial,
+} from '../testing/race-samples.ts';
+import {
+  discoveredIn,
+  EXPLAIN_SCHEMA,
+  evidenceOfRaces,
+  explanationSchema,
+  type Races,
+  verdictOfRaces,
+} from './explanation.ts';
+
+const NO_OTHERS = { failedHosts: 0, reachedHosts: 0 };
+const silent = { code: 'udp-timeout', message: 'no answer' } as const;
+const h3Failed = attempt({ protocol: 'h3', outcome: 'failed', error: silent });
+const h3 = attempt({ protocol: 'h3', outcome: 'adopted', establishedMs: 2 });
+const h2 = attempt({ protocol: 'h2', outcome: 'adopted', establishedMs: 5 });
+const names: Names = { addresses: [], services: [], lookups: [] };
+
+function races(over: Partial<Races>): Races {
+  return {
+    race: originRace([trial([h3Failed, h2], 'h2')]),
+    v3: null,
+    altSvc: null,
+    h3: null,
+    compare: null,
+    ...over,
+  };
+}
+
+test('what one race could not tell another one may: attempts add up', () => {
+  assert.equal(verdictOfRaces(races({}), NO_OTHERS).code, 'h3-advertised-unreachable');
+  const reached = races({ altSvc: originRace([trial([h2, h3])]) });
+  assert.equal(evidenceOfRaces(reached, NO_OTHERS).attempts.length, 4);
+  assert.equal(verdictOfRaces(reached, NO_OTHERS).code, 'h3-available');
+});
+
+test('a record’s place that every race left untried is judged by the race over HTTP/3 alone', () => {
+  const service: ServiceRecord = {
+    ...{
+      owner: 'a.test',
+      priority: 1,
+      target: 'b.test',
+      alpn: ['h3', 'h2'],
+      noDefaultAlpn: false,
+      port: 444,
+    },
+    ...{ ipv4Hints: [], ipv6Hints: [], ech: false, incompatible: false, ttlSeconds: 60 },
+  };
+  const address = { host: 'b.test', address: '192.0.2.9', source: 'a' as const, ttlSeconds: 60 };
+  const record: Names = { addresses: [address], services: [service], lookups: [] };
+  const race = originRace([trial([h2], 'h2')], {
+    discovered: { altSvc: null, knownRoot: true, names: record },
+  });
+  const place = { host: 'b.test', port: 444, address: address.address, source: 'https-record' as const };
+  assert.equal(verdictOfRaces(races({ race }), NO_OTHERS).code, 'unknown');
+  const works = originRace([trial([{ ...h3, ...place }])], { mode: 'h3' });
+  assert.equal(verdictOfRaces(races({ race, h3: works }), NO_OTHERS).code, 'h3-available');
+  const fails = originRace([trial([{ ...h3Failed, ...place }], null)], { mode: 'h3' });
+  assert.equal(verdictOfRaces(races({ race, h3: fails }), NO_OTHERS).code, 'h3-advertised-unreachable');
+});
+
+test('what DNS has not answered is said to be unknown, and a later race that heard it goes first', () => {
+  const lookup = { name: 'a.test', kind: 'HTTPS' as const, tookMs: 58, records: 0 };
+  const unheard: Names = { ...names, lookups: [{ ...lookup, outcome: 'failed', unanswered: true }] };
+  const heard: Names = { ...names, lookups: [{ ...lookup, outcome: 'empty' }] };
+  const asking = (own: Names) =>
+    originRace([trial([h3Failed, h2], 'h2')], { discovered: { altSvc: null, knownRoot: true, names: own } });
+  const unknown = /Whether an HTTPS record advertises it is unknown/;
+  assert.match(verdictOfRaces(races({ race: asking(unheard) }), NO_OTHERS).text, unknown);
+  const later = races({ race: asking(unheard), h3: asking(heard) });
+  assert.deepEqual(discoveredIn(later).names, heard);
+  const { code, text } = verdictOfRaces(later, NO_OTHERS);
+  assert.equal(code, 'h3-not-offered');
+  assert.doesNotMatch(text, unknown);
+});
+
+test('the gain is the comparison’s', () => {
+  const compared = races({
+    race: originRace([trial([h3])]),
+    compare: clearComparison(10, 30),
+  });
+  assert.match(
+    verdictOfRaces(compared, NO_OTHERS).text,
+    /connects in 10\.0 ms, HTTP\/2 in 30\.0 ms \(20\.0 ms faster\)/,
+  );
+});
+
+test('other hosts speak for the network', () => {
+  const { text } = verdictOfRaces(races({}), { failedHosts: 2, reachedHosts: 0 });
+  assert.match(text, /your network blocks UDP/);
+});
+
+test('the first race that knows tells what was discovered', () => {
+  const mute = originRace([], { discovered: { altSvc: null, knownRoot: null } });
+  const told = originRace([], { discovered: { altSvc: 'h3=":1"', knownRoot: false, names } });
+  const later = originRace([], { discovered: { altSvc: 'h3=":2"', knownRoot: true } });
+  assert.deepEqual(discoveredIn(races({ race: mute, v3: told, compare: later })), {
+    altSvc: 'h3=":1"',
+    knownRoot: false,
+    names,
+  });
+});
+
+test('the document has its schema, and a part that is missing is refused', () => {
+  const all = races({ compare: comparison([1, 1, 1], [2, 2, 2]) });
+  const document = {
+    ...{ schema: EXPLAIN_SCHEMA, origin: SAMPLE_ORIGIN, network: 'net', atMs: 1, names, alternatives: [] },
+    ...all,
+    ...{ remembered: null, evidence: NO_OTHERS, verdict: verdictOfRaces(all, NO_OTHERS) },
+  };
+  assert.equal(v.safeParse(explanationSchema, JSON.parse(JSON.stringify(document))).success, true);
+  for (const part of Object.keys(document)) {
+    const { [part as keyof typeof document]: _, ...rest } = document;
+    assert.equal(v.safeParse(explanationSchema, rest).success, false, part);
+  }
+});

@@ -1,0 +1,83 @@
+import '../language/english.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { comparePairs } from '../race/paired-comparison.ts';
+import { type Gain, gainCellWords, gainMsOf, gainSentence, rangeWords, resultWords } from './gain.ts';
+
+const gain = (h3Ms: number, h2Ms: number, quicker: Gain['quicker'], lowMs: number, highMs: number): Gain => ({
+  ...{ pairs: 15, h3Ms, h2Ms, quicker, lowMs, highMs },
+});
+const said = (of: Gain): string =>
+  gainSentence(of)
+    .map(({ text }) => text)
+    .join('');
+
+test('a clear difference is told with both times, as far as its range supports figures', () => {
+  assert.equal(
+    said(gain(4.961, 2.402, 'h2', -3.2, -1.1)),
+    'HTTP/3 connects in 5.0 ms, HTTP/2 in 2.4 ms (2.6 ms slower).',
+  );
+  assert.equal(
+    said(gain(5.93, 77.72, 'h3', 12, 130)),
+    'HTTP/3 connects in 6 ms, HTTP/2 in 78 ms (72 ms faster).',
+  );
+  assert.equal(
+    said(gain(51.8, 112.3, 'h3', 58, 63)),
+    'HTTP/3 connects in 52 ms, HTTP/2 in 112 ms (60 ms faster).',
+  );
+  assert.equal(
+    said(gain(812, 1234, 'h3', 400, 440)),
+    'HTTP/3 connects in 810 ms, HTTP/2 in 1.23 s (420 ms faster).',
+  );
+});
+
+test('where nothing is clear that is said, with the range and what it is of', () => {
+  const unclear = gain(14.3, 14.37, null, -1.23, 3.41);
+  assert.equal(
+    said(unclear),
+    'HTTP/3 connects in 14.3 ms, HTTP/2 in 14.4 ms: no clear difference in 15 pairs (from HTTP/2 1.2 ms faster to HTTP/3 3.4 ms faster).',
+  );
+  assert.ok(gainSentence(unclear).every(({ param }) => param !== 'difference'));
+  assert.deepEqual([gainMsOf(unclear), resultWords(unclear)], [null, 'no clear difference']);
+  assert.equal(gainCellWords(unclear), 'no clear difference');
+});
+
+test('a range on one side of 0 names that side, and one end that reads like the other is told once', () => {
+  assert.equal(rangeWords(gain(10, 10.5, null, 0.31, 0.62)), 'HTTP/3 0.31 ms to 0.62 ms faster');
+  assert.equal(rangeWords(gain(10.5, 10, null, -0.62, -0.31)), 'HTTP/2 0.31 ms to 0.62 ms faster');
+  assert.equal(rangeWords(gain(10, 10.5, null, 0.501, 0.503)), 'HTTP/3 0.5 ms faster');
+  assert.equal(rangeWords(gain(10, 10, null, 0, 0)), 'HTTP/3 0 ms faster');
+});
+
+test('a cell has both times, never a difference of a time', () => {
+  assert.equal(gainCellWords(gain(4.961, 2.402, 'h2', -3.2, -1.1)), '2.4 → 5.0 ms');
+  assert.equal(gainCellWords(gain(2.402, 4.961, 'h3', 1.1, 3.2)), '5.0 → 2.4 ms');
+  assert.equal(gainCellWords(gain(600, 1300, 'h3', 690, 720)), '1.30 s → 600 ms');
+});
+
+test('whatever was measured: a clear difference is shown, and is that of the times beside it', () => {
+  const time = fc.double({ min: 0.001, max: 900, noNaN: true });
+  const pairs = fc.array(fc.tuple(time, time), { minLength: 7, maxLength: 15 });
+  const number = (text: string): number => Number(/[\d.]+/.exec(text)?.[0]);
+  fc.assert(
+    fc.property(pairs, time, (times, leadMs) => {
+      const compared = comparePairs(times.map(([h3, more]) => ({ h3, h2: h3 + leadMs + more })));
+      assert.ok(compared);
+      const parts = new Map(gainSentence(compared).map(({ text, param }) => [param, text]));
+      if (compared.quicker === null || compared.h2Ms >= 999) return;
+      const [h3 = 0, h2 = 0, difference = 0] = ['h3', 'h2', 'difference'].map((name) =>
+        number(parts.get(name) ?? ''),
+      );
+      assert.ok(difference > 0);
+      assert.ok(Math.abs(h2 - h3 - difference) < 1e-6, `${h2} - ${h3} is not ${difference}`);
+    }),
+    { examples: [[Array.from({ length: 7 }, () => [44.6, 1]), 5]] },
+  );
+});
+
+test('the protocol that was compared with is named', () => {
+  const old: Gain = { ...gain(10, 20, 'h3', 9, 11), old: 'http/1.1' };
+  assert.match(said(old), /HTTP\/3 connects in .*, HTTP\/1\.1 in/);
+  assert.equal(rangeWords({ ...old, lowMs: -2, highMs: -1 }), 'HTTP/1.1 1 ms to 2 ms faster');
+});

@@ -1,0 +1,110 @@
+// What HTTP/3 gains at an origin, in words: both times, their difference where there is a clear one, else the range that
+// it lies in. No figure is finer than what was measured supports.
+import { formatMs, formatMsTo, shownMs, shownStepMs, steppedMs } from '../language/markup.ts';
+import { type Said, say, sayParts } from '../language/words.ts';
+import type { PairedComparison } from '../race/paired-comparison.ts';
+import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';
+
+/** What of a comparison is told. */
+export type Gain = Pick<PairedComparison, 'pairs' | 'h3Ms' | 'h2Ms' | 'quicker' | 'lowMs' | 'highMs'> & {
+  /** What the other side of the pairs spoke, where that was not HTTP/2. */
+  readonly old?: KnownProtocol;
+};
+
+const oldName = ({ old = 'h2' }: Gain): string => PROTOCOL_NAMES[old];
+
+/** Times are kept in whole microseconds. */
+const FINEST_MS = 0.001;
+
+/** Whole microseconds, in milliseconds: a difference of such is one too. */
+export function roundedMs(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
+
+/** HTTP/2 established less HTTP/3 established, in milliseconds; null: no clear difference. */
+export function gainMsOf({ h3Ms, h2Ms, quicker }: Gain): number | null {
+  return quicker === null ? null : roundedMs(h2Ms - h3Ms);
+}
+
+/** The place value of a number's first figure; 0 of 0. */
+function firstPlace(value: number): number {
+  return 10 ** Math.floor(Math.log10(Math.abs(value)));
+}
+
+/**
+ * The place value, in milliseconds, of the last figure worth showing of both times and of their difference: one finer
+ * than the range's first, and never so coarse that a time or a clear difference has none left.
+ */
+export function gainStepMs(gain: Gain): number {
+  const { h3Ms, h2Ms, lowMs, highMs } = gain;
+  const shown = [Math.min(h3Ms, h2Ms), gainMsOf(gain) ?? Number.POSITIVE_INFINITY].map(firstPlace);
+  return Math.max(
+    FINEST_MS,
+    shownStepMs(h3Ms),
+    shownStepMs(h2Ms),
+    Math.min(firstPlace(highMs - lowMs) / 10, ...shown),
+  );
+}
+
+/** The clear difference as it is shown, whoever is quicker; the reader of both times can subtract. Null: there is none. */
+export function differenceWords(gain: Gain): string | null {
+  if (gain.quicker === null) return null;
+  const stepMs = gainStepMs(gain);
+  const steps = Math.round(gain.h2Ms / stepMs) - Math.round(gain.h3Ms / stepMs);
+  return formatMsTo(Math.abs(steps) * stepMs, stepMs);
+}
+
+/** Two figures: the ends of a range are no better known than that. */
+function endMs(ms: number): string {
+  return formatMs(Number(Math.abs(ms).toPrecision(2)));
+}
+
+/** Where the difference lies, pair by pair: "from HTTP/2 1.2 ms faster to HTTP/3 3.4 ms faster". */
+export function rangeWords(gain: Gain): string {
+  const { lowMs, highMs } = gain;
+  const old = oldName(gain);
+  if (lowMs < 0 && highMs > 0) return say('gainRange', { old, h2: endMs(lowMs), h3: endMs(highMs) });
+  const protocol = lowMs < 0 ? old : PROTOCOL_NAMES.h3;
+  const [near, far] = lowMs < 0 ? [endMs(highMs), endMs(lowMs)] : [endMs(lowMs), endMs(highMs)];
+  return near === far
+    ? say('gainRangeOne', { protocol, time: far })
+    : say('gainRangeSide', { protocol, near, far });
+}
+
+/** Both times and their difference as a sentence; the part of `difference`, where there is one, is what to set apart. */
+export function gainSentence(gain: Gain): Said[] {
+  const stepMs = gainStepMs(gain);
+  const times = {
+    old: oldName(gain),
+    h3: formatMsTo(gain.h3Ms, stepMs),
+    h2: formatMsTo(gain.h2Ms, stepMs),
+  };
+  const difference = differenceWords(gain);
+  if (difference === null)
+    return sayParts('verdictUnclear', { ...times, pairs: gain.pairs, range: rangeWords(gain) });
+  return sayParts(gain.quicker === 'h3' ? 'verdictSaves' : 'verdictLoses', { ...times, difference });
+}
+
+/** What the comparison shows of HTTP/3 in a few words: "12 ms faster", or that there is no clear difference. */
+export function resultWords(gain: Gain): string {
+  const difference = differenceWords(gain);
+  return difference === null
+    ? say('finishUnclearShort')
+    : say(gain.quicker === 'h3' ? 'gainFaster' : 'gainSlower', { difference });
+}
+
+/** What a cell of a table says: both times where they clearly differ. */
+export function gainCellWords(gain: Gain): string {
+  return gain.quicker === null ? say('finishUnclearShort') : timesWords(gain);
+}
+
+/** What it takes to connect with HTTP/2, then with HTTP/3: "5.0 → 2.4 ms". */
+export function timesWords(gain: Gain): string {
+  const { h3Ms, h2Ms } = gain;
+  const stepMs = gainStepMs(gain);
+  const h3 = formatMsTo(h3Ms, stepMs);
+  // The unit stands once where both times have the same.
+  const h2 =
+    Math.max(shownMs(h2Ms), shownMs(h3Ms)) < 1000 ? steppedMs(h2Ms, stepMs) : formatMsTo(h2Ms, stepMs);
+  return say('gainTimes', { h2, h3 });
+}

@@ -1,0 +1,89 @@
+// Verdicts in every language: composed of whole sentences, with every place filled, and nothing left in English.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { useWords } from '../language/words.ts';
+import { ATTEMPT_ERROR_CODES, type AttemptError, CERTIFICATE_REASONS } from '../race/outcome.ts';
+import { at444, atB, base, h2, h3, names, onB, own, quiet, refused, silent } from '../testing/evidence.ts';
+import type { Gain } from './gain.ts';
+import { type Evidence, verdictOf } from './verdict.ts';
+
+const gain = (quicker: Gain['quicker']): Gain => ({
+  ...{ pairs: 9, h3Ms: 61, h2Ms: 102, lowMs: 38, highMs: 43 },
+  quicker,
+});
+const LOCALES = new URL('../_locales/', import.meta.url);
+
+function speak(language: string): void {
+  const file = new URL(`${language}/shared.json`, LOCALES);
+  const catalog: Record<string, { message: string }> = JSON.parse(readFileSync(file, 'utf8'));
+  useWords((key) => catalog[key]?.message ?? '', language);
+}
+
+const ERRORS: readonly AttemptError[] = [
+  ...ATTEMPT_ERROR_CODES.filter((code) => code !== 'cancelled').map((code) => ({ code, message: 'M' })),
+  ...CERTIFICATE_REASONS.map((reason) => ({ code: 'certificate-invalid' as const, message: 'M', reason })),
+];
+
+const CASES: readonly Partial<Evidence>[] = [
+  {},
+  { attempts: [] },
+  { attempts: [h2()] },
+  { attempts: [h2(refused)] },
+  { attempts: [h2()], leftOut: true },
+  { discovered: quiet },
+  { attempts: [h3(silent), h2()], untried: 1 },
+  { attempts: [h3(silent), h2()], untried: 3984 },
+  { discovered: { altSvc: 'clear', knownRoot: true } },
+  { discovered: { ...own, knownRoot: false } },
+  { discovered: at444, attempts: [h3(refused, { port: 444 }), h2()] },
+  { discovered: atB, attempts: [h3(refused), h2()] },
+  { discovered: { altSvc: '@@, h3=":443"', knownRoot: true } },
+  { discovered: { altSvc: 'h3-29=":443"', knownRoot: true } },
+  { discovered: { altSvc: 'h3=":443"; ma=0', knownRoot: true } },
+  { discovered: { ...own, names: names([{ alpn: ['h2'] }]) } },
+  { discovered: { ...own, names: names([{ incompatible: true }]) } },
+  { attempts: [h3(silent, { address: '2001:db8::1' }), h3(), h2()] },
+  { attempts: [h3(silent), h2()], network: { failedHosts: 3, reachedHosts: 0 } },
+  { attempts: [h3(silent), h2()], network: { failedHosts: 3, reachedHosts: 2 } },
+  { browser: { lastProtocol: 'h3', visitsSinceAdvertised: 0 }, gain: gain('h3') },
+  { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 0 }, gain: gain('h2') },
+  { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 9 }, gain: gain(null) },
+  ...ERRORS.flatMap((error) => [
+    { error, attempts: [] },
+    { attempts: [h3(error), h2()] },
+    { attempts: [h3(error), h2()], discovered: quiet },
+    { attempts: [h3(error), h2()], discovered: { altSvc: 'clear', knownRoot: true } },
+    { attempts: [h3(error), h2(error)] },
+    { attempts: [h3(error, onB), h2()], discovered: atB },
+    { attempts: [h3(error), h2()], discovered: { ...quiet, names: names([{}]) } },
+  ]),
+];
+
+function texts(): string[] {
+  return CASES.flatMap((change) => {
+    const verdict = verdictOf({ ...base, ...change });
+    return [verdict, ...verdict.findings].map(({ text }) => text);
+  });
+}
+
+speak('en');
+const english = texts();
+
+for (const language of readdirSync(LOCALES))
+  test(`${language}: every verdict is made of sentences`, () => {
+    speak(language);
+    for (const text of texts()) {
+      assert.match(text, /^[\p{Lu}\d].*\.$/u, text);
+      assert.doesNotMatch(text, /[{}!]|undefined|null| {2}|\.\.| \./, text);
+    }
+  });
+
+for (const language of readdirSync(LOCALES).filter((name) => name !== 'en'))
+  test(`${language}: nothing of a verdict stays English`, () => {
+    speak(language);
+    for (const [i, text] of texts().entries()) {
+      assert.notEqual(text, english[i]);
+      assert.doesNotMatch(text, /(?<!-)\b(the|and|there|not|fails|with)\b(?!-)/, text);
+    }
+  });

@@ -1,0 +1,199 @@
+// What verdicts say beyond their codes: an action for every failure, whose fault it is, and what the evidence came from.
+import '@photofinish/shared/language/english';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  ATTEMPT_ERROR_CODES,
+  type Attempt,
+  type AttemptError,
+  CERTIFICATE_REASONS,
+} from '../race/outcome.ts';
+import { base, dead, h2, h3, own, quiet, refused, silent } from '../testing/evidence.ts';
+import { attempt, originRace, trial } from '../testing/race-samples.ts';
+import type { Gain } from './gain.ts';
+import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
+
+const FAILURES = ATTEMPT_ERROR_CODES.filter(
+  (code) => code !== 'cancelled' && code !== 'internal' && code !== 'response-too-large',
+);
+/** What an operator can do, by the code that HTTP/3 fails with where it is advertised. */
+const ACTIONS: Record<(typeof FAILURES)[number], RegExp> = {
+  'dns-failed': /Check the name and its DNS/,
+  'no-address': /Add A and AAAA records/,
+  'udp-refused': /Open UDP 443 on the server/,
+  'udp-timeout': /Open UDP 443 or remove/,
+  'handshake-timeout': /path that drops large UDP datagrams/,
+  'tcp-refused': /open TCP 443/,
+  'tcp-timeout': /firewall on the path drops TCP 443/,
+  'version-mismatch': /Enable QUIC version 1/,
+  'alpn-mismatch': /Enable the missing protocol in its configuration/,
+  'certificate-invalid': /Serve the same certificate as on TCP/,
+  'tls-alert': /Compare the TLS settings/,
+  'connection-closed': /Check the server log/,
+  'stateless-reset': /one connection to one backend/,
+  'h3-error': /server log for HTTP\/3 errors/,
+  goaway: /restarts and limits/,
+  misdirected: /Configure this host there/,
+  'response-timeout': /path MTU.*lower the tunnel’s MTU/,
+  blocked: /Allow private addresses/,
+  'port-blocked': /Use another port/,
+  'version-fallback': /change the configuration of the server for this address/,
+};
+
+for (const code of FAILURES)
+  test(`HTTP/3 that is advertised and fails by ${code} says what to do`, () => {
+    const verdict = verdictOf({ ...base, attempts: [h3({ code, message: 'words of the peer' }), h2()] });
+    assert.equal(verdict.code, 'h3-advertised-unreachable');
+    assert.match(verdict.text, /^Advertises HTTP\/3 on port 443, but /);
+    assert.match(verdict.text, ACTIONS[code]);
+    assert.doesNotMatch(verdict.text, /[{}]|undefined/);
+  });
+
+test('each reason for which a certificate is refused has words of its own', () => {
+  const texts = CERTIFICATE_REASONS.map((reason) => {
+    const error: AttemptError = { code: 'certificate-invalid', message: 'm', reason };
+    return verdictOf({ ...base, attempts: [h3(error), h2()] }).text;
+  });
+  assert.equal(new Set(texts).size, CERTIFICATE_REASONS.length);
+  for (const text of texts) assert.match(text, /certificate/);
+});
+
+test('an attempt that was told to stop proves nothing', () => {
+  const cancelled: AttemptError = { code: 'cancelled', message: 'beaten' };
+  const verdict = verdictOf({ ...base, attempts: [h3(cancelled, { outcome: 'cancelled' }), h2()] });
+  assert.equal(verdict.code, 'unknown');
+});
+
+test('a response that is larger than we read says nothing against the server, whichever transport was tried', () => {
+  const large: AttemptError = {
+    code: 'response-too-large',
+    message: 'larger than the 256 KiB that are read',
+  };
+  for (const attempts of [[h3(large), h2()], [h3(large), h2(large)], [h2(large)]]) {
+    const verdict = verdictOf({ ...base, attempts });
+    assert.equal(verdict.code, 'unknown');
+    assert.match(verdict.text, /larger than Photofinish reads .*256 KiB.* The server is not to blame/);
+    assert.deepEqual(verdict.findings, []);
+  }
+});
+
+test('a fault of ours is told as one, and is neither the server’s nor the network’s', () => {
+  const fault: AttemptError = { code: 'internal', message: 'a panic' };
+  const verdict = verdictOf({ ...base, attempts: [h3(fault), h2()] });
+  assert.equal(verdict.code, 'unknown');
+  assert.match(verdict.text, /\(a panic\).*bug in Photofinish; please report it/);
+  assert.doesNotMatch(verdict.text, /server log|Advertises/);
+  const also: AttemptError = { code: 'udp-timeout', message: 'silence' };
+  const both = verdictOf({ ...base, attempts: [h3(also), h3(fault), h2()] });
+  assert.equal(both.code, 'h3-advertised-unreachable');
+  assert.equal(verdictOf({ ...base, attempts: [h3(fault), h3(), h2()] }).code, 'h3-available');
+});
+
+test('what the peer said fills the words and is never read as one of their places', () => {
+  const error: AttemptError = { code: 'connection-closed', message: '{port} $& {host}' };
+  assert.match(
+    verdictOf({ ...base, attempts: [h3(error), h2()] }).text,
+    /without a response \(\{port\} \$& \{host\}\)/,
+  );
+});
+
+const blockedHere = { failedHosts: 2, reachedHosts: 0 };
+
+test('your network blocks UDP: only with two other hosts that fail and none that is reached', () => {
+  const unanswered = { ...base, attempts: [h3(silent), h2()] };
+  const says = (network: Evidence['network'], over: Partial<Evidence> = {}): boolean =>
+    /your network blocks UDP: \d+ other hosts/.test(
+      verdictOf({ ...unanswered, ...over, ...(network && { network }) }).text,
+    );
+  assert.equal(says(undefined), false);
+  assert.equal(says({ failedHosts: 1, reachedHosts: 0 }), false);
+  assert.equal(says(blockedHere), true);
+  assert.equal(says({ failedHosts: 9, reachedHosts: 1 }), false);
+  assert.equal(says(blockedHere, { attempts: [h3(refused), h2()] }), true);
+  const heard: AttemptError = { code: 'handshake-timeout', message: 'm' };
+  assert.equal(says(blockedHere, { attempts: [h3(heard), h2()] }), false, 'the peer was heard over UDP');
+});
+
+test('a host that fails where others are reached is told that it is this host', () => {
+  const network = { failedHosts: 5, reachedHosts: 1 };
+  const { text } = verdictOf({ ...base, network, attempts: [h3(silent), h2()] });
+  assert.match(text, /Open UDP 443.* so the problem is this host\.$/);
+});
+
+test('where the network blocks UDP nobody is told to enable HTTP/3', () => {
+  const verdict = verdictOf({
+    ...base,
+    network: blockedHere,
+    discovered: quiet,
+    attempts: [h3(silent), h2()],
+  });
+  assert.equal(verdict.code, 'h3-not-offered');
+  assert.match(verdict.text, /is unknown, because your network blocks UDP/);
+  assert.doesNotMatch(verdict.text, /Enable HTTP\/3/);
+});
+
+const v6 = { address: '2001:db8::1' };
+
+test('one family only: which one fails, how, and whether TCP shares its fate', () => {
+  const familyOf = (attempts: Attempt[], discovered = own): string => {
+    const verdict = verdictOf({ ...base, attempts, discovered });
+    return [verdict, ...verdict.findings].map(({ text }) => text).join('\n');
+  };
+  const quicOnly = familyOf([h3(silent, v6), h3(), h2(null, v6)]);
+  assert.match(
+    quicOnly,
+    /fails over IPv6 \(no reply over UDP\) but works over IPv4\. Have QUIC listen on the IPv6/,
+  );
+  assert.match(
+    familyOf([h3(refused), h3(null, v6), h2()]),
+    /fails over IPv4 \(UDP port closed\) but works over IPv6/,
+  );
+  assert.match(familyOf([h3(silent, v6), h3(), h2(dead, v6), h2()]), /the whole IPv6 path is broken/);
+  assert.match(familyOf([h3(silent, v6), h3(), h2()], quiet), /Fix this first: HTTP\/3 fails over IPv6/);
+  assert.doesNotMatch(
+    familyOf([h3(null, v6), h3(silent), h3(), h2()]),
+    /fails over/,
+    'one address of several',
+  );
+});
+
+test('what a comparison shows is told once, with the verdict itself', () => {
+  const clear = { pairs: 9, h3Ms: 60.8, h2Ms: 102, quicker: 'h3', lowMs: 40, highMs: 43 } as const;
+  const text = (gain: Gain) => verdictOf({ ...base, gain }).text;
+  assert.match(text(clear), / HTTP\/3 connects in 61 ms, HTTP\/2 in 102 ms \(41 ms faster\)\.$/);
+  assert.match(
+    text({ ...clear, quicker: null }),
+    /: no clear difference in 9 pairs \(HTTP\/3 40 ms to 43 ms faster\)\.$/,
+  );
+  assert.doesNotMatch(verdictOf(base).text, /102 ms/);
+  const discovered = { ...own, knownRoot: false };
+  const { findings } = verdictOf({ ...base, gain: clear, discovered });
+  assert.ok(findings.length > 0 && findings.every((each) => !each.text.includes('102')), 'once is enough');
+});
+
+test('the evidence of a race is its attempts, and why there are none', () => {
+  const failed = attempt({ protocol: 'h3', outcome: 'failed', error: silent, establishedMs: 3 });
+  const race = originRace([trial([failed], null), trial([h2()], 'h2')]);
+  const evidence = evidenceOfRace(race);
+  assert.deepEqual(evidence.attempts, [failed, h2()]);
+  assert.equal(verdictOf(evidence).code, 'h3-advertised-unreachable', 'a handshake without an answer failed');
+  const refused = attempt({ protocol: 'h3', outcome: 'failed', error: silent });
+  const left = evidenceOfRace(originRace([{ ...trial([refused, h2()], 'h2'), h3Undecided: true }]));
+  assert.deepEqual(left.attempts, [h2()], 'failed at one address, left at others: not lost');
+  const unraced = originRace([], { error: { code: 'no-address', message: 'none' } });
+  assert.match(verdictOf(evidenceOfRace(unraced)).text, /^Could not be raced: example\.org has no address/);
+  const cut = originRace([], { error: { code: 'cancelled', message: 'cut' } });
+  assert.doesNotMatch(verdictOf(evidenceOfRace(cut)).text, /Could not be raced/);
+});
+
+test('a race in which memory kept HTTP/3 out says that it was left out', () => {
+  const decided = originRace([{ ...trial([h2()], 'h2'), cacheHit: true }], {
+    memory: 'full',
+    discovered: quiet,
+  });
+  const avoided = originRace([trial([h2()], 'h2')], { memory: 'hints', discovered: quiet });
+  for (const race of [decided, avoided])
+    assert.match(verdictOf(evidenceOfRace(race)).text, /host cache remembers/);
+  const h2Only = originRace([trial([h2()], 'h2')], { memory: 'full', mode: 'h2', discovered: quiet });
+  assert.doesNotMatch(verdictOf(evidenceOfRace(h2Only)).text, /host cache remembers/);
+});

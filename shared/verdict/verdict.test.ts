@@ -1,0 +1,657 @@
+import '@photofinish/shared/language/english';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { VerdictCode } from '../race/verdict-schema.ts';
+import {
+  at444,
+  atB,
+  base,
+  dead,
+  h2,
+  h3,
+  misdirected,
+  names,
+  onB,
+  own,
+  quiet,
+  refused,
+  silent,
+  unresolved,
+  wrongName,
+} from '../testing/evidence.ts';
+import { originRace, trial } from '../testing/race-samples.ts';
+import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
+
+type Row = readonly [string, Partial<Evidence>, VerdictCode, VerdictCode[], RegExp?];
+
+const REACHED: readonly Row[] = [
+  ['advertised and works', {}, 'h3-available', []],
+  ['reachable, unadvertised', { discovered: quiet }, 'h3-not-advertised', ['h3-available'], /Send: Alt-Svc/],
+  [
+    'reachable, advertised by its HTTPS record alone',
+    { discovered: { ...quiet, names: names([{}]) } },
+    'h3-available',
+    [],
+  ],
+  [
+    'reachable, advertised in memory alone',
+    {
+      discovered: {
+        ...quiet,
+        alternatives: [
+          { alpn: 'h3', host: '', port: 443, persist: false, expiresInSeconds: 9, source: 'memory' },
+        ],
+      },
+    },
+    'h3-available',
+    [],
+  ],
+  [
+    'reachable, the remembered advertisement has expired',
+    {
+      discovered: {
+        ...quiet,
+        alternatives: [
+          { alpn: 'h3', host: '', port: 443, persist: false, expiresInSeconds: 0, source: 'memory' },
+        ],
+      },
+    },
+    'h3-not-advertised',
+    ['h3-available'],
+  ],
+  [
+    'an HTTPS record in AliasMode advertises nothing',
+    { discovered: { ...quiet, names: names([{ priority: 0, alpn: [] }]) } },
+    'h3-not-advertised',
+    ['h3-available'],
+  ],
+  [
+    'reachable, withdrawn by clear',
+    { discovered: { altSvc: 'clear', knownRoot: true } },
+    'h3-not-advertised',
+    ['h3-available'],
+    /withdraws the advertisement \(Alt-Svc: clear\)/,
+  ],
+  ['private root', { discovered: { ...own, knownRoot: false } }, 'h3-private-root', ['h3-available']],
+  [
+    'private root and unadvertised',
+    { discovered: { altSvc: null, knownRoot: false } },
+    'h3-not-advertised',
+    ['h3-private-root', 'h3-available'],
+  ],
+  ['HTTP/2 dead', { attempts: [h3(), h2(dead)] }, 'h3-available', [], /HTTP\/2 fails \(TCP port closed\)/],
+  [
+    'advertised elsewhere, where it works',
+    { discovered: atB, attempts: [h3(refused), h3(null, onB), h2()] },
+    'h3-available',
+    [],
+  ],
+  [
+    'two places advertised, one of them dead',
+    {
+      discovered: { altSvc: 'h3=":444", h3=":443"', knownRoot: true },
+      attempts: [h3(refused, { port: 444 }), h3(), h2()],
+    },
+    'h3-available',
+    ['h3-advertisement-wrong'],
+  ],
+];
+
+const UNREACHABLE: readonly Row[] = [
+  [
+    'advertised, UDP refused',
+    { attempts: [h3(refused), h2()] },
+    'h3-advertised-unreachable',
+    [],
+    /the UDP port is closed/,
+  ],
+  [
+    'advertised, UDP silent',
+    { attempts: [h3(silent), h2()] },
+    'h3-advertised-unreachable',
+    [],
+    /Open UDP 443 or remove the Alt-Svc header/,
+  ],
+  [
+    'advertised by an HTTPS record, UDP silent',
+    { discovered: { ...quiet, names: names([{}]) }, attempts: [h3(silent), h2()] },
+    'h3-advertised-unreachable',
+    [],
+    /in its HTTPS record, but there is no reply over UDP.* remove h3 from the HTTPS record/,
+  ],
+  [
+    'the place of an HTTPS record: its port, its target',
+    {
+      discovered: { ...quiet, names: names([{ target: 'b.test', port: 444 }]) },
+      attempts: [h3(silent, { ...onB, source: 'https-record' }), h2()],
+    },
+    'h3-advertised-unreachable',
+    [],
+    /at b\.test:444 in its HTTPS record/,
+  ],
+  [
+    'advertised elsewhere first and here second, both dead',
+    {
+      discovered: { altSvc: 'h3="b.test:444", h3=":443"', knownRoot: true },
+      attempts: [h3(refused), h3(silent, onB), h2()],
+    },
+    'h3-advertised-unreachable',
+    [],
+    /at b\.test:444, but .* HTTP\/3 also fails on port 443 \(UDP port closed\)/,
+  ],
+  [
+    'advertised on another host, which no attempt went to',
+    { discovered: atB, attempts: [h3(refused), h2()] },
+    'unknown',
+    [],
+    /at b\.test:444, which was not tried; on its own port 443, QUIC fails \(UDP port closed\)/,
+  ],
+  ['no advertisement, no QUIC', { attempts: [h3(silent), h2()], discovered: quiet }, 'h3-not-offered', []],
+  [
+    'no advertisement, QUIC that answers and fails',
+    { attempts: [h3(wrongName), h2()], discovered: quiet },
+    'h3-not-offered',
+    [],
+    /it is not advertised, and on port 443 the certificate is for a different name.* Then send/,
+  ],
+  [
+    'withdrawn, no QUIC',
+    { attempts: [h3(refused), h2()], discovered: { altSvc: 'clear', knownRoot: true } },
+    'h3-not-offered',
+    [],
+    /withdraws it \(clear\)/,
+  ],
+  [
+    'IPv6 alone broken',
+    { attempts: [h3(silent, { address: '2001:db8::1' }), h3(), h2()] },
+    'h3-available',
+    ['h3-advertised-unreachable'],
+  ],
+  [
+    'an HTTPS record and Alt-Svc name the same dead place',
+    { discovered: { ...own, names: names([{}]) }, attempts: [h3(silent), h2()] },
+    'h3-advertised-unreachable',
+    [],
+  ],
+];
+
+const WRONG: readonly Row[] = [
+  [
+    'a port where nothing listens',
+    { discovered: at444, attempts: [h3(refused, { port: 444 }), h2()] },
+    'h3-advertisement-wrong',
+    ['h3-advertised-unreachable'],
+    /on port 444, where nothing is listening; the site itself is on port 443/,
+  ],
+  [
+    'a port that does not answer, while the own port speaks HTTP/3',
+    { discovered: at444, attempts: [h3(), h3(silent, { port: 444 }), h2()] },
+    'h3-advertisement-wrong',
+    ['h3-advertised-unreachable', 'h3-available'],
+    /does not respond \(no reply over UDP\), but supports HTTP\/3 on port 443\. Fix the port/,
+  ],
+  [
+    'a port behind silence may be a firewall’s',
+    { discovered: at444, attempts: [h3(silent, { port: 444 }), h2()] },
+    'h3-advertised-unreachable',
+    [],
+  ],
+  [
+    'a host without an address',
+    { discovered: { ...atB, names: names([], { lookups: unresolved }) }, attempts: [h3(refused), h2()] },
+    'h3-advertisement-wrong',
+    ['h3-advertised-unreachable'],
+    /at b\.test:444, a name without an address/,
+  ],
+  [
+    'a host that cannot be looked up now may well exist',
+    {
+      discovered: {
+        ...atB,
+        names: names([], {
+          lookups: unresolved.map((l) => ({ ...l, outcome: 'failed', message: 'SERVFAIL' })),
+        }),
+      },
+      attempts: [h3(refused), h2()],
+    },
+    'h3-advertised-unreachable',
+    [],
+    /the DNS lookup of b\.test failed \(SERVFAIL\)/,
+  ],
+  [
+    'a host whose look-up outlasted the race may well exist',
+    {
+      discovered: {
+        ...atB,
+        names: names([], { lookups: unresolved.map((l) => ({ ...l, outcome: 'failed', unanswered: true })) }),
+      },
+      attempts: [h2()],
+    },
+    'unknown',
+    [],
+    /at b\.test:444, which was not tried/,
+  ],
+  [
+    'a host that nobody answers for in seconds',
+    {
+      discovered: {
+        ...atB,
+        names: names([], {
+          lookups: unresolved.map((l) => ({ ...l, outcome: 'failed', unanswered: true, tookMs: 2900 })),
+        }),
+      },
+      attempts: [h3(refused), h2()],
+    },
+    'h3-advertised-unreachable',
+    [],
+    /the DNS lookup of b\.test failed/,
+  ],
+  [
+    'a host whose addresses the guard took',
+    {
+      discovered: {
+        ...atB,
+        names: names([], { lookups: unresolved.map((l) => ({ ...l, message: '10.0.0.1 is private' })) }),
+      },
+      attempts: [h3(refused), h2()],
+    },
+    'h3-advertised-unreachable',
+    [],
+    /the address policy blocks/,
+  ],
+  [
+    'a host without the certificate',
+    { discovered: atB, attempts: [h3(refused), h3(wrongName, onB), h2()] },
+    'h3-advertisement-wrong',
+    ['h3-advertised-unreachable'],
+    /no valid certificate for a\.test \(wrong name\)/,
+  ],
+  [
+    'a host that answers 421',
+    { discovered: atB, attempts: [h3(refused), h3(misdirected, onB), h2()] },
+    'h3-advertisement-wrong',
+    ['h3-advertised-unreachable'],
+    /does not serve a\.test \(421\)/,
+  ],
+  [
+    'the target of an HTTPS record without an address',
+    {
+      discovered: { ...quiet, names: names([{ target: 'b.test' }], { lookups: unresolved }) },
+      attempts: [h3(refused), h2()],
+    },
+    'h3-advertisement-wrong',
+    ['h3-advertised-unreachable'],
+    /Fix the host in the HTTPS record/,
+  ],
+  [
+    'a header that cannot be parsed',
+    { attempts: [h3(silent), h2()], discovered: { altSvc: 'h3=443', knownRoot: true } },
+    'h3-advertisement-wrong',
+    ['h3-not-offered'],
+    /cannot be parsed/,
+  ],
+  [
+    'a header of which a part cannot be parsed',
+    { discovered: { altSvc: 'h3=":443", h3=444', knownRoot: true } },
+    'h3-advertisement-wrong',
+    ['h3-available'],
+    /1 of 2 entries/,
+  ],
+  [
+    'a lifetime of nothing',
+    { discovered: { altSvc: 'h3=":443"; ma=0', knownRoot: true } },
+    'h3-advertisement-wrong',
+    ['h3-not-advertised', 'h3-available'],
+    /ma=0/,
+  ],
+  [
+    'drafts only',
+    { discovered: { altSvc: 'h3-29=":443", quic=":443"', knownRoot: true } },
+    'h3-advertisement-wrong',
+    ['h3-not-advertised', 'h3-available'],
+    /only drafts of HTTP\/3 \(h3-29, quic\)/,
+  ],
+  [
+    'an HTTPS record that clients must ignore, and nothing else',
+    { discovered: { ...quiet, names: names([{ incompatible: true }]) } },
+    'h3-advertisement-wrong',
+    ['h3-not-advertised', 'h3-available'],
+    /mandatory/,
+  ],
+  [
+    'an HTTPS record that clients must ignore, beside Alt-Svc',
+    { discovered: { ...own, names: names([{ incompatible: true }]) } },
+    'h3-available',
+    ['h3-advertisement-wrong'],
+  ],
+  [
+    'an HTTPS record without h3 beside Alt-Svc with it',
+    { discovered: { ...own, names: names([{ alpn: ['h2'] }]) } },
+    'h3-available',
+    ['h3-advertisement-wrong'],
+  ],
+  [
+    'an HTTPS record and Alt-Svc that name different places',
+    { discovered: { ...own, names: names([{ port: 8443 }]) } },
+    'h3-available',
+    ['h3-advertisement-wrong'],
+  ],
+  [
+    'the HTTPS record of another port than 443, whose name is longer than its host',
+    {
+      discovered: {
+        ...own,
+        names: names([{ owner: '_443._https.a.test', target: '_443._https.a.test' }]),
+      },
+      attempts: [h3(null, { host: '_443._https.a.test', source: 'https-record' }), h2()],
+    },
+    'h3-available',
+    [],
+  ],
+  [
+    'an HTTPS record with h3 beside clear',
+    { discovered: { altSvc: 'clear', knownRoot: true, names: names([{}]) } },
+    'h3-available',
+    ['h3-advertisement-wrong'],
+  ],
+  [
+    'an HTTPS record of the alternative’s host is no contradiction',
+    {
+      discovered: { ...atB, names: names([{ owner: '_444._https.b.test', alpn: ['h2'] }]) },
+      attempts: [h3(refused), h3(null, onB), h2()],
+    },
+    'h3-available',
+    [],
+  ],
+];
+
+const UNKNOWN: readonly Row[] = [
+  [
+    'both dead',
+    { attempts: [h3(silent), h2(dead)], discovered: { altSvc: null, knownRoot: null } },
+    'unknown',
+    [],
+    /Neither HTTP\/3 \(no reply over UDP\) nor HTTP\/2 \(TCP port closed\).* Start the server/,
+  ],
+  [
+    'both dead although memory has an advertisement for another port',
+    { attempts: [h3(refused, { port: 444 }), h2(dead)], discovered: at444 },
+    'unknown',
+    [],
+  ],
+  ['nothing tried', { attempts: [], discovered: { altSvc: null, knownRoot: null } }, 'unknown', []],
+  [
+    'only HTTP/3 tried, in vain',
+    { attempts: [h3(silent)], discovered: { altSvc: null, knownRoot: null } },
+    'unknown',
+    [],
+    /QUIC on port 443 fails \(no reply over UDP\), but there is not enough data/,
+  ],
+  [
+    'only HTTP/2 tried, in vain',
+    { attempts: [h2(dead)], discovered: quiet },
+    'unknown',
+    [],
+    /^HTTP\/2 fails \(TCP port closed\), and HTTP\/3 was not tried: .* Start the server/,
+  ],
+  [
+    'only HTTP/2 tried, with nothing that names HTTP/3',
+    { attempts: [h2()], discovered: quiet },
+    'unknown',
+    [],
+    /^HTTP\/3 was not tried\./,
+  ],
+  [
+    'advertised by the answer of a mode that does not follow it',
+    { attempts: [h2()] },
+    'unknown',
+    [],
+    /on port 443, which was not tried\. Race it again in race mode/,
+  ],
+  [
+    'a name that cannot be resolved',
+    {
+      attempts: [],
+      discovered: { altSvc: null, knownRoot: null },
+      error: { code: 'dns-failed', message: 'NXDOMAIN' },
+    },
+    'unknown',
+    [],
+    /the DNS lookup of a\.test failed \(NXDOMAIN\)/,
+  ],
+  [
+    'HTTP/3 left out by memory',
+    { attempts: [h2()], discovered: quiet, leftOut: true },
+    'unknown',
+    [],
+    /host cache remembers/,
+  ],
+];
+
+const BROWSER: readonly Row[] = [
+  [
+    'the browser used it',
+    { browser: { lastProtocol: 'h3', visitsSinceAdvertised: 4 } },
+    'h3-used',
+    ['h3-available'],
+  ],
+  [
+    'the browser could not know yet',
+    { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 1 } },
+    'h3-first-visit',
+    ['h3-available'],
+  ],
+  [
+    'the browser could not know yet, and nothing was raced',
+    { attempts: [], browser: { lastProtocol: 'h2', visitsSinceAdvertised: 1 } },
+    'h3-first-visit',
+    [],
+  ],
+  [
+    'the browser stays away',
+    { browser: { lastProtocol: 'h2', visitsSinceAdvertised: 3 } },
+    'h3-browser-avoids',
+    ['h3-available'],
+  ],
+  [
+    'the browser stays away because of the root',
+    {
+      discovered: { ...own, knownRoot: false },
+      browser: { lastProtocol: 'h2', visitsSinceAdvertised: 9 },
+    },
+    'h3-private-root',
+    ['h3-available'],
+  ],
+  [
+    'the browser on h2, HTTP/3 unreachable',
+    { attempts: [h3(silent), h2()], browser: { lastProtocol: 'h2', visitsSinceAdvertised: 9 } },
+    'h3-advertised-unreachable',
+    [],
+  ],
+  [
+    'the browser on h2, the advertised port wrong',
+    {
+      discovered: at444,
+      attempts: [h3(), h3(refused, { port: 444 }), h2()],
+      browser: { lastProtocol: 'h2', visitsSinceAdvertised: 1 },
+    },
+    'h3-advertisement-wrong',
+    ['h3-advertised-unreachable', 'h3-available'],
+  ],
+  [
+    'the browser on h2, nothing advertised',
+    { discovered: quiet, browser: { lastProtocol: 'h2', visitsSinceAdvertised: 9 } },
+    'h3-not-advertised',
+    ['h3-available'],
+  ],
+];
+
+for (const [name, change, code, findings, words] of [
+  ...REACHED,
+  ...UNREACHABLE,
+  ...WRONG,
+  ...UNKNOWN,
+  ...BROWSER,
+])
+  test(`${name}: ${code}`, () => {
+    const verdict = verdictOf({ ...base, ...change });
+    assert.equal(verdict.code, code);
+    assert.deepEqual(
+      verdict.findings.map((f) => f.code),
+      findings,
+    );
+    if (words !== undefined) assert.match(verdict.text, words);
+    for (const { text } of [verdict, ...verdict.findings]) {
+      assert.match(text, /^[A-Z0-9].*\.$/, 'a sentence');
+      assert.doesNotMatch(text, /[!{}]|undefined|null/);
+    }
+  });
+
+test('a race that this machine was too busy for in every trial is evidence of nothing', () => {
+  const limits = [h3(silent), h2({ code: 'tcp-timeout', message: 'no answer' })];
+  const disturbed = { ...trial(limits, null), disturbed: 'outcome' as const };
+  const verdict = verdictOf(evidenceOfRace(originRace([disturbed, disturbed])));
+  assert.equal(verdict.code, 'machine-too-busy');
+  assert.match(verdict.text, /this machine was too busy/);
+  assert.doesNotMatch(verdict.text, /firewall|UDP|TCP|down/);
+  assert.deepEqual(verdict.findings, []);
+  const sound = verdictOf(evidenceOfRace(originRace([disturbed, trial([h3(), h2()])])));
+  assert.equal(sound.code, 'h3-available', 'one trial that was not disturbed is enough');
+});
+
+test('disturbed times leave what was reached as it is', () => {
+  const timed = { ...trial([h3(), h2()]), disturbed: 'times' as const };
+  assert.equal(verdictOf(evidenceOfRace(originRace([timed]))).code, 'h3-available');
+});
+
+test('what the browser did stands before a race that this machine was too busy for', () => {
+  const disturbed = { ...trial([h3(silent), h2(dead)], null), disturbed: 'outcome' as const };
+  const browser = { lastProtocol: 'h3', visitsSinceAdvertised: 5 } as const;
+  const verdict = verdictOf(evidenceOfRace(originRace([disturbed]), browser));
+  assert.deepEqual(
+    [verdict.code, ...verdict.findings.map(({ code }) => code)],
+    ['h3-used', 'machine-too-busy'],
+  );
+});
+
+test('a race in mode race does not advise that mode again, and explain advises no race at all', () => {
+  const attempts = [h3(refused), h2()];
+  const texts = (['race', 'explain', null] as const).map(
+    (next) => verdictOf({ ...base, next, discovered: atB, attempts }).text,
+  );
+  assert.match(texts[0] ?? '', /which was not tried; .* Race it again in race mode/);
+  assert.match(texts[1] ?? '', /Run photofinish explain https:\/\/a\.test/);
+  assert.doesNotMatch(texts[2] ?? '', /Race it|Run /);
+});
+
+test('a record’s own name that has no address is named (RFC 9460 section 2.5.2)', () => {
+  const own = '_7014._https.a.test';
+  const lookups = (['HTTPS', 'A', 'AAAA'] as const).map((kind) => ({
+    ...{ name: own, kind, tookMs: 3, records: 0 },
+    outcome: kind === 'HTTPS' ? ('answered' as const) : ('empty' as const),
+  }));
+  const discovered = {
+    ...quiet,
+    names: names([{ owner: own, target: own, port: 7022 }], { lookups }),
+  };
+  const verdict = verdictOf({ ...base, discovered, attempts: [h3(refused), h2()] });
+  assert.equal(verdict.code, 'h3-advertisement-wrong');
+  assert.match(verdict.text, /at _7014\._https\.a\.test:7022, a name without an address/);
+});
+
+test('a record and a header that lead to one address and port do not contradict each other', () => {
+  const address = (host: string, where: string) => ({
+    ...{ host, address: where, source: 'a' as const, ttlSeconds: 60 },
+  });
+  const faults = (port: number, where: string) => {
+    const addresses = [address('a.test', '192.0.2.1'), address('b.test', where)];
+    const discovered = { ...own, names: names([{ target: 'b.test', port }], { addresses }) };
+    const { findings } = verdictOf({ ...base, discovered });
+    return findings.filter(({ code }) => code === 'h3-advertisement-wrong').map(({ text }) => text);
+  };
+  assert.deepEqual(faults(443, '192.0.2.1'), []);
+  assert.match(faults(443, '192.0.2.9')[0] ?? '', /Make the two agree/);
+  assert.match(faults(444, '192.0.2.1')[0] ?? '', /Make the two agree/);
+});
+
+test('HTTP/3 used before and HTTP/2 now is a case of its own, however many visits there were', () => {
+  const browser = { lastProtocol: 'h2', visitsSinceAdvertised: 1, usedH3: true } as const;
+  const once = verdictOf({ ...base, browser });
+  assert.equal(once.code, 'h3-used-before');
+  assert.match(
+    once.text,
+    /has reached it over HTTP\/3 before .* this time HTTP\/2 was quicker, or HTTP\/3 failed\.$/,
+  );
+  const often = verdictOf({ ...base, browser: { ...browser, visitsSinceAdvertised: 3 } });
+  assert.equal(often.code, 'h3-used-before');
+  assert.match(often.text, /after a failure browsers leave HTTP\/3 alone/);
+  assert.doesNotMatch(often.text, /policy/);
+  assert.equal(
+    verdictOf({ ...base, browser, attempts: [h3(refused), h2()] }).code,
+    'h3-advertised-unreachable',
+  );
+});
+
+test('a race that reached nothing since is told beside what the browser did before, and an older one is not', () => {
+  const browser = { lastProtocol: 'h3', visitsSinceAdvertised: 0, usedH3: true } as const;
+  const attempts = [h3(refused), h2(dead)];
+  assert.match(
+    verdictOf({ ...base, attempts, browser }).text,
+    /^Reached over HTTP\/3\. Just now it could not be reached: Neither HTTP\/3 \(UDP port closed\) nor HTTP\/2/,
+  );
+  const older = verdictOf({ ...base, attempts, browser: { ...browser, raceIsOlder: true } });
+  assert.equal(older.text, 'Reached over HTTP/3.');
+});
+
+test('a browser that came over HTTP/3 trusts the root for it', () => {
+  const discovered = { ...own, knownRoot: false };
+  const codes = (browser: Evidence['browser']) =>
+    verdictOf({ ...base, discovered, ...(browser && { browser }) }).findings.map(({ code }) => code);
+  assert.ok(codes({ lastProtocol: 'h2', visitsSinceAdvertised: 0 }).includes('h3-private-root'));
+  for (const lastProtocol of ['h2', 'h3'] as const)
+    assert.ok(!codes({ lastProtocol, visitsSinceAdvertised: 0, usedH3: true }).includes('h3-private-root'));
+  assert.equal(verdictOf({ ...base, discovered, trustsRoot: true }).code, 'h3-available');
+});
+
+test('offline it is this machine that cannot, and neither the name nor the server is to be mended', () => {
+  const lost = { code: 'dns-failed', message: 'no route' } as const;
+  for (const over of [{ error: lost, attempts: [] }, { attempts: [h3(silent), h2(dead)] }]) {
+    const { code, text, findings } = verdictOf({ ...base, ...over, offline: true });
+    assert.deepEqual([code, findings], ['unknown', []]);
+    assert.match(text, /^This machine is offline/);
+  }
+  assert.equal(verdictOf({ ...base, offline: true }).code, 'h3-available');
+});
+
+test('addresses that our own limits left are told where something failed, and not as its fault', () => {
+  const names = { addresses: [], services: [], lookups: [], untried: 3 };
+  const race = originRace([{ ...trial([h3(silent), h2()]), untried: 8 }]);
+  const failed = verdictOf(evidenceOfRace({ ...race, discovered: { ...own, names } }));
+  assert.match(failed.text, / 11 more addresses were not tried: a race goes to so many/);
+  const works = originRace([trial([h3(), h2()])]);
+  const fine = verdictOf(evidenceOfRace({ ...works, discovered: { ...own, names } }));
+  assert.doesNotMatch(fine.text, /more address/);
+});
+
+test('a port to which browsers do not connect is what is wrong with the advertisement, and no failure of the server', () => {
+  for (const [port, says] of [
+    [25, /^Advertises HTTP\/3 on port 25, a port to which browsers do not connect \(Fetch Standard/],
+    [11211, /^Advertises HTTP\/3 on port 11211, the port of a service that is used for reflection attacks/],
+  ] as const) {
+    const { code, text, findings } = verdictOf({
+      ...base,
+      attempts: [h2()],
+      discovered: { altSvc: `h3=":${port}"`, knownRoot: true },
+    });
+    assert.equal(code, 'h3-advertisement-wrong');
+    assert.match(text, says);
+    assert.doesNotMatch(
+      [text, ...findings.map((finding) => finding.text)].join(),
+      /firewall|QUIC server is listening/,
+    );
+  }
+  const error = { code: 'port-blocked', message: 'M' } as const;
+  const origin = { ...base.origin, port: 25 };
+  const untried = verdictOf({ ...base, origin, error, attempts: [], discovered: quiet });
+  assert.match(untried.text, /^Could not be raced: browsers do not connect to port 25/);
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { webUrl } from '../testing/web-text.ts';
+import { originOfUrl, originParts, originSchema, parseOrigin } from './origin.ts';
+
+test('an origin is read in every spelling a person uses, and comes out canonical', () => {
+  for (const [text, origin, host, port] of [
+    ['https://Example.ORG', 'https://example.org', 'example.org', 443],
+    ['example.org', 'https://example.org', 'example.org', 443],
+    ['example.org:8443', 'https://example.org:8443', 'example.org', 8443],
+    [' https://example.org:443/ ', 'https://example.org', 'example.org', 443],
+    ['https://[::1]:4433', 'https://[::1]:4433', '::1', 4433],
+    ['_dmarc.-a-.example.', 'https://_dmarc.-a-.example.', '_dmarc.-a-.example.', 443],
+    ['127.1', 'https://127.0.0.1', '127.0.0.1', 443],
+    [
+      `${'a'.repeat(63)}.${'b.'.repeat(94)}c`,
+      `https://${'a'.repeat(63)}.${'b.'.repeat(94)}c`,
+      `${'a'.repeat(63)}.${'b.'.repeat(94)}c`,
+      443,
+    ],
+    ['https://bücher.example', 'https://xn--bcher-kva.example', 'xn--bcher-kva.example', 443],
+  ] as const) {
+    assert.deepEqual(parseOrigin(text), { ok: true, value: { origin, host, port } }, text);
+  }
+});
+
+test('what is not an https origin is refused with the reason', () => {
+  for (const [text, code] of [
+    ['', 'not-a-url'],
+    ['http://example.org', 'not-https'],
+    ['https://', 'not-a-url'],
+    ['https://a b', 'not-a-url'],
+    ['https://user:secret@example.org', 'has-credentials'],
+    ['https://example.org:0', 'bad-port'],
+    ['https://example.org:99999', 'not-a-url'],
+    ['https://example.org/path', 'has-path'],
+    ['https://example.org/?q', 'has-path'],
+    [`https://${'a'.repeat(300)}.example`, 'too-long'],
+    ['example..org', 'bad-name'],
+    ['.example.org', 'bad-name'],
+    ['example.org..', 'bad-name'],
+    ['.', 'bad-name'],
+    [`${'a'.repeat(64)}.example`, 'bad-name'],
+    [`${'a.'.repeat(126)}ab`, 'bad-name'],
+    ['exa+mple.org', 'bad-name'],
+    ['*.example.org', 'bad-name'],
+    ["o'hara.example", 'bad-name'],
+  ] as const) {
+    const result = parseOrigin(text);
+    assert.equal(result.ok ? 'accepted' : result.code, code, text);
+  }
+});
+
+test('the origin of a loaded URL drops path and query; other schemes have none', () => {
+  assert.equal(originOfUrl('https://a.test:8443/x?y#z')?.origin, 'https://a.test:8443');
+  assert.equal(originOfUrl('https://user:secret@a.test/x')?.origin, 'https://a.test');
+  for (const url of ['http://a.test/', 'data:,x', 'chrome://version', 'blob:https://a.test/1', 'nonsense'])
+    assert.equal(originOfUrl(url), null, url);
+});
+
+test('only the canonical spelling passes the schema, and its parts can be read back', () => {
+  const origin = v.parse(originSchema, 'https://a.test:8443');
+  assert.equal(originParts(origin).port, 8443);
+  for (const text of ['https://A.test', 'a.test', 'https://a.test/', 'https://a.test:443'])
+    assert.equal(v.is(originSchema, text), false, text);
+});
+
+test('parsing never throws, and what it accepts is a fixed point', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), webUrl('https', 'http')), (text) => {
+      const result = parseOrigin(text);
+      if (result.ok) assert.deepEqual(parseOrigin(result.value.origin), result);
+    }),
+  );
+});
