@@ -27,14 +27,14 @@ import { openHelperLink } from './helper/link.ts';
 import { createRaces } from './helper/races.ts';
 import { createUpload } from './helper/upload.ts';
 import { createVisits } from './helper/visits.ts';
+import { backfill } from './observe/backfill.ts';
 import { openInbox } from './observe/inbox.ts';
 import { takeLeft } from './observe/left.ts';
 import { observeNavigations } from './observe/navigations.ts';
 import { createRecordable } from './observe/recordable.ts';
 import { createRecorder } from './observe/recorder.ts';
 import { createRequestTable } from './observe/requests.ts';
-import { reveal } from './observe/reveal.ts';
-import { createTold, type Revealed } from './observe/told.ts';
+import { type BackfilledObservation, createTold } from './observe/told.ts';
 import { STEER_ALARM } from './steer/browser.ts';
 import { openStore } from './store/open-store.ts';
 import { createPages } from './tab/pages.ts';
@@ -95,7 +95,7 @@ const races = createRaces({
 const inspection = createInspection({
   inOrder: (run) => whenReady(run),
   refuses: (tabId) => recordable.ofTab(tabId) !== null,
-  onRequests: (tabId, requests) => revealSoon(told.tell(tabId, requests)),
+  onRequests: (tabId, requests) => backfillSoon(told.tell(tabId, requests)),
   onClosed: (tabId) => told.forget(tabId),
 });
 const told = createTold(inspection.isInspected);
@@ -174,7 +174,7 @@ async function start() {
       link.uploadSoon();
     },
     told,
-    onRevealed: revealSoon,
+    onBackfill: backfillSoon,
   });
   const upload = createUpload({
     ledger,
@@ -225,8 +225,8 @@ function logged(error: unknown): void {
   console.error(error);
 }
 
-function revealSoon(revealed: readonly Revealed[]): void {
-  ready.then((started) => reveal(revealed, started)).catch(logged);
+function backfillSoon(backfilled: readonly BackfilledObservation[]): void {
+  ready.then((started) => backfill(backfilled, started)).catch(logged);
 }
 
 function setTrouble(words: string | null): void {

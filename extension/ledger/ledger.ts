@@ -4,7 +4,7 @@ import { type Database, openDatabase } from './database.ts';
 import { keepsOn } from './keeping.ts';
 import { mergesOn } from './merge.ts';
 
-export type { Reveal } from '../common/records/reveal.ts';
+export type { Backfill } from '../common/records/backfill.ts';
 export type { Batch, Score } from './batch.ts';
 export type { RowCounts } from './browsing.ts';
 export type { OutboxEntry } from './reading.ts';

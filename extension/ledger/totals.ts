@@ -1,5 +1,5 @@
 // What all origins of a day and network come to. Pure: a total moves by what a row of its day changed, so the two
-// never disagree whatever is folded, revealed or brought in.
+// never disagree whatever is folded, backfilled or brought in.
 import {
   type Adoption,
   adoptionByOrigin,

@@ -4,14 +4,14 @@ import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { emptyDay, emptyRecord, foldDay, foldRecord } from '../common/records/fold.ts';
 import {
+  type Backfill,
+  type BackfillBatch,
+  backfilledRecord,
+  backfilledRow,
   hiddenOf,
-  type Reveal,
-  type RevealBatch,
-  revealedRecord,
-  revealedRow,
-} from '../common/records/reveal.ts';
+} from '../common/records/backfill.ts';
+import { emptyDay, emptyRecord, foldDay, foldRecord } from '../common/records/fold.ts';
 import { dayOf, MAX_OUTBOX_ROWS } from '../common/records/schema.ts';
 import { type Batch, groupByDay, groupByRecord } from './batch.ts';
 import type { Database } from './database.ts';
@@ -24,7 +24,7 @@ import { type Store, type Writing, whole } from './transaction.ts';
 const RECORDING: Store[] = ['records', 'days', 'totals', 'races', 'outbox', 'batches'];
 const RACING: Store[] = ['races', 'records'];
 const LOOKING_UP: Store[] = ['days', 'totals'];
-const REVEALING: Store[] = ['records', 'days', 'totals', 'races', 'batches'];
+const BACKFILLING: Store[] = ['records', 'days', 'totals', 'races', 'batches'];
 
 /** Notes that a batch is counted; false when it was before. */
 async function claim(tx: Writing, key: string, nowMs: number): Promise<boolean> {
@@ -72,26 +72,26 @@ async function tellHelper(tx: Writing, observations: readonly Observation[]): Pr
   if (key > MAX_OUTBOX_ROWS) await outbox.delete(IDBKeyRange.upperBound(key - MAX_OUTBOX_ROWS));
 }
 
-/** Moves what one reveal tells, at most what is unknown on its day; the number moved. */
-async function revealOne(tx: Writing, reveal: Reveal): Promise<number> {
-  const { origin, site } = reveal;
+/** Moves what one backfill tells, at most what is unknown on its day; the number moved. */
+async function backfillOne(tx: Writing, backfill: Backfill): Promise<number> {
+  const { origin, site } = backfill;
   const record = await tx.objectStore('records').get([origin, site]);
   if (record === undefined) return 0;
-  const day = dayOf(reveal.atMs);
+  const day = dayOf(backfill.atMs);
   const ofDay = IDBKeyRange.bound([day, site, origin], [day, site, origin, AFTER_ALL]);
-  let left = Math.min(reveal.count, hiddenOf(record, reveal.kind));
+  let left = Math.min(backfill.count, hiddenOf(record, backfill.kind));
   let count = 0;
   const changes = [];
   for (const before of await tx.objectStore('days').getAll(ofDay)) {
-    const here = Math.min(left, hiddenOf(before, reveal.kind));
+    const here = Math.min(left, hiddenOf(before, backfill.kind));
     if (here === 0) continue;
-    changes.push({ before, after: revealedRow(before, reveal, here) });
+    changes.push({ before, after: backfilledRow(before, backfill, here) });
     left -= here;
     count += here;
   }
   if (count === 0) return 0;
   await putDays(tx, changes);
-  await putRecord(tx, record, revealedRecord(record, reveal, count));
+  await putRecord(tx, record, backfilledRecord(record, backfill, count));
   return count;
 }
 
@@ -136,11 +136,11 @@ export function writesOn(database: Database) {
      * Tells the protocols of requests that were counted as unknown, in record, day and total; requests that are not
      * there any more, or were told before, are left out. Gives the number moved, 0 for a batch counted before.
      */
-    reveal({ key, reveals, nowMs }: RevealBatch): Promise<number> {
-      return write(REVEALING, async (tx) => {
+    backfill({ key, backfills, nowMs }: BackfillBatch): Promise<number> {
+      return write(BACKFILLING, async (tx) => {
         if (!(await claim(tx, key, nowMs))) return 0;
         let moved = 0;
-        for (const reveal of reveals) moved += await revealOne(tx, reveal);
+        for (const backfill of backfills) moved += await backfillOne(tx, backfill);
         return moved;
       });
     },

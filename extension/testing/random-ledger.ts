@@ -6,7 +6,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { DELIVERIES, KNOWN_PROTOCOLS, PROTOCOLS } from '@photofinish/shared/web/protocol';
 import fc from 'fast-check';
 import { DAY_MS } from '../common/records/schema.ts';
-import type { Batch, Ledger, Reveal } from '../ledger/ledger.ts';
+import type { Backfill, Batch, Ledger } from '../ledger/ledger.ts';
 import { aRace } from './race.ts';
 
 const START_MS = Date.UTC(2026, 10, 18);
@@ -47,7 +47,7 @@ const batch: fc.Arbitrary<Batch> = fc.record({
   network: fc.constantFrom(...NETWORKS),
 });
 
-const reveal: fc.Arbitrary<Reveal> = fc.record({
+const backfill: fc.Arbitrary<Backfill> = fc.record({
   origin,
   site,
   atMs,
@@ -76,8 +76,12 @@ export interface Step {
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: batch.map((b): Step => ({ known: true, run: (l) => l.record(b) })) },
   fc
-    .record({ key: fc.constantFrom('r1', 'r2'), reveals: fc.array(reveal, { maxLength: 4 }), nowMs: atMs })
-    .map((b): Step => ({ known: true, run: (l) => l.reveal(b) })),
+    .record({
+      key: fc.constantFrom('r1', 'r2'),
+      backfills: fc.array(backfill, { maxLength: 4 }),
+      nowMs: atMs,
+    })
+    .map((b): Step => ({ known: true, run: (l) => l.backfill(b) })),
   race.map((r): Step => ({ known: true, run: (l) => l.saveRace(r) })),
   fc
     .tuple(origin, site, fc.array(forecast, { maxLength: 4 }), fc.constantFrom(...NETWORKS), atMs)

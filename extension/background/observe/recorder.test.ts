@@ -9,7 +9,7 @@ import { createPages } from '../tab/pages.ts';
 import { loadSavedMap } from '../tab/saved-map.ts';
 import { createRecorder } from './recorder.ts';
 import { createRequestTable, type EndedRequest, SETTLE_MS } from './requests.ts';
-import { createTold, type Revealed } from './told.ts';
+import { type BackfilledObservation, createTold } from './told.ts';
 
 const SOURCE = '00000000-0000-4000-8000-000000000000';
 const sender = { tabId: 1, documentId: 'doc', url: 'https://www.a.test/page' };
@@ -66,7 +66,7 @@ async function bench(refuses: () => boolean = () => false) {
   const fail = { next: false };
   const keys = new Set<string>();
   const told = createTold((tabId) => tabId === 1);
-  const revealed: Revealed[] = [];
+  const backfilled: BackfilledObservation[] = [];
   const recorder = createRecorder({
     table,
     pages,
@@ -76,7 +76,7 @@ async function bench(refuses: () => boolean = () => false) {
     refuses,
     onRecorded: () => {},
     told,
-    onRevealed: (some) => void revealed.push(...some),
+    onBackfill: (some) => void backfilled.push(...some),
     ledger: {
       record: async (given) => {
         if (fail.next) {
@@ -90,7 +90,7 @@ async function bench(refuses: () => boolean = () => false) {
       },
     },
   });
-  return { pages, table, recorded, recorder, fail, told, revealed };
+  return { pages, table, recorded, recorder, fail, told, backfilled };
 }
 
 test('both halves of a request become one observation of the page', async () => {
@@ -263,15 +263,15 @@ test('what they tell of later belongs to the observation and to its page', async
   assert.deepEqual([found?.documentId, found?.protocol, found?.observation.site], ['doc', 'h3', 'a.test']);
 });
 
-test('what they tell while a batch is being stored is revealed after it', async () => {
-  const { recorder, table, told, fail, revealed } = await bench();
+test('what they tell while a batch is being stored is backfilled after it', async () => {
+  const { recorder, table, told, fail, backfilled } = await bench();
   table.add(hiddenRequest);
   fail.next = true;
   await assert.rejects(recorder.record(hiddenBatch, sender));
   told.tell(1, [inspected]);
   await recorder.record(hiddenBatch, sender);
   assert.deepEqual(
-    revealed.map(({ observation, protocol }) => [observation.protocol, protocol]),
+    backfilled.map(({ observation, protocol }) => [observation.protocol, protocol]),
     [['unknown', 'h3']],
   );
 });

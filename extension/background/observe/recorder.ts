@@ -12,7 +12,7 @@ import type { Batch, Ledger, Score } from '../../ledger/ledger.ts';
 import type { Pages } from '../tab/pages.ts';
 import { isUnfinished, missedObservation, observationOf } from './join.ts';
 import type { EndedRequest, RequestTable } from './requests.ts';
-import type { Recorded, Revealed, Told } from './told.ts';
+import type { BackfilledObservation, RecordedObservation, Told } from './told.ts';
 
 /** The sender of a batch, as the browser vouches for it. */
 interface BatchSender {
@@ -37,11 +37,11 @@ export interface RecorderDeps {
   /** What the developer tools know of requests that hide their protocol. */
   readonly told: Pick<Told, 'complete' | 'recorded'>;
   /** The developer tools told of these meanwhile: they are in the ledger as unknown. */
-  readonly onRevealed: (revealed: readonly Revealed[]) => void;
+  readonly onBackfill: (backfilled: readonly BackfilledObservation[]) => void;
 }
 
 /** An observation, and where its answer came from. */
-type Joined = Pick<Recorded, 'url' | 'observation'>;
+type Joined = Pick<RecordedObservation, 'url' | 'observation'>;
 
 interface Prepared {
   readonly counted: {
@@ -49,12 +49,12 @@ interface Prepared {
     readonly scores: readonly Score[];
     readonly pageStartedMs: number;
   };
-  readonly recorded: readonly Recorded[];
+  readonly recorded: readonly RecordedObservation[];
 }
 
 /** Answers that no timing told of, not yet in the ledger. */
 interface Unsaved {
-  readonly recorded: readonly Recorded[];
+  readonly recorded: readonly RecordedObservation[];
   readonly scores: readonly Score[];
 }
 
@@ -128,13 +128,13 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     return { counted: { observations, scores, pageStartedMs: page.startedMs }, recorded };
   };
 
-  const done = (observations: readonly Observation[], recorded: readonly Recorded[]): void => {
+  const done = (observations: readonly Observation[], recorded: readonly RecordedObservation[]): void => {
     deps.onRecorded(observations);
-    const revealed = deps.told.recorded(recorded);
-    if (revealed.length > 0) deps.onRevealed(revealed);
+    const backfilled = deps.told.recorded(recorded);
+    if (backfilled.length > 0) deps.onBackfill(backfilled);
   };
 
-  const missed = (request: EndedRequest): Recorded | null => {
+  const missed = (request: EndedRequest): RecordedObservation | null => {
     const parts = originOfUrl(request.url);
     if (parts === null) return null;
     const page = pageOfMissed(pages, request);

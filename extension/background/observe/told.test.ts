@@ -4,7 +4,7 @@ import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { InspectedRequest } from '../../common/inspected/har.ts';
 import { DAY_MS } from '../../common/records/schema.ts';
-import { createTold, type Recorded, revealsOf } from './told.ts';
+import { backfillsOf, createTold, type RecordedObservation } from './told.ts';
 
 const URL_A = 'https://a.test/x';
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
@@ -21,7 +21,7 @@ const hidden: Observation = {
 };
 const { reason: _, ...base } = hidden;
 const known: Observation = { ...base, protocol: 'h2' };
-const recorded: Recorded = { tabId: 1, url: URL_A, documentId: 'd', observation: hidden };
+const recorded: RecordedObservation = { tabId: 1, url: URL_A, documentId: 'd', observation: hidden };
 const inspected: InspectedRequest = {
   url: URL_A,
   method: 'GET',
@@ -97,12 +97,12 @@ test('what waits is bounded, and the oldest gives way', () => {
   assert.notEqual(told.complete(1, 'https://a.test/1', hidden), hidden);
 });
 
-test('reveals of one kind are one, day by day', () => {
-  const revealed = { ...recorded, protocol: 'h3' } as const;
-  const at = (atMs: number) => ({ ...revealed, observation: { ...hidden, atMs } });
+test('backfills of one kind are one, day by day', () => {
+  const backfilled = { ...recorded, protocol: 'h3' } as const;
+  const at = (atMs: number) => ({ ...backfilled, observation: { ...hidden, atMs } });
   const { origin, site, kind } = hidden;
   assert.deepEqual(
-    revealsOf([at(NOW_MS), at(NOW_MS + 5), at(NOW_MS - DAY_MS), { ...revealed, protocol: 'h2' }]),
+    backfillsOf([at(NOW_MS), at(NOW_MS + 5), at(NOW_MS - DAY_MS), { ...backfilled, protocol: 'h2' }]),
     [
       { origin, site, kind, protocol: 'h3', atMs: NOW_MS + 5, count: 2 },
       { origin, site, kind, protocol: 'h3', atMs: NOW_MS - DAY_MS, count: 1 },

@@ -4,11 +4,11 @@
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { InspectedRequest } from '../../common/inspected/har.ts';
-import type { Reveal } from '../../common/records/reveal.ts';
+import type { Backfill } from '../../common/records/backfill.ts';
 import { dayOf } from '../../common/records/schema.ts';
 
 /** An observation in the ledger, and where it is shown. */
-export interface Recorded {
+export interface RecordedObservation {
   readonly tabId: number;
   /** Where the answer came from after redirects. */
   readonly url: string;
@@ -18,17 +18,17 @@ export interface Recorded {
 }
 
 /** An observation that was recorded as unknown, and what it was. */
-export interface Revealed extends Recorded {
+export interface BackfilledObservation extends RecordedObservation {
   readonly protocol: KnownProtocol;
 }
 
 export interface Told {
   /** What the tools saw in a tab; gives what of it was recorded as unknown before. */
-  tell(tabId: number, requests: readonly InspectedRequest[]): Revealed[];
+  tell(tabId: number, requests: readonly InspectedRequest[]): BackfilledObservation[];
   /** The observation as it is, with its protocol where it was unknown and the tools told of it. */
   complete(tabId: number, url: string, observation: Observation): Observation;
   /** Observations are in the ledger; gives which of the unknown ones the tools told of meanwhile. */
-  recorded(all: readonly Recorded[]): Revealed[];
+  recorded(all: readonly RecordedObservation[]): BackfilledObservation[];
   /** The tools of a tab closed: nothing of it has another half to come. */
   forget(tabId: number): void;
 }
@@ -73,7 +73,7 @@ function isHidden({ protocol, delivery, reason }: Observation): boolean {
 
 export function createTold(isInspected: (tabId: number) => boolean): Told {
   const told = createWaiting<KnownProtocol>();
-  const hidden = createWaiting<Recorded>();
+  const hidden = createWaiting<RecordedObservation>();
   const keyOf = (tabId: number, url: string): string => `${tabId} ${url}`;
 
   return {
@@ -113,9 +113,9 @@ export function createTold(isInspected: (tabId: number) => boolean): Told {
 }
 
 /** As the ledger takes them: those that differ in nothing but their time of day are one. */
-export function revealsOf(revealed: readonly Revealed[]): Reveal[] {
-  const groups = new Map<string, Reveal>();
-  for (const { observation, protocol } of revealed) {
+export function backfillsOf(backfilled: readonly BackfilledObservation[]): Backfill[] {
+  const groups = new Map<string, Backfill>();
+  for (const { observation, protocol } of backfilled) {
     const { origin, site, kind, atMs } = observation;
     const key = `${origin} ${site} ${kind} ${protocol} ${dayOf(atMs)}`;
     const group = groups.get(key) ?? { origin, site, kind, protocol, atMs, count: 0 };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { applyBatch, MAX_PAGE_ORIGINS, newPage, withForecasts, withReveal } from './model.ts';
+import { applyBatch, MAX_PAGE_ORIGINS, newPage, withBackfill, withForecasts } from './model.ts';
 
 const A = 'https://a.test' as Origin;
 const page = newPage({ documentId: 'd', tabId: 1, origin: A, site: 'a.test', startedMs: 0 });
@@ -77,14 +77,14 @@ test('the newest protocol is shown, an unknown one does not hide it', () => {
 test('what is known after all is counted and shown as what it was', () => {
   const hidden = seen(10, { protocol: 'unknown', reason: 'no-timing-allow-origin' });
   const before = applyBatch(page, 'x:1', [hidden, { ...hidden, atMs: 12 }], null).page;
-  const half = withReveal(before, hidden, 'h3');
+  const half = withBackfill(before, hidden, 'h3');
   const row = half.origins[A];
   assert.deepEqual([half.counts.h3, half.counts.unknown], [1, 1]);
   assert.deepEqual([row?.protocol, row?.reason], ['h3', 'no-timing-allow-origin']);
-  const whole = withReveal(half, { ...hidden, atMs: 9 }, 'h2');
+  const whole = withBackfill(half, { ...hidden, atMs: 9 }, 'h2');
   assert.deepEqual([whole.counts.h2, whole.origins[A]?.counts.unknown], [1, 0]);
   assert.deepEqual([whole.origins[A]?.protocol, whole.origins[A]?.reason], ['h3', null]);
-  assert.equal(withReveal(whole, hidden, 'h3'), whole, 'never more than was unknown');
+  assert.equal(withBackfill(whole, hidden, 'h3'), whole, 'never more than was unknown');
 });
 
 test('a page of endless origins is bounded, its counts are not', () => {

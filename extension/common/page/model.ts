@@ -9,8 +9,8 @@ import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Delivery, KnownProtocol, UnknownReason } from '@photofinish/shared/web/protocol';
 import type { Arrival } from '../messages.ts';
+import { backfilledCounts } from '../records/backfill.ts';
 import { countDelivered } from '../records/fold.ts';
-import { revealedCounts } from '../records/reveal.ts';
 import { type DeliveredCounts, NOTHING_DELIVERED } from '../records/schema.ts';
 
 export interface PageOrigin {
@@ -147,20 +147,20 @@ export function applyBatch(
 }
 
 /** The page with the protocol of one of its answers known after all. */
-export function withReveal(page: Page, { origin, atMs }: Observation, protocol: KnownProtocol): Page {
+export function withBackfill(page: Page, { origin, atMs }: Observation, protocol: KnownProtocol): Page {
   const row = page.origins[origin];
   if (page.counts.unknown === 0) return page;
-  const counts = revealedCounts(page.counts, protocol, 1);
+  const counts = backfilledCounts(page.counts, protocol, 1);
   // Of an origin too many for the view only the page's own sum was kept.
   if (row === undefined || row.counts.unknown === 0) return { ...page, counts };
-  const ofOrigin = revealedCounts(row.counts, protocol, 1);
-  const revealed: PageOrigin = {
+  const ofOrigin = backfilledCounts(row.counts, protocol, 1);
+  const backfilled: PageOrigin = {
     ...row,
     counts: ofOrigin,
     reason: ofOrigin.unknown === 0 ? null : row.reason,
     ...(atMs >= row.protocolAtMs && { protocol, protocolAtMs: atMs }),
   };
-  return { ...page, counts, origins: { ...page.origins, [origin]: revealed } };
+  return { ...page, counts, origins: { ...page.origins, [origin]: backfilled } };
 }
 
 /** Puts forecasts beside the origins they speak of. Origins the page has not used wait with no requests. */

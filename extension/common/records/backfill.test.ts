@@ -5,7 +5,7 @@ import { beforeEach, test } from 'node:test';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { IDBFactory } from 'fake-indexeddb';
-import { type Ledger, openLedger, type Reveal } from '../../ledger/ledger.ts';
+import { type Backfill, type Ledger, openLedger } from '../../ledger/ledger.ts';
 import { checkInvariants, dump } from '../../testing/ledger-invariants.ts';
 
 const A = 'https://a.test' as Origin;
@@ -24,7 +24,14 @@ const hidden: Observation = {
 };
 const { reason: _, ...base } = hidden;
 const newer: Observation = { ...base, atMs: NOW_MS + 1, protocol: 'h2' };
-const told: Reveal = { origin: A, site: 'a.test', atMs: NOW_MS, kind: 'resource', protocol: 'h3', count: 2 };
+const told: Backfill = {
+  origin: A,
+  site: 'a.test',
+  atMs: NOW_MS,
+  kind: 'resource',
+  protocol: 'h3',
+  count: 2,
+};
 
 let ledger: Ledger;
 
@@ -39,8 +46,8 @@ function record(network: string, observations: readonly Observation[]): Promise<
   });
 }
 
-function reveal(key: string, ...reveals: Reveal[]): Promise<number> {
-  return ledger.reveal({ key, reveals, nowMs: NOW_MS });
+function backfill(key: string, ...backfills: Backfill[]): Promise<number> {
+  return ledger.backfill({ key, backfills, nowMs: NOW_MS });
 }
 
 beforeEach(() => {
@@ -50,7 +57,7 @@ beforeEach(() => {
 
 test('what is told later moves from unknown to known, in record, day and total', async () => {
   await record('home', [hidden, hidden, hidden]);
-  assert.equal(await reveal('1', told), 2);
+  assert.equal(await backfill('1', told), 2);
   const all = await dump(ledger);
   checkInvariants(all);
   const [record1] = all.records;
@@ -61,10 +68,10 @@ test('what is told later moves from unknown to known, in record, day and total',
 
 test('a batch told again moves nothing, and no count falls below zero', async () => {
   await record('home', [hidden, hidden, hidden]);
-  await reveal('1', told);
-  assert.equal(await reveal('1', told), 0);
-  assert.equal(await reveal('2', told), 1);
-  assert.equal(await reveal('3', told), 0);
+  await backfill('1', told);
+  assert.equal(await backfill('1', told), 0);
+  assert.equal(await backfill('2', told), 1);
+  assert.equal(await backfill('3', told), 0);
   const all = await dump(ledger);
   checkInvariants(all);
   assert.equal(all.records[0]?.reason, null);
@@ -72,7 +79,7 @@ test('a batch told again moves nothing, and no count falls below zero', async ()
 
 test('navigations and resources are told apart', async () => {
   await record('home', [{ ...hidden, kind: 'navigation' }, hidden]);
-  assert.equal(await reveal('1', { ...told, kind: 'navigation' }), 1);
+  assert.equal(await backfill('1', { ...told, kind: 'navigation' }), 1);
   checkInvariants(await dump(ledger));
   const [day] = (await dump(ledger)).days;
   assert.deepEqual([day?.navigations.h3, day?.navigations.unknown, day?.counts.unknown], [1, 0, 1]);
@@ -80,13 +87,13 @@ test('navigations and resources are told apart', async () => {
 
 test('a navigation is not told as a resource', async () => {
   await record('home', [{ ...hidden, kind: 'navigation' }]);
-  assert.equal(await reveal('1', told), 0);
+  assert.equal(await backfill('1', told), 0);
 });
 
 test('requests of one day over two networks are told on both', async () => {
   await record('home', [hidden]);
   await record('work', [hidden]);
-  assert.equal(await reveal('1', { ...told, count: 9 }), 2);
+  assert.equal(await backfill('1', { ...told, count: 9 }), 2);
   const all = await dump(ledger);
   checkInvariants(all);
   assert.deepEqual(
@@ -103,11 +110,11 @@ test('another day, site or origin has nothing to be told', async () => {
   const tomorrow = { ...told, atMs: NOW_MS + 86_400_000 };
   const elsewhere = { ...told, site: 'b.test' };
   const other = { ...told, origin: 'https://b.test' as Origin };
-  assert.equal(await reveal('1', tomorrow, elsewhere, other), 0);
+  assert.equal(await backfill('1', tomorrow, elsewhere, other), 0);
 });
 
 test('what is told of an older answer does not replace a newer protocol', async () => {
   await record('home', [hidden, newer]);
-  await reveal('1', told);
+  await backfill('1', told);
   assert.equal((await dump(ledger)).records[0]?.protocol, 'h2');
 });

@@ -7,7 +7,7 @@ import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { DayRow, OriginRecord } from './schema.ts';
 
 /** Requests of one origin on one site whose protocol is known after all. */
-export interface Reveal {
+export interface Backfill {
   readonly origin: Origin;
   readonly site: string;
   /** When they were made, milliseconds since the epoch. */
@@ -17,22 +17,22 @@ export interface Reveal {
   readonly count: number;
 }
 
-export interface RevealBatch {
+export interface BackfillBatch {
   /** Names the batch over retries. */
   readonly key: string;
-  readonly reveals: readonly Reveal[];
+  readonly backfills: readonly Backfill[];
   readonly nowMs: number;
 }
 
 type Counted = Pick<DayRow, 'counts' | 'navigations'>;
 
-/** How many of the reveal's kind are still unknown. */
-export function hiddenOf({ counts, navigations }: Counted, kind: Reveal['kind']): number {
+/** How many of the backfill's kind are still unknown. */
+export function hiddenOf({ counts, navigations }: Counted, kind: Backfill['kind']): number {
   return kind === 'navigation' ? navigations.unknown : counts.unknown - navigations.unknown;
 }
 
 /** Counts with `count` of the unknown known; `count` is at most what is unknown. */
-export function revealedCounts(
+export function backfilledCounts(
   counts: ProtocolCounts,
   protocol: KnownProtocol,
   count: number,
@@ -41,23 +41,27 @@ export function revealedCounts(
 }
 
 /** A row with `count` of its unknown requests known; `count` is at most what `hiddenOf` gives. */
-export function revealedRow<Row extends Counted>(row: Row, { kind, protocol }: Reveal, count: number): Row {
+export function backfilledRow<Row extends Counted>(
+  row: Row,
+  { kind, protocol }: Backfill,
+  count: number,
+): Row {
   return {
     ...row,
-    counts: revealedCounts(row.counts, protocol, count),
-    navigations: kind === 'navigation' ? revealedCounts(row.navigations, protocol, count) : row.navigations,
+    counts: backfilledCounts(row.counts, protocol, count),
+    navigations: kind === 'navigation' ? backfilledCounts(row.navigations, protocol, count) : row.navigations,
   };
 }
 
 /** A record with `count` of its unknown requests known, and what that says of the newest protocol. */
-export function revealedRecord(record: OriginRecord, reveal: Reveal, count: number): OriginRecord {
-  const row = revealedRow(record, reveal, count);
+export function backfilledRecord(record: OriginRecord, backfill: Backfill, count: number): OriginRecord {
+  const row = backfilledRow(record, backfill, count);
   const known = { ...row, reason: row.counts.unknown === 0 ? null : row.reason };
-  if ((record.protocolAtMs ?? 0) > reveal.atMs) return known;
+  if ((record.protocolAtMs ?? 0) > backfill.atMs) return known;
   return {
     ...known,
-    protocol: reveal.protocol,
-    protocolAtMs: reveal.atMs,
-    visitsSinceAdvertised: reveal.protocol === 'h3' ? 0 : row.visitsSinceAdvertised,
+    protocol: backfill.protocol,
+    protocolAtMs: backfill.atMs,
+    visitsSinceAdvertised: backfill.protocol === 'h3' ? 0 : row.visitsSinceAdvertised,
   };
 }
