@@ -28,7 +28,7 @@ import { createRaces } from './helper/races.ts';
 import { createUpload } from './helper/upload.ts';
 import { createVisits } from './helper/visits.ts';
 import { backfill } from './observe/backfill.ts';
-import { openInbox } from './observe/inbox.ts';
+import { openBatchQueue } from './observe/batch-queue.ts';
 import { takeLeft } from './observe/left.ts';
 import { observeNavigations } from './observe/navigations.ts';
 import { createRecordable } from './observe/recordable.ts';
@@ -257,7 +257,7 @@ observeRequests({
     table.add(asServed(request, rooms?.steering ?? null));
     // A background that this very answer woke up is not ready yet.
     if (answer !== null) whenReady(({ steering }) => steering?.answered(answer));
-    inbox.sweepSoon();
+    batchQueue.sweepSoon();
   },
   visited(visited) {
     if (settings.raceWhen === 'first-visit' || rooms === null)
@@ -308,7 +308,7 @@ chrome.tabs.onRemoved.addListener((tabId) => {
   whenReady((started) => tabs.removed(tabId, started));
 });
 
-const inbox = openInbox({
+const batchQueue = openBatchQueue({
   recorder: async () => (await ready).recorder,
   vouchers: async () => {
     const { pages } = await ready;
@@ -361,5 +361,5 @@ async function wipe(): Promise<number | null> {
 lockStorage().catch(logged);
 welcomeOnInstall(store);
 onSettings(store, followSettings);
-inbox.takeLeftSoon();
+batchQueue.takeLeftSoon();
 pruneHourly(async () => (await ready).ledger.prune(Date.now(), settings.retentionDays));

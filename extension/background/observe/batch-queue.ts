@@ -13,7 +13,7 @@ import { type RequestTable, SETTLE_MS } from './requests.ts';
 import { confirmedTop, type Sender, senderOf, type Vouchers } from './sender.ts';
 import { arrivedSchema, leftSchema, timingBatchSchema } from './timing-schema.ts';
 
-export interface InboxDeps {
+export interface BatchQueueDeps {
   readonly recorder: () => Promise<Recorder>;
   /** What the browser says of who sends. */
   readonly vouchers: () => Promise<Vouchers>;
@@ -27,7 +27,7 @@ export interface InboxDeps {
   readonly onTouched: (tabId: number) => void;
 }
 
-export interface Inbox {
+export interface BatchQueue {
   /** A request ended; it is recorded by itself unless its page tells of it in time. */
   sweepSoon(): void;
   /** Looks for batches left behind. */
@@ -50,8 +50,8 @@ function soon(delayMs: number, run: () => void): () => void {
   };
 }
 
-/** Opens the inbox; must be called synchronously when the background starts, or messages are lost. */
-export function openInbox(deps: InboxDeps): Inbox {
+/** Opens the queue; must be called synchronously when the background starts, or messages are lost. */
+export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
   const { recorder, vouchers, recordable, table, onTrouble, onArrived, onTouched } = deps;
 
   /** The batch with its page as the browser names it; null: nothing of it may be recorded. */
