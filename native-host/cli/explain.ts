@@ -2,7 +2,7 @@
 // not. Nothing remembered decides these races; what they give is filed in the host cache as the outcome of any race is.
 
 import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
-import { advertisedPlaces, isRecordUnheard } from '@photofinish/shared/verdict/advertised';
+import { advertisedPlaces, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
 import { isFailed, isH3, reachOf } from '@photofinish/shared/verdict/evidence';
 import {
   discoveredIn,
@@ -97,8 +97,8 @@ function leavesOpen(races: Races): boolean {
 }
 
 /** Whether the races so far ended before DNS had said what its HTTPS record advertises. */
-function hasRecordUnheard(races: Races): boolean {
-  return isRecordUnheard(discoveredIn(races).names);
+function hasUnansweredRecord(races: Races): boolean {
+  return isRecordUnanswered(discoveredIn(races).names);
 }
 
 /** A dead host is not raced a second time, and what does not work is not compared: each would only time out again. */
@@ -110,7 +110,7 @@ async function raceAll(explaining: Explaining): Promise<Races> {
   const second = { ...first, v3: await raceBy(explaining, 'v3') };
   const third = { ...second, altSvc: leavesOpen(second) ? await raceBy(explaining, 'alt-svc') : null };
   // A place of an HTTPS record is not in Alt-Svc, and HTTP/2 may have come first where the record was followed, or asked.
-  const isOpen = leavesOpen(third) || hasRecordUnheard(third);
+  const isOpen = leavesOpen(third) || hasUnansweredRecord(third);
   const fourth = { ...third, h3: isOpen ? await raceBy(explaining, 'h3') : null };
   if (!isComparable(race)) return fourth;
   const compare = await raceBy(explaining, 'compare');

@@ -102,7 +102,7 @@ function lookupFailure({ discovered }: Evidence, host: string): Reach {
 }
 
 /** Whether an HTTPS record was asked for and none was heard of: then nobody knows what DNS advertises. */
-export function isRecordUnheard(names: Names | undefined): boolean {
+export function isRecordUnanswered(names: Names | undefined): boolean {
   if (names === undefined || names.services.length > 0) return false;
   return names.lookups.some(({ kind, outcome }) => kind === 'HTTPS' && outcome === 'failed');
 }

@@ -8,7 +8,7 @@ import { comparisonOf } from '../race/race-pairs.ts';
 import { type Verdict, verdictSchema } from '../race/verdict-schema.ts';
 import { originSchema } from '../web/origin.ts';
 import { knownProtocolSchema } from '../web/protocol.ts';
-import { isRecordUnheard } from './advertised.ts';
+import { isRecordUnanswered } from './advertised.ts';
 import { type Evidence, evidenceOfRace, verdictOf } from './verdict.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -67,7 +67,7 @@ function finished({ race, v3, altSvc, h3, compare }: Races): OriginRace[] {
 }
 
 function hasHeardOfRecord(names: Names): boolean {
-  return names.lookups.some(({ kind }) => kind === 'HTTPS') && !isRecordUnheard(names);
+  return names.lookups.some(({ kind }) => kind === 'HTTPS') && !isRecordUnanswered(names);
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   advertisedPlaces,
   advertisementFaults,
   type Fault,
-  isRecordUnheard,
+  isRecordUnanswered,
   type PlaceReached,
   placeWords,
 } from './advertised.ts';
@@ -136,13 +136,13 @@ function answeredOverTcp({ evidence }: Facts): boolean {
 }
 
 /** Says so where nobody knows what an HTTPS record may advertise. */
-function unheardWords({ discovered }: Evidence): string | null {
-  return isRecordUnheard(discovered.names) ? say('verdictRecordUnheard') : null;
+function unansweredWords({ discovered }: Evidence): string | null {
+  return isRecordUnanswered(discovered.names) ? say('verdictRecordUnanswered') : null;
 }
 
 function notOfferedFinding(facts: Facts): Finding[] {
   if (!isFailed(facts.h3) || facts.places.length > 0) return [];
-  const text = sentences(notOfferedWords(facts, facts.h3), unheardWords(facts.evidence));
+  const text = sentences(notOfferedWords(facts, facts.h3), unansweredWords(facts.evidence));
   return [{ code: 'h3-not-offered', text }];
 }
 
@@ -206,7 +206,7 @@ function reachedFindings(facts: Facts): Finding[] {
     const key = withdrawn ? 'verdictWithdrawn' : 'verdictNotAdvertised';
     const text = sentences(
       say(key, { port: String(evidence.origin.port), old: oldName(evidence) }),
-      unheardWords(evidence),
+      unansweredWords(evidence),
       family === null ? null : say('verdictBefore', { family }),
     );
     findings.push({ code: 'h3-not-advertised', text });

@@ -65,7 +65,7 @@ const shareProcess = (file: string) => !file.startsWith('shared/') && !WITH_RUST
 async function runFiles(title: string, files: readonly string[], together: boolean, grep?: string) {
   const failures: Failure[] = [];
   const skipped: Skip[] = [];
-  const unheard = new Set(files);
+  const unreported = new Set(files);
   let passed = 0;
   const ended = await runStep(title, {
     file: process.execPath,
@@ -86,7 +86,7 @@ async function runFiles(title: string, files: readonly string[], together: boole
     onLine(line) {
       const test = readLine(line);
       if (test === null) return null;
-      unheard.delete(test.name.split(' > ')[0] ?? '');
+      unreported.delete(test.name.split(' > ')[0] ?? '');
       if (test.kind === 'passed') passed += 1;
       // A file without such a test is none that should have had one.
       if (test.kind === 'failed' && !(grep !== undefined && test.detail === NO_TEST)) failures.push(test);
@@ -97,7 +97,7 @@ async function runFiles(title: string, files: readonly string[], together: boole
   });
   // In one process node tells of tests alone, and a file that ends it takes the later ones with it.
   if (together && grep === undefined)
-    failures.push(...[...unheard].map((name) => ({ name, detail: `${NO_TEST}, or was not reached` })));
+    failures.push(...[...unreported].map((name) => ({ name, detail: `${NO_TEST}, or was not reached` })));
   if (!ended.ok && failures.length === 0)
     failures.push({ name: `node --test, exit code ${ended.code}`, detail: ended.output });
   return { passed, failures, skipped, elapsedMs: ended.elapsedMs };

@@ -108,7 +108,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
         witnessSinceMs: deps.witnessSinceMs,
       });
       if (observation === null) return [];
-      if (request === null) table.countUnheard(claim, observation.delivery !== 'network');
+      if (request === null) table.countUnmatched(claim, observation.delivery !== 'network');
       const answered = comparableUrl(request?.url ?? url);
       return [{ url: answered, observation: deps.told.complete(tabId, answered, observation) }];
     });

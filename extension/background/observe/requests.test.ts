@@ -180,7 +180,7 @@ test('a request that is heard of after its page told of it is counted by that al
   const told = { ...claim, answeredAtMs: 1000 };
   for (let nth = 0; nth < 2; nth += 1) {
     assert.equal(table.claim(told), null);
-    table.countUnheard(told, false);
+    table.countUnmatched(told, false);
   }
   table.add({ ...base, id: '1', atMs: 990 });
   table.add({ ...base, id: '2', atMs: 1020 });
@@ -192,7 +192,7 @@ test('a request that is heard of after its page told of it is counted by that al
 
 test('a Firefox that is busy stamps a request later than its page, and it is the same', () => {
   const table = createRequestTable();
-  table.countUnheard({ ...claim, answeredAtMs: 1000 }, false);
+  table.countUnmatched({ ...claim, answeredAtMs: 1000 }, false);
   table.add({ ...base, protocol: 'h2', atMs: 1273 });
   assert.deepEqual(table.expire(1273 + SETTLE_MS), []);
 });
@@ -201,18 +201,18 @@ test('what was taken for a stored copy until its request was heard of is counted
   const told = { ...claim, answeredAtMs: 1000 };
   const crossed = { ...base, protocol: 'h2', atMs: 1010 } as const;
   const table = createRequestTable();
-  table.countUnheard(told, true);
+  table.countUnmatched(told, true);
   table.add(crossed);
   assert.deepEqual(table.expire(1010 + SETTLE_MS), [crossed]);
   const copied = createRequestTable();
-  copied.countUnheard(told, true);
+  copied.countUnmatched(told, true);
   copied.add({ ...crossed, fromCache: true });
   assert.equal(copied.size, 0);
 });
 
 test('what is asked for again after an entry that had no request is a request of its own', () => {
   const table = createRequestTable();
-  table.countUnheard({ ...claim, answeredAtMs: 1000 }, false);
+  table.countUnmatched({ ...claim, answeredAtMs: 1000 }, false);
   const again = { ...base, atMs: 1200 };
   table.add(again);
   table.add({ ...base, id: '2', atMs: 900, answered: false });
@@ -221,7 +221,7 @@ test('what is asked for again after an entry that had no request is a request of
 
 test('what was told of is not waited for longer than a request may take to be told of', () => {
   const table = createRequestTable();
-  table.countUnheard({ ...claim, answeredAtMs: 1000 }, false);
+  table.countUnmatched({ ...claim, answeredAtMs: 1000 }, false);
   table.expire(1000 + SETTLE_MS);
   table.add({ ...base, atMs: 1000 });
   assert.equal(table.size, 1);
@@ -238,7 +238,7 @@ test('a request of which the tab alone is told is claimed by a document of that 
   assert.deepEqual(table.expire(1000 + SETTLE_MS), []);
 
   const late = createRequestTable();
-  late.countUnheard(told, false);
+  late.countUnmatched(told, false);
   late.add(keepalive);
   late.add({ ...base, id: '2', atMs: 1000 });
   assert.equal(late.size, 1, 'one was told of, and there were two');

@@ -107,7 +107,7 @@ export interface RequestTable {
    * The claim found no request, and what it is of was counted all the same: that request is dropped when it is heard of
    * after all. Unless it was taken for a stored copy (`stored`) and crossed the network: then it has yet to be counted.
    */
-  countUnheard(claim: Claim, stored: boolean): void;
+  countUnmatched(claim: Claim, stored: boolean): void;
   /** Takes out what has waited long enough and got an answer: nobody will claim it any more. */
   expire(nowMs: number): EndedRequest[];
   readonly size: number;
@@ -125,7 +125,7 @@ function ofDocument(list: readonly EndedRequest[], answeredAtMs: number): number
 }
 
 /** An answer that a page told of and no request was heard of. */
-interface Unheard {
+interface UnmatchedAnswer {
   readonly keys: readonly string[];
   readonly answeredAtMs: number;
   /** It was counted as a stored copy. */
@@ -137,7 +137,7 @@ export function createRequestTable(): RequestTable {
   const counted = new Map<string, number>();
   const early = new Set<string>();
   /** Answers whose entries found no request, by each key that it may come under. */
-  const unheard = new Map<string, Unheard[]>();
+  const unmatched = new Map<string, UnmatchedAnswer[]>();
   let overflow: EndedRequest[] = [];
   let size = 0;
 
@@ -157,16 +157,16 @@ export function createRequestTable(): RequestTable {
     return taken ?? null;
   };
 
-  const markUnheard = (answer: Unheard): void => {
-    for (const key of answer.keys) unheard.set(key, [...(unheard.get(key) ?? []), answer]);
-    dropOldest(unheard, MAX_UNHEARD);
+  const markUnmatched = (answer: UnmatchedAnswer): void => {
+    for (const key of answer.keys) unmatched.set(key, [...(unmatched.get(key) ?? []), answer]);
+    dropOldest(unmatched, MAX_UNHEARD);
   };
 
-  const forgetUnheard = (answer: Unheard): void => {
+  const forgetUnheard = (answer: UnmatchedAnswer): void => {
     for (const key of answer.keys) {
-      const rest = unheard.get(key)?.filter((each) => each !== answer) ?? [];
-      if (rest.length === 0) unheard.delete(key);
-      else unheard.set(key, rest);
+      const rest = unmatched.get(key)?.filter((each) => each !== answer) ?? [];
+      if (rest.length === 0) unmatched.delete(key);
+      else unmatched.set(key, rest);
     }
   };
 
@@ -175,7 +175,7 @@ export function createRequestTable(): RequestTable {
     if (!answered) return false;
     // A later request for the same is answered later too.
     const apartMs = protocol === null ? CLOCKS_MS : STAMPED_LATE_MS;
-    const answer = unheard
+    const answer = unmatched
       .get(key)
       ?.find(({ answeredAtMs, stored }) => atMs <= answeredAtMs + apartMs && (!stored || fromCache));
     if (answer === undefined) return false;
@@ -233,14 +233,14 @@ export function createRequestTable(): RequestTable {
       return null;
     },
 
-    countUnheard(claim, stored) {
+    countUnmatched(claim, stored) {
       const { unfinished, answeredAtMs } = claim;
-      if (!unfinished) markUnheard({ keys: keysOf(claim), answeredAtMs, stored });
+      if (!unfinished) markUnmatched({ keys: keysOf(claim), answeredAtMs, stored });
     },
 
     expire(nowMs) {
-      for (const [key, answers] of unheard)
-        if (answers.every(({ answeredAtMs }) => nowMs - answeredAtMs >= SETTLE_MS)) unheard.delete(key);
+      for (const [key, answers] of unmatched)
+        if (answers.every(({ answeredAtMs }) => nowMs - answeredAtMs >= SETTLE_MS)) unmatched.delete(key);
       const due = overflow;
       overflow = [];
       for (const [key, list] of waiting) {
