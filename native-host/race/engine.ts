@@ -7,7 +7,7 @@ import type { Traffic } from './contender.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { Lane } from './lane.ts';
 import type { TrialPlan } from './plan.ts';
-import { beginFresh, heedLife, isSpent, open, openFirst, openNext, pump } from './starting.ts';
+import { beginFresh, drain, heedLife, isSpent, open, openFirst, openNext } from './starting.ts';
 import { answerDueMs, cutShort, isSilence, isTooShort } from './trial-budget.ts';
 import { trialOf } from './trial-record.ts';
 import { enter, isExhausted, isOpen, newTrial, setPace, setTimer, tell, trafficOf } from './trial-state.ts';
@@ -134,10 +134,10 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     // A handshake that leads to no answer is no success: the adoption falls back to whoever is left.
     if (wasAdopted) s.adopted = null;
     if (s.expired) return;
-    lane.hurry();
+    lane.scheduleNow();
     if (wasAdopted) for (const each of s.lanes) resume(each, nowMs);
     else if (wasWinner) resume(lane, nowMs);
-    else pump(s, lane, nowMs);
+    else drain(s, lane, nowMs);
     if (s.adopted === null && isSpent(lane)) openNext(s, nowMs);
   }
 
@@ -146,7 +146,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     run.transportMs = transportMs;
     run.lane.onProgress(run, transportMs);
     heedLife(s, run, transportMs);
-    pump(s, run.lane, nowMs);
+    drain(s, run.lane, nowMs);
   }
 
   /** Also of an attempt that was ended while this was on its way: what it sent was sent. */
@@ -224,7 +224,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
       const own = endpoints.filter((e) => lane.rules.contenders.includes(e.contender));
       if (own.length === 0) continue;
       // What is advertised need not wait for what was only assumed.
-      if (lane.relist(own)) lane.hurry();
+      if (lane.relist(own)) lane.scheduleNow();
       open(s, lane, nowMs);
     }
   }
@@ -233,7 +233,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     s.listed = final;
     for (const lane of s.lanes) {
       lane.relist(endpoints);
-      pump(s, lane, nowMs);
+      drain(s, lane, nowMs);
     }
   }
 
@@ -258,7 +258,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
       const lane = s.lanes[Number(timer.slice('lane-'.length))];
       if (lane === undefined) return;
       lane.timerMs = null;
-      pump(s, lane, nowMs);
+      drain(s, lane, nowMs);
     }
   }
 

@@ -46,7 +46,7 @@ export interface Lane {
   /** Progress before the end: the next waits for an estimate of the whole establishment (section 6.1). */
   onProgress(run: Run, nowMs: number): void;
   /** The next need not wait, but for an attempt under way that was started a moment ago. */
-  hurry(): void;
+  scheduleNow(): void;
 }
 
 export function createLane(
@@ -124,7 +124,7 @@ export function createLane(
     onProgress(run, nowMs) {
       nextMs = Math.max(nextMs, nowMs + establishingMs(nowMs - run.startedMs));
     },
-    hurry() {
+    scheduleNow() {
       if (last === null) return;
       const leastMs = last.phase === 'connecting' ? last.startedMs + LEAST_ATTEMPT_DELAY_MS : 0;
       nextMs = Math.min(nextMs, leastMs);

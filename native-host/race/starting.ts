@@ -46,7 +46,7 @@ export function beginFresh(s: TrialState, nowMs: number): void {
     return;
   }
   first.lane.onFresh(begin(s, first.lane, first.endpoint, nowMs, true));
-  pump(s, first.lane, nowMs);
+  drain(s, first.lane, nowMs);
 }
 
 /**
@@ -65,7 +65,7 @@ function mayStart(s: TrialState, lane: Lane): boolean {
 }
 
 /** Starts what is due in a lane and sets the timer for what is not: only attempts under way are waited for. */
-export function pump(s: TrialState, lane: Lane, nowMs: number): void {
+export function drain(s: TrialState, lane: Lane, nowMs: number): void {
   while (mayStart(s, lane) && lane.waiting() > 0) {
     if (lane.connecting.size > 0 && nowMs < lane.dueMs()) {
       setPace(s, lane, lane.dueMs());
@@ -78,7 +78,7 @@ export function pump(s: TrialState, lane: Lane, nowMs: number): void {
 
 export function open(s: TrialState, lane: Lane, nowMs: number): void {
   lane.opened = true;
-  pump(s, lane, nowMs);
+  drain(s, lane, nowMs);
 }
 
 /** Whether a lane has lost: all its places have failed. */
