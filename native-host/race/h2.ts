@@ -29,14 +29,14 @@ import {
   sumOfTraffic,
   type Traffic,
 } from './contender.ts';
-import { rehearseExchanges } from './exchange-rehearsal.ts';
+import { warmUpExchanges } from './exchange-warm-up.ts';
 import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
 import { type Http2, http2Exchange } from './http2-exchange.ts';
 import { nextPoll } from './next-poll.ts';
 import { createReadWatch, READ_TOO_MUCH } from './read-budget.ts';
-import { REHEARSAL } from './rehearsal.ts';
 import { type RunningExchange, responseTimeout } from './response-reading.ts';
 import { certificateError, connectError, exchangeError } from './tcp-failure.ts';
+import { WARM_UP } from './warm-up.ts';
 
 /** The old protocols in the order of our wish (RFC 7301); many servers follow the client's. */
 const ALPN_PROTOCOLS = ['h2', 'http/1.1'];
@@ -259,13 +259,13 @@ function startAttempt(
 }
 
 /** TCP to a port that refuses, and the first flight of TLS to nobody. */
-async function rehearse(loaded: Loaded): Promise<void> {
+async function warmUp(loaded: Loaded): Promise<void> {
   const [nearEnd, farEnd] = duplexPair();
-  const socket = connect({ ...tlsOptions(REHEARSAL, loaded.secureContext, ALPN_PROTOCOLS), socket: nearEnd });
+  const socket = connect({ ...tlsOptions(WARM_UP, loaded.secureContext, ALPN_PROTOCOLS), socket: nearEnd });
   socket.on('error', () => {});
   await once(farEnd, 'readable');
   socket.destroy();
-  const attempt = startAttempt(REHEARSAL, loaded);
+  const attempt = startAttempt(WARM_UP, loaded);
   await attempt.established;
   attempt.cancel();
 }
@@ -288,8 +288,8 @@ export function h2Contender(trust: Trust): Contender {
     await nextPoll();
     const ready = { Client, http2, secureContext, store: trust.store() };
     await nextPoll();
-    await rehearse(ready);
-    await rehearseExchanges(ready);
+    await warmUp(ready);
+    await warmUpExchanges(ready);
     return ready;
   }
   return lazyContender('h2', load, startAttempt);

@@ -22,8 +22,8 @@ import {
   type RunningAttempt,
   type Traffic,
 } from './contender.ts';
-import { REHEARSAL } from './rehearsal.ts';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
+import { WARM_UP } from './warm-up.ts';
 
 interface Loaded {
   readonly addon: QuicAddon;
@@ -196,8 +196,8 @@ function startAttempt(target: AttemptTarget, { addon, store }: Loaded): RunningA
   };
 }
 
-async function rehearse(loaded: Loaded): Promise<void> {
-  const attempt = startAttempt(REHEARSAL, loaded);
+async function warmUp(loaded: Loaded): Promise<void> {
+  const attempt = startAttempt(WARM_UP, loaded);
   await attempt.established;
   attempt.cancel();
 }
@@ -207,7 +207,7 @@ export function h3Contender(trust: Trust): Contender {
   async function load(): Promise<Loaded> {
     const addon = loadQuicAddon();
     const ready = { addon, store: trust.store() };
-    await rehearse(ready);
+    await warmUp(ready);
     return ready;
   }
   return { ...lazyContender('h3', load, startAttempt), toldLate: true };

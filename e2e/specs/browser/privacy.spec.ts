@@ -29,8 +29,8 @@ const MEANT: Readonly<Record<Step, { readonly browser: readonly Host[]; readonly
     forget: { browser: [], helper: [] },
   };
 
-/** What these steps' first race begins with, on loopback; see `native-host/race/rehearsal.ts`. */
-const REHEARSAL: { readonly step: Step; readonly to: string } = { step: 'race', to: `${BROWSERS_ADDRESS}:9` };
+/** What these steps' first race begins with, on loopback; see `native-host/race/warm-up.ts`. */
+const WARM_UP: { readonly step: Step; readonly to: string } = { step: 'race', to: `${BROWSERS_ADDRESS}:9` };
 
 /**
  * What a browser sends of its own accord, with the extension or without, although it was told not to: that the extension
@@ -67,10 +67,10 @@ function isMeant({ step, who, host }: Told): boolean {
 }
 
 function isKnown({ step, flow }: Told, kind: BrowserKind, gateway: string): boolean {
-  const rehearses = step === REHEARSAL.step && flow.to === REHEARSAL.to;
+  const warmsUp = step === WARM_UP.step && flow.to === WARM_UP.to;
   // The helper's empty datagram, by which the kernel finds the gateway's hardware address; docs/privacy.md tells of it.
   const names = flow.transport === 'udp' && flow.to === `${gateway}:9` && flow.packets === 1;
-  return rehearses || names || MAKERS[kind](flow) || KERNELS.has(flow.transport);
+  return warmsUp || names || MAKERS[kind](flow) || KERNELS.has(flow.transport);
 }
 
 test('every packet goes where the user went or asked to race, and none in private windows or elsewhere', async ({

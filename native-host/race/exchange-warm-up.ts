@@ -1,13 +1,13 @@
 // A first request in a process is slow over TCP too: 20 ms go into compiling Node's HTTP/2 client or undici, on a first
-// answer's time, and in one piece for which no forecast is answered. So each client rehearses once while it loads, with
+// answer's time, and in one piece for which no forecast is answered. So each client warms up once while it loads, with
 // a peer in memory that gives the shortest answer there is.
 import { duplexPair } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { http1Exchange, type UndiciClient } from './http1-exchange.ts';
 import { type Http2, http2Exchange } from './http2-exchange.ts';
 import { nextPoll } from './next-poll.ts';
-import { REHEARSAL } from './rehearsal.ts';
 import type { ExchangeOptions, ExchangeResult, RunningExchange } from './response-reading.ts';
+import { WARM_UP } from './warm-up.ts';
 
 const HTTP1_NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n';
 const HTTP2_SETTINGS = Buffer.from('000000040000000000', 'hex');
@@ -32,7 +32,7 @@ function holdsHeaders(sent: Buffer): boolean {
   return false;
 }
 
-function rehearse(
+function warmUp(
   exchange: (options: ExchangeOptions) => RunningExchange,
   isAsked: (sent: Buffer) => boolean,
   answer: Buffer | string,
@@ -45,7 +45,7 @@ function rehearse(
     if (!before && isAsked(sent)) farEnd.write(answer);
   });
   const zeroMs = performance.now();
-  const { authority, handshakeTimeoutMs: timeoutMs } = REHEARSAL;
+  const { authority, handshakeTimeoutMs: timeoutMs } = WARM_UP;
   // Of a TLS socket no more is used than of any stream, and this.
   const socket = Object.assign(nearEnd, { bytesRead: 0 }) as unknown as TLSSocket;
   const running = exchange({
@@ -56,14 +56,14 @@ function rehearse(
 }
 
 /** Sends one request over each version of HTTP to a peer in memory, each in a turn of its own; gives what came of them. */
-export async function rehearseExchanges({ Client, http2 }: Loaded): Promise<readonly ExchangeResult[]> {
-  const new2 = await rehearse(
+export async function warmUpExchanges({ Client, http2 }: Loaded): Promise<readonly ExchangeResult[]> {
+  const new2 = await warmUp(
     (options) => http2Exchange(http2, options),
     holdsHeaders,
     Buffer.concat([HTTP2_SETTINGS, HTTP2_NO_CONTENT]),
   );
   await nextPoll();
-  const old = await rehearse(
+  const old = await warmUp(
     (options) => http1Exchange(Client, options),
     (sent) => sent.includes('\r\n\r\n'),
     HTTP1_NO_CONTENT,

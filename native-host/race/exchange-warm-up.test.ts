@@ -1,12 +1,12 @@
-// The rehearsal goes all the way: both clients send their request and read its answer.
+// The warm-up goes all the way: both clients send their request and read its answer.
 import assert from 'node:assert/strict';
 import http2 from 'node:http2';
 import { test } from 'node:test';
 import { Client } from 'undici';
-import { rehearseExchanges } from './exchange-rehearsal.ts';
+import { warmUpExchanges } from './exchange-warm-up.ts';
 
 test('both versions of HTTP are asked and answer', async () => {
-  const results = await rehearseExchanges({ Client, http2 });
+  const results = await warmUpExchanges({ Client, http2 });
   assert.deepEqual(
     results.map((result) => result.ok && result.answer.status),
     [204, 204],
