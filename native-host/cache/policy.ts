@@ -5,7 +5,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { AddressHistory } from '../discover/discovering.ts';
 import { type Hints, NO_HINTS, type PathHint } from './hints.ts';
-import type { AddressRecord, Basis, HostOutlook, HostRecord, UseOutlook } from './record.ts';
+import type { AddressRecord, Basis, HostForecastRow, HostRecord, UseForecastRow } from './record.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -36,7 +36,7 @@ interface Evidence {
 }
 
 /** The newest word on HTTP/3 itself: it worked, or it failed while TCP worked and is backed off from. */
-function reachedEvidence(host: HostOutlook, nowMs: number): Evidence | null {
+function reachedEvidence(host: HostForecastRow, nowMs: number): Evidence | null {
   const { h3AtMs, h3FailedAtMs } = host;
   // A success forgets the failure before it, so a failure that is known is the newer of the two.
   if (h3AtMs !== null && h3FailedAtMs === null) {
@@ -56,7 +56,7 @@ interface Advertisement {
 }
 
 /** Headers and HTTPS records that name HTTP/3, of this network before those that outlive networks. */
-function advertisements(hosts: readonly (HostOutlook | null)[]): Advertisement[] {
+function advertisements(hosts: readonly (HostForecastRow | null)[]): Advertisement[] {
   return hosts.flatMap((h) => {
     if (h === null) return [];
     const said = [
@@ -80,8 +80,8 @@ export function advertisedUntilMs(host: HostRecord, nowMs: number): number | nul
  * used stands under `advertised`: `raced` is kept for what we tried ourselves.
  */
 export function reachable(
-  host: HostOutlook | null,
-  anywhere: HostOutlook | null,
+  host: HostForecastRow | null,
+  anywhere: HostForecastRow | null,
   nowMs: number,
 ): Forecast['reachable'] {
   const reached = host === null ? null : reachedEvidence(host, nowMs);
@@ -119,7 +119,7 @@ export function reachable(
  * | never | unknown | | unknown: browsers do not race a host that advertised nothing to them |
  */
 export function expected(
-  use: UseOutlook | null,
+  use: UseForecastRow | null,
   reach: Forecast['reachable'],
   nowMs: number,
 ): Forecast['expected'] {
@@ -140,9 +140,9 @@ export function expected(
 /** Both answers for one origin. A hit is a lookup that found something fresh to say (P1). */
 export function forecastOf(
   origin: Origin,
-  host: HostOutlook | null,
-  anywhere: HostOutlook | null,
-  use: UseOutlook | null,
+  host: HostForecastRow | null,
+  anywhere: HostForecastRow | null,
+  use: UseForecastRow | null,
   nowMs: number,
 ): Forecast {
   const reach = reachable(host, anywhere, nowMs);

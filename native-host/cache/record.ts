@@ -94,7 +94,7 @@ export interface AddressRecord {
 }
 
 /** What a forecast reads of a host's record, and of a browser's use: reading a column costs as much as judging it. */
-export const HOST_OUTLOOK = [
+export const HOST_FORECAST_COLUMNS = [
   'h3AtMs',
   'h3UntilMs',
   'h3Basis',
@@ -106,14 +106,14 @@ export const HOST_OUTLOOK = [
   'serviceAtMs',
   'serviceUntilMs',
 ] as const satisfies readonly (keyof HostRecord)[];
-export const USE_OUTLOOK = [
+export const USE_FORECAST_COLUMNS = [
   'protocol',
   'tcpProtocol',
   'advertisedUntilMs',
   'stays',
 ] as const satisfies readonly (keyof UseRecord)[];
-export type HostOutlook = Pick<HostRecord, (typeof HOST_OUTLOOK)[number]>;
-export type UseOutlook = Pick<UseRecord, (typeof USE_OUTLOOK)[number]>;
+export type HostForecastRow = Pick<HostRecord, (typeof HOST_FORECAST_COLUMNS)[number]>;
+export type UseForecastRow = Pick<UseRecord, (typeof USE_FORECAST_COLUMNS)[number]>;
 
 /** Network name for what outlives a change of network (Alt-Svc `persist=1`, RFC 7838 section 3.1). */
 export const ANY_NETWORK = '*';

@@ -9,14 +9,14 @@ import { MEASURED_FRESH_MS, RETENTION_MS } from './policy.ts';
 import {
   type AddressRecord,
   ANY_NETWORK,
-  type HostOutlook,
+  type HostForecastRow,
   type HostRecord,
   newHost,
-  type UseOutlook,
+  type UseForecastRow,
   type UseRecord,
 } from './record.ts';
 import { idsOf, recordId } from './record-id.ts';
-import { isSoundAddress, isSoundHost, isSoundOutlook, isSoundUse } from './soundness.ts';
+import { isSoundAddress, isSoundForecastRow, isSoundHost, isSoundUse } from './soundness.ts';
 import type { Statements } from './statements.ts';
 
 /** A batch is sent again within minutes; a week also covers a laptop closed in between. */
@@ -76,29 +76,29 @@ export function knownOf(s: Statements, origin: Origin, network: string): Known {
 }
 
 /** What a forecast is made of. */
-interface Outlook {
-  readonly here: HostOutlook | null;
-  readonly anywhere: HostOutlook | null;
-  readonly use: UseOutlook | null;
+interface ForecastRows {
+  readonly here: HostForecastRow | null;
+  readonly anywhere: HostForecastRow | null;
+  readonly use: UseForecastRow | null;
 }
 
 /** All that a forecast for an origin reads, in one look-up. */
-export function outlookOf(
+export function forecastRowsOf(
   s: Statements,
   origin: Origin,
   { network, browser, site }: { network: string; browser: Browser; site: string },
-): Outlook {
+): ForecastRows {
   const ids = [
     recordId(origin, network),
     recordId(origin, ANY_NETWORK),
     recordId(origin, network, browser, site),
   ];
-  const rows = s.outlook.all(...ids, origin) as unknown as (HostOutlook &
-    UseOutlook &
+  const rows = s.forecast.all(...ids, origin) as unknown as (HostForecastRow &
+    UseForecastRow &
     Pick<UseRecord, 'network' | 'site'> & { readonly browser: Browser | '' })[];
   const of = (on: string, by: Browser | '', under: string) => {
     const found = rows.find((row) => row.network === on && row.browser === by && row.site === under);
-    if (found === undefined || isSoundOutlook(found)) return found ?? null;
+    if (found === undefined || isSoundForecastRow(found)) return found ?? null;
     s.suspects.add(origin);
     return null;
   };

@@ -4,11 +4,11 @@ import { ATTEMPT_ERROR_CODES } from '@photofinish/shared/race/outcome';
 import { KNOWN_PROTOCOLS } from '@photofinish/shared/web/protocol';
 import {
   type AddressRecord,
-  HOST_OUTLOOK,
+  HOST_FORECAST_COLUMNS,
   type HostRecord,
   newHost,
   newUse,
-  USE_OUTLOOK,
+  USE_FORECAST_COLUMNS,
   type UseRecord,
 } from './record.ts';
 
@@ -113,8 +113,8 @@ const checksOf = (columns: readonly string[], checks: object): Checks =>
 
 const HOST_CHECKS = checksOf(Object.keys(newHost('' as HostRecord['origin'], '', 0)), HOST);
 const USE_CHECKS = checksOf(Object.keys(newUse('chromium', '' as HostRecord['origin'], '', '')), USE);
-const HOST_OUTLOOK_CHECKS = checksOf(HOST_OUTLOOK, HOST);
-const USE_OUTLOOK_CHECKS = checksOf(USE_OUTLOOK, USE);
+const HOST_OUTLOOK_CHECKS = checksOf(HOST_FORECAST_COLUMNS, HOST);
+const USE_OUTLOOK_CHECKS = checksOf(USE_FORECAST_COLUMNS, USE);
 const ADDRESS_CHECKS = checksOf(Object.keys(ADDRESS), ADDRESS);
 
 function passes(row: unknown, checks: Checks): boolean {
@@ -129,5 +129,5 @@ export const isSoundUse = (row: unknown): row is UseRecord => passes(row, USE_CH
 /** Whether a row about an address is sound. */
 export const isSoundAddress = (row: unknown): row is AddressRecord => passes(row, ADDRESS_CHECKS);
 /** Whether what a forecast reads of a row is sound; `browser` is empty in a row about a host. */
-export const isSoundOutlook = (row: { readonly browser: string }): boolean =>
+export const isSoundForecastRow = (row: { readonly browser: string }): boolean =>
   passes(row, row.browser === '' ? HOST_OUTLOOK_CHECKS : USE_OUTLOOK_CHECKS);

@@ -1,7 +1,7 @@
 // The host cache's SQL, prepared once for each connection when it is first needed.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { ANY_NETWORK, HOST_OUTLOOK, newHost, newUse, USE_OUTLOOK } from './record.ts';
+import { ANY_NETWORK, HOST_FORECAST_COLUMNS, newHost, newUse, USE_FORECAST_COLUMNS } from './record.ts';
 import { UDP_FAILED, UDP_REACHED } from './schema.ts';
 
 /** Deleting is spread over the writes in pieces of this many rows, so that none of them takes long. */
@@ -13,7 +13,9 @@ const MAX_EVIDENCE_HOSTS = 100;
 
 const HOST_COLUMNS = Object.keys(newHost('' as Origin, '', 0));
 const USE_COLUMNS = Object.keys(newUse('chromium', '' as Origin, '', ''));
-const OUTLOOK_COLUMNS = [...new Set(['network', 'browser', 'site', ...HOST_OUTLOOK, ...USE_OUTLOOK])];
+const FORECAST_COLUMNS = [
+  ...new Set(['network', 'browser', 'site', ...HOST_FORECAST_COLUMNS, ...USE_FORECAST_COLUMNS]),
+];
 const ADDRESS_COLUMNS = ['origin', 'network', 'address', 'srttMs', 'usedAtMs'];
 
 /** A damaged integer may be wider than a number is exact, and reading it would throw. */
@@ -65,7 +67,7 @@ export type Statements = Readonly<Record<Name, StatementSync>> & {
 };
 
 const SQL = {
-  outlook: `SELECT ${read(OUTLOOK_COLUMNS)} FROM known WHERE id IN (?, ?, ?) AND origin = ?`,
+  forecast: `SELECT ${read(FORECAST_COLUMNS)} FROM known WHERE id IN (?, ?, ?) AND origin = ?`,
   hosts: `SELECT ${read(HOST_COLUMNS)} FROM known WHERE id IN (?, ?) AND ${HOST_AT}`,
   use: `SELECT ${read(USE_COLUMNS)} FROM known WHERE id = ? AND origin = ? AND site = ? AND browser = ? AND network = ?`,
   addresses: `SELECT ${ADDRESS_COLUMNS} FROM address WHERE ${ADDRESS_KEY}`,
@@ -137,6 +139,6 @@ export function prepareStatements(db: DatabaseSync): Statements {
     });
   const all = statements as unknown as Statements;
   // Whether the tables are there at all shows now, while there is still a way out.
-  void all.outlook;
+  void all.forecast;
   return all;
 }

@@ -22,6 +22,7 @@ import {
   countersOf,
   dropUnsound,
   expire,
+  forecastRowsOf,
   forgetOrigin,
   keepAddresses,
   keepHost,
@@ -29,7 +30,6 @@ import {
   keepUse,
   knownOf,
   onlyNumber,
-  outlookOf,
   useOf,
 } from './rows.ts';
 import { isSoundAddress, isSoundHost, isSoundUse } from './soundness.ts';
@@ -241,7 +241,7 @@ export function openHostCache(options: HostCacheOptions): HostCache {
       const nowMs = clock.epochMs();
       const forecasts = database.read((s) =>
         origins.map((origin) => {
-          const { here, anywhere, use } = outlookOf(s, origin, { network, browser, site });
+          const { here, anywhere, use } = forecastRowsOf(s, origin, { network, browser, site });
           return forecastOf(origin, here, anywhere, use, nowMs);
         }),
       );
