@@ -17,11 +17,11 @@ import { nextSteps } from '../install/next-steps.ts';
 import {
   checkoutOf,
   commandWord,
+  environment,
   isPassing,
   MAIN,
   ownCommand,
   ROOT,
-  surroundings,
 } from '../install/own-command.ts';
 import { type InstallRequest, planInstall } from '../install/plan.ts';
 import { lastingRuntime } from '../install/runtime.ts';
@@ -167,7 +167,7 @@ function stepsAfter(
   const where =
     userDataDirectory === null ? [] : ['--user-data-dir', commandWord(userDataDirectory, platform)];
   const ids = extensionIds.flatMap((id) => ['--extension-id', id]);
-  const here = surroundings(platform);
+  const here = environment(platform);
   return nextSteps({
     platform,
     checkout: checkoutOf(here),
@@ -209,7 +209,7 @@ export function runInstall(args: readonly string[], terminal: Terminal): number 
   const plan = planInstall(request, helper, directories, exists);
   const result = install(plan, machine);
   const next = stepsAfter(request, result, machine);
-  const addon = addonFinding(checkoutOf(surroundings(machine.platform)) !== null);
+  const addon = addonFinding(checkoutOf(environment(machine.platform)) !== null);
   report({ command: 'install', result, json: values.json ?? false, next, addon }, terminal);
   if (plan.manifests.length === 0) {
     terminal.error('no-browser', noBrowserWords(directories));

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FAR_AWAY } from '../network/datagram.ts';
 import { dnsScene, zone } from '../testing/dns-server.ts';
-import { familiesOf, type Surroundings, watchConnectivity } from './connectivity.ts';
+import { type Environment, familiesOf, watchConnectivity } from './connectivity.ts';
 import { openDns } from './dns.ts';
 
 /** A machine with these sources towards the world, and these addresses. */
-function machine(v4: string | null, v6: string | null, addresses: readonly string[] = []): Surroundings {
+function machine(v4: string | null, v6: string | null, addresses: readonly string[] = []): Environment {
   return {
     sourceFor: (destination) => (destination === FAR_AWAY[6] ? v6 : v4),
     addresses: () => addresses,
@@ -16,7 +16,7 @@ function machine(v4: string | null, v6: string | null, addresses: readonly strin
 const LOCAL = ['127.0.0.1', '::1', 'fe80::1', '169.254.7.7'];
 
 test('a default route decides; without any, addresses beyond loopback and link do', () => {
-  const table: [Surroundings, boolean, boolean, 'ipv4' | 'ipv6'][] = [
+  const table: [Environment, boolean, boolean, 'ipv4' | 'ipv6'][] = [
     [machine('192.168.0.2', '2001:db8::2'), true, true, 'ipv6'],
     [machine('192.168.0.2', null, ['fd00::2', ...LOCAL]), false, true, 'ipv4'],
     [machine(null, '2001:db8::2', ['192.168.0.2']), true, false, 'ipv6'],
@@ -29,8 +29,8 @@ test('a default route decides; without any, addresses beyond loopback and link d
     [machine('127.0.0.1', '::1', LOCAL), false, false, 'ipv6'],
     [machine(null, null), false, false, 'ipv6'],
   ];
-  for (const [surroundings, ipv6, ipv4, preferred] of table)
-    assert.deepEqual(familiesOf(surroundings), { ipv6, ipv4, preferred });
+  for (const [environment, ipv6, ipv4, preferred] of table)
+    assert.deepEqual(familiesOf(environment), { ipv6, ipv4, preferred });
 });
 
 /** A clock that a test moves. */

@@ -19,7 +19,7 @@ const NO_NAT64_LIFETIME_MS = 60_000;
 export type SourceFor = (destination: string) => string | null;
 
 /** What tells of connectivity without sending anything. */
-export interface Surroundings {
+export interface Environment {
   /** The source address that the system would use, null without a route. */
   readonly sourceFor: SourceFor;
   /** The addresses of the machine's interfaces. */
@@ -42,7 +42,7 @@ function leadsOut(address: string | null): boolean {
  * The families that have a default route; where none has, those that have an address beyond loopback and link. Both
  * false: there is nothing but loopback. IPv6 is preferred unless only IPv4 leads out.
  */
-export function familiesOf({ sourceFor, addresses }: Surroundings): Omit<Connectivity, 'nat64Prefix'> {
+export function familiesOf({ sourceFor, addresses }: Environment): Omit<Connectivity, 'nat64Prefix'> {
   const ipv6 = leadsOut(sourceFor(FAR_AWAY[6]));
   const ipv4 = leadsOut(sourceFor(FAR_AWAY[4]));
   if (ipv6 || ipv4) return { ipv6, ipv4, preferred: ipv6 ? 'ipv6' : 'ipv4' };
@@ -67,7 +67,7 @@ function lifetimeMs(answer: Answer): number {
  * Gives the connectivity of this moment. The prefix is asked for on IPv6-only networks alone, once for as long as the
  * answer counts and the machine's own address stays the same.
  */
-export function watchConnectivity(surroundings: Surroundings, clock: Pick<Clock, 'nowMs' | 'after'>) {
+export function watchConnectivity(environment: Environment, clock: Pick<Clock, 'nowMs' | 'after'>) {
   const known = new Map<string, Prefix>();
 
   async function askPrefix(dns: DnsClient, entry: { goodUntilMs: number }): Promise<string | null> {
@@ -80,7 +80,7 @@ export function watchConnectivity(surroundings: Surroundings, clock: Pick<Clock,
   }
 
   function prefixOf(dns: DnsClient): Promise<string | null> {
-    const self = surroundings.sourceFor(FAR_AWAY[6]) ?? '';
+    const self = environment.sourceFor(FAR_AWAY[6]) ?? '';
     const last = known.get(self);
     if (last !== undefined && clock.nowMs() < last.goodUntilMs) return last.prefix;
     // Of other networks nothing need be kept.
@@ -92,7 +92,7 @@ export function watchConnectivity(surroundings: Surroundings, clock: Pick<Clock,
   }
 
   return async (dns: DnsClient): Promise<Connectivity> => {
-    const families = familiesOf(surroundings);
+    const families = familiesOf(environment);
     const nat64Prefix = families.ipv6 && !families.ipv4 ? await prefixOf(dns) : null;
     return { ...families, nat64Prefix };
   };

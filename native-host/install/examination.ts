@@ -22,7 +22,7 @@ import { userDirectories } from './browsers.ts';
 import { examineBrowser, type Kept } from './doctor.ts';
 import { launchOf, sayHello } from './hello.ts';
 import { type Machine, thisMachine } from './machine.ts';
-import { checkoutOf, commandWord, ownCommand, surroundings } from './own-command.ts';
+import { checkoutOf, commandWord, environment, ownCommand } from './own-command.ts';
 import { type InstallRequest, type Target, targetsOf } from './plan.ts';
 
 /** Ten times what a cold start takes on a slow disk. */
@@ -198,7 +198,7 @@ async function browserFindings(
 ): Promise<{ findings: Finding[]; config: string | null }> {
   const { platform, disk } = machine;
   const request: InstallRequest = { browsers: [], userDataDirectory, extensionIds };
-  const photofinish = ownCommand(surroundings(platform));
+  const photofinish = ownCommand(environment(platform));
   const exists = (path: string): boolean => disk.kindOf(path) !== 'nothing';
   const findings: Finding[] = [];
   let config: string | null = null;
@@ -281,6 +281,6 @@ export async function allFindings(request: ExaminationRequest): Promise<Finding[
           cacheFinding(settings.cachePath),
           await networkFinding(settings.cachePath),
         ]),
-    addonFinding(machine !== null && checkoutOf(surroundings(machine.platform)) !== null),
+    addonFinding(machine !== null && checkoutOf(environment(machine.platform)) !== null),
   ];
 }

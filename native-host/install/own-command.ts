@@ -10,7 +10,7 @@ export const ROOT = dirname(import.meta.dirname);
 /** The helper's built entry, which launchers name. */
 export const MAIN = join(ROOT, 'dist', 'main.cjs');
 
-export interface Surroundings {
+export interface Environment {
   readonly platform: Platform;
   /** The directory of our package: `native-host/` of a checkout, or where npm put `photofinish`. */
   readonly root: string;
@@ -19,13 +19,13 @@ export interface Surroundings {
 }
 
 /** The checkout's top, null for a package from npm. */
-export function checkoutOf({ platform, root, exists }: Surroundings): string | null {
+export function checkoutOf({ platform, root, exists }: Environment): string | null {
   const { dirname: parent, join: below } = pathsOf(platform);
   return exists(below(root, 'build.ts')) ? parent(root) : null;
 }
 
 /** npx keeps packages in a cache that npm may clear at any time. */
-export function isPassing({ platform, root }: Pick<Surroundings, 'platform' | 'root'>): boolean {
+export function isPassing({ platform, root }: Pick<Environment, 'platform' | 'root'>): boolean {
   return root.split(pathsOf(platform).sep).includes('_npx');
 }
 
@@ -36,7 +36,7 @@ export function commandWord(word: string, platform: Platform): string {
 }
 
 /** Where npm linked the command of a package in `.../node_modules/photofinish`: for one project, or for all. */
-function linkedCommands({ platform, root }: Surroundings): readonly string[] {
+function linkedCommands({ platform, root }: Environment): readonly string[] {
   const { dirname: parent, join: below } = pathsOf(platform);
   const modules = parent(root);
   if (platform === 'win32')
@@ -46,16 +46,16 @@ function linkedCommands({ platform, root }: Surroundings): readonly string[] {
 }
 
 /** What to type for `photofinish`: its name where the shell finds it, otherwise its path. */
-export function ownCommand(surroundings: Surroundings): string {
-  const { platform, root, searchPath, exists } = surroundings;
+export function ownCommand(environment: Environment): string {
+  const { platform, root, searchPath, exists } = environment;
   const { delimiter, dirname: parent, join: below } = pathsOf(platform);
-  if (checkoutOf(surroundings) !== null) return commandWord(below(root, 'bin', 'photofinish'), platform);
-  const linked = isPassing(surroundings) ? undefined : linkedCommands(surroundings).find(exists);
+  if (checkoutOf(environment) !== null) return commandWord(below(root, 'bin', 'photofinish'), platform);
+  const linked = isPassing(environment) ? undefined : linkedCommands(environment).find(exists);
   if (linked === undefined) return 'npx photofinish';
   return searchPath.split(delimiter).includes(parent(linked)) ? 'photofinish' : commandWord(linked, platform);
 }
 
 /** Those of this process. */
-export function surroundings(platform: Platform): Surroundings {
+export function environment(platform: Platform): Environment {
   return { platform, root: ROOT, searchPath: process.env.PATH ?? '', exists: existsSync };
 }

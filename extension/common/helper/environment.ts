@@ -1,13 +1,13 @@
 // Asks the browser where the extension runs, for the words and commands that differ by system and browser.
 import { BROWSER } from '../edition.ts';
-import type { Surroundings } from './install-command.ts';
+import type { Environment } from './install-command.ts';
 
 interface Branded {
   readonly userAgentData?: { readonly brands?: readonly { readonly brand: string }[] };
 }
 
 /** What is known of this browser and system. */
-export async function surroundings(): Promise<Surroundings> {
+export async function environment(): Promise<Environment> {
   const [{ os }, { installType }] = await Promise.all([
     chrome.runtime.getPlatformInfo(),
     chrome.management.getSelf(),

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
-import { installCommand, type Surroundings } from './install-command.ts';
+import { type Environment, installCommand } from './install-command.ts';
 
-const CHROMIUM: Surroundings = {
+const CHROMIUM: Environment = {
   os: 'linux',
   firefox: false,
   brands: ['Not:A-Brand', 'Chromium'],
@@ -13,7 +13,7 @@ const CHROMIUM: Surroundings = {
 };
 const STORE_ID = 'abcdefghijklmnopabcdefghijklmnop';
 
-const CASES: readonly [string, Partial<Surroundings>, string | null][] = [
+const CASES: readonly [string, Partial<Environment>, string | null][] = [
   ['Chromium from its package', {}, 'npx photofinish@1 install --browser chromium'],
   ['a checkout has the command itself', { unpacked: true }, 'npx photofinish install --browser chromium'],
   ['Chrome', { brands: ['Chromium', 'Google Chrome'] }, 'npx photofinish@1 install --browser chrome'],

@@ -3,7 +3,7 @@
 import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 
 /** What a page of the extension knows about where it runs. */
-export interface Surroundings {
+export interface Environment {
   /** `chrome.runtime.getPlatformInfo().os`. */
   readonly os: string;
   readonly firefox: boolean;
@@ -26,7 +26,7 @@ const BRANDS = [
 ] as const;
 
 /** The installer's name for this browser; null for one it has no name for. */
-function browserName({ firefox, brands }: Surroundings): string | null {
+function browserName({ firefox, brands }: Environment): string | null {
   if (firefox) return 'firefox';
   const branded = BRANDS.find(([brand]) => brands.includes(brand));
   if (branded !== undefined) return branded[1];
@@ -36,7 +36,7 @@ function browserName({ firefox, brands }: Surroundings): string | null {
 }
 
 /** What installs the helper here; null on systems that have none. */
-export function installCommand(here: Surroundings): string | null {
+export function installCommand(here: Environment): string | null {
   if (!SYSTEMS.includes(here.os)) return null;
   const name = browserName(here);
   const known = here.firefox || here.extensionId === CHROMIUM_EXTENSION_ID;

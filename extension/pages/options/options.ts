@@ -2,7 +2,7 @@
 import '../../common/words.ts';
 import { MAX_START_DELAY_MS } from '@photofinish/shared/port/wire';
 import { BROWSER } from '../../common/edition.ts';
-import { surroundings } from '../../common/helper/environment.ts';
+import { environment } from '../../common/helper/environment.ts';
 import { installCommand } from '../../common/helper/install-command.ts';
 import { loadUnasked, UNASKED_KEY } from '../../common/helper/unasked.ts';
 import type { HelperState } from '../../common/messages.ts';
@@ -110,7 +110,7 @@ function wireHelper(): void {
     byId('consent').hidden = state.state !== 'not-asked';
     byId('helper-help').hidden = !absent;
     if (!absent) return;
-    const command = installCommand(await surroundings());
+    const command = installCommand(await environment());
     byId('command').hidden = command === null;
     if (command !== null) renderCommand(byId('command'), command);
   };

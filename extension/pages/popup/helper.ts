@@ -1,6 +1,6 @@
 // The helper's state: a dot with words at the foot, and when it is missing what to do about it.
 
-import { surroundings } from '../../common/helper/environment.ts';
+import { environment } from '../../common/helper/environment.ts';
 import { installCommand } from '../../common/helper/install-command.ts';
 import type { HelperState } from '../../common/messages.ts';
 import { renderCommand } from '../ui/command.ts';
@@ -10,7 +10,7 @@ import { type HelperWords, helperWords } from '../ui/origin-state-words.ts';
 type Command = NonNullable<HelperWords['help']>['command'];
 
 async function renderMending(command: Command): Promise<void> {
-  const text = command === 'install' ? installCommand(await surroundings()) : command;
+  const text = command === 'install' ? installCommand(await environment()) : command;
   const place = byId('helper-command');
   place.hidden = text === null;
   if (text !== null) renderCommand(place, text);

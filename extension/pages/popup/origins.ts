@@ -8,7 +8,7 @@ import { byId, setAttribute } from '../ui/elements.ts';
 import { forecastWords } from '../ui/format.ts';
 import { type RaceBoard, raceState } from './finish.ts';
 import { type Line, linesOf, matching } from './lines.ts';
-import { isOpen, makeRow, type Row, type Surroundings, updateRow } from './row.ts';
+import { isOpen, makeRow, type Row, type RowContext, updateRow } from './row.ts';
 import { makeSiteRow, type SiteRow, updateSiteRow } from './site-row.ts';
 import { nextSorting, SORT_KEYS, type Sorting } from './sorting.ts';
 import { wireTip } from './tip.ts';
@@ -57,7 +57,7 @@ function showColumns(table: HTMLElement, board: RaceBoard): void {
   for (const [column, isFilled] of Object.entries(filled)) table.classList.toggle(`no-${column}`, !isFilled);
 }
 
-function bodyOf(line: Line, around: () => Surroundings): HTMLElement {
+function bodyOf(line: Line, around: () => RowContext): HTMLElement {
   if ('summary' in line) {
     const { site } = line.summary;
     const known = siteRows.get(site);
@@ -75,7 +75,7 @@ function bodyOf(line: Line, around: () => Surroundings): HTMLElement {
 }
 
 /** Draws the lines, as far as they are due; the others follow by themselves. */
-function draw(around: () => Surroundings): void {
+function draw(around: () => RowContext): void {
   const lines = linesOf(shown, { own, query, sorting, opened });
   const table = byId('origin-table');
   arrange(
@@ -94,7 +94,7 @@ function draw(around: () => Surroundings): void {
   });
 }
 
-function toggleSite(site: string, around: () => Surroundings): void {
+function toggleSite(site: string, around: () => RowContext): void {
   if (!opened.delete(site)) opened.add(site);
   draw(around);
 }
@@ -107,7 +107,7 @@ function rowOf(target: EventTarget | null): Row | null {
 }
 
 /** Makes the column headers sort and the rows tell their verdicts to pointer and focus. */
-export function wireOrigins(around: () => Surroundings): void {
+export function wireOrigins(around: () => RowContext): void {
   for (const key of SORT_KEYS)
     document.querySelector(`th[data-sort="${key}"] button`)?.addEventListener('click', () => {
       sorting = nextSorting(sorting, key);
@@ -120,7 +120,7 @@ export function wireOrigins(around: () => Surroundings): void {
 }
 
 /** Shows only origins whose host contains the text. */
-export function filterOrigins(text: string, around: () => Surroundings): void {
+export function filterOrigins(text: string, around: () => RowContext): void {
   query = text.trim().toLowerCase();
   draw(around);
 }
@@ -131,7 +131,7 @@ export function filtered(): readonly OriginView[] {
 }
 
 /** Draws rows anew that depend on more than their view: of these origins, or of all. */
-export function redrawRows(origins: Iterable<Origin> | null, around: () => Surroundings): void {
+export function redrawRows(origins: Iterable<Origin> | null, around: () => RowContext): void {
   const now = around();
   for (const origin of origins ?? rows.keys()) {
     const row = rows.get(origin);
@@ -142,7 +142,7 @@ export function redrawRows(origins: Iterable<Origin> | null, around: () => Surro
 }
 
 /** The table of the page's origins. Rows of origins that look as they did, being the same objects, are left alone. */
-export function renderOrigins(page: PageView, around: () => Surroundings): void {
+export function renderOrigins(page: PageView, around: () => RowContext): void {
   // Of a page that failed to load there is one origin, and the answer above says all of it.
   byId('origins').hidden = page.origins.length === 0 || page.state === 'failed';
   if (page.origins === shown && page.origin === own) return;

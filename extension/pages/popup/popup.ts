@@ -16,7 +16,7 @@ import { type RaceBoard, type Running, renderFinish } from './finish.ts';
 import { renderHelper, wireHelper } from './helper.ts';
 import { NO_PROGRESS, progressed } from './live.ts';
 import { filterOrigins, redrawRows, renderOrigins, wireOrigins } from './origins.ts';
-import type { Surroundings } from './row.ts';
+import type { RowContext } from './row.ts';
 import { renderSteer, wireSteer } from './steer.ts';
 import { renderTools, wireTools } from './tools.ts';
 
@@ -69,7 +69,7 @@ const board = (): RaceBoard => ({ running, waiting, failures });
 const openOptions = (): void => void chrome.runtime.openOptionsPage();
 
 /** What rows are drawn from, as it is when they are. */
-function around(port: BackgroundPort): () => Surroundings {
+function around(port: BackgroundPort): () => RowContext {
   return () => ({
     page: page ?? { origin: null, helper: { state: 'connecting' } },
     board: board(),

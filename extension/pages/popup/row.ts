@@ -17,7 +17,7 @@ import { captionWords, drawing, type RaceBoard, raceState, widthOf, writeFailure
 const DETAIL_INSET_PX = 38;
 
 /** What a row is drawn from besides its own view. */
-export interface Surroundings {
+export interface RowContext {
   readonly page: Pick<PageView, 'origin' | 'helper'>;
   readonly board: RaceBoard;
   readonly onRace: (origin: Origin) => void;
@@ -43,7 +43,7 @@ export interface Row extends LineParts {
 
 let made = 0;
 
-function makeDetail(row: Row, around: () => Surroundings): Detail {
+function makeDetail(row: Row, around: () => RowContext): Detail {
   const line = copyOf<HTMLElement>('detail');
   made += 1;
   line.id = `detail-${made}`;
@@ -73,7 +73,7 @@ export function isOpen(row: Row): boolean {
   return row.detail !== null && !row.detail.line.hidden;
 }
 
-function toggle(row: Row, around: () => Surroundings): void {
+function toggle(row: Row, around: () => RowContext): void {
   const detail = row.detail ?? makeDetail(row, around);
   row.detail = detail;
   detail.line.hidden = !detail.line.hidden;
@@ -82,7 +82,7 @@ function toggle(row: Row, around: () => Surroundings): void {
 }
 
 /** A row for an origin; `around` gives what it is drawn from when it is opened or raced. */
-export function makeRow(view: OriginView, around: () => Surroundings): Row {
+export function makeRow(view: OriginView, around: () => RowContext): Row {
   const line = makeLine();
   const label = originLabel(view.origin);
   line.body.dataset['origin'] = view.origin;
@@ -94,7 +94,7 @@ export function makeRow(view: OriginView, around: () => Surroundings): Row {
   return row;
 }
 
-function updateDetail(row: Row, { page, board }: Surroundings): void {
+function updateDetail(row: Row, { page, board }: RowContext): void {
   const { detail, view } = row;
   if (detail === null || detail.line.hidden) return;
   const running = board.running.get(view.origin);
@@ -122,7 +122,7 @@ function raceCell({ origin, race }: OriginView, board: RaceBoard): { text: strin
 }
 
 /** Writes what is known of the origin now; only what differs is touched. */
-export function updateRow(row: Row, view: OriginView, around: Surroundings): void {
+export function updateRow(row: Row, view: OriginView, around: RowContext): void {
   row.view = view;
   const { protocol, reason, counts } = view;
   writeCells(row.cells, {

@@ -1,7 +1,7 @@
 // The welcome page's entry: watches for the helper while the page is in view, and saves what is chosen at once.
 import '../../common/words.ts';
-import { surroundings } from '../../common/helper/environment.ts';
-import { installCommand, type Surroundings } from '../../common/helper/install-command.ts';
+import { environment } from '../../common/helper/environment.ts';
+import { type Environment, installCommand } from '../../common/helper/install-command.ts';
 import type { HelperState } from '../../common/messages.ts';
 import { onProxyMode } from '../../common/proxy-mode.ts';
 import { loadSettings, onSettings } from '../../common/settings.ts';
@@ -30,7 +30,7 @@ const TERMINALS: Readonly<Record<string, WordKey>> = {
 
 const raceWhen = byId('race-when');
 
-function showInstall(here: Surroundings): void {
+function showInstall(here: Environment): void {
   const command = installCommand(here);
   const where = TERMINALS[here.os];
   byId('command').hidden = command === null;
@@ -88,4 +88,4 @@ wireChoice();
 wireAccess();
 wireConsent();
 void showChoice();
-void surroundings().then(showInstall);
+void environment().then(showInstall);
