@@ -26,7 +26,7 @@ function localOrigins(): Record<string, OriginSettings> {
   return Object.fromEntries(kinds.map(([name, kind]) => [name, { ...kind, answerDelayMs: ANSWER_DELAY_MS }]));
 }
 
-interface Wish {
+interface StartOptions {
   /** None: local origins of our own. */
   readonly origins: readonly Origin[];
   readonly headless: boolean;
@@ -38,7 +38,7 @@ function readOrigin(text: string): Origin {
   return result.value.origin;
 }
 
-function readArguments(args: string[]): Wish {
+function readArguments(args: string[]): StartOptions {
   const { names, ...values } = readCommandLine('start', args);
   const { DISPLAY, WAYLAND_DISPLAY } = process.env;
   const display = Boolean(DISPLAY || WAYLAND_DISPLAY);
@@ -75,22 +75,22 @@ async function tour(
   return raced.ok && stops.length === origins.length;
 }
 
-async function run(wish: Wish): Promise<boolean> {
+async function run(options: StartOptions): Promise<boolean> {
   if (!(await build())) return false;
   // A browser that has never been anywhere: otherwise nobody would see it learn HTTP/3.
   await rm(DIR, { recursive: true, force: true });
   await mkdir(REPORT_DIR, { recursive: true, mode: 0o700 });
 
   heading('Browser');
-  const local = wish.origins.length === 0;
+  const local = options.origins.length === 0;
   const served = local ? await startOrigins({ origins: localOrigins(), dir: join(DIR, 'origins') }) : null;
   const origins = served
     ? Object.values(served.origins).map(({ origin }) => readOrigin(origin))
-    : wish.origins;
+    : options.origins;
   let session: Session | null = null;
   try {
     const step = beginStep('Chromium with the extension and the helper');
-    const { headless } = wish;
+    const { headless } = options;
     session = await openSession({ browser: 'chromium', dir: DIR, headless, local: served ?? undefined });
     step.end(true, session.version);
     const ok = await tour(session, origins, local, headless);

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const BINARY = fileURLToPath(new URL('../../.photofinish/bin/photofinish-origin', import.meta.url));
 
-export interface OriginWish {
+export interface OriginRequest {
   readonly host: string;
   /** Speak HTTP/3; on TCP it speaks HTTP/2 and HTTP/1.1 in any case. */
   readonly h3: boolean;
@@ -20,17 +20,17 @@ export interface OriginWish {
 
 export interface ThrowawayOrigins {
   readonly caPath: string;
-  /** Ports on 127.0.0.1, for UDP and TCP alike, in the order of the wishes. */
+  /** Ports on 127.0.0.1, for UDP and TCP alike, in the order of the requests. */
   readonly ports: readonly number[];
   /** Certificate and key of a host, PEM. */
   certificateOf(host: string): Promise<{ readonly cert: string; readonly key: string }>;
   stop(): Promise<void>;
 }
 
-/** Certificates for `certificateHosts`, and a server for each wish. Throws when the binary is not built. */
+/** Certificates for `certificateHosts`, and a server for each request. Throws when the binary is not built. */
 export async function throwawayOrigins(
   certificateHosts: readonly string[],
-  ...origins: OriginWish[]
+  ...origins: OriginRequest[]
 ): Promise<ThrowawayOrigins> {
   if (!existsSync(BINARY)) throw new Error('the origin server is not built; run: npm run build');
   const dir = await mkdtemp(join(tmpdir(), 'photofinish-origins-'));

@@ -115,16 +115,16 @@ test('a peer that says nothing is given three seconds, and a message can give it
 test('a message can neither loosen the guard nor choose memory and number of trials', async (t) => {
   const port = await closedPort();
   const helper = await helperFor(t, port, { allowPrivate: [] });
-  const wishes = { allowPrivate: ['127.0.0.0/8'], resolve: {}, memory: 'none', trials: 3 };
+  const options = { allowPrivate: ['127.0.0.0/8'], resolve: {}, memory: 'none', trials: 3 };
   helper.send({
     ...{ type: 'race', id: 2, origin: `https://${HOST}:${port}`, mode: 'race', reason: 'click' },
-    ...wishes,
+    ...options,
   });
   assert.equal((await helper.next('error', 2)).code, 'blocked');
   const allowed = await helperFor(t, port);
   allowed.send({
     ...{ type: 'race', id: 2, origin: `https://${HOST}:${port}`, mode: 'race', reason: 'click' },
-    ...wishes,
+    ...options,
   });
   const race = await allowed.next('race', 2);
   assert.deepEqual([race.memory, race.trials.length], ['full', 1]);

@@ -6,12 +6,12 @@ const STDIN = 0;
 const READ_BYTES = 65_536;
 
 /** What is wanted after some bytes: to wait for more and do nothing else, to be called when they come, or no more. */
-export type Wish = 'wait' | 'listen' | 'stop';
+export type ReadDecision = 'wait' | 'listen' | 'stop';
 
 /** Gives bytes to `take` in their order as long as it wants them, and calls `gone` once they end or fail. */
-export function readFromBrowser(take: (bytes: Uint8Array) => Wish, gone: () => void): void {
-  let wish: Wish = 'wait';
-  while (wish === 'wait') {
+export function readFromBrowser(take: (bytes: Uint8Array) => ReadDecision, gone: () => void): void {
+  let decision: ReadDecision = 'wait';
+  while (decision === 'wait') {
     const bytes = Buffer.allocUnsafe(READ_BYTES);
     let count: number;
     try {
@@ -24,9 +24,9 @@ export function readFromBrowser(take: (bytes: Uint8Array) => Wish, gone: () => v
       gone();
       return;
     }
-    wish = take(bytes.subarray(0, count));
+    decision = take(bytes.subarray(0, count));
   }
-  if (wish === 'stop') return;
+  if (decision === 'stop') return;
   const { stdin } = process;
   stdin.on('data', (bytes: Buffer) => {
     if (take(bytes) === 'stop') stdin.pause();

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginView } from '../../common/messages.ts';
-import { linesOf, MANY_ORIGINS, type Wishes } from './lines.ts';
+import { type LineOptions, linesOf, MANY_ORIGINS } from './lines.ts';
 
 function view(host: string, requests = 1, protocol: 'h2' | 'h3' = 'h2'): OriginView {
   return {
@@ -27,15 +27,15 @@ const PAIR = [view('a.pair.test', 8), view('b.pair.test', 1)];
 const SINGLE = Array.from({ length: 6 }, (_, n) => view(`x.s${n}.test`, 3));
 const ALL = [OWN, ...ADS, ...PAIR, ...SINGLE];
 
-const wishes: Wishes = {
+const options: LineOptions = {
   own: OWN.origin,
   query: '',
   sorting: null,
   opened: new Set(),
 };
 
-function names(origins: readonly OriginView[], more: Partial<Wishes> = {}): string[] {
-  return linesOf(origins, { ...wishes, ...more }).map((line) =>
+function names(origins: readonly OriginView[], more: Partial<LineOptions> = {}): string[] {
+  return linesOf(origins, { ...options, ...more }).map((line) =>
     'summary' in line
       ? `${line.summary.site} (${line.summary.views.length})`
       : `${line.within ? '  ' : ''}${line.view.origin.slice('https://'.length)}`,
@@ -80,7 +80,7 @@ test('the page’s own origin is never folded away', () => {
 });
 
 test('the line of a site says what carried most, the sum of requests, and how many were raced', () => {
-  const [line] = linesOf(ALL, wishes).filter((each) => 'summary' in each);
+  const [line] = linesOf(ALL, options).filter((each) => 'summary' in each);
   assert.deepEqual(
     [line?.summary.protocol, line?.summary.requests, line?.summary.raced, line?.summary.forecast],
     ['h3', 11, 0, 'none'],

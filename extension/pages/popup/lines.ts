@@ -23,7 +23,7 @@ export interface SiteLine {
 }
 export type Line = OriginLine | SiteLine;
 
-export interface Wishes {
+export interface LineOptions {
   /** The page's own origin, which is never folded away. */
   readonly own: Origin | null;
   /** What a host must contain, in small letters; empty: all. */
@@ -55,7 +55,7 @@ function fold(origins: readonly OriginView[], own: Origin | null): Head[] {
   });
 }
 
-function inOrder<Each extends Head>(heads: readonly Each[], { sorting, own }: Wishes): Each[] {
+function inOrder<Each extends Head>(heads: readonly Each[], { sorting, own }: LineOptions): Each[] {
   const requests = (head: Head) => (isSite(head) ? head.requests : requestsOf(head));
   if (sorting !== null)
     return sortBy<Each>(heads, sorting, (head, key) =>
@@ -66,14 +66,14 @@ function inOrder<Each extends Head>(heads: readonly Each[], { sorting, own }: Wi
 }
 
 /** The table's lines, top to bottom. Whoever filters looks for an origin, so then nothing is folded. */
-export function linesOf(origins: readonly OriginView[], wishes: Wishes): Line[] {
-  const { own, query, opened } = wishes;
+export function linesOf(origins: readonly OriginView[], options: LineOptions): Line[] {
+  const { own, query, opened } = options;
   const folds = origins.length >= MANY_ORIGINS && query === '';
   const heads: readonly Head[] = folds ? fold(origins, own) : matching(origins, query);
-  return inOrder(heads, wishes).flatMap((head): Line[] => {
+  return inOrder(heads, options).flatMap((head): Line[] => {
     if (!isSite(head)) return [{ view: head, within: false }];
     const open = opened.has(head.site);
-    const within = open ? inOrder(head.views, wishes).map((view) => ({ view, within: true })) : [];
+    const within = open ? inOrder(head.views, options).map((view) => ({ view, within: true })) : [];
     return [{ summary: head, open }, ...within];
   });
 }

@@ -6,7 +6,7 @@ import { byId, setAttribute, setText } from '../ui/elements.ts';
 import { MANY_ORIGINS } from './lines.ts';
 import { filtered } from './origins.ts';
 
-export interface ToolWishes {
+export interface ToolHandlers {
   readonly onFilter: (text: string) => void;
   readonly onRaceAll: (origins: readonly Origin[]) => void;
   readonly onStop: () => void;
@@ -15,7 +15,7 @@ export interface ToolWishes {
 let racing = false;
 
 /** Makes field and button do what they say. */
-export function wireTools({ onFilter, onRaceAll, onStop }: ToolWishes): void {
+export function wireTools({ onFilter, onRaceAll, onStop }: ToolHandlers): void {
   const field = byId<HTMLInputElement>('filter');
   field.addEventListener('input', () => onFilter(field.value));
   byId('race-all').addEventListener('click', () => {

@@ -6,12 +6,12 @@ import { saveFile } from '../ui/save-file.ts';
 import type { ReportSelection } from './collect.ts';
 import { exportName } from './export-names.ts';
 import { makeShown } from './making.ts';
-import { type MadeReport, orderReport, type ReportWishes } from './order.ts';
+import { type MadeReport, orderReport, type ReportRequest } from './order.ts';
 
 /** The report of what was selected, as a program reads it. Rejects in words for the user. */
 export async function reportOf(selection: ReportSelection): Promise<Report> {
-  const wishes = { selection, format: 'json', networkNames: false } as const;
-  const { file } = await orderReport(wishes, new AbortController().signal);
+  const options = { selection, format: 'json', networkNames: false } as const;
+  const { file } = await orderReport(options, new AbortController().signal);
   return JSON.parse(await file.text());
 }
 
@@ -19,11 +19,11 @@ export async function reportOf(selection: ReportSelection): Promise<Report> {
  * Makes a report, with its progress in view, and gives it to the browser to save; null when the user cancelled it.
  * Rejects in words for the user.
  */
-export async function saveReport(wishes: ReportWishes): Promise<MadeReport | null> {
-  const made = await makeShown(wishes);
+export async function saveReport(options: ReportRequest): Promise<MadeReport | null> {
+  const made = await makeShown(options);
   if (made === null) return null;
-  const [site, another] = wishes.selection.sites ?? [];
+  const [site, another] = options.selection.sites ?? [];
   const named = site === undefined || another !== undefined ? null : site;
-  saveFile(made.file, exportName(named, made.createdAt, wishes.format));
+  saveFile(made.file, exportName(named, made.createdAt, options.format));
   return made;
 }

@@ -3,7 +3,7 @@
 import { say, type WordKey } from '../../common/words.ts';
 import { byId, setText } from '../ui/elements.ts';
 import type { Progress } from './collect.ts';
-import { type MadeReport, orderReport, type ReportWishes } from './order.ts';
+import { type MadeReport, orderReport, type ReportRequest } from './order.ts';
 
 const STEPS: Record<Progress['stage'], WordKey> = {
   reading: 'reportStepReading',
@@ -29,7 +29,7 @@ function show({ stage, done, of }: Progress): void {
  * Makes a report in the worker and shows its progress in the page's part `making`; null when it was cancelled. Rejects
  * in words for the user.
  */
-export async function makeShown(wishes: ReportWishes): Promise<MadeReport | null> {
+export async function makeShown(options: ReportRequest): Promise<MadeReport | null> {
   const part = byId('making');
   const cancel = byId<HTMLButtonElement>('making-cancel');
   const before = document.activeElement;
@@ -42,7 +42,7 @@ export async function makeShown(wishes: ReportWishes): Promise<MadeReport | null
     part.hidden = false;
   }, SHOWN_AFTER_MS);
   try {
-    return await orderReport(wishes, withdrawn.signal, show);
+    return await orderReport(options, withdrawn.signal, show);
   } catch (error) {
     if (withdrawn.signal.aborted) return null;
     throw error;

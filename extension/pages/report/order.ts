@@ -35,7 +35,7 @@ export type ReportNews =
   | { readonly type: 'failed'; readonly why: string };
 
 /** What is asked for of a report. */
-export interface ReportWishes {
+export interface ReportRequest {
   readonly selection: ReportSelection;
   readonly format: ExportFormat;
   /** Whether it has what the user calls networks; without it those names stay on this machine. */
@@ -56,7 +56,7 @@ async function conditionsNow(withNames: boolean): Promise<Conditions> {
  * rejects in words for the user.
  */
 export async function orderReport(
-  { selection, format, networkNames }: ReportWishes,
+  { selection, format, networkNames }: ReportRequest,
   signal: AbortSignal,
   onProgress: (progress: Progress) => void = () => {},
 ): Promise<MadeReport> {

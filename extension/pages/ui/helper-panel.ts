@@ -13,7 +13,7 @@ export interface HelperPanel {
   onLost(): void;
 }
 
-export interface PanelWishes {
+export interface PanelOptions {
   /** Told each state that is shown. */
   readonly onState: (state: HelperState) => void;
   /** Whether the doctor is asked as soon as the helper answers, and not only by the button. */
@@ -23,7 +23,7 @@ export interface PanelWishes {
 /** Makes the panel. */
 export function createHelperPanel(
   send: (request: PopupRequest) => boolean,
-  { onState, examineAtOnce }: PanelWishes,
+  { onState, examineAtOnce }: PanelOptions,
 ): HelperPanel {
   let state: HelperState | null = null;
   let examining = false;
