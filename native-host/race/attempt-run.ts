@@ -2,8 +2,8 @@
 import type { Attempt, AttemptError } from '@photofinish/shared/race/outcome';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { Endpoint } from '../discover/endpoint.ts';
+import type { AttemptGroup } from './attempt-group.ts';
 import { NO_TRAFFIC, type Packets, type Traffic } from './contender.ts';
-import type { Lane } from './lane.ts';
 
 /**
  * connecting → asked → over is the winner's way; `overdue`: its answer is still waited for, but others are attempted
@@ -14,7 +14,7 @@ export type Phase = 'connecting' | 'asked' | 'overdue' | 'held' | 'expiring' | '
 
 export interface Run {
   readonly id: number;
-  readonly lane: Lane;
+  readonly group: AttemptGroup;
   readonly endpoint: Endpoint;
   /** The one beside an unanswered attempt at the same place. */
   readonly fresh: boolean;
@@ -39,13 +39,13 @@ export interface Run {
 
 export function newRun(
   id: number,
-  lane: Lane,
+  group: AttemptGroup,
   endpoint: Endpoint,
   { fresh, startedMs }: { readonly fresh: boolean; readonly startedMs: number },
 ): Run {
   return {
     id,
-    lane,
+    group,
     endpoint,
     fresh,
     startedMs,

@@ -57,7 +57,7 @@ function workThrough(trial: TrialMachine, count: number): void {
     nowMs += 250;
     if (attempt % 2 === 0)
       trial.handle({ type: 'failed', attempt, error, transportMs: null, packets: null }, nowMs);
-    else trial.handle({ type: 'timer', timer: 'lane-0' }, nowMs);
+    else trial.handle({ type: 'timer', timer: 'group-0' }, nowMs);
   }
   win(trial, count - 1, nowMs + 20);
 }

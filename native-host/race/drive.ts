@@ -204,7 +204,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
     /** What the plan goes to anyway need not be followed. */
     function isPlanned({ host, port }: Alternative): boolean {
       const own = host === '' || host === origin.host;
-      return own && plan.lanes.some(({ places }) => places.some((p) => isH3At(p, origin.host, port)));
+      return own && plan.groups.some(({ places }) => places.some((p) => isH3At(p, origin.host, port)));
     }
 
     function answered(attempt: number, answer: Answered, entry: Entry): void {

@@ -151,7 +151,7 @@ test("an attempt's own clock is believed no more than the trial's", () => {
 for (const mode of ['race', 'v3'] as const)
   test(`${mode}: what our own delay began after the winner was established is no attempt of it`, () => {
     const endpoints = [place('h3'), place('h2')];
-    const timer = mode === 'v3' ? 'lane-0' : 'stagger';
+    const timer = mode === 'v3' ? 'group-0' : 'stagger';
     const live = mode === 'v3';
     const machine = createTrial(
       plainPlan({ mode, endpoints: live ? [] : endpoints, startDelayMs: 10, timeoutMs: TIMEOUT_MS }),

@@ -1,11 +1,11 @@
 // The race's state machine, free of I/O: events with their time go in, actions come out. It runs ONE trial by a plan of
-// lanes: P2 ("Happy Eyeballs for HTTP/3") between lanes, section 6 of the Happy Eyeballs v3 draft within each.
+// groups: P2 ("Happy Eyeballs for HTTP/3") between groups, section 6 of the Happy Eyeballs v3 draft within each.
 import type { Attempt, AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/endpoint.ts';
+import type { AttemptGroup } from './attempt-group.ts';
 import { expiredError, type Run, waitedMs } from './attempt-run.ts';
 import type { Traffic } from './contender.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
-import type { Lane } from './lane.ts';
 import type { TrialPlan } from './plan.ts';
 import { beginFresh, drain, heedLife, isSpent, open, openFirst, openNext } from './starting.ts';
 import { answerDueMs, cutShort, isSilence, isTooShort } from './trial-budget.ts';
@@ -33,7 +33,7 @@ const USER_CANCELLED: AttemptError = { code: 'cancelled', message: 'the race was
  * time; the decision has fallen by `timeoutMs`; no attempt is left running at `done`; only an adopted attempt, one that
  * gives way, or one beside another's request while nothing is adopted or the answer to that is overdue, is asked to send
  * a request; a place is attempted again only if it was ended for the sake of an attempt that then broke or did not
- * answer; the next place of a lane starts no sooner than 10 ms after one that is still under way; silence is held
+ * answer; the next place of a group starts no sooner than 10 ms after one that is still under way; silence is held
  * against nobody who had too little time; no more attempts are made, and at no more places, than the plan allows, and
  * none once those that have told of it took more bytes or packets.
  */
@@ -45,39 +45,39 @@ export function createTrial(plan: TrialPlan): TrialMachine {
   function end(run: Run, outcome: Attempt['outcome'], nowMs: number): void {
     enter(s, run, 'over');
     run.outcome = outcome;
-    const { winner } = run.lane;
+    const { winner } = run.group;
     // Beaten by the other QUIC attempt at the same place: that one answers for both.
     const answeredFor = winner !== null && winner !== run && winner.endpoint === run.endpoint;
-    if (outcome !== 'adopted' && !answeredFor) run.lane.giveBack(run.endpoint);
+    if (outcome !== 'adopted' && !answeredFor) run.group.giveBack(run.endpoint);
     s.actions.push({ type: 'end', attempt: run.id });
     if (outcome === 'cancelled') tell(s, 'cancelled', run, nowMs);
   }
 
-  /** Ends what a lane has under way; places that wait stay, in case the winner breaks. */
-  function stop(lane: Lane, nowMs: number): void {
-    for (const run of lane.connecting) end(run, 'cancelled', nowMs);
-    setPace(s, lane, null);
+  /** Ends what a group has under way; places that wait stay, in case the winner breaks. */
+  function stop(group: AttemptGroup, nowMs: number): void {
+    for (const run of group.connecting) end(run, 'cancelled', nowMs);
+    setPace(s, group, null);
   }
 
   function ask(run: Run, nowMs: number): void {
     enter(s, run, 'asked');
     run.askedMs = nowMs;
-    run.lane.winner = run;
+    run.group.winner = run;
     s.actions.push({ type: 'request', attempt: run.id });
-    stop(run.lane, nowMs);
+    stop(run.group, nowMs);
   }
 
-  /** Ends what the other lanes have under way, now that this attempt is the one. */
+  /** Ends what the other groups have under way, now that this attempt is the one. */
   function beat(run: Run, nowMs: number): void {
     setTimer(s, 'stagger', null);
-    for (const lane of s.lanes) {
-      const { winner } = lane;
+    for (const group of s.groups) {
+      const { winner } = group;
       if (winner !== null && winner !== run) {
         if (winner.phase === 'asked' || winner.phase === 'held') end(winner, 'cancelled', nowMs);
-        lane.winner = null;
+        group.winner = null;
       }
-      if (lane === run.lane) continue;
-      if (lane.rules.whenBeaten === 'cancelled') stop(lane, nowMs);
+      if (group === run.group) continue;
+      if (group.rules.whenBeaten === 'cancelled') stop(group, nowMs);
     }
   }
 
@@ -87,7 +87,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     // Told late, after a timer had begun what was not needed any more.
     for (const other of s.runs)
       if (other.phase === 'connecting' && other !== run && other.startedMs > (run.establishedMs ?? nowMs))
-        other.needless = other.lane === run.lane || other.lane.rules.whenBeaten === 'cancelled';
+        other.needless = other.group === run.group || other.group.rules.whenBeaten === 'cancelled';
     beat(run, nowMs);
     if (run.phase === 'connecting') {
       ask(run, nowMs);
@@ -99,7 +99,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
   function conclude(run: Run, nowMs: number): void {
     setTimer(s, 'answer', null);
     end(run, 'adopted', nowMs);
-    stop(run.lane, nowMs);
+    stop(run.group, nowMs);
   }
 
   /** The answer is overdue: it is still waited for, and whoever answers first is what the race settles on. */
@@ -107,46 +107,46 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     const run = s.adopted;
     if (run?.phase !== 'asked' || s.expired) return;
     enter(s, run, 'overdue');
-    run.lane.winner = null;
-    for (const lane of s.lanes) lane.requeue();
-    run.lane.putLast(run.endpoint.contender);
-    for (const lane of s.lanes) resume(lane, nowMs);
+    run.group.winner = null;
+    for (const group of s.groups) group.requeue();
+    run.group.putLast(run.endpoint.contender);
+    for (const group of s.groups) resume(group, nowMs);
   }
 
-  /** After a winner broke: a lane goes on, with what was ended for the winner's sake. */
-  function resume(lane: Lane, nowMs: number): void {
-    lane.requeue();
-    lane.learnt = false;
-    open(s, lane, nowMs);
+  /** After a winner broke: a group goes on, with what was ended for the winner's sake. */
+  function resume(group: AttemptGroup, nowMs: number): void {
+    group.requeue();
+    group.learnt = false;
+    open(s, group, nowMs);
   }
 
   function fail(run: Run, error: AttemptError, nowMs: number): void {
-    const { lane } = run;
+    const { group } = run;
     const wasAdopted = s.adopted === run;
-    const wasWinner = lane.winner === run;
+    const wasWinner = group.winner === run;
     const waited = waitedMs(run, Math.min(nowMs, plan.timeoutMs));
     const early = isSilence(error) && isTooShort(waited, plan.timeoutMs);
     enter(s, run, 'over');
     run.outcome = early ? 'cancelled' : 'failed';
     run.error = early ? cutShort(waited) : error;
     tell(s, run.outcome, run, nowMs);
-    if (wasWinner) lane.winner = null;
+    if (wasWinner) group.winner = null;
     // A handshake that leads to no answer is no success: the adoption falls back to whoever is left.
     if (wasAdopted) s.adopted = null;
     if (s.expired) return;
-    lane.scheduleNow();
-    if (wasAdopted) for (const each of s.lanes) resume(each, nowMs);
-    else if (wasWinner) resume(lane, nowMs);
-    else drain(s, lane, nowMs);
-    if (s.adopted === null && isSpent(lane)) openNext(s, nowMs);
+    group.scheduleNow();
+    if (wasAdopted) for (const each of s.groups) resume(each, nowMs);
+    else if (wasWinner) resume(group, nowMs);
+    else drain(s, group, nowMs);
+    if (s.adopted === null && isSpent(group)) openNext(s, nowMs);
   }
 
   function onProgressed(run: Run, { transportMs }: EventOf<'progressed'>, nowMs: number): void {
     if (run.phase !== 'connecting' || run.transportMs !== null) return;
     run.transportMs = transportMs;
-    run.lane.onProgress(run, transportMs);
+    run.group.onProgress(run, transportMs);
     heedLife(s, run, transportMs);
-    drain(s, run.lane, nowMs);
+    drain(s, run.group, nowMs);
   }
 
   /** Also of an attempt that was ended while this was on its way: what it sent was sent. */
@@ -171,9 +171,9 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     if (!isOpen(s)) {
       if (run.endpoint.contender === 'h3') s.lateH3 = true;
       end(run, 'established-late', nowMs);
-      run.lane.learnt = true;
-      stop(run.lane, nowMs);
-    } else if (run.lane.rules.givesWay || s.count.asked + s.count.overdue > 0) ask(run, nowMs);
+      run.group.learnt = true;
+      stop(run.group, nowMs);
+    } else if (run.group.rules.givesWay || s.count.asked + s.count.overdue > 0) ask(run, nowMs);
     else adopt(run, nowMs);
   }
 
@@ -185,11 +185,11 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     fail(run, ownCode ? event.error : expiredError(run, plan.timeoutMs), nowMs);
   }
 
-  /** Lanes for which an answer in another lane can name places. */
-  function learners(answered: Run): Lane[] {
-    const learns = ({ rules, learnt, winner }: Lane): boolean =>
+  /** AttemptGroups for which an answer in another group can name places. */
+  function learners(answered: Run): AttemptGroup[] {
+    const learns = ({ rules, learnt, winner }: AttemptGroup): boolean =>
       rules.learns && rules.contenders.length > 0 && !learnt && winner === null;
-    return s.lanes.filter((lane) => lane !== answered.lane && learns(lane));
+    return s.groups.filter((group) => group !== answered.group && learns(group));
   }
 
   function onAnswered(run: Run, event: EventOf<'answered'>, nowMs: number): void {
@@ -210,7 +210,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
       if (run.phase === 'overdue') beat(run, nowMs);
       conclude(run, nowMs);
     } else if (run.phase === 'overdue') end(run, 'cancelled', nowMs);
-    else if (run.lane.rules.givesWay && s.adopted === null) enter(s, run, 'held');
+    else if (run.group.rules.givesWay && s.adopted === null) enter(s, run, 'held');
     else adopt(run, nowMs);
     if (s.expired || !event.advertises || learners(run).length === 0) return;
     s.following += 1;
@@ -220,20 +220,20 @@ export function createTrial(plan: TrialPlan): TrialMachine {
   function onAlternatives(run: Run, { endpoints }: EventOf<'alternatives'>, nowMs: number): void {
     if (s.expired) return;
     s.following -= 1;
-    for (const lane of learners(run)) {
-      const own = endpoints.filter((e) => lane.rules.contenders.includes(e.contender));
+    for (const group of learners(run)) {
+      const own = endpoints.filter((e) => group.rules.contenders.includes(e.contender));
       if (own.length === 0) continue;
       // What is advertised need not wait for what was only assumed.
-      if (lane.relist(own)) lane.scheduleNow();
-      open(s, lane, nowMs);
+      if (group.relist(own)) group.scheduleNow();
+      open(s, group, nowMs);
     }
   }
 
   function onList(endpoints: readonly Endpoint[], final: boolean, nowMs: number): void {
     s.listed = final;
-    for (const lane of s.lanes) {
-      lane.relist(endpoints);
-      drain(s, lane, nowMs);
+    for (const group of s.groups) {
+      group.relist(endpoints);
+      drain(s, group, nowMs);
     }
   }
 
@@ -255,10 +255,10 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     } else if (timer === 'stagger') {
       if (s.adopted === null && !s.expired) openNext(s, nowMs);
     } else {
-      const lane = s.lanes[Number(timer.slice('lane-'.length))];
-      if (lane === undefined) return;
-      lane.timerMs = null;
-      drain(s, lane, nowMs);
+      const group = s.groups[Number(timer.slice('group-'.length))];
+      if (group === undefined) return;
+      group.timerMs = null;
+      drain(s, group, nowMs);
     }
   }
 
@@ -277,7 +277,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
   function settle(nowMs: number): void {
     const { count } = s;
     if (s.adopted === null && count.held > 0 && count.connecting + count.asked + s.following === 0) {
-      const held = s.lanes.find((lane) => lane.winner?.phase === 'held')?.winner;
+      const held = s.groups.find((group) => group.winner?.phase === 'held')?.winner;
       if (held) adopt(held, nowMs);
     }
     const { connecting, asked, overdue, held, expiring } = count;
@@ -288,7 +288,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
   function finish(): void {
     finished = true;
     for (const timer of ['stagger', 'fresh', 'answer', 'deadline'] as const) setTimer(s, timer, null);
-    for (const lane of s.lanes) setPace(s, lane, null);
+    for (const group of s.groups) setPace(s, group, null);
     s.actions.push({ type: 'done' });
   }
 

@@ -1,29 +1,29 @@
-// The modes of a race as data: which places a lane holds, when it opens, and what becomes of it when another is adopted
+// The modes of a race as data: which places a group holds, when it opens, and what becomes of it when another is adopted
 // first. The engine knows these words and no mode's name; a further mode is one more entry.
 import type { ContenderName, Mode } from '@photofinish/shared/race/outcome';
 
-/** An ordered list of places that are attempted one after the other; lanes run beside each other. */
-export interface LaneRules {
+/** An ordered list of places that are attempted one after the other; groups run beside each other. */
+export interface GroupRules {
   /** Whose places it holds. */
   readonly contenders: readonly ContenderName[];
   /**
-   * `at-once`: with the trial. `staggered`: a delay after the lane before it, at once when a lane fails earlier.
-   * `advertised`: when another lane's answer advertises places for it.
+   * `at-once`: with the trial. `staggered`: a delay after the group before it, at once when a group fails earlier.
+   * `advertised`: when another group's answer advertises places for it.
    */
   readonly opens: 'at-once' | 'staggered' | 'advertised';
-  /** What becomes of its attempts when another lane's is adopted first. */
+  /** What becomes of its attempts when another group's is adopted first. */
   readonly whenBeaten: 'runs-on' | 'cancelled';
   /** Established alone is not enough: its answer is read first and gives way to what that advertises. */
   readonly givesWay: boolean;
-  /** The places that another lane's answer advertises take the place of those it has not attempted yet. */
+  /** The places that another group's answer advertises take the place of those it has not attempted yet. */
   readonly learns: boolean;
 }
 
 export interface RaceRules {
   readonly kind: 'race';
-  readonly lanes: readonly LaneRules[];
-  /** Taken instead of `lanes` when an unexpired alternative is known before the trial. */
-  readonly lanesWhenAdvertised: readonly LaneRules[];
+  readonly groups: readonly GroupRules[];
+  /** Taken instead of `groups` when an unexpired alternative is known before the trial. */
+  readonly groupsWhenAdvertised: readonly GroupRules[];
   /**
    * Where HTTP/3 is looked for. `assumed`: at the origin's own port even if nothing advertises it (P2). `alt-svc`: only
    * at advertised alternatives. `discovered`: wherever DNS and alternatives name it.
@@ -47,23 +47,23 @@ interface SeriesRules {
 
 export type ModeRules = RaceRules | SeriesRules;
 
-const H3: LaneRules = {
+const H3: GroupRules = {
   contenders: ['h3'],
   opens: 'at-once',
   whenBeaten: 'runs-on',
   givesWay: false,
   learns: false,
 };
-const H2: LaneRules = { ...H3, contenders: ['h2'], whenBeaten: 'cancelled' };
+const H2: GroupRules = { ...H3, contenders: ['h2'], whenBeaten: 'cancelled' };
 
-/** P2 ("Happy Eyeballs for HTTP/3"): QUIC first, old HTTP after the delay; a beaten QUIC lane goes on. */
-const QUIC_FIRST: readonly LaneRules[] = [H3, { ...H2, opens: 'staggered' }];
+/** P2 ("Happy Eyeballs for HTTP/3"): QUIC first, old HTTP after the delay; a beaten QUIC group goes on. */
+const QUIC_FIRST: readonly GroupRules[] = [H3, { ...H2, opens: 'staggered' }];
 
-function alone(lane: LaneRules): RaceRules {
+function alone(group: GroupRules): RaceRules {
   return {
     kind: 'race',
-    lanes: [lane],
-    lanesWhenAdvertised: [lane],
+    groups: [group],
+    groupsWhenAdvertised: [group],
     h3Places: 'assumed',
     discovers: 'before',
     refreshes: false,
@@ -73,16 +73,16 @@ function alone(lane: LaneRules): RaceRules {
 }
 
 /** An answer that names another place for HTTP/3 has that place tried too, or the verdict would blame the wrong one. */
-const LEARNING_QUIC_FIRST = QUIC_FIRST.map((lane) =>
-  lane.contenders.includes('h3') ? { ...lane, learns: true } : lane,
+const LEARNING_QUIC_FIRST = QUIC_FIRST.map((group) =>
+  group.contenders.includes('h3') ? { ...group, learns: true } : group,
 );
 
 /** The rules of each mode. */
 export const MODE_RULES: Record<Mode, ModeRules> = {
   race: {
     kind: 'race',
-    lanes: LEARNING_QUIC_FIRST,
-    lanesWhenAdvertised: LEARNING_QUIC_FIRST,
+    groups: LEARNING_QUIC_FIRST,
+    groupsWhenAdvertised: LEARNING_QUIC_FIRST,
     h3Places: 'assumed',
     discovers: 'before',
     refreshes: true,
@@ -99,11 +99,11 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
   'alt-svc': {
     kind: 'race',
     // P2's baseline: a whole old-HTTP exchange teaches the client where HTTP/3 is (RFC 7838 section 2.4).
-    lanes: [
+    groups: [
       { ...H2, givesWay: true },
       { ...H3, opens: 'advertised', learns: true },
     ],
-    lanesWhenAdvertised: QUIC_FIRST,
+    groupsWhenAdvertised: QUIC_FIRST,
     h3Places: 'alt-svc',
     discovers: 'before',
     refreshes: false,
@@ -111,7 +111,7 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
     avoidsBroken: true,
   },
   // P1, test cases 1 and 2: both at once, nothing remembered.
-  naive: { ...alone(H3), lanes: [H3, H2], lanesWhenAdvertised: [H3, H2] },
+  naive: { ...alone(H3), groups: [H3, H2], groupsWhenAdvertised: [H3, H2] },
   h3: { ...alone(H3), refreshes: true },
   h2: alone(H2),
   compare: { kind: 'series', pair: ['h3', 'h2'] },

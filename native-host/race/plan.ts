@@ -10,7 +10,7 @@ import {
   initialRttMs,
   startDelayMs,
 } from './known-path.ts';
-import { type LaneRules, MODE_RULES, type RaceRules } from './modes.ts';
+import { type GroupRules, MODE_RULES, type RaceRules } from './modes.ts';
 import { type AttemptLimits, rememberedPatienceMs, TRIAL_LIMITS } from './trial-budget.ts';
 
 const NOWHERE: ReadonlySet<string> = new Set();
@@ -18,8 +18,8 @@ const NOWHERE: ReadonlySet<string> = new Set();
 /** What a host cache remembers as the protocol to use, null when it does not know. */
 export type Decision = 'h3' | 'h2' | 'http/1.1';
 
-/** A lane with its places in the order in which they are attempted. */
-export interface PlannedLane extends LaneRules {
+/** A group with its places in the order in which they are attempted. */
+export interface PlannedGroup extends GroupRules {
   readonly places: readonly Endpoint[];
 }
 
@@ -27,10 +27,10 @@ export interface PlannedLane extends LaneRules {
 export interface TrialPlan {
   /** The origin's own host. */
   readonly host: string;
-  readonly lanes: readonly PlannedLane[];
-  /** Between the openings of two lanes. */
+  readonly groups: readonly PlannedGroup[];
+  /** Between the openings of two groups. */
   readonly staggerMs: number;
-  /** The Connection Attempt Delay within a lane, after an attempt of each contender. */
+  /** The Connection Attempt Delay within a group, after an attempt of each contender. */
   readonly attemptDelayMs: Readonly<Record<ContenderName, number>>;
   /** When one fresh QUIC attempt joins a first one whose handshake is not done; null: never. */
   readonly freshQuic: FreshRule | null;
@@ -70,14 +70,17 @@ export interface PlanInput {
 }
 
 /** The remembered contender alone, the others behind it as the fallback; null when the mode cannot start with it. */
-function rememberedLanes(lanes: readonly PlannedLane[], decision: Decision): readonly PlannedLane[] | null {
+function rememberedGroups(
+  groups: readonly PlannedGroup[],
+  decision: Decision,
+): readonly PlannedGroup[] | null {
   const contender = decision === 'h3' ? 'h3' : 'h2';
-  const first = lanes.find((lane) => lane.contenders.includes(contender) && lane.places.length > 0);
+  const first = groups.find((group) => group.contenders.includes(contender) && group.places.length > 0);
   if (first === undefined || first.opens === 'advertised') return null;
-  const fallback = lanes.filter((lane) => lane !== first && lane.opens !== 'advertised');
+  const fallback = groups.filter((group) => group !== first && group.opens !== 'advertised');
   return [
     { ...first, opens: 'at-once', givesWay: false, learns: false },
-    ...fallback.map((lane): PlannedLane => ({ ...lane, opens: 'staggered', learns: false })),
+    ...fallback.map((group): PlannedGroup => ({ ...group, opens: 'staggered', learns: false })),
   ];
 }
 
@@ -88,23 +91,23 @@ export function raceRulesOf(mode: Mode): RaceRules {
   return rules;
 }
 
-function plannedLanes(rules: RaceRules, endpoints: readonly Endpoint[]): readonly PlannedLane[] {
+function plannedGroups(rules: RaceRules, endpoints: readonly Endpoint[]): readonly PlannedGroup[] {
   const advertised = endpoints.some((e) => e.contender === 'h3' && e.source === 'alt-svc');
-  const lanes = advertised ? rules.lanesWhenAdvertised : rules.lanes;
+  const groups = advertised ? rules.groupsWhenAdvertised : rules.groups;
   const allowed = (e: Endpoint): boolean =>
     e.contender !== 'h3' || rules.h3Places !== 'alt-svc' || e.source === 'alt-svc';
-  return lanes.map((lane) => ({
-    ...lane,
-    places: endpoints.filter((e) => lane.contenders.includes(e.contender) && allowed(e)),
+  return groups.map((group) => ({
+    ...group,
+    places: endpoints.filter((e) => group.contenders.includes(e.contender) && allowed(e)),
   }));
 }
 
 /** No place of HTTP/3, now or learnt later. */
-function withoutH3(lanes: readonly PlannedLane[]): readonly PlannedLane[] {
-  return lanes.map((lane) => ({
-    ...lane,
-    contenders: lane.contenders.filter((contender) => contender !== 'h3'),
-    places: lane.places.filter((place) => place.contender !== 'h3'),
+function withoutH3(groups: readonly PlannedGroup[]): readonly PlannedGroup[] {
+  return groups.map((group) => ({
+    ...group,
+    contenders: group.contenders.filter((contender) => contender !== 'h3'),
+    places: group.places.filter((place) => place.contender !== 'h3'),
   }));
 }
 
@@ -129,18 +132,18 @@ export function headStartMs(input: Pacing): number {
 /**
  * The plan of one trial. A fresh decision means that only its protocol is attempted (P1, test case 3): the race is the
  * fallback when that attempt fails or stays silent for `rememberedPatienceMs`. HTTP/3 known to be broken costs nothing: its
- * lane is empty, so the next one opens at 0 ms. Throws for a series mode.
+ * group is empty, so the next one opens at 0 ms. Throws for a series mode.
  */
 export function planTrial(input: PlanInput): TrialPlan {
   const { mode, hints, decision, timeoutMs } = input;
   const rules = raceRulesOf(mode);
-  const lanes = plannedLanes(rules, input.endpoints);
-  const remembered = rules.usesDecision && decision !== null ? rememberedLanes(lanes, decision) : null;
+  const groups = plannedGroups(rules, input.endpoints);
+  const remembered = rules.usesDecision && decision !== null ? rememberedGroups(groups, decision) : null;
   const broken = leavesH3Out(mode, hints, input.epochMs);
   return {
     host: input.host,
     // Behind a decision for old HTTP, HTTP/3 is only tried once old HTTP has failed: then nothing is known to be broken.
-    lanes: remembered ?? (broken ? withoutH3(lanes) : lanes),
+    groups: remembered ?? (broken ? withoutH3(groups) : groups),
     staggerMs: remembered === null ? headStartMs(input) : rememberedPatienceMs(timeoutMs),
     attemptDelayMs: {
       h3: attemptDelayMs(hints, 'h3', input.attemptDelayMs),

@@ -35,7 +35,7 @@ export interface RaceOptions {
   readonly seriesMs?: number;
   /** Head start of HTTP/3; null: by what is known of the path, else P2's. */
   readonly startDelayMs: number | null;
-  /** The Connection Attempt Delay within a lane; without it by what is known of the path, else the draft's default. */
+  /** The Connection Attempt Delay within a group; without it by what is known of the path, else the draft's default. */
   readonly attemptDelayMs?: number;
   /** One fresh QUIC attempt beside a first one that is overdue; left out: not for the silence of an unknown host. */
   readonly freshQuic?: boolean;
@@ -64,10 +64,10 @@ function scheduleOf(options: RaceOptions): Mode[] {
   ).flat();
 }
 
-/** Loads what the trials need; a contender that no lane names stays unloaded. */
+/** Loads what the trials need; a contender that no group names stays unloaded. */
 async function prepare(schedule: readonly Mode[], contenders: Contenders): Promise<void> {
-  const lanes = [...new Set(schedule)].flatMap((mode) => raceRulesOf(mode).lanes);
-  const names = new Set(lanes.flatMap((lane) => lane.contenders));
+  const groups = [...new Set(schedule)].flatMap((mode) => raceRulesOf(mode).groups);
+  const names = new Set(groups.flatMap((group) => group.contenders));
   await Promise.all([...names].map((name) => contenders[name].prepare()));
 }
 

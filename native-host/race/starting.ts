@@ -1,30 +1,30 @@
-// What a trial starts, and when: the places of a lane one after the other (Happy Eyeballs v3 draft, section 6), and the
-// lanes one after the other (P2, rule 1).
+// What a trial starts, and when: the places of a group one after the other (Happy Eyeballs v3 draft, section 6), and the
+// groups one after the other (P2, rule 1).
 import type { Endpoint } from '../discover/endpoint.ts';
+import type { AttemptGroup } from './attempt-group.ts';
 import { newRun, type Run } from './attempt-run.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './known-path.ts';
-import type { Lane } from './lane.ts';
 import { isExhausted, isOpen, setPace, setTimer, type TrialState, tell, visits } from './trial-state.ts';
 
-function begin(s: TrialState, lane: Lane, endpoint: Endpoint, nowMs: number, fresh: boolean): Run {
-  const run = newRun(s.runs.length, lane, endpoint, { fresh, startedMs: nowMs });
+function begin(s: TrialState, group: AttemptGroup, endpoint: Endpoint, nowMs: number, fresh: boolean): Run {
+  const run = newRun(s.runs.length, group, endpoint, { fresh, startedMs: nowMs });
   s.runs.push(run);
   s.count.connecting += 1;
-  lane.connecting.add(run);
+  group.connecting.add(run);
   s.actions.push({ type: 'start', attempt: run.id, endpoint });
   tell(s, 'started', run, nowMs);
   return run;
 }
 
-function beginNext(s: TrialState, lane: Lane, nowMs: number): void {
-  const endpoint = lane.take();
+function beginNext(s: TrialState, group: AttemptGroup, nowMs: number): void {
+  const endpoint = group.take();
   if (endpoint === undefined) return;
   if (!visits(s, endpoint)) {
     s.untried.push(endpoint);
     return;
   }
-  const run = begin(s, lane, endpoint, nowMs, false);
-  lane.onStart(run);
+  const run = begin(s, group, endpoint, nowMs, false);
+  group.onStart(run);
   if (s.plan.freshQuic === null || s.firstQuic !== null || endpoint.contender !== 'h3') return;
   s.firstQuic = run;
   const { afterMs } = s.plan.freshQuic;
@@ -45,8 +45,8 @@ export function beginFresh(s: TrialState, nowMs: number): void {
     setTimer(s, 'fresh', earliestMs);
     return;
   }
-  first.lane.onFresh(begin(s, first.lane, first.endpoint, nowMs, true));
-  drain(s, first.lane, nowMs);
+  first.group.onFresh(begin(s, first.group, first.endpoint, nowMs, true));
+  drain(s, first.group, nowMs);
 }
 
 /**
@@ -59,49 +59,49 @@ export function heedLife(s: TrialState, run: Run, transportMs: number): void {
   setTimer(s, 'fresh', transportMs + establishingMs(transportMs - run.startedMs));
 }
 
-function mayStart(s: TrialState, lane: Lane): boolean {
-  if (!lane.opened || lane.learnt || s.expired || lane.winner !== null || isExhausted(s)) return false;
-  return isOpen(s) || lane.rules.whenBeaten === 'runs-on';
+function mayStart(s: TrialState, group: AttemptGroup): boolean {
+  if (!group.opened || group.learnt || s.expired || group.winner !== null || isExhausted(s)) return false;
+  return isOpen(s) || group.rules.whenBeaten === 'runs-on';
 }
 
-/** Starts what is due in a lane and sets the timer for what is not: only attempts under way are waited for. */
-export function drain(s: TrialState, lane: Lane, nowMs: number): void {
-  while (mayStart(s, lane) && lane.waiting() > 0) {
-    if (lane.connecting.size > 0 && nowMs < lane.dueMs()) {
-      setPace(s, lane, lane.dueMs());
+/** Starts what is due in a group and sets the timer for what is not: only attempts under way are waited for. */
+export function drain(s: TrialState, group: AttemptGroup, nowMs: number): void {
+  while (mayStart(s, group) && group.waiting() > 0) {
+    if (group.connecting.size > 0 && nowMs < group.dueMs()) {
+      setPace(s, group, group.dueMs());
       return;
     }
-    beginNext(s, lane, nowMs);
+    beginNext(s, group, nowMs);
   }
-  setPace(s, lane, null);
+  setPace(s, group, null);
 }
 
-export function open(s: TrialState, lane: Lane, nowMs: number): void {
-  lane.opened = true;
-  drain(s, lane, nowMs);
+export function open(s: TrialState, group: AttemptGroup, nowMs: number): void {
+  group.opened = true;
+  drain(s, group, nowMs);
 }
 
-/** Whether a lane has lost: all its places have failed. */
-export function isSpent(lane: Lane): boolean {
-  return lane.winner === null && lane.connecting.size === 0 && lane.waiting() === 0;
+/** Whether a group has lost: all its places have failed. */
+export function isSpent(group: AttemptGroup): boolean {
+  return group.winner === null && group.connecting.size === 0 && group.waiting() === 0;
 }
 
-/** Opens the next lane that has a place, and paces the one after it. */
+/** Opens the next group that has a place, and paces the one after it. */
 export function openNext(s: TrialState, nowMs: number): void {
   if (s.staggered.length === 0) return;
-  let lane: Lane | undefined;
+  let group: AttemptGroup | undefined;
   do {
-    lane = s.staggered.shift();
-    if (lane !== undefined) open(s, lane, nowMs);
-  } while (lane !== undefined && isSpent(lane));
+    group = s.staggered.shift();
+    if (group !== undefined) open(s, group, nowMs);
+  } while (group !== undefined && isSpent(group));
   setTimer(s, 'stagger', s.staggered.length > 0 ? nowMs + s.plan.staggerMs : null);
 }
 
-/** The lanes that open with the trial, at time 0. */
+/** The groups that open with the trial, at time 0. */
 export function openFirst(s: TrialState): void {
-  for (const lane of s.lanes) if (lane.rules.opens === 'at-once') open(s, lane, 0);
+  for (const group of s.groups) if (group.rules.opens === 'at-once') open(s, group, 0);
   // A timer of 0 ms would still let a quick handshake finish first.
   if (s.plan.staggerMs === 0) while (s.staggered.length > 0) openNext(s, 0);
-  else if (s.lanes.some((lane) => lane.opened && isSpent(lane))) openNext(s, 0);
+  else if (s.groups.some((group) => group.opened && isSpent(group))) openNext(s, 0);
   else if (s.staggered.length > 0) setTimer(s, 'stagger', s.plan.staggerMs);
 }

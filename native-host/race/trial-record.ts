@@ -9,12 +9,14 @@ function h3Undecided(s: TrialState): boolean {
   const proven = (run: Run): boolean => run.outcome === 'adopted' || run.outcome === 'established-late';
   if (s.expired || h3.some(proven) || !h3.some((run) => run.outcome === 'failed')) return false;
   const untried = s.untried.some(({ contender }) => contender === 'h3');
-  return untried || h3.some((run) => run.outcome === 'cancelled') || s.lanes.some((lane) => lane.holds('h3'));
+  return (
+    untried || h3.some((run) => run.outcome === 'cancelled') || s.groups.some((group) => group.holds('h3'))
+  );
 }
 
 /** Addresses that a limit kept the trial from, and nothing else did. */
 function untriedAddresses(s: TrialState): number {
-  const left = isExhausted(s) && s.adopted === null ? s.lanes.flatMap((lane) => lane.places()) : [];
+  const left = isExhausted(s) && s.adopted === null ? s.groups.flatMap((group) => group.places()) : [];
   const tried = new Set(s.runs.map(({ endpoint }) => endpoint.address));
   const untried = [...s.untried, ...left].map(({ address }) => address);
   return new Set(untried.filter((address) => !tried.has(address))).size;

@@ -1,18 +1,18 @@
-// What a trial is at one moment: its attempts, its lanes, what was decided, and the actions not yet handed out. Counters
+// What a trial is at one moment: its attempts, its groups, what was decided, and the actions not yet handed out. Counters
 // stand where a scan over all attempts would otherwise be needed at every event.
 import type { Progress } from '@photofinish/shared/port/wire';
 import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
+import { type AttemptGroup, createAttemptGroup } from './attempt-group.ts';
 import type { Phase, Run } from './attempt-run.ts';
 import { sumOfTraffic, type Traffic } from './contender.ts';
 import type { TimerName, TrialAction } from './events.ts';
-import { createLane, type Lane } from './lane.ts';
 import type { TrialPlan } from './plan.ts';
 
 export interface TrialState {
   readonly plan: TrialPlan;
-  readonly lanes: readonly Lane[];
-  /** Lanes that open one after the other, those not opened yet. */
-  readonly staggered: Lane[];
+  readonly groups: readonly AttemptGroup[];
+  /** AttemptGroups that open one after the other, those not opened yet. */
+  readonly staggered: AttemptGroup[];
   readonly runs: Run[];
   /** Keys of the places that count for the limits. */
   readonly visited: Set<string>;
@@ -34,11 +34,11 @@ export interface TrialState {
 }
 
 export function newTrial(plan: TrialPlan): TrialState {
-  const lanes = plan.lanes.map((rules, index) => createLane(rules, index, plan.attemptDelayMs));
+  const groups = plan.groups.map((rules, index) => createAttemptGroup(rules, index, plan.attemptDelayMs));
   return {
     plan,
-    lanes,
-    staggered: lanes.filter((lane) => lane.rules.opens === 'staggered'),
+    groups,
+    staggered: groups.filter((group) => group.rules.opens === 'staggered'),
     runs: [],
     visited: new Set(plan.visited),
     untried: [],
@@ -87,17 +87,17 @@ export function setTimer(s: TrialState, timer: TimerName, atMs: number | null): 
   s.actions.push({ type: 'timer', timer, atMs });
 }
 
-/** Sets the timer of a lane's pace, unless it stands there already. */
-export function setPace(s: TrialState, lane: Lane, atMs: number | null): void {
-  if (lane.timerMs === atMs) return;
-  lane.timerMs = atMs;
-  setTimer(s, `lane-${lane.index}`, atMs);
+/** Sets the timer of a group's pace, unless it stands there already. */
+export function setPace(s: TrialState, group: AttemptGroup, atMs: number | null): void {
+  if (group.timerMs === atMs) return;
+  group.timerMs = atMs;
+  setTimer(s, `group-${group.index}`, atMs);
 }
 
 /** Moves an attempt to another phase; no other way leads there. */
 export function enter(s: TrialState, run: Run, phase: Phase): void {
   s.count[run.phase] -= 1;
   s.count[phase] += 1;
-  if (run.phase === 'connecting') run.lane.connecting.delete(run);
+  if (run.phase === 'connecting') run.group.connecting.delete(run);
   run.phase = phase;
 }

@@ -78,7 +78,7 @@ interface Pending {
 
 interface Model {
   readonly endpoint: Endpoint;
-  readonly lane: number;
+  readonly group: number;
   readonly behaviour: Behaviour;
   readonly givesWay: boolean;
   readonly startedMs: number;
@@ -121,12 +121,12 @@ export function simulate(world: World): Simulated {
   });
 
   /** Places are not attempted twice, unless a winner broke; only what is under way is waited for, but for 10 ms. */
-  function checkStart(endpoint: Endpoint, lane: number): void {
+  function checkStart(endpoint: Endpoint, group: number): void {
     const again = models.filter((m) => sameEndpoint(m.endpoint, endpoint)).length;
     const fresh = plan.freshQuic === null ? 0 : 1;
     if (brokenWinners === 0) assert.ok(again <= fresh, 'no place is attempted twice');
     for (const other of models)
-      if (other.lane === lane && !other.over && !other.established)
+      if (other.group === group && !other.over && !other.established)
         assert.ok(nowMs - other.startedMs >= 10 - 1e-9, 'a start within 10 ms of an attempt under way');
   }
 
@@ -135,12 +135,12 @@ export function simulate(world: World): Simulated {
     const { contender } = endpoint;
     const nth = models.filter((m) => m.endpoint.contender === contender).length;
     const behaviour = world.behave(contender, nth, endpoint);
-    const lane = plan.lanes.findIndex((l) => l.contenders.includes(contender));
-    assert.ok(lane >= 0, 'only what a lane holds is attempted');
-    checkStart(endpoint, lane);
-    const givesWay = plan.lanes[lane]?.givesWay ?? false;
+    const group = plan.groups.findIndex((l) => l.contenders.includes(contender));
+    assert.ok(group >= 0, 'only what a group holds is attempted');
+    checkStart(endpoint, group);
+    const givesWay = plan.groups[group]?.givesWay ?? false;
     const state = { startedMs: nowMs, established: false, asked: false, overdue: false, over: false };
-    models.push({ endpoint, lane, behaviour, givesWay, ...state });
+    models.push({ endpoint, group, behaviour, givesWay, ...state });
     const { handshakeMs, transportMs: seen = handshakeMs } = behaviour;
     const transportMs = seen === null ? null : nowMs + seen;
     if (transportMs !== null && seen !== handshakeMs && (handshakeMs === null || (seen ?? 0) < handshakeMs))

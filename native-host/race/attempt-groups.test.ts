@@ -1,4 +1,4 @@
-// Lanes with several places: HTTP/3 is raced within its own address families before it counts as lost, in every mode;
+// AttemptGroups with several places: HTTP/3 is raced within its own address families before it counts as lost, in every mode;
 // advertisements, broken HTTP/3 and the fresh QUIC attempt. Times are chosen so that no two events coincide.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -63,7 +63,7 @@ test('UDP refused on IPv6 only: HTTP/3 goes on over IPv4 at once, and wins', () 
   assert.equal(run.trial.adopted, 'h3');
 });
 
-test('a lane has failed only when all its places have: then old HTTP starts at once', () => {
+test('a group has failed only when all its places have: then old HTTP starts at once', () => {
   const run = play({ peers: { h3: UDP_REFUSED, h2: { handshakeMs: 60 } }, with: { startDelayMs: 500 } });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 127.0.0.1 1', 'h2 ::1 2']);
 });
@@ -228,14 +228,14 @@ test('race: HTTP/3 that is known to work already needs no advertised place', () 
   assert.deepEqual(starts(later), ['h3 ::1 0', 'h2 ::1 10']);
 });
 
-test('a lane without a place is passed over, and does not keep the next one waiting', () => {
-  const lane = { opens: 'staggered', whenBeaten: 'cancelled', givesWay: false, learns: false } as const;
+test('a group without a place is passed over, and does not keep the next one waiting', () => {
+  const group = { opens: 'staggered', whenBeaten: 'cancelled', givesWay: false, learns: false } as const;
   const plan = {
     ...plainPlan({ mode: 'naive', startDelayMs: 70, timeoutMs: TIMEOUT_MS }),
-    lanes: [
-      { ...lane, contenders: ['h3'], opens: 'at-once', places: FAMILIES.slice(0, 1) } as const,
-      { ...lane, contenders: ['h3'], places: [] } as const,
-      { ...lane, contenders: ['h2'], places: FAMILIES.slice(2, 3) } as const,
+    groups: [
+      { ...group, contenders: ['h3'], opens: 'at-once', places: FAMILIES.slice(0, 1) } as const,
+      { ...group, contenders: ['h3'], places: [] } as const,
+      { ...group, contenders: ['h2'], places: FAMILIES.slice(2, 3) } as const,
     ],
   };
   const run = simulate({ plan, behave: (contender) => (contender === 'h2' ? { handshakeMs: 5 } : SILENT) });

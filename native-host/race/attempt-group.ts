@@ -1,14 +1,14 @@
-// One lane of a trial: the places still to be attempted, in order, and the pace at which they may be. Section 6 of the
+// One group of a trial: the places still to be attempted, in order, and the pace at which they may be. Section 6 of the
 // Happy Eyeballs v3 draft for a list that may change while it is worked through; no event costs a scan of the attempts.
 import type { ContenderName } from '@photofinish/shared/race/outcome';
 import { type Endpoint, endpointKey as keyOf } from '../discover/endpoint.ts';
 import type { Run } from './attempt-run.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './known-path.ts';
-import type { PlannedLane } from './plan.ts';
+import type { PlannedGroup } from './plan.ts';
 
-export interface Lane {
+export interface AttemptGroup {
   readonly index: number;
-  readonly rules: PlannedLane;
+  readonly rules: PlannedGroup;
   /** Attempts whose handshake is under way. */
   readonly connecting: Set<Run>;
   /** The attempt that was established and not beaten; nothing more is started beside it. */
@@ -49,11 +49,11 @@ export interface Lane {
   scheduleNow(): void;
 }
 
-export function createLane(
-  rules: PlannedLane,
+export function createAttemptGroup(
+  rules: PlannedGroup,
   index: number,
   attemptDelayMs: Readonly<Record<ContenderName, number>>,
-): Lane {
+): AttemptGroup {
   // Last in front, so that taking the first is cheap.
   let queue: Endpoint[] = rules.places.toReversed();
   const attempted = new Set<string>();
