@@ -11,13 +11,13 @@ import {
   raceBudget,
 } from './race-budget.ts';
 
-test('four races at once; a place given back twice is one place', () => {
+test('four races at once; an endpoint given back twice is one endpoint', () => {
   const budget = raceBudget({ nowMs: () => 0 });
-  const places = Array.from({ length: MAX_RACES_AT_ONCE }, () => budget.take('click'));
-  assert.ok(places.every((place) => place !== null));
+  const endpoints = Array.from({ length: MAX_RACES_AT_ONCE }, () => budget.take('click'));
+  assert.ok(endpoints.every((endpoint) => endpoint !== null));
   assert.equal(budget.take('click'), null);
-  places[0]?.release();
-  places[0]?.release();
+  endpoints[0]?.release();
+  endpoints[0]?.release();
   assert.notEqual(budget.take('click'), null);
   assert.equal(budget.take('click'), null);
 });
@@ -30,12 +30,12 @@ test('thirty races in any minute, however they are spread', () => {
       const begun: number[] = [];
       for (const gap of gaps) {
         now += gap;
-        const place = budget.take('click');
+        const endpoint = budget.take('click');
         const inMinute = begun.filter((at) => now - at < 60_000).length;
-        assert.equal(place !== null, inMinute < MAX_RACES_PER_MINUTE);
-        if (place === null) continue;
+        assert.equal(endpoint !== null, inMinute < MAX_RACES_PER_MINUTE);
+        if (endpoint === null) continue;
         begun.push(now);
-        place.release();
+        endpoint.release();
       }
     }),
   );
@@ -45,10 +45,10 @@ test('attempts count, not only races: a few races that make many use the minute 
   let now = 0;
   const budget = raceBudget({ nowMs: () => now });
   const race = (reason: RaceReason, attempts: number): boolean => {
-    const place = budget.take(reason);
-    for (let n = 0; n < attempts; n += 1) place?.began();
-    place?.release();
-    return place !== null;
+    const endpoint = budget.take(reason);
+    for (let n = 0; n < attempts; n += 1) endpoint?.began();
+    endpoint?.release();
+    return endpoint !== null;
   };
   const { click, navigation } = MAX_ATTEMPTS_PER_MINUTE;
   assert.ok(race('navigation', navigation - 1));

@@ -19,16 +19,16 @@ export type RaceReason = 'click' | 'navigation';
 export const MAX_ATTEMPTS_PER_MINUTE: Readonly<Record<RaceReason, number>> = { click: 960, navigation: 240 };
 const MINUTE_MS = 60_000;
 
-/** A place that a race has in the budget. */
+/** An endpoint that a race has in the budget. */
 export interface RacePlace {
   /** Counts one attempt. */
   began(): void;
-  /** Gives the place back, once. */
+  /** Gives the endpoint back, once. */
   release(): void;
 }
 
 export interface RaceBudget {
-  /** Takes a place; null when the budget is used up. */
+  /** Takes an endpoint; null when the budget is used up. */
   take(reason: RaceReason): RacePlace | null;
 }
 

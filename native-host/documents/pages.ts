@@ -72,7 +72,7 @@ function portLimits(): string {
       ['`startDelayMs` of a `race`', `${MAX_START_DELAY_MS} ms`],
       ['races at once', `${MAX_RACES_AT_ONCE}`],
       ['races begun in a minute', `${MAX_RACES_PER_MINUTE}`],
-      ['attempts of a race', `${RACE_LIMITS.attempts}, at ${RACE_LIMITS.places} places`],
+      ['attempts of a race', `${RACE_LIMITS.attempts}, at ${RACE_LIMITS.endpoints} endpoints`],
       [
         'bytes and packets of a race, both ways, after which no attempt begins',
         `${kib(RACE_LIMITS.bytes)}, ${RACE_LIMITS.packets}`,

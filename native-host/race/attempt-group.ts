@@ -1,4 +1,4 @@
-// One group of a trial: the places still to be attempted, in order, and the pace at which they may be. Section 6 of the
+// One group of a trial: the endpoints still to be attempted, in order, and the pace at which they may be. Section 6 of the
 // Happy Eyeballs v3 draft for a list that may change while it is worked through; no event costs a scan of the attempts.
 import type { ContenderName } from '@photofinish/shared/race/outcome';
 import { type Endpoint, endpointKey as keyOf } from '../discover/endpoint.ts';
@@ -18,30 +18,30 @@ export interface AttemptGroup {
   learnt: boolean;
   /** When its timer is set to, null when it is not. */
   timerMs: number | null;
-  /** How many places wait. */
+  /** How many endpoints wait. */
   waiting(): number;
   /** Those that wait. */
-  places(): readonly Endpoint[];
-  /** Whether a place of this contender waits. */
+  endpoints(): readonly Endpoint[];
+  /** Whether an endpoint of this contender waits. */
   holds(contender: ContenderName): boolean;
-  /** Takes the first place that waits. */
+  /** Takes the first endpoint that waits. */
   take(): Endpoint | undefined;
   /**
-   * Sets the places that wait to those of the list that were not attempted yet, in its order; what has been started is
-   * not touched. Gives whether the list held any place unheard of.
+   * Sets the endpoints that wait to those of the list that were not attempted yet, in its order; what has been started is
+   * not touched. Gives whether the list held any endpoint unheard of.
    */
   relist(endpoints: readonly Endpoint[]): boolean;
-  /** An attempt was ended for another's sake, so its place may be attempted again should that other one break. */
+  /** An attempt was ended for another's sake, so its endpoint may be attempted again should that other one break. */
   giveBack(endpoint: Endpoint): void;
-  /** Puts the places given back in front of those that wait. */
+  /** Puts the endpoints given back in front of those that wait. */
   requeue(): void;
-  /** Puts this contender's places behind all others: of one that does not answer another address is the last hope. */
+  /** Puts this contender's endpoints behind all others: of one that does not answer another address is the last hope. */
   putLast(contender: ContenderName): void;
-  /** When the next place may be started beside what is under way. */
+  /** When the next endpoint may be started beside what is under way. */
   dueMs(): number;
   /** An attempt was started: the next is paced after it. */
   onStart(run: Run): void;
-  /** A fresh attempt was started beside another: the next place waits no longer for it than the draft's least delay. */
+  /** A fresh attempt was started beside another: the next endpoint waits no longer for it than the draft's least delay. */
   onFresh(run: Run): void;
   /** Progress before the end: the next waits for an estimate of the whole establishment (section 6.1). */
   onProgress(run: Run, nowMs: number): void;
@@ -55,7 +55,7 @@ export function createAttemptGroup(
   attemptDelayMs: Readonly<Record<ContenderName, number>>,
 ): AttemptGroup {
   // Last in front, so that taking the first is cheap.
-  let queue: Endpoint[] = rules.places.toReversed();
+  let queue: Endpoint[] = rules.endpoints.toReversed();
   const attempted = new Set<string>();
   let givenBack: Endpoint[] = [];
   let last: Run | null = null;
@@ -70,12 +70,12 @@ export function createAttemptGroup(
     learnt: false,
     timerMs: null,
     waiting: () => queue.length,
-    places: () => queue,
-    holds: (contender) => queue.some((place) => place.contender === contender),
+    endpoints: () => queue,
+    holds: (contender) => queue.some((endpoint) => endpoint.contender === contender),
     take() {
-      const place = queue.pop();
-      if (place !== undefined) attempted.add(keyOf(place));
-      return place;
+      const endpoint = queue.pop();
+      if (endpoint !== undefined) attempted.add(keyOf(endpoint));
+      return endpoint;
     },
     relist(endpoints) {
       const before = new Set(queue.map(keyOf));
@@ -108,8 +108,8 @@ export function createAttemptGroup(
     putLast(contender) {
       // Last in front.
       queue = [
-        ...queue.filter((place) => place.contender === contender),
-        ...queue.filter((place) => place.contender !== contender),
+        ...queue.filter((endpoint) => endpoint.contender === contender),
+        ...queue.filter((endpoint) => endpoint.contender !== contender),
       ];
     },
     dueMs: () => nextMs,

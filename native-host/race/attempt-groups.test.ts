@@ -1,4 +1,4 @@
-// AttemptGroups with several places: HTTP/3 is raced within its own address families before it counts as lost, in every mode;
+// AttemptGroups with several endpoints: HTTP/3 is raced within its own address families before it counts as lost, in every mode;
 // advertisements, broken HTTP/3 and the fresh QUIC attempt. Times are chosen so that no two events coincide.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,17 +6,17 @@ import type { Mode } from '@photofinish/shared/race/outcome';
 import { NO_HINTS } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { plainPlan } from '../testing/plan.ts';
-import { type Behaviour, place, type Simulated, simulate } from '../testing/simulation.ts';
+import { type Behaviour, endpoint, type Simulated, simulate } from '../testing/simulation.ts';
 import type { PlanInput } from './plan.ts';
 
 const TIMEOUT_MS = 3000;
 const SILENT: Behaviour = { handshakeMs: null };
 const UDP_REFUSED: Behaviour = { handshakeMs: 1, refusal: 'udp-refused' };
 const FAMILIES: readonly Endpoint[] = [
-  place('h3', { address: '::1' }),
-  place('h3', { address: '127.0.0.1' }),
-  place('h2', { address: '::1' }),
-  place('h2', { address: '127.0.0.1' }),
+  endpoint('h3', { address: '::1' }),
+  endpoint('h3', { address: '127.0.0.1' }),
+  endpoint('h2', { address: '::1' }),
+  endpoint('h2', { address: '127.0.0.1' }),
 ];
 
 interface Scene {
@@ -33,10 +33,10 @@ function play({ mode = 'race', endpoints = FAMILIES, with: more, peers = {} }: S
   return simulate({
     plan,
     behave(contender, _nth, { address, port }) {
-      const place = `${contender} ${address}`;
-      const nth = seen.get(place) ?? 0;
-      seen.set(place, nth + 1);
-      const found = peers[`${place} ${port}`] ?? peers[place] ?? peers[contender] ?? SILENT;
+      const endpoint = `${contender} ${address}`;
+      const nth = seen.get(endpoint) ?? 0;
+      seen.set(endpoint, nth + 1);
+      const found = peers[`${endpoint} ${port}`] ?? peers[endpoint] ?? peers[contender] ?? SILENT;
       return [found].flat()[nth] ?? [found].flat().at(-1) ?? SILENT;
     },
   });
@@ -63,7 +63,7 @@ test('UDP refused on IPv6 only: HTTP/3 goes on over IPv4 at once, and wins', () 
   assert.equal(run.trial.adopted, 'h3');
 });
 
-test('a group has failed only when all its places have: then old HTTP starts at once', () => {
+test('a group has failed only when all its endpoints have: then old HTTP starts at once', () => {
   const run = play({ peers: { h3: UDP_REFUSED, h2: { handshakeMs: 60 } }, with: { startDelayMs: 500 } });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 127.0.0.1 1', 'h2 ::1 2']);
 });
@@ -101,7 +101,7 @@ test('HTTP/3 established on one family ends the other family and old HTTP', () =
   ]);
 });
 
-test('HTTP/3 that fails everywhere after it was beaten is recorded as failed at every place', () => {
+test('HTTP/3 that fails everywhere after it was beaten is recorded as failed at every endpoint', () => {
   const run = play({ peers: { h3: { handshakeMs: 90, refusal: 'alpn-mismatch' }, h2: { handshakeMs: 20 } } });
   assert.deepEqual(outcomes(run), ['h3 ::1 failed', 'h2 ::1 adopted', 'h3 127.0.0.1 failed']);
   assert.equal(run.trial.h3Undecided, undefined);
@@ -146,13 +146,13 @@ test('naive: both protocols start in the same instant', () => {
 });
 
 test('alt-svc: the established old HTTP is asked alone, and the families of what it advertises are raced', () => {
-  const places = ['::1', '127.0.0.1'].map((address) =>
-    place('h3', { address, port: 8443, source: 'alt-svc' }),
+  const endpoints = ['::1', '127.0.0.1'].map((address) =>
+    endpoint('h3', { address, port: 8443, source: 'alt-svc' }),
   );
   const run = play({
     mode: 'alt-svc',
     peers: {
-      'h2 127.0.0.1': { handshakeMs: 50, answerMs: 50, advertises: places, followMs: 7 },
+      'h2 127.0.0.1': { handshakeMs: 50, answerMs: 50, advertises: endpoints, followMs: 7 },
       'h3 ::1': UDP_REFUSED,
       'h3 127.0.0.1': { handshakeMs: 30 },
     },
@@ -172,8 +172,8 @@ test('alt-svc: what is advertised and leads nowhere leaves the adoption to the o
   assert.equal(never.trial.adopted, 'h2');
 });
 
-test('alt-svc: places of HTTPS records are not what Alt-Svc advertised', () => {
-  const endpoints = [place('h3', { source: 'https-record' }), place('h2')];
+test('alt-svc: endpoints of HTTPS records are not what Alt-Svc advertised', () => {
+  const endpoints = [endpoint('h3', { source: 'https-record' }), endpoint('h2')];
   const run = play({
     mode: 'alt-svc',
     endpoints,
@@ -182,11 +182,11 @@ test('alt-svc: places of HTTPS records are not what Alt-Svc advertised', () => {
   assert.deepEqual(outcomes(run), ['h2 127.0.0.1 adopted']);
 });
 
-test('alt-svc: beside a known alternative, places of HTTPS records are still not its own', () => {
+test('alt-svc: beside a known alternative, endpoints of HTTPS records are still not its own', () => {
   const endpoints = [
-    place('h3', { port: 8443, source: 'alt-svc' }),
-    place('h3', { source: 'https-record' }),
-    place('h2'),
+    endpoint('h3', { port: 8443, source: 'alt-svc' }),
+    endpoint('h3', { source: 'https-record' }),
+    endpoint('h2'),
   ];
   const run = play({ mode: 'alt-svc', endpoints, peers: { h3: UDP_REFUSED, h2: { handshakeMs: 20 } } });
   assert.deepEqual(
@@ -195,8 +195,8 @@ test('alt-svc: beside a known alternative, places of HTTPS records are still not
   );
 });
 
-test('race: an advertised port replaces the assumed places that were not attempted yet, and starts at once', () => {
-  const advertises = [place('h3', { address: '::1', port: 8443, source: 'alt-svc' })];
+test('race: an advertised port replaces the assumed endpoints that were not attempted yet, and starts at once', () => {
+  const advertises = [endpoint('h3', { address: '::1', port: 8443, source: 'alt-svc' })];
   const run = play({
     peers: { h2: { handshakeMs: 20, answerMs: 5, advertises }, 'h3 ::1 8443': { handshakeMs: 30 } },
   });
@@ -205,18 +205,18 @@ test('race: an advertised port replaces the assumed places that were not attempt
   assert.equal(run.trial.lateH3, true);
 });
 
-test('race: an advertisement of the places assumed anyway changes neither their order nor their pace', () => {
+test('race: an advertisement of the endpoints assumed anyway changes neither their order nor their pace', () => {
   const run = play({ peers: { h2: { handshakeMs: 20, answerMs: 5, advertises: FAMILIES.slice(0, 2) } } });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 10', 'h3 127.0.0.1 250']);
 });
 
-test('race: an advertisement that leads nowhere leaves the assumed places as they were', () => {
+test('race: an advertisement that leads nowhere leaves the assumed endpoints as they were', () => {
   const run = play({ peers: { h2: { handshakeMs: 20, answerMs: 5, advertises: [] } } });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 10', 'h3 127.0.0.1 250']);
 });
 
-test('race: HTTP/3 that is known to work already needs no advertised place', () => {
-  const advertises = [place('h3', { port: 8443, source: 'alt-svc' })];
+test('race: HTTP/3 that is known to work already needs no advertised endpoint', () => {
+  const advertises = [endpoint('h3', { port: 8443, source: 'alt-svc' })];
   const run = play({
     peers: { h3: { handshakeMs: 40 }, h2: { handshakeMs: 20, answerMs: 30, advertises, followMs: 5 } },
   });
@@ -228,26 +228,26 @@ test('race: HTTP/3 that is known to work already needs no advertised place', () 
   assert.deepEqual(starts(later), ['h3 ::1 0', 'h2 ::1 10']);
 });
 
-test('a group without a place is passed over, and does not keep the next one waiting', () => {
+test('a group without an endpoint is passed over, and does not keep the next one waiting', () => {
   const group = { opens: 'staggered', whenBeaten: 'cancelled', givesWay: false, learns: false } as const;
   const plan = {
     ...plainPlan({ mode: 'naive', startDelayMs: 70, timeoutMs: TIMEOUT_MS }),
     groups: [
-      { ...group, contenders: ['h3'], opens: 'at-once', places: FAMILIES.slice(0, 1) } as const,
-      { ...group, contenders: ['h3'], places: [] } as const,
-      { ...group, contenders: ['h2'], places: FAMILIES.slice(2, 3) } as const,
+      { ...group, contenders: ['h3'], opens: 'at-once', endpoints: FAMILIES.slice(0, 1) } as const,
+      { ...group, contenders: ['h3'], endpoints: [] } as const,
+      { ...group, contenders: ['h2'], endpoints: FAMILIES.slice(2, 3) } as const,
     ],
   };
   const run = simulate({ plan, behave: (contender) => (contender === 'h2' ? { handshakeMs: 5 } : SILENT) });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h2 ::1 70']);
 });
 
-test('no place for HTTP/3: old HTTP starts at 0 ms', () => {
+test('no endpoint for HTTP/3: old HTTP starts at 0 ms', () => {
   const run = play({ endpoints: FAMILIES.slice(2), peers: { h2: { handshakeMs: 20 } } });
   assert.deepEqual(starts(run), ['h2 ::1 0']);
 });
 
-test('no place at all: the trial ends at once', () => {
+test('no endpoint at all: the trial ends at once', () => {
   assert.deepEqual(play({ endpoints: [] }).endedMs, 0);
 });
 
@@ -255,10 +255,10 @@ const BROKEN = { ...NO_HINTS, h3Broken: { code: 'udp-timeout', untilMs: 5000 } a
 
 for (const mode of ['race', 'alt-svc'] as const)
   test(`${mode}: HTTP/3 known to be broken costs 0 ms and no UDP, not even where it is advertised`, () => {
-    const advertises = [place('h3', { port: 8443, source: 'alt-svc' })];
+    const advertises = [endpoint('h3', { port: 8443, source: 'alt-svc' })];
     const run = play({
       mode,
-      endpoints: [place('h3', { source: 'alt-svc' }), ...FAMILIES],
+      endpoints: [endpoint('h3', { source: 'alt-svc' }), ...FAMILIES],
       with: { hints: BROKEN, epochMs: 4999 },
       peers: { h2: { handshakeMs: 20, advertises, followMs: 500 } },
     });
@@ -289,7 +289,7 @@ test('a decision for old HTTP whose host has died falls back to HTTP/3, broken a
 
 const FRESH = { freshQuic: true, startDelayMs: 5000 };
 
-test('fresh QUIC: one attempt at the same place once the first was silent for a PTO, and never another', () => {
+test('fresh QUIC: one attempt at the same endpoint once the first was silent for a PTO, and never another', () => {
   const run = play({ endpoints: FAMILIES.slice(1, 2), with: FRESH });
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 201']);
   assert.deepEqual(
@@ -378,11 +378,11 @@ test('fresh QUIC: a sign of life that comes after it calls for no other', () => 
 for (const mode of ['v3', 'naive', 'alt-svc', 'h2'] as const)
   test(`fresh QUIC: never in ${mode}, whatever is known and asked for`, () => {
     for (const freshQuic of [null, true]) {
-      const places = ONE_ADDRESS.map((each) => ({ ...each, source: 'alt-svc' as const }));
-      const plan = plainPlan({ mode, endpoints: places, ...ON_KNOWN_PATH, freshQuic, timeoutMs: TIMEOUT_MS });
+      const endpoints = ONE_ADDRESS.map((each) => ({ ...each, source: 'alt-svc' as const }));
+      const plan = plainPlan({ mode, endpoints, ...ON_KNOWN_PATH, freshQuic, timeoutMs: TIMEOUT_MS });
       const { trial } = simulate({
         plan,
-        lists: mode === 'v3' ? [{ atMs: 0, endpoints: places, final: true }] : [],
+        lists: mode === 'v3' ? [{ atMs: 0, endpoints, final: true }] : [],
         behave: () => ({ handshakeMs: 900, transportMs: 20 }),
       });
       const tried = trial.attempts.map(({ protocol }) => protocol);
@@ -431,7 +431,7 @@ test('fresh QUIC: the first of the two to be established counts, the other is en
   assert.deepEqual(outcomes(first), ['h3 127.0.0.1 adopted', 'h3 127.0.0.1 cancelled']);
 });
 
-test('fresh QUIC: where HTTP/3 breaks behind either of the two, its place has no third', () => {
+test('fresh QUIC: where HTTP/3 breaks behind either of the two, its endpoint has no third', () => {
   const broken = { handshakeMs: 50, answerMs: 9, answerFailure: 'h3-error' } as const;
   for (const h3 of [
     [{ handshakeMs: 1000 }, broken],

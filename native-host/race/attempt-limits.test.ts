@@ -1,4 +1,4 @@
-// What one trial and one race may cost others, whatever DNS and servers say: attempts, places, bytes and
+// What one trial and one race may cost others, whatever DNS and servers say: attempts, endpoints, bytes and
 // packets, in virtual time.
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { RACE_LIMITS } from '../race-budget.ts';
 import { plainPlan } from '../testing/plan.ts';
 import { race } from '../testing/race.ts';
-import { type Listing, place, simulate } from '../testing/simulation.ts';
+import { endpoint, type Listing, simulate } from '../testing/simulation.ts';
 import { MOST_ATTEMPTS_PER_TRIAL, TRIAL_LIMITS } from './trial-budget.ts';
 
 const TIMEOUT_MS = 3000;
@@ -17,23 +17,23 @@ function ever(count: number, contenders: readonly ('h3' | 'h2')[]): Listing[] {
   return Array.from({ length: count }, (_, n) => ({
     atMs: n * 20,
     endpoints: contenders.flatMap((contender) =>
-      Array.from({ length: 4 }, (_, i) => place(contender, { address: `192.0.${n}.${i}` })),
+      Array.from({ length: 4 }, (_, i) => endpoint(contender, { address: `192.0.${n}.${i}` })),
     ),
     final: false,
   }));
 }
 
-test('a zone that names other addresses all the time is gone to at a bounded number of places', () => {
+test('a zone that names other addresses all the time is gone to at a bounded number of endpoints', () => {
   const plan = plainPlan({ mode: 'v3', timeoutMs: TIMEOUT_MS, attemptDelayMs: 10 });
   const { trial, starts } = simulate({ plan, behave: () => REFUSED, lists: ever(100, ['h3', 'h2']) });
-  assert.equal(starts.length, TRIAL_LIMITS.places);
+  assert.equal(starts.length, TRIAL_LIMITS.endpoints);
   assert.ok((trial.untried ?? 0) > 300, `${trial.untried} addresses untried`);
 });
 
 test('a trial that has made its attempts ends, and does not wait for more names', () => {
   const plan = plainPlan({
     ...{ mode: 'v3', timeoutMs: TIMEOUT_MS, attemptDelayMs: 10 },
-    limits: { ...TRIAL_LIMITS, places: 1000 },
+    limits: { ...TRIAL_LIMITS, endpoints: 1000 },
   });
   const { trial, starts, endedMs } = simulate({ plan, behave: () => REFUSED, lists: ever(20, ['h3', 'h2']) });
   assert.equal(starts.length, MOST_ATTEMPTS_PER_TRIAL);
@@ -41,8 +41,8 @@ test('a trial that has made its attempts ends, and does not wait for more names'
   assert.equal(trial.adopted, null);
 });
 
-test('HTTP/3 that failed at some places is undecided where a limit kept it from others', () => {
-  const endpoints = Array.from({ length: 6 }, (_, i) => place('h3', { address: `192.0.2.${i}` }));
+test('HTTP/3 that failed at some endpoints is undecided where a limit kept it from others', () => {
+  const endpoints = Array.from({ length: 6 }, (_, i) => endpoint('h3', { address: `192.0.2.${i}` }));
   const plan = plainPlan({
     ...{ mode: 'h3', endpoints, timeoutMs: TIMEOUT_MS },
     limits: { ...TRIAL_LIMITS, attempts: 2 },
@@ -59,10 +59,10 @@ test('a race over the port ends when it has made its attempts over all its trial
   assert.equal(result.trials.length, 9);
 });
 
-test('its places are counted over all its trials, and of the command line those of each', async () => {
+test('its endpoints are counted over all its trials, and of the command line those of each', async () => {
   const trials = { mode: 'race', trials: 3 } as const;
   for (const [limits, expected] of [
-    [{ ...RACE_LIMITS, places: 1 }, 1],
+    [{ ...RACE_LIMITS, endpoints: 1 }, 1],
     [undefined, 2],
   ] as const) {
     const { contenders } = await race([{ handshakeMs: 50 }], [{ handshakeMs: 20 }], {
@@ -82,7 +82,7 @@ for (const [what, traffic] of [
   ['packets', { bytes: 1, packets: 5000 }],
 ] as const)
   test(`a trial begins no attempt once the others took their ${what}; what is left counts as untried`, () => {
-    const endpoints = Array.from({ length: 6 }, (_, i) => place('h3', { address: `192.0.2.${i}` }));
+    const endpoints = Array.from({ length: 6 }, (_, i) => endpoint('h3', { address: `192.0.2.${i}` }));
     const plan = plainPlan({ mode: 'h3', endpoints, timeoutMs: TIMEOUT_MS });
     const refusal = 'response-too-large' as const;
     const { trial } = simulate({ plan, behave: () => ({ handshakeMs: 1, refusal, traffic }) });

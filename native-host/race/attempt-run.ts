@@ -16,7 +16,7 @@ export interface Run {
   readonly id: number;
   readonly group: AttemptGroup;
   readonly endpoint: Endpoint;
-  /** The one beside an unanswered attempt at the same place. */
+  /** The one beside an unanswered attempt at the same endpoint. */
   readonly fresh: boolean;
   readonly startedMs: number;
   /** Begun by our own delay, when what made it needless had happened and was not yet told. */

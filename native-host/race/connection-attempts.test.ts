@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { NO_HINTS, type PathHint } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { plainPlan } from '../testing/plan.ts';
-import { type Behaviour, type Listing, place, type Simulated, simulate } from '../testing/simulation.ts';
+import { type Behaviour, endpoint, type Listing, type Simulated, simulate } from '../testing/simulation.ts';
 import type { PlanInput } from './plan.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -16,12 +16,12 @@ const REFUSED: Behaviour = { handshakeMs: 1, refusal: 'tcp-refused' };
 /** `h3 6a`: HTTP/3 at an address of that name. */
 function at(text: string, more: Partial<Endpoint> = {}): Endpoint {
   const [contender, address = ''] = text.split(' ');
-  return place(contender === 'h3' ? 'h3' : 'h2', { address, ...more });
+  return endpoint(contender === 'h3' ? 'h3' : 'h2', { address, ...more });
 }
 
-const listed = (atMs: number, places: readonly string[], final = true): Listing => ({
+const listed = (atMs: number, endpoints: readonly string[], final = true): Listing => ({
   atMs,
-  endpoints: places.map((text) => at(text)),
+  endpoints: endpoints.map((text) => at(text)),
   final,
 });
 
@@ -305,7 +305,7 @@ test('no list in time: the trial ends at its deadline', () => {
   assert.deepEqual([run.trial.attempts.length, run.endedMs], [0, TIMEOUT_MS]);
 });
 
-test('a 421 from an alternative fails that place, and the places of the origin are tried', () => {
+test('a 421 from an alternative fails that endpoint, and the endpoints of the origin are tried', () => {
   const alternative = at('h3 6a', { source: 'alt-svc', host: 'b.test', port: 8443 });
   const run = play({
     lists: [{ atMs: 0, endpoints: [alternative, at('h2 6a'), at('h2 4a')], final: true }],
@@ -335,11 +335,11 @@ test('what an adoption that broke has brought back is not lost to a list that co
     '4a': { handshakeMs: 30, answerMs: 10, answerFailure: 'h3-error' as const },
     '6b': { handshakeMs: 600 },
   };
-  const places = ['h2 6a', 'h2 6b', 'h3 4a'];
-  const run = play({ lists: [listed(0, places, false), listed(600, places)], peers });
+  const endpoints = ['h2 6a', 'h2 6b', 'h3 4a'];
+  const run = play({ lists: [listed(0, endpoints, false), listed(600, endpoints)], peers });
   assert.deepEqual(starts(run), ['h2 6a 0', 'h2 6b 250', 'h3 4a 500', 'h2 6a 540', 'h2 6b 790']);
   assert.equal(run.trial.establishedMs, 1390);
-  const removed = play({ lists: [listed(0, places, false), listed(600, ['h2 6a', 'h3 4a'])], peers });
+  const removed = play({ lists: [listed(0, endpoints, false), listed(600, ['h2 6a', 'h3 4a'])], peers });
   assert.deepEqual(starts(removed).slice(3), ['h2 6a 540']);
 });
 

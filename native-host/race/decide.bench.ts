@@ -49,7 +49,7 @@ function simpleRace(plan: TrialPlan): void {
   win(trial, 0, 30);
 }
 
-/** All places are started, every other one after a failure, the others by the timer; the last is established. */
+/** All endpoints are started, every other one after a failure, the others by the timer; the last is established. */
 function workThrough(trial: TrialMachine, count: number): void {
   let nowMs = 0;
   const error = { code: 'tcp-refused', message: 'refused' } as const;
@@ -136,8 +136,8 @@ function answersRace(
 
 function sceneOf(scene: Scene, count: number): () => void {
   if (scene === 'simple') {
-    const places = endpointsOf(4).filter(({ address }) => address.includes(':'));
-    const plan = planOf('race', places);
+    const endpoints = endpointsOf(4).filter(({ address }) => address.includes(':'));
+    const plan = planOf('race', endpoints);
     return () => simpleRace(plan);
   }
   const plan = planOf('v3', []);

@@ -40,7 +40,7 @@ export interface Drive {
   readonly plan: TrialPlan;
   readonly origin: OriginParts;
   readonly discovery: Discovering;
-  /** What a live plan asks of discovery, on the trial's time; null where the plan holds the places. */
+  /** What a live plan asks of discovery, on the trial's time; null where the plan holds the endpoints. */
   readonly live: DiscoveryQuery | null;
   /** Whether an alternative that an answer names is worth following. */
   readonly believes: (alternative: Alternative) => boolean;
@@ -86,8 +86,8 @@ interface Entry {
   alternatives: readonly Alternative[];
 }
 
-function isH3At(place: Endpoint, host: string, port: number): boolean {
-  return place.contender === 'h3' && place.host === host && place.port === port;
+function isH3At(endpoint: Endpoint, host: string, port: number): boolean {
+  return endpoint.contender === 'h3' && endpoint.host === host && endpoint.port === port;
 }
 
 /** Runs one trial to its end. Never rejects; an abort ends it at once, with its attempts `cancelled`. */
@@ -183,7 +183,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
       const running = contender.start({
         address: endpoint.address,
         port: endpoint.port,
-        // Wherever the place was learnt, it has to prove that it is the origin (RFC 7838 section 2.1, RFC 9460 section 9).
+        // Wherever the endpoint was learnt, it has to prove that it is the origin (RFC 7838 section 2.1, RFC 9460 section 9).
         host: origin.host,
         authority,
         initialRttMs: plan.initialRttMs,
@@ -204,7 +204,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
     /** What the plan goes to anyway need not be followed. */
     function isPlanned({ host, port }: Alternative): boolean {
       const own = host === '' || host === origin.host;
-      return own && plan.groups.some(({ places }) => places.some((p) => isH3At(p, origin.host, port)));
+      return own && plan.groups.some(({ endpoints }) => endpoints.some((p) => isH3At(p, origin.host, port)));
     }
 
     function answered(attempt: number, answer: Answered, entry: Entry): void {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/outcome';
 import { plainPlan } from '../testing/plan.ts';
-import { type Behaviour, place, type Simulated, simulate } from '../testing/simulation.ts';
+import { type Behaviour, endpoint, type Simulated, simulate } from '../testing/simulation.ts';
 import { createTrial } from './engine.ts';
 
 const TIMEOUT_MS = 3000;
@@ -19,7 +19,10 @@ interface Scene {
 }
 
 function play({ mode = 'race', h3, h2, addresses = ['127.0.0.1'] }: Scene): Simulated {
-  const endpoints = addresses.flatMap((address) => [place('h3', { address }), place('h2', { address })]);
+  const endpoints = addresses.flatMap((address) => [
+    endpoint('h3', { address }),
+    endpoint('h2', { address }),
+  ]);
   const live = mode === 'v3';
   const plan = plainPlan({ mode, endpoints: live ? [] : endpoints, startDelayMs: 10, timeoutMs: TIMEOUT_MS });
   return simulate({
@@ -89,7 +92,7 @@ test('an answer asked for beside an overdue one is still waited for when that br
   ];
   const plan = plainPlan({
     mode: 'race',
-    endpoints: [place('h3'), place('h3', { address: '127.0.0.2' }), place('h2')],
+    endpoints: [endpoint('h3'), endpoint('h3', { address: '127.0.0.2' }), endpoint('h2')],
     startDelayMs: 10,
     timeoutMs: TIMEOUT_MS,
   });
@@ -103,7 +106,7 @@ test('an answer asked for beside an overdue one is still waited for when that br
 });
 
 test('alt-svc: old HTTP asked afresh is not given up for a second HTTP/3 that breaks like the first', () => {
-  const advertises = ['127.0.0.1', '127.0.0.2'].map((address) => place('h3', { address, port: 8443 }));
+  const advertises = ['127.0.0.1', '127.0.0.2'].map((address) => endpoint('h3', { address, port: 8443 }));
   const behaviours: Record<'h3' | 'h2', readonly Behaviour[]> = {
     h3: [
       { handshakeMs: 0, answerMs: DUE_MS + 100, answerFailure: 'h3-error' },
@@ -115,7 +118,7 @@ test('alt-svc: old HTTP asked afresh is not given up for a second HTTP/3 that br
     ],
   };
   const run = simulate({
-    plan: plainPlan({ mode: 'alt-svc', endpoints: [place('h2')], timeoutMs: TIMEOUT_MS }),
+    plan: plainPlan({ mode: 'alt-svc', endpoints: [endpoint('h2')], timeoutMs: TIMEOUT_MS }),
     behave: (contender, nth) => behaviours[contender][nth] ?? { handshakeMs: null },
   });
   assert.deepEqual(told(run).toSorted(), ['h2 adopted', 'h2 cancelled', 'h3 h3-error', 'h3 h3-error']);
@@ -126,7 +129,7 @@ test('silence is no evidence where there was no time for more: the attempt is ca
   const silent: Behaviour = { handshakeMs: null };
   const plan = plainPlan({
     mode: 'race',
-    endpoints: [place('h3'), place('h2')],
+    endpoints: [endpoint('h3'), endpoint('h2')],
     startDelayMs: 2500,
     timeoutMs: TIMEOUT_MS,
   });
@@ -138,7 +141,7 @@ test('silence is no evidence where there was no time for more: the attempt is ca
 test("an attempt's own clock is believed no more than the trial's", () => {
   const plan = plainPlan({
     mode: 'race',
-    endpoints: [place('h3'), place('h2')],
+    endpoints: [endpoint('h3'), endpoint('h2')],
     startDelayMs: 2500,
     timeoutMs: TIMEOUT_MS,
   });
@@ -150,7 +153,7 @@ test("an attempt's own clock is believed no more than the trial's", () => {
 
 for (const mode of ['race', 'v3'] as const)
   test(`${mode}: what our own delay began after the winner was established is no attempt of it`, () => {
-    const endpoints = [place('h3'), place('h2')];
+    const endpoints = [endpoint('h3'), endpoint('h2')];
     const timer = mode === 'v3' ? 'group-0' : 'stagger';
     const live = mode === 'v3';
     const machine = createTrial(

@@ -1,4 +1,4 @@
-// Random worlds with many places whose list changes while it is worked through. The simulation asserts the engine's
+// Random worlds with many endpoints whose list changes while it is worked through. The simulation asserts the engine's
 // invariants at every action; here is what the end of each world owes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,21 +7,21 @@ import fc from 'fast-check';
 import { NO_HINTS, type PathHint } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { plainPlan } from '../testing/plan.ts';
-import { type Behaviour, type Listing, place, simulate } from '../testing/simulation.ts';
+import { type Behaviour, endpoint, type Listing, simulate } from '../testing/simulation.ts';
 import type { Decision } from './plan.ts';
 
 const TIMEOUT_MS = 400;
 const ADDRESSES = ['::1', '::2', '127.0.0.1', '127.0.0.2'];
 
-const endpoint = fc
+const anyEndpoint = fc
   .record({
     contender: fc.constantFrom('h3' as const, 'h2' as const),
     address: fc.constantFrom(...ADDRESSES),
     port: fc.constantFrom(443, 8443),
     source: fc.constantFrom('origin' as const, 'https-record' as const, 'alt-svc' as const),
   })
-  .map(({ contender, ...more }) => place(contender, more));
-const endpoints = fc.array(endpoint, { maxLength: 8 });
+  .map(({ contender, ...more }) => endpoint(contender, more));
+const endpoints = fc.array(anyEndpoint, { maxLength: 8 });
 const instant = fc.option(fc.nat({ max: 500 }), { nil: null, freq: 4 });
 const sometimes = { nil: undefined, freq: 2 };
 const behaviour: fc.Arbitrary<Behaviour> = fc
@@ -68,9 +68,9 @@ const world = fc.record({
   endLatencyMs: fc.nat({ max: 3 }),
 });
 
-function distinct(places: readonly Endpoint[]): Endpoint[] {
+function distinct(endpoints: readonly Endpoint[]): Endpoint[] {
   const key = (e: Endpoint): string => `${e.contender} ${e.address} ${e.port}`;
-  return [...new Map(places.map((e) => [key(e), e])).values()];
+  return [...new Map(endpoints.map((e) => [key(e), e])).values()];
 }
 
 test('random lists and peers keep the invariants, in every mode', () => {
@@ -102,7 +102,7 @@ test('random lists and peers keep the invariants, in every mode', () => {
   );
 });
 
-test('v3: a sound place that has time is always found, whatever fails before it and however the lists come', () => {
+test('v3: a sound endpoint that has time is always found, whatever fails before it and however the lists come', () => {
   const dead = fc.record({
     handshakeMs: fc.option(fc.nat({ max: 300 })),
     transportMs: fc.constant(null),
@@ -114,14 +114,14 @@ test('v3: a sound place that has time is always found, whatever fails before it 
       fc.nat({ max: 6 }),
       fc.nat({ max: 50 }),
       (peers, at, laterMs) => {
-        const places = peers.map((_, index) => place('h2', { address: `10.0.0.${index}` }));
-        const sound = place('h3', { address: '::5' });
-        const whole = places.toSpliced(Math.min(at, places.length), 0, sound);
+        const endpoints = peers.map((_, index) => endpoint('h2', { address: `10.0.0.${index}` }));
+        const sound = endpoint('h3', { address: '::5' });
+        const whole = endpoints.toSpliced(Math.min(at, endpoints.length), 0, sound);
         const plan = plainPlan({ mode: 'v3', timeoutMs: 10_000 });
         const { trial } = simulate({
           plan,
           lists: [
-            { atMs: 0, endpoints: places, final: false },
+            { atMs: 0, endpoints, final: false },
             { atMs: laterMs, endpoints: whole, final: true },
           ],
           behave: (contender, nth) =>

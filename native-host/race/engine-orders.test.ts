@@ -6,7 +6,7 @@ import type { AttemptErrorCode, ContenderName, Mode } from '@photofinish/shared/
 import fc from 'fast-check';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { plainPlan } from '../testing/plan.ts';
-import { type Behaviour, place, simulate } from '../testing/simulation.ts';
+import { type Behaviour, endpoint, simulate } from '../testing/simulation.ts';
 import type { Decision, TrialPlan } from './plan.ts';
 
 const TIMEOUT_MS = 100;
@@ -21,17 +21,17 @@ function planOf(
   delayMs: number,
 ): TrialPlan {
   const h3 =
-    alternativePort === null ? place('h3') : place('h3', { port: alternativePort, source: 'alt-svc' });
+    alternativePort === null ? endpoint('h3') : endpoint('h3', { port: alternativePort, source: 'alt-svc' });
   return plainPlan({
     mode,
-    endpoints: [h3, place('h2')],
+    endpoints: [h3, endpoint('h2')],
     decision,
     startDelayMs: delayMs,
     timeoutMs: TIMEOUT_MS,
   });
 }
 
-const ADVERTISED: readonly Endpoint[] = [place('h3', { port: 8443, source: 'alt-svc' })];
+const ADVERTISED: readonly Endpoint[] = [endpoint('h3', { port: 8443, source: 'alt-svc' })];
 
 test('every order of handshakes, failures, answers, start delay and time-out', () => {
   // Instants on, before and after the start delay (10) and the time-out (100), and coinciding with one another.
@@ -84,7 +84,7 @@ const behaviour: fc.Arbitrary<Behaviour> = fc
     transportMs: instant,
     answerMs: instant,
     answerFailure: fc.option(code, { nil: undefined, freq: 3 }),
-    advertises: fc.option(fc.constantFrom([place('h3')], ADVERTISED, []), { nil: undefined }),
+    advertises: fc.option(fc.constantFrom([endpoint('h3')], ADVERTISED, []), { nil: undefined }),
     followMs: fc.option(fc.nat({ max: 60 }), { nil: null, freq: 6 }),
   })
   .map(({ refusal, answerFailure, advertises, ...rest }) => ({

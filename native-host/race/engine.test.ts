@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { plainPlan } from '../testing/plan.ts';
-import { type Behaviour, place, type Simulated, simulate, type World } from '../testing/simulation.ts';
+import { type Behaviour, endpoint, type Simulated, simulate, type World } from '../testing/simulation.ts';
 import type { PlanInput } from './plan.ts';
 
 const DELAY_MS = 10;
@@ -13,7 +13,7 @@ const TIMEOUT_MS = 3000;
 function plan(mode: Mode, overrides: Partial<PlanInput> = {}) {
   return plainPlan({
     mode,
-    endpoints: [place('h3'), place('h2')],
+    endpoints: [endpoint('h3'), endpoint('h2')],
     startDelayMs: DELAY_MS,
     timeoutMs: TIMEOUT_MS,
     ...overrides,
@@ -28,7 +28,7 @@ interface Scene extends Omit<World, 'plan' | 'behave'> {
 }
 
 /** What an answer advertises: HTTP/3 on this port of the origin's own host. */
-const advertised = (port: number): readonly Endpoint[] => [place('h3', { port, source: 'alt-svc' })];
+const advertised = (port: number): readonly Endpoint[] => [endpoint('h3', { port, source: 'alt-svc' })];
 
 const NEVER: Behaviour = { handshakeMs: null };
 
@@ -269,7 +269,7 @@ test('alt-svc: when the advertised HTTP/3 breaks after its handshake, old HTTP i
 test('alt-svc: a known alternative is tried first, with old HTTP behind it', () => {
   const run = play({
     mode: 'alt-svc',
-    with: { endpoints: [...advertised(8443), place('h2')] },
+    with: { endpoints: [...advertised(8443), endpoint('h2')] },
     h3: { handshakeMs: 60 },
     h2: { handshakeMs: 100 },
   });

@@ -32,9 +32,9 @@ const USER_CANCELLED: AttemptError = { code: 'cancelled', message: 'the race was
  * A machine for one trial of `plan`. Invariants, whatever the order of events: at most one attempt is adopted at any
  * time; the decision has fallen by `timeoutMs`; no attempt is left running at `done`; only an adopted attempt, one that
  * gives way, or one beside another's request while nothing is adopted or the answer to that is overdue, is asked to send
- * a request; a place is attempted again only if it was ended for the sake of an attempt that then broke or did not
- * answer; the next place of a group starts no sooner than 10 ms after one that is still under way; silence is held
- * against nobody who had too little time; no more attempts are made, and at no more places, than the plan allows, and
+ * a request; an endpoint is attempted again only if it was ended for the sake of an attempt that then broke or did not
+ * answer; the next endpoint of a group starts no sooner than 10 ms after one that is still under way; silence is held
+ * against nobody who had too little time; no more attempts are made, and at no more endpoints, than the plan allows, and
  * none once those that have told of it took more bytes or packets.
  */
 export function createTrial(plan: TrialPlan): TrialMachine {
@@ -46,14 +46,14 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     enter(s, run, 'over');
     run.outcome = outcome;
     const { winner } = run.group;
-    // Beaten by the other QUIC attempt at the same place: that one answers for both.
+    // Beaten by the other QUIC attempt at the same endpoint: that one answers for both.
     const answeredFor = winner !== null && winner !== run && winner.endpoint === run.endpoint;
     if (outcome !== 'adopted' && !answeredFor) run.group.giveBack(run.endpoint);
     s.actions.push({ type: 'end', attempt: run.id });
     if (outcome === 'cancelled') tell(s, 'cancelled', run, nowMs);
   }
 
-  /** Ends what a group has under way; places that wait stay, in case the winner breaks. */
+  /** Ends what a group has under way; endpoints that wait stay, in case the winner breaks. */
   function stop(group: AttemptGroup, nowMs: number): void {
     for (const run of group.connecting) end(run, 'cancelled', nowMs);
     setPace(s, group, null);
@@ -185,7 +185,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     fail(run, ownCode ? event.error : expiredError(run, plan.timeoutMs), nowMs);
   }
 
-  /** AttemptGroups for which an answer in another group can name places. */
+  /** AttemptGroups for which an answer in another group can name endpoints. */
   function learners(answered: Run): AttemptGroup[] {
     const learns = ({ rules, learnt, winner }: AttemptGroup): boolean =>
       rules.learns && rules.contenders.length > 0 && !learnt && winner === null;

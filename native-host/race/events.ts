@@ -7,7 +7,7 @@ import type { Endpoint } from '../discover/endpoint.ts';
 import type { Packets, Traffic } from './contender.ts';
 
 /**
- * `group-N` paces the places of the nth group; `fresh` is how long the first QUIC attempt may take, `answer` how long the
+ * `group-N` paces the endpoints of the nth group; `fresh` is how long the first QUIC attempt may take, `answer` how long the
  * adopted one's answer alone is waited for.
  */
 export type TimerName = 'stagger' | 'deadline' | 'fresh' | 'answer' | `group-${number}`;

@@ -41,8 +41,8 @@ async function helloBytes(contender: Contender): Promise<number> {
 async function flightDatagrams(contender: Contender): Promise<number | undefined> {
   const peer = createSocket('udp4').bind(0, LOOPBACK);
   await once(peer, 'listening');
-  const place = { ...target(peer.address().port), initialRttMs: SLOW_RTT_MS, handshakeTimeoutMs: 50 };
-  const result = await contender.start(place).established;
+  const endpoint = { ...target(peer.address().port), initialRttMs: SLOW_RTT_MS, handshakeTimeoutMs: 50 };
+  const result = await contender.start(endpoint).established;
   peer.close();
   assert.ok(!result.ok);
   return result.packets?.sent;

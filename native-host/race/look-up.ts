@@ -38,31 +38,31 @@ export function notInTime(
 /** So many look-ups ask DNS at once: a few hundred questions in one burst are more than home routers keep. */
 export const LOOK_UPS_AT_ONCE = 32;
 
-interface Places {
+interface Endpoints {
   taken: number;
   readonly line: (() => void)[];
 }
 
-const placesOf = new WeakMap<Discovering, Places>();
+const endpointsOf = new WeakMap<Discovering, Endpoints>();
 
-/** Waits for a place, at most until the signal is aborted; the returned function gives it back. */
+/** Waits for an endpoint, at most until the signal is aborted; the returned function gives it back. */
 async function takePlace(discovery: Discovering, signal: AbortSignal): Promise<() => void> {
-  const places = placesOf.get(discovery) ?? { taken: 0, line: [] };
-  placesOf.set(discovery, places);
-  if (places.taken >= LOOK_UPS_AT_ONCE && !signal.aborted)
+  const endpoints = endpointsOf.get(discovery) ?? { taken: 0, line: [] };
+  endpointsOf.set(discovery, endpoints);
+  if (endpoints.taken >= LOOK_UPS_AT_ONCE && !signal.aborted)
     await new Promise<void>((resolve) => {
-      places.line.push(resolve);
+      endpoints.line.push(resolve);
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
-  places.taken += 1;
+  endpoints.taken += 1;
   return () => {
-    places.taken -= 1;
-    places.line.shift()?.();
+    endpoints.taken -= 1;
+    endpoints.line.shift()?.();
   };
 }
 
 /**
- * Settles a discovery, or gives it up after `timeoutMs` or when the signal is aborted. Waiting for a place among the
+ * Settles a discovery, or gives it up after `timeoutMs` or when the signal is aborted. Waiting for an endpoint among the
  * look-ups of others is not of that time. Never
  * rejects.
  */

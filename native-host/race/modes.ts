@@ -1,21 +1,21 @@
-// The modes of a race as data: which places a group holds, when it opens, and what becomes of it when another is adopted
+// The modes of a race as data: which endpoints a group holds, when it opens, and what becomes of it when another is adopted
 // first. The engine knows these words and no mode's name; a further mode is one more entry.
 import type { ContenderName, Mode } from '@photofinish/shared/race/outcome';
 
-/** An ordered list of places that are attempted one after the other; groups run beside each other. */
+/** An ordered list of endpoints that are attempted one after the other; groups run beside each other. */
 export interface GroupRules {
-  /** Whose places it holds. */
+  /** Whose endpoints it holds. */
   readonly contenders: readonly ContenderName[];
   /**
    * `at-once`: with the trial. `staggered`: a delay after the group before it, at once when a group fails earlier.
-   * `advertised`: when another group's answer advertises places for it.
+   * `advertised`: when another group's answer advertises endpoints for it.
    */
   readonly opens: 'at-once' | 'staggered' | 'advertised';
   /** What becomes of its attempts when another group's is adopted first. */
   readonly whenBeaten: 'runs-on' | 'cancelled';
   /** Established alone is not enough: its answer is read first and gives way to what that advertises. */
   readonly givesWay: boolean;
-  /** The places that another group's answer advertises take the place of those it has not attempted yet. */
+  /** The endpoints that another group's answer advertises take the endpoint of those it has not attempted yet. */
   readonly learns: boolean;
 }
 
@@ -72,7 +72,7 @@ function alone(group: GroupRules): RaceRules {
   };
 }
 
-/** An answer that names another place for HTTP/3 has that place tried too, or the verdict would blame the wrong one. */
+/** An answer that names another endpoint for HTTP/3 has that endpoint tried too, or the verdict would blame the wrong one. */
 const LEARNING_QUIC_FIRST = QUIC_FIRST.map((group) =>
   group.contenders.includes('h3') ? { ...group, learns: true } : group,
 );

@@ -1,4 +1,4 @@
-// From a mode, the places, what is remembered and the flags to the plan of one trial. Pure: the engine only follows it.
+// From a mode, the endpoints, what is remembered and the flags to the plan of one trial. Pure: the engine only follows it.
 import type { ContenderName, Mode } from '@photofinish/shared/race/outcome';
 import type { Hints } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
@@ -18,9 +18,9 @@ const NOWHERE: ReadonlySet<string> = new Set();
 /** What a host cache remembers as the protocol to use, null when it does not know. */
 export type Decision = 'h3' | 'h2' | 'http/1.1';
 
-/** A group with its places in the order in which they are attempted. */
+/** A group with its endpoints in the order in which they are attempted. */
 export interface PlannedGroup extends GroupRules {
-  readonly places: readonly Endpoint[];
+  readonly endpoints: readonly Endpoint[];
 }
 
 /** Everything the engine needs to run one trial; times in milliseconds, from its start where they are instants. */
@@ -38,9 +38,9 @@ export interface TrialPlan {
   readonly initialRttMs: number;
   readonly timeoutMs: number;
   readonly limits: AttemptLimits;
-  /** Keys of places that count among those of the limits already. */
+  /** Keys of endpoints that count among those of the limits already. */
   readonly visited: ReadonlySet<string>;
-  /** The places come as events during the trial. */
+  /** The endpoints come as events during the trial. */
   readonly live: boolean;
   readonly cacheHit: boolean;
 }
@@ -75,7 +75,7 @@ function rememberedGroups(
   decision: Decision,
 ): readonly PlannedGroup[] | null {
   const contender = decision === 'h3' ? 'h3' : 'h2';
-  const first = groups.find((group) => group.contenders.includes(contender) && group.places.length > 0);
+  const first = groups.find((group) => group.contenders.includes(contender) && group.endpoints.length > 0);
   if (first === undefined || first.opens === 'advertised') return null;
   const fallback = groups.filter((group) => group !== first && group.opens !== 'advertised');
   return [
@@ -98,16 +98,16 @@ function plannedGroups(rules: RaceRules, endpoints: readonly Endpoint[]): readon
     e.contender !== 'h3' || rules.h3Places !== 'alt-svc' || e.source === 'alt-svc';
   return groups.map((group) => ({
     ...group,
-    places: endpoints.filter((e) => group.contenders.includes(e.contender) && allowed(e)),
+    endpoints: endpoints.filter((e) => group.contenders.includes(e.contender) && allowed(e)),
   }));
 }
 
-/** No place of HTTP/3, now or learnt later. */
+/** No endpoint of HTTP/3, now or learnt later. */
 function withoutH3(groups: readonly PlannedGroup[]): readonly PlannedGroup[] {
   return groups.map((group) => ({
     ...group,
     contenders: group.contenders.filter((contender) => contender !== 'h3'),
-    places: group.places.filter((place) => place.contender !== 'h3'),
+    endpoints: group.endpoints.filter((endpoint) => endpoint.contender !== 'h3'),
   }));
 }
 

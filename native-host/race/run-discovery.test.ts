@@ -58,7 +58,7 @@ test('v3: names are looked up within each trial and on its time, and HTTP/3 is a
   assert.equal(result.discovered.names?.addresses.length, 1);
 });
 
-test('v3: a known alternative is among the places, one attempt at a time', async () => {
+test('v3: a known alternative is among the endpoints, one attempt at a time', async () => {
   const known = { decision: null, altSvc: 'h3=":4433"', ageSeconds: 0, hints: NO_HINTS };
   const { result, contenders } = await race([{ handshakeMs: null }], [{ handshakeMs: 20 }], {
     mode: 'v3',

@@ -71,15 +71,15 @@ async function prepare(schedule: readonly Mode[], contenders: Contenders): Promi
   await Promise.all([...names].map((name) => contenders[name].prepare()));
 }
 
-/** Where the places of a race come from before its trials; looked up again only when what is advertised has changed. */
-interface Places {
+/** Where the endpoints of a race come from before its trials; looked up again only when what is advertised has changed. */
+interface Endpoints {
   readonly endpoints: readonly Endpoint[];
   readonly names: Names;
   /** The alternatives that were asked about. */
   readonly advertised: string;
 }
 
-/** A look-up that led to no place, with what it learnt all the same. */
+/** A look-up that led to no endpoint, with what it learnt all the same. */
 type Unfound = Extract<Discovery, { readonly ok: false }>;
 
 function queryOf(options: RaceOptions, mode: Mode, memory: Remembered): DiscoveryQuery {
@@ -95,11 +95,11 @@ function queryOf(options: RaceOptions, mode: Mode, memory: Remembered): Discover
   };
 }
 
-async function placesFor(
+async function endpointsFor(
   options: RaceOptions,
   query: DiscoveryQuery,
-  last: Places | null,
-): Promise<Places | Unfound> {
+  last: Endpoints | null,
+): Promise<Endpoints | Unfound> {
   const advertised = query.alternatives.map(({ host, port }) => `${host}:${port}`).join();
   if (last?.advertised === advertised) return last;
   const { discovery, timeoutMs, clock, watchLateness = null, signal = null } = options;
@@ -126,7 +126,7 @@ function limitsOf({ options: { limits }, spent }: Race): Pick<PlanInput, 'limits
   if (limits === undefined) return {};
   const left: AttemptLimits = {
     attempts: Math.min(TRIAL_LIMITS.attempts, limits.attempts - spent.attempts),
-    places: limits.places,
+    endpoints: limits.endpoints,
     bytes: limits.bytes - spent.traffic.bytes,
     packets: limits.packets - spent.traffic.packets,
   };
@@ -139,14 +139,14 @@ function spend({ spent }: Race, { started, traffic }: DrivenTrial): void {
   for (const endpoint of started) spent.visited.add(endpointKey(endpoint));
 }
 
-function driveOne(race: Race, index: number, places: Places | null) {
+function driveOne(race: Race, index: number, endpoints: Endpoints | null) {
   const { options, schedule, memory } = race;
   const { origin, clock, onProgress } = options;
   const mode = schedule[index] ?? options.mode;
   const plan = planTrial({
     mode,
     host: origin.host,
-    endpoints: places?.endpoints ?? [],
+    endpoints: endpoints?.endpoints ?? [],
     decision: memory.decision(),
     hints: memory.hints,
     epochMs: clock.epochMs(),
@@ -175,8 +175,8 @@ function driveOne(race: Race, index: number, places: Places | null) {
   });
 }
 
-function isUnfound(places: Places | Unfound): places is Unfound {
-  return 'error' in places;
+function isUnfound(endpoints: Endpoints | Unfound): endpoints is Unfound {
+  return 'error' in endpoints;
 }
 
 /** Whether the race may make no further attempt. */
@@ -205,20 +205,20 @@ function cancelledError(signal: AbortSignal | undefined): AttemptError {
   return { code: 'cancelled', message: said ?? 'the race was cancelled' };
 }
 
-/** Runs the trials until one finds no place at all, they have decided a comparison, or the signal is aborted. */
+/** Runs the trials until one finds no endpoint at all, they have decided a comparison, or the signal is aborted. */
 async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>> {
   const { options, schedule, memory } = race;
   const { clock, signal } = options;
   const done: DrivenTrial[] = [];
   const decisions: (Decision | null)[] = [];
-  let places: Places | null = null;
+  let endpoints: Endpoints | null = null;
   let atMs = clock.epochMs();
   let sinceMs = clock.nowMs();
   const sofar = (error: AttemptError | null): Omit<Raced, 'options' | 'memory'> => ({
     atMs,
     done,
     decisions,
-    names: places?.names ?? null,
+    names: endpoints?.names ?? null,
     error,
   });
   // First, for a process's first look-up would be charged for all that is loaded and seeded with the transports.
@@ -226,17 +226,17 @@ async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>>
   for (const [index, mode] of schedule.entries()) {
     if (signal?.aborted) return sofar(cancelledError(signal));
     if (raceRulesOf(mode).discovers === 'before') {
-      const found = await placesFor(options, queryOf(options, mode, memory), places);
+      const found = await endpointsFor(options, queryOf(options, mode, memory), endpoints);
       if (signal?.aborted) return sofar(cancelledError(signal));
       if (isUnfound(found)) return { ...sofar(found.error), names: found.names };
-      places = found;
+      endpoints = found;
     }
     if (index === 0) {
       atMs = clock.epochMs();
       sinceMs = clock.nowMs();
     }
     const decision = memory.decision();
-    const driven = await driveOne(race, index, places);
+    const driven = await driveOne(race, index, endpoints);
     spend(race, driven);
     if (signal?.aborted) return sofar(cancelledError(signal));
     if (driven.undiscovered !== null && done.length === 0)
@@ -252,7 +252,7 @@ async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>>
 
 /**
  * Races one origin. `compare` gives two trials a pair, each of one protocol alone, and ends when they have decided; every
- * other mode gives `trials`. With memory `full` what one trial taught counts in the next. A name without a place to
+ * other mode gives `trials`. With memory `full` what one trial taught counts in the next. A name without an endpoint to
  * connect to gives `error` and no trials. An abort ends everything at once: the finished trials stay, the one under way is
  * left out, and `error` is `cancelled`. Rejects only when a contender cannot be loaded.
  */

@@ -1,4 +1,4 @@
-// What a trial starts, and when: the places of a group one after the other (Happy Eyeballs v3 draft, section 6), and the
+// What a trial starts, and when: the endpoints of a group one after the other (Happy Eyeballs v3 draft, section 6), and the
 // groups one after the other (P2, rule 1).
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { AttemptGroup } from './attempt-group.ts';
@@ -81,12 +81,12 @@ export function open(s: TrialState, group: AttemptGroup, nowMs: number): void {
   drain(s, group, nowMs);
 }
 
-/** Whether a group has lost: all its places have failed. */
+/** Whether a group has lost: all its endpoints have failed. */
 export function isSpent(group: AttemptGroup): boolean {
   return group.winner === null && group.connecting.size === 0 && group.waiting() === 0;
 }
 
-/** Opens the next group that has a place, and paces the one after it. */
+/** Opens the next group that has an endpoint, and paces the one after it. */
 export function openNext(s: TrialState, nowMs: number): void {
   if (s.staggered.length === 0) return;
   let group: AttemptGroup | undefined;

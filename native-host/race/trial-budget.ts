@@ -30,11 +30,11 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** As many as those bytes in packets of 1 KiB. */
 const MOST_PACKETS = 16_384;
 
-/** How many attempts may be made, at how many places, and what they may take together. */
+/** How many attempts may be made, at how many endpoints, and what they may take together. */
 export interface AttemptLimits {
   readonly attempts: number;
   /** An address, a port and a transport. */
-  readonly places: number;
+  readonly endpoints: number;
   readonly bytes: number;
   readonly packets: number;
 }
@@ -42,7 +42,7 @@ export interface AttemptLimits {
 /** What every trial is held to, whoever asked for it. */
 export const TRIAL_LIMITS: AttemptLimits = {
   attempts: MOST_ATTEMPTS_PER_TRIAL,
-  places: MOST_ENDPOINTS,
+  endpoints: MOST_ENDPOINTS,
   bytes: MOST_BYTES,
   packets: MOST_PACKETS,
 };

@@ -3,7 +3,7 @@ import type { Trial } from '@photofinish/shared/race/outcome';
 import { attemptOf, type Run, rounded } from './attempt-run.ts';
 import { isExhausted, type TrialState } from './trial-state.ts';
 
-/** Whether HTTP/3 failed somewhere and yet is not lost: the race was decided before its other places were. */
+/** Whether HTTP/3 failed somewhere and yet is not lost: the race was decided before its other endpoints were. */
 function h3Undecided(s: TrialState): boolean {
   const h3 = s.runs.filter((run) => run.endpoint.contender === 'h3');
   const proven = (run: Run): boolean => run.outcome === 'adopted' || run.outcome === 'established-late';
@@ -16,7 +16,7 @@ function h3Undecided(s: TrialState): boolean {
 
 /** Addresses that a limit kept the trial from, and nothing else did. */
 function untriedAddresses(s: TrialState): number {
-  const left = isExhausted(s) && s.adopted === null ? s.groups.flatMap((group) => group.places()) : [];
+  const left = isExhausted(s) && s.adopted === null ? s.groups.flatMap((group) => group.endpoints()) : [];
   const tried = new Set(s.runs.map(({ endpoint }) => endpoint.address));
   const untried = [...s.untried, ...left].map(({ address }) => address);
   return new Set(untried.filter((address) => !tried.has(address))).size;

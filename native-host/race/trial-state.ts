@@ -14,9 +14,9 @@ export interface TrialState {
   /** AttemptGroups that open one after the other, those not opened yet. */
   readonly staggered: AttemptGroup[];
   readonly runs: Run[];
-  /** Keys of the places that count for the limits. */
+  /** Keys of the endpoints that count for the limits. */
   readonly visited: Set<string>;
-  /** Places that were due when the limit of places was reached. */
+  /** Endpoints that were due when the limit of endpoints was reached. */
   readonly untried: Endpoint[];
   /** How many attempts are in each phase. */
   readonly count: Record<Phase, number>;
@@ -27,7 +27,7 @@ export interface TrialState {
   lateH3: boolean;
   /** Answers whose alternatives are being followed. */
   following: number;
-  /** The list of places is complete. */
+  /** The list of endpoints is complete. */
   listed: boolean;
   /** The deadline has passed, or the race was cancelled: nothing is started any more. */
   expired: boolean;
@@ -70,10 +70,10 @@ export function isExhausted(s: TrialState): boolean {
   return s.runs.length >= attempts || spent.bytes >= bytes || spent.packets >= packets;
 }
 
-/** Whether an attempt may go there, which then counts among the places. */
+/** Whether an attempt may go there, which then counts among the endpoints. */
 export function visits({ visited, plan }: TrialState, endpoint: Endpoint): boolean {
   const key = endpointKey(endpoint);
-  if (!visited.has(key) && visited.size >= plan.limits.places) return false;
+  if (!visited.has(key) && visited.size >= plan.limits.endpoints) return false;
   visited.add(key);
   return true;
 }

@@ -35,8 +35,8 @@ export interface Listing {
   readonly final: boolean;
 }
 
-/** A place of the origin's own, on 127.0.0.1 and port 443 unless said. */
-export function place(contender: ContenderName, more: Partial<Endpoint> = {}): Endpoint {
+/** An endpoint of the origin's own, on 127.0.0.1 and port 443 unless said. */
+export function endpoint(contender: ContenderName, more: Partial<Endpoint> = {}): Endpoint {
   return { contender, address: '127.0.0.1', port: 443, host: 'a.test', source: 'origin', ...more };
 }
 
@@ -120,11 +120,11 @@ export function simulate(world: World): Simulated {
     ...costOf(attempt),
   });
 
-  /** Places are not attempted twice, unless a winner broke; only what is under way is waited for, but for 10 ms. */
+  /** Endpoints are not attempted twice, unless a winner broke; only what is under way is waited for, but for 10 ms. */
   function checkStart(endpoint: Endpoint, group: number): void {
     const again = models.filter((m) => sameEndpoint(m.endpoint, endpoint)).length;
     const fresh = plan.freshQuic === null ? 0 : 1;
-    if (brokenWinners === 0) assert.ok(again <= fresh, 'no place is attempted twice');
+    if (brokenWinners === 0) assert.ok(again <= fresh, 'no endpoint is attempted twice');
     for (const other of models)
       if (other.group === group && !other.over && !other.established)
         assert.ok(nowMs - other.startedMs >= 10 - 1e-9, 'a start within 10 ms of an attempt under way');
