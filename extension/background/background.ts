@@ -29,12 +29,12 @@ import { createUpload } from './helper/upload.ts';
 import { createVisits } from './helper/visits.ts';
 import { backfill } from './observe/backfill.ts';
 import { openBatchQueue } from './observe/batch-queue.ts';
+import { type BackfilledObservation, createDevtoolsFeed } from './observe/devtools-feed.ts';
 import { takeLeft } from './observe/left.ts';
 import { observeNavigations } from './observe/navigations.ts';
 import { createRecordable } from './observe/recordable.ts';
 import { createRecorder } from './observe/recorder.ts';
 import { createRequestTable } from './observe/requests.ts';
-import { type BackfilledObservation, createTold } from './observe/told.ts';
 import { STEER_ALARM } from './steer/browser.ts';
 import { openStore } from './store/open-store.ts';
 import { createPages } from './tab/pages.ts';
@@ -95,10 +95,10 @@ const races = createRaces({
 const inspection = createInspection({
   inOrder: (run) => whenReady(run),
   refuses: (tabId) => recordable.ofTab(tabId) !== null,
-  onRequests: (tabId, requests) => backfillSoon(told.tell(tabId, requests)),
-  onClosed: (tabId) => told.forget(tabId),
+  onRequests: (tabId, requests) => backfillSoon(devtoolsFeed.tell(tabId, requests)),
+  onClosed: (tabId) => devtoolsFeed.forget(tabId),
 });
-const told = createTold(inspection.isInspected);
+const devtoolsFeed = createDevtoolsFeed(inspection.isInspected);
 
 const popups = createPopupServer({
   watchRequests: inspection.watch,
@@ -173,7 +173,7 @@ async function start() {
       for (const { site, origin } of observations) forecaster.remember(site, [origin]);
       link.uploadSoon();
     },
-    told,
+    devtoolsFeed,
     onBackfill: backfillSoon,
   });
   const upload = createUpload({

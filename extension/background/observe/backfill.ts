@@ -3,7 +3,7 @@
 import { withBackfill } from '../../common/page/model.ts';
 import type { KeptLedger } from '../../ledger/keeping.ts';
 import type { Pages } from '../tab/pages.ts';
-import { type BackfilledObservation, backfillsOf } from './told.ts';
+import { type BackfilledObservation, backfillsOf } from './devtools-feed.ts';
 
 export interface BackfillRooms {
   readonly ledger: Pick<KeptLedger, 'backfill'>;

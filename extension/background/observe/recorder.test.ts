@@ -7,9 +7,9 @@ import type { Timing, TimingBatch } from '../../common/timing.ts';
 import type { Batch } from '../../ledger/ledger.ts';
 import { createPages } from '../tab/pages.ts';
 import { loadSavedMap } from '../tab/saved-map.ts';
+import { type BackfilledObservation, createDevtoolsFeed } from './devtools-feed.ts';
 import { createRecorder } from './recorder.ts';
 import { createRequestTable, type EndedRequest, SETTLE_MS } from './requests.ts';
-import { type BackfilledObservation, createTold } from './told.ts';
 
 const SOURCE = '00000000-0000-4000-8000-000000000000';
 const sender = { tabId: 1, documentId: 'doc', url: 'https://www.a.test/page' };
@@ -65,7 +65,7 @@ async function bench(refuses: () => boolean = () => false) {
   const recorded: Batch[] = [];
   const fail = { next: false };
   const keys = new Set<string>();
-  const told = createTold((tabId) => tabId === 1);
+  const devtoolsFeed = createDevtoolsFeed((tabId) => tabId === 1);
   const backfilled: BackfilledObservation[] = [];
   const recorder = createRecorder({
     table,
@@ -75,7 +75,7 @@ async function bench(refuses: () => boolean = () => false) {
     nowMs: () => 20_000,
     refuses,
     onRecorded: () => {},
-    told,
+    devtoolsFeed,
     onBackfill: (some) => void backfilled.push(...some),
     ledger: {
       record: async (given) => {
@@ -90,7 +90,7 @@ async function bench(refuses: () => boolean = () => false) {
       },
     },
   });
-  return { pages, table, recorded, recorder, fail, told, backfilled };
+  return { pages, table, recorded, recorder, fail, devtoolsFeed, backfilled };
 }
 
 test('both halves of a request become one observation of the page', async () => {
@@ -246,8 +246,8 @@ const inspected: InspectedRequest = {
 };
 
 test('what the developer tools told of is recorded as what it was', async () => {
-  const { recorded, recorder, table, told } = await bench();
-  told.tell(1, [inspected]);
+  const { recorded, recorder, table, devtoolsFeed } = await bench();
+  devtoolsFeed.tell(1, [inspected]);
   table.add(hiddenRequest);
   await recorder.record(hiddenBatch, sender);
   const [o] = recorded[0]?.observations ?? [];
@@ -255,20 +255,20 @@ test('what the developer tools told of is recorded as what it was', async () => 
 });
 
 test('what they tell of later belongs to the observation and to its page', async () => {
-  const { recorder, table, told } = await bench();
+  const { recorder, table, devtoolsFeed } = await bench();
   await recorder.record(batch, sender);
   table.add(hiddenRequest);
   await recorder.record(hiddenBatch, sender);
-  const [found] = told.tell(1, [inspected]);
+  const [found] = devtoolsFeed.tell(1, [inspected]);
   assert.deepEqual([found?.documentId, found?.protocol, found?.observation.site], ['doc', 'h3', 'a.test']);
 });
 
 test('what they tell while a batch is being stored is backfilled after it', async () => {
-  const { recorder, table, told, fail, backfilled } = await bench();
+  const { recorder, table, devtoolsFeed, fail, backfilled } = await bench();
   table.add(hiddenRequest);
   fail.next = true;
   await assert.rejects(recorder.record(hiddenBatch, sender));
-  told.tell(1, [inspected]);
+  devtoolsFeed.tell(1, [inspected]);
   await recorder.record(hiddenBatch, sender);
   assert.deepEqual(
     backfilled.map(({ observation, protocol }) => [observation.protocol, protocol]),
@@ -277,8 +277,8 @@ test('what they tell while a batch is being stored is backfilled after it', asyn
 });
 
 test('answers that no timing told of have their protocol from the tools, too', async () => {
-  const { recorded, recorder, table, told } = await bench();
-  told.tell(1, [inspected]);
+  const { recorded, recorder, table, devtoolsFeed } = await bench();
+  devtoolsFeed.tell(1, [inspected]);
   table.add({ ...hiddenRequest, atMs: 20_000 - SETTLE_MS });
   await recorder.recordMissed();
   assert.equal(recorded[0]?.observations[0]?.protocol, 'h3');

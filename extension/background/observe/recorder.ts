@@ -10,9 +10,9 @@ import { siteOfHost, siteOfUrl } from '../../common/site.ts';
 import type { TimingBatch } from '../../common/timing.ts';
 import type { Batch, Ledger, Score } from '../../ledger/ledger.ts';
 import type { Pages } from '../tab/pages.ts';
+import type { BackfilledObservation, DevtoolsFeed, RecordedObservation } from './devtools-feed.ts';
 import { isUnfinished, missedObservation, observationOf } from './join.ts';
 import type { EndedRequest, RequestTable } from './requests.ts';
-import type { BackfilledObservation, RecordedObservation, Told } from './told.ts';
 
 /** The sender of a batch, as the browser vouches for it. */
 interface BatchSender {
@@ -35,7 +35,7 @@ export interface RecorderDeps {
   /** Something new is in the ledger. */
   readonly onRecorded: (observations: readonly Observation[]) => void;
   /** What the developer tools know of requests that hide their protocol. */
-  readonly told: Pick<Told, 'complete' | 'recorded'>;
+  readonly devtoolsFeed: Pick<DevtoolsFeed, 'complete' | 'recorded'>;
   /** The developer tools told of these meanwhile: they are in the ledger as unknown. */
   readonly onBackfill: (backfilled: readonly BackfilledObservation[]) => void;
 }
@@ -110,7 +110,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       if (observation === null) return [];
       if (request === null) table.countUnmatched(claim, observation.delivery !== 'network');
       const answered = comparableUrl(request?.url ?? url);
-      return [{ url: answered, observation: deps.told.complete(tabId, answered, observation) }];
+      return [{ url: answered, observation: deps.devtoolsFeed.complete(tabId, answered, observation) }];
     });
 
   const prepare = (key: string, batch: TimingBatch, sender: BatchSender, site: string): Prepared => {
@@ -130,7 +130,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
 
   const done = (observations: readonly Observation[], recorded: readonly RecordedObservation[]): void => {
     deps.onRecorded(observations);
-    const backfilled = deps.told.recorded(recorded);
+    const backfilled = deps.devtoolsFeed.recorded(recorded);
     if (backfilled.length > 0) deps.onBackfill(backfilled);
   };
 
@@ -153,7 +153,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     const { tabId } = request;
     const url = comparableUrl(request.url);
     const documentId = page?.documentId ?? null;
-    return { tabId, url, documentId, observation: deps.told.complete(tabId, url, observation) };
+    return { tabId, url, documentId, observation: deps.devtoolsFeed.complete(tabId, url, observation) };
   };
 
   return {

@@ -22,7 +22,7 @@ export interface BackfilledObservation extends RecordedObservation {
   readonly protocol: KnownProtocol;
 }
 
-export interface Told {
+export interface DevtoolsFeed {
   /** What the tools saw in a tab; gives what of it was recorded as unknown before. */
   tell(tabId: number, requests: readonly InspectedRequest[]): BackfilledObservation[];
   /** The observation as it is, with its protocol where it was unknown and the tools told of it. */
@@ -71,7 +71,7 @@ function isHidden({ protocol, delivery, reason }: Observation): boolean {
   return protocol === 'unknown' && delivery === 'network' && reason !== 'revalidated';
 }
 
-export function createTold(isInspected: (tabId: number) => boolean): Told {
+export function createDevtoolsFeed(isInspected: (tabId: number) => boolean): DevtoolsFeed {
   const told = createWaiting<KnownProtocol>();
   const hidden = createWaiting<RecordedObservation>();
   const keyOf = (tabId: number, url: string): string => `${tabId} ${url}`;

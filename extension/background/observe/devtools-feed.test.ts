@@ -4,7 +4,7 @@ import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { InspectedRequest } from '../../common/inspected/har.ts';
 import { DAY_MS } from '../../common/records/schema.ts';
-import { backfillsOf, createTold, type RecordedObservation } from './told.ts';
+import { backfillsOf, createDevtoolsFeed, type RecordedObservation } from './devtools-feed.ts';
 
 const URL_A = 'https://a.test/x';
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
@@ -33,68 +33,68 @@ const inspected: InspectedRequest = {
   bytes: null,
 };
 
-const toldOfTab1 = () => createTold((tabId) => tabId === 1);
+const feedOfTab1 = () => createDevtoolsFeed((tabId) => tabId === 1);
 
 test('told before: the observation is complete at once, and only the next one waits', () => {
-  const told = toldOfTab1();
-  assert.deepEqual(told.tell(1, [inspected]), []);
-  assert.deepEqual(told.complete(1, URL_A, hidden), { ...base, protocol: 'h3' });
-  assert.equal(told.complete(1, URL_A, hidden), hidden);
+  const devtoolsFeed = feedOfTab1();
+  assert.deepEqual(devtoolsFeed.tell(1, [inspected]), []);
+  assert.deepEqual(devtoolsFeed.complete(1, URL_A, hidden), { ...base, protocol: 'h3' });
+  assert.equal(devtoolsFeed.complete(1, URL_A, hidden), hidden);
 });
 
 test('recorded before: what it was is told once', () => {
-  const told = toldOfTab1();
-  assert.deepEqual(told.recorded([recorded]), []);
-  assert.deepEqual(told.tell(1, [inspected, inspected]), [{ ...recorded, protocol: 'h3' }]);
+  const devtoolsFeed = feedOfTab1();
+  assert.deepEqual(devtoolsFeed.recorded([recorded]), []);
+  assert.deepEqual(devtoolsFeed.tell(1, [inspected, inspected]), [{ ...recorded, protocol: 'h3' }]);
 });
 
 test('told while it was being recorded', () => {
-  const told = toldOfTab1();
-  told.complete(1, URL_A, hidden);
-  told.tell(1, [inspected]);
-  assert.deepEqual(told.recorded([recorded]), [{ ...recorded, protocol: 'h3' }]);
+  const devtoolsFeed = feedOfTab1();
+  devtoolsFeed.complete(1, URL_A, hidden);
+  devtoolsFeed.tell(1, [inspected]);
+  assert.deepEqual(devtoolsFeed.recorded([recorded]), [{ ...recorded, protocol: 'h3' }]);
 });
 
 test('what a page may see takes its own word with it, and stays what it said', () => {
-  const told = toldOfTab1();
-  told.tell(1, [inspected]);
-  assert.equal(told.complete(1, URL_A, known), known);
-  assert.equal(told.complete(1, URL_A, hidden), hidden);
+  const devtoolsFeed = feedOfTab1();
+  devtoolsFeed.tell(1, [inspected]);
+  assert.equal(devtoolsFeed.complete(1, URL_A, known), known);
+  assert.equal(devtoolsFeed.complete(1, URL_A, hidden), hidden);
 });
 
 test('caches, confirmed copies and preflights are none of it', () => {
-  const told = toldOfTab1();
-  told.tell(1, [
+  const devtoolsFeed = feedOfTab1();
+  devtoolsFeed.tell(1, [
     { ...inspected, method: 'OPTIONS' },
     { ...inspected, protocol: null },
   ]);
-  assert.equal(told.complete(1, URL_A, hidden), hidden);
-  told.tell(1, [inspected]);
+  assert.equal(devtoolsFeed.complete(1, URL_A, hidden), hidden);
+  devtoolsFeed.tell(1, [inspected]);
   const cached: Observation = { ...hidden, delivery: 'http-cache' };
   const confirmed: Observation = { ...hidden, reason: 'revalidated' };
-  assert.equal(told.complete(1, URL_A, cached), cached);
-  assert.equal(told.complete(1, URL_A, confirmed), confirmed);
-  assert.deepEqual(told.recorded([{ ...recorded, observation: confirmed }]), []);
-  assert.deepEqual(told.tell(1, [inspected]), []);
+  assert.equal(devtoolsFeed.complete(1, URL_A, cached), cached);
+  assert.equal(devtoolsFeed.complete(1, URL_A, confirmed), confirmed);
+  assert.deepEqual(devtoolsFeed.recorded([{ ...recorded, observation: confirmed }]), []);
+  assert.deepEqual(devtoolsFeed.tell(1, [inspected]), []);
 });
 
 test('other tabs, other addresses and closed tools tell nothing', () => {
-  const told = toldOfTab1();
-  told.tell(1, [inspected]);
-  assert.equal(told.complete(1, `${URL_A}y`, hidden), hidden);
-  assert.equal(told.complete(2, URL_A, hidden), hidden);
-  told.recorded([{ ...recorded, url: `${URL_A}z` }]);
-  told.forget(1);
-  assert.equal(told.complete(1, URL_A, hidden), hidden);
-  assert.deepEqual(told.tell(1, [{ ...inspected, url: `${URL_A}z` }]), []);
+  const devtoolsFeed = feedOfTab1();
+  devtoolsFeed.tell(1, [inspected]);
+  assert.equal(devtoolsFeed.complete(1, `${URL_A}y`, hidden), hidden);
+  assert.equal(devtoolsFeed.complete(2, URL_A, hidden), hidden);
+  devtoolsFeed.recorded([{ ...recorded, url: `${URL_A}z` }]);
+  devtoolsFeed.forget(1);
+  assert.equal(devtoolsFeed.complete(1, URL_A, hidden), hidden);
+  assert.deepEqual(devtoolsFeed.tell(1, [{ ...inspected, url: `${URL_A}z` }]), []);
 });
 
 test('what waits is bounded, and the oldest gives way', () => {
-  const told = toldOfTab1();
+  const devtoolsFeed = feedOfTab1();
   const many = Array.from({ length: 5001 }, (_, i) => ({ ...inspected, url: `https://a.test/${i}` }));
-  told.tell(1, many);
-  assert.equal(told.complete(1, 'https://a.test/0', hidden), hidden);
-  assert.notEqual(told.complete(1, 'https://a.test/1', hidden), hidden);
+  devtoolsFeed.tell(1, many);
+  assert.equal(devtoolsFeed.complete(1, 'https://a.test/0', hidden), hidden);
+  assert.notEqual(devtoolsFeed.complete(1, 'https://a.test/1', hidden), hidden);
 });
 
 test('backfills of one kind are one, day by day', () => {
