@@ -113,8 +113,8 @@ const checksOf = (columns: readonly string[], checks: object): Checks =>
 
 const HOST_CHECKS = checksOf(Object.keys(newHost('' as HostRecord['origin'], '', 0)), HOST);
 const USE_CHECKS = checksOf(Object.keys(newUse('chromium', '' as HostRecord['origin'], '', '')), USE);
-const HOST_OUTLOOK_CHECKS = checksOf(HOST_FORECAST_COLUMNS, HOST);
-const USE_OUTLOOK_CHECKS = checksOf(USE_FORECAST_COLUMNS, USE);
+const HOST_FORECAST_CHECKS = checksOf(HOST_FORECAST_COLUMNS, HOST);
+const USE_FORECAST_CHECKS = checksOf(USE_FORECAST_COLUMNS, USE);
 const ADDRESS_CHECKS = checksOf(Object.keys(ADDRESS), ADDRESS);
 
 function passes(row: unknown, checks: Checks): boolean {
@@ -130,4 +130,4 @@ export const isSoundUse = (row: unknown): row is UseRecord => passes(row, USE_CH
 export const isSoundAddress = (row: unknown): row is AddressRecord => passes(row, ADDRESS_CHECKS);
 /** Whether what a forecast reads of a row is sound; `browser` is empty in a row about a host. */
 export const isSoundForecastRow = (row: { readonly browser: string }): boolean =>
-  passes(row, row.browser === '' ? HOST_OUTLOOK_CHECKS : USE_OUTLOOK_CHECKS);
+  passes(row, row.browser === '' ? HOST_FORECAST_CHECKS : USE_FORECAST_CHECKS);
