@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import fc from 'fast-check';
-import {
-  MAX_ATTEMPTS_PER_MINUTE,
-  MAX_RACES_AT_ONCE,
-  MAX_RACES_PER_MINUTE,
-  RACE_LIMITS,
-  type RaceReason,
-  raceBudget,
-} from './race-budget.ts';
+import { MAX_ATTEMPTS_PER_MINUTE, RACE_LIMITS, type RaceReason, raceBudget } from './race-budget.ts';
 
 test('four races at once; an endpoint given back twice is one endpoint', () => {
   const budget = raceBudget({ nowMs: () => 0 });
-  const endpoints = Array.from({ length: MAX_RACES_AT_ONCE }, () => budget.take('click'));
+  const endpoints = Array.from({ length: RACES_AT_ONCE }, () => budget.take('click'));
   assert.ok(endpoints.every((endpoint) => endpoint !== null));
   assert.equal(budget.take('click'), null);
   endpoints[0]?.release();
@@ -32,7 +26,7 @@ test('thirty races in any minute, however they are spread', () => {
         now += gap;
         const endpoint = budget.take('click');
         const inMinute = begun.filter((at) => now - at < 60_000).length;
-        assert.equal(endpoint !== null, inMinute < MAX_RACES_PER_MINUTE);
+        assert.equal(endpoint !== null, inMinute < RACES_PER_MINUTE);
         if (endpoint === null) continue;
         begun.push(now);
         endpoint.release();
@@ -61,7 +55,7 @@ test('attempts count, not only races: a few races that make many use the minute 
 });
 
 test('what a race may do by itself leaves the minute finite', () => {
-  const most = MAX_ATTEMPTS_PER_MINUTE.click + MAX_RACES_AT_ONCE * RACE_LIMITS.attempts;
+  const most = MAX_ATTEMPTS_PER_MINUTE.click + RACES_AT_ONCE * RACE_LIMITS.attempts;
   assert.ok(most <= 1216, `${most} attempts`);
   assert.ok(RACE_LIMITS.attempts >= 2 * MOST_PAIRS, 'a whole comparison');
 });

@@ -1,12 +1,9 @@
 // The budget for races asked for over the port: what keeps a message, and whoever stands behind it, from making the helper
 // connect without end.
+import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import type { Clock } from './clock.ts';
 import { type AttemptLimits, TRIAL_LIMITS } from './race/trial-budget.ts';
 
-/** Races at once over one port. */
-export const MAX_RACES_AT_ONCE = 4;
-/** Races begun within a minute over one port. */
-export const MAX_RACES_PER_MINUTE = 30;
 /** One race over all its trials: a comparison of fifteen pairs makes thirty attempts. Of the rest it has what one trial has. */
 export const RACE_LIMITS: AttemptLimits = { ...TRIAL_LIMITS, attempts: 64 };
 /** Why a race is asked for: its user pressed a button, or a page was visited for the first time. */
@@ -48,7 +45,7 @@ export function raceBudget(clock: Pick<Clock, 'nowMs'>): RaceBudget {
   return {
     take(reason) {
       forget();
-      if (running >= MAX_RACES_AT_ONCE || races.length >= MAX_RACES_PER_MINUTE) return null;
+      if (running >= RACES_AT_ONCE || races.length >= RACES_PER_MINUTE) return null;
       if (attempts.length >= MAX_ATTEMPTS_PER_MINUTE[reason]) return null;
       running += 1;
       races.push(clock.nowMs());

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
 import { test } from 'node:test';
+import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import { median } from '@photofinish/shared/race/statistics';
-import { MAX_RACES_AT_ONCE, MAX_RACES_PER_MINUTE } from './race-budget.ts';
 import { observation } from './testing/cache-samples.ts';
 import { closedPort } from './testing/closed-port.ts';
 import { type Helper, home } from './testing/spawned-helper.ts';
@@ -96,10 +96,9 @@ class Load {
 
   /** So many races, as many at once as the budget allows, and a minute after each thirty. */
   async race(count: number): Promise<void> {
-    for (let begun = 0; begun < count; begun += MAX_RACES_AT_ONCE) {
-      if (begun % (MAX_RACES_PER_MINUTE - (MAX_RACES_PER_MINUTE % MAX_RACES_AT_ONCE)) === 0)
-        await this.#minute();
-      const ids = Array.from({ length: MAX_RACES_AT_ONCE }, () => {
+    for (let begun = 0; begun < count; begun += RACES_AT_ONCE) {
+      if (begun % (RACES_PER_MINUTE - (RACES_PER_MINUTE % RACES_AT_ONCE)) === 0) await this.#minute();
+      const ids = Array.from({ length: RACES_AT_ONCE }, () => {
         this.#id += 1;
         return this.#id;
       });

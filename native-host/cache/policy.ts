@@ -1,6 +1,7 @@
 // The host cache's rules, pure: how long evidence lasts, what a record lets us forecast, and what a race may skip.
 // Advertised and reachable are separate facts: an advertisement refreshed over TCP never makes a broken path whole.
 import type { Forecast } from '@photofinish/shared/port/forecast';
+import { VISITS_BEFORE_CHOICE } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { AddressHistory } from '../discover/discovering.ts';
@@ -20,8 +21,6 @@ export const MAX_SUCCESS_FRESH_MS = 30 * DAY_MS;
 export const MEASURED_FRESH_MS = DAY_MS;
 /** A record that nothing has touched for so long is browsing history without use; it is deleted. */
 export const RETENTION_MS = 30 * DAY_MS;
-/** A browser may miss HTTP/3 once or twice while it learns; staying on TCP after that is a choice. */
-const STAYS_BEFORE_EXPECTED = 3;
 
 /** How long a success of HTTP/3 is fresh, given how long it is still advertised; null: nobody advertises it. */
 export function successFreshMs(advertisedMs: number | null): number {
@@ -133,7 +132,7 @@ export function expected(
   const unreachable = reach.basis === 'raced' && reach.fresh && reach.protocol !== 'h3';
   if (unreachable) return observed(tcpProtocol);
   if (protocol === 'h3') return observed('h3');
-  if (use.stays >= STAYS_BEFORE_EXPECTED) return observed(tcpProtocol);
+  if (use.stays >= VISITS_BEFORE_CHOICE) return observed(tcpProtocol);
   return { protocol: 'h3', basis: 'advertised' };
 }
 

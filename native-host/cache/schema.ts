@@ -1,5 +1,6 @@
 // The cache's tables and how an older file becomes a current one. Append a migration, never change one that shipped.
 import { DatabaseSync } from 'node:sqlite';
+import { UDP_UNANSWERED_CODES } from '@photofinish/shared/race/outcome';
 import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { recordId } from './record-id.ts';
@@ -11,7 +12,7 @@ export const APPLICATION_ID = 0x5046696e;
  * HTTP/3 failed by silence or refusal of UDP, although the origin advertised it then: without that the port may simply
  * be closed. Part of the schema: a query is answered from its index only when it says the same.
  */
-export const UDP_FAILED = `h3Failure IN ('udp-timeout', 'udp-refused')
+export const UDP_FAILED = `h3Failure IN (${UDP_UNANSWERED_CODES.map((code) => `'${code}'`).join(', ')})
   AND (altSvcUntilMs >= h3FailedAtMs OR serviceUntilMs >= h3FailedAtMs)`;
 /** The last word on HTTP/3 is that it worked. */
 export const UDP_REACHED = 'h3AtMs IS NOT NULL AND h3FailedAtMs IS NULL';

@@ -1,5 +1,6 @@
 // The parts of docs/ that repeat what code already says, rendered from the code that owns it: verdicts and failure
 // codes, the command line's help, the port's limits and errors. `npm run docs` writes them, a test compares.
+import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import '@photofinish/shared/language/english';
 import {
   MAX_FORECAST_ORIGINS,
@@ -14,12 +15,7 @@ import { markdownCode, markdownTable, markdownText } from '@photofinish/shared/r
 import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
 import { helpText } from '../cli/help.ts';
 import { COMMANDS } from '../cli/options.ts';
-import {
-  MAX_ATTEMPTS_PER_MINUTE,
-  MAX_RACES_AT_ONCE,
-  MAX_RACES_PER_MINUTE,
-  RACE_LIMITS,
-} from '../race-budget.ts';
+import { MAX_ATTEMPTS_PER_MINUTE, RACE_LIMITS } from '../race-budget.ts';
 
 /** What a page's marks may name, and what then stands between them. */
 const PARTS: Readonly<Record<string, () => string>> = {
@@ -70,8 +66,8 @@ function portLimits(): string {
       ['origins in a `forecast`', `${MAX_FORECAST_ORIGINS}`],
       ['observations in an `observed`', `${MAX_OBSERVATIONS}`],
       ['`startDelayMs` of a `race`', `${MAX_START_DELAY_MS} ms`],
-      ['races at once', `${MAX_RACES_AT_ONCE}`],
-      ['races begun in a minute', `${MAX_RACES_PER_MINUTE}`],
+      ['races at once', `${RACES_AT_ONCE}`],
+      ['races begun in a minute', `${RACES_PER_MINUTE}`],
       ['attempts of a race', `${RACE_LIMITS.attempts}, at ${RACE_LIMITS.endpoints} endpoints`],
       [
         'bytes and packets of a race, both ways, after which no attempt begins',

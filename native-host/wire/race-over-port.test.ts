@@ -1,12 +1,13 @@
 // What a race asked for over the port may take, against a real helper and real peers: whatever the message says, the
 // limits are the helper's own.
+
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
+import { RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import { DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
-import { MAX_RACES_PER_MINUTE } from '../race-budget.ts';
 import { HOST, LOOPBACK } from '../testing/contender.ts';
 import { dnsScene } from '../testing/dns-server.ts';
 import { h2Scene, serving } from '../testing/h2-server.ts';
@@ -135,7 +136,7 @@ test('the thirty-first race within a minute is refused', async (t) => {
   const helper = await helperFor(t, port);
   const race = (id: number): void =>
     helper.send({ type: 'race', id, origin: `https://${HOST}:${port}`, mode: 'h2', reason: 'click' });
-  for (let n = 0; n < MAX_RACES_PER_MINUTE; n += 1) {
+  for (let n = 0; n < RACES_PER_MINUTE; n += 1) {
     race(100 + n);
     await helper.next('race', 100 + n);
   }

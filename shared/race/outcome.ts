@@ -46,6 +46,12 @@ export const ATTEMPT_ERROR_CODES = [
 ] as const;
 export type AttemptErrorCode = (typeof ATTEMPT_ERROR_CODES)[number];
 
+/** Silence and refusal below QUIC: what a network that blocks UDP looks like. In the order of the host cache's index. */
+export const UDP_UNANSWERED_CODES = [
+  'udp-timeout',
+  'udp-refused',
+] as const satisfies readonly AttemptErrorCode[];
+
 export const MODES = ['race', 'v3', 'alt-svc', 'naive', 'compare', 'h3', 'h2'] as const;
 export type Mode = (typeof MODES)[number];
 export const MEMORIES = ['none', 'hints', 'full'] as const;

@@ -1,6 +1,13 @@
 // What a verdict is reached from: attempts, what was discovered, the browser's own side, and other hosts on the network.
 import { conclusiveAttempts, isAllDisturbed, isOurDoing, soundTrials } from '../race/conclusive.ts';
-import type { Attempt, AttemptError, Discovered, NetworkEvidence, OriginRace } from '../race/outcome.ts';
+import {
+  type Attempt,
+  type AttemptError,
+  type Discovered,
+  type NetworkEvidence,
+  type OriginRace,
+  UDP_UNANSWERED_CODES,
+} from '../race/outcome.ts';
 import { comparisonOf } from '../race/race-pairs.ts';
 import { OFFLINE_NETWORK } from '../web/network-name.ts';
 import { type OriginParts, originParts } from '../web/origin.ts';
@@ -47,8 +54,7 @@ export interface Evidence {
   readonly trustsRoot?: boolean;
 }
 
-/** Silence and refusal below QUIC: what a network that blocks UDP looks like. */
-const UNANSWERED: ReadonlySet<AttemptError['code']> = new Set(['udp-timeout', 'udp-refused']);
+const UNANSWERED: ReadonlySet<AttemptError['code']> = new Set(UDP_UNANSWERED_CODES);
 
 export function isFailed(reach: Reach): reach is AttemptError {
   return typeof reach === 'object';

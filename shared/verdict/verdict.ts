@@ -5,6 +5,7 @@ import { type SharedWordKey, say } from '../language/words.ts';
 import type { Attempt, AttemptError } from '../race/outcome.ts';
 import type { Verdict } from '../race/verdict-schema.ts';
 import { parseAltSvc } from '../web/alt-svc.ts';
+import { VISITS_BEFORE_CHOICE } from '../web/observation.ts';
 import { PROTOCOL_NAMES } from '../web/protocol.ts';
 import {
   advertisedPlaces,
@@ -32,8 +33,6 @@ export { type BrowserEvidence, type Evidence, evidenceOfRace } from './evidence.
 
 type Finding = Verdict['findings'][number];
 
-/** A browser may miss HTTP/3 once or twice while it learns; staying on HTTP/2 after that is a choice. */
-const VISITS_BEFORE_AVOIDS = 3;
 /** One host that fails may be that host; from two on, with none that works, it is what they share. */
 const HOSTS_BEFORE_BLOCKED = 2;
 
@@ -320,10 +319,10 @@ function browserFinding(facts: Facts, browser: BrowserEvidence): Finding | null 
   if (dead || isFailed(h3) || faults.some(({ leads }) => leads)) return null;
   if (browserUsedH3(evidence)) {
     const staying =
-      browser.visitsSinceAdvertised >= VISITS_BEFORE_AVOIDS ? say('verdictUsedBeforeStaying') : null;
+      browser.visitsSinceAdvertised >= VISITS_BEFORE_CHOICE ? say('verdictUsedBeforeStaying') : null;
     return { code: 'h3-used-before', text: sentences(say('verdictUsedBefore'), staying) };
   }
-  if (browser.visitsSinceAdvertised < VISITS_BEFORE_AVOIDS)
+  if (browser.visitsSinceAdvertised < VISITS_BEFORE_CHOICE)
     return { code: 'h3-first-visit', text: say('verdictFirstVisit') };
   if (h3 === 'established' && (evidence.discovered.knownRoot !== false || trustsRoot(evidence)))
     return {

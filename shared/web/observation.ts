@@ -11,6 +11,8 @@ export const browserSchema = v.picklist(BROWSERS);
 
 /** Longest Alt-Svc header value kept; longer ones are hostile or broken (a real one has under 300 characters). */
 export const MAX_ALT_SVC_CHARS = 4096;
+/** A browser may miss HTTP/3 once or twice while it learns; staying on TCP after that is a choice. */
+export const VISITS_BEFORE_CHOICE = 3;
 
 const requestSchema = {
   /** Unique per request and stable over retries, so that a batch sent twice counts once. */

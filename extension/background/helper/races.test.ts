@@ -1,3 +1,4 @@
+import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import '../../testing/words.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +8,7 @@ import { HelperError } from '../../common/helper/failure.ts';
 import type { RaceAsked } from '../../common/messages.ts';
 import { aRace } from '../../testing/race.ts';
 import { comparison } from './helper.ts';
-import { createRaces, RACES_AT_ONCE, RACES_PER_MINUTE } from './races.ts';
+import { createRaces } from './races.ts';
 
 const origins = Array.from({ length: RACES_AT_ONCE + 2 }, (_, i) => `https://o${i}.test` as Origin);
 

@@ -1,6 +1,7 @@
 // Races of the extension, by click or by visit: no more at once and in a minute than the helper's budget allows, one per
 // origin, the others wait.
 
+import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -33,9 +34,6 @@ export interface Races {
   readonly asked: readonly RaceAsked[];
 }
 
-/** The helper's own limits for races over the port. */
-export const RACES_AT_ONCE = 4;
-export const RACES_PER_MINUTE = 30;
 const MINUTE_MS = 60_000;
 /** The helper counts from when it hears of a race, which is a little later. */
 const MARGIN_MS = 500;

@@ -1,6 +1,7 @@
 // What the panel shows, as pure functions: which requests pass, by origin, in which order, and their sum.
 import { type Mark, markOf } from '@photofinish/shared/drawing/marks';
 import { wordsLanguage } from '@photofinish/shared/language/words';
+import { median } from '@photofinish/shared/race/statistics';
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
 import type { InspectedRequest } from '../../common/inspected/har.ts';
@@ -64,12 +65,6 @@ export function sumOf(requests: readonly InspectedRequest[]): Sum {
     if (protocol === 'h3') sum.h3 += 1;
   }
   return sum;
-}
-
-function median(values: readonly number[]): number | null {
-  const sorted = values.toSorted((a, b) => a - b);
-  // Nearest rank, as everywhere.
-  return sorted[Math.ceil(sorted.length / 2) - 1] ?? null;
 }
 
 function groupOf(origin: Origin, requests: readonly InspectedRequest[]): Group {
