@@ -108,7 +108,8 @@ async function kill(browser: Browser): Promise<void> {
   const child = browser.process();
   if (child === null || child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
-  child.kill('SIGKILL');
+  // With all of its processes, which would write into the profile for a moment longer: they are a group.
+  process.kill(-Number(child.pid), 'SIGKILL');
   await ended;
 }
 
