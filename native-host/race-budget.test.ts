@@ -5,13 +5,13 @@ import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import fc from 'fast-check';
 import { MAX_ATTEMPTS_PER_MINUTE, RACE_LIMITS, type RaceReason, raceBudget } from './race-budget.ts';
 
-test('four races at once; an endpoint given back twice is one endpoint', () => {
+test('four races at once; a slot given back twice is one slot', () => {
   const budget = raceBudget({ nowMs: () => 0 });
-  const endpoints = Array.from({ length: RACES_AT_ONCE }, () => budget.take('click'));
-  assert.ok(endpoints.every((endpoint) => endpoint !== null));
+  const slots = Array.from({ length: RACES_AT_ONCE }, () => budget.take('click'));
+  assert.ok(slots.every((slot) => slot !== null));
   assert.equal(budget.take('click'), null);
-  endpoints[0]?.release();
-  endpoints[0]?.release();
+  slots[0]?.release();
+  slots[0]?.release();
   assert.notEqual(budget.take('click'), null);
   assert.equal(budget.take('click'), null);
 });
@@ -24,12 +24,12 @@ test('thirty races in any minute, however they are spread', () => {
       const begun: number[] = [];
       for (const gap of gaps) {
         now += gap;
-        const endpoint = budget.take('click');
+        const slot = budget.take('click');
         const inMinute = begun.filter((at) => now - at < 60_000).length;
-        assert.equal(endpoint !== null, inMinute < RACES_PER_MINUTE);
-        if (endpoint === null) continue;
+        assert.equal(slot !== null, inMinute < RACES_PER_MINUTE);
+        if (slot === null) continue;
         begun.push(now);
-        endpoint.release();
+        slot.release();
       }
     }),
   );
@@ -39,10 +39,10 @@ test('attempts count, not only races: a few races that make many use the minute 
   let now = 0;
   const budget = raceBudget({ nowMs: () => now });
   const race = (reason: RaceReason, attempts: number): boolean => {
-    const endpoint = budget.take(reason);
-    for (let n = 0; n < attempts; n += 1) endpoint?.began();
-    endpoint?.release();
-    return endpoint !== null;
+    const slot = budget.take(reason);
+    for (let n = 0; n < attempts; n += 1) slot?.began();
+    slot?.release();
+    return slot !== null;
   };
   const { click, navigation } = MAX_ATTEMPTS_PER_MINUTE;
   assert.ok(race('navigation', navigation - 1));

@@ -16,17 +16,17 @@ export type RaceReason = 'click' | 'navigation';
 export const MAX_ATTEMPTS_PER_MINUTE: Readonly<Record<RaceReason, number>> = { click: 960, navigation: 240 };
 const MINUTE_MS = 60_000;
 
-/** An endpoint that a race has in the budget. */
-export interface RacePlace {
+/** What a race has of the budget. */
+export interface RaceSlot {
   /** Counts one attempt. */
   began(): void;
-  /** Gives the endpoint back, once. */
+  /** Gives the slot back, once. */
   release(): void;
 }
 
 export interface RaceBudget {
-  /** Takes an endpoint; null when the budget is used up. */
-  take(reason: RaceReason): RacePlace | null;
+  /** Takes a slot; null when the budget is used up. */
+  take(reason: RaceReason): RaceSlot | null;
 }
 
 /** The budget that binds races asked for over the port; the command line is bound by its flags instead. */

@@ -1,4 +1,4 @@
-// AttemptGroups with several endpoints: HTTP/3 is raced within its own address families before it counts as lost, in every mode;
+// Attempt groups with several endpoints: HTTP/3 is raced within its own address families before it counts as lost, in every mode;
 // advertisements, broken HTTP/3 and the fresh QUIC attempt. Times are chosen so that no two events coincide.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

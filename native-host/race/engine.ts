@@ -185,7 +185,7 @@ export function createTrial(plan: TrialPlan): TrialMachine {
     fail(run, ownCode ? event.error : expiredError(run, plan.timeoutMs), nowMs);
   }
 
-  /** AttemptGroups for which an answer in another group can name endpoints. */
+  /** Attempt groups for which an answer in another group can name endpoints. */
   function learners(answered: Run): AttemptGroup[] {
     const learns = ({ rules, learnt, winner }: AttemptGroup): boolean =>
       rules.learns && rules.contenders.length > 0 && !learnt && winner === null;

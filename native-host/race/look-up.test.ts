@@ -66,7 +66,7 @@ test('a resolver that answers none of them is told as one', async () => {
   assert.deepEqual([...codes], ['dns-failed']);
 });
 
-test('a look-up that waits for its endpoint ends with its signal', async () => {
+test('a look-up that waits for its slot ends with its signal', async () => {
   const { clock, run } = virtualTime();
   const parsed = parseOrigin('a.test');
   assert.ok(parsed.ok);

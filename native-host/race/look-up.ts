@@ -38,33 +38,32 @@ export function notInTime(
 /** So many look-ups ask DNS at once: a few hundred questions in one burst are more than home routers keep. */
 export const LOOK_UPS_AT_ONCE = 32;
 
-interface Endpoints {
+interface Slots {
   taken: number;
   readonly line: (() => void)[];
 }
 
-const endpointsOf = new WeakMap<Discovering, Endpoints>();
+const slotsOf = new WeakMap<Discovering, Slots>();
 
-/** Waits for an endpoint, at most until the signal is aborted; the returned function gives it back. */
-async function takePlace(discovery: Discovering, signal: AbortSignal): Promise<() => void> {
-  const endpoints = endpointsOf.get(discovery) ?? { taken: 0, line: [] };
-  endpointsOf.set(discovery, endpoints);
-  if (endpoints.taken >= LOOK_UPS_AT_ONCE && !signal.aborted)
+/** Waits for a slot, at most until the signal is aborted; the returned function gives it back. */
+async function takeSlot(discovery: Discovering, signal: AbortSignal): Promise<() => void> {
+  const slots = slotsOf.get(discovery) ?? { taken: 0, line: [] };
+  slotsOf.set(discovery, slots);
+  if (slots.taken >= LOOK_UPS_AT_ONCE && !signal.aborted)
     await new Promise<void>((resolve) => {
-      endpoints.line.push(resolve);
+      slots.line.push(resolve);
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
-  endpoints.taken += 1;
+  slots.taken += 1;
   return () => {
-    endpoints.taken -= 1;
-    endpoints.line.shift()?.();
+    slots.taken -= 1;
+    slots.line.shift()?.();
   };
 }
 
 /**
- * Settles a discovery, or gives it up after `timeoutMs` or when the signal is aborted. Waiting for an endpoint among the
- * look-ups of others is not of that time. Never
- * rejects.
+ * Settles a discovery, or gives it up after `timeoutMs` or when the signal is aborted. Waiting for a slot among the look-ups
+ * of others is not of that time. Never rejects.
  */
 export async function lookUp({
   discovery,
@@ -78,7 +77,7 @@ export async function lookUp({
   const onAbort = (): void => stop.abort(signal?.reason);
   if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
-  const leave = await takePlace(discovery, stop.signal);
+  const leave = await takeSlot(discovery, stop.signal);
   const late = watchLateness?.() ?? NEVER_LATE;
   const forget = clock.after(timeoutMs, onAbort);
   const settled = await discovery.settle(query, stop.signal);

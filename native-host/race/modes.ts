@@ -15,7 +15,7 @@ export interface GroupRules {
   readonly whenBeaten: 'runs-on' | 'cancelled';
   /** Established alone is not enough: its answer is read first and gives way to what that advertises. */
   readonly givesWay: boolean;
-  /** The endpoints that another group's answer advertises take the endpoint of those it has not attempted yet. */
+  /** The endpoints that another group's answer advertises take the place of those it has not attempted yet. */
   readonly learns: boolean;
 }
 

@@ -11,7 +11,7 @@ import type { TrialPlan } from './plan.ts';
 export interface TrialState {
   readonly plan: TrialPlan;
   readonly groups: readonly AttemptGroup[];
-  /** AttemptGroups that open one after the other, those not opened yet. */
+  /** Attempt groups that open one after the other, those not opened yet. */
   readonly staggered: AttemptGroup[];
   readonly runs: Run[];
   /** Keys of the endpoints that count for the limits. */

@@ -19,7 +19,7 @@ import type { HostCache } from '../cache/store.ts';
 import type { Log } from '../log.ts';
 import { mayBeNamed, UNIDENTIFIED } from '../network/key.ts';
 import { NETWORK_CHANGED, type Network } from '../network/watch.ts';
-import type { RaceBudget, RacePlace } from '../race-budget.ts';
+import type { RaceBudget, RaceSlot } from '../race-budget.ts';
 
 /** What a message may ask of a race; everything else about it is the helper's to decide. */
 interface RaceOrder {
@@ -190,7 +190,7 @@ export function openSession(parts: SessionParts): Session {
   async function runRace(
     { id, origin, mode, startDelayMs }: RequestOf<'race'>,
     abort: AbortController,
-    place: RacePlace,
+    slot: RaceSlot,
   ): Promise<void> {
     const key = await network.settled();
     const stopWatching = network.watch(key, () =>
@@ -204,7 +204,7 @@ export function openSession(parts: SessionParts): Session {
         network: key,
         signal: abort.signal,
         onProgress: (progress) => {
-          if (progress.event === 'started') place.began();
+          if (progress.event === 'started') slot.began();
           if (!abort.signal.aborted) send({ id, type: 'progress', ...progress });
         },
       });
@@ -228,13 +228,13 @@ export function openSession(parts: SessionParts): Session {
 
   function startRace(request: RequestOf<'race'>): void {
     const { id } = request;
-    const place = parts.budget.take(request.reason);
-    if (place === null) {
+    const slot = parts.budget.take(request.reason);
+    if (slot === null) {
       fail(id, 'too-many-races');
       return;
     }
     const abort = new AbortController();
-    const done = runRace(request, abort, place)
+    const done = runRace(request, abort, slot)
       .catch((error) => {
         if (abort.signal.aborted) return cancelled(id, abort);
         logError('race', error);
@@ -242,7 +242,7 @@ export function openSession(parts: SessionParts): Session {
       })
       .finally(() => {
         running.delete(id);
-        place.release();
+        slot.release();
       });
     running.set(id, { abort, done });
   }
