@@ -117,7 +117,7 @@ export interface Contender {
   /** Its results come from a thread of its own: a busy event loop tells them some time after they were made. */
   readonly toldLate?: boolean;
   /**
-   * Loads and warmsUp what the first attempt needs, so that no attempt is charged for it; calling it again is cheap.
+   * Loads and warms up what the first attempt needs, so that no attempt is charged for it; calling it again is cheap.
    * Rejects when the transport cannot be used on this machine at all.
    */
   prepare(): Promise<void>;

@@ -10,7 +10,7 @@ import type { TrialPlan } from './plan.ts';
 import { beginFresh, drain, heedLife, isSpent, open, openFirst, openNext } from './starting.ts';
 import { answerDueMs, cutShort, isSilence, isTooShort } from './trial-budget.ts';
 import { trialOf } from './trial-record.ts';
-import { enter, isExhausted, isOpen, newTrial, setPace, setTimer, tell, trafficOf } from './trial-state.ts';
+import { enter, isExhausted, isOpen, newTrial, setPace, setTimer, tell } from './trial-state.ts';
 
 export interface TrialMachine {
   /** The first actions; call it once, at time 0. */
@@ -152,7 +152,12 @@ export function createTrial(plan: TrialPlan): TrialMachine {
   /** Also of an attempt that was ended while this was on its way: what it sent was sent. */
   function heedCost(run: Run, { packets, traffic }: EventOf<'established' | 'failed' | 'answered'>): void {
     run.packets = packets ?? run.packets;
-    run.traffic = traffic ?? run.traffic;
+    if (traffic === undefined) return;
+    s.traffic = {
+      bytes: s.traffic.bytes + traffic.bytes - run.traffic.bytes,
+      packets: s.traffic.packets + traffic.packets - run.traffic.packets,
+    };
+    run.traffic = traffic;
   }
 
   function onEstablished(run: Run, event: EventOf<'established'>, nowMs: number): void {
@@ -329,6 +334,6 @@ export function createTrial(plan: TrialPlan): TrialMachine {
       return taken();
     },
     record: () => trialOf(s),
-    traffic: () => trafficOf(s),
+    traffic: () => s.traffic,
   };
 }

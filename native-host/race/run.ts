@@ -19,7 +19,7 @@ import { type Decision, leavesH3Out, type PlanInput, planTrial, raceRulesOf } fr
 import { type Raced, recordOf, withVerdict } from './race-record.ts';
 import { type Known, type Remembered, remember } from './remembered.ts';
 import { isSettled } from './series.ts';
-import { type AttemptLimits, TRIAL_LIMITS } from './trial-budget.ts';
+import { type AttemptLimits, isUsedUp, TRIAL_LIMITS } from './trial-budget.ts';
 
 export interface RaceOptions {
   readonly origin: OriginParts;
@@ -181,8 +181,7 @@ function isUnfound(endpoints: Endpoints | Unfound): endpoints is Unfound {
 
 /** Whether the race may make no further attempt. */
 function isExhausted({ options: { limits }, spent: { attempts, traffic } }: Race): boolean {
-  if (limits === undefined) return false;
-  return attempts >= limits.attempts || traffic.bytes >= limits.bytes || traffic.packets >= limits.packets;
+  return limits !== undefined && isUsedUp(limits, attempts, traffic);
 }
 
 /** Whether a series needs no further pair, or the race may make no further attempt. */

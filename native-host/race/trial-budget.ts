@@ -2,6 +2,7 @@
 // its silence says anything, and how many attempts there are. docs/cli.md#time and #limits tell users the same.
 import type { AttemptError, AttemptErrorCode } from '@photofinish/shared/race/outcome';
 import { MOST_ENDPOINTS } from '../discover/first-endpoints.ts';
+import type { Traffic } from './contender.ts';
 
 /**
  * How long a remembered protocol is tried alone before the other one is started beside it: TCP's initial retransmission
@@ -37,6 +38,11 @@ export interface AttemptLimits {
   readonly endpoints: number;
   readonly bytes: number;
   readonly packets: number;
+}
+
+/** Whether no further attempt may be made after so many, which cost so much. */
+export function isUsedUp(limits: AttemptLimits, attempts: number, traffic: Traffic): boolean {
+  return attempts >= limits.attempts || traffic.bytes >= limits.bytes || traffic.packets >= limits.packets;
 }
 
 /** What every trial is held to, whoever asked for it. */

@@ -4,9 +4,10 @@ import type { Progress } from '@photofinish/shared/port/wire';
 import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
 import { type AttemptGroup, createAttemptGroup } from './attempt-group.ts';
 import type { Phase, Run } from './attempt-run.ts';
-import { sumOfTraffic, type Traffic } from './contender.ts';
+import { NO_TRAFFIC, type Traffic } from './contender.ts';
 import type { TimerName, TrialAction } from './events.ts';
 import type { TrialPlan } from './plan.ts';
+import { isUsedUp } from './trial-budget.ts';
 
 export interface TrialState {
   readonly plan: TrialPlan;
@@ -20,6 +21,8 @@ export interface TrialState {
   readonly untried: Endpoint[];
   /** How many attempts are in each phase. */
   readonly count: Record<Phase, number>;
+  /** What the attempts cost the network as far as they have told. */
+  traffic: Traffic;
   actions: TrialAction[];
   adopted: Run | null;
   firstQuic: Run | null;
@@ -43,6 +46,7 @@ export function newTrial(plan: TrialPlan): TrialState {
     visited: new Set(plan.visited),
     untried: [],
     count: { connecting: 0, asked: 0, overdue: 0, held: 0, expiring: 0, over: 0 },
+    traffic: NO_TRAFFIC,
     actions: [],
     adopted: null,
     firstQuic: null,
@@ -58,16 +62,9 @@ export function isOpen({ adopted }: TrialState): boolean {
   return adopted === null || adopted.phase === 'overdue';
 }
 
-/** What the attempts cost the network as far as they have told. */
-export function trafficOf({ runs }: TrialState): Traffic {
-  return sumOfTraffic(runs.map(({ traffic }) => traffic));
-}
-
 /** Whether the trial may make no further attempt. */
-export function isExhausted(s: TrialState): boolean {
-  const { attempts, bytes, packets } = s.plan.limits;
-  const spent = trafficOf(s);
-  return s.runs.length >= attempts || spent.bytes >= bytes || spent.packets >= packets;
+export function isExhausted({ plan, runs, traffic }: TrialState): boolean {
+  return isUsedUp(plan.limits, runs.length, traffic);
 }
 
 /** Whether an attempt may go there, which then counts among the endpoints. */
