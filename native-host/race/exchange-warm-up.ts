@@ -39,10 +39,12 @@ function warmUp(
 ): Promise<ExchangeResult> {
   const [nearEnd, farEnd] = duplexPair();
   let sent = Buffer.alloc(0);
+  let answered = false;
   farEnd.on('data', (bytes: Buffer) => {
-    const before = isAsked(sent);
     sent = Buffer.concat([sent, bytes]);
-    if (!before && isAsked(sent)) farEnd.write(answer);
+    if (answered || !isAsked(sent)) return;
+    answered = true;
+    farEnd.write(answer);
   });
   const zeroMs = performance.now();
   const { authority, handshakeTimeoutMs: timeoutMs } = WARM_UP;
