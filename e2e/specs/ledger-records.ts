@@ -21,3 +21,11 @@ export function storedRecords(page: Tab): Promise<OriginRecord[]> {
     }
   });
 }
+
+/** Requests by origin, whatever their protocol and site. */
+export async function storedRequests(page: Tab): Promise<ReadonlyMap<string, number>> {
+  const sums = new Map<string, number>();
+  for (const { origin, counts } of await storedRecords(page))
+    sums.set(origin, (sums.get(origin) ?? 0) + Object.values(counts).reduce((sum, count) => sum + count, 0));
+  return sums;
+}

@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
-import type { Tab } from '../../browsers/tab.ts';
 import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { expect } from '../fixtures.ts';
-import { storedRecords } from '../ledger-records.ts';
+import { storedRequests } from '../ledger-records.ts';
 import { servedTest } from '../served.ts';
 
 const run = promisify(execFile);
@@ -21,14 +20,6 @@ const KILL_MS = 20_000;
 /** More than a browser's profile takes, and soon filled. */
 const DISK_BYTES = 400 * 1024 * 1024;
 
-/** Requests by origin, as the ledger has them. */
-async function recorded(page: Tab): Promise<Map<string, number>> {
-  const sums = new Map<string, number>();
-  for (const { origin, counts } of await storedRecords(page))
-    sums.set(origin, (sums.get(origin) ?? 0) + Object.values(counts).reduce((sum, count) => sum + count, 0));
-  return sums;
-}
-
 test('the browser is killed at moments of chance while pages load, and the ledger loses nothing that it had', async ({
   open,
   served,
@@ -39,29 +30,29 @@ test('the browser is killed at moments of chance while pages load, and the ledge
   const { origins, seen } = served;
   const page = `${origins.h2only.origin}/page?resources=60&from=${origins.both.origin},${origins.h2only.origin}`;
   const servedBy = (origin: string) => seen.filter((request) => request.origin === origin).length;
-  let before = new Map<string, number>();
+  let before: ReadonlyMap<string, number> = new Map();
   for (let kill = 0; kill < KILLS; kill += 1) {
     const reader = await session.openPage('options/options.html');
     const tab = await session.newTab();
     const load = tab.goto(page).catch(() => null);
     await pause(random() * 1500);
-    before = await recorded(reader);
+    before = await storedRequests(reader);
     await Promise.all([load, session.crash()]);
-    const after = await recorded(await session.openPage('options/options.html'));
+    const after = await storedRequests(await session.openPage('options/options.html'));
     for (const [origin, count] of before)
       expect(after.get(origin), `${origin} after kill ${kill + 1}`).toBeGreaterThanOrEqual(count);
     for (const [origin, count] of after)
       expect(count, `${origin} after kill ${kill + 1}`).toBeLessThanOrEqual(servedBy(origin));
   }
   const reader = await session.openPage('options/options.html');
-  before = await recorded(reader);
+  before = await storedRequests(reader);
   const tab = await session.newTab();
   const seenBefore = servedBy(origins.both.origin);
   await tab.goto(page);
   await expect(tab.find('#summary[data-done]')).toBeSeen();
   const added = servedBy(origins.both.origin) - seenBefore;
   const expected = (before.get(origins.both.origin) ?? 0) + added;
-  await expect.poll(async () => (await recorded(reader)).get(origins.both.origin)).toBe(expected);
+  await expect.poll(async () => (await storedRequests(reader)).get(origins.both.origin)).toBe(expected);
 });
 
 test('while the disk is full the popup says so, and what was recorded is there when it is not', async ({
@@ -81,7 +72,7 @@ test('while the disk is full the popup says so, and what was recorded is there w
     const tab = await session.newTab();
     await tab.goto(`${origins.h2only.origin}/`);
     const popup = await session.openPopup(tab);
-    await expect.poll(async () => (await recorded(popup.tab)).get(origins.h2only.origin)).toBe(1);
+    await expect.poll(async () => (await storedRequests(popup.tab)).get(origins.h2only.origin)).toBe(1);
 
     const filler = join(disk, 'filler');
     await fill(filler);
@@ -91,7 +82,7 @@ test('while the disk is full the popup says so, and what was recorded is there w
     await rm(filler);
     // Of what came while nothing could be stored the newest may still be waiting.
     await tab.goto(`${origins.h2only.origin}/`);
-    const requests = async () => (await recorded(popup.tab)).get(origins.h2only.origin);
+    const requests = async () => (await storedRequests(popup.tab)).get(origins.h2only.origin);
     await expect.poll(requests).toBeGreaterThanOrEqual(2);
     await expect(popup.part('trouble')).not.toBeSeen();
     await session.close();

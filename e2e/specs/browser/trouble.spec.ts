@@ -8,9 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { HOST_NAME } from '@photofinish/shared/port/wire';
 import { hostDirectory, installHelper } from '../../browsers/session.ts';
-import type { Tab } from '../../browsers/tab.ts';
 import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
-import { storedRecords } from '../ledger-records.ts';
+import { storedRequests } from '../ledger-records.ts';
 
 const OLD_HOST = fileURLToPath(new URL('../../helper/old-host.mjs', import.meta.url));
 
@@ -95,12 +94,6 @@ test('a helper of another age is named as such', async ({ local, open }) => {
   await expect(popup.part('page-protocol')).toSay('HTTP/2');
 });
 
-/** Requests of an origin in the ledger, whatever their protocol. */
-async function recordedRequests(page: Tab, origin: string): Promise<number> {
-  const own = (await storedRecords(page)).filter((record) => record.origin === origin);
-  return own.flatMap(({ counts }) => Object.values(counts)).reduce((sum, count) => sum + count, 0);
-}
-
 test('the background is ended again and again, and every request is counted once', async ({
   local,
   open,
@@ -123,7 +116,7 @@ test('the background is ended again and again, and every request is counted once
     await session.stopBackground();
     // A page says it again until it is heard, and what it says as it goes it can say but once.
     await expect
-      .poll(() => recordedRequests(popup.tab, h2only.origin), { timeout: 60_000 })
+      .poll(async () => (await storedRequests(popup.tab)).get(h2only.origin), { timeout: 60_000 })
       .toBe((visit + 1) * (RESOURCES + 1));
   }
   await expect
