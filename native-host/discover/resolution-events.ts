@@ -50,6 +50,4 @@ export interface ResolutionOptions {
   readonly sourceFor: (destination: string) => string | null;
   /** From 0 to below 1; shuffles services of equal priority (section 5.2). */
   readonly random: () => number;
-  /** Defaults to the recommended 50. */
-  readonly resolutionDelayMs?: number;
 }

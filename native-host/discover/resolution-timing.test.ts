@@ -131,9 +131,9 @@ test('4.2: the delay runs once, however many answers come in while it does', () 
   assert.deepEqual(log.slice(3), ['10 wait until 60', `60 start ${BOTH}`]);
 });
 
-test('4.2: "The RECOMMENDED value for the Resolution Delay is 50 milliseconds", and it can be set', () => {
-  const { log } = resolve({ resolutionDelayMs: 7, replies: [a('a.test', 10, V4)] });
-  assert.deepEqual(log.slice(3), ['10 wait until 17', `17 ${START_V4}`]);
+test('4.2: "The RECOMMENDED value for the Resolution Delay is 50 milliseconds"', () => {
+  const { log } = resolve({ replies: [a('a.test', 10, V4)] });
+  assert.deepEqual(log.slice(3), ['10 wait until 60', `60 ${START_V4}`]);
 });
 
 test('4.2: "If only one of IPv6 or IPv4 has a default route, that address family" is waited for', () => {

@@ -202,7 +202,7 @@ export function createResolution(options: ResolutionOptions): Resolution {
       announce(groups, final);
       setTimer('expiry', questions.expiresAtMs());
     } else if (!timers.has('resolution')) {
-      setTimer('resolution', nowMs + (options.resolutionDelayMs ?? RESOLUTION_DELAY_MS));
+      setTimer('resolution', nowMs + RESOLUTION_DELAY_MS);
     }
     const out = actions;
     actions = [];
