@@ -1,4 +1,5 @@
 // The command as its users meet it: real processes, exit codes, what goes to stdout and what to stderr.
+
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
@@ -21,6 +22,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import * as v from 'valibot';
 import { COMMANDS, TABLE } from './cli/options.ts';
 import { VERSION } from './version.ts';
@@ -631,7 +633,7 @@ test('report reads, checks and converts what the extension exports', async (t) =
             protocols: { h3: 3, h2: 1, 'http/1.1': 0, unknown: 1 },
             bytes: 100,
             hidden: 1,
-            verdict: { code: 'h3-used', text: 'Reached over HTTP/3.', findings: [] },
+            verdict: verdictSaying('h3-used', 'Reached over HTTP/3.'),
             races: [],
           },
         ],
@@ -665,7 +667,7 @@ test('report reads, checks and converts what the extension exports', async (t) =
   const origins = site?.origins.map((origin) => ({
     ...origin,
     protocols: { h3: 0, h2: 4, 'http/1.1': 0, unknown: 0 },
-    verdict: { code: 'h3-not-offered', text: 'Does not offer HTTP/3.', findings: [] },
+    verdict: verdictSaying('h3-not-offered', 'Does not offer HTTP/3.'),
   }));
   writeFileSync(later, JSON.stringify({ ...report, network: 'work', sites: [{ ...site, origins }] }));
   const diff = await photofinish(['report', '--diff', file, later], home);

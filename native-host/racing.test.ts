@@ -1,13 +1,15 @@
 // What of a race is filed in the host cache, and what is not.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import { fileOutcome } from './racing.ts';
 import { down, race, trial, up } from './testing/cache-samples.ts';
 
 function filed(trials: Trial[], facts: Partial<OriginRace> = {}): Trial[] | null {
   let seen: Trial[] | null = null;
-  const verdict: OriginRace['verdict'] = { code: 'unknown', text: '', findings: [] };
+  const verdict: OriginRace['verdict'] = verdictSaying('unknown', '');
   const recordRace = ({ trials: kept }: Pick<OriginRace, 'trials'>): void => {
     seen = kept;
   };

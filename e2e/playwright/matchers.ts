@@ -1,5 +1,7 @@
 // `toHaveUsedProtocol` and `adoption`: what a test asks of a page, and the words when it is not so.
+
 import { adoptionByRequest } from '@photofinish/shared/report/adoption';
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { expect as base, type Page } from '@playwright/test';
 import type { PageView } from '../../extension/common/messages.ts';
 import { viewOf } from './extension-page.ts';
@@ -16,7 +18,7 @@ function protocolOf(view: PageView | null, origin: string | undefined): UsedProt
 
 function verdictOf(view: PageView | null, origin: string | undefined): string {
   const verdict = origin ? view?.origins.find((o) => o.origin === origin)?.verdict : view?.verdict;
-  return verdict ? `\n\n${verdict.text}` : '';
+  return verdict ? `\n\n${verdictText(verdict)}` : '';
 }
 
 /** The page's adoption by request, so far. */
@@ -32,7 +34,7 @@ export async function originsOf(page: Page): Promise<readonly PageOrigin[]> {
     origin,
     protocol,
     requests: counts,
-    verdict: { code: verdict.code, text: verdict.text },
+    verdict: { code: verdict.code, text: verdictText(verdict) },
   }));
 }
 

@@ -3,6 +3,7 @@
 
 import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
 import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import * as v from 'valibot';
 import { startDns } from '../origins/dns.ts';
 import { startHttp2 } from '../origins/raw/tcp.ts';
@@ -68,7 +69,7 @@ for (const name of ['silent', 'late'] as const) {
       expect(trial?.firstByteMs).toBeLessThan(2500);
       expect(failuresOf(race)).toContain('h3 response-timeout');
       expect(race.verdict.code).toBe('h3-advertised-unreachable');
-      expect(race.verdict.text).toContain('the handshake succeeds and no response follows in time');
+      expect(verdictText(race.verdict)).toContain('the handshake succeeds and no response follows in time');
       expect(stdout).not.toContain('tcp-timeout');
     });
 
@@ -80,7 +81,7 @@ for (const name of ['silent', 'late'] as const) {
     stop();
     const { verdict, race, v3 } = v.parse(explanationSchema, JSON.parse(stdout)) as Explanation;
     expect([code, verdict.code]).toEqual([0, 'h3-advertised-unreachable']);
-    expect(verdict.text).toContain('the handshake succeeds and no response follows in time');
+    expect(verdictText(verdict)).toContain('the handshake succeeds and no response follows in time');
     expect([race, v3].map((each) => each?.trials[0]?.adopted)).toEqual(['h2', 'h2']);
   });
 }
@@ -102,8 +103,8 @@ test('a site whose first byte takes four seconds over both is slow, not down', a
   expect(failuresOf(race)).toEqual(['h3 response-timeout', 'h2 response-timeout']);
   for (const { verdict } of [race, said]) {
     expect(verdict.code).toBe('unknown');
-    expect(verdict.text).toContain('Connects over HTTP/3 and over HTTP/2');
-    expect(verdict.text).toContain('slow or not responding');
+    expect(verdictText(verdict)).toContain('Connects over HTTP/3 and over HTTP/2');
+    expect(verdictText(verdict)).toContain('slow or not responding');
   }
   expect([patient.code, raceOf(patient.stdout).trials[0]?.adopted]).toEqual([0, 'h3']);
 });

@@ -4,7 +4,9 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { OriginRace, RaceDocument } from '@photofinish/shared/race/outcome';
+import { allTexts } from '@photofinish/shared/testing/verdicts';
 import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import * as v from 'valibot';
 import { GO_MISSING } from '../go-programs.ts';
 import { type HostScript, type RunningDns, startDns } from '../origins/dns.ts';
@@ -88,7 +90,7 @@ function reach<Name extends string>({ caPath, origins }: RunningOrigins<Name>): 
 }
 
 function textsOf({ verdict }: Explanation): string {
-  return [verdict, ...verdict.findings].map(({ text }) => text).join('\n');
+  return allTexts(verdict).join('\n');
 }
 
 const GAIN =
@@ -108,14 +110,14 @@ for (const [kind, code, words, h3Works] of KINDS)
     expect([exit, stderr]).toEqual([0, '']);
     const { verdict, race, v3, compare } = explanation;
     expect(verdict.code).toBe(code);
-    expect(verdict.text).toContain(words(port));
+    expect(verdictText(verdict)).toContain(words(port));
     expect(verdict.findings.some((finding) => finding.code === 'h3-available')).toBe(h3Works);
     expect([race.mode, race.memory, race.trials.length]).toEqual(['race', 'none', 1]);
     expect([v3?.mode, v3?.memory]).toEqual(['v3', 'none']);
     // Without an HTTPS record a first visit knows of TCP alone.
     expect(v3?.trials[0]?.adopted).toBe(kind === 'h1only' ? 'http/1.1' : 'h2');
     expect(compare !== null).toBe(h3Works);
-    if (h3Works) expect(verdict.text).toMatch(GAIN);
+    if (h3Works) expect(verdictText(verdict)).toMatch(GAIN);
   });
 
 test('Caddy, the independent server, is explained like any other', async ({ local, caddy, explain }) => {
@@ -133,7 +135,7 @@ test('a wrong port is found although the own port speaks HTTP/3', async ({ serve
   const { port, origin } = running.origins.a;
   const { explanation } = await explain(origin, ...reach(running));
   expect(explanation.verdict.code).toBe('h3-advertisement-wrong');
-  expect(explanation.verdict.text).toContain(
+  expect(verdictText(explanation.verdict)).toContain(
     `on port ${wrong}, which does not respond (UDP port closed), but supports HTTP/3 on port ${port}. Fix the port`,
   );
   expect(explanation.altSvc?.mode).toBe('alt-svc');
@@ -146,9 +148,9 @@ test('bad syntax is found, whole and in part', async ({ serve, explain }) => {
   });
   const all = await explain(running.origins.all.origin, ...reach(running));
   expect(all.explanation.verdict.code).toBe('h3-advertisement-wrong');
-  expect(all.explanation.verdict.text).toMatch(/cannot be parsed.* For example, send: Alt-Svc/);
+  expect(verdictText(all.explanation.verdict)).toMatch(/cannot be parsed.* For example, send: Alt-Svc/);
   const some = await explain(running.origins.some.origin, ...reach(running));
-  expect(some.explanation.verdict.text).toContain('1 of 2 entries in the Alt-Svc header');
+  expect(verdictText(some.explanation.verdict)).toContain('1 of 2 entries in the Alt-Svc header');
 });
 
 test('a host without an address and one without the certificate are wrong advertisements', async ({
@@ -165,16 +167,18 @@ test('a host without an address and one without the certificate are wrong advert
   const { nowhere, other } = running.origins;
   const unresolved = await explain(nowhere.origin, ...reach(running), ...(await resolver({})));
   expect(unresolved.explanation.verdict.code).toBe('h3-advertisement-wrong');
-  expect(unresolved.explanation.verdict.text).toContain('at nowhere.test:444, a name without an address');
+  expect(verdictText(unresolved.explanation.verdict)).toContain(
+    'at nowhere.test:444, a name without an address',
+  );
 
   // A resolver that is dead proves nothing about the name.
   const unknown = await explain(nowhere.origin, ...reach(running));
   expect(unknown.explanation.verdict.code).toBe('h3-advertised-unreachable');
-  expect(unknown.explanation.verdict.text).toContain('the DNS lookup of nowhere.test failed');
+  expect(verdictText(unknown.explanation.verdict)).toContain('the DNS lookup of nowhere.test failed');
 
   const misplaced = await explain(other.origin, ...reach(running));
   expect(misplaced.explanation.verdict.code).toBe('h3-advertisement-wrong');
-  expect(misplaced.explanation.verdict.text).toContain(
+  expect(verdictText(misplaced.explanation.verdict)).toContain(
     'has no valid certificate for names-other.test (wrong name)',
   );
 });
@@ -207,10 +211,10 @@ test('an HTTPS record advertises too, alone or against Alt-Svc', async ({ serve,
 
   const fails = await ask(promised);
   expect(fails.verdict.code).toBe('h3-advertised-unreachable');
-  expect(fails.verdict.text).toContain(
+  expect(verdictText(fails.verdict)).toContain(
     `on port ${promised.port} in its HTTPS record, but the UDP port is closed`,
   );
-  expect(fails.verdict.text).toContain('or remove h3 from the HTTPS record');
+  expect(verdictText(fails.verdict)).toContain('or remove h3 from the HTTPS record');
 
   const differs = await ask(half);
   expect(differs.verdict.findings.map(({ code }) => code)).toContain('h3-advertisement-wrong');
@@ -233,22 +237,23 @@ test('the network is blamed only with the evidence of other hosts, and cleared b
 
   const first = await ask(a);
   expect(first.verdict.code).toBe('h3-advertised-unreachable');
-  expect(first.verdict.text).toContain(`Open UDP ${port} or remove the Alt-Svc header`);
+  expect(verdictText(first.verdict)).toContain(`Open UDP ${port} or remove the Alt-Svc header`);
   expect(textsOf(await ask(b))).not.toContain('blocks UDP');
   const third = await ask(c);
   expect(third.evidence).toEqual({ failedHosts: 2, reachedHosts: 0 });
   expect(third.verdict.code).toBe('h3-advertised-unreachable');
-  expect(third.verdict.text).toContain('your network blocks UDP: 2 other hosts fail');
+  expect(verdictText(third.verdict)).toContain('your network blocks UDP: 2 other hosts fail');
   const memory = ['--memory', 'full', '--cache', `${dir}/cache.db`, '--network', 'home'];
   const args = ['--mode', 'compare', '--trials', '1', '--timeout', TIMEOUT_MS, '--json', ...memory];
   const raced = await runPhotofinish(['race', c.origin, ...args, ...reach(running)]);
   const document = JSON.parse(raced.stdout) as RaceDocument;
-  expect(document.races[0]?.verdict.text).toContain('your network blocks UDP: 2 other hosts fail');
+  const [again] = document.races;
+  expect(again && verdictText(again.verdict)).toContain('your network blocks UDP: 2 other hosts fail');
 
   await explain(local.origins.both.origin);
   const cleared = await ask(c);
   expect(textsOf(cleared)).not.toContain('blocks UDP');
-  expect(cleared.verdict.text).toContain('so the problem is this host');
+  expect(verdictText(cleared.verdict)).toContain('so the problem is this host');
   expect(cleared.remembered?.h3?.failure).toMatch(/^udp-/);
   expect(cleared.remembered?.h3?.untilMs).toBeGreaterThan(cleared.atMs);
 });
@@ -270,12 +275,12 @@ test('a dead host, a name without an address and a forbidden one: unknown, why, 
   const closed = await freePort();
   const dead = await explain(`https://127.0.0.1:${closed}`);
   expect([dead.code, dead.explanation.verdict.code]).toEqual([1, 'unknown']);
-  expect(dead.explanation.verdict.text).toContain(`Start the server, or open TCP ${closed}`);
+  expect(verdictText(dead.explanation.verdict)).toContain(`Start the server, or open TCP ${closed}`);
   expect([dead.explanation.v3, dead.explanation.compare]).toEqual([null, null]);
 
   const nameless = await explain('https://never-seen.test');
   expect([nameless.code, nameless.explanation.verdict.code]).toEqual([1, 'unknown']);
-  expect(nameless.explanation.verdict.text).toMatch(
+  expect(verdictText(nameless.explanation.verdict)).toMatch(
     /the DNS lookup of never-seen\.test failed.* Check the name/,
   );
 
@@ -375,7 +380,7 @@ test('a place that only a record names and that stayed silent is gone to until t
   expect(outcomes(v3)).toEqual(['cancelled']);
   expect(outcomes(race)).toContain('failed');
   expect(verdict.code).toBe('h3-advertised-unreachable');
-  expect(verdict.text).toContain(`${record.port} in its HTTPS record`);
+  expect(verdictText(verdict)).toContain(`${record.port} in its HTTPS record`);
 });
 
 test('a record that DNS is too late to tell of is unknown, not missing', async ({
@@ -393,5 +398,5 @@ test('a record that DNS is too late to tell of is unknown, not missing', async (
   const { explanation } = await explain(origin, '--allow-private', '--ca', running.caPath, ...dns);
   expect(explanation.h3?.mode).toBe('h3');
   expect(explanation.verdict.code).toBe('h3-not-offered');
-  expect(explanation.verdict.text).toContain('Whether an HTTPS record advertises it is unknown');
+  expect(verdictText(explanation.verdict)).toContain('Whether an HTTPS record advertises it is unknown');
 });

@@ -1,5 +1,6 @@
 // Every code of the failure taxonomy, provoked by a real peer and told apart by the command line. The names say all
 // that there is to say: code, how it came to it, whose peer, and over which transport.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -8,6 +9,7 @@ import {
   type AttemptError,
   type AttemptErrorCode,
 } from '@photofinish/shared/race/outcome';
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Obstacle } from '../network/obstacles.ts';
 import { type HostScript, startDns } from '../origins/dns.ts';
 import { startSilence } from '../origins/raw/udp.ts';
@@ -94,7 +96,7 @@ test('port-blocked: a port to which browsers do not connect (our guard)', async 
   const { code, stdout } = await runPhotofinish(['race', origin, '--memory', 'none', '--json', ...reach]);
   const race = raceOf(stdout);
   expect([code, race.error?.code, race.trials]).toEqual([1, 'port-blocked', []]);
-  expect(race.verdict.text).toContain('browsers do not connect to port 25');
+  expect(verdictText(race.verdict)).toContain('browsers do not connect to port 25');
 });
 
 test('cancelled: an interrupt from the keyboard (SIGINT)', async ({ ground }) => {

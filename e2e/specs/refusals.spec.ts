@@ -1,5 +1,7 @@
 // Hosts that refuse over both protocols at one port, and what `explain` makes of it: each refusal in its own words.
+
 import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import * as v from 'valibot';
 import { HTTP2_ACTS, startHttp2, startTls, type TcpPeer } from '../origins/raw/tcp.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
@@ -49,8 +51,8 @@ for (const [name, beside, says, never] of REFUSALS)
     const { verdict } = await explain(`https://${HOST}:${port}`, '--cache', `${dir}/cache.db`, ...reach);
     tcp.stop();
     expect(verdict.code).toBe('unknown');
-    expect(verdict.text).toMatch(says);
-    expect(verdict.text).not.toMatch(never);
+    expect(verdictText(verdict)).toMatch(says);
+    expect(verdictText(verdict)).not.toMatch(never);
   });
 
 test('a draft of HTTP/3 advertised where QUIC is refused: QUIC is to listen first', async ({ dir }) => {
@@ -61,5 +63,5 @@ test('a draft of HTTP/3 advertised where QUIC is refused: QUIC is to listen firs
   const { verdict } = await explain(origin, '--cache', `${dir}/cache.db`, ...reach);
   await running.stop();
   expect(verdict.code).toBe('h3-advertisement-wrong');
-  expect(verdict.text).toContain(`Make QUIC version 1 listen on UDP ${port} first`);
+  expect(verdictText(verdict)).toContain(`Make QUIC version 1 listen on UDP ${port} first`);
 });

@@ -1,3 +1,4 @@
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import '../testing/words.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -28,13 +29,13 @@ test('without a race the browser speaks for itself', () => {
   assert.equal(first.code, 'h3-first-visit');
   const plain = verdict({ protocol: 'h2' });
   assert.equal(plain.code, 'unknown');
-  assert.match(plain.text, /^Reached over HTTP\/2\. No HTTP\/3 advertisement/);
+  assert.match(verdictText(plain), /^Reached over HTTP\/2\. No HTTP\/3 advertisement/);
 });
 
 test('a race adds its evidence and the gain', () => {
   const used = verdict({ protocol: 'h3', race: aClearRace() });
   assert.deepEqual([used.code, used.findings.map((f) => f.code)], ['h3-used', ['h3-available']]);
-  assert.match(used.text, /HTTP\/3 connects in 10\.0 ms, HTTP\/2 in 31\.0 ms \(21\.0 ms faster\)/);
+  assert.match(verdictText(used), /HTTP\/3 connects in 10\.0 ms, HTTP\/2 in 31\.0 ms \(21\.0 ms faster\)/);
 });
 
 test('a browser that stays on HTTP/2 visit after visit avoids HTTP/3', () => {
@@ -44,22 +45,22 @@ test('a browser that stays on HTTP/2 visit after visit avoids HTTP/3', () => {
 
 test('hidden says who hides it, and what was known before', () => {
   const hidden = verdict({ reason: 'no-timing-allow-origin' });
-  assert.match(hidden.text, /^The protocol is hidden: the response has no Timing-Allow-Origin/);
+  assert.match(verdictText(hidden), /^The protocol is hidden: the response has no Timing-Allow-Origin/);
   const blocked = verdict({ reason: 'not-exposed' });
-  assert.match(blocked.text, /^The browser does not expose this response/);
-  assert.doesNotMatch(blocked.text, /Timing-Allow-Origin/);
+  assert.match(verdictText(blocked), /^The browser does not expose this response/);
+  assert.doesNotMatch(verdictText(blocked), /Timing-Allow-Origin/);
   const before = verdict({ reason: 'missed', record: { ...record, protocol: 'h3', protocolAtMs: 1 } });
-  assert.match(before.text, /^The browser did not report .* Earlier: Reached over HTTP\/3\./);
+  assert.match(verdictText(before), /^The browser did not report .* Earlier: Reached over HTTP\/3\./);
 });
 
 test('a cached page says so before anything else', () => {
-  assert.match(verdict({ elsewhere: 'http-cache' }).text, /^Served from the browser’s cache/);
-  assert.match(verdict({ elsewhere: 'service-worker' }).text, /^Served by a service worker/);
+  assert.match(verdictText(verdict({ elsewhere: 'http-cache' })), /^Served from the browser’s cache/);
+  assert.match(verdictText(verdict({ elsewhere: 'service-worker' })), /^Served by a service worker/);
 });
 
 test('a race that could not be run is no evidence', () => {
   const failed = aRace({ trials: [], error: { code: 'dns-failed', message: 'no such host' } });
-  assert.match(verdict({ protocol: 'h2', race: failed }).text, /^Reached over HTTP\/2\./);
+  assert.match(verdictText(verdict({ protocol: 'h2', race: failed })), /^Reached over HTTP\/2\./);
 });
 
 test('a confirmed copy says that its protocol is not told, and what it was before', () => {
@@ -87,7 +88,7 @@ test('what a race met after the last answer is told, and nothing of an older rac
   );
   const race = aRace({ atMs: 1000, trials: [{ ...trial, adopted: null, attempts }] });
   const reachedAt = (protocolAtMs: number) =>
-    verdict({ protocol: 'h3', race, record: { ...record, protocol: 'h3', protocolAtMs } }).text;
+    verdictText(verdict({ protocol: 'h3', race, record: { ...record, protocol: 'h3', protocolAtMs } }));
   assert.match(reachedAt(999), /^Reached over HTTP\/3\. Just now it could not be reached/);
   assert.equal(reachedAt(1001), 'Reached over HTTP/3.');
 });

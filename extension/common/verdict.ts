@@ -9,6 +9,7 @@ import {
   evidenceOfRace,
   verdictOf,
 } from '@photofinish/shared/verdict/verdict';
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import {
@@ -97,7 +98,7 @@ export function verdictOfOrigin(known: Known): Verdict {
   const why = say(
     known.elsewhere === null ? WHY_UNKNOWN[known.reason ?? 'missed'] : ELSEWHERE[known.elsewhere],
   );
-  const text = say(earlier === null ? 'pageNow' : 'pageBefore', { why, verdict: verdict.text });
+  const text = say(earlier === null ? 'pageNow' : 'pageBefore', { why, verdict: verdictText(verdict) });
   return { ...verdict, text };
 }
 

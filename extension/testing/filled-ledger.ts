@@ -1,6 +1,8 @@
 // Fills a ledger with what a heavy user has after a year, the same for the same seed: for benchmarks, specs and tests.
 // Runs in Node over fake-indexeddb and in a page of the extension; it imports nothing of Node.
+
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import '../common/words.ts';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
@@ -159,7 +161,7 @@ function raceOf(origin: Origin, atMs: number, random: () => number): OriginRace 
       establishedMs: null,
     },
     discovered: { altSvc: H3_ADVERT, knownRoot: true },
-    verdict: { code: 'h3-available', text: 'Supports HTTP/3 on this network.', findings: [] },
+    verdict: verdictSaying('h3-available', 'Supports HTTP/3 on this network.'),
   };
 }
 

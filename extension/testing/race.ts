@@ -1,6 +1,7 @@
 // A comparison's outcome for tests: one pair, HTTP/3 the faster, with whatever a test wants different.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { Origin } from '@photofinish/shared/web/origin';
 
 export function aRace(more: Partial<OriginRace> = {}): OriginRace {
@@ -55,7 +56,7 @@ export function aRace(more: Partial<OriginRace> = {}): OriginRace {
       establishedMs: { mean: 20.5, stdev: 14.8, median: 10, p90: 31, p95: 31, max: 31 },
     },
     discovered: { altSvc: 'h3=":443"; ma=86400', knownRoot: true },
-    verdict: { code: 'h3-available', text: 'Supports HTTP/3 on this network.', findings: [] },
+    verdict: verdictSaying('h3-available', 'Supports HTTP/3 on this network.'),
     ...more,
   };
 }

@@ -1,3 +1,4 @@
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -39,7 +40,7 @@ function race(attempts: Attempt[], over: Partial<OriginRace> = {}): OriginRace {
       establishedMs: null,
     },
     discovered: { altSvc: 'h3="b.test:444"; ma=3600', knownRoot: true },
-    verdict: { code: 'unknown', text: 'Not shown.', findings: [] },
+    verdict: verdictSaying('unknown', 'Not shown.'),
     ...over,
   };
 }
@@ -92,11 +93,11 @@ function explanation(over: Partial<Explanation> = {}): Explanation {
     compare: null,
     remembered: null,
     evidence: { failedHosts: 0, reachedHosts: 0 },
-    verdict: {
-      code: 'h3-advertised-unreachable',
-      text: 'Advertises HTTP/3 at b.test:444, but the UDP port is closed. Open UDP 444 on the server or remove the Alt-Svc header.',
-      findings: [{ code: 'h3-advertisement-wrong', text: 'Two do not agree.' }],
-    },
+    verdict: verdictSaying(
+      'h3-advertised-unreachable',
+      'Advertises HTTP/3 at b.test:444, but the UDP port is closed. Open UDP 444 on the server or remove the Alt-Svc header.',
+      ['h3-advertisement-wrong', 'Two do not agree.'],
+    ),
     ...over,
   };
 }
@@ -245,7 +246,7 @@ test('that this machine was too busy is said once, and not where the verdict say
   const some = explanation({ race: disturbed, v3: disturbed, compare: null });
   assert.equal(times(explanationText(some)), 1);
   assert.match(explanationText(some), /too busy in 2 of 2 trials/);
-  const none = { code: 'machine-too-busy', text: 'This machine was too busy.', findings: [] } as const;
-  const all = explanation({ race: disturbed, verdict: { ...none, findings: [] } });
+  const none = verdictSaying('machine-too-busy', 'This machine was too busy.');
+  const all = explanation({ race: disturbed, verdict: none });
   assert.equal(times(explanationText(all)), 1);
 });

@@ -11,6 +11,7 @@ import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
 import { attemptErrorWords, failureWords } from '@photofinish/shared/verdict/attempt-words';
 import { discoveredIn, type Explanation, type Remembered } from '@photofinish/shared/verdict/explanation';
 import { leftOutWords } from '@photofinish/shared/verdict/left-out';
+import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { hostPort, type OriginParts, originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { codeHint } from './codes.ts';
@@ -296,8 +297,8 @@ export function explanationText(
   return [
     paint('bold', explanation.origin),
     ...[
-      verdict.text,
-      ...verdict.findings.map(({ text }) => `Also: ${text}`),
+      verdictText(verdict),
+      ...otherFindings(verdict).map(({ text }) => `Also: ${text}`),
       ...busyWords(explanation),
     ].flatMap((text) => wrapped(printable(text), INDENT)),
     ...lines(

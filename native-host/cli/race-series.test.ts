@@ -1,4 +1,5 @@
 // How trials are shared out between runs that go side by side, and that joining the runs loses none of them.
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -32,7 +33,7 @@ function race(trials: readonly Trial[], more: Partial<OriginRace> = {}): OriginR
     trials: [...trials],
     summary: summaryOf('race', trials),
     discovered: { altSvc: null, knownRoot: null },
-    verdict: { code: 'unknown', text: '', findings: [] },
+    verdict: verdictSaying('unknown', ''),
     ...more,
   };
 }

@@ -1,4 +1,5 @@
 // The text of a race: aligned columns, lanes that end where the race ended them, and nothing that moves a cursor.
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -51,7 +52,7 @@ function race(mode: Mode, trials: Trial[], verdict = 'Speaks HTTP/3.'): OriginRa
     trials,
     summary: summaryOf(mode, trials),
     discovered: { altSvc: null, knownRoot: null },
-    verdict: { code: 'h3-available', text: verdict, findings: [] },
+    verdict: verdictSaying('h3-available', verdict),
   };
 }
 
@@ -136,7 +137,7 @@ for (const code of ATTEMPT_ERROR_CODES)
 test('a mode that tries only a part names the command that tries all, where it leaves the cause open', () => {
   const open = (mode: Mode): OriginRace => ({
     ...race(mode, [trial([H2])]),
-    verdict: { code: 'unknown', text: 'Not enough was seen.', findings: [] },
+    verdict: verdictSaying('unknown', 'Not enough was seen.'),
   });
   assert.match(
     textOf('v3', [open('v3')]),

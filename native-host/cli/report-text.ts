@@ -1,4 +1,5 @@
 // Reports and their comparison as text for a terminal: conditions first, then counts, then every verdict in words.
+
 import type { Adoption } from '@photofinish/shared/report/adoption';
 import { adoptionPercent } from '@photofinish/shared/report/adoption';
 import type { Report } from '@photofinish/shared/report/report';
@@ -16,6 +17,7 @@ import {
   periodWords,
   shareCountsWords,
 } from '@photofinish/shared/report/report-words';
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { type Cell, type Paint, printable, table, wrapped } from './text.ts';
 
 function adoptionText(adoption: Adoption): string {
@@ -60,7 +62,7 @@ export function reportText(report: Report, paint: Paint): string {
     site.origins.flatMap((origin) => [
       '',
       paint('bold', origin.origin),
-      ...wrapped(printable(origin.verdict.text), '  '),
+      ...wrapped(printable(verdictText(origin.verdict)), '  '),
     ]),
   );
   return [...head, ...table(columns(titles), rows, paint), ...verdicts].join('\n');
@@ -74,7 +76,11 @@ function sideLines(origin: OriginDiff, side: 'before' | 'after'): string[] {
   const verdict = origin.verdict[side];
   const gain = origin.gain[side];
   if (adoption === null || verdict === null) return [];
-  const said = [`${shareCountsWords(adoption)}.`, verdict.text, ...(gain ? [`${gainWords(gain)}.`] : [])];
+  const said = [
+    `${shareCountsWords(adoption)}.`,
+    verdictText(verdict),
+    ...(gain ? [`${gainWords(gain)}.`] : []),
+  ];
   return wrapped(printable(said.join(' ')), LABELS[side], FURTHER);
 }
 

@@ -1,4 +1,5 @@
 // The largest records that servers and resolvers can make, cut to what the schema and the port take.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_WHOLE_REPLY_BYTES, type Reply } from '@photofinish/shared/port/wire';
@@ -9,6 +10,7 @@ import {
   originRaceSchema,
   type Trial,
 } from '@photofinish/shared/race/outcome';
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import { leftOutWords } from '@photofinish/shared/verdict/left-out';
 import * as v from 'valibot';
 import { race, trial, up } from '../testing/cache-samples.ts';
@@ -75,12 +77,12 @@ function hugeRace(): Omit<OriginRace, 'verdict'> {
   };
 }
 
-const UNKNOWN = { code: 'unknown', text: LONG, findings: [{ code: 'h3-not-offered', text: LONG }] } as const;
+const UNKNOWN = verdictSaying('unknown', LONG, ['h3-not-offered', LONG]);
 
 test('the largest record fits schema and port, and says how much it leaves out', () => {
   const bounded = {
     ...boundedRace(hugeRace()),
-    verdict: boundedVerdict({ ...UNKNOWN, findings: [...UNKNOWN.findings] }),
+    verdict: boundedVerdict(UNKNOWN),
   };
   v.parse(originRaceSchema, bounded);
   const frames = framesOf({ ...bounded, id: 1, type: 'race' } as Reply);

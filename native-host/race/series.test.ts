@@ -1,4 +1,5 @@
 // How long a comparison goes on, in virtual time: while it is undecided, no longer, and within its limits.
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -26,7 +27,7 @@ test('pairs that agree end a comparison as soon as it is decided', async () => {
     ...{ quicker: 'h3', lowMs: 80, highMs: 80 },
   });
   assert.equal(result.error, undefined);
-  assert.match(result.verdict.text, /\(80\.0 ms faster\)\.$/);
+  assert.match(verdictText(result.verdict), /\(80\.0 ms faster\)\.$/);
 });
 
 test('pairs that do not agree go on to fifteen, and then nothing is clear', async () => {
@@ -36,7 +37,7 @@ test('pairs that do not agree go on to fifteen, and then nothing is clear', asyn
   assert.equal(result.summary.gainMs, null);
   assert.equal(result.summary.comparison?.quicker, null);
   assert.match(
-    result.verdict.text,
+    verdictText(result.verdict),
     /no clear difference in 15 pairs \(from HTTP\/2 10 ms faster to HTTP\/3 10 ms faster\)\.$/,
   );
 });

@@ -1,4 +1,5 @@
 // A conversation on a machine that is carried from network to network, in virtual time, over the real host cache.
+
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Reply, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import { openHostCache } from '../cache/store.ts';
 import type { NetworkFacts } from '../network/key.ts';
 import { recordOnlyOn } from '../network/recording.ts';
@@ -79,7 +81,7 @@ async function conversation(t: TestContext) {
       kept.recordRace(record);
       return {
         ...record,
-        verdict: { code: 'h3-available', text: '', findings: [] },
+        verdict: verdictSaying('h3-available', ''),
         ...change,
       } as unknown as OriginRace;
     },

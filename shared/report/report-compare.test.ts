@@ -1,4 +1,5 @@
 // What a comparison claims, and what it may not claim: nothing of nothing, the same both ways, counts beside shares.
+import { verdictSaying } from '../testing/verdicts.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -80,11 +81,7 @@ test('each change has its name', () => {
   assert.deepEqual(changesBetween({ protocols: at(50, 50) }, { protocols: at(60, 40) }), ['share']);
   assert.deepEqual(changesBetween({ protocols: at(0, 0, 9) }, { protocols: at(0, 9) }), ['protocols']);
   assert.deepEqual(changesBetween({ protocols: at(0, 0, 0, 4) }, { protocols: at(3, 0) }), ['visibility']);
-  const refused = {
-    code: 'h3-advertised-unreachable' as const,
-    text: 'The UDP port is closed.',
-    findings: [],
-  };
+  const refused = verdictSaying('h3-advertised-unreachable', 'The UDP port is closed.');
   assert.deepEqual(changesBetween({}, { verdict: refused }), ['verdict']);
 });
 

@@ -6,6 +6,7 @@ import { differsBetween, type PairedComparison } from '../race/paired-comparison
 import { comparisonOf } from '../race/race-pairs.ts';
 import { VERDICT_CODES } from '../race/verdict-schema.ts';
 import { roundedMs } from '../verdict/gain.ts';
+import { verdictText } from '../verdict/verdict-text.ts';
 import {
   type Adoption,
   addAdoption,
@@ -108,7 +109,9 @@ function originDiff(pair: Sides<ReportOrigin | undefined>): OriginDiff | null {
     protocols: both(pair, (side) => side?.protocols ?? null),
     adoption,
     few: changes.includes('share') && Math.min(...known) < FEW_REQUESTS,
-    verdict: both(pair, (side) => (side ? { code: side.verdict.code, text: side.verdict.text } : null)),
+    verdict: both(pair, (side) =>
+      side ? { code: side.verdict.code, text: verdictText(side.verdict) } : null,
+    ),
     gain: both(pair, (side) => (side === undefined ? null : gainOf(newestComparison(side)))),
   };
 }

@@ -1,3 +1,4 @@
+import { verdictSaying } from '../testing/verdicts.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -114,7 +115,7 @@ test('no text begins a cell that a spreadsheet would run, whatever it separates 
   fc.assert(
     fc.property(fc.array(harmful, { maxLength: 12 }), fc.string({ unit: 'grapheme' }), (start, tail) => {
       const text = `${start.join('')}${tail}`;
-      const verdict = { code: 'unknown' as const, text, findings: [] };
+      const verdict = verdictSaying('unknown', text);
       const csv = reportToCsv(report([reportOrigin({ verdict })]));
       for (const separator of [',', ';', '\t'] as const)
         for (const cell of cellsOf(csv, separator)) {
@@ -128,7 +129,7 @@ test('no text begins a cell that a spreadsheet would run, whatever it separates 
 
 test('a text comes back as it was, but for what cannot be seen and what would run', () => {
   const read = (text: string) => {
-    const verdict = { code: 'unknown' as const, text, findings: [] };
+    const verdict = verdictSaying('unknown', text);
     const [row] = records(reportToCsv(report([reportOrigin({ verdict })])));
     return row?.['verdict_text'];
   };

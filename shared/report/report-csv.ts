@@ -2,6 +2,7 @@
 // be put into one sheet.
 
 import { gainMsOf, roundedMs } from '../verdict/gain.ts';
+import { verdictText } from '../verdict/verdict-text.ts';
 import { csvText } from './csv.ts';
 import type { Report } from './report.ts';
 import { type Compared, newestComparison } from './report-compare.ts';
@@ -60,7 +61,7 @@ export function reportToCsv(report: Report): string {
       const { h3, h2, 'http/1.1': h1, unknown } = origin.protocols;
       const compared = newestComparison(origin);
       const counts = [h3, h2, h1, unknown, origin.hidden, origin.bytes];
-      const verdict = [origin.verdict.code, origin.verdict.text, origin.races.length];
+      const verdict = [origin.verdict.code, verdictText(origin.verdict), origin.races.length];
       return [
         site,
         origin.origin,

@@ -1,4 +1,5 @@
 // A comparison of two reports as CSV: one row per changed origin, both sides beside each other.
+import { verdictText } from '../verdict/verdict-text.ts';
 import { csvText } from './csv.ts';
 import type { OriginDiff, ReportDiff } from './report-diff.ts';
 
@@ -32,7 +33,7 @@ function sideCells(origin: OriginDiff, side: 'before' | 'after'): (string | numb
   const gain = origin.gain[side];
   return [
     ...(['h3', 'h2', 'http/1.1', 'unknown'] as const).map((protocol) => protocols?.[protocol] ?? ''),
-    ...[verdict?.code ?? '', verdict?.text ?? ''],
+    ...[verdict?.code ?? '', verdict === null ? '' : verdictText(verdict)],
     ...[gain?.quicker ? gain.gainMs : '', gain?.pairs ?? '', gain?.network ?? ''],
   ];
 }

@@ -4,6 +4,7 @@
 import { escapeMarkup as esc } from '../language/markup.ts';
 import { say, sayNumber } from '../language/words.ts';
 import { verdictName } from '../verdict/verdict-names.ts';
+import { verdictText } from '../verdict/verdict-text.ts';
 import type { Adoption } from './adoption.ts';
 import { protocolBar, protocolLegend } from './report-bars.ts';
 import type { OriginDiff, ReportDiff, SiteDiff } from './report-diff.ts';
@@ -79,7 +80,7 @@ function sideCell(origin: OriginDiff, side: Side, language: string): string {
     return `<td class="side zero">${say('diffAbsent')}</td>`;
   const gained = gain === null ? '' : `<p class="what">${esc(gainWords(gain))}</p>`;
   const { code } = verdict;
-  return `<td class="side">${protocolBar(protocols)}${shareCountsWords(adoption)}<p><b>${verdictName(code)}</b><br><span${language}>${esc(verdict.text)}</span></p>${gained}</td>`;
+  return `<td class="side">${protocolBar(protocols)}${shareCountsWords(adoption)}<p><b>${verdictName(code)}</b><br><span${language}>${esc(verdictText(verdict))}</span></p>${gained}</td>`;
 }
 
 function siteSection(site: SiteDiff, index: number, diff: ReportDiff, open: boolean): string {

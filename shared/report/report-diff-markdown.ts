@@ -2,6 +2,7 @@
 // changed with the reason on either side.
 
 import { say } from '../language/words.ts';
+import { verdictText } from '../verdict/verdict-text.ts';
 import type { Adoption } from './adoption.ts';
 import { markdownCode, markdownTable, markdownText } from './markdown.ts';
 import type { OriginDiff, ReportDiff } from './report-diff.ts';
@@ -18,7 +19,8 @@ function sideCell(origin: OriginDiff, side: 'before' | 'after'): string {
   const gained = origin.changes.includes('gain') && gain !== null ? ` ${markdownText(gainWords(gain))}.` : '';
   // The same words twice help nobody; they stand with what is now.
   const { before, after } = origin.verdict;
-  const why = side === 'before' && before?.text === after?.text ? '' : ` ${markdownText(verdict.text)}`;
+  const same = before !== null && after !== null && verdictText(before) === verdictText(after);
+  const why = side === 'before' && same ? '' : ` ${markdownText(verdictText(verdict))}`;
   return `${shareCountsWords(adoption)}.${why}${gained}`;
 }
 

@@ -1,4 +1,5 @@
 // The further forms of reports and comparisons: summaries that fit a ticket, pages and tables that stay inert.
+import { verdictSaying } from '../testing/verdicts.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -23,7 +24,7 @@ const hostile: Report = {
     reportOrigin({
       origin: HOSTILE as Origin,
       protocols: { h3: 0, h2: 9, 'http/1.1': 0, unknown: 0 },
-      verdict: { code: 'unknown', text: HOSTILE, findings: [{ code: 'unknown', text: HOSTILE }] },
+      verdict: verdictSaying('unknown', HOSTILE, ['unknown', HOSTILE]),
       races: [{ ...comparison([1, 2, 3], [2, 3, 4]), network: HOSTILE }],
     }),
   ]),
@@ -61,7 +62,7 @@ test('hostile names and verdicts are text in the page of a comparison, which can
 
 test('no cell of a comparison’s table begins a formula', () => {
   const formula = '=HYPERLINK("https://evil.test")';
-  const after = report([reportOrigin({ verdict: { code: 'unknown', text: formula, findings: [] } })]);
+  const after = report([reportOrigin({ verdict: verdictSaying('unknown', formula) })]);
   const csv = reportDiffToCsv(compareReports(report(), after));
   assert.match(csv, /"'=HYPERLINK\(""https:\/\/evil\.test""\)"/);
   const [head = '', row = ''] = csv.split('\r\n');
@@ -104,11 +105,7 @@ test('conditions, sums with their counts, and the reason for each origin are in 
 });
 
 test('a comparison names which origins changed, how, and why, with both sides’ counts', () => {
-  const refused = {
-    code: 'h3-advertised-unreachable' as const,
-    text: 'The UDP port is closed.',
-    findings: [],
-  };
+  const refused = verdictSaying('h3-advertised-unreachable', 'The UDP port is closed.');
   const after = report([
     reportOrigin({ protocols: { h3: 0, h2: 40, 'http/1.1': 0, unknown: 0 }, verdict: refused, races: [] }),
   ]);

@@ -1,3 +1,4 @@
+import { verdictSaying } from '../testing/verdicts.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,11 +10,7 @@ import { reportToHtml } from './report-html.ts';
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&`;
 
 test('hostile strings come out as text everywhere they can stand', () => {
-  const verdict = {
-    code: 'unknown' as const,
-    text: HOSTILE,
-    findings: [{ code: 'unknown' as const, text: HOSTILE }],
-  };
+  const verdict = verdictSaying('unknown', HOSTILE, ['unknown', HOSTILE]);
   const failed = originRace([], { network: HOSTILE, error: { code: 'blocked', message: HOSTILE } });
   const origin = reportOrigin({ origin: HOSTILE as Origin, verdict, races: [failed, comparison([1], [2])] });
   const base = report([origin]);
@@ -131,11 +128,7 @@ test('verdicts in another language than the page say which', () => {
 });
 
 test('every verdict leads to what it means, and every code that occurs is explained once, no other', () => {
-  const verdict = {
-    code: 'h3-not-advertised' as const,
-    text: 'It answers.',
-    findings: [{ code: 'h3-private-root' as const, text: 'Private.' }],
-  };
+  const verdict = verdictSaying('h3-not-advertised', 'It answers.', ['h3-private-root', 'Private.']);
   const failed = originRace([], { error: { code: 'blocked', message: 'loopback' } });
   const html = reportToHtml(report([reportOrigin({ verdict, races: [failed] })]));
   const explained = [...html.matchAll(/<dt id="means-([^"]+)"/g)].map(([, code]) => code);

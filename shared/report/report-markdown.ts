@@ -5,6 +5,7 @@ import { say, sayNumber } from '../language/words.ts';
 import { VERDICT_CODES } from '../race/verdict-schema.ts';
 import { gainCellWords } from '../verdict/gain.ts';
 import { verdictName } from '../verdict/verdict-names.ts';
+import { verdictText } from '../verdict/verdict-text.ts';
 import { protocolName } from '../web/protocol.ts';
 import { markdownCode, markdownTable, markdownText } from './markdown.ts';
 import type { Report, ReportOrigin } from './report.ts';
@@ -52,7 +53,7 @@ function originRow({ site, origin, older }: Listed, sites: number): string[] {
     markdownCode(origin.origin),
     say('countOf', { part: older, whole: known }),
     compared === undefined ? '–' : gainCellWords(compared.comparison),
-    markdownText(origin.verdict.text),
+    markdownText(verdictText(origin.verdict)),
   ];
 }
 

@@ -1,8 +1,10 @@
 // A site of the HTML report with its origins and their races: those with most requests, as many as fit into the bytes
 // that a site may take; the others are one row that counts them, so that the table still adds up.
+
 import { type Mark, markOf, markSvg } from '../drawing/marks.ts';
 import { escapeMarkup as esc, formatBytes } from '../language/markup.ts';
 import { say, sayNumber } from '../language/words.ts';
+import { otherFindings, verdictText } from '../verdict/verdict-text.ts';
 import type { ReportOrigin, ReportSite } from './report.ts';
 import { addProtocols, type Counts, countCells, countHeads, totalOf } from './report-bars.ts';
 import { meansLink } from './report-meanings.ts';
@@ -49,9 +51,11 @@ function countsCells(origins: readonly ReportOrigin[]): string {
 }
 
 function originRow(origin: ReportOrigin, language: string): string {
-  const findings = origin.verdict.findings.map(({ text }) => `<li>${esc(text)}</li>`).join('');
+  const findings = otherFindings(origin.verdict)
+    .map(({ text }) => `<li>${esc(text)}</li>`)
+    .join('');
   const list = findings ? `<ul>${findings}</ul>` : '';
-  return `<tr><th scope="row"><span class="origin">${originHead(origin, MARK_PX)}</span></th>${countsCells([origin])}<td class="verdict"${language}>${esc(origin.verdict.text)} ${meansLink(origin.verdict.code)}${list}</td></tr>`;
+  return `<tr><th scope="row"><span class="origin">${originHead(origin, MARK_PX)}</span></th>${countsCells([origin])}<td class="verdict"${language}>${esc(verdictText(origin.verdict))} ${meansLink(origin.verdict.code)}${list}</td></tr>`;
 }
 
 function restRow(rest: readonly ReportOrigin[]): string {

@@ -1,3 +1,4 @@
+import { verdictSaying } from '../testing/verdicts.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -60,8 +61,7 @@ const breaks: Record<string, (r: ReturnType<typeof report>) => unknown> = {
   'a negative count': () => report([reportOrigin({ hidden: -1 })]),
   'half a request': () =>
     report([reportOrigin({ protocols: { h3: 0.5, h2: 0, 'http/1.1': 0, unknown: 0 } })]),
-  'an unknown verdict': () =>
-    report([reportOrigin({ verdict: { code: 'fine' as never, text: '', findings: [] } })]),
+  'an unknown verdict': () => report([reportOrigin({ verdict: verdictSaying('fine' as never, '') })]),
   'a bare ratio': (r) => ({ ...r, sites: r.sites.map((s) => ({ ...s, accuracy: 0.5 })) }),
   'a race without an origin': () =>
     report([reportOrigin({ races: [{ ...originRace([]), origin: undefined as never }] })]),

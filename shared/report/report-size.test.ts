@@ -6,6 +6,7 @@ import german from '../_locales/de/shared.json' with { type: 'json' };
 import english from '../_locales/en/shared.json' with { type: 'json' };
 import { useWords } from '../language/words.ts';
 import { comparison, report, reportOrigin } from '../testing/race-samples.ts';
+import { verdictSaying } from '../testing/verdicts.ts';
 import type { Origin } from '../web/origin.ts';
 import { addAdoption, NO_ADOPTION } from './adoption.ts';
 import type { Report, ReportOrigin, ReportSite } from './report.ts';
@@ -37,7 +38,7 @@ function manyOrigins(count: number, site: number): ReportOrigin[] {
       protocols: { h3: site + i, h2: (site * 7) % 50, 'http/1.1': i % 3, unknown: i % 5 },
       hidden: i % 5,
       bytes: 1000 + i,
-      verdict: { code: 'h3-advertised-unreachable', text: ADVICE, findings: [] },
+      verdict: verdictSaying('h3-advertised-unreachable', ADVICE),
       races: i === 0 && site % 10 === 0 ? [comparison([10, 11, 12], [20, 21, 22])] : [],
     }),
   );
@@ -110,7 +111,7 @@ test('one site with more origins than fit shows those with most requests and cou
 });
 
 test('words as long as an imported report may have them do not break the bound', () => {
-  const long = { code: 'unknown' as const, text: 'é'.repeat(900_000), findings: [] };
+  const long = verdictSaying('unknown', 'é'.repeat(900_000));
   const sites = Array.from({ length: 20 }, (_, s) =>
     siteOf(`site${s}.example`, [reportOrigin({ verdict: long, races: [] })]),
   );

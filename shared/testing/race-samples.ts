@@ -7,6 +7,7 @@ import { statistics } from '../race/statistics.ts';
 import type { Report, ReportOrigin } from '../report/report.ts';
 import { gainMsOf } from '../verdict/gain.ts';
 import type { Origin } from '../web/origin.ts';
+import { verdictSaying } from './verdicts.ts';
 
 export const SAMPLE_ORIGIN = 'https://example.org' as Origin;
 
@@ -45,7 +46,7 @@ export function originRace(trials: Trial[], over: Partial<OriginRace> = {}): Ori
       establishedMs: statistics(trials.flatMap((t) => (t.establishedMs === null ? [] : [t.establishedMs]))),
     },
     discovered: { altSvc: 'h3=":443"', knownRoot: true },
-    verdict: { code: 'h3-available', text: 'Supports HTTP/3 on this network.', findings: [] },
+    verdict: verdictSaying('h3-available', 'Supports HTTP/3 on this network.'),
     ...over,
   };
 }
@@ -81,7 +82,7 @@ export function reportOrigin(over: Partial<ReportOrigin> = {}): ReportOrigin {
     protocols: { h3: 3, h2: 1, 'http/1.1': 0, unknown: 2 },
     bytes: 12_345,
     hidden: 2,
-    verdict: { code: 'h3-used', text: 'Reached over HTTP/3.', findings: [] },
+    verdict: verdictSaying('h3-used', 'Reached over HTTP/3.'),
     races: [clearComparison(11, 21)],
     ...over,
   };

@@ -1,9 +1,11 @@
 // Reports of every kind for property tests: any counts, verdicts, sites, networks and races.
+
 import fc from 'fast-check';
 import { VERDICT_CODES } from '../race/verdict-schema.ts';
 import type { Report, ReportOrigin, ReportSite } from '../report/report.ts';
 import type { Origin } from '../web/origin.ts';
 import { comparison } from './race-samples.ts';
+import { verdictSaying } from './verdicts.ts';
 
 const count = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 60 }));
 const counts = fc.record({ h3: count, h2: count, 'http/1.1': count, unknown: count });
@@ -33,7 +35,7 @@ const origin: fc.Arbitrary<ReportOrigin> = fc
     protocols,
     bytes: 0,
     hidden: protocols.unknown,
-    verdict: { code, text, findings: [] },
+    verdict: verdictSaying(code, text),
     races,
   }));
 

@@ -1,3 +1,4 @@
+import { verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -77,7 +78,7 @@ test('what DNS has not answered is said to be unknown, and a later race that hea
   const asking = (own: Names) =>
     originRace([trial([h3Failed, h2], 'h2')], { discovered: { altSvc: null, knownRoot: true, names: own } });
   const unknown = /Whether an HTTPS record advertises it is unknown/;
-  assert.match(verdictOfRaces(races({ race: asking(unheard) }), NO_OTHERS).text, unknown);
+  assert.match(verdictText(verdictOfRaces(races({ race: asking(unheard) }), NO_OTHERS)), unknown);
   const later = races({ race: asking(unheard), h3: asking(heard) });
   assert.deepEqual(discoveredIn(later).names, heard);
   const { code, text } = verdictOfRaces(later, NO_OTHERS);
@@ -91,7 +92,7 @@ test('the gain is the comparison’s', () => {
     compare: clearComparison(10, 30),
   });
   assert.match(
-    verdictOfRaces(compared, NO_OTHERS).text,
+    verdictText(verdictOfRaces(compared, NO_OTHERS)),
     /connects in 10\.0 ms, HTTP\/2 in 30\.0 ms \(20\.0 ms faster\)/,
   );
 });

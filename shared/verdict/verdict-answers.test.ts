@@ -1,4 +1,6 @@
 // Verdicts on hosts that connect and do not answer as they should: a handshake that was is never called none.
+import { allTexts } from '../testing/verdicts.ts';
+import { verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -34,7 +36,7 @@ test('one that connects and does not answer, one that does not connect', () => {
     text,
     /^No response comes over HTTP\/3 \(UDP port closed\) or HTTP\/2 \(response timed out\): the handshake succeeds/,
   );
-  assert.match(verdict({ attempts: [h3(refused), h2(dead)] }).text, /^Neither HTTP\/3 .* connects/);
+  assert.match(verdictText(verdict({ attempts: [h3(refused), h2(dead)] })), /^Neither HTTP\/3 .* connects/);
 });
 
 test('what was cut short is no evidence: nobody knows what an answer would have advertised', () => {
@@ -137,10 +139,10 @@ test('a draft that is advertised where nothing listens: QUIC first, its advertis
   const drafts = { altSvc: 'h3-29=":443"', knownRoot: true };
   const silent = verdict({ discovered: drafts, attempts: [h3(refused), h2()] });
   assert.equal(silent.code, 'h3-advertisement-wrong');
-  assert.match(silent.text, /Make QUIC version 1 listen on UDP 443 first, then advertise h3/);
-  assert.doesNotMatch(silent.text, /send: Alt-Svc/);
+  assert.match(verdictText(silent), /Make QUIC version 1 listen on UDP 443 first, then advertise h3/);
+  assert.doesNotMatch(verdictText(silent), /send: Alt-Svc/);
   const speaking = verdict({ discovered: drafts });
-  assert.match(speaking.text, /For example, send: Alt-Svc: h3=":443"/);
+  assert.match(verdictText(speaking), /For example, send: Alt-Svc: h3=":443"/);
 });
 
 test('a server of HTTP/1.1 is not said to speak HTTP/2', () => {
@@ -160,7 +162,7 @@ test('a server of HTTP/1.1 is not said to speak HTTP/2', () => {
     verdict({ attempts: [old(null, connected)], leftOut: true }),
     verdict({ attempts: [h3(), old(refusing, connected)] }),
     verdictOf({ ...base, attempts: [h3(), old(null, connected)], browser }),
-  ].flatMap(({ text, findings }) => [text, ...findings.map((finding) => finding.text)]);
+  ].flatMap(allTexts);
   assert.match(texts[0] ?? '', /browsers stay on HTTP\/1\.1/);
   for (const text of texts) assert.doesNotMatch(text, /HTTP\/2/);
 });

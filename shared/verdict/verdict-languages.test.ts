@@ -1,10 +1,12 @@
 // Verdicts in every language: composed of whole sentences, with every place filled, and nothing left in English.
+
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { useWords } from '../language/words.ts';
 import { ATTEMPT_ERROR_CODES, type AttemptError, CERTIFICATE_REASONS } from '../race/outcome.ts';
 import { at444, atB, base, h2, h3, names, onB, own, quiet, refused, silent } from '../testing/evidence.ts';
+import { allTexts } from '../testing/verdicts.ts';
 import type { Gain } from './gain.ts';
 import { type Evidence, verdictOf } from './verdict.ts';
 
@@ -63,7 +65,7 @@ const CASES: readonly Partial<Evidence>[] = [
 function texts(): string[] {
   return CASES.flatMap((change) => {
     const verdict = verdictOf({ ...base, ...change });
-    return [verdict, ...verdict.findings].map(({ text }) => text);
+    return allTexts(verdict);
   });
 }
 

@@ -1,4 +1,6 @@
 // What verdicts say beyond their codes: an action for every failure, whose fault it is, and what the evidence came from.
+import { allTexts } from '../testing/verdicts.ts';
+import { otherFindings, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -44,15 +46,15 @@ for (const code of FAILURES)
   test(`HTTP/3 that is advertised and fails by ${code} says what to do`, () => {
     const verdict = verdictOf({ ...base, attempts: [h3({ code, message: 'words of the peer' }), h2()] });
     assert.equal(verdict.code, 'h3-advertised-unreachable');
-    assert.match(verdict.text, /^Advertises HTTP\/3 on port 443, but /);
-    assert.match(verdict.text, ACTIONS[code]);
-    assert.doesNotMatch(verdict.text, /[{}]|undefined/);
+    assert.match(verdictText(verdict), /^Advertises HTTP\/3 on port 443, but /);
+    assert.match(verdictText(verdict), ACTIONS[code]);
+    assert.doesNotMatch(verdictText(verdict), /[{}]|undefined/);
   });
 
 test('each reason for which a certificate is refused has words of its own', () => {
   const texts = CERTIFICATE_REASONS.map((reason) => {
     const error: AttemptError = { code: 'certificate-invalid', message: 'm', reason };
-    return verdictOf({ ...base, attempts: [h3(error), h2()] }).text;
+    return verdictText(verdictOf({ ...base, attempts: [h3(error), h2()] }));
   });
   assert.equal(new Set(texts).size, CERTIFICATE_REASONS.length);
   for (const text of texts) assert.match(text, /certificate/);
@@ -72,7 +74,10 @@ test('a response that is larger than we read says nothing against the server, wh
   for (const attempts of [[h3(large), h2()], [h3(large), h2(large)], [h2(large)]]) {
     const verdict = verdictOf({ ...base, attempts });
     assert.equal(verdict.code, 'unknown');
-    assert.match(verdict.text, /larger than Photofinish reads .*256 KiB.* The server is not to blame/);
+    assert.match(
+      verdictText(verdict),
+      /larger than Photofinish reads .*256 KiB.* The server is not to blame/,
+    );
     assert.deepEqual(verdict.findings, []);
   }
 });
@@ -81,8 +86,8 @@ test('a fault of ours is told as one, and is neither the server’s nor the netw
   const fault: AttemptError = { code: 'internal', message: 'a panic' };
   const verdict = verdictOf({ ...base, attempts: [h3(fault), h2()] });
   assert.equal(verdict.code, 'unknown');
-  assert.match(verdict.text, /\(a panic\).*bug in Photofinish; please report it/);
-  assert.doesNotMatch(verdict.text, /server log|Advertises/);
+  assert.match(verdictText(verdict), /\(a panic\).*bug in Photofinish; please report it/);
+  assert.doesNotMatch(verdictText(verdict), /server log|Advertises/);
   const also: AttemptError = { code: 'udp-timeout', message: 'silence' };
   const both = verdictOf({ ...base, attempts: [h3(also), h3(fault), h2()] });
   assert.equal(both.code, 'h3-advertised-unreachable');
@@ -92,7 +97,7 @@ test('a fault of ours is told as one, and is neither the server’s nor the netw
 test('what the peer said fills the words and is never read as one of their places', () => {
   const error: AttemptError = { code: 'connection-closed', message: '{port} $& {host}' };
   assert.match(
-    verdictOf({ ...base, attempts: [h3(error), h2()] }).text,
+    verdictText(verdictOf({ ...base, attempts: [h3(error), h2()] })),
     /without a response \(\{port\} \$& \{host\}\)/,
   );
 });
@@ -103,7 +108,7 @@ test('your network blocks UDP: only with two other hosts that fail and none that
   const unanswered = { ...base, attempts: [h3(silent), h2()] };
   const says = (network: Evidence['network'], over: Partial<Evidence> = {}): boolean =>
     /your network blocks UDP: \d+ other hosts/.test(
-      verdictOf({ ...unanswered, ...over, ...(network && { network }) }).text,
+      verdictText(verdictOf({ ...unanswered, ...over, ...(network && { network }) })),
     );
   assert.equal(says(undefined), false);
   assert.equal(says({ failedHosts: 1, reachedHosts: 0 }), false);
@@ -128,8 +133,8 @@ test('where the network blocks UDP nobody is told to enable HTTP/3', () => {
     attempts: [h3(silent), h2()],
   });
   assert.equal(verdict.code, 'h3-not-offered');
-  assert.match(verdict.text, /is unknown, because your network blocks UDP/);
-  assert.doesNotMatch(verdict.text, /Enable HTTP\/3/);
+  assert.match(verdictText(verdict), /is unknown, because your network blocks UDP/);
+  assert.doesNotMatch(verdictText(verdict), /Enable HTTP\/3/);
 });
 
 const v6 = { address: '2001:db8::1' };
@@ -137,7 +142,7 @@ const v6 = { address: '2001:db8::1' };
 test('one family only: which one fails, how, and whether TCP shares its fate', () => {
   const familyOf = (attempts: Attempt[], discovered = own): string => {
     const verdict = verdictOf({ ...base, attempts, discovered });
-    return [verdict, ...verdict.findings].map(({ text }) => text).join('\n');
+    return allTexts(verdict).join('\n');
   };
   const quicOnly = familyOf([h3(silent, v6), h3(), h2(null, v6)]);
   assert.match(
@@ -159,15 +164,15 @@ test('one family only: which one fails, how, and whether TCP shares its fate', (
 
 test('what a comparison shows is told once, with the verdict itself', () => {
   const clear = { pairs: 9, h3Ms: 60.8, h2Ms: 102, quicker: 'h3', lowMs: 40, highMs: 43 } as const;
-  const text = (gain: Gain) => verdictOf({ ...base, gain }).text;
+  const text = (gain: Gain) => verdictText(verdictOf({ ...base, gain }));
   assert.match(text(clear), / HTTP\/3 connects in 61 ms, HTTP\/2 in 102 ms \(41 ms faster\)\.$/);
   assert.match(
     text({ ...clear, quicker: null }),
     /: no clear difference in 9 pairs \(HTTP\/3 40 ms to 43 ms faster\)\.$/,
   );
-  assert.doesNotMatch(verdictOf(base).text, /102 ms/);
+  assert.doesNotMatch(verdictText(verdictOf(base)), /102 ms/);
   const discovered = { ...own, knownRoot: false };
-  const { findings } = verdictOf({ ...base, gain: clear, discovered });
+  const findings = otherFindings(verdictOf({ ...base, gain: clear, discovered }));
   assert.ok(findings.length > 0 && findings.every((each) => !each.text.includes('102')), 'once is enough');
 });
 
@@ -181,9 +186,12 @@ test('the evidence of a race is its attempts, and why there are none', () => {
   const left = evidenceOfRace(originRace([{ ...trial([refused, h2()], 'h2'), h3Undecided: true }]));
   assert.deepEqual(left.attempts, [h2()], 'failed at one address, left at others: not lost');
   const unraced = originRace([], { error: { code: 'no-address', message: 'none' } });
-  assert.match(verdictOf(evidenceOfRace(unraced)).text, /^Could not be raced: example\.org has no address/);
+  assert.match(
+    verdictText(verdictOf(evidenceOfRace(unraced))),
+    /^Could not be raced: example\.org has no address/,
+  );
   const cut = originRace([], { error: { code: 'cancelled', message: 'cut' } });
-  assert.doesNotMatch(verdictOf(evidenceOfRace(cut)).text, /Could not be raced/);
+  assert.doesNotMatch(verdictText(verdictOf(evidenceOfRace(cut))), /Could not be raced/);
 });
 
 test('a race in which memory kept HTTP/3 out says that it was left out', () => {
@@ -193,7 +201,7 @@ test('a race in which memory kept HTTP/3 out says that it was left out', () => {
   });
   const avoided = originRace([trial([h2()], 'h2')], { memory: 'hints', discovered: quiet });
   for (const race of [decided, avoided])
-    assert.match(verdictOf(evidenceOfRace(race)).text, /host cache remembers/);
+    assert.match(verdictText(verdictOf(evidenceOfRace(race))), /host cache remembers/);
   const h2Only = originRace([trial([h2()], 'h2')], { memory: 'full', mode: 'h2', discovered: quiet });
-  assert.doesNotMatch(verdictOf(evidenceOfRace(h2Only)).text, /host cache remembers/);
+  assert.doesNotMatch(verdictText(verdictOf(evidenceOfRace(h2Only))), /host cache remembers/);
 });

@@ -1,3 +1,5 @@
+import { allTexts } from '../testing/verdicts.ts';
+import { otherFindings, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -500,8 +502,8 @@ for (const [name, change, code, findings, words] of [
       verdict.findings.map((f) => f.code),
       findings,
     );
-    if (words !== undefined) assert.match(verdict.text, words);
-    for (const { text } of [verdict, ...verdict.findings]) {
+    if (words !== undefined) assert.match(verdictText(verdict), words);
+    for (const text of allTexts(verdict)) {
       assert.match(text, /^[A-Z0-9].*\.$/, 'a sentence');
       assert.doesNotMatch(text, /[!{}]|undefined|null/);
     }
@@ -512,8 +514,8 @@ test('a race that this machine was too busy for in every trial is evidence of no
   const disturbed = { ...trial(limits, null), disturbed: 'outcome' as const };
   const verdict = verdictOf(evidenceOfRace(originRace([disturbed, disturbed])));
   assert.equal(verdict.code, 'machine-too-busy');
-  assert.match(verdict.text, /this machine was too busy/);
-  assert.doesNotMatch(verdict.text, /firewall|UDP|TCP|down/);
+  assert.match(verdictText(verdict), /this machine was too busy/);
+  assert.doesNotMatch(verdictText(verdict), /firewall|UDP|TCP|down/);
   assert.deepEqual(verdict.findings, []);
   const sound = verdictOf(evidenceOfRace(originRace([disturbed, trial([h3(), h2()])])));
   assert.equal(sound.code, 'h3-available', 'one trial that was not disturbed is enough');
@@ -536,8 +538,8 @@ test('what the browser did stands before a race that this machine was too busy f
 
 test('a race in mode race does not advise that mode again, and explain advises no race at all', () => {
   const attempts = [h3(refused), h2()];
-  const texts = (['race', 'explain', null] as const).map(
-    (next) => verdictOf({ ...base, next, discovered: atB, attempts }).text,
+  const texts = (['race', 'explain', null] as const).map((next) =>
+    verdictText(verdictOf({ ...base, next, discovered: atB, attempts })),
   );
   assert.match(texts[0] ?? '', /which was not tried; .* Race it again in race mode/);
   assert.match(texts[1] ?? '', /Run photofinish explain https:\/\/a\.test/);
@@ -556,7 +558,7 @@ test('a record’s own name that has no address is named (RFC 9460 section 2.5.2
   };
   const verdict = verdictOf({ ...base, discovered, attempts: [h3(refused), h2()] });
   assert.equal(verdict.code, 'h3-advertisement-wrong');
-  assert.match(verdict.text, /at _7014\._https\.a\.test:7022, a name without an address/);
+  assert.match(verdictText(verdict), /at _7014\._https\.a\.test:7022, a name without an address/);
 });
 
 test('a record and a header that lead to one address and port do not contradict each other', () => {
@@ -566,8 +568,9 @@ test('a record and a header that lead to one address and port do not contradict 
   const faults = (port: number, where: string) => {
     const addresses = [address('a.test', '192.0.2.1'), address('b.test', where)];
     const discovered = { ...own, names: names([{ target: 'b.test', port }], { addresses }) };
-    const { findings } = verdictOf({ ...base, discovered });
-    return findings.filter(({ code }) => code === 'h3-advertisement-wrong').map(({ text }) => text);
+    return otherFindings(verdictOf({ ...base, discovered }))
+      .filter(({ code }) => code === 'h3-advertisement-wrong')
+      .map(({ text }) => text);
   };
   assert.deepEqual(faults(443, '192.0.2.1'), []);
   assert.match(faults(443, '192.0.2.9')[0] ?? '', /Make the two agree/);
@@ -579,13 +582,13 @@ test('HTTP/3 used before and HTTP/2 now is a case of its own, however many visit
   const once = verdictOf({ ...base, browser });
   assert.equal(once.code, 'h3-used-before');
   assert.match(
-    once.text,
+    verdictText(once),
     /has reached it over HTTP\/3 before .* this time HTTP\/2 was quicker, or HTTP\/3 failed\.$/,
   );
   const often = verdictOf({ ...base, browser: { ...browser, visitsSinceAdvertised: 3 } });
   assert.equal(often.code, 'h3-used-before');
-  assert.match(often.text, /after a failure browsers leave HTTP\/3 alone/);
-  assert.doesNotMatch(often.text, /policy/);
+  assert.match(verdictText(often), /after a failure browsers leave HTTP\/3 alone/);
+  assert.doesNotMatch(verdictText(often), /policy/);
   assert.equal(
     verdictOf({ ...base, browser, attempts: [h3(refused), h2()] }).code,
     'h3-advertised-unreachable',
@@ -596,11 +599,11 @@ test('a race that reached nothing since is told beside what the browser did befo
   const browser = { lastProtocol: 'h3', visitsSinceAdvertised: 0, usedH3: true } as const;
   const attempts = [h3(refused), h2(dead)];
   assert.match(
-    verdictOf({ ...base, attempts, browser }).text,
+    verdictText(verdictOf({ ...base, attempts, browser })),
     /^Reached over HTTP\/3\. Just now it could not be reached: Neither HTTP\/3 \(UDP port closed\) nor HTTP\/2/,
   );
   const older = verdictOf({ ...base, attempts, browser: { ...browser, raceIsOlder: true } });
-  assert.equal(older.text, 'Reached over HTTP/3.');
+  assert.equal(verdictText(older), 'Reached over HTTP/3.');
 });
 
 test('a browser that came over HTTP/3 trusts the root for it', () => {
@@ -616,8 +619,9 @@ test('a browser that came over HTTP/3 trusts the root for it', () => {
 test('offline it is this machine that cannot, and neither the name nor the server is to be mended', () => {
   const lost = { code: 'dns-failed', message: 'no route' } as const;
   for (const over of [{ error: lost, attempts: [] }, { attempts: [h3(silent), h2(dead)] }]) {
-    const { code, text, findings } = verdictOf({ ...base, ...over, offline: true });
-    assert.deepEqual([code, findings], ['unknown', []]);
+    const verdict = verdictOf({ ...base, ...over, offline: true });
+    const text = verdictText(verdict);
+    assert.deepEqual([verdict.code, otherFindings(verdict)], ['unknown', []]);
     assert.match(text, /^This machine is offline/);
   }
   assert.equal(verdictOf({ ...base, offline: true }).code, 'h3-available');
@@ -627,10 +631,10 @@ test('addresses that our own limits left are told where something failed, and no
   const names = { addresses: [], services: [], lookups: [], untried: 3 };
   const race = originRace([{ ...trial([h3(silent), h2()]), untried: 8 }]);
   const failed = verdictOf(evidenceOfRace({ ...race, discovered: { ...own, names } }));
-  assert.match(failed.text, / 11 more addresses were not tried: a race goes to so many/);
+  assert.match(verdictText(failed), / 11 more addresses were not tried: a race goes to so many/);
   const works = originRace([trial([h3(), h2()])]);
   const fine = verdictOf(evidenceOfRace({ ...works, discovered: { ...own, names } }));
-  assert.doesNotMatch(fine.text, /more address/);
+  assert.doesNotMatch(verdictText(fine), /more address/);
 });
 
 test('a port to which browsers do not connect is what is wrong with the advertisement, and no failure of the server', () => {
@@ -638,20 +642,17 @@ test('a port to which browsers do not connect is what is wrong with the advertis
     [25, /^Advertises HTTP\/3 on port 25, a port to which browsers do not connect \(Fetch Standard/],
     [11211, /^Advertises HTTP\/3 on port 11211, the port of a service that is used for reflection attacks/],
   ] as const) {
-    const { code, text, findings } = verdictOf({
+    const verdict = verdictOf({
       ...base,
       attempts: [h2()],
       discovered: { altSvc: `h3=":${port}"`, knownRoot: true },
     });
-    assert.equal(code, 'h3-advertisement-wrong');
-    assert.match(text, says);
-    assert.doesNotMatch(
-      [text, ...findings.map((finding) => finding.text)].join(),
-      /firewall|QUIC server is listening/,
-    );
+    assert.equal(verdict.code, 'h3-advertisement-wrong');
+    assert.match(verdictText(verdict), says);
+    assert.doesNotMatch(allTexts(verdict).join(), /firewall|QUIC server is listening/);
   }
   const error = { code: 'port-blocked', message: 'M' } as const;
   const origin = { ...base.origin, port: 25 };
   const untried = verdictOf({ ...base, origin, error, attempts: [], discovered: quiet });
-  assert.match(untried.text, /^Could not be raced: browsers do not connect to port 25/);
+  assert.match(verdictText(untried), /^Could not be raced: browsers do not connect to port 25/);
 });

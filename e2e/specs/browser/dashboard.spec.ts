@@ -1,7 +1,9 @@
 // The dashboard shows what the browser did and what races measured, live, and is used by keyboard, by links and with a
 // full ledger as well as with an empty one.
+
 import { readFile } from 'node:fs/promises';
 import { type Report, reportSchema } from '@photofinish/shared/report/report';
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import * as v from 'valibot';
 import { fillLedger } from '../../browsers/filled.ts';
 import type { Session } from '../../browsers/session.ts';
@@ -189,7 +191,7 @@ test('a report of one site is saved, and compared with a later one it names what
   const changed = after.sites[0]?.origins.find(({ protocols }) => protocols.h2 > 0 && protocols.h3 === 0);
   if (changed === undefined) throw new Error('the filling has no origin without HTTP/3');
   changed.protocols = { ...changed.protocols, h3: 7 };
-  changed.verdict = { code: 'h3-used', text: 'The browser uses HTTP/3 with this origin.', findings: [] };
+  changed.verdict = verdictSaying('h3-used', 'The browser uses HTTP/3 with this origin.');
   await chooseReport(tab, 'before', before);
   await expect(tab.part('compare-words')).toMention('choose the second report');
   await chooseReport(tab, 'after', after);

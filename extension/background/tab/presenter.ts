@@ -1,5 +1,6 @@
 // Shows pages as they change: the toolbar button of each tab, and the view to whoever watches the tab, whole at first
 // and from then on what changed. Changes come in bursts, so each tab is drawn at most once in REFRESH_MS.
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Protocol } from '@photofinish/shared/web/protocol';
 import type { HelperState, PageView, PopupEvent } from '../../common/messages.ts';
@@ -153,7 +154,7 @@ export function createPresenter(deps: PresenterDeps): Presenter {
   };
 
   const drawToolbar = async (page: Page, view: PageView): Promise<void> => {
-    const verdict = view.verdict?.text ?? null;
+    const verdict = view.verdict === null ? null : verdictText(view.verdict);
     // The browser clears a tab's button with each document, so the document is part of what was drawn.
     const mark = `${page.documentId} ${view.protocol} ${verdict}`;
     if (drawn.get(page.tabId) === mark) return;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import fc from 'fast-check';
@@ -23,7 +24,7 @@ function origin(name: Origin, requests = 1, text = ''): OriginView {
     forecast: null,
     forecastRight: null,
     race: null,
-    verdict: { code: 'unknown', text, findings: [] },
+    verdict: verdictSaying('unknown', text),
   };
 }
 

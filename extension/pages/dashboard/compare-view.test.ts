@@ -1,4 +1,5 @@
 // Files that are compared come from anywhere: what is no report is said to be none, and changes are told with their why.
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import '../../testing/words.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -28,8 +29,8 @@ test('a report is read, and what is none is refused with the place that says so'
 });
 
 test('why is the verdict now, with the one before where it was another', () => {
-  const used = { code: 'h3-used', text: 'Now used.' } as const;
-  const first = { code: 'h3-first-visit', text: 'First visit.' } as const;
+  const used = verdictSaying('h3-used', 'Now used.');
+  const first = verdictSaying('h3-first-visit', 'First visit.');
   assert.equal(whyWords({ verdict: { before: used, after: used } }), 'Now used.');
   assert.equal(whyWords({ verdict: { before: first, after: used } }), 'Before: First visit. Now: Now used.');
   assert.equal(whyWords({ verdict: { before: first, after: null } }), 'First visit.');

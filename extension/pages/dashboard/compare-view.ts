@@ -9,6 +9,7 @@ import { reportDiffToHtml } from '@photofinish/shared/report/report-diff-html';
 import { reportDiffToMarkdown } from '@photofinish/shared/report/report-diff-markdown';
 import { changesWords, conditionWords, summaryWords } from '@photofinish/shared/report/report-diff-words';
 import { shareCountsWords, shareWords } from '@photofinish/shared/report/report-words';
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import * as v from 'valibot';
 import { say, type WordKey } from '../../common/words.ts';
@@ -49,9 +50,9 @@ export function readReport(text: string): Read {
 
 /** Why: the verdict now, and the one before where it was another. */
 export function whyWords({ verdict: { before, after } }: Pick<OriginDiff, 'verdict'>): string {
-  if (after === null) return before?.text ?? '';
-  if (before === null || before.code === after.code) return after.text;
-  return say('dashboardWhyChanged', { before: before.text, after: after.text });
+  if (after === null) return before === null ? '' : verdictText(before);
+  if (before === null || before.code === after.code) return verdictText(after);
+  return say('dashboardWhyChanged', { before: verdictText(before), after: verdictText(after) });
 }
 
 function conditionList(diff: ReportDiff): HTMLElement {

@@ -1,8 +1,10 @@
 // What stands beneath an open row: the verdict in words with everything else that was found, what is known of the
 // origin, its own timeline, and its races with their photo finish.
+
 import { formatBytes } from '@photofinish/shared/language/markup';
 import { sayNumber } from '@photofinish/shared/language/words';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shared/web/site-quota';
 import type { DayRow, OriginRecord } from '../../common/records/schema.ts';
@@ -26,7 +28,7 @@ let opened = 0;
 type Reads = Pick<Ledger, 'recordsOf' | 'races' | 'daysOf'>;
 
 function verdictSection(record: OriginRecord, race: OriginRace | undefined): HTMLElement {
-  const { code, text, findings } = verdictOfRecord(record, race);
+  const verdict = verdictOfRecord(record, race);
   const section = make('div', 'said');
   if (record.origin === OTHER_ORIGINS) {
     const limits = { day: SITE_DAY_ORIGINS, all: SITE_ORIGINS };
@@ -34,8 +36,9 @@ function verdictSection(record: OriginRecord, race: OriginRace | undefined): HTM
     return section;
   }
   const means = meansLink();
-  pointToCode(means, code);
-  section.append(make('p', 'verdict-text', text), means);
+  pointToCode(means, verdict.code);
+  section.append(make('p', 'verdict-text', verdictText(verdict)), means);
+  const findings = otherFindings(verdict);
   if (findings.length > 0) {
     const list = make('ul');
     list.append(...findings.map((finding) => make('li', '', finding.text)));

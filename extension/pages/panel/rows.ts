@@ -5,6 +5,7 @@ import { markOf } from '@photofinish/shared/drawing/marks';
 import { formatBytes, formatMs } from '@photofinish/shared/language/markup';
 import { sayNumber } from '@photofinish/shared/language/words';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import type { InspectedRequest } from '../../common/inspected/har.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
@@ -119,7 +120,7 @@ function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMo
   let limit = ROWS_AT_ONCE;
   return {
     show({ group: { requests }, view, sorting, race: { state, failure, helper } }: Shown): void {
-      writeVerdict(words, view === null ? '' : view.verdict.text, view?.race ?? null);
+      writeVerdict(words, view === null ? '' : verdictText(view.verdict), view?.race ?? null);
       if (view !== null) pointToCode(means, view.verdict.code);
       verdict.line.hidden = view === null;
       raceButton(race, view?.race != null, state === 'racing', helper);
@@ -193,7 +194,7 @@ export function makeGroupRow(origin: Origin, actions: GroupActions): GroupRow {
       setText(bytes, bytesWords(group.medianMs === null ? null : group.bytes));
       setText(time, group.medianMs === null ? say('devtoolsNone') : formatMs(group.medianMs));
       setText(verdict, view === null ? say('devtoolsNone') : verdictName(view.verdict.code));
-      setAttribute(verdict, 'title', view === null ? '' : view.verdict.text);
+      setAttribute(verdict, 'title', view === null ? '' : verdictText(view.verdict));
       showDetail();
     },
     setOpen,

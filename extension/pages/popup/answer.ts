@@ -1,5 +1,7 @@
 // The popup's first answer: which page, which protocol, why, what HTTP/3 gains, and how much of it went over HTTP/3.
+
 import { MARK_LABELS, markOf } from '@photofinish/shared/drawing/marks';
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { say } from '../../common/words.ts';
@@ -61,12 +63,12 @@ function renderRemedy(remedy: StateWords['remedy']): void {
 }
 
 function verdictOf(page: PageView, main: OriginView | undefined): string {
-  return main === undefined ? reasonWords(page.protocol, page.reason) : main.verdict.text;
+  return main === undefined ? reasonWords(page.protocol, page.reason) : verdictText(main.verdict);
 }
 
 /** What to say of a host whose page failed to load: what a race found since, or that one would tell. */
 function failedWords({ race, verdict }: OriginView): string {
-  return race === null || race.error !== undefined ? say('popupFailedHost') : verdict.text;
+  return race === null || race.error !== undefined ? say('popupFailedHost') : verdictText(verdict);
 }
 
 function asideOf(page: PageView, plain: StateWords | null): string {

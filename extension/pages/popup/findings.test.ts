@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { OriginView } from '../../common/messages.ts';
 import { aRace } from '../../testing/race.ts';
 import { speak } from '../../testing/words.ts';
@@ -22,7 +23,7 @@ function view(race: OriginRace | null): OriginView {
     forecast: null,
     forecastRight: null,
     race,
-    verdict: { code: 'unknown', text: '', findings: [{ code: 'h3-not-offered', text: 'It is not.' }] },
+    verdict: verdictSaying('unknown', '', ['h3-not-offered', 'It is not.']),
   };
 }
 

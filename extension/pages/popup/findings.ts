@@ -1,5 +1,7 @@
 // What else a verdict found, as a list beneath it.
+
 import { leftOutWords } from '@photofinish/shared/verdict/left-out';
+import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { OriginView } from '../../common/messages.ts';
 import { make } from '../ui/elements.ts';
 import { reasonWords } from '../ui/format.ts';
@@ -9,8 +11,8 @@ export function findingTexts(view: OriginView): string[] {
   const { verdict, protocol, reason, race } = view;
   const words = reason === null ? '' : reasonWords(protocol, reason);
   return [
-    ...verdict.findings.map((finding) => finding.text),
-    ...(words === '' || words === verdict.text ? [] : [words]),
+    ...otherFindings(verdict).map((finding) => finding.text),
+    ...(words === '' || words === verdictText(verdict) ? [] : [words]),
     ...(race === null ? [] : leftOutWords(race)),
   ];
 }

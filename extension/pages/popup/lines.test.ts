@@ -1,3 +1,4 @@
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import '../../testing/words.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,7 +18,7 @@ function view(host: string, requests = 1, protocol: 'h2' | 'h3' = 'h2'): OriginV
     forecast: null,
     forecastRight: null,
     race: null,
-    verdict: { code: 'unknown', text: '', findings: [] },
+    verdict: verdictSaying('unknown', ''),
   };
 }
 

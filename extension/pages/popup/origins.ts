@@ -1,6 +1,7 @@
 // The table of the page's origins: a row each, or one for several of a site, sortable, and a row opens its verdict,
 // findings and race. Rows are kept and only those of origins that changed are written, so that an update is quick, closes
 // no row and moves no focus. What is far below the popup's end is made when the browser has nothing else to do.
+import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/order.ts';
@@ -115,7 +116,9 @@ export function wireOrigins(around: () => RowContext): void {
     });
   wireTip(byId('origin-table'), (target) => {
     const row = rowOf(target);
-    return row === null ? null : { place: row.body, describes: row.opener, text: row.view.verdict.text };
+    return row === null
+      ? null
+      : { place: row.body, describes: row.opener, text: verdictText(row.view.verdict) };
   });
 }
 

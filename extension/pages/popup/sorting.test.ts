@@ -1,3 +1,4 @@
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import '../../testing/words.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -21,7 +22,7 @@ function view(host: string, over: Partial<OriginView> = {}): OriginView {
     forecast: null,
     forecastRight: null,
     race: null,
-    verdict: { code: 'unknown', text: '', findings: [] },
+    verdict: verdictSaying('unknown', ''),
     ...over,
   };
 }

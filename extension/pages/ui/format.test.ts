@@ -8,6 +8,7 @@ import {
   originRace,
   trial,
 } from '@photofinish/shared/testing/race-samples';
+import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
@@ -39,7 +40,7 @@ function view(host: string, over: Partial<OriginView> = {}): OriginView {
     forecast: null,
     forecastRight: null,
     race: null,
-    verdict: { code: 'unknown', text: '', findings: [] },
+    verdict: verdictSaying('unknown', ''),
     ...over,
   };
 }
@@ -108,15 +109,11 @@ test('of what is not clear nothing is set apart', () => {
 
 test('where no gain is measured it is said, unless a race showed that there is none to measure', () => {
   const said = (race: OriginView['race']) =>
-    unmeasuredWords(view('a.test', { race, verdict: { code: 'h3-used', text: 'Used.', findings: [] } }));
+    unmeasuredWords(view('a.test', { race, verdict: verdictSaying('h3-used', 'Used.') }));
   assert.match(said(null), /^HTTP\/3 gain not measured; race it to find out\.$/);
   assert.equal(unmeasuredWords(view('a.test')), '', 'a verdict that knows nothing asks for a race itself');
-  const busy = { code: 'machine-too-busy', text: 'Race it again.', findings: [] } as const;
-  assert.equal(
-    unmeasuredWords(view('a.test', { verdict: { ...busy, findings: [] } })),
-    '',
-    'and so does this one',
-  );
+  const busy = verdictSaying('machine-too-busy', 'Race it again.');
+  assert.equal(unmeasuredWords(view('a.test', { verdict: busy })), '', 'and so does this one');
   assert.match(said(comparison([10, 11], [20, 21])), /gain not measured/);
   assert.match(said(raced), /gain not measured/);
   assert.doesNotMatch(said(compared(20)), /gain not measured/);
