@@ -94,7 +94,7 @@ const races = createRaces({
 
 const inspection = createInspection({
   inOrder: (run) => whenReady(run),
-  refuses: (tabId) => recordable.ofTab(tabId) !== null,
+  mayRecord: (tabId) => recordable.mayRecord({ tabId, shownNow: true }),
   onRequests: (tabId, requests) => backfillSoon(devtoolsFeed.tell(tabId, requests)),
   onClosed: (tabId) => devtoolsFeed.forget(tabId),
 });
@@ -168,7 +168,7 @@ async function start() {
     witnessSinceMs: startedMs,
     nowMs: Date.now,
     network: () => link.network,
-    refuses: (request, site) => recordable.ofRequest(request) !== null || recordable.ofSite(site) !== null,
+    mayRecord: (subject) => recordable.mayRecord(subject),
     onRecorded: (observations) => {
       for (const { site, origin } of observations) forecaster.remember(site, [origin]);
       link.uploadSoon();
@@ -179,7 +179,7 @@ async function start() {
   const upload = createUpload({
     ledger,
     observed: helper.observed,
-    refuses: (site) => recordable.ofSite(site) !== null,
+    mayRecord: (subject) => recordable.mayRecord(subject),
   });
   return { ledger, pages, presenter, recorder, upload, failures, steering };
 }
@@ -206,7 +206,7 @@ async function recordNothing(error: unknown): Promise<void> {
 function followSettings(changed: Settings): void {
   settings = changed;
   recordable.follow(settings);
-  const refused = (origin: Origin) => recordable.ofSite(siteOfHost(originParts(origin).host)) !== null;
+  const refused = (origin: Origin) => !recordable.mayRecord({ site: siteOfHost(originParts(origin).host) });
   const { raceWhen } = settings;
   races.withdraw(({ origin, reason }) =>
     reason === 'click' ? raceWhen === 'never' : raceWhen !== 'first-visit' || refused(origin),
@@ -215,7 +215,7 @@ function followSettings(changed: Settings): void {
     steering?.enable(settings.steering).catch(logged);
     steering?.exclude(refused).catch(logged);
     presenter.refreshWatched();
-    const emptied = pages.forget(({ tabId, origin }) => recordable.ofPage(tabId, origin) !== null);
+    const emptied = pages.forget(({ tabId, origin }) => !recordable.mayRecord({ tabId, pageUrl: origin }));
     for (const tabId of emptied) presenter.refresh(tabId);
     inspection.forget(emptied);
   });
@@ -252,7 +252,7 @@ async function onRace(race: OriginRace): Promise<void> {
 
 observeRequests({
   ended(request) {
-    if (recordable.ofEnded(request) !== null) return;
+    if (!recordable.mayRecord({ request, shownNow: true })) return;
     const answer = answerOf(request);
     table.add(asServed(request, rooms?.steering ?? null));
     // A background that this very answer woke up is not ready yet.
@@ -292,7 +292,7 @@ observeNavigations({
 /** Asks the helper about a page that is about to come. */
 function foretell(tabId: number, frameId: number, url: string): void {
   whenReady(() => {
-    if (recordable.ofPage(tabId, url) === null) forecaster.navigate(tabId, frameId, url);
+    if (recordable.mayRecord({ tabId, pageUrl: url })) forecaster.navigate(tabId, frameId, url);
   });
 }
 

@@ -1,5 +1,6 @@
 // Everything that crosses inside the extension: between the extension's pages and the background (over a port named `popup`) and
-// from content scripts to the background. One table of types, so that both ends are checked against the same words.
+// from content scripts to the background. One table of types, so that both ends are checked against the same words; what
+// pages ask for is in `popup-requests.ts`.
 
 import type { DoctorFinding } from '@photofinish/shared/port/doctor';
 import type { Forecast } from '@photofinish/shared/port/forecast';
@@ -150,28 +151,6 @@ export interface RaceAsked {
   /** It waits while as many run, or began within the minute, as the helper allows. */
   readonly state: 'waiting' | 'racing' | 'over';
 }
-
-/** From a page of the extension to the background. */
-export type PopupRequest =
-  | { readonly type: 'watch'; readonly tabId: number }
-  /** Asks for what the developer tools tell of a tab, by `requests` events; a port watches one thing at a time. */
-  | { readonly type: 'watch-requests'; readonly tabId: number }
-  /** `compare` is what the photo finish is drawn from. */
-  | { readonly type: 'race'; readonly origin: Origin }
-  | { readonly type: 'cancel-race'; readonly origin: Origin }
-  /** Races one after the other, as the helper's budget allows. */
-  | { readonly type: 'race-all'; readonly origins: readonly Origin[] }
-  /** Cancels every race that was asked for by a press, running or waiting. */
-  | { readonly type: 'stop-races' }
-  | { readonly type: 'reconnect-helper' }
-  /** Lets an origin be steered, or no more. */
-  | { readonly type: 'steer'; readonly origin: Origin; readonly on: boolean }
-  /** Asks to be told the helper's state now and whenever it changes, by `helper` events. */
-  | { readonly type: 'watch-helper' }
-  /** Asks the helper's doctor; answered by `doctor`. */
-  | { readonly type: 'doctor' }
-  /** Forgets everything: ledger, pages in memory, steering, and the helper's host cache; answered by `wiped`. */
-  | { readonly type: 'wipe' };
 
 /** From the background to a page of the extension. */
 export type PopupEvent =

@@ -47,7 +47,8 @@ const KEY = 'settings';
 type Migration = (older: Readonly<Record<string, unknown>>) => Record<string, unknown>;
 /** `MIGRATIONS[n]` leads from version n + 1 to n + 2. Never edited once released; a change is a further one. */
 const MIGRATIONS: readonly Migration[] = [
-  // 2026-11: the default of 10 ms was stored with the first change of anything, and kept the helper's own away.
+  // 2026-11: what was the default then was stored with the first change of anything, and kept the helper's own away.
+  // The number stands here by itself because it is what was stored, whatever the helper's default has become.
   (older) => (older['startDelayMs'] === 10 ? { ...older, startDelayMs: null } : older),
 ];
 export const SETTINGS_VERSION = MIGRATIONS.length + 1;

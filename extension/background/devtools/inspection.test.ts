@@ -24,7 +24,7 @@ function bench(refused: readonly number[] = []) {
   const closed: number[] = [];
   const inspection = createInspection({
     inOrder: (run) => run(),
-    refuses: (tabId) => refused.includes(tabId),
+    mayRecord: (tabId) => !refused.includes(tabId),
     onRequests: (tabId, requests) => void told.push([tabId, requests]),
     onClosed: (tabId) => void closed.push(tabId),
   });

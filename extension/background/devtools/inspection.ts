@@ -19,8 +19,8 @@ export interface DevtoolsPort {
 export interface InspectionDeps {
   /** Runs once it is known which tabs may be told of; in the order of the calls. */
   readonly inOrder: (run: () => void) => void;
-  /** Whether nothing of what this tab shows may be kept. */
-  readonly refuses: (tabId: number) => boolean;
+  /** Whether anything of what this tab shows may be kept. */
+  readonly mayRecord: (tabId: number) => boolean;
   /** What the tools saw in a tab, each request once. */
   readonly onRequests: (tabId: number, requests: readonly InspectedRequest[]) => void;
   /** The tools of a tab closed. */
@@ -36,7 +36,7 @@ export interface Inspection {
   watch(tabId: number, listener: InspectedListener): () => void;
 }
 
-export function createInspection({ inOrder, refuses, onRequests, onClosed }: InspectionDeps): Inspection {
+export function createInspection({ inOrder, mayRecord, onRequests, onClosed }: InspectionDeps): Inspection {
   const lists = new Map<number, readonly InspectedRequest[]>();
   const listeners = new Map<number, Set<InspectedListener>>();
 
@@ -56,7 +56,7 @@ export function createInspection({ inOrder, refuses, onRequests, onClosed }: Ins
       return;
     }
     const { tabId: tab, requests, again } = word;
-    if (refuses(tab)) return;
+    if (!mayRecord(tab)) return;
     lists.set(tab, [...(lists.get(tab) ?? []), ...requests].slice(-MAX_REQUESTS));
     if (!again) onRequests(tab, requests);
     tell(tab, requests, false);

@@ -30,7 +30,7 @@ test('what servers blow up is split into messages that the helper takes', async 
   const sent: Observation[][] = [];
   let acknowledged: readonly number[] = [];
   await createUpload({
-    refuses: () => false,
+    mayRecord: () => true,
     ledger: {
       outbox: async () => (acknowledged.length === 0 ? [{ key: 7, observations }] : ledger.outbox(1)),
       acknowledge: async (keys) => {
@@ -56,7 +56,7 @@ test('everything goes, in messages the wire allows, and is forgotten after the a
   const { ledger, left } = outbox([300, 300, 100, 500]);
   const sent: number[] = [];
   await createUpload({
-    refuses: () => false,
+    mayRecord: () => true,
     ledger,
     observed: async (observations) => {
       assert.ok(left() > 0);
@@ -71,7 +71,7 @@ test('everything goes, in messages the wire allows, and is forgotten after the a
 test('without an acknowledgement nothing is forgotten', async () => {
   const { ledger, left } = outbox([1, 1]);
   const upload = createUpload({
-    refuses: () => false,
+    mayRecord: () => true,
     ledger,
     observed: async () => {
       throw new HelperError('helper-disconnected', 'gone');
@@ -84,7 +84,7 @@ test('without an acknowledgement nothing is forgotten', async () => {
 test('what the helper can never read does not block the rest', async () => {
   const { ledger, left } = outbox([1]);
   await createUpload({
-    refuses: () => false,
+    mayRecord: () => true,
     ledger,
     observed: async () => {
       throw new HelperError('bad-message', 'unreadable');
@@ -97,7 +97,7 @@ test('one upload runs at a time, and what comes meanwhile goes with it', async (
   const { ledger, left, add } = outbox([1]);
   let running = 0;
   const upload = createUpload({
-    refuses: () => false,
+    mayRecord: () => true,
     ledger,
     observed: async () => {
       running += 1;
@@ -119,7 +119,7 @@ test('what waits of a site that was excluded meanwhile is forgotten untold', asy
   const upload = createUpload({
     ledger: { outbox: async () => [...rows], acknowledge: async () => void rows.pop() },
     observed: async (message) => void sent.push(...message),
-    refuses: (site) => site === 'a.test',
+    mayRecord: ({ site }) => site !== 'a.test',
   });
   await upload();
   assert.deepEqual(sent, [observations[1]]);

@@ -9,8 +9,8 @@ import type { Ledger, OutboxEntry } from '../../ledger/ledger.ts';
 export interface UploadDeps {
   readonly ledger: Pick<Ledger, 'outbox' | 'acknowledge'>;
   readonly observed: (observations: readonly Observation[]) => Promise<void>;
-  /** Whether nothing of this site is told any more, although it was recorded. */
-  readonly refuses: (site: string) => boolean;
+  /** Whether what was recorded of this site may still be told. */
+  readonly mayRecord: (subject: { site: string }) => boolean;
 }
 
 const ROWS_AT_ONCE = 50;
@@ -36,10 +36,10 @@ function messagesOf(observations: readonly Observation[]): Observation[][] {
 }
 
 async function sendRows(
-  { ledger, observed, refuses }: UploadDeps,
+  { ledger, observed, mayRecord }: UploadDeps,
   rows: readonly OutboxEntry[],
 ): Promise<void> {
-  const told = rows.flatMap((row) => row.observations.filter(({ site }) => !refuses(site)));
+  const told = rows.flatMap((row) => row.observations.filter(({ site }) => mayRecord({ site })));
   for (const message of messagesOf(told)) {
     try {
       await observed(message);

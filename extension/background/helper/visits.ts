@@ -40,7 +40,7 @@ export function createVisits({
   return async ({ tabId, url, atMs, byPage, privateWindow, container, proxied }) => {
     const parts = originOfUrl(url);
     if (parts === null || deps.settings().raceWhen !== 'first-visit') return;
-    if (recordable.ofPage(tabId, url) !== null) return;
+    if (!recordable.mayRecord({ tabId, pageUrl: url })) return;
     const { origin, host } = parts;
     const unasked = byPage && !gestures.had(tabId);
     await firstVisit({

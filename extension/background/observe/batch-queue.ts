@@ -59,8 +59,9 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
     const { tabId, documentId, url, incognito } = sender;
     const topOrigin = await confirmedTop(batch.topOrigin, sender, await vouchers());
     if (topOrigin === undefined) return null;
-    const refusal = recordable.ofBatch({ tabId, documentId, incognito, pageUrl: topOrigin ?? url });
-    return refusal === null ? { ...batch, topOrigin } : null;
+    const pageUrl = topOrigin ?? url;
+    recordable.batchArrived({ tabId, documentId, incognito, pageUrl });
+    return recordable.mayRecord({ tabId, pageUrl }) ? { ...batch, topOrigin } : null;
   };
 
   /** False: nothing of this page is recorded. */

@@ -1,5 +1,5 @@
-// The one gate before anything is kept: private windows and the sites that the user excluded. Asked before a request,
-// a navigation or a batch gets any further, so that what is refused is neither stored nor foretold nor sent on.
+// The one gate before anything is kept: private windows and the sites that the user excluded. `mayRecord` is asked before
+// a request, a navigation or a batch gets any further, so that what is refused is neither stored nor foretold nor sent on.
 // Browsers tell of a private window by tab (Firefox by request, too), and what a tab shows decides for all of its frames.
 import type { KnownTab } from '../../common/browser.ts';
 import { dropOldest } from '../../common/drop-oldest.ts';
@@ -13,7 +13,23 @@ type Refusal = 'private' | 'excluded' | 'no-options';
 
 type Rules = Pick<Settings, 'privateWindows' | 'neverRecord'>;
 
+/** What is asked about, by as much as is known of it: any part that is given can forbid it. */
+interface RecordSubject {
+  /** Its tab, and so its window. */
+  readonly tabId?: number;
+  /** The outermost page's, also where a frame of it is meant. */
+  readonly pageUrl?: string;
+  readonly site?: string;
+  readonly request?: EndedRequest;
+  /** It belongs to what its tab shows now, as a request does that ends just now. */
+  readonly shownNow?: true;
+}
+
 export interface Recordable {
+  /** Whether it may be recorded, foretold, told of or sent on. */
+  mayRecord(subject: RecordSubject): boolean;
+  /** Why it may not; null: it may. */
+  refusal(subject: RecordSubject): Refusal | null;
   /** Takes the settings, now or changed. */
   follow(rules: Rules): void;
   /** Refuses everything until settings are taken. */
@@ -22,120 +38,123 @@ export interface Recordable {
   begin(tabs: readonly KnownTab[]): void;
   tabCreated(tabId: number, incognito: boolean): void;
   tabRemoved(tabId: number): void;
-  /** A tab has another document. Why nothing of it may be kept; null: it may. */
-  committed(document: Pick<CommittedDocument, 'tabId' | 'documentId' | 'url' | 'prerender'>): Refusal | null;
-  /** Why a page of this URL in this tab may not be kept. */
-  ofPage(tabId: number, url: string): Refusal | null;
-  /** Why a document's batch may not be kept: `pageUrl` is the outermost page's, the document may be a frame of it. */
-  ofBatch(batch: {
-    tabId: number;
-    documentId: string;
-    incognito: boolean;
-    pageUrl: string | null;
-  }): Refusal | null;
-  ofSite(site: string): Refusal | null;
-  /** Why nothing of what this tab shows may be kept. */
-  ofTab(tabId: number): Refusal | null;
+  /** A tab has another document. */
+  committed(document: Pick<CommittedDocument, 'tabId' | 'documentId' | 'url' | 'prerender'>): void;
+  /** A document sent a batch: `pageUrl` is the outermost page's, the document may be a frame of it. */
+  batchArrived(batch: { tabId: number; documentId: string; incognito: boolean; pageUrl: string }): void;
   /** Whether the tab is of a private window, recorded or not. */
   isPrivateTab(tabId: number): boolean;
-  /** Why a request that ends just now may not be kept: its tab still shows the page it was for. */
-  ofEnded(request: EndedRequest): Refusal | null;
-  /** The same for one that ended a while ago, whose tab may show another page by now; `ofSite` judges its site. */
-  ofRequest(request: EndedRequest): Refusal | null;
 }
 
 /** Documents of excluded pages whose requests may still end. */
 const MAX_DOCUMENTS = 1000;
 
+/** The gate with nothing excluded yet, and private windows closed. */
 export function createRecordable(): Recordable {
-  let refusesAll = false;
-  let privateWindows = false;
-  let excludedSites: ReadonlySet<string> = new Set();
-  const privateTabs = new Set<number>();
-  const excludedTabs = new Set<number>();
-  const excludedDocuments = new Set<string>();
+  return new RecordGate();
+}
 
-  const ofTab = (tabId: number): Refusal | null => {
-    if (refusesAll) return 'no-options';
-    return !privateWindows && privateTabs.has(tabId) ? 'private' : null;
-  };
+class RecordGate implements Recordable {
+  #refusesAll = false;
+  #privateWindows = false;
+  #excludedSites: ReadonlySet<string> = new Set();
+  readonly #privateTabs = new Set<number>();
+  readonly #excludedTabs = new Set<number>();
+  readonly #excludedDocuments = new Set<string>();
 
-  const ofSite = (site: string | null): Refusal | null => {
-    if (refusesAll) return 'no-options';
-    return site !== null && excludedSites.has(site) ? 'excluded' : null;
-  };
+  mayRecord(subject: RecordSubject): boolean {
+    return this.refusal(subject) === null;
+  }
 
-  const ofPage = (tabId: number, url: string): Refusal | null =>
-    ofTab(tabId) ?? (excludedSites.size === 0 ? null : ofSite(siteOfUrl(url)));
+  refusal({ tabId, pageUrl, site, request, shownNow }: RecordSubject): Refusal | null {
+    if (this.#refusesAll) return 'no-options';
+    if (!this.#privateWindows && this.#isPrivate(tabId, request)) return 'private';
+    const excluded =
+      (site !== undefined && this.#excludedSites.has(site)) ||
+      (pageUrl !== undefined && this.#isExcludedUrl(pageUrl)) ||
+      (request !== undefined && this.#isOfExcludedPage(request)) ||
+      (shownNow === true && this.#isShownByExcludedTab(tabId, request));
+    return excluded ? 'excluded' : null;
+  }
 
-  const exclude = (documentId: string): void => {
-    excludedDocuments.add(documentId);
-    dropOldest(excludedDocuments, MAX_DOCUMENTS);
-  };
-
-  const shows = (tabId: number, url: string): Refusal | null => {
-    const refusal = ofPage(tabId, url);
-    if (refusal === 'excluded') excludedTabs.add(tabId);
-    else excludedTabs.delete(tabId);
-    return refusal;
-  };
-
-  const isPrivate = ({ tabId, incognito }: EndedRequest): boolean => {
-    if (incognito !== null) return incognito;
+  #isPrivate(tabId: number | undefined, request: EndedRequest | undefined): boolean {
+    if (request === undefined) return tabId !== undefined && this.#privateTabs.has(tabId);
+    if (request.incognito !== null) return request.incognito;
     // Chromium does not say whose worker asks; while a private window is open it may be that one's.
-    return tabId < 0 ? privateTabs.size > 0 : privateTabs.has(tabId);
-  };
+    return request.tabId < 0 ? this.#privateTabs.size > 0 : this.#privateTabs.has(request.tabId);
+  }
 
-  const ofRequest = (request: EndedRequest): Refusal | null => {
-    if (refusesAll) return 'no-options';
-    if (!privateWindows && isPrivate(request)) return 'private';
-    if (excludedSites.size === 0) return null;
-    const { kind, url, documentId } = request;
+  #isExcludedUrl(url: string): boolean {
+    if (this.#excludedSites.size === 0) return false;
+    const site = siteOfUrl(url);
+    return site !== null && this.#excludedSites.has(site);
+  }
+
+  #isOfExcludedPage({ kind, url, documentId }: EndedRequest): boolean {
+    if (this.#excludedSites.size === 0) return false;
     // A navigation leads to a page of its own, wherever it began.
-    if (kind === 'navigation') return ofSite(siteOfUrl(url));
-    return documentId !== null && excludedDocuments.has(documentId) ? 'excluded' : null;
-  };
+    if (kind === 'navigation') return this.#isExcludedUrl(url);
+    return documentId !== null && this.#excludedDocuments.has(documentId);
+  }
 
-  return {
-    refuseAll() {
-      refusesAll = true;
-    },
-    follow(rules) {
-      refusesAll = false;
-      privateWindows = rules.privateWindows;
-      excludedSites = new Set(rules.neverRecord);
-    },
-    begin(tabs) {
-      for (const { tabId, incognito, url } of tabs) {
-        if (incognito) privateTabs.add(tabId);
-        if (url !== null) shows(tabId, url);
-      }
-    },
-    tabCreated(tabId, incognito) {
-      if (incognito) privateTabs.add(tabId);
-    },
-    tabRemoved(tabId) {
-      privateTabs.delete(tabId);
-      excludedTabs.delete(tabId);
-    },
-    committed({ tabId, documentId, url, prerender }) {
-      const refusal = prerender ? ofPage(tabId, url) : shows(tabId, url);
-      if (refusal === 'excluded') exclude(documentId);
-      return refusal;
-    },
-    ofPage,
-    ofBatch({ tabId, documentId, incognito, pageUrl }) {
-      if (incognito) privateTabs.add(tabId);
-      const refusal = pageUrl === null ? ofTab(tabId) : ofPage(tabId, pageUrl);
-      if (refusal === 'excluded') exclude(documentId);
-      return refusal;
-    },
-    ofSite,
-    ofTab: (tabId) => ofTab(tabId) ?? (excludedTabs.has(tabId) ? 'excluded' : null),
-    isPrivateTab: (tabId) => privateTabs.has(tabId),
-    ofEnded: (request) =>
-      ofRequest(request) ??
-      (request.kind !== 'navigation' && excludedTabs.has(request.tabId) ? 'excluded' : null),
-    ofRequest,
-  };
+  #isShownByExcludedTab(tabId: number | undefined, request: EndedRequest | undefined): boolean {
+    if (request === undefined) return tabId !== undefined && this.#excludedTabs.has(tabId);
+    return request.kind !== 'navigation' && this.#excludedTabs.has(request.tabId);
+  }
+
+  refuseAll(): void {
+    this.#refusesAll = true;
+  }
+
+  follow(rules: Rules): void {
+    this.#refusesAll = false;
+    this.#privateWindows = rules.privateWindows;
+    this.#excludedSites = new Set(rules.neverRecord);
+  }
+
+  begin(tabs: readonly KnownTab[]): void {
+    for (const { tabId, incognito, url } of tabs) {
+      this.tabCreated(tabId, incognito);
+      if (url !== null) this.#shows(tabId, this.refusal({ tabId, pageUrl: url }));
+    }
+  }
+
+  tabCreated(tabId: number, incognito: boolean): void {
+    if (incognito) this.#privateTabs.add(tabId);
+  }
+
+  tabRemoved(tabId: number): void {
+    this.#privateTabs.delete(tabId);
+    this.#excludedTabs.delete(tabId);
+  }
+
+  committed({
+    tabId,
+    documentId,
+    url,
+    prerender,
+  }: Pick<CommittedDocument, 'tabId' | 'documentId' | 'url' | 'prerender'>): void {
+    const refusal = this.refusal({ tabId, pageUrl: url });
+    if (!prerender) this.#shows(tabId, refusal);
+    if (refusal === 'excluded') this.#exclude(documentId);
+  }
+
+  batchArrived({ tabId, documentId, incognito, pageUrl }: Parameters<Recordable['batchArrived']>[0]): void {
+    this.tabCreated(tabId, incognito);
+    if (this.refusal({ tabId, pageUrl }) === 'excluded') this.#exclude(documentId);
+  }
+
+  isPrivateTab(tabId: number): boolean {
+    return this.#privateTabs.has(tabId);
+  }
+
+  #shows(tabId: number, refusal: Refusal | null): void {
+    if (refusal === 'excluded') this.#excludedTabs.add(tabId);
+    else this.#excludedTabs.delete(tabId);
+  }
+
+  #exclude(documentId: string): void {
+    this.#excludedDocuments.add(documentId);
+    dropOldest(this.#excludedDocuments, MAX_DOCUMENTS);
+  }
 }

@@ -30,8 +30,8 @@ export interface RecorderDeps {
   readonly nowMs: () => number;
   /** The label of the network now. */
   readonly network: () => string;
-  /** Whether an answer that no timing told of, on this site, may not be recorded. */
-  readonly refuses: (request: EndedRequest, site: string) => boolean;
+  /** Whether an answer that no timing told of, on this site, may be recorded. */
+  readonly mayRecord: (subject: { request: EndedRequest; site: string }) => boolean;
   /** Something new is in the ledger. */
   readonly onRecorded: (observations: readonly Observation[]) => void;
   /** What the developer tools know of requests that hide their protocol. */
@@ -143,7 +143,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       (request.kind === 'navigation' ? siteOfHost(parts.host) : page?.site) ??
       siteOfUrl(request.initiator ?? '') ??
       siteOfHost(parts.host);
-    if (deps.refuses(request, site)) return null;
+    if (!deps.mayRecord({ request, site })) return null;
     // Pages are also asked for by downloads and, ahead of time, by other pages: those were no navigations.
     const document = request.kind === 'navigation' && !request.hop && request.documentId === null;
     const kind = document && page !== undefined ? 'navigation' : 'resource';

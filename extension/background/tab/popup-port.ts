@@ -2,30 +2,12 @@
 // when the popup closes.
 
 import type { DoctorFinding } from '@photofinish/shared/port/doctor';
-import { type Origin, originSchema } from '@photofinish/shared/web/origin';
+import type { Origin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import type { InspectedListener } from '../../common/inspected/devtools-messages.ts';
-import type { HelperState, PopupEvent, PopupRequest, RaceAsked } from '../../common/messages.ts';
-import { MAX_PAGE_ORIGINS } from '../../common/page/model.ts';
+import type { HelperState, PopupEvent, RaceAsked } from '../../common/messages.ts';
+import { type PopupRequest, popupRequestSchema } from '../../common/popup-requests.ts';
 import type { Watcher } from './presenter.ts';
-
-const requestSchema = v.variant('type', [
-  /** -1 is the browser's word for no tab at all; it has an answer too. */
-  v.object({ type: v.literal('watch'), tabId: v.pipe(v.number(), v.integer(), v.minValue(-1)) }),
-  v.object({ type: v.literal('watch-requests'), tabId: v.pipe(v.number(), v.integer(), v.minValue(-1)) }),
-  v.object({ type: v.literal('race'), origin: originSchema }),
-  v.object({ type: v.literal('cancel-race'), origin: originSchema }),
-  v.object({
-    type: v.literal('race-all'),
-    origins: v.pipe(v.array(originSchema), v.maxLength(MAX_PAGE_ORIGINS)),
-  }),
-  v.object({ type: v.literal('stop-races') }),
-  v.object({ type: v.literal('reconnect-helper') }),
-  v.object({ type: v.literal('steer'), origin: originSchema, on: v.boolean() }),
-  v.object({ type: v.literal('watch-helper') }),
-  v.object({ type: v.literal('doctor') }),
-  v.object({ type: v.literal('wipe') }),
-]);
 
 export interface PopupActions {
   readonly watch: (tabId: number, watcher: Watcher) => () => void;
@@ -117,7 +99,7 @@ export function createPopupServer(actions: PopupActions): PopupServer {
       let unwatch = (): void => {};
       open.add(port);
       port.onMessage.addListener((message) => {
-        const request = v.safeParse(requestSchema, message);
+        const request = v.safeParse(popupRequestSchema, message);
         if (!request.success) return console.error('the popup sent an unknown message', request.issues);
         const next = handle(port, request.output);
         if (next === null) return;

@@ -42,8 +42,9 @@ export function createTabs({ recordable, forecaster }: TabDeps): Tabs {
         return;
       }
       const navigation = forecaster.commit(tabId, frameId, documentId);
-      const refused = recordable.committed(document) !== null;
-      const page = refused ? null : pages.commit({ documentId, tabId, url, startedMs: atMs });
+      recordable.committed(document);
+      const kept = recordable.mayRecord({ tabId, pageUrl: url });
+      const page = kept ? pages.commit({ documentId, tabId, url, startedMs: atMs }) : null;
       if (navigation !== null) attachForecasts(pages, navigation);
       // A page rendered ahead of time is shown when it tells so itself, by its first batch.
       if (prerender) return;
@@ -73,7 +74,7 @@ export function createTabs({ recordable, forecaster }: TabDeps): Tabs {
       const shown = await documentOfTab(tabId);
       if (shown === null) return null;
       const { documentId, url, failed } = shown;
-      const refusal = recordable.ofPage(tabId, url);
+      const refusal = recordable.refusal({ tabId, pageUrl: url });
       const withheld = refusal ?? ((await hasAccess(url)) ? null : 'no-access');
       const known = failures.get(String(tabId));
       const failure = known?.documentId === documentId ? known : null;

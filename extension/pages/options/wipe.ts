@@ -1,5 +1,6 @@
 // Forgetting everything: asked twice, and afterwards said what is gone and whether the helper forgot too.
-import type { PopupEvent, PopupRequest } from '../../common/messages.ts';
+import type { PopupEvent } from '../../common/messages.ts';
+import type { PopupRequest } from '../../common/popup-requests.ts';
 import { say } from '../../common/words.ts';
 import { byId, setText } from '../ui/elements.ts';
 

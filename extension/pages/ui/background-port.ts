@@ -1,5 +1,6 @@
 // A page's port to the background, in the words of `messages.ts`.
-import { POPUP_PORT, type PopupEvent, type PopupRequest } from '../../common/messages.ts';
+import { POPUP_PORT, type PopupEvent } from '../../common/messages.ts';
+import type { PopupRequest } from '../../common/popup-requests.ts';
 import { type KeptPort, keepPort } from './keep-port.ts';
 
 export type BackgroundPort = KeptPort<PopupRequest>;

@@ -1,6 +1,7 @@
 // The helper on a page: its state in a sentence, and what its doctor finds.
 import { shownState, stateWords } from '../../common/helper/state-words.ts';
-import type { HelperState, PopupEvent, PopupRequest } from '../../common/messages.ts';
+import type { HelperState, PopupEvent } from '../../common/messages.ts';
+import type { PopupRequest } from '../../common/popup-requests.ts';
 import { say } from '../../common/words.ts';
 import { byId, setAttribute, setText } from './elements.ts';
 import { renderFindings } from './findings.ts';
