@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { MODES } from '@photofinish/shared/race/outcome';
-import { BROWSER_NAMES } from '../install/browser.ts';
+import { BROWSER_NAMES } from '../install/browser-names.ts';
 import { completionScript } from './completion.ts';
 import { CACHE_ACTIONS, COMMANDS, SHELLS, type Shell, TABLE } from './options.ts';
 

@@ -3,7 +3,7 @@
 import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
-import { BROWSER_NAMES } from '../install/browser.ts';
+import { BROWSER_NAMES } from '../install/browser-names.ts';
 import {
   ATTEMPT_DELAY_MS,
   DEFAULT_START_DELAY_MS,

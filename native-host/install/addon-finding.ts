@@ -3,9 +3,10 @@
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import { AddonMissing, addonPackage, loadQuicAddon } from '../quic/addon.ts';
 import { VERSION } from '../version.ts';
+import { findingOn } from './doctor.ts';
 
-/** What findings about no browser in particular are filed under. */
-export const HELPER = 'Helper';
+/** A finding about no browser in particular. */
+export const helperFinding = findingOn('Helper');
 
 function addonRemedy(missing: boolean, isCheckout: boolean): string {
   if (isCheckout) return 'Run "npm run build" at the top of the checkout.';
@@ -18,18 +19,12 @@ function addonRemedy(missing: boolean, isCheckout: boolean): string {
 
 /** The doctor's finding about the addon. */
 export function addonFinding(isCheckout: boolean): Finding {
-  const base = { subject: HELPER, check: 'addon' } as const;
   try {
     loadQuicAddon();
-    return { ...base, state: 'ok', text: 'the QUIC addon loads', remedy: null };
+    return helperFinding('addon', 'ok', 'the QUIC addon loads');
   } catch (error) {
     const [why] = (error instanceof Error ? error.message : String(error)).split('\n');
     const text = `the QUIC addon cannot be loaded, so nothing can be raced: ${why}`;
-    return {
-      ...base,
-      state: 'problem',
-      text,
-      remedy: addonRemedy(error instanceof AddonMissing, isCheckout),
-    };
+    return helperFinding('addon', 'problem', text, addonRemedy(error instanceof AddonMissing, isCheckout));
   }
 }

@@ -1,58 +1,212 @@
-// Which browsers there are on each system, with their places for this user. Pure: directories come in, paths go out.
-import type { Browser, UserDirectories } from './browser.ts';
-import { linuxBrowsers } from './linux.ts';
+// Every browser that we know, with its places on each system for this user: one table. Pure: directories come in, paths
+// go out.
+import { HOST_NAME } from '@photofinish/shared/port/wire';
+import { BROWSER_NAMES, type BrowserName, TITLES } from './browser-names.ts';
 import { type Platform, pathsOf } from './machine.ts';
-import { macosBrowsers } from './macos.ts';
 import { MANIFEST_FILE } from './manifest.ts';
-import { windowsBrowsers } from './windows.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type BrowserFamily = 'chromium' | 'firefox';
+
+/** The user's directories. */
+export interface UserDirectories {
+  readonly platform: Platform;
+  readonly home: string;
+  /** Below which programs keep their settings: `$XDG_CONFIG_HOME`, `~/Library/Application Support`, `%APPDATA%`. */
+  readonly configHome: string;
+  /** Below which they keep what they make: `$XDG_DATA_HOME`, `~/Library/Application Support`, `%LOCALAPPDATA%`. */
+  readonly dataHome: string;
+  /** The directories of `PATH`, relative ones left out. */
+  readonly searchPath: readonly string[];
+}
+
+export interface Browser {
+  readonly name: BrowserName;
+  readonly title: string;
+  readonly family: BrowserFamily;
+  /** One of these exists once the browser has run for this user. */
+  readonly profileDirectories: readonly string[];
+  /** Its programs: a name is looked for on the `PATH`, a path stands for itself. */
+  readonly programs: readonly string[];
+  /** The native messaging manifest that is for this browser. */
+  readonly manifest: string;
+  /** The registry key that names the manifest; null where the browser finds it by its place. */
+  readonly registryKey: string | null;
+  /** Profiles of packages whose sandbox keeps them from starting programs outside. */
+  readonly sandboxes: readonly Sandbox[];
+}
+
+interface Sandbox {
+  readonly kind: 'Snap' | 'Flatpak';
+  /** Where the package keeps this user's data. */
+  readonly directory: string;
+  /** What the shell starts it by. Distributions put a script of the browser's own name before it. */
+  readonly program: string;
+}
+
+/** A directory below one of the user's. */
+type Place = `${'home' | 'config' | 'data'}/${string}`;
+
+interface Places {
+  readonly profiles: readonly [Place, ...Place[]];
+  /** Where hosts are looked for; by default `NativeMessagingHosts` in the profile. */
+  readonly hosts?: Place;
+  /** Names on the `PATH`. On Windows installers put none there; a first start makes the profile. */
+  readonly programs?: readonly string[];
+  /** An application of macOS, for all users or for one. */
+  readonly bundle?: string;
+  /** Whose key of the Windows registry is read in place of a directory. */
+  readonly vendor?: string;
+  /** The packages' names, as Snapcraft and Flathub list them. */
+  readonly snap?: string;
+  readonly flatpak?: string;
+}
+
+/** Profiles by Chromium's docs/user_data_dir.md, and by Microsoft's, Brave's and Mozilla's own pages. */
+const PLACES: Readonly<Record<BrowserName, Readonly<Record<Platform, Places>>>> = {
+  chromium: {
+    linux: {
+      profiles: ['config/chromium'],
+      programs: ['chromium', 'chromium-browser'],
+      snap: 'chromium',
+      flatpak: 'org.chromium.Chromium',
+    },
+    darwin: { profiles: ['config/Chromium'], bundle: 'Chromium.app' },
+    win32: { profiles: ['data/Chromium/User Data'], vendor: 'Chromium' },
+  },
+  chrome: {
+    linux: {
+      profiles: ['config/google-chrome'],
+      programs: ['google-chrome', 'google-chrome-stable'],
+      flatpak: 'com.google.Chrome',
+    },
+    darwin: { profiles: ['config/Google/Chrome'], bundle: 'Google Chrome.app' },
+    win32: { profiles: ['data/Google/Chrome/User Data'], vendor: 'Google\\Chrome' },
+  },
+  edge: {
+    linux: {
+      profiles: ['config/microsoft-edge'],
+      programs: ['microsoft-edge', 'microsoft-edge-stable'],
+      flatpak: 'com.microsoft.Edge',
+    },
+    darwin: { profiles: ['config/Microsoft Edge'], bundle: 'Microsoft Edge.app' },
+    win32: { profiles: ['data/Microsoft/Edge/User Data'], vendor: 'Microsoft\\Edge' },
+  },
+  brave: {
+    linux: {
+      profiles: ['config/BraveSoftware/Brave-Browser'],
+      programs: ['brave-browser', 'brave-browser-stable', 'brave'],
+      snap: 'brave',
+      flatpak: 'com.brave.Browser',
+    },
+    darwin: { profiles: ['config/BraveSoftware/Brave-Browser'], bundle: 'Brave Browser.app' },
+    // It has no key of its own: it reads Chrome's, as every Chromium does that looks for hosts as Chromium's own
+    // launch_context_win.cc does; so the two share a manifest.
+    win32: { profiles: ['data/BraveSoftware/Brave-Browser/User Data'], vendor: 'Google\\Chrome' },
+  },
+  firefox: {
+    // Firefox 147 moved new profiles to `$XDG_CONFIG_HOME/mozilla`, but still reads manifests below `~/.mozilla` only
+    // (Mozilla bug 2005167). Making that directory does not send Firefox back to an old profile: only
+    // `~/.mozilla/firefox` would (measured on 153).
+    linux: {
+      profiles: ['home/.mozilla/firefox', 'config/mozilla/firefox'],
+      hosts: 'home/.mozilla/native-messaging-hosts',
+      programs: ['firefox', 'firefox-esr'],
+      snap: 'firefox',
+      flatpak: 'org.mozilla.firefox',
+    },
+    // Hosts are not beside the profiles (MDN, Native manifests).
+    darwin: {
+      profiles: ['config/Firefox'],
+      hosts: 'config/Mozilla/NativeMessagingHosts',
+      bundle: 'Firefox.app',
+    },
+    // From Microsoft's store it keeps its profiles where that store has all its programs keep theirs.
+    win32: {
+      profiles: [
+        'config/Mozilla/Firefox',
+        'data/Packages/Mozilla.Firefox_n80bbvh6b1yt2/LocalCache/Roaming/Mozilla/Firefox',
+      ],
+      vendor: 'Mozilla',
+    },
+  },
+};
+
+/** A variable that names a directory, and what it is without one, below the home. */
+type Home = readonly [variable: string | null, fallback: string];
+const SUPPORT: Home = [null, 'Library/Application Support'];
+const HOMES: Readonly<Record<Platform, { readonly config: Home; readonly data: Home }>> = {
+  linux: { config: ['XDG_CONFIG_HOME', '.config'], data: ['XDG_DATA_HOME', '.local/share'] },
+  darwin: { config: SUPPORT, data: SUPPORT },
+  win32: { config: ['APPDATA', 'AppData/Roaming'], data: ['LOCALAPPDATA', 'AppData/Local'] },
+};
 
 /** The user's directories from the environment; relative paths there are ignored, as the XDG specification asks. */
-export function userDirectories(platform: Platform, environment: Environment, home: string): UserDirectories {
+export function userDirectories(
+  platform: Platform,
+  environment: Readonly<Record<string, string | undefined>>,
+  home: string,
+): UserDirectories {
   const { delimiter, isAbsolute, join } = pathsOf(platform);
-  const pick = (name: string, fallback: string): string => {
-    const value = environment[name];
+  const directory = ([variable, fallback]: Home): string => {
+    const value = variable === null ? undefined : environment[variable];
     return value !== undefined && isAbsolute(value) ? value : join(home, fallback);
   };
-  const searchPath = (environment.PATH ?? '').split(delimiter).filter((directory) => isAbsolute(directory));
-  switch (platform) {
-    case 'linux':
-      return {
-        platform,
-        home,
-        searchPath,
-        configHome: pick('XDG_CONFIG_HOME', '.config'),
-        dataHome: pick('XDG_DATA_HOME', '.local/share'),
-      };
-    case 'darwin': {
-      const support = join(home, 'Library/Application Support');
-      return { platform, home, searchPath, configHome: support, dataHome: support };
-    }
-    case 'win32':
-      return {
-        platform,
-        home,
-        searchPath,
-        configHome: pick('APPDATA', 'AppData\\Roaming'),
-        dataHome: pick('LOCALAPPDATA', 'AppData\\Local'),
-      };
-  }
+  const { config, data } = HOMES[platform];
+  const searchPath = (environment.PATH ?? '').split(delimiter).filter((each) => isAbsolute(each));
+  return { platform, home, searchPath, configHome: directory(config), dataHome: directory(data) };
+}
+
+/** The directory of ours with the manifests that registry keys name. */
+export function manifestDirectory({ dataHome, platform }: UserDirectories): string {
+  return pathsOf(platform).join(dataHome, 'photofinish', 'native-messaging');
+}
+
+function browserIn(directories: UserDirectories, name: BrowserName): Browser {
+  const { platform, home, configHome, dataHome } = directories;
+  const { profiles, hosts, programs = [], bundle, vendor, snap, flatpak } = PLACES[name][platform];
+  const { join } = pathsOf(platform);
+  const roots: Readonly<Record<string, string>> = { home, config: configHome, data: dataHome };
+  const at = (place: Place): string => {
+    const [root = '', ...rest] = place.split('/');
+    return join(roots[root] ?? '', ...rest);
+  };
+  return {
+    name,
+    title: TITLES[name],
+    family: name === 'firefox' ? 'firefox' : 'chromium',
+    profileDirectories: profiles.map(at),
+    programs:
+      bundle === undefined ? programs : [join('/Applications', bundle), join(home, 'Applications', bundle)],
+    manifest:
+      vendor === undefined
+        ? join(hosts === undefined ? hostDirectoryIn(at(profiles[0]), platform) : at(hosts), MANIFEST_FILE)
+        : join(manifestDirectory(directories), `${vendor.replace('\\', '-').toLowerCase()}.json`),
+    registryKey:
+      vendor === undefined ? null : `HKCU\\Software\\${vendor}\\NativeMessagingHosts\\${HOST_NAME}`,
+    sandboxes: [
+      ...(snap === undefined
+        ? []
+        : [{ kind: 'Snap', directory: join(home, 'snap', snap), program: join('/snap/bin', snap) } as const]),
+      ...(flatpak === undefined
+        ? []
+        : [
+            {
+              kind: 'Flatpak',
+              directory: join(home, '.var/app', flatpak),
+              // Of one for all users.
+              program: join('/var/lib/flatpak/exports/bin', flatpak),
+            } as const,
+          ]),
+    ],
+  };
 }
 
 /** Every browser we know, with its directories for this user. */
 export function browsersOf(directories: UserDirectories): readonly Browser[] {
-  switch (directories.platform) {
-    case 'linux':
-      return linuxBrowsers(directories);
-    case 'darwin':
-      return macosBrowsers(directories);
-    case 'win32':
-      return windowsBrowsers(directories);
-  }
+  return BROWSER_NAMES.map((name) => browserIn(directories, name));
 }
 
-/** Where a Chromium profile at a place of the user's choice has its hosts. */
+/** Where a Chromium profile has its hosts; on Windows only one at a place of the user's choice. */
 export function hostDirectoryIn(userDataDirectory: string, platform: Platform): string {
   return pathsOf(platform).join(userDataDirectory, 'NativeMessagingHosts');
 }

@@ -5,20 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Check, DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
-import type { BrowserName, UserDirectories } from './browser.ts';
-import { userDirectories } from './browsers.ts';
+import type { BrowserName } from './browser-names.ts';
+import { type UserDirectories, userDirectories } from './browsers.ts';
 import { examineBrowser } from './doctor.ts';
 import { launchOf, sayHello } from './hello.ts';
 import { install } from './install.ts';
+import { type InstallRequest, planInstall, targetsOf } from './install-plan.ts';
 import { DISK, type Machine } from './machine.ts';
-import { type InstallRequest, planInstall, targetsOf } from './plan.ts';
 
 const HELLO_TIMEOUT_MS = 20_000;
 /** The real disk, laid out as on Linux. */
 const LINUX: Machine = { platform: 'linux', disk: DISK, registry: null };
 const MAIN = join(import.meta.dirname, '../main.ts');
 
-interface Installed {
+interface Installation {
   readonly directories: UserDirectories;
   readonly request: InstallRequest;
   readonly manifest: string;
@@ -26,7 +26,7 @@ interface Installed {
 }
 
 /** An installation of the real helper, run from its sources, in a home of the test's own. */
-function installed(t: TestContext, name: BrowserName = 'chromium', main: string = MAIN): Installed {
+function installed(t: TestContext, name: BrowserName = 'chromium', main: string = MAIN): Installation {
   const home = mkdtempSync(join(tmpdir(), 'pf-doctor-'));
   t.after(() => rmSync(home, { recursive: true, force: true }));
   const directories = userDirectories('linux', {}, home);
@@ -48,7 +48,7 @@ function greet(timeoutMs: number) {
 }
 
 async function examine(
-  { request, directories }: Pick<Installed, 'request' | 'directories'>,
+  { request, directories }: Pick<Installation, 'request' | 'directories'>,
   helloTimeoutMs: number = HELLO_TIMEOUT_MS,
 ): Promise<readonly Finding[]> {
   const [target] = targetsOf(request, directories, existsSync);

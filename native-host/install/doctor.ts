@@ -2,15 +2,21 @@
 // was found and what to do. Stops where the next step could not work.
 import type { Check, DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import { HOST_NAME } from '@photofinish/shared/port/wire';
-import { allowedExtensions, type Browser, type BrowserFamily } from './browser.ts';
+import type { Browser, BrowserFamily } from './browsers.ts';
 import type { HelloResult } from './hello.ts';
+import { NOT_FOUND, type Target } from './install-plan.ts';
 import { type Launcher, parseLauncher } from './launcher.ts';
 import { type Machine, pathsOf } from './machine.ts';
-import { allowedBy, chromiumCaller, type HostManifest, parseManifest } from './manifest.ts';
-import { NOT_FOUND, type Target } from './plan.ts';
+import {
+  allowedBy,
+  allowedExtensions,
+  chromiumCaller,
+  type HostManifest,
+  parseManifest,
+} from './manifest.ts';
 
 /** What an installation was made with and the next one should be, too. */
-export interface Kept {
+export interface InstallSettings {
   readonly extensionIds: readonly string[];
   readonly config: string | null;
 }
@@ -21,18 +27,24 @@ export interface BrowserExamination {
   /** Ids that should be allowed beside the one of our own key. */
   readonly extensionIds: readonly string[];
   /** The command that installs anew, shown as the remedy. */
-  readonly installCommand: (kept: Kept) => string;
+  readonly installCommand: (settings: InstallSettings) => string;
   /** Starts a launcher as the browser does and says hello. */
   readonly hello: (launcher: string, callerArguments: readonly string[]) => Promise<HelloResult>;
 }
 
-export interface Examined {
+export interface ExaminationResult {
   readonly findings: readonly Finding[];
   /** The settings file that the launcher names; null for the default one, or when there is no launcher of ours. */
   readonly config: string | null;
 }
 
-type Add = (check: Check, state: Finding['state'], text: string, remedy?: string | null) => void;
+type Finder = (check: Check, state: Finding['state'], text: string, remedy?: string | null) => Finding;
+type Add = (...finding: Parameters<Finder>) => void;
+
+/** Makes findings on one subject: a browser by its title, or what all of them share. */
+export function findingOn(subject: string): Finder {
+  return (check, state, text, remedy = null) => ({ subject, check, state, text, remedy });
+}
 
 function readManifest(path: string, { disk }: Machine): { manifest: HostManifest } | { error: string } {
   if (disk.kindOf(path) === 'nothing') return { error: 'missing' };
@@ -58,15 +70,14 @@ const HELLO_REMEDY: Record<Exclude<HelloResult['state'], 'answered'>, string> = 
 };
 
 /** Examines one browser from its registry key or manifest to a real hello over the wire. */
-export async function examineBrowser(examination: BrowserExamination): Promise<Examined> {
+export async function examineBrowser(examination: BrowserExamination): Promise<ExaminationResult> {
   const { machine, target } = examination;
   const { browser } = target;
   const findings: Finding[] = [];
-  const add: Add = (check, state, text, remedy = null) => {
-    findings.push({ subject: browser.title, check, state, text, remedy });
-  };
-  const again = (kept: Partial<Kept> = {}): string =>
-    `Run: ${examination.installCommand({ extensionIds: examination.extensionIds, config: null, ...kept })}`;
+  const found = findingOn(browser.title);
+  const add: Add = (...finding) => void findings.push(found(...finding));
+  const again = (settings: Partial<InstallSettings> = {}): string =>
+    `Run: ${examination.installCommand({ extensionIds: examination.extensionIds, config: null, ...settings })}`;
 
   const path = manifestPath(target, machine, add, again());
   const manifest = path === null ? null : manifestAt(path, target, machine, add, again());

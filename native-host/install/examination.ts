@@ -17,54 +17,48 @@ import { readTrust } from '../trust.ts';
 import { userHome } from '../user-home.ts';
 import { PROGRAM } from '../version.ts';
 import type { Caller } from '../wire/caller.ts';
-import { addonFinding, HELPER as SUBJECT } from './addon-finding.ts';
+import { addonFinding, helperFinding } from './addon-finding.ts';
 import { userDirectories } from './browsers.ts';
-import { examineBrowser, type Kept } from './doctor.ts';
+import { type ExaminationResult, examineBrowser, findingOn, type InstallSettings } from './doctor.ts';
 import { launchOf, sayHello } from './hello.ts';
+import { type InstallRequest, type Target, targetsOf } from './install-plan.ts';
 import { type Machine, thisMachine } from './machine.ts';
 import { checkoutOf, commandWord, environment, ownCommand } from './own-command.ts';
-import { type InstallRequest, type Target, targetsOf } from './plan.ts';
 
 /** Ten times what a cold start takes on a slow disk. */
 const HELLO_TIMEOUT_MS = 2000;
 /** Where there is no salt yet no key is shown, so any will do. */
 const SALT_STAND_IN_BYTES = 16;
 const BROWSERS = 'Browsers';
-const THIS_BROWSER = 'This browser';
 
 function configFinding(path: string | null): { finding: Finding; settings: Settings | null } {
-  const base = { subject: SUBJECT, check: 'config' } as const;
   try {
     const settings = loadSettings(path === null ? {} : { path });
     const text = settings.source ?? `no settings file at ${defaultConfigPath()}; using the defaults`;
-    return { finding: { ...base, state: 'ok', text, remedy: null }, settings };
+    return { finding: helperFinding('config', 'ok', text), settings };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     const remedy = 'Correct the settings file, or remove it.';
-    return { finding: { ...base, state: 'problem', text: error.message, remedy }, settings: null };
+    return { finding: helperFinding('config', 'problem', error.message, remedy), settings: null };
   }
 }
 
 /** What a race over the port would fail for, although the settings themselves are well-formed. */
 async function settingsProblems({ ca, logsPath }: Settings): Promise<Finding[]> {
-  const base = { subject: SUBJECT, check: 'config', state: 'problem' } as const;
   const trust = await readTrust(ca);
   const unwritable =
     logsPath === null
       ? null
       : (insecurePath(logsPath) ?? irregularReason(logsPath) ?? whyNotWritable(dirname(logsPath)));
-  return [
-    ...(trust.ok ? [] : [{ ...base, text: trust.message, remedy: 'Correct "ca" in the settings file.' }]),
-    ...(unwritable === null
-      ? []
-      : [
-          {
-            ...base,
-            text: `the log ${logsPath} cannot be written: ${unwritable}`,
-            remedy: 'Make its directory writable for you alone, or change "logs" in the settings file.',
-          },
-        ]),
-  ];
+  const problems: Finding[] = [];
+  if (!trust.ok)
+    problems.push(helperFinding('config', 'problem', trust.message, 'Correct "ca" in the settings file.'));
+  if (unwritable !== null) {
+    const text = `the log ${logsPath} cannot be written: ${unwritable}`;
+    const remedy = 'Make its directory writable for you alone, or change "logs" in the settings file.';
+    problems.push(helperFinding('config', 'problem', text, remedy));
+  }
+  return problems;
 }
 
 function isPrivatelyWritable(path: string): boolean {
@@ -78,20 +72,21 @@ function isPrivatelyWritable(path: string): boolean {
 }
 
 function cacheFinding(path: string): Finding {
-  const base = { subject: SUBJECT, check: 'cache' } as const;
-  const unusable = (reason: string | null): Finding => ({
-    ...base,
-    state: 'problem',
-    text: `${path} cannot be used, so nothing will be remembered: ${reason}`,
-    remedy: isPrivatelyWritable(path)
-      ? 'Free disk space or, if the file is newer, update the helper.'
-      : 'Make the file and its directory writable for you alone.',
-  });
+  const unusable = (reason: string | null, remedy?: string): Finding =>
+    helperFinding(
+      'cache',
+      'problem',
+      `${path} cannot be used, so nothing will be remembered: ${reason}`,
+      remedy ??
+        (isPrivatelyWritable(path)
+          ? 'Free disk space or, if the file is newer, update the helper.'
+          : 'Make the file and its directory writable for you alone.'),
+    );
   // Looking must not create it.
   if (!existsSync(path)) {
     const reason = insecurePath(path) ?? whyNotWritable(dirname(path));
     return reason === null
-      ? { ...base, state: 'ok', text: `${path} will be created when it is needed`, remedy: null }
+      ? helperFinding('cache', 'ok', `${path} will be created when it is needed`)
       : unusable(reason);
   }
   const cache = openHostCache({ path, clock: systemClock });
@@ -99,27 +94,26 @@ function cacheFinding(path: string): Finding {
   cache.close();
   const foreign = store === 'sqlite' ? null : whyForeign(path);
   if (foreign !== null)
-    return {
-      ...unusable(`it is left alone, because ${foreign}`),
-      remedy: 'Move that file elsewhere, or name another with "cache" in the settings file.',
-    };
+    return unusable(
+      `it is left alone, because ${foreign}`,
+      'Move that file elsewhere, or name another with "cache" in the settings file.',
+    );
   if (store !== 'sqlite') return unusable(storeReason);
-  const counted = `${origins} ${origins === 1 ? 'origin' : 'origins'}`;
+  const counted = `${path}, ${origins} ${origins === 1 ? 'origin' : 'origins'}`;
   if (unsound > 0)
-    return {
-      ...base,
-      state: 'note',
-      text: `${path}, ${counted}; damaged records were found and dropped: ${unsound}`,
-      remedy: 'Check the disk: it, or its memory, changes what was written.',
-    };
+    return helperFinding(
+      'cache',
+      'note',
+      `${counted}; damaged records were found and dropped: ${unsound}`,
+      'Check the disk: it, or its memory, changes what was written.',
+    );
   if (refused > 0)
-    return {
-      ...base,
-      state: 'note',
-      text: `${path}, ${counted}; not recorded, because their sites named too many in one day: ${refused}`,
-      remedy: null,
-    };
-  return { ...base, state: 'ok', text: `${path}, ${counted}`, remedy: null };
+    return helperFinding(
+      'cache',
+      'note',
+      `${counted}; not recorded, because their sites named too many in one day: ${refused}`,
+    );
+  return helperFinding('cache', 'ok', counted);
 }
 
 /** A network's key, behind the name that the user gave it. */
@@ -132,24 +126,22 @@ function nameBeside(key: string, cachePath: string): string {
 }
 
 async function networkFinding(cachePath: string): Promise<Finding> {
-  const base = { subject: SUBJECT, check: 'network' } as const;
   // Looking must not create the salt.
   const saltFile = saltPath(cachePath);
   const kept = keptSalt(saltFile);
   if (kept.state === 'unusable' && kept.mendable)
-    return {
-      ...base,
-      state: 'note',
-      text: `${saltFile} is replaced at the helper's next start (${kept.reason}); networks count as new ones then`,
-      remedy: null,
-    };
+    return helperFinding(
+      'network',
+      'note',
+      `${saltFile} is replaced at the helper's next start (${kept.reason}); networks count as new ones then`,
+    );
   if (kept.state === 'unusable')
-    return {
-      ...base,
-      state: 'problem',
-      text: `${saltFile} cannot be used, so every start of the helper takes this network for another one: ${kept.reason}`,
-      remedy: 'Do what the reason says, or remove the file: a new one is made.',
-    };
+    return helperFinding(
+      'network',
+      'problem',
+      `${saltFile} cannot be used, so every start of the helper takes this network for another one: ${kept.reason}`,
+      'Do what the reason says, or remove the file: a new one is made.',
+    );
   const salt = kept.state === 'kept' ? kept.salt : null;
   const source = systemSource(process.platform, systemClock);
   const network = watchNetwork({
@@ -159,18 +151,17 @@ async function networkFinding(cachePath: string): Promise<Finding> {
   });
   const key = await network.settled();
   if (key === UNIDENTIFIED)
-    return {
-      ...base,
-      state: 'problem',
-      text: 'this network cannot be told from others, so nothing will be remembered',
-      remedy: "Check that this system's commands for routes and neighbours can be run.",
-    };
+    return helperFinding(
+      'network',
+      'problem',
+      'this network cannot be told from others, so nothing will be remembered',
+      "Check that this system's commands for routes and neighbours can be run.",
+    );
   const facts = network.facts();
-  if (facts === null)
-    return { ...base, state: 'note', text: 'offline: there is no default route', remedy: null };
+  if (facts === null) return helperFinding('network', 'note', 'offline: there is no default route');
   const named =
     salt === null ? 'its key will be made with the cache' : nameBeside(networkKey(facts, salt), cachePath);
-  return { ...base, state: 'ok', text: `${networkWords(facts)}: ${named}`, remedy: null };
+  return helperFinding('network', 'ok', `${networkWords(facts)}: ${named}`);
 }
 
 /** The command that installs for one browser what was asked, with what was there kept. */
@@ -179,7 +170,7 @@ function installCommand(
   { platform }: Machine,
   { browser }: Target,
   userDataDirectory: string | null,
-): (kept: Kept) => string {
+): (settings: InstallSettings) => string {
   return ({ extensionIds, config }) => {
     const where =
       userDataDirectory === null
@@ -195,7 +186,7 @@ async function browserFindings(
   machine: Machine,
   userDataDirectory: string | null,
   extensionIds: readonly string[],
-): Promise<{ findings: Finding[]; config: string | null }> {
+): Promise<ExaminationResult> {
   const { platform, disk } = machine;
   const request: InstallRequest = { browsers: [], userDataDirectory, extensionIds };
   const photofinish = ownCommand(environment(platform));
@@ -215,13 +206,14 @@ async function browserFindings(
     config ??= examined.config;
   }
   if (findings.every(({ state }) => state === 'note'))
-    findings.push({
-      subject: BROWSERS,
-      check: 'manifest',
-      state: 'problem',
-      text: 'the helper is not installed for any browser',
-      remedy: `Run: ${photofinish} install, with --browser NAME if yours is not found`,
-    });
+    findings.push(
+      findingOn(BROWSERS)(
+        'manifest',
+        'problem',
+        'the helper is not installed for any browser',
+        `Run: ${photofinish} install, with --browser NAME if yours is not found`,
+      ),
+    );
   return { findings, config };
 }
 
@@ -230,27 +222,20 @@ async function browserFindings(
  * others is worth knowing, and no problem of its user's.
  */
 function askedBy({ extension, manifest }: Caller, others: readonly Finding[]): Finding[] {
-  const ok = (check: Finding['check'], text: string): Finding => ({
-    subject: THIS_BROWSER,
-    check,
-    state: 'ok',
-    text,
-    remedy: null,
-  });
+  const found = findingOn('This browser');
   return [
-    ...(manifest === null ? [] : [ok('manifest', manifest)]),
-    ok('extension', `${extension} may start the helper`),
-    ok('hello', `${PROGRAM} answered`),
+    ...(manifest === null ? [] : [found('manifest', 'ok', manifest)]),
+    found('extension', 'ok', `${extension} may start the helper`),
+    found('hello', 'ok', `${PROGRAM} answered`),
     ...others
       .filter(({ subject }) => subject !== BROWSERS)
       .map((finding): Finding => (finding.state === 'problem' ? { ...finding, state: 'note' } : finding)),
   ];
 }
 
-function withoutBrowsers(): { findings: Finding[]; config: null } {
+function withoutBrowsers(): ExaminationResult {
   const text = `Photofinish does not know the browsers of this system (${process.platform})`;
-  const finding: Finding = { subject: BROWSERS, check: 'manifest', state: 'note', text, remedy: null };
-  return { findings: [finding], config: null };
+  return { findings: [findingOn(BROWSERS)('manifest', 'note', text)], config: null };
 }
 
 export interface ExaminationRequest {

@@ -14,11 +14,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
-import { type BrowserName, isChromiumExtensionId, type UserDirectories } from './browser.ts';
-import { userDirectories } from './browsers.ts';
+import type { BrowserName } from './browser-names.ts';
+import { type UserDirectories, userDirectories } from './browsers.ts';
 import { install, uninstall } from './install.ts';
+import { type InstallRequest, planInstall } from './install-plan.ts';
 import { DISK, type Machine } from './machine.ts';
-import { type InstallRequest, planInstall } from './plan.ts';
+import { isChromiumExtensionId } from './manifest.ts';
 
 /** The real disk, laid out as on Linux. */
 const LINUX: Machine = { platform: 'linux', disk: DISK, registry: null };

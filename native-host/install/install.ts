@@ -1,10 +1,7 @@
 // Carries out install plans, and takes back what they wrote. One browser's failure never blocks another's.
 import { HOST_NAME } from '@photofinish/shared/port/wire';
-import type { Browser, BrowserName, UserDirectories } from './browser.ts';
-import { browsersOf } from './browsers.ts';
-import { parseLauncher } from './launcher.ts';
-import { type Disk, type Machine, pathsOf } from './machine.ts';
-import { MANIFEST_DESCRIPTION, parseManifest } from './manifest.ts';
+import type { BrowserName } from './browser-names.ts';
+import { type Browser, browsersOf, type UserDirectories } from './browsers.ts';
 import {
   copyDirectory,
   type InstallPlan,
@@ -13,7 +10,10 @@ import {
   ownDirectories,
   type PlannedManifest,
   targetsOf,
-} from './plan.ts';
+} from './install-plan.ts';
+import { parseLauncher } from './launcher.ts';
+import { type Disk, type Machine, pathsOf } from './machine.ts';
+import { MANIFEST_DESCRIPTION, parseManifest } from './manifest.ts';
 
 /** What happened for one browser. `path` is its manifest, null where none was concerned. */
 interface BrowserResult {

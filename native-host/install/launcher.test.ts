@@ -1,4 +1,5 @@
-// That a launcher is read back as what it was made of, and that a shell takes every path in it literally.
+// That a launcher is read back as what it was made of, that a shell takes every path in it literally, and that an update
+// of Node by Homebrew does not take its runtime away.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CLEARED_VARIABLES, launcherText, parseLauncher } from './launcher.ts';
+import { CLEARED_VARIABLES, lastingRuntime, launcherText, parseLauncher } from './launcher.ts';
 
 const POSIX_PATH = fc.string().map((text) => `/${text.replaceAll(/[\n\0]/g, '')}`);
 /** What Windows lets a file be called, beyond ASCII too. */
@@ -108,3 +109,25 @@ test('on Windows percents are doubled, and only paths beyond ASCII change the co
   assert.ok(greek.indexOf('chcp 65001 <nul >nul') < greek.findIndex((line) => line.includes('Ελένη')));
   assert.ok(greek.includes('chcp 65001 <nul >nul'));
 });
+
+for (const [runtime, there, lasting] of [
+  [
+    '/opt/homebrew/Cellar/node/24.15.0/bin/node',
+    '/opt/homebrew/opt/node/bin/node',
+    '/opt/homebrew/opt/node/bin/node',
+  ],
+  [
+    '/home/linuxbrew/.linuxbrew/Cellar/node@24/24.15.0_1/bin/node',
+    '/home/linuxbrew/.linuxbrew/opt/node@24/bin/node',
+    '/home/linuxbrew/.linuxbrew/opt/node@24/bin/node',
+  ],
+  ['/opt/homebrew/Cellar/node/24.15.0/bin/node', null, '/opt/homebrew/Cellar/node/24.15.0/bin/node'],
+  ['/usr/bin/node', '/usr/opt/node', '/usr/bin/node'],
+  ['C:\\Program Files\\nodejs\\node.exe', null, 'C:\\Program Files\\nodejs\\node.exe'],
+] as const)
+  test(`the lasting path of ${runtime}${there === null ? '' : ` with ${there}`}`, () => {
+    assert.equal(
+      lastingRuntime(runtime, (path) => path === there),
+      lasting,
+    );
+  });

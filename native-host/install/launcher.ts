@@ -1,5 +1,6 @@
 // The program that a manifest points to: a script that becomes the helper. A browser starts it with a bare environment,
 // so it names everything by absolute path. A POSIX shell reads it, on Windows cmd.exe.
+import { posix } from 'node:path';
 import type { Platform } from './machine.ts';
 
 /** How a launcher is recognised as ours before it is replaced or removed. */
@@ -13,6 +14,17 @@ export interface Launcher {
   readonly main: string;
   /** Absolute path of the settings file, null for the default one. */
   readonly config: string | null;
+}
+
+/** Homebrew keeps each version in a directory of its own, which an update removes, and links the newest from `opt`. */
+const CELLAR = /^(?<prefix>.*)\/Cellar\/(?<formula>[^/]+)\/[^/]+\/(?<rest>.+)$/;
+
+/** The path by which a launcher names a Node: one that outlives its next update where there is one, else the path itself. */
+export function lastingRuntime(runtime: string, exists: (path: string) => boolean): string {
+  const { prefix, formula, rest } = CELLAR.exec(runtime)?.groups ?? {};
+  if (prefix === undefined || formula === undefined || rest === undefined) return runtime;
+  const linked = posix.join(prefix, 'opt', formula, rest);
+  return exists(linked) ? linked : runtime;
 }
 
 /**

@@ -1,7 +1,8 @@
-// The native messaging manifest: what it says, and how it is read again.
+// The native messaging manifest: what it says, whom it lets start the helper, and how it is read again.
+import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { HOST_NAME } from '@photofinish/shared/port/wire';
 import * as v from 'valibot';
-import type { BrowserFamily } from './browser.ts';
+import type { BrowserFamily } from './browsers.ts';
 
 export const MANIFEST_FILE = `${HOST_NAME}.json`;
 /** By which a manifest is known whose launcher is gone. */
@@ -36,6 +37,19 @@ export function manifestText(
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
+/** Chromium's spelling of an id: 128 bits, each hex digit written as a letter from a to p. */
+export function isChromiumExtensionId(text: string): boolean {
+  return /^[a-p]{32}$/.test(text);
+}
+
+/**
+ * The ids whose extensions may start the helper: the one that our own key gives, and others of the same extension, for
+ * a store gives its edition another one. Firefox's is written in the extension's manifest and is the same everywhere.
+ */
+export function allowedExtensions(family: BrowserFamily, others: readonly string[]): readonly string[] {
+  return family === 'chromium' ? [...new Set([CHROMIUM_EXTENSION_ID, ...others])] : [FIREFOX_EXTENSION_ID];
+}
+
 /** How Chromium names a caller, in the manifest and as the helper's argument. */
 export function chromiumCaller(extensionId: string): string {
   return `chrome-extension://${extensionId}/`;
@@ -45,8 +59,8 @@ export function chromiumCaller(extensionId: string): string {
 export function allowedBy(manifest: HostManifest, family: BrowserFamily): readonly string[] {
   if (family === 'firefox') return manifest.allowed_extensions ?? [];
   return (manifest.allowed_origins ?? []).flatMap((origin) => {
-    const id = /^chrome-extension:\/\/([a-p]{32})\/$/.exec(origin)?.[1];
-    return id === undefined ? [] : [id];
+    const id = /^chrome-extension:\/\/(.*)\/$/.exec(origin)?.[1] ?? '';
+    return isChromiumExtensionId(id) ? [id] : [];
   });
 }
 

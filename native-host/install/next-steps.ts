@@ -1,8 +1,8 @@
 // What is left to do once a browser can start the helper: to load the extension, and how to check that both have met.
-import { type BrowserName, TITLES } from './browser.ts';
+import { type BrowserName, TITLES } from './browser-names.ts';
 import { type Platform, pathsOf } from './machine.ts';
 
-export interface Installed {
+export interface Installation {
   readonly platform: Platform;
   /** The checkout's top, whose build is loaded by hand; null where the extension comes from a store. */
   readonly checkout: string | null;
@@ -35,7 +35,7 @@ function loading(browser: BrowserName, checkout: string, platform: Platform): re
 }
 
 /** Lines for a terminal; none where nothing was installed. */
-export function nextSteps({ platform, checkout, browsers, doctorCommand }: Installed): readonly string[] {
+export function nextSteps({ platform, checkout, browsers, doctorCommand }: Installation): readonly string[] {
   if (browsers.length === 0) return [];
   const load =
     checkout === null

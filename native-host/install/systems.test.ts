@@ -4,14 +4,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { HOMES, type MachineScene, machineScene } from '../testing/machine.ts';
-import type { BrowserName } from './browser.ts';
-import { BROWSER_NAMES } from './browser.ts';
+import { BROWSER_NAMES, type BrowserName } from './browser-names.ts';
 import { browsersOf, userDirectories } from './browsers.ts';
-import { examineBrowser, type Kept } from './doctor.ts';
+import { examineBrowser, type InstallSettings } from './doctor.ts';
 import { install, uninstall } from './install.ts';
+import { type InstallRequest, planInstall, targetsOf } from './install-plan.ts';
 import { parseLauncher } from './launcher.ts';
 import { PLATFORMS, type Platform, pathsOf } from './machine.ts';
-import { type InstallRequest, planInstall, targetsOf } from './plan.ts';
 
 const ALL: InstallRequest = { browsers: [], userDataDirectory: null, extensionIds: [] };
 const STORE_ID = 'abcdefghijklmnop'.repeat(2);
@@ -142,7 +141,7 @@ async function examine(scene: MachineScene, name: BrowserName, request: InstallR
     (each) => each.browser.name === name,
   );
   assert.ok(target);
-  const asked: Kept[] = [];
+  const asked: InstallSettings[] = [];
   const greeted: (readonly [string, readonly string[]])[] = [];
   const { findings } = await examineBrowser({
     machine: scene.machine,

@@ -1,7 +1,6 @@
 // A computer that exists only in memory: files, directories and a registry, and places that refuse to be written, so
 // that every system can be installed on wherever the tests run.
-import type { UserDirectories } from '../install/browser.ts';
-import { userDirectories } from '../install/browsers.ts';
+import { type UserDirectories, userDirectories } from '../install/browsers.ts';
 import { type Disk, type Machine, type Platform, pathsOf, type Registry } from '../install/machine.ts';
 
 export interface MachineScene {

@@ -1,11 +1,17 @@
 // What installing would write and where, decided before anything is touched. Pure: what exists is told from outside,
 // so that every combination of browsers and packages is a test without a disk.
-import { allowedExtensions, type Browser, type BrowserName, type UserDirectories } from './browser.ts';
-import { browserAt, browsersOf, hostDirectoryIn } from './browsers.ts';
+import type { BrowserName } from './browser-names.ts';
+import {
+  type Browser,
+  browserAt,
+  browsersOf,
+  hostDirectoryIn,
+  manifestDirectory,
+  type UserDirectories,
+} from './browsers.ts';
 import { type Launcher, launcherText } from './launcher.ts';
 import { type Part, pathsOf } from './machine.ts';
-import { manifestText } from './manifest.ts';
-import { manifestDirectory } from './windows.ts';
+import { allowedExtensions, manifestText } from './manifest.ts';
 
 export interface InstallRequest {
   /** Browsers asked for by name; empty: every browser found. */
