@@ -17,6 +17,7 @@ import type { HostRecord } from '../cache/record.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
 import { recordOnlyOn } from '../network/recording.ts';
+import { PACED_BY_PATH } from '../race/pacing.ts';
 import { fileOutcome, type Racing } from '../racing.ts';
 import { cachePath } from './caching.ts';
 import { type ExplainCommand, parseExplainCommand } from './explain-options.ts';
@@ -74,7 +75,7 @@ async function raceBy(explaining: Explaining, mode: Mode): Promise<OriginRace> {
       memory: 'none',
       trials: 1,
       pairs: command.pairs,
-      startDelayMs: null,
+      pacing: PACED_BY_PATH,
       timeoutMs: command.timeoutMs,
       signal,
     });

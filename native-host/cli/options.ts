@@ -6,10 +6,10 @@ import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { BROWSER_NAMES } from '../install/browser-names.ts';
 import {
   ATTEMPT_DELAY_MS,
-  DEFAULT_START_DELAY_MS,
   LEAST_ATTEMPT_DELAY_MS,
   MAX_ATTEMPT_DELAY_MS,
-} from '../race/known-path.ts';
+  TCP_ATTEMPT_DELAY_MS,
+} from '../race/pacing.ts';
 import { DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
 
 /** What a shell offers as a value: these words, or what is on the disk. */
@@ -145,7 +145,7 @@ export const RACE_OPTIONS = {
     value: 'MS',
     help: [
       'head start of HTTP/3, 0 to 10000',
-      `  (default ${DEFAULT_START_DELAY_MS}, more where the path is known)`,
+      `  (default ${TCP_ATTEMPT_DELAY_MS}, more where the path is known)`,
     ],
   },
   'attempt-delay': {

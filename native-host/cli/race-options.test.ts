@@ -1,6 +1,7 @@
 // What the command line of `race` accepts, what it makes of it, and the one line it answers every mistake with.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PACED_BY_PATH } from '../race/pacing.ts';
 import { parseRaceCommand, trialsIn } from './race-options.ts';
 import { Complaint } from './usage.ts';
 
@@ -72,10 +73,7 @@ test('what is not said has its default', () => {
     trialsAsked: null,
     concurrency: 1,
     concurrencyAsked: null,
-    startDelayMs: null,
-    attemptDelayMs: null,
-    freshQuic: null,
-    initialRttMs: null,
+    pacing: PACED_BY_PATH,
     postQuantum: true,
     timeoutMs: 3000,
     caFiles: [],
@@ -96,11 +94,12 @@ test('several trials are cold unless memory is asked for', () => {
 
 test('delays and the fresh QUIC attempt are taken as they are asked for', () => {
   const asked = 'a.test --start-delay 0 --attempt-delay 10 --fresh-quic --memory hints'.split(' ');
-  const { startDelayMs, attemptDelayMs, freshQuic, memory } = parseRaceCommand(asked);
-  assert.deepEqual([startDelayMs, attemptDelayMs, freshQuic, memory], [0, 10, true, 'hints']);
+  const { pacing, memory } = parseRaceCommand(asked);
+  const delays = { tcpAttemptDelayMs: 0, attemptDelayMs: 10, hedge: true, initialRttMs: null };
+  assert.deepEqual([pacing, memory], [delays, 'hints']);
   const ablation = 'a.test --no-fresh-quic --initial-rtt 333 --no-post-quantum'.split(' ');
-  const { freshQuic: forbidden, initialRttMs, postQuantum } = parseRaceCommand(ablation);
-  assert.deepEqual([forbidden, initialRttMs, postQuantum], [false, 333, false]);
+  const { pacing: ablated, postQuantum } = parseRaceCommand(ablation);
+  assert.deepEqual([ablated.hedge, ablated.initialRttMs, postQuantum], [false, 333, false]);
   assert.equal(parseRaceCommand(['a.test', '--mode', 'v3']).mode, 'v3');
   assert.equal(parseRaceCommand(['a.test', '--mode', 'naive']).mode, 'naive');
 });

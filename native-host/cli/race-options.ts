@@ -4,7 +4,7 @@ import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/rac
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { pinName } from '../discover/pins.ts';
-import { LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS } from '../race/known-path.ts';
+import { LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS, type PacingOptions } from '../race/pacing.ts';
 import { DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
 import { MAX_LINES_AT_A_TIME, RACE_OPTIONS } from './options.ts';
 import { Complaint, oneOf, parseCommand, wholeNumber } from './usage.ts';
@@ -24,14 +24,7 @@ export interface RaceCommand {
   readonly concurrency: number;
   /** The same where it was asked for: races of standard input otherwise have a pace of their own. */
   readonly concurrencyAsked: number | null;
-  /** Head start of HTTP/3, null unless asked for. */
-  readonly startDelayMs: number | null;
-  /** The Connection Attempt Delay, null unless asked for. */
-  readonly attemptDelayMs: number | null;
-  /** One fresh QUIC attempt beside a first one that is overdue, null unless asked for or forbidden. */
-  readonly freshQuic: boolean | null;
-  /** QUIC's initial round-trip time estimate, null unless asked for. */
-  readonly initialRttMs: number | null;
+  readonly pacing: PacingOptions;
   /** Whether key shares with ML-KEM are offered. */
   readonly postQuantum: boolean;
   readonly timeoutMs: number;
@@ -117,7 +110,7 @@ function readNetwork(text: string): string {
   return text;
 }
 
-function readFreshQuic(wanted = false, forbidden = false): boolean | null {
+function readHedge(wanted = false, forbidden = false): boolean | null {
   if (wanted && forbidden)
     throw new Complaint('bad-usage', '--fresh-quic and --no-fresh-quic exclude each other');
   return wanted || forbidden ? wanted : null;
@@ -135,8 +128,8 @@ export function parseRaceCommand(args: readonly string[]): RaceCommand {
   const trialsAsked = wholeNumber('trials', values.trials, 1, 100_000, null);
   const trials = trialsIn(mode, trialsAsked);
   const memory = oneOf('bad-memory', 'memory', values.memory, MEMORIES, trials > 1 ? 'none' : 'full');
-  const freshQuic = readFreshQuic(values['fresh-quic'], values['no-fresh-quic']);
-  if (freshQuic === true && mode !== 'race' && mode !== 'h3')
+  const hedge = readHedge(values['fresh-quic'], values['no-fresh-quic']);
+  if (hedge === true && mode !== 'race' && mode !== 'h3')
     throw new Complaint('bad-usage', '--fresh-quic is for modes race and h3 only');
   const fromInput = positionals.length === 1 && positionals[0] === INPUT;
   const most = fromInput ? MAX_LINES_AT_A_TIME : 256;
@@ -150,16 +143,18 @@ export function parseRaceCommand(args: readonly string[]): RaceCommand {
     trialsAsked,
     concurrency: concurrencyAsked ?? 1,
     concurrencyAsked,
-    startDelayMs: wholeNumber('start-delay', values['start-delay'], 0, 10_000, null),
-    attemptDelayMs: wholeNumber(
-      'attempt-delay',
-      values['attempt-delay'],
-      LEAST_ATTEMPT_DELAY_MS,
-      MAX_ATTEMPT_DELAY_MS,
-      null,
-    ),
-    freshQuic,
-    initialRttMs: wholeNumber('initial-rtt', values['initial-rtt'], 1, MAX_INITIAL_RTT_MS, null),
+    pacing: {
+      tcpAttemptDelayMs: wholeNumber('start-delay', values['start-delay'], 0, 10_000, null),
+      attemptDelayMs: wholeNumber(
+        'attempt-delay',
+        values['attempt-delay'],
+        LEAST_ATTEMPT_DELAY_MS,
+        MAX_ATTEMPT_DELAY_MS,
+        null,
+      ),
+      hedge,
+      initialRttMs: wholeNumber('initial-rtt', values['initial-rtt'], 1, MAX_INITIAL_RTT_MS, null),
+    },
     postQuantum: !(values['no-post-quantum'] ?? false),
     timeoutMs: wholeNumber('timeout', values.timeout, 1, 600_000, DEFAULT_TIMEOUT_MS),
     caFiles: values.ca ?? [],

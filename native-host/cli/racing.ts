@@ -10,7 +10,7 @@ import { recordOnlyOn } from '../network/recording.ts';
 import { saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
 import { NETWORK_CHANGED, type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
-import { DEFAULT_START_DELAY_MS } from '../race/known-path.ts';
+import { TCP_ATTEMPT_DELAY_MS } from '../race/pacing.ts';
 import { openRacing, type RaceSpec, type Racing, type RacingParts } from '../racing.ts';
 import { cachePath } from './caching.ts';
 import { linesOf } from './input-lines.ts';
@@ -101,10 +101,7 @@ function specOf(
     memory: command.memory,
     trials,
     pairs: trials,
-    startDelayMs: command.startDelayMs,
-    ...(command.attemptDelayMs !== null && { attemptDelayMs: command.attemptDelayMs }),
-    ...(command.freshQuic !== null && { freshQuic: command.freshQuic }),
-    ...(command.initialRttMs !== null && { initialRttMs: command.initialRttMs }),
+    pacing: command.pacing,
     timeoutMs: command.timeoutMs,
   };
 }
@@ -168,9 +165,9 @@ export async function openRacingFor(
 }
 
 /** The start delay is the one asked for, else the first origin's: where memory informs it, each has its own. */
-function documentOf({ mode, memory, startDelayMs }: RaceCommand, races: OriginRace[]): RaceDocument {
-  const used = startDelayMs ?? races[0]?.startDelayMs ?? DEFAULT_START_DELAY_MS;
-  return { schema: RACE_SCHEMA, mode, memory, startDelayMs: used, races };
+function documentOf({ mode, memory, pacing }: RaceCommand, races: OriginRace[]): RaceDocument {
+  const startDelayMs = pacing.tcpAttemptDelayMs ?? races[0]?.startDelayMs ?? TCP_ATTEMPT_DELAY_MS;
+  return { schema: RACE_SCHEMA, mode, memory, startDelayMs, races };
 }
 
 /** What a run of `race` goes by, from when the network is known until it ends. */

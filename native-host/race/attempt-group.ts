@@ -3,7 +3,7 @@
 import type { ContenderName } from '@photofinish/shared/race/outcome';
 import { type Endpoint, endpointKey as keyOf } from '../discover/endpoint.ts';
 import type { Run } from './attempt-run.ts';
-import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './known-path.ts';
+import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
 import type { PlannedGroup } from './plan.ts';
 
 export interface AttemptGroup {

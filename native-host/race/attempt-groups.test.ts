@@ -5,9 +5,8 @@ import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/outcome';
 import { NO_HINTS } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import { plainPlan } from '../testing/plan.ts';
+import { type PlainInput, plainPlan } from '../testing/plan.ts';
 import { type Behaviour, endpoint, type Simulated, simulate } from '../testing/simulation.ts';
-import type { PlanInput } from './plan.ts';
 
 const TIMEOUT_MS = 3000;
 const SILENT: Behaviour = { handshakeMs: null };
@@ -22,13 +21,13 @@ const FAMILIES: readonly Endpoint[] = [
 interface Scene {
   readonly mode?: Mode;
   readonly endpoints?: readonly Endpoint[];
-  readonly with?: Partial<PlanInput>;
+  readonly with?: Partial<PlainInput>;
   /** By contender, address and port, or by contender and address, or by contender; silent unless said. */
   readonly peers?: Readonly<Record<string, Behaviour | readonly Behaviour[]>>;
 }
 
 function play({ mode = 'race', endpoints = FAMILIES, with: more, peers = {} }: Scene): Simulated {
-  const plan = plainPlan({ mode, endpoints, startDelayMs: 10, timeoutMs: TIMEOUT_MS, ...more });
+  const plan = plainPlan({ mode, endpoints, tcpAttemptDelayMs: 10, timeoutMs: TIMEOUT_MS, ...more });
   const seen = new Map<string, number>();
   return simulate({
     plan,
@@ -64,14 +63,14 @@ test('UDP refused on IPv6 only: HTTP/3 goes on over IPv4 at once, and wins', () 
 });
 
 test('a group has failed only when all its endpoints have: then old HTTP starts at once', () => {
-  const run = play({ peers: { h3: UDP_REFUSED, h2: { handshakeMs: 60 } }, with: { startDelayMs: 500 } });
+  const run = play({ peers: { h3: UDP_REFUSED, h2: { handshakeMs: 60 } }, with: { tcpAttemptDelayMs: 500 } });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 127.0.0.1 1', 'h2 ::1 2']);
 });
 
 test('one family refused, the other silent: old HTTP waits for the start delay', () => {
   const run = play({
     peers: { 'h3 ::1': UDP_REFUSED, h2: { handshakeMs: 60 } },
-    with: { startDelayMs: 100 },
+    with: { tcpAttemptDelayMs: 100 },
   });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 127.0.0.1 1', 'h2 ::1 100']);
 });
@@ -231,7 +230,7 @@ test('race: HTTP/3 that is known to work already needs no advertised endpoint', 
 test('a group without an endpoint is passed over, and does not keep the next one waiting', () => {
   const group = { opens: 'staggered', whenBeaten: 'cancelled', givesWay: false, learns: false } as const;
   const plan = {
-    ...plainPlan({ mode: 'naive', startDelayMs: 70, timeoutMs: TIMEOUT_MS }),
+    ...plainPlan({ mode: 'naive', tcpAttemptDelayMs: 70, timeoutMs: TIMEOUT_MS }),
     groups: [
       { ...group, contenders: ['h3'], opens: 'at-once', endpoints: FAMILIES.slice(0, 1) } as const,
       { ...group, contenders: ['h3'], endpoints: [] } as const,
@@ -287,7 +286,7 @@ test('a decision for old HTTP whose host has died falls back to HTTP/3, broken a
   assert.equal(run.trial.adopted, 'h3');
 });
 
-const FRESH = { freshQuic: true, startDelayMs: 5000 };
+const FRESH = { hedge: true, tcpAttemptDelayMs: 5000 };
 
 test('fresh QUIC: one attempt at the same endpoint once the first was silent for a PTO, and never another', () => {
   const run = play({ endpoints: FAMILIES.slice(1, 2), with: FRESH });
@@ -299,7 +298,7 @@ test('fresh QUIC: one attempt at the same endpoint once the first was silent for
 });
 
 const KNOWN = { srttMs: 40, rttvarMs: 2, handshakeMs: 44, lossRate: null };
-const ON_KNOWN_PATH = { freshQuic: null, startDelayMs: null, hints: { ...NO_HINTS, h3: KNOWN } };
+const ON_KNOWN_PATH = { hedge: null, tcpAttemptDelayMs: null, hints: { ...NO_HINTS, h3: KNOWN } };
 const ONE_ADDRESS = FAMILIES.filter(({ address }) => address === '127.0.0.1');
 
 test('fresh QUIC: unasked where HTTP/3 is known to work, once a handshake is overdue; old HTTP 10 ms behind it', () => {
@@ -341,7 +340,7 @@ test('fresh QUIC: the first sign of life of an unknown path says when a handshak
 });
 
 test('fresh QUIC: unasked on an unknown path for a handshake that stalls, never for silence', () => {
-  const unasked = { freshQuic: null, startDelayMs: 5000 };
+  const unasked = { hedge: null, tcpAttemptDelayMs: 5000 };
   const stalled = play({
     endpoints: ONE_ADDRESS,
     with: unasked,
@@ -354,7 +353,7 @@ test('fresh QUIC: unasked on an unknown path for a handshake that stalls, never 
 
 test('fresh QUIC: old HTTP that stalls beside a silent QUIC tells of a path that loses packets', () => {
   const h3 = [{ handshakeMs: 900 }, { handshakeMs: 9 }];
-  const unasked = { freshQuic: null };
+  const unasked = { hedge: null };
   const stalled = play({
     endpoints: ONE_ADDRESS,
     with: unasked,
@@ -377,9 +376,9 @@ test('fresh QUIC: a sign of life that comes after it calls for no other', () => 
 
 for (const mode of ['v3', 'naive', 'alt-svc', 'h2'] as const)
   test(`fresh QUIC: never in ${mode}, whatever is known and asked for`, () => {
-    for (const freshQuic of [null, true]) {
+    for (const hedge of [null, true]) {
       const endpoints = ONE_ADDRESS.map((each) => ({ ...each, source: 'alt-svc' as const }));
-      const plan = plainPlan({ mode, endpoints, ...ON_KNOWN_PATH, freshQuic, timeoutMs: TIMEOUT_MS });
+      const plan = plainPlan({ mode, endpoints, ...ON_KNOWN_PATH, hedge, timeoutMs: TIMEOUT_MS });
       const { trial } = simulate({
         plan,
         lists: mode === 'v3' ? [{ atMs: 0, endpoints, final: true }] : [],
@@ -402,7 +401,7 @@ test('fresh QUIC: for HTTP/3 alone as well', () => {
 test('fresh QUIC: no sooner than the least delay after an attempt under way (section 6 of the draft)', () => {
   const run = play({
     endpoints: ONE_ADDRESS,
-    with: { freshQuic: true },
+    with: { hedge: true },
     peers: { h3: { handshakeMs: 900, transportMs: 1 }, h2: { handshakeMs: 900 } },
   });
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h2 127.0.0.1 10', 'h3 127.0.0.1 20']);
@@ -411,7 +410,7 @@ test('fresh QUIC: no sooner than the least delay after an attempt under way (sec
 test('fresh QUIC: the next address keeps the least delay after it as well', () => {
   const run = play({
     endpoints: FAMILIES.filter(({ contender }) => contender === 'h3'),
-    with: { ...ON_KNOWN_PATH, startDelayMs: 5000, attemptDelayMs: 55 },
+    with: { ...ON_KNOWN_PATH, tcpAttemptDelayMs: 5000, attemptDelayMs: 55 },
   });
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 ::1 52', 'h3 127.0.0.1 62']);
 });
@@ -451,7 +450,7 @@ test('fresh QUIC: a sign of life, a failure or an adoption of HTTP/3 is enough t
 test('fresh QUIC: beaten by old HTTP, HTTP/3 is learnt from the first attempt or not at all', () => {
   const run = play({
     endpoints: FAMILIES.filter(({ address }) => address === '127.0.0.1'),
-    with: { freshQuic: true },
+    with: { hedge: true },
     peers: { h2: { handshakeMs: 50 }, h3: [{ handshakeMs: 400 }, { handshakeMs: 30 }] },
   });
   assert.deepEqual(outcomes(run), ['h3 127.0.0.1 established-late', 'h2 127.0.0.1 adopted']);

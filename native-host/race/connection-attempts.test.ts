@@ -5,9 +5,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HINTS, type PathHint } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import { plainPlan } from '../testing/plan.ts';
+import { type PlainInput, plainPlan } from '../testing/plan.ts';
 import { type Behaviour, endpoint, type Listing, type Simulated, simulate } from '../testing/simulation.ts';
-import type { PlanInput } from './plan.ts';
 
 const TIMEOUT_MS = 10_000;
 const SILENT: Behaviour = { handshakeMs: null };
@@ -29,7 +28,7 @@ interface Scene {
   readonly lists: readonly Listing[];
   /** By address; silent unless said. */
   readonly peers?: Readonly<Record<string, Behaviour>>;
-  readonly with?: Partial<PlanInput>;
+  readonly with?: Partial<PlainInput>;
 }
 
 function play({ lists, peers = {}, with: more }: Scene): Simulated {

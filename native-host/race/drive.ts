@@ -186,7 +186,7 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
         // Wherever the endpoint was learnt, it has to prove that it is the origin (RFC 7838 section 2.1, RFC 9460 section 9).
         host: origin.host,
         authority,
-        initialRttMs: plan.initialRttMs,
+        initialRttMs: plan.pacing.initialRttMs,
         handshakeTimeoutMs: Math.max(LEAST_TIMEOUT_MS, plan.timeoutMs - startedMs),
         onTransport: () => feed({ type: 'progressed', attempt, transportMs: sinceStart() }),
       });

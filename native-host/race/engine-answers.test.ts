@@ -24,7 +24,12 @@ function play({ mode = 'race', h3, h2, addresses = ['127.0.0.1'] }: Scene): Simu
     endpoint('h2', { address }),
   ]);
   const live = mode === 'v3';
-  const plan = plainPlan({ mode, endpoints: live ? [] : endpoints, startDelayMs: 10, timeoutMs: TIMEOUT_MS });
+  const plan = plainPlan({
+    mode,
+    endpoints: live ? [] : endpoints,
+    tcpAttemptDelayMs: 10,
+    timeoutMs: TIMEOUT_MS,
+  });
   return simulate({
     plan,
     behave: (contender) => (contender === 'h3' ? h3 : h2),
@@ -93,7 +98,7 @@ test('an answer asked for beside an overdue one is still waited for when that br
   const plan = plainPlan({
     mode: 'race',
     endpoints: [endpoint('h3'), endpoint('h3', { address: '127.0.0.2' }), endpoint('h2')],
-    startDelayMs: 10,
+    tcpAttemptDelayMs: 10,
     timeoutMs: TIMEOUT_MS,
   });
   const run = simulate({
@@ -130,7 +135,7 @@ test('silence is no evidence where there was no time for more: the attempt is ca
   const plan = plainPlan({
     mode: 'race',
     endpoints: [endpoint('h3'), endpoint('h2')],
-    startDelayMs: 2500,
+    tcpAttemptDelayMs: 2500,
     timeoutMs: TIMEOUT_MS,
   });
   const late = simulate({ plan, behave: () => silent });
@@ -142,7 +147,7 @@ test("an attempt's own clock is believed no more than the trial's", () => {
   const plan = plainPlan({
     mode: 'race',
     endpoints: [endpoint('h3'), endpoint('h2')],
-    startDelayMs: 2500,
+    tcpAttemptDelayMs: 2500,
     timeoutMs: TIMEOUT_MS,
   });
   const behave = (contender: 'h3' | 'h2'): Behaviour =>
@@ -157,7 +162,7 @@ for (const mode of ['race', 'v3'] as const)
     const timer = mode === 'v3' ? 'group-0' : 'stagger';
     const live = mode === 'v3';
     const machine = createTrial(
-      plainPlan({ mode, endpoints: live ? [] : endpoints, startDelayMs: 10, timeoutMs: TIMEOUT_MS }),
+      plainPlan({ mode, endpoints: live ? [] : endpoints, tcpAttemptDelayMs: 10, timeoutMs: TIMEOUT_MS }),
     );
     machine.start();
     if (live) machine.handle({ type: 'endpoints', endpoints, final: true }, 0);

@@ -59,9 +59,9 @@ const world = fc.record({
   decision: fc.constantFrom<Decision | null>(null, null, 'h3', 'h2'),
   h3: hint,
   h2: hint,
-  startDelayMs: fc.option(fc.nat({ max: 120 })),
+  tcpAttemptDelayMs: fc.option(fc.nat({ max: 120 })),
   attemptDelayMs: fc.option(fc.nat({ max: 120 })),
-  freshQuic: fc.boolean(),
+  hedge: fc.boolean(),
   behaviours: fc.infiniteStream(behaviour),
   order: fc.infiniteStream(fc.nat()),
   cancelAtMs: fc.option(fc.nat({ max: 450 }), { nil: undefined, freq: 3 }),
@@ -81,9 +81,9 @@ test('random lists and peers keep the invariants, in every mode', () => {
         endpoints: w.mode === 'v3' ? [] : distinct(w.settled),
         decision: w.decision,
         hints: { ...NO_HINTS, h3: w.h3, h2: w.h2 },
-        startDelayMs: w.startDelayMs,
+        tcpAttemptDelayMs: w.tcpAttemptDelayMs,
         attemptDelayMs: w.attemptDelayMs,
-        freshQuic: w.freshQuic && w.mode === 'race',
+        hedge: w.hedge && w.mode === 'race',
         timeoutMs: TIMEOUT_MS,
       });
       const lists = w.mode === 'v3' ? w.lists.toSorted((a, b) => a.atMs - b.atMs) : [];

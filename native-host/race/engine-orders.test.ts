@@ -26,7 +26,7 @@ function planOf(
     mode,
     endpoints: [h3, endpoint('h2')],
     decision,
-    startDelayMs: delayMs,
+    tcpAttemptDelayMs: delayMs,
     timeoutMs: TIMEOUT_MS,
   });
 }

@@ -3,18 +3,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/endpoint.ts';
-import { plainPlan } from '../testing/plan.ts';
+import { type PlainInput, plainPlan } from '../testing/plan.ts';
 import { type Behaviour, endpoint, type Simulated, simulate, type World } from '../testing/simulation.ts';
-import type { PlanInput } from './plan.ts';
 
 const DELAY_MS = 10;
 const TIMEOUT_MS = 3000;
 
-function plan(mode: Mode, overrides: Partial<PlanInput> = {}) {
+function plan(mode: Mode, overrides: Partial<PlainInput> = {}) {
   return plainPlan({
     mode,
     endpoints: [endpoint('h3'), endpoint('h2')],
-    startDelayMs: DELAY_MS,
+    tcpAttemptDelayMs: DELAY_MS,
     timeoutMs: TIMEOUT_MS,
     ...overrides,
   });
@@ -22,7 +21,7 @@ function plan(mode: Mode, overrides: Partial<PlanInput> = {}) {
 
 interface Scene extends Omit<World, 'plan' | 'behave'> {
   readonly mode?: Mode;
-  readonly with?: Partial<PlanInput>;
+  readonly with?: Partial<PlainInput>;
   readonly h3?: Behaviour | readonly Behaviour[];
   readonly h2?: Behaviour | readonly Behaviour[];
 }
@@ -58,7 +57,7 @@ test('rule 1: QUIC starts at once, old HTTP after the start delay', () => {
 });
 
 test('rule 1: with a start delay of 0 both start in the same instant, however quick QUIC is', () => {
-  const run = play({ with: { startDelayMs: 0 }, h3: { handshakeMs: 0 }, h2: { handshakeMs: 5 } });
+  const run = play({ with: { tcpAttemptDelayMs: 0 }, h3: { handshakeMs: 0 }, h2: { handshakeMs: 5 } });
   assert.deepEqual(
     run.trial.attempts.map((a) => [a.protocol, a.startedMs]),
     [

@@ -31,8 +31,8 @@ export interface RaceRules {
   readonly h3Places: 'assumed' | 'alt-svc' | 'discovered';
   /** Names are looked up before the trials, or within each trial, on its time. */
   readonly discovers: 'before' | 'during';
-  /** A QUIC attempt may get a fresh one beside it. */
-  readonly refreshes: boolean;
+  /** A QUIC attempt may get a hedged one beside it. */
+  readonly hedges: boolean;
   /** A remembered decision replaces the race (memory `full`). */
   readonly usesDecision: boolean;
   /** HTTP/3 that is remembered as broken is left out (memory `hints` and `full`). */
@@ -66,7 +66,7 @@ function alone(group: GroupRules): RaceRules {
     groupsWhenAdvertised: [group],
     h3Places: 'assumed',
     discovers: 'before',
-    refreshes: false,
+    hedges: false,
     usesDecision: false,
     avoidsBroken: false,
   };
@@ -85,7 +85,7 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
     groupsWhenAdvertised: LEARNING_QUIC_FIRST,
     h3Places: 'assumed',
     discovers: 'before',
-    refreshes: true,
+    hedges: true,
     usesDecision: true,
     avoidsBroken: true,
   },
@@ -106,13 +106,13 @@ export const MODE_RULES: Record<Mode, ModeRules> = {
     groupsWhenAdvertised: QUIC_FIRST,
     h3Places: 'alt-svc',
     discovers: 'before',
-    refreshes: false,
+    hedges: false,
     usesDecision: true,
     avoidsBroken: true,
   },
   // P1, test cases 1 and 2: both at once, nothing remembered.
   naive: { ...alone(H3), groups: [H3, H2], groupsWhenAdvertised: [H3, H2] },
-  h3: { ...alone(H3), refreshes: true },
+  h3: { ...alone(H3), hedges: true },
   h2: alone(H2),
   compare: { kind: 'series', pair: ['h3', 'h2'] },
 };

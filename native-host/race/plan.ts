@@ -1,16 +1,9 @@
 // From a mode, the endpoints, what is remembered and the flags to the plan of one trial. Pure: the engine only follows it.
-import type { ContenderName, Mode } from '@photofinish/shared/race/outcome';
+import type { Mode } from '@photofinish/shared/race/outcome';
 import type { Hints } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import {
-  attemptDelayMs,
-  type FreshRule,
-  freshRule,
-  h3IsBroken,
-  initialRttMs,
-  startDelayMs,
-} from './known-path.ts';
 import { type GroupRules, MODE_RULES, type RaceRules } from './modes.ts';
+import { type Pacing, type PacingOptions, pacingOf } from './pacing.ts';
 import { type AttemptLimits, rememberedPatienceMs, TRIAL_LIMITS } from './trial-budget.ts';
 
 const NOWHERE: ReadonlySet<string> = new Set();
@@ -28,14 +21,7 @@ export interface TrialPlan {
   /** The origin's own host. */
   readonly host: string;
   readonly groups: readonly PlannedGroup[];
-  /** Between the openings of two groups. */
-  readonly staggerMs: number;
-  /** The Connection Attempt Delay within a group, after an attempt of each contender. */
-  readonly attemptDelayMs: Readonly<Record<ContenderName, number>>;
-  /** When one fresh QUIC attempt joins a first one whose handshake is not done; null: never. */
-  readonly freshQuic: FreshRule | null;
-  /** QUIC's initial round-trip time estimate. */
-  readonly initialRttMs: number;
+  readonly pacing: Pacing;
   readonly timeoutMs: number;
   readonly limits: AttemptLimits;
   /** Keys of endpoints that count among those of the limits already. */
@@ -55,14 +41,7 @@ export interface PlanInput {
   readonly decision: Decision | null;
   readonly hints: Hints;
   readonly epochMs: number;
-  /** The head start of HTTP/3 where it was asked for. */
-  readonly startDelayMs: number | null;
-  /** The Connection Attempt Delay where it was asked for. */
-  readonly attemptDelayMs: number | null;
-  /** QUIC's initial round-trip time estimate where it was asked for. */
-  readonly initialRttMs: number | null;
-  /** Whether a fresh QUIC attempt was asked for or forbidden; null: by what is known of the path. */
-  readonly freshQuic: boolean | null;
+  readonly pacing: PacingOptions;
   readonly timeoutMs: number;
   /** Left out: those of any trial. */
   readonly limits?: AttemptLimits;
@@ -113,20 +92,13 @@ function withoutH3(groups: readonly PlannedGroup[]): readonly PlannedGroup[] {
 
 /** Whether HTTP/3 is left out of races in this mode, for it is known to be broken. */
 export function leavesH3Out(mode: Mode, hints: Hints, epochMs: number): boolean {
-  return raceRulesOf(mode).avoidsBroken && h3IsBroken(hints, epochMs);
+  return raceRulesOf(mode).avoidsBroken && hints.h3Broken !== null && epochMs < hints.h3Broken.untilMs;
 }
 
-type Pacing = Pick<PlanInput, 'mode' | 'hints' | 'startDelayMs' | 'initialRttMs' | 'freshQuic'>;
-
-function freshOf({ mode, hints, freshQuic: wanted, initialRttMs: askedMs }: Pacing): FreshRule | null {
+/** The pace of a race in this mode where nothing is decided before. */
+export function pacingInMode(mode: Mode, hints: Hints, asked: PacingOptions): Pacing {
   const rules = MODE_RULES[mode];
-  if (rules.kind !== 'race' || !rules.refreshes) return null;
-  return freshRule(hints, { wanted, initialRttMs: askedMs ?? initialRttMs(hints) });
-}
-
-/** The head start of HTTP/3 where nothing is decided before. */
-export function headStartMs(input: Pacing): number {
-  return startDelayMs(input.hints, input.startDelayMs, freshOf(input));
+  return pacingOf(hints, asked, rules.kind === 'race' && rules.hedges);
 }
 
 /**
@@ -140,17 +112,12 @@ export function planTrial(input: PlanInput): TrialPlan {
   const groups = plannedGroups(rules, input.endpoints);
   const remembered = rules.usesDecision && decision !== null ? rememberedGroups(groups, decision) : null;
   const broken = leavesH3Out(mode, hints, input.epochMs);
+  const pacing = pacingInMode(mode, hints, input.pacing);
   return {
     host: input.host,
     // Behind a decision for old HTTP, HTTP/3 is only tried once old HTTP has failed: then nothing is known to be broken.
     groups: remembered ?? (broken ? withoutH3(groups) : groups),
-    staggerMs: remembered === null ? headStartMs(input) : rememberedPatienceMs(timeoutMs),
-    attemptDelayMs: {
-      h3: attemptDelayMs(hints, 'h3', input.attemptDelayMs),
-      h2: attemptDelayMs(hints, 'h2', input.attemptDelayMs),
-    },
-    freshQuic: freshOf(input),
-    initialRttMs: input.initialRttMs ?? initialRttMs(hints),
+    pacing: remembered === null ? pacing : { ...pacing, groupDelayMs: rememberedPatienceMs(timeoutMs) },
     timeoutMs,
     limits: input.limits ?? TRIAL_LIMITS,
     visited: input.visited ?? NOWHERE,

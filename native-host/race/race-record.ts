@@ -6,7 +6,7 @@ import { printableDeep } from '@photofinish/shared/web/printable';
 import { rounded } from './attempt-run.ts';
 import { boundedRace, boundedVerdict } from './bounded-record.ts';
 import type { DrivenTrial } from './drive.ts';
-import { type Decision, headStartMs } from './plan.ts';
+import { type Decision, pacingInMode } from './plan.ts';
 import { discoveredAlternatives, type Remembered } from './remembered.ts';
 import type { RaceOptions } from './run.ts';
 import { cacheUseOf, summaryOf } from './summary.ts';
@@ -69,15 +69,11 @@ function discoveredBy(raced: Raced): Discovered {
   };
 }
 
-function headStartOf({ options, memory }: Raced): number {
-  const { mode, startDelayMs, freshQuic = null, initialRttMs = null } = options;
-  return headStartMs({ mode, hints: memory.hints, startDelayMs, initialRttMs, freshQuic });
-}
-
 /** The record within its bounds, still without a verdict. */
 export function recordOf(raced: Raced): Omit<OriginRace, 'verdict'> {
-  const { options, done, error } = raced;
+  const { options, memory, done, error } = raced;
   const trials = done.map((d) => d.trial);
+  const { groupDelayMs } = pacingInMode(options.mode, memory.hints, options.pacing);
   const cache = options.memory === 'full' ? cacheUseOf(options.mode, trials, raced.decisions) : null;
   // What servers and DNS said enters here: their reasons, headers and names.
   const told: Omit<OriginRace, 'verdict'> = printableDeep({
@@ -85,7 +81,7 @@ export function recordOf(raced: Raced): Omit<OriginRace, 'verdict'> {
     network: options.network,
     mode: options.mode,
     memory: options.memory,
-    startDelayMs: rounded(headStartOf(raced)),
+    startDelayMs: rounded(groupDelayMs),
     atMs: raced.atMs,
     trials,
     summary: { ...summaryOf(options.mode, trials, options.pairs), ...(cache !== null && { cache }) },

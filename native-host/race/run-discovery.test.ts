@@ -108,7 +108,7 @@ test('attempts tell of their round trip, and of packets even when they were canc
       { handshakeMs: 30, packets: { sent: 3, lost: 0 } },
     ],
     [{ handshakeMs: 500 }],
-    { freshQuic: true },
+    { hedge: true },
   );
   assert.deepEqual(
     result.trials[0]?.attempts.map((a) => [a.protocol, a.fresh, a.outcome, a.rttMs, a.packets]),
@@ -148,7 +148,7 @@ test('the first sign of life is when the transport saw it, not when a busy event
 
 test('a sign of life keeps the fresh QUIC attempt away', async () => {
   const { contenders } = await race([{ handshakeMs: 300, transportMs: 150 }], [{ handshakeMs: 500 }], {
-    freshQuic: true,
+    hedge: true,
   });
   assert.equal(contenders.h3.targets.length, 1);
 });
@@ -167,7 +167,7 @@ test('told in the same instant, the one that was established first is adopted, w
     assert.deepEqual(adopted(h2First.result), ['h3']);
   }
   const h2Earlier = await race([{ handshakeMs: 60, toldLateMs: 1 }], [{ handshakeMs: 48 }], {
-    startDelayMs: 10,
+    tcpAttemptDelayMs: 10,
   });
   assert.deepEqual(adopted(h2Earlier.result), ['h2']);
 });

@@ -15,7 +15,7 @@ test('memory hints: the path and what is advertised are known, the decision is n
   const known = { decision: 'h2', altSvc: 'h3=":4433"', ageSeconds: 0, hints: HINTS } as const;
   const { result, contenders, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
     memory: 'hints',
-    startDelayMs: null,
+    tcpAttemptDelayMs: null,
     known,
   });
   assert.equal(contenders.h3.targets[0]?.initialRttMs, 20);
@@ -37,7 +37,7 @@ test('memory hints: the path and what is advertised are known, the decision is n
 test('a fresh QUIC attempt joins HTTP/3 alone, and never a pair that is compared', async () => {
   const known = { decision: null, ageSeconds: 0, hints: HINTS } as const;
   const attempts = async (mode: 'h3' | 'compare') => {
-    const options = { mode, memory: 'hints', startDelayMs: null, known, pairs: 1 } as const;
+    const options = { mode, memory: 'hints', tcpAttemptDelayMs: null, known, pairs: 1 } as const;
     const { result } = await race([{ handshakeMs: 300 }], [{ handshakeMs: 50 }], options);
     return result.trials.flatMap((t) => t.attempts.map((a) => [a.protocol, a.fresh ?? false]));
   };
@@ -54,13 +54,17 @@ test('a fresh QUIC attempt joins HTTP/3 alone, and never a pair that is compared
 test('a start delay from a measured path is told in whole microseconds, as all times are', async () => {
   const measured = { srttMs: 10, rttvarMs: 4.0227277, handshakeMs: null, lossRate: null };
   const known = { decision: null, ageSeconds: 0, hints: { ...NO_HINTS, h3: measured } };
-  const { result } = await race([{ handshakeMs: 5 }], [], { memory: 'hints', startDelayMs: null, known });
+  const { result } = await race([{ handshakeMs: 5 }], [], {
+    memory: 'hints',
+    tcpAttemptDelayMs: null,
+    known,
+  });
   assert.equal(result.startDelayMs, 36.091);
 });
 
 test('memory none: nothing of it is read, and the delays are those of an unknown host', async () => {
   const { result, contenders, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
-    startDelayMs: null,
+    tcpAttemptDelayMs: null,
     known: { decision: 'h2', altSvc: 'h3=":4433"', ageSeconds: 0, hints: HINTS },
   });
   assert.equal(contenders.h3.targets[0]?.initialRttMs, 67);

@@ -15,6 +15,7 @@ import type { WatchLateness } from './lateness.ts';
 import { lookUp } from './look-up.ts';
 import { MODE_RULES } from './modes.ts';
 import { nextPoll } from './next-poll.ts';
+import type { PacingOptions } from './pacing.ts';
 import { type Decision, leavesH3Out, type PlanInput, planTrial, raceRulesOf } from './plan.ts';
 import { type Raced, recordOf, withVerdict } from './race-record.ts';
 import { type Known, type Remembered, remember } from './remembered.ts';
@@ -33,14 +34,7 @@ export interface RaceOptions {
   readonly pairs?: number;
   /** After so long `compare` begins no further pair; left out: however long it takes. */
   readonly seriesMs?: number;
-  /** Head start of HTTP/3; null: by what is known of the path, else P2's. */
-  readonly startDelayMs: number | null;
-  /** The Connection Attempt Delay within a group; without it by what is known of the path, else the draft's default. */
-  readonly attemptDelayMs?: number;
-  /** One fresh QUIC attempt beside a first one that is overdue; left out: not for the silence of an unknown host. */
-  readonly freshQuic?: boolean;
-  /** QUIC's initial round-trip time estimate; without it by what is known of the path, else the default. */
-  readonly initialRttMs?: number;
+  readonly pacing: PacingOptions;
   /** Over all trials together; left out: each trial has its own. */
   readonly limits?: AttemptLimits;
   /** Of one trial, and of the look-up before the first. */
@@ -150,11 +144,8 @@ function driveOne(race: Race, index: number, endpoints: Endpoints | null) {
     decision: memory.decision(),
     hints: memory.hints,
     epochMs: clock.epochMs(),
-    startDelayMs: options.startDelayMs,
-    attemptDelayMs: options.attemptDelayMs ?? null,
-    initialRttMs: options.initialRttMs ?? null,
     // A series measures what one connection takes.
-    freshQuic: mode === options.mode ? (options.freshQuic ?? null) : false,
+    pacing: mode === options.mode ? options.pacing : { ...options.pacing, hedge: false },
     timeoutMs: options.timeoutMs,
     ...limitsOf(race),
   });

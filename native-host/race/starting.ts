@@ -3,7 +3,7 @@
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { AttemptGroup } from './attempt-group.ts';
 import { newRun, type Run } from './attempt-run.ts';
-import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './known-path.ts';
+import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
 import { isExhausted, isOpen, setPace, setTimer, type TrialState, tell, visits } from './trial-state.ts';
 
 function begin(s: TrialState, group: AttemptGroup, endpoint: Endpoint, nowMs: number, fresh: boolean): Run {
@@ -25,9 +25,9 @@ function beginNext(s: TrialState, group: AttemptGroup, nowMs: number): void {
   }
   const run = begin(s, group, endpoint, nowMs, false);
   group.onStart(run);
-  if (s.plan.freshQuic === null || s.firstQuic !== null || endpoint.contender !== 'h3') return;
+  if (s.plan.pacing.hedge === null || s.firstQuic !== null || endpoint.contender !== 'h3') return;
   s.firstQuic = run;
-  const { afterMs } = s.plan.freshQuic;
+  const { afterMs } = s.plan.pacing.hedge;
   if (afterMs !== null) setTimer(s, 'fresh', nowMs + afterMs);
 }
 
@@ -54,7 +54,7 @@ export function beginFresh(s: TrialState, nowMs: number): void {
  * old HTTP's. If its handshake is overdue as well, silence is not a host without HTTP/3 but a path that loses packets.
  */
 export function heedLife(s: TrialState, run: Run, transportMs: number): void {
-  if (s.plan.freshQuic?.heedsLife !== true) return;
+  if (s.plan.pacing.hedge?.heedsLife !== true) return;
   if (run !== s.firstQuic && s.firstQuic?.transportMs !== null) return;
   setTimer(s, 'fresh', transportMs + establishingMs(transportMs - run.startedMs));
 }
@@ -94,14 +94,14 @@ export function openNext(s: TrialState, nowMs: number): void {
     group = s.staggered.shift();
     if (group !== undefined) open(s, group, nowMs);
   } while (group !== undefined && isSpent(group));
-  setTimer(s, 'stagger', s.staggered.length > 0 ? nowMs + s.plan.staggerMs : null);
+  setTimer(s, 'stagger', s.staggered.length > 0 ? nowMs + s.plan.pacing.groupDelayMs : null);
 }
 
 /** The groups that open with the trial, at time 0. */
 export function openFirst(s: TrialState): void {
   for (const group of s.groups) if (group.rules.opens === 'at-once') open(s, group, 0);
   // A timer of 0 ms would still let a quick handshake finish first.
-  if (s.plan.staggerMs === 0) while (s.staggered.length > 0) openNext(s, 0);
+  if (s.plan.pacing.groupDelayMs === 0) while (s.staggered.length > 0) openNext(s, 0);
   else if (s.groups.some((group) => group.opened && isSpent(group))) openNext(s, 0);
-  else if (s.staggered.length > 0) setTimer(s, 'stagger', s.plan.staggerMs);
+  else if (s.staggered.length > 0) setTimer(s, 'stagger', s.plan.pacing.groupDelayMs);
 }

@@ -37,7 +37,9 @@ export interface TrialState {
 }
 
 export function newTrial(plan: TrialPlan): TrialState {
-  const groups = plan.groups.map((rules, index) => createAttemptGroup(rules, index, plan.attemptDelayMs));
+  const groups = plan.groups.map((rules, index) =>
+    createAttemptGroup(rules, index, plan.pacing.attemptDelayMs),
+  );
   return {
     plan,
     groups,

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { type OriginRace, originRaceSchema } from '@photofinish/shared/race/outcome';
 import { parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
+import type { PacingOptions } from '../race/pacing.ts';
 import { type RaceOptions, raceOrigin } from '../race/run.ts';
+import { pacingIn } from './plan.ts';
 import { type DiscoveryScript, scriptedDiscovery } from './scripted-discovery.ts';
 import { type Script, scripted, virtualTime } from './virtual-time.ts';
 
-export type Overrides = Partial<Omit<RaceOptions, 'contenders' | 'clock' | 'discovery'>> & {
-  readonly dns?: DiscoveryScript;
-};
+export type Overrides = Partial<Omit<RaceOptions, 'contenders' | 'clock' | 'discovery' | 'pacing'>> &
+  Partial<PacingOptions> & { readonly dns?: DiscoveryScript };
 
 /** Everything for one race of https://a.test:8443, not begun yet. */
 export function arrange(h3: Script[], h2: Script[], { dns, ...overrides }: Overrides = {}) {
@@ -25,11 +26,11 @@ export function arrange(h3: Script[], h2: Script[], { dns, ...overrides }: Overr
     mode: 'race',
     memory: 'none',
     trials: 1,
-    startDelayMs: 10,
     timeoutMs: 3000,
     contenders,
     clock: time.clock,
     ...overrides,
+    pacing: pacingIn(overrides, { tcpAttemptDelayMs: 10 }),
   };
   return { time, contenders, discovery, options };
 }

@@ -123,7 +123,7 @@ export function simulate(world: World): Simulated {
   /** Endpoints are not attempted twice, unless a winner broke; only what is under way is waited for, but for 10 ms. */
   function checkStart(endpoint: Endpoint, group: number): void {
     const again = models.filter((m) => sameEndpoint(m.endpoint, endpoint)).length;
-    const fresh = plan.freshQuic === null ? 0 : 1;
+    const fresh = plan.pacing.hedge === null ? 0 : 1;
     if (brokenWinners === 0) assert.ok(again <= fresh, 'no endpoint is attempted twice');
     for (const other of models)
       if (other.group === group && !other.over && !other.established)

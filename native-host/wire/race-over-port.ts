@@ -8,6 +8,7 @@ import { addressPolicy } from '../address/guard.ts';
 import type { HostCache } from '../cache/store.ts';
 import type { Clock } from '../clock.ts';
 import type { Settings } from '../config.ts';
+import { PACED_BY_PATH } from '../race/pacing.ts';
 import { DEFAULT_TIMEOUT_MS, MOST_SERIES_MS } from '../race/series-defaults.ts';
 import { RACE_LIMITS } from '../race-budget.ts';
 import { openRacing } from '../racing.ts';
@@ -24,10 +25,11 @@ export async function racesOverPort({ settings, cache, clock }: PortRacing): Pro
   const { ca, resolve: pins, resolver, allowPrivate } = settings;
   const policy = addressPolicy(allowPrivate);
   const race = await openRacing({ ca, pins, resolver, policy, cache, clock });
-  return ({ origin, ...order }) =>
+  return ({ origin, startDelayMs, ...order }) =>
     race({
       ...order,
       origin: originParts(origin),
+      pacing: { ...PACED_BY_PATH, tcpAttemptDelayMs: startDelayMs },
       memory: 'full',
       trials: 1,
       timeoutMs: DEFAULT_TIMEOUT_MS,

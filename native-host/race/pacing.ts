@@ -1,9 +1,41 @@
-// What a known path is good for: every delay of a race that memory can inform, each with the rule it comes from. Pure.
+// The pace of a race: every delay that memory or a flag can inform, each with the rule it comes from. Pure.
 import type { ContenderName } from '@photofinish/shared/race/outcome';
 import type { Hints, PathHint } from '../cache/hints.ts';
 
+/** What is asked of a race's pace, in milliseconds; null leaves a value to what is known of the path. */
+export interface PacingOptions {
+  /** TCP's connection attempt delay: the head start of QUIC. */
+  readonly tcpAttemptDelayMs: number | null;
+  /** The Connection Attempt Delay within a group. */
+  readonly attemptDelayMs: number | null;
+  /** One hedged QUIC attempt beside a first one that is overdue; null: not for the silence of an unknown host. */
+  readonly hedge: boolean | null;
+  /** QUIC's initial round-trip time estimate. */
+  readonly initialRttMs: number | null;
+}
+
+/** Nothing asked for. */
+export const PACED_BY_PATH: PacingOptions = {
+  tcpAttemptDelayMs: null,
+  attemptDelayMs: null,
+  hedge: null,
+  initialRttMs: null,
+};
+
+/** The delays of one trial, in milliseconds. */
+export interface Pacing {
+  /** Between the openings of two groups: TCP's connection attempt delay, where QUIC is the first. */
+  readonly groupDelayMs: number;
+  /** The Connection Attempt Delay within a group, after an attempt of each contender. */
+  readonly attemptDelayMs: Readonly<Record<ContenderName, number>>;
+  /** When one hedged QUIC attempt joins a first one whose handshake is not done; null: never. */
+  readonly hedge: HedgeRule | null;
+  /** QUIC's initial round-trip time estimate. */
+  readonly initialRttMs: number;
+}
+
 /** P2: the fixed delay after which old HTTP is started. */
-export const DEFAULT_START_DELAY_MS = 10;
+export const TCP_ATTEMPT_DELAY_MS = 10;
 /** QUIC's estimate for a host never met: its first retransmission then comes after 200 ms, as in quic-go, P2's stack. */
 const UNKNOWN_HOST_RTT_MS = 67;
 
@@ -54,13 +86,13 @@ function pathOf(hints: Hints, contender: ContenderName): PathHint | null {
 }
 
 /** QUIC's initial round-trip estimate, so that a lost first flight costs one retransmission time of this path. */
-export function initialRttMs(hints: Hints): number {
+function initialRttMs(hints: Hints): number {
   const path = pathOf(hints, 'h3');
   return path === null ? UNKNOWN_HOST_RTT_MS : retransmissionMs(path) / INITIAL_RTTS_PER_PTO;
 }
 
-/** When one fresh QUIC attempt is due beside a first one. */
-export interface FreshRule {
+/** When one hedged QUIC attempt is due beside a first one. */
+interface HedgeRule {
   /** Null: not for silence alone. */
   readonly afterMs: number | null;
   /** Whether it is for signs of life to say when a handshake is overdue. */
@@ -68,18 +100,15 @@ export interface FreshRule {
 }
 
 /**
- * The rule for one fresh QUIC attempt; null: none. A ServerHello that was lost is its server's to send again, after 200 ms
+ * The rule for one hedged QUIC attempt; null: none. A ServerHello that was lost is its server's to send again, after 200 ms
  * or a second, whatever its client knows: only another connection asks for another one. It is due once a handshake is
  * overdue: by memory on a path that HTTP/3 is known to take, by the first sign of life on any other. Silence alone may
  * there be a long way, or a host without HTTP/3: it counts only where asked for (`wanted`), after the first probe time-out.
  */
-export function freshRule(
-  hints: Hints,
-  { wanted, initialRttMs }: { readonly wanted: boolean | null; readonly initialRttMs: number },
-): FreshRule | null {
+function hedgeRule(hints: Hints, wanted: boolean | null, rttMs: number): HedgeRule | null {
   if (wanted === false) return null;
   if (hints.h3 !== null) return { afterMs: handshakeOverdueMs(hints.h3), heedsLife: false };
-  return { afterMs: wanted === null ? null : initialRttMs * INITIAL_RTTS_PER_PTO, heedsLife: true };
+  return { afterMs: wanted === null ? null : rttMs * INITIAL_RTTS_PER_PTO, heedsLife: true };
 }
 
 /** By when a handshake would be done over a path that lost none of it; no attempt starts sooner after another. */
@@ -92,22 +121,22 @@ function handshakeOverdueMs(path: PathHint): number {
 }
 
 /**
- * The head start of HTTP/3, unless configured: P2's, and on a known path until a handshake is overdue, as the draft would
- * have it (section 6: the previous attempt's first retransmission). After a fresh QUIC attempt the draft's least delay.
+ * TCP's connection attempt delay, unless configured: P2's, and on a known path until a handshake is overdue, as the draft
+ * would have it (section 6: the previous attempt's first retransmission). After a hedged attempt the draft's least delay.
  */
-export function startDelayMs(hints: Hints, configuredMs: number | null, fresh: FreshRule | null): number {
+function tcpAttemptDelayMs(hints: Hints, configuredMs: number | null, hedge: HedgeRule | null): number {
   if (configuredMs !== null) return configuredMs;
   if (hints.h3 !== null) {
-    const behindMs = fresh === null ? 0 : LEAST_ATTEMPT_DELAY_MS;
+    const behindMs = hedge === null ? 0 : LEAST_ATTEMPT_DELAY_MS;
     return Math.min(handshakeOverdueMs(hints.h3) + behindMs, MAX_ATTEMPT_DELAY_MS);
   }
   return hints.h2 === null
-    ? DEFAULT_START_DELAY_MS
-    : bounded(retransmissionMs(hints.h2), DEFAULT_START_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
+    ? TCP_ATTEMPT_DELAY_MS
+    : bounded(retransmissionMs(hints.h2), TCP_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
 }
 
 /** The Connection Attempt Delay after an attempt of this contender (section 6 of the draft). */
-export function attemptDelayMs(hints: Hints, contender: ContenderName, configuredMs: number | null): number {
+function attemptDelayMs(hints: Hints, contender: ContenderName, configuredMs: number | null): number {
   if (configuredMs !== null) return bounded(configuredMs, LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
   const path = pathOf(hints, contender);
   return path === null
@@ -120,7 +149,17 @@ export function establishingMs(roundTripMs: number): number {
   return bounded(ROUND_TRIPS_TO_ESTABLISH * roundTripMs, LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS);
 }
 
-/** Whether HTTP/3 is to be left alone now. */
-export function h3IsBroken(hints: Hints, epochMs: number): boolean {
-  return hints.h3Broken !== null && epochMs < hints.h3Broken.untilMs;
+/** The pace of a trial by what is asked and what is known of the path; `hedges`: whether its mode allows a hedged attempt. */
+export function pacingOf(hints: Hints, asked: PacingOptions, hedges: boolean): Pacing {
+  const rttMs = asked.initialRttMs ?? initialRttMs(hints);
+  const hedge = hedges ? hedgeRule(hints, asked.hedge, rttMs) : null;
+  return {
+    groupDelayMs: tcpAttemptDelayMs(hints, asked.tcpAttemptDelayMs, hedge),
+    attemptDelayMs: {
+      h3: attemptDelayMs(hints, 'h3', asked.attemptDelayMs),
+      h2: attemptDelayMs(hints, 'h2', asked.attemptDelayMs),
+    },
+    hedge,
+    initialRttMs: rttMs,
+  };
 }

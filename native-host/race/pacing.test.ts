@@ -1,0 +1,99 @@
+// The delays that a known path gives, against the formulas they come from and the bounds they may not leave.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Hints, NO_HINTS, type PathHint } from '../cache/hints.ts';
+import { establishingMs, PACED_BY_PATH, type PacingOptions, pacingOf } from './pacing.ts';
+import { leavesH3Out } from './plan.ts';
+
+const path = (srttMs: number, rttvarMs: number, handshakeMs: number | null = null): PathHint => ({
+  srttMs,
+  rttvarMs,
+  handshakeMs,
+  lossRate: null,
+});
+const h3 = (...measured: Parameters<typeof path>): Hints => ({ ...NO_HINTS, h3: path(...measured) });
+
+const pacing = (hints: Hints, asked: Partial<PacingOptions> = {}, hedges = false) =>
+  pacingOf(hints, { ...PACED_BY_PATH, ...asked }, hedges);
+
+test('an unknown host has the values of P2 and of the draft', () => {
+  assert.equal(pacing(NO_HINTS).initialRttMs, 67);
+  assert.equal(pacing(NO_HINTS).groupDelayMs, 10);
+  assert.equal(pacing(NO_HINTS).attemptDelayMs.h3, 250);
+});
+
+test('initial RTT: (srtt + max(4 x rttvar, 1 ms)) / 3, so that the first PTO is when QUIC would retransmit', () => {
+  assert.equal(pacing(h3(50, 4)).initialRttMs, 22);
+  assert.equal(pacing(h3(2, 0.1)).initialRttMs, 1);
+});
+
+test('the path known from the other protocol is the same path', () => {
+  assert.equal(pacing({ ...NO_HINTS, h2: path(50, 4) }).initialRttMs, 22);
+  assert.equal(pacing(h3(150, 10)).attemptDelayMs.h2, 190);
+  assert.equal(pacing({ ...h3(150, 10), h2: path(200, 10) }).attemptDelayMs.h2, 240);
+});
+
+test('TCP’s connection attempt delay: until a handshake is overdue, from 10 ms to 2 s, unless asked for', () => {
+  assert.equal(pacing(h3(50, 4)).groupDelayMs, 66);
+  assert.equal(pacing(h3(50, 4, 60)).groupDelayMs, 76);
+  assert.equal(pacing(h3(1, 0)).groupDelayMs, 10);
+  assert.equal(pacing(h3(1500, 500)).groupDelayMs, 2000);
+  assert.equal(pacing(h3(50, 4), { tcpAttemptDelayMs: 0 }).groupDelayMs, 0);
+  assert.equal(pacing({ ...NO_HINTS, h2: path(50, 4) }).groupDelayMs, 66);
+});
+
+test('TCP’s connection attempt delay: 10 ms behind a hedged QUIC attempt (section 6 of the draft)', () => {
+  assert.equal(pacing(h3(1, 0), {}, true).groupDelayMs, 20);
+  assert.equal(pacing(h3(50, 4), {}, true).groupDelayMs, 76);
+  assert.equal(pacing(h3(1500, 500), {}, true).groupDelayMs, 2000);
+  assert.equal(pacing(h3(50, 4), { tcpAttemptDelayMs: 30 }, true).groupDelayMs, 30);
+  assert.equal(pacing(NO_HINTS, {}, true).groupDelayMs, 10);
+});
+
+test('a hedged QUIC attempt: on a path that HTTP/3 is known to take when a handshake is overdue, unless forbidden', () => {
+  assert.deepEqual(pacing(h3(50, 4, 60), {}, true).hedge, { afterMs: 76, heedsLife: false });
+  assert.deepEqual(pacing(h3(1, 0), {}, true).hedge, { afterMs: 10, heedsLife: false });
+  assert.equal(pacing(h3(50, 4), { hedge: false }, true).hedge, null);
+  assert.equal(pacing(h3(50, 4)).hedge, null);
+});
+
+test('a hedged QUIC attempt on an unknown path: by the first sign of life, and after silence only where asked for', () => {
+  for (const hints of [NO_HINTS, { ...NO_HINTS, h2: path(50, 4) }]) {
+    const rule = (hedge: boolean | null) => pacing(hints, { hedge, initialRttMs: 25 }, true).hedge;
+    assert.deepEqual(rule(null), { afterMs: null, heedsLife: true });
+    assert.deepEqual(rule(true), { afterMs: 75, heedsLife: true });
+    assert.equal(rule(false), null);
+  }
+});
+
+test('RFC 6298 section 2.2: nothing is waited for longer than three times its time, however lossy the past', () => {
+  assert.equal(pacing(h3(4, 40, 5)).groupDelayMs, 15);
+  assert.equal(pacing(h3(30, 40, 20)).initialRttMs, 20);
+  assert.equal(pacing(h3(300, 2, 50)).groupDelayMs, 58);
+});
+
+test('RFC 9002 section 6.1.2: nothing is overdue sooner than an eighth after its time', () => {
+  assert.equal(pacing(h3(48, 0)).initialRttMs, 18);
+  assert.equal(pacing(h3(200, 0)).groupDelayMs, 225);
+});
+
+test('no history and no configuration takes the Connection Attempt Delay out of its bounds', () => {
+  const ms = fc.double({ min: 0, max: 1e6, noNaN: true });
+  fc.assert(
+    fc.property(ms, ms, fc.option(ms), (srttMs, rttvarMs, configuredMs) => {
+      const delayMs = pacing(h3(srttMs, rttvarMs), { attemptDelayMs: configuredMs }).attemptDelayMs.h3;
+      assert.ok(delayMs >= (configuredMs === null ? 100 : 10) && delayMs <= 2000);
+      const extensionMs = establishingMs(srttMs);
+      assert.ok(extensionMs >= 10 && extensionMs <= 2000);
+    }),
+  );
+});
+
+test('broken means until its time', () => {
+  const hints = { ...NO_HINTS, h3Broken: { code: 'udp-refused', untilMs: 100 } as const };
+  assert.deepEqual(
+    [leavesH3Out('race', hints, 99), leavesH3Out('race', hints, 100), leavesH3Out('race', NO_HINTS, 0)],
+    [true, false, false],
+  );
+});
