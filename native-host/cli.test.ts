@@ -24,7 +24,7 @@ import { setTimeout } from 'node:timers/promises';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import * as v from 'valibot';
-import { COMMANDS, TABLE } from './cli/options.ts';
+import { COMMANDS, TABLE } from './cli/command-table.ts';
 import { VERSION } from './version.ts';
 
 const CLI = join(import.meta.dirname, 'cli.ts');

@@ -1,7 +1,7 @@
 // The command `photofinish`: finds the command, runs it, and turns what it gives into exit codes. Each command loads
 // only when it is called, so that help and mistakes answer at once.
 import '@photofinish/shared/language/english';
-import type { Command } from './cli/options.ts';
+import type { Command } from './cli/command-table.ts';
 import { processTerminal, type Terminal } from './cli/terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, listed } from './cli/usage.ts';
 import { VERSION } from './version.ts';
@@ -44,7 +44,7 @@ async function showHelp(command: Command | null, terminal: Terminal): Promise<nu
 }
 
 async function commandNamed(name: string): Promise<Command> {
-  const { COMMANDS } = await import('./cli/options.ts');
+  const { COMMANDS } = await import('./cli/command-table.ts');
   const command = COMMANDS.find((each) => each === name);
   if (command !== undefined) return command;
   const { didYouMean } = await import('./cli/suggest.ts');

@@ -8,7 +8,7 @@ import { advertisedUntilMs } from '../cache/policy.ts';
 import { type AddressRecord, ANY_NETWORK, type HostRecord, type UseRecord } from '../cache/record.ts';
 import type { OriginRecords } from '../cache/store.ts';
 import { type NetworkNames, networkLabel } from './network-names.ts';
-import { ago, type Cell, duration, type Paint, printable, table, wrapped } from './text.ts';
+import { ago, type Cell, columnsOf, duration, type Paint, printable, table, wrapped } from './text.ts';
 
 function h3Words(host: HostRecord, nowMs: number): string {
   const { h3AtMs, h3FailedAtMs, h3Failure, h3UntilMs, h3BackOffUntilMs } = host;
@@ -36,33 +36,29 @@ function advertisedWords(host: HostRecord, nowMs: number): string {
 }
 
 /** What the text is written by: the time now, since the epoch, and what the user calls networks. */
-export interface Reading {
+export interface TextContext {
   readonly nowMs: number;
   readonly names: NetworkNames;
 }
 
-function networkWords(network: string, { names }: Reading): string {
+function networkWords(network: string, { names }: TextContext): string {
   return network === ANY_NETWORK ? 'any' : networkLabel(network, names);
 }
 
 /** The records of hosts, one line each. */
-export function hostsTable(hosts: readonly HostRecord[], reading: Reading, paint: Paint): string[] {
-  const { nowMs } = reading;
+export function hostsTable(hosts: readonly HostRecord[], context: TextContext, paint: Paint): string[] {
+  const { nowMs } = context;
   const titles = ['ORIGIN', 'NETWORK', 'HTTP/3', 'OVER TCP', 'ADVERTISES H3', 'RACES', 'UPDATED'];
-  const columns = titles.map((title) => ({
-    title,
-    align: title === 'RACES' ? ('right' as const) : ('left' as const),
-  }));
   const rows = hosts.map((host): Cell[] => [
     { text: host.origin },
-    { text: networkWords(host.network, reading) },
+    { text: networkWords(host.network, context) },
     { text: h3Words(host, nowMs) },
     { text: tcpWords(host, nowMs) },
     { text: advertisedWords(host, nowMs) },
     { text: String(host.races) },
     { text: ago(host.updatedAtMs, nowMs) },
   ]);
-  return table(columns, rows, paint);
+  return table(columnsOf(titles, ['RACES']), rows, paint);
 }
 
 /** A smoothed round trip with its variance (RFC 6298). */
@@ -71,7 +67,7 @@ function rttWords(name: string, srttMs: number | null, rttvarMs: number | null):
   return `${name} ${formatMs(srttMs)}${rttvarMs === null ? '' : ` ± ${formatMs(rttvarMs)}`}`;
 }
 
-function timesWords(host: HostRecord, reading: Reading): string | null {
+function timesWords(host: HostRecord, context: TextContext): string | null {
   const times = [
     host.h3HandshakeMs === null ? null : `HTTP/3 handshake ${formatMs(host.h3HandshakeMs)}`,
     host.tcpHandshakeMs === null ? null : `TCP and TLS ${formatMs(host.tcpHandshakeMs)}`,
@@ -79,7 +75,7 @@ function timesWords(host: HostRecord, reading: Reading): string | null {
     rttWords('TCP RTT', host.tcpRttMs, host.tcpRttVarMs),
     host.h3LossRate === null ? null : `QUIC loss ${(100 * host.h3LossRate).toFixed(1)} %`,
   ].filter((words) => words !== null);
-  return times.length === 0 ? null : `on ${networkWords(host.network, reading)}: ${times.join(', ')}`;
+  return times.length === 0 ? null : `on ${networkWords(host.network, context)}: ${times.join(', ')}`;
 }
 
 const TELLERS: Record<NonNullable<KnownAlternative['said']>, string> = {
@@ -88,64 +84,64 @@ const TELLERS: Record<NonNullable<KnownAlternative['said']>, string> = {
   'https-record': 'an HTTPS record',
 };
 
-function alternativeWords(alternative: KnownAlternative, network: string, reading: Reading): string {
-  const { nowMs } = reading;
+function alternativeWords(alternative: KnownAlternative, network: string, context: TextContext): string {
+  const { nowMs } = context;
   const { alpn, host, port, said, saidAtMs, untilMs, persist } = alternative;
   const place = host === '' ? `port ${port}` : `${host}:${port}`;
   const teller = said === null ? 'a header' : TELLERS[said];
   const left = untilMs > nowMs ? `good for ${duration(untilMs - nowMs)}` : 'expired';
-  const where = persist ? 'any network' : networkWords(network, reading);
+  const where = persist ? 'any network' : networkWords(network, context);
   return `${printable(alpn)} at ${printable(place)} on ${where}: ${teller}, ${ago(saidAtMs, nowMs)}, ${left}`;
 }
 
 /** Every alternative once: one that outlives networks is known a second time, under none. */
-function alternativesWords(hosts: readonly HostRecord[], reading: Reading): string[] {
-  const { nowMs } = reading;
+function alternativesWords(hosts: readonly HostRecord[], context: TextContext): string[] {
+  const { nowMs } = context;
   const lines = hosts.flatMap((host) =>
-    alternativesOf(host).map((alternative) => alternativeWords(alternative, host.network, reading)),
+    alternativesOf(host).map((alternative) => alternativeWords(alternative, host.network, context)),
   );
   const refused = hosts.flatMap((host) => {
     if (host.misdirected === null || (host.misdirectedUntilMs ?? 0) <= nowMs) return [];
     const left = duration((host.misdirectedUntilMs ?? 0) - nowMs);
     return [
-      `not h3 at ${printable(host.misdirected)} on ${networkWords(host.network, reading)}: it answered 421, skipped for another ${left}`,
+      `not h3 at ${printable(host.misdirected)} on ${networkWords(host.network, context)}: it answered 421, skipped for another ${left}`,
     ];
   });
   return [...new Set([...lines, ...refused])];
 }
 
-function addressWords(address: AddressRecord, reading: Reading): string {
-  const network = networkWords(address.network, reading);
-  const age = ago(address.usedAtMs, reading.nowMs);
+function addressWords(address: AddressRecord, context: TextContext): string {
+  const network = networkWords(address.network, context);
+  const age = ago(address.usedAtMs, context.nowMs);
   return `${printable(address.address)} on ${network}: ${formatMs(address.srttMs)}, ${age}`;
 }
 
-function useWords(use: UseRecord, reading: Reading): string {
+function useWords(use: UseRecord, context: TextContext): string {
   const protocol = use.protocol === null ? 'an unknown protocol' : PROTOCOL_NAMES[use.protocol];
-  const network = networkWords(use.network, reading);
-  return `${use.browser} under ${printable(use.site)} on ${network}: ${protocol}, ${ago(use.seenAtMs, reading.nowMs)}`;
+  const network = networkWords(use.network, context);
+  return `${use.browser} under ${printable(use.site)} on ${network}: ${protocol}, ${ago(use.seenAtMs, context.nowMs)}`;
 }
 
 /** Everything known of one origin, as lines. */
 export function originText(
   { hosts, uses, addresses }: OriginRecords,
-  reading: Reading,
+  context: TextContext,
   paint: Paint,
 ): string[] {
   const indented = (lines: readonly string[]) => lines.flatMap((line) => wrapped(line, '  ', '    '));
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ['', title, ...indented(lines)];
   return [
-    ...hostsTable(hosts, reading, paint),
-    ...indented(hosts.map((host) => timesWords(host, reading)).filter((line) => line !== null)),
-    ...section('Advertised alternatives:', alternativesWords(hosts, reading)),
+    ...hostsTable(hosts, context, paint),
+    ...indented(hosts.map((host) => timesWords(host, context)).filter((line) => line !== null)),
+    ...section('Advertised alternatives:', alternativesWords(hosts, context)),
     ...section(
       'Addresses, with their round-trip times:',
-      addresses.map((address) => addressWords(address, reading)),
+      addresses.map((address) => addressWords(address, context)),
     ),
     ...section(
       'What browsers used:',
-      uses.map((use) => useWords(use, reading)),
+      uses.map((use) => useWords(use, context)),
     ),
   ];
 }

@@ -8,9 +8,10 @@ import { whyForeign } from '../cache/own-file.ts';
 import { type HostCache, type OriginRecords, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
 import { loadSettings, SettingsError } from '../config.ts';
+import { readSalt, saltPath } from '../network/salt.ts';
 import { hostsTable, originText } from './cache-text.ts';
+import { CACHE_ACTIONS, CACHE_OPTIONS } from './command-table.ts';
 import { NO_NAMES } from './network-names.ts';
-import { CACHE_ACTIONS, CACHE_OPTIONS } from './options.ts';
 import type { Terminal } from './terminal.ts';
 import { plural } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand } from './usage.ts';
@@ -27,6 +28,11 @@ export function cachePath(asked: string | null): string {
     if (error instanceof SettingsError) throw new Complaint('bad-config', error.message);
     throw error;
   }
+}
+
+/** The salt beside a cache, made if need be; one that could not be used, and was replaced, is told. */
+export function networkSalt(cachePath: string, terminal: Pick<Terminal, 'error'>): Uint8Array {
+  return readSalt(saltPath(cachePath), (message) => terminal.error('salt-damaged', message));
 }
 
 /** The cache in that file. Throws a Complaint where it cannot be used; a file of somebody else is not touched. */

@@ -1,6 +1,6 @@
 // `photofinish codes`: what verdicts and failure codes mean, at the terminal where they were read, without a network.
 import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
-import { CODES_OPTIONS } from './options.ts';
+import { CODES_OPTIONS } from './command-table.ts';
 import { didYouMean } from './suggest.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, wrapped } from './text.ts';

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { MODES } from '@photofinish/shared/race/outcome';
 import { BROWSER_NAMES } from '../install/browser-names.ts';
+import { CACHE_ACTIONS, COMMANDS, SHELLS, type Shell, TABLE } from './command-table.ts';
 import { completionScript } from './completion.ts';
-import { CACHE_ACTIONS, COMMANDS, SHELLS, type Shell, TABLE } from './options.ts';
 
 /** What the words so far can go on with; the last one is being typed. */
 type Complete = (...words: readonly string[]) => readonly string[];

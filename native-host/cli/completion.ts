@@ -9,7 +9,7 @@ import {
   SHELLS,
   type Shell,
   TABLE,
-} from './options.ts';
+} from './command-table.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_OK, listed, notOneOf, parseCommand } from './usage.ts';
 

@@ -1,8 +1,8 @@
 // `photofinish doctor`: prints what the doctor finds, by subject, each problem with what to do.
 import type { DoctorFinding as Finding } from '@photofinish/shared/port/doctor';
 import { allFindings } from '../install/examination.ts';
+import { DOCTOR_OPTIONS } from './command-table.ts';
 import { readExtensionIds, readUserDataDirectory } from './installing.ts';
-import { DOCTOR_OPTIONS } from './options.ts';
 import type { Terminal } from './terminal.ts';
 import { type Paint, printable, wrapped } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';

@@ -15,12 +15,13 @@ import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-
 import { hostPort, type OriginParts, originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { codeHint } from './codes.ts';
-import { whyNotFirst } from './first-visit.ts';
+import { firstVisitWords } from './first-visit.ts';
 import { type NetworkNames, NO_NAMES, networkLabel } from './network-names.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
   ago,
   type Cell,
+  columnsOf,
   duration,
   LINE_COLUMNS,
   milliseconds,
@@ -43,7 +44,7 @@ function lines(...texts: readonly string[]): string[] {
 
 /** A table; where long names and addresses make it too wide, a sentence for each row. */
 function rows(head: readonly string[], body: readonly (readonly Cell[])[], paint: Paint): string[] {
-  const columns = head.map((title) => ({ title, align: 'left' as const }));
+  const columns = columnsOf(head);
   const narrow = table(columns, body, plain).every((line) => INDENT.length + line.length <= LINE_COLUMNS);
   if (narrow) return table(columns, body, paint).map((line) => INDENT + line);
   const sentence = (cells: readonly Cell[]): string =>
@@ -210,31 +211,9 @@ function raceSection(race: OriginRace, origin: OriginParts, paint: Paint): strin
   return attemptLines(race, origin, paint);
 }
 
-/** Whether HTTP/3 was established and then failed. */
-function answersNothing({ trials }: OriginRace): boolean {
-  return trials.some(({ attempts }) =>
-    attempts.some((a) => a.protocol === 'h3' && a.establishedMs !== null && a.outcome === 'failed'),
-  );
-}
-
-function firstVisitSection({ v3, names }: Explanation, origin: OriginParts, paint: Paint): string[] {
-  if (v3 === null) return lines('Not raced: the race above adopted nothing.');
-  const [trial] = v3.trials;
-  const adopted = trial?.adopted ?? null;
-  const record = names?.services.find((s) => !s.incompatible && s.priority > 0 && s.alpn.includes('h3'));
-  const why =
-    adopted === 'h3'
-      ? 'its HTTPS record advertises it'
-      : record === undefined || trial === undefined
-        ? 'no HTTPS record advertises HTTP/3, and Alt-Svc is only known after a response'
-        : answersNothing(v3)
-          ? 'an HTTPS record advertises HTTP/3, but no response came over it'
-          : whyNotFirst(trial, record.target);
-  const said =
-    adopted === null
-      ? 'A Happy Eyeballs v3 client reaches nothing on its first visit.'
-      : `A Happy Eyeballs v3 client uses ${PROTOCOL_NAMES[adopted]} on its first visit: ${why}.`;
-  return [...lines(said), ...attemptLines(v3, origin, paint)];
+function firstVisitSection(explanation: Explanation, origin: OriginParts, paint: Paint): string[] {
+  const { v3 } = explanation;
+  return [...lines(firstVisitWords(explanation)), ...(v3 === null ? [] : attemptLines(v3, origin, paint))];
 }
 
 function advertisedSection({ altSvc, h3 }: Explanation, origin: OriginParts, paint: Paint): string[] {

@@ -13,6 +13,7 @@ import {
   type Remembered,
   verdictOfRaces,
 } from '@photofinish/shared/verdict/explanation';
+import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { HostRecord } from '../cache/record.ts';
 import { type HostCache, openHostCache } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
@@ -20,12 +21,37 @@ import { recordOnlyOn } from '../network/recording.ts';
 import { PACED_BY_PATH } from '../race/pacing.ts';
 import { fileOutcome, type Racing } from '../racing.ts';
 import { cachePath } from './caching.ts';
-import { type ExplainCommand, parseExplainCommand } from './explain-options.ts';
+import { EXPLAIN_OPTIONS } from './command-table.ts';
 import { explanationText } from './explain-text.ts';
-import { stoppedByInterrupt } from './interrupt.ts';
+import { parseRaceCommand, type RaceCommand } from './race-options.ts';
 import { networkOf, openRacingFor } from './racing.ts';
-import type { Terminal } from './terminal.ts';
-import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
+import { stoppedByInterrupt, type Terminal } from './terminal.ts';
+import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, parseCommand } from './usage.ts';
+
+export interface ExplainCommand
+  extends Pick<
+    RaceCommand,
+    'caFiles' | 'pins' | 'resolver' | 'cacheFile' | 'network' | 'allowPrivate' | 'timeoutMs' | 'json'
+  > {
+  readonly origin: OriginParts;
+  /** The most pairs of the comparison. */
+  readonly pairs: number;
+}
+
+/** The command, every value checked by the rules of `race`. Throws a Complaint for the first mistake. */
+export function parseExplainCommand(args: readonly string[]): ExplainCommand {
+  const { positionals } = parseCommand('explain', args, EXPLAIN_OPTIONS);
+  if (positionals.length !== 1)
+    throw new Complaint(
+      'bad-usage',
+      'explain takes one origin, for example: photofinish explain example.org',
+    );
+  const race = parseRaceCommand(['--mode', 'compare', ...args]);
+  const [origin] = race.origins;
+  if (origin === undefined) throw new RangeError('a race without an origin is refused');
+  const { trials: pairs, ...rest } = race;
+  return { ...rest, origin, pairs };
+}
 
 /** Other hosts have no say in what is still to be tried. */
 const NO_OTHERS = { failedHosts: 0, reachedHosts: 0 };
@@ -53,7 +79,7 @@ function recalled(cache: HostCache, { origin }: ExplainCommand, network: string)
   };
 }
 
-interface Explaining {
+interface ExplainContext {
   readonly command: ExplainCommand;
   readonly terminal: Terminal;
   readonly racing: Racing;
@@ -64,8 +90,8 @@ interface Explaining {
 }
 
 /** One race on which nothing remembered has a say. */
-async function raceBy(explaining: Explaining, mode: Mode): Promise<OriginRace> {
-  const { command, terminal, racing, network, signal } = explaining;
+async function raceBy(context: ExplainContext, mode: Mode): Promise<OriginRace> {
+  const { command, terminal, racing, network, signal } = context;
   terminal.progress(`racing ${command.origin.origin} in mode ${mode}`);
   try {
     return await racing({
@@ -103,19 +129,19 @@ function hasUnansweredRecord(races: Races): boolean {
 }
 
 /** A dead host is not raced a second time, and what does not work is not compared: each would only time out again. */
-async function raceAll(explaining: Explaining): Promise<Races> {
-  const race = await raceBy(explaining, 'race');
-  explaining.file(race);
+async function raceAll(context: ExplainContext): Promise<Races> {
+  const race = await raceBy(context, 'race');
+  context.file(race);
   const first = { race, v3: null, altSvc: null, h3: null, compare: null };
   if (race.trials.every((trial) => trial.adopted === null)) return first;
-  const second = { ...first, v3: await raceBy(explaining, 'v3') };
-  const third = { ...second, altSvc: leavesOpen(second) ? await raceBy(explaining, 'alt-svc') : null };
+  const second = { ...first, v3: await raceBy(context, 'v3') };
+  const third = { ...second, altSvc: leavesOpen(second) ? await raceBy(context, 'alt-svc') : null };
   // A place of an HTTPS record is not in Alt-Svc, and HTTP/2 may have come first where the record was followed, or asked.
   const isOpen = leavesOpen(third) || hasUnansweredRecord(third);
-  const fourth = { ...third, h3: isOpen ? await raceBy(explaining, 'h3') : null };
+  const fourth = { ...third, h3: isOpen ? await raceBy(context, 'h3') : null };
   if (!isComparable(race)) return fourth;
-  const compare = await raceBy(explaining, 'compare');
-  explaining.file(compare);
+  const compare = await raceBy(context, 'compare');
+  context.file(compare);
   return { ...fourth, compare };
 }
 

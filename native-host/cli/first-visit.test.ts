@@ -2,17 +2,23 @@
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attempt, trial } from '@photofinish/shared/testing/race-samples';
-import { whyNotFirst } from './first-visit.ts';
+import { attempt, originRace, trial } from '@photofinish/shared/testing/race-samples';
+import { serviceRecord } from '@photofinish/shared/testing/service-record';
+import { firstVisitWords } from './first-visit.ts';
 
 const h2 = attempt({ protocol: 'h2', startedMs: 20, establishedMs: 31, outcome: 'adopted' });
-const why = (...h3: Partial<typeof h2>[]) =>
-  whyNotFirst(
-    trial([...h3.map((over) => attempt({ protocol: 'h3', outcome: 'cancelled', ...over })), h2], 'h2'),
-    'b.test',
-  );
+const record = serviceRecord('a.test', { alpn: ['h3'], target: 'b.test' });
+const names = { addresses: [], services: [record], lookups: [] };
+function why(...h3: Partial<typeof h2>[]): string {
+  const attempts = h3.map((over) => attempt({ protocol: 'h3', outcome: 'cancelled', ...over }));
+  return firstVisitWords({ v3: originRace([trial([...attempts, h2], 'h2')], { mode: 'v3' }), names });
+}
 
 test('each reason for which HTTP/2 comes first has words of its own', () => {
+  assert.match(
+    why(),
+    /^A Happy Eyeballs v3 client uses HTTP\/2 on its first visit: an HTTPS record advertises HTTP\/3, but/,
+  );
   assert.match(why(), /no address of b\.test, where it leads, was known before/);
   assert.match(
     why({ startedMs: 54 }),
@@ -21,4 +27,8 @@ test('each reason for which HTTP/2 comes first has words of its own', () => {
   assert.match(why({ startedMs: 10 }), /its handshake took longer/);
   const error = { code: 'udp-timeout', message: 'silence' } as const;
   assert.match(why({ startedMs: 10, outcome: 'failed', error }), /that failed \(.*UDP.*\)/);
+  assert.match(
+    why({ startedMs: 10, establishedMs: 12, outcome: 'failed', error }),
+    /no response came over it/,
+  );
 });

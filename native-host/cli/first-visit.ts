@@ -1,12 +1,15 @@
-// Why a client that follows Happy Eyeballs v3 did not use the HTTP/3 that an HTTPS record advertises: by its own attempts.
+// What a client that follows Happy Eyeballs v3 does on its first visit, and why: by the record that it had and its own
+// attempts.
 
-import type { Trial } from '@photofinish/shared/race/outcome';
+import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { attemptErrorWords } from '@photofinish/shared/verdict/attempt-words';
 import { isH3 } from '@photofinish/shared/verdict/evidence';
+import type { Explanation } from '@photofinish/shared/verdict/explanation';
+import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { milliseconds } from './text.ts';
 
-/** The reason, as the end of a sentence; `target`: where the record leads. */
-export function whyNotFirst({ attempts }: Trial, target: string): string {
+/** Why the HTTP/3 that an HTTPS record advertises was not used, as the end of a sentence; `target`: where the record leads. */
+function whyNotFirst({ attempts }: Trial, target: string): string {
   const said = 'an HTTPS record advertises HTTP/3, but';
   const h3 = attempts.filter(isH3);
   const [first] = h3;
@@ -19,4 +22,31 @@ export function whyNotFirst({ attempts }: Trial, target: string): string {
   return laterMs > 0
     ? `${said} that was started ${milliseconds(laterMs)} later, when the record or the addresses of ${target} had come`
     : `${said} its handshake took longer`;
+}
+
+/** Whether HTTP/3 was established and then failed. */
+function answersNothing({ trials }: OriginRace): boolean {
+  return trials.some(({ attempts }) =>
+    attempts.some((each) => isH3(each) && each.establishedMs !== null && each.outcome === 'failed'),
+  );
+}
+
+function why(v3: OriginRace, names: Explanation['names']): string {
+  const [trial] = v3.trials;
+  if (trial?.adopted === 'h3') return 'its HTTPS record advertises it';
+  const record = names?.services.find((s) => !s.incompatible && s.priority > 0 && s.alpn.includes('h3'));
+  if (record === undefined || trial === undefined)
+    return 'no HTTPS record advertises HTTP/3, and Alt-Svc is only known after a response';
+  return answersNothing(v3)
+    ? 'an HTTPS record advertises HTTP/3, but no response came over it'
+    : whyNotFirst(trial, record.target);
+}
+
+/** Which protocol a first visit uses, and why, as one sentence. */
+export function firstVisitWords({ v3, names }: Pick<Explanation, 'v3' | 'names'>): string {
+  if (v3 === null) return 'Not raced: the race above adopted nothing.';
+  const adopted = v3.trials[0]?.adopted ?? null;
+  return adopted === null
+    ? 'A Happy Eyeballs v3 client reaches nothing on its first visit.'
+    : `A Happy Eyeballs v3 client uses ${PROTOCOL_NAMES[adopted]} on its first visit: ${why(v3, names)}.`;
 }

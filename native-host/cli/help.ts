@@ -1,5 +1,5 @@
 // What `--help` prints, 80 columns wide: the forms and options from the table, and around them what a reader has to know.
-import { COMMANDS, type Command, type OptionSpec, type OptionTable, TABLE } from './options.ts';
+import { COMMANDS, type Command, type OptionSpec, type OptionTable, TABLE } from './command-table.ts';
 import { wrapped } from './text.ts';
 
 /** Where the help of an option begins. */

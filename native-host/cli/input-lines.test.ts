@@ -1,8 +1,11 @@
-// Lines come out as they went in, however the text is cut into pieces, and one without an end is not waited for.
+// Lines come out as they went in, however the text is cut into pieces, and one without an end is not waited for; read ahead
+// they come all, in order, no more than may wait, and with what reading ended in.
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { linesOf } from './input-lines.ts';
+import { linesOf, readAhead } from './input-lines.ts';
 
 const MOST_CHARS = 8;
 
@@ -41,4 +44,48 @@ test('a line that never ends is given once, while it is still arriving, and no m
   assert.equal(arrived, 2);
   const { value: second } = await lines.next();
   assert.equal(second, 'next');
+});
+
+const ALL = (): boolean => true;
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+}
+
+test('every line comes once and in order, however few may wait', async () => {
+  const text = Array.from({ length: 50 }, (_, n) => `${n}`);
+  for (const most of [1, 2, 7, 100]) {
+    assert.deepEqual(await Readable.from(readAhead(each(text), most, ALL).lines).toArray(), text);
+  }
+});
+
+test('all that are to come are counted while the first is still in hand, and whether these are all', async () => {
+  const ahead = readAhead(each(['a', '', 'b', '# c']), 10, (line) => /^\w/.test(line));
+  const lines = ahead.lines[Symbol.asyncIterator]();
+  assert.equal((await lines.next()).value, 'a');
+  await turns();
+  assert.deepEqual([ahead.counted(), ahead.ended()], [2, true]);
+});
+
+test('an input without end is read no further than the bound', async () => {
+  let read = 0;
+  const source = (async function* () {
+    for (;;) yield `${read++}`;
+  })();
+  const ahead = readAhead(source, 5, ALL);
+  const lines = ahead.lines[Symbol.asyncIterator]();
+  await lines.next();
+  await turns();
+  assert.ok(read <= 7, `${read} were read`);
+  assert.equal(ahead.ended(), false);
+});
+
+test('what reading ended in is told after the lines before it', async () => {
+  const source = (async function* () {
+    yield 'a';
+    throw new Error('gone');
+  })();
+  const lines = readAhead(source, 5, ALL).lines[Symbol.asyncIterator]();
+  assert.equal((await lines.next()).value, 'a');
+  await assert.rejects(lines.next(), /gone/);
 });

@@ -23,9 +23,9 @@ import {
 } from '../install/own-command.ts';
 import { ADDON_FILE, addonFile } from '../quic/addon.ts';
 import { userHome } from '../user-home.ts';
-import { INSTALL_OPTIONS, UNINSTALL_OPTIONS } from './options.ts';
+import { INSTALL_OPTIONS, UNINSTALL_OPTIONS } from './command-table.ts';
 import type { Terminal } from './terminal.ts';
-import { type Paint, table } from './text.ts';
+import { columnsOf, type Paint, table } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, notOneOf, parseCommand } from './usage.ts';
 
 export const INSTALL_SCHEMA = 'photofinish.install/1';
@@ -109,11 +109,10 @@ function resultText(result: InstallResult, next: readonly string[], paint: Paint
         .join(': '),
     },
   ]);
-  const columns = ['BROWSER', 'RESULT', ''].map((title) => ({ title, align: 'left' as const }));
   const { path, state } = result.launcher;
   const reason = result.launcherReason === null ? '' : `: ${result.launcherReason}`;
   const launcher = state === 'kept' && reason === '' ? [] : ['', `Launcher ${state}: ${path}${reason}`];
-  return [...table(columns, rows, paint), ...launcher, ...next].join('\n');
+  return [...table(columnsOf(['BROWSER', 'RESULT', '']), rows, paint), ...launcher, ...next].join('\n');
 }
 
 interface Outcome {

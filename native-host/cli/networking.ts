@@ -9,19 +9,18 @@ import { mayBeNamed } from '../network/key.ts';
 import { keptSalt, saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
-import { cachePath, openCache } from './caching.ts';
+import { cachePath, networkSalt, openCache } from './caching.ts';
+import { NETWORK_ACTIONS, NETWORK_OPTIONS } from './command-table.ts';
 import { keysNamed } from './network-names.ts';
-import { networkSalt } from './network-salt.ts';
-import { NETWORK_ACTIONS, NETWORK_OPTIONS } from './options.ts';
 import type { Terminal } from './terminal.ts';
-import { ago, type Cell, type Paint, printable, table } from './text.ts';
+import { ago, type Cell, columnsOf, type Paint, printable, table } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, listed, notOneOf, parseCommand } from './usage.ts';
 
 export const NETWORKS_SCHEMA = 'photofinish.networks/1';
 
 const KEY = /^net-[0-9a-f]{16}$/;
 
-interface Listed {
+interface NetworkRow {
   readonly network: string;
   readonly name: string | null;
   /** Whether this machine is on it now. */
@@ -40,7 +39,7 @@ async function currentNetwork(salt: Uint8Array | null): Promise<string | null> {
 }
 
 /** Every network that is known, named, or here. */
-function listedNetworks(cache: HostCache | null, current: string | null): Listed[] {
+function listedNetworks(cache: HostCache | null, current: string | null): NetworkRow[] {
   const names = cache?.networkNames() ?? new Map<string, string>();
   const records = new Map((cache?.networks() ?? []).map((record) => [record.network, record]));
   const keys = new Set([...(current === null ? [] : [current]), ...records.keys(), ...names.keys()]);
@@ -56,11 +55,8 @@ function listedNetworks(cache: HostCache | null, current: string | null): Listed
   });
 }
 
-function networksText(networks: readonly Listed[], paint: Paint): string {
-  const columns = ['NAME', 'NETWORK', 'ORIGINS', 'UPDATED', ''].map((title) => ({
-    title,
-    align: title === 'ORIGINS' ? ('right' as const) : ('left' as const),
-  }));
+function networksText(networks: readonly NetworkRow[], paint: Paint): string {
+  const columns = columnsOf(['NAME', 'NETWORK', 'ORIGINS', 'UPDATED', ''], ['ORIGINS']);
   const nowMs = systemClock.epochMs();
   const rows = networks.map(({ network, name, current, origins, updatedAtMs }): Cell[] => [
     { text: name === null ? '–' : printable(name) },
@@ -120,14 +116,14 @@ function readName(text: string): string {
   return name.output;
 }
 
-interface Naming {
+interface NameChange {
   /** null: the network loses its name. */
   readonly name: string | null;
   /** null: the network one is on. */
   readonly network: string | undefined;
 }
 
-async function rename({ name, network }: Naming, path: string, json: boolean, terminal: Terminal) {
+async function rename({ name, network }: NameChange, path: string, json: boolean, terminal: Terminal) {
   const cache = openCache(path);
   try {
     const key = await meant(network, path, cache, terminal);

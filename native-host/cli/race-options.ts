@@ -6,7 +6,7 @@ import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
 import { pinName } from '../discover/pins.ts';
 import { LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS, type PacingOptions } from '../race/pacing.ts';
 import { DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
-import { MAX_LINES_AT_A_TIME, RACE_OPTIONS } from './options.ts';
+import { MAX_LINES_AT_A_TIME, RACE_OPTIONS } from './command-table.ts';
 import { Complaint, oneOf, parseCommand, wholeNumber } from './usage.ts';
 
 export interface RaceCommand {

@@ -18,7 +18,7 @@ import { type NetworkNames, NO_NAMES, networkLabel } from './network-names.ts';
 import { drawPhotoFinish } from './photo-finish.ts';
 import {
   type Cell,
-  type Column,
+  columnsOf,
   milliseconds,
   type Paint,
   paintProtocol,
@@ -29,35 +29,17 @@ import {
 
 const INDENT = '  ';
 
-const ONE_TRIAL: readonly Column[] = [
-  { title: 'ORIGIN', align: 'left' },
-  { title: 'ADOPTED', align: 'left' },
-  { title: 'ESTABLISHED', align: 'right' },
-  { title: 'FIRST BYTE', align: 'right' },
-  { title: '', align: 'left' },
-];
-
-const MANY_TRIALS: readonly Column[] = [
-  { title: 'ORIGIN', align: 'left' },
-  { title: 'TRIALS', align: 'right' },
-  { title: 'HTTP/3', align: 'right' },
-  { title: 'HTTP/2', align: 'right' },
-  { title: 'HTTP/1.1', align: 'right' },
-  { title: 'FAILED', align: 'right' },
-  { title: 'MEDIAN', align: 'right' },
-  { title: 'P95', align: 'right' },
-  { title: 'MAX', align: 'right' },
-];
-
+const ONE_TRIAL = columnsOf(
+  ['ORIGIN', 'ADOPTED', 'ESTABLISHED', 'FIRST BYTE', ''],
+  ['ESTABLISHED', 'FIRST BYTE'],
+);
+const COUNTS = ['TRIALS', 'HTTP/3', 'HTTP/2', 'HTTP/1.1', 'FAILED', 'MEDIAN', 'P95', 'MAX'];
+const MANY_TRIALS = columnsOf(['ORIGIN', ...COUNTS], COUNTS);
 /** A comparison has a time for each protocol, never one for both. */
-const PAIRS: readonly Column[] = [
-  { title: 'ORIGIN', align: 'left' },
-  { title: 'PAIRS', align: 'right' },
-  { title: 'FAILED', align: 'right' },
-  { title: 'HTTP/3', align: 'right' },
-  { title: 'TCP + TLS', align: 'right' },
-  { title: 'HTTP/3 IS', align: 'left' },
-];
+const PAIRS = columnsOf(
+  ['ORIGIN', 'PAIRS', 'FAILED', 'HTTP/3', 'TCP + TLS', 'HTTP/3 IS'],
+  ['PAIRS', 'FAILED', 'HTTP/3', 'TCP + TLS'],
+);
 
 function remarkOf(trial: Trial): string {
   if (trial.cacheHit) return 'from the host cache';

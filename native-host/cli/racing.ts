@@ -12,21 +12,18 @@ import { systemSource } from '../network/source.ts';
 import { NETWORK_CHANGED, type Network, namedNetwork, watchNetwork } from '../network/watch.ts';
 import { TCP_ATTEMPT_DELAY_MS } from '../race/pacing.ts';
 import { openRacing, type RaceSpec, type Racing, type RacingParts } from '../racing.ts';
-import { cachePath } from './caching.ts';
-import { linesOf } from './input-lines.ts';
-import { stoppedByInterrupt } from './interrupt.ts';
+import { cachePath, networkSalt } from './caching.ts';
+import { SOUND_AT_A_TIME } from './command-table.ts';
+import { linesOf, readAhead } from './input-lines.ts';
 import { type NetworkNames, NO_NAMES, networkMeant } from './network-names.ts';
-import { networkSalt } from './network-salt.ts';
-import { SOUND_AT_A_TIME } from './options.ts';
 import { isIdle, MAX_LINE_CHARS } from './race-line.ts';
 import { parseRaceCommand, type RaceCommand, trialsIn } from './race-options.ts';
 import { paceFor } from './race-pace.ts';
 import { allAdopted, inParallel, joinRuns, splitTrials } from './race-series.ts';
 import { raceStream } from './race-stream.ts';
 import { raceText } from './race-text.ts';
-import { readAhead } from './read-ahead.ts';
 import { PROGRESS_EVERY_MS, surveyCounter } from './survey-progress.ts';
-import type { Terminal } from './terminal.ts';
+import { stoppedByInterrupt, type Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK } from './usage.ts';
 
 /** So many lines of standard input may be read before they are raced. */
@@ -80,7 +77,7 @@ interface Run {
   readonly trials: number;
 }
 
-interface Running {
+interface RaceContext {
   readonly command: RaceCommand;
   readonly race: Racing;
   readonly network: string;
@@ -106,10 +103,10 @@ function specOf(
   };
 }
 
-async function runOnce(running: Running, run: Run): Promise<OriginRace> {
-  const { command, network, signal, trialOver } = running;
+async function runOnce(context: RaceContext, run: Run): Promise<OriginRace> {
+  const { command, network, signal, trialOver } = context;
   let current = 1;
-  const race = await running.race({
+  const race = await context.race({
     ...specOf(command, run, { network, signal }),
     onProgress({ trial }) {
       if (trial === current) return;
@@ -128,12 +125,12 @@ function cannotRace(error: unknown): Complaint {
 }
 
 /** One record for each origin, in the order of the command line. */
-async function raceAll(running: Running): Promise<OriginRace[]> {
-  const { command } = running;
+async function raceAll(context: RaceContext): Promise<OriginRace[]> {
+  const { command } = context;
   const shares = splitTrials(command);
   const runs = command.origins.flatMap((origin) => shares.map((trials): Run => ({ origin, trials })));
   try {
-    const raced = await inParallel(runs, command.concurrency, (run) => runOnce(running, run));
+    const raced = await inParallel(runs, command.concurrency, (run) => runOnce(context, run));
     return command.origins.map((_, index) =>
       joinRuns(raced.slice(index * shares.length, (index + 1) * shares.length)),
     );

@@ -9,7 +9,7 @@ import { reportDiffToMarkdown } from '@photofinish/shared/report/report-diff-mar
 import { reportToHtml } from '@photofinish/shared/report/report-html';
 import { reportToMarkdown } from '@photofinish/shared/report/report-markdown';
 import { systemClock } from '../clock.ts';
-import { REPORT_OPTIONS } from './options.ts';
+import { REPORT_OPTIONS } from './command-table.ts';
 import { onlySites, readReport } from './report-file.ts';
 import { reportDiffText, reportText } from './report-text.ts';
 import type { Terminal } from './terminal.ts';
@@ -49,7 +49,7 @@ function deliver(out: string, text: string, terminal: Terminal): number {
   }
 }
 
-interface Asked {
+interface FormOptions {
   readonly html?: string | undefined;
   readonly csv?: string | undefined;
   readonly markdown?: boolean | undefined;
@@ -57,14 +57,14 @@ interface Asked {
 }
 
 /** Delivers the form that was asked for; null: none was. */
-function deliverForm(asked: Asked, forms: Forms, terminal: Terminal): number | null {
+function deliverForm(asked: FormOptions, forms: Forms, terminal: Terminal): number | null {
   if (asked.html !== undefined) return deliver(asked.html, forms.html(), terminal);
   if (asked.csv !== undefined) return deliver(asked.csv, forms.csv(), terminal);
   if (asked.markdown) return deliver('-', forms.markdown(), terminal);
   return asked.json ? deliver('-', forms.json(), terminal) : null;
 }
 
-function compare(before: Report, after: Report, asked: Asked, terminal: Terminal): number {
+function compare(before: Report, after: Report, asked: FormOptions, terminal: Terminal): number {
   const diff = compareReports(before, after);
   const forms: Forms = {
     html: () => reportDiffToHtml(diff),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MODES } from '@photofinish/shared/race/outcome';
-import { COMMANDS } from './options.ts';
+import { COMMANDS } from './command-table.ts';
 import { nearest } from './suggest.ts';
 
 test('slips of the fingers find the word that was meant', () => {

@@ -1,4 +1,5 @@
-// The one speaker on stdout and stderr: results, errors in their fixed form, and progress that only a person sees.
+// The one speaker on stdout and stderr: results, errors in their fixed form, and progress that only a person sees; and what
+// a person's interrupt key does.
 import { type Paint, paintFor, printable } from './text.ts';
 import { type ComplaintCode, EXIT_FAILED } from './usage.ts';
 
@@ -62,4 +63,12 @@ export function processTerminal(): Terminal {
       shown = true;
     },
   };
+}
+
+/** For a command that ends in order, with what it has: a controller that the first interrupt aborts; `forget` gives the key back. A second one ends the process the hard way. */
+export function stoppedByInterrupt(): { readonly stop: AbortController; readonly forget: () => void } {
+  const stop = new AbortController();
+  const interrupt = (): void => stop.abort();
+  process.once('SIGINT', interrupt);
+  return { stop, forget: () => void process.removeListener('SIGINT', interrupt) };
 }

@@ -67,6 +67,11 @@ export interface Column {
   readonly align: 'left' | 'right';
 }
 
+/** Columns by their titles; those of numbers are aligned on the right. */
+export function columnsOf(titles: readonly string[], numbers: readonly string[] = []): Column[] {
+  return titles.map((title) => ({ title, align: numbers.includes(title) ? 'right' : 'left' }));
+}
+
 /** Lines of an aligned table, the head first; no trailing blanks. */
 export function table(
   columns: readonly Column[],

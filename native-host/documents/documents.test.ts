@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { replySchema, requestSchema, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import { ATTEMPT_ERROR_CODES, MEMORIES, MODES } from '@photofinish/shared/race/outcome';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
-import { COMMANDS } from '../cli/options.ts';
+import { COMMANDS } from '../cli/command-table.ts';
 import { SETTING_NAMES } from '../config.ts';
 import { DISCARD_PORT } from '../network/datagram.ts';
 import { PAGES_WITH_PARTS, withParts } from './pages.ts';

@@ -13,8 +13,8 @@ import {
 import { CERTIFICATE_REASONS } from '@photofinish/shared/race/outcome';
 import { markdownCode, markdownTable, markdownText } from '@photofinish/shared/report/markdown';
 import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
+import { COMMANDS } from '../cli/command-table.ts';
 import { helpText } from '../cli/help.ts';
-import { COMMANDS } from '../cli/options.ts';
 import { MAX_ATTEMPTS_PER_MINUTE, RACE_LIMITS } from '../race-budget.ts';
 
 /** What a page's marks may name, and what then stands between them. */

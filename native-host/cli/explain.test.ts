@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseExplainCommand } from './explain-options.ts';
+import { parseExplainCommand } from './explain.ts';
 import { Complaint } from './usage.ts';
 
 test('one origin, fifteen pairs at most unless said, and the options of race that it shares', () => {
