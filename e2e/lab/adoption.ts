@@ -1,30 +1,201 @@
 // Which protocol a race ends with and how soon there is a connection, over P2's delays and losses: ours beside peers and
 // browsers.
-import { say } from '../run/display.ts';
-import { CLIENTS } from './adoption/clients.ts';
-import { progress } from './adoption/collect.ts';
-import { Overdue } from './adoption/measure.ts';
-import { parseOptions, USAGE } from './adoption/options.ts';
-import { runAdoption } from './adoption/session.ts';
-import { laboratoryOpens, runExperiment } from './experiment.ts';
-import { folderOf, sayReport } from './folder.ts';
+import { beginStep, formatDuration, heading, say } from '../run/display.ts';
+import { CLIENTS, type ClientChoice, FULL_TRIALS } from './adoption/clients.ts';
+import { estimate } from './adoption/estimate.ts';
+import { measure } from './adoption/measure.ts';
+import { CELLS, type Cell, planRun, remaining } from './adoption/plan.ts';
+import {
+  ADOPTION,
+  type AdoptionFindings,
+  type AdoptionJournal,
+  type AdoptionPlan,
+  type Line,
+  progress,
+} from './adoption/record.ts';
+import { type Absent, type Client, type ClientKind, isAbsent } from './client.ts';
+import { BadUsage, choose, GREATEST_SEED, readOptions, wholeNumber } from './command-line.ts';
+import { type Experiment, loadLines, runExperiment } from './experiment.ts';
+import { briefAccuracy } from './link/measure.ts';
+import { openServedTestbed, type ServedTestbed } from './testbed.ts';
 
-const DIR = folderOf('adoption');
+const USAGE = `usage: npm run lab -- adoption [OPTION...]
+  --full            as many trials as hypotheses are judged on; with the ablations
+  --ablations       each idea of ours also on its own
+  --trials N        trials of each client in each cell
+  --cells A,B       only these links, such as delay-50,loss-10
+  --only A,B        only these clients
+  --no-browsers     all but the browsers
+  --seed N          decides order and losses; 1 unless said
+  --fresh           measure anew instead of going on where the last run stopped`;
 
-async function main(args: readonly string[]): Promise<number> {
-  const options = parseOptions(args, CLIENTS);
-  if (!(await laboratoryOpens())) return 1;
+interface AdoptionOptions {
+  readonly full: boolean;
+  readonly trials: Readonly<Record<ClientKind, number>>;
+  /** Of that one client in each cell. */
+  readonly trialsOf: (choice: ClientChoice) => number;
+  readonly cells: readonly Cell[];
+  readonly choices: readonly ClientChoice[];
+  readonly seed: number;
+  readonly fresh: boolean;
+}
+
+const OPTIONS = {
+  full: { type: 'boolean', default: false },
+  ablations: { type: 'boolean', default: false },
+  trials: { type: 'string' },
+  cells: { type: 'string' },
+  only: { type: 'string' },
+  'no-browsers': { type: 'boolean', default: false },
+  seed: { type: 'string' },
+  fresh: { type: 'boolean', default: false },
+} as const;
+
+/** Enough to show a trend. */
+const TREND_TRIALS = { ours: 100, peer: 100, browser: 5 } as const;
+const MOST_TRIALS = 100_000;
+
+const read = (args: readonly string[]) => readOptions(args, OPTIONS);
+
+function chooseClients(
+  values: ReturnType<typeof read>,
+  all: readonly ClientChoice[],
+): readonly ClientChoice[] {
+  const chosen =
+    values.only === undefined
+      ? all.filter(({ ablation }) => !ablation || values.ablations || values.full)
+      : choose('only', values.only, all, ({ name }) => name);
+  const choices = chosen.filter(({ kind }) => kind !== 'browser' || !values['no-browsers']);
+  if (choices.length === 0)
+    throw new BadUsage('--only names nothing but browsers, and --no-browsers no browser');
+  return choices;
+}
+
+/** Throws BadUsage for the first mistake. */
+export function parseOptions(args: readonly string[], all: readonly ClientChoice[]): AdoptionOptions {
+  const values = read(args);
+  const { full } = values;
+  if (full && values.trials !== undefined) throw new BadUsage('choose one of --full and --trials');
+  const asked = values.trials === undefined ? null : wholeNumber('trials', values.trials, 1, MOST_TRIALS);
+  const usual = full ? FULL_TRIALS : TREND_TRIALS;
+  const trials = asked === null ? usual : { ours: asked, peer: asked, browser: asked };
+  return {
+    full,
+    trials,
+    trialsOf: ({ kind, fullTrials }) => (full ? fullTrials : trials[kind]),
+    cells: choose('cells', values.cells, CELLS, ({ id }) => id),
+    choices: chooseClients(values, all),
+    seed: values.seed === undefined ? 1 : wholeNumber('seed', values.seed, 1, GREATEST_SEED),
+    fresh: values.fresh,
+  };
+}
+
+/** Trials in a turn; a browser's cold start makes its trials long. */
+const BATCH = { ours: 10, peer: 10, browser: 2 } as const;
+
+interface RunOptions extends AdoptionOptions {
+  /** Whether to measure first how exact the link is; seconds. */
+  readonly checksLink: boolean;
+}
+
+async function checkLink(): Promise<void> {
+  const step = beginStep('how exact the link is');
+  const lines = await briefAccuracy();
+  step.end(true);
+  for (const line of lines) say(`    ${line}`);
+}
+
+async function openClients(testbed: ServedTestbed, choices: readonly ClientChoice[]) {
+  const clients: Client[] = [];
+  const absent: Absent[] = [];
+  for (const { name, open } of choices) {
+    const step = beginStep(name);
+    const opened = await open(testbed);
+    if (isAbsent(opened)) absent.push(opened);
+    else clients.push(opened);
+    const versions = isAbsent(opened) ? [] : Object.entries(opened.versions);
+    step.end(
+      !isAbsent(opened),
+      isAbsent(opened) ? opened.why : versions.map((pair) => pair.join(' ')).join(', '),
+    );
+  }
+  return { clients, absent };
+}
+
+function sayMachine({ awake }: ServedTestbed): void {
+  for (const line of loadLines(', and times measured now are too long')) say(`  ${line}`);
+  if (!awake) say('  processors may sleep between packets, and times hold their waking up');
+}
+
+interface Clients {
+  readonly testbed: ServedTestbed;
+  readonly clients: readonly Client[];
+  readonly absent: readonly Absent[];
+  close(): Promise<void>;
+}
+
+async function open(choices: readonly ClientChoice[], seed: number): Promise<Clients> {
+  const step = beginStep('opening the link and the servers');
+  const testbed = await openServedTestbed(seed);
+  step.end(true, `Caddy ${testbed.caddy.version.split(' ')[0]}`);
+  heading('Clients');
   try {
-    const { journal } = await runAdoption({ ...options, checksLink: true }, DIR);
-    const { made, asked } = progress(journal);
-    if (made < asked) say(`\n${made} of ${asked} trials were measured; run it again to measure the others.`);
-    sayReport(DIR);
-    return made < asked ? 1 : 0;
+    const { clients, absent } = await openClients(testbed, choices);
+    const close = async () => {
+      for (const client of clients) await client.close();
+      await testbed.close();
+    };
+    return { testbed, clients, absent, close };
   } catch (error) {
-    if (!(error instanceof Overdue)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    return 1;
+    await testbed.close();
+    throw error;
   }
 }
 
-await runExperiment(USAGE, main);
+function planOf({ full, trials, cells, choices, trialsOf }: RunOptions, { clients }: Clients): AdoptionPlan {
+  const portions = clients.flatMap(({ name, title, kind, versions }) => {
+    const choice = choices.find((each) => each.name === name);
+    if (choice === undefined) return [];
+    return { name, title, kind, versions, trials: trialsOf(choice), batch: BATCH[kind] };
+  });
+  const scenarios = cells.map(({ id, delayMs, loss }) => ({ id, delayMs, loss }));
+  return { full, trials: { ...trials }, scenarios, clients: portions };
+}
+
+async function measureOn(
+  { seed, checksLink }: RunOptions,
+  { testbed, clients }: Clients,
+  journal: AdoptionJournal,
+): Promise<boolean> {
+  heading('Measuring');
+  const { meta } = journal;
+  const plan = planRun(meta.asked.scenarios, meta.asked.clients, seed);
+  const left = remaining(plan, journal);
+  const duration = estimate(
+    new Map(clients.map(({ name, kind, prepare }) => [name, { kind, prepares: prepare !== undefined }])),
+  );
+  say(`  Estimated duration: ${formatDuration(duration.cellsMs(left))}`);
+  sayMachine(testbed);
+  if (checksLink && left.some(({ turns }) => turns.length > 0)) await checkLink();
+  await measure({ link: testbed.server, clients, journal, estimate: duration }, left);
+  const { made, asked } = progress(journal);
+  if (made < asked) say(`\n${made} of ${asked} trials were measured; run it again to measure the others.`);
+  return made === asked;
+}
+
+/** Measures what the options ask for and the journal does not have yet. */
+export function adoption(options: RunOptions): Experiment<AdoptionPlan, AdoptionFindings, Line, Clients> {
+  const { seed, fresh, choices } = options;
+  return {
+    schema: ADOPTION,
+    seed,
+    fresh,
+    open: (drawn) => open(choices, drawn),
+    plan: (opened) => planOf(options, opened),
+    find: async ({ absent }) => ({ absent: [...absent] }),
+    measure: (opened, journal) => measureOn(options, opened, journal),
+  };
+}
+
+if (import.meta.main)
+  await runExperiment(USAGE, (args) => adoption({ ...parseOptions(args, CLIENTS), checksLink: true }));

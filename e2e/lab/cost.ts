@@ -1,16 +1,197 @@
 // What racing costs a server in processor time and memory, and what a cache takes away: P1's three test cases over HTTP/2
 // and HTTP/3, driven by our own client.
-import { parseOptions, USAGE } from './cost/options.ts';
-import { DIR, runCost } from './cost/session.ts';
-import { laboratoryOpens, runExperiment } from './experiment.ts';
-import { sayReport } from './folder.ts';
 
-async function main(args: readonly string[]): Promise<number> {
-  const options = parseOptions(args);
-  if (!(await laboratoryOpens())) return 1;
-  const complete = await runCost(options);
-  sayReport(DIR);
-  return complete ? 0 : 1;
+import { seededRandom } from '@photofinish/shared/testing/seeded-random';
+import { beginStep, formatDuration, heading, say } from '../run/display.ts';
+import { BadUsage, choose, GREATEST_SEED, listOf, readOptions, wholeNumber } from './command-line.ts';
+import {
+  type Cell,
+  cellsOf,
+  type Extent,
+  OBJECTS,
+  type ObjectBytes,
+  SERVER_TITLES,
+  SERVERS,
+  type Segment,
+  type ServerName,
+  segmentsOf,
+} from './cost/cells.ts';
+import { findLoads, TRIES_SECONDS } from './cost/loads.ts';
+import {
+  COST,
+  type CostFindings,
+  type CostJournal,
+  type CostPlan,
+  type Loads,
+  type SegmentRecord,
+  segmentKey,
+} from './cost/record.ts';
+import { measureSegment, SEGMENT_OVERHEAD_SECONDS } from './cost/segment.ts';
+import { openLoadedTestbed } from './cost/servers.ts';
+import { type Experiment, loadLines, runExperiment } from './experiment.ts';
+import type { Testbed } from './testbed.ts';
+
+const USAGE = `usage: npm run lab -- cost [OPTION...]
+  --seconds N       measured seconds of each cell, 3 to 600; 60 unless said
+  --quick           12 seconds of each cell, hit ratios of one object only
+  --full            both objects and all hit ratios at every load
+  --server A,B      only these servers: ${SERVERS.join(', ')}
+  --object A,B      only these objects, KiB: ${OBJECTS.map((bytes) => bytes / 1024).join(', ')}
+  --loads A,B       these requests a second instead of what is found to be driven
+  --cells A,B       only cells whose names contain one of these
+  --seed N          decides order and gaps; 1 unless said
+  --fresh           measure anew instead of going on where the last run stopped`;
+
+interface CostOptions {
+  /** Of each cell. */
+  readonly seconds: number;
+  readonly extent: Extent;
+  readonly servers: readonly ServerName[];
+  readonly objects: readonly ObjectBytes[];
+  /** Ascending; null: found by trying. */
+  readonly loads: readonly number[] | null;
+  /** Parts of the names of cells; null: all. */
+  readonly cells: readonly string[] | null;
+  readonly seed: number;
+  readonly fresh: boolean;
 }
 
-await runExperiment(USAGE, main);
+const OPTIONS = {
+  seconds: { type: 'string' },
+  quick: { type: 'boolean', default: false },
+  full: { type: 'boolean', default: false },
+  server: { type: 'string' },
+  object: { type: 'string' },
+  loads: { type: 'string' },
+  cells: { type: 'string' },
+  seed: { type: 'string' },
+  fresh: { type: 'boolean', default: false },
+} as const;
+
+/** P1 ran each load for 600 s; its claims are judged on 60. */
+const JUDGED_SECONDS = 60;
+const QUICK_SECONDS = 12;
+const MOST_PER_SECOND = 10_000;
+
+function readLoads(text: string | undefined): readonly number[] | null {
+  if (text === undefined) return null;
+  const loads = listOf(text).map((load) => wholeNumber('loads', load, 1, MOST_PER_SECOND));
+  return [...new Set(loads)].toSorted((a, b) => a - b);
+}
+
+/** Throws BadUsage for the first mistake. */
+export function parseOptions(args: readonly string[]): CostOptions {
+  const values = readOptions(args, OPTIONS);
+  const { quick, full, fresh } = values;
+  if (quick && full) throw new BadUsage('choose one of --quick and --full');
+  const usual = quick ? QUICK_SECONDS : JUDGED_SECONDS;
+  return {
+    seconds: values.seconds === undefined ? usual : wholeNumber('seconds', values.seconds, 3, 600),
+    extent: full ? 'full' : quick ? 'quick' : 'usual',
+    servers: choose('server', values.server, SERVERS, (name) => name),
+    objects: choose('object', values.object, OBJECTS, (bytes) => String(bytes / 1024)),
+    loads: readLoads(values.loads),
+    cells: values.cells === undefined ? null : listOf(values.cells),
+    seed: values.seed === undefined ? 1 : wholeNumber('seed', values.seed, 1, GREATEST_SEED),
+    fresh,
+  };
+}
+
+/** The cells of a run of these loads. */
+function cellsOfRun(plan: CostPlan, loads: Loads): Cell[] {
+  const { servers, objects, extent, cells: wanted } = plan;
+  const driven = Object.fromEntries(loads.map((each) => [each.server, each.driven]));
+  const all = cellsOf({ servers, objects, loads: driven, extent });
+  return wanted === null ? all : all.filter(({ id }) => wanted.some((part) => id.includes(part)));
+}
+
+function planOf(options: CostOptions): CostPlan {
+  const { seconds, extent, servers, objects, loads, cells } = options;
+  return {
+    seconds,
+    extent,
+    servers: [...servers],
+    objects: [...objects],
+    loads: loads === null ? null : [...loads],
+    cells: cells === null ? null : [...cells],
+  };
+}
+
+async function loadsFor(testbed: Testbed, { servers, objects, loads, seed }: CostOptions): Promise<Loads> {
+  if (loads !== null) return servers.map((server) => ({ server, driven: [...loads], notDriven: [] }));
+  heading(
+    `Loads that this machine drives (at most ${formatDuration(1000 * TRIES_SECONDS * servers.length)})`,
+  );
+  const found: Loads = [];
+  for (const server of servers) {
+    const step = beginStep(SERVER_TITLES[server]);
+    const dearest = Math.max(...objects) as (typeof objects)[number];
+    const result = await findLoads(testbed, server, dearest, seed, (perSecond) =>
+      step.detail(`${perSecond} requests/s`),
+    );
+    const limits =
+      result.notDriven.length === 0
+        ? ''
+        : `; not driven: ${result.notDriven.map(({ perSecond }) => perSecond).join(', ')} (${result.notDriven[0]?.why})`;
+    step.end(result.driven.length > 0, `${result.driven.join(', ')} requests/s${limits}`);
+    found.push(result);
+  }
+  return found;
+}
+
+async function measureAll(
+  testbed: Testbed,
+  journal: CostJournal,
+  todo: readonly Segment[],
+  seed: number,
+): Promise<boolean> {
+  const totalMs = todo.reduce((sum, { seconds }) => sum + 1000 * (seconds + SEGMENT_OVERHEAD_SECONDS), 0);
+  heading(`${todo.length} segments, about ${formatDuration(totalMs)}`);
+  const startedMs = performance.now();
+  let failed = 0;
+  for (const [index, segment] of todo.entries()) {
+    const { cell, round } = segment;
+    const step = beginStep(`${index + 1} of ${todo.length}  ${cell.id}, part ${round + 1}`);
+    try {
+      const measured = await measureSegment(testbed, segment, seed);
+      await journal.append(measured);
+      const leftMs = ((performance.now() - startedMs) / (index + 1)) * (todo.length - index - 1);
+      const { why } = measured.drive;
+      step.end(
+        why.length === 0,
+        `${why.length === 0 ? '' : `not driven: ${why.join('; ')}; `}${formatDuration(leftMs)} left`,
+      );
+    } catch (error) {
+      failed += 1;
+      step.end(false, error instanceof Error ? error.message : String(error));
+    }
+  }
+  return failed === 0;
+}
+
+/** Measures every segment of the cells that were asked for; the run is complete with loads that were not driven, too. */
+function cost(options: CostOptions): Experiment<CostPlan, CostFindings, SegmentRecord, Testbed> {
+  const { seed, fresh } = options;
+  const plan = planOf(options);
+  return {
+    schema: COST,
+    seed,
+    fresh,
+    open(drawn) {
+      for (const line of loadLines(': fewer loads are driven, and the others cost more')) say(line);
+      return openLoadedTestbed(drawn);
+    },
+    plan: () => plan,
+    async find(testbed) {
+      const loads = await loadsFor(testbed, options);
+      return { loads, scenarios: cellsOfRun(plan, loads) };
+    },
+    measure(testbed, journal) {
+      const all = segmentsOf(journal.meta.found.scenarios, plan.seconds, seededRandom(seed));
+      const left = all.filter(({ cell, round }) => !journal.has(segmentKey(cell.id, round)));
+      return measureAll(testbed, journal, left, seed);
+    },
+  };
+}
+
+if (import.meta.main) await runExperiment(USAGE, (args) => cost(parseOptions(args)));

@@ -1,11 +1,29 @@
-// How the program of every experiment begins and ends.
-
-import { relative } from 'node:path';
+// What every experiment fills in, and how all of them run: they open a testbed, go on with their record or begin anew,
+// measure, and say how the record becomes tables.
+import { availableParallelism, loadavg } from 'node:os';
+import { join, relative } from 'node:path';
 import { networkUnavailable } from '../network/available.ts';
-import { say } from '../run/display.ts';
-import { TOP } from '../scratch.ts';
+import { formatElapsed, say } from '../run/display.ts';
+import { SCRATCH, TOP } from '../scratch.ts';
 import { BadUsage } from './command-line.ts';
-import { type Form, identify, type Journal, openJournal, readJournal } from './journal.ts';
+import { identify, type Journal, openJournal, type RecordSchema, readJournal } from './journal.ts';
+
+/** By core; above it, others take processor time that the experiment needs. */
+const QUIET_LOAD = 0.5;
+
+/** The load in words, and on a busy machine a line more that warns of `harm`: what comes of measuring now. */
+export function loadLines(harm: string): string[] {
+  const [load = 0] = loadavg();
+  const cores = availableParallelism();
+  const line = `load ${load.toFixed(2)} on ${cores} ${cores === 1 ? 'core' : 'cores'}`;
+  if (load / cores <= QUIET_LOAD) return [line];
+  return [line, `Warning: this machine is busy${harm}. End what else is running.`];
+}
+
+/** The experiment's own folder, which may not exist yet. */
+export function folderOf(experiment: string): string {
+  return join(SCRATCH, 'lab', experiment);
+}
 
 /** Whether the laboratory can be opened here; says why it cannot. */
 export async function laboratoryOpens(): Promise<boolean> {
@@ -15,60 +33,89 @@ export async function laboratoryOpens(): Promise<boolean> {
 }
 
 /** What every experiment does in its own way; the order in which it is done is everyone's. */
-export interface Experiment<Asked extends object, Found, Turn, Opened extends { close(): Promise<void> }> {
-  readonly form: Form<Asked, Found, Turn>;
+export interface Experiment<Plan extends object, Findings, Line, Setup extends Closable> {
+  readonly schema: RecordSchema<Plan, Findings, Line>;
   readonly seed: number;
   /** Whether to begin anew instead of going on. */
   readonly fresh: boolean;
+  /** How long it takes on an idle machine, where that is known before anything is opened. */
+  readonly expectedMs?: number;
   /** Opens testbed and clients, losses being drawn from that seed. */
-  open(seed: number): Promise<Opened>;
+  open(seed: number): Promise<Setup>;
   /** What is to be measured, as the record says it. */
-  asked(opened: Opened): Asked;
+  plan(setup: Setup): Plan;
   /** What is to be found out before the first turn. */
-  find(opened: Opened): Promise<Found>;
+  find(setup: Setup): Promise<Findings>;
   /** Makes and records the turns that the journal does not have; whether it has all that was asked for then. */
-  measure(opened: Opened, journal: Journal<Asked, Found, Turn>): Promise<boolean>;
+  measure(setup: Setup, journal: Journal<Plan, Findings, Line>): Promise<boolean>;
 }
 
+interface Closable {
+  close(): Promise<void>;
+}
+
+/** What ends a run early, and is no fault of the program's: what was measured is kept. */
+export class RunInterrupted extends Error {}
+
 /** Runs the experiment into the folder, or goes on with the run that is there. Rejects where no testbed can be opened. */
-export async function record<Asked extends object, Found, Turn, Opened extends { close(): Promise<void> }>(
-  { form, seed, fresh, open, asked, find, measure }: Experiment<Asked, Found, Turn, Opened>,
+export async function record<Plan extends object, Findings, Line, Setup extends Closable>(
+  { schema, seed, fresh, ...experiment }: Experiment<Plan, Findings, Line, Setup>,
   dir: string,
-): Promise<{ readonly journal: Journal<Asked, Found, Turn>; readonly complete: boolean }> {
+): Promise<{ readonly journal: Journal<Plan, Findings, Line>; readonly complete: boolean }> {
   // Losses are drawn anew by a run that goes on: the same seed again would repeat those of its beginning.
-  const earlier = fresh ? null : await readJournal(dir, form);
-  const opened = await open(seed + (earlier?.turns.length ?? 0));
+  const earlier = fresh ? null : await readJournal(dir, schema);
+  const setup = await experiment.open(seed + (earlier?.turns.length ?? 0));
   try {
-    const { journal, aside } = await openJournal(dir, form, {
-      identity: await identify(seed, asked(opened)),
+    const { journal, aside } = await openJournal(dir, schema, {
+      identity: await identify(seed, experiment.plan(setup)),
       startedAtMs: Date.now(),
       fresh,
-      find: () => find(opened),
+      find: () => experiment.find(setup),
     });
     if (aside !== null)
       say(`  Beginning anew (${aside.because}); the earlier run is in ${relative(TOP, aside.dir)}`);
     if (journal.turns.length > 0) say(`  Going on after ${journal.turns.length} turns; --fresh begins anew`);
-    return { journal, complete: await measure(opened, journal) };
+    return { journal, complete: await experiment.measure(setup, journal) };
   } finally {
-    await opened.close();
+    await setup.close();
   }
 }
 
 /**
- * Gives the experiment the words of the command line, and the process its exit code; for BadUsage that is 2. `--help`
- * only says what the words are.
+ * Runs the experiment that the words of the command line make of it, into its own folder. The process's exit code is 1
+ * for a run that is not complete.
  */
-export async function runExperiment(
+export function runExperiment<Plan extends object, Findings, Line, Setup extends Closable>(
   usage: string,
-  experiment: (args: readonly string[]) => Promise<number>,
+  experimentOf: (args: readonly string[]) => Experiment<Plan, Findings, Line, Setup>,
+): Promise<void> {
+  return runProgram(usage, async (args) => {
+    const experiment = experimentOf(args);
+    if (!(await laboratoryOpens())) return 1;
+    if (experiment.expectedMs !== undefined) say(`About ${formatElapsed(experiment.expectedMs)}.`);
+    const dir = folderOf(experiment.schema.experiment);
+    const { complete } = await record(experiment, dir);
+    say(`\nnpm run lab -- report ${relative(TOP, dir)}`);
+    return complete ? 0 : 1;
+  });
+}
+
+/**
+ * Gives `main` the words of the command line, and the process its exit code; for BadUsage that is 2, for RunInterrupted
+ * 1. `--help` only says what the words are.
+ */
+export async function runProgram(
+  usage: string,
+  main: (args: readonly string[]) => Promise<number>,
 ): Promise<void> {
   const args = process.argv.slice(2);
   if (args.includes('--help')) return say(usage);
   try {
-    process.exitCode = await experiment(args);
+    process.exitCode = await main(args);
   } catch (error) {
-    if (!(error instanceof BadUsage)) throw error;
-    process.stderr.write(`${error.message}\n${usage}\n`);
-    process.exitCode = 2;
+    const badUsage = error instanceof BadUsage;
+    if (!(badUsage || error instanceof RunInterrupted)) throw error;
+    process.stderr.write(`${error.message}\n${badUsage ? `${usage}\n` : ''}`);
+    process.exitCode = badUsage ? 2 : 1;
   }
 }

@@ -5,9 +5,8 @@ import { basename, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { scratchDirectory } from '../scratch.ts';
-import { collect, doneTurns } from './adoption/collect.ts';
 import { planRun, remaining, turnKey } from './adoption/plan.ts';
-import { ADOPTION, type Asked, type Line } from './adoption/record.ts';
+import { ADOPTION, type AdoptionPlan, collect, type Line } from './adoption/record.ts';
 import { COST } from './cost/record.ts';
 import { differences, type Identity, openJournal, readJournal } from './journal.ts';
 
@@ -17,7 +16,7 @@ const PORTIONS = [
 ];
 const SCENARIO = { id: 'delay-50', delayMs: 50, loss: 0 };
 const STARTED_AT_MS = 1_700_000_000_000;
-const IDENTITY: Identity<Asked> = {
+const IDENTITY: Identity<AdoptionPlan> = {
   seed: 1,
   commit: 'a'.repeat(40),
   build: 'b'.repeat(64),
@@ -99,7 +98,7 @@ test('cut off at any byte, a run goes on with exactly what is missing', async (c
       await writeFile(trialsOf(dir), whole.subarray(0, bytes));
       const { journal, aside } = await open(dir);
       assert.equal(aside, null);
-      const [kept, left] = [journal.turns.length, remaining(PLAN, doneTurns(journal))];
+      const [kept, left] = [journal.turns.length, remaining(PLAN, journal)];
       assert.deepEqual(journal.turns, LINES.slice(0, kept));
       const keys = (lines: readonly Line[]) =>
         lines.map((line) => line.kind === 'turn' && turnKey(line.scenario, line.client, line.turn));
@@ -112,6 +111,22 @@ test('cut off at any byte, a run goes on with exactly what is missing', async (c
     }),
     { numRuns: 60 },
   );
+});
+
+test('a measurement that the journal has is not made again, and one cut off between its lines is completed', async (context) => {
+  const dir = await folder(context);
+  const [first, second] = LINES;
+  assert.ok(first && second);
+  await record(dir, [CRASH, first]);
+  const { journal } = await open(dir);
+  const key = ADOPTION.keyOf(first) ?? '';
+  await journal.once(key, () => assert.fail('measured again'));
+  assert.ok(!journal.has(ADOPTION.keyOf(second) ?? ''));
+  await journal.once('of both lines', async () => [first, second]);
+  assert.deepEqual(journal.turns, [CRASH, first, second]);
+  await journal.once('broken off', async () => CRASH);
+  assert.deepEqual(journal.turns.at(-1), CRASH);
+  assert.equal(ADOPTION.keyOf(CRASH), null);
 });
 
 test('a whole line that no run has written is an error that names it', async (context) => {
@@ -127,7 +142,7 @@ test('what another experiment has recorded is refused', async (context) => {
   await assert.rejects(() => readJournal(dir, COST), /meta\.json: of adoption, not of cost/);
 });
 
-const CHANGES: readonly (readonly [what: string, identity: Partial<Identity<Asked>>])[] = [
+const CHANGES: readonly (readonly [what: string, identity: Partial<Identity<AdoptionPlan>>])[] = [
   ['seed', { seed: 2 }],
   ['scenarios', { asked: { ...IDENTITY.asked, scenarios: [{ ...SCENARIO, loss: 0.1 }] } }],
   [

@@ -28,14 +28,16 @@ export const directionReportSchema = v.object({
 export const linkReportSchema = v.object({ up: directionReportSchema, down: directionReportSchema });
 
 /** What one experiment's files hold. */
-export interface Form<Asked, Found, Turn> {
+export interface RecordSchema<Plan, Findings, Line> {
   readonly experiment: string;
   /** What was asked for; turns belong to one run only if all of it is the same. */
-  readonly asked: v.GenericSchema<unknown, Asked>;
+  readonly asked: v.GenericSchema<unknown, Plan>;
   /** What was found before the first turn, and is kept when a run goes on. */
-  readonly found: v.GenericSchema<unknown, Found>;
+  readonly found: v.GenericSchema<unknown, Findings>;
   /** A line of `trials.jsonl`. */
-  readonly turn: v.GenericSchema<unknown, Turn>;
+  readonly turn: v.GenericSchema<unknown, Line>;
+  /** Names the measurement that gave the line; null: none that is over, so that a run which goes on makes it again. */
+  keyOf(line: Line): string | null;
 }
 
 const machineSchema = v.object({
@@ -59,27 +61,31 @@ const metaSchema = v.object({
 });
 
 /** What must be the same for turns to belong to one run. */
-export interface Identity<Asked> extends Pick<v.InferOutput<typeof metaSchema>, 'seed' | 'commit' | 'build'> {
-  readonly asked: Asked;
+export interface Identity<Plan> extends Pick<v.InferOutput<typeof metaSchema>, 'seed' | 'commit' | 'build'> {
+  readonly asked: Plan;
 }
 
-export interface Meta<Asked, Found> extends v.InferOutput<typeof metaSchema> {
-  readonly asked: Asked;
-  readonly found: Found;
+export interface Meta<Plan, Findings> extends v.InferOutput<typeof metaSchema> {
+  readonly asked: Plan;
+  readonly found: Findings;
 }
 
-export interface Recorded<Asked, Found, Turn> {
-  readonly meta: Meta<Asked, Found>;
-  readonly turns: readonly Turn[];
+export interface ExperimentRecord<Plan, Findings, Line> {
+  readonly meta: Meta<Plan, Findings>;
+  readonly turns: readonly Line[];
 }
 
-export interface Journal<Asked, Found, Turn> extends Recorded<Asked, Found, Turn> {
+export interface Journal<Plan, Findings, Line> extends ExperimentRecord<Plan, Findings, Line> {
   /** Resolves once the turn is in the file. */
-  append(turn: Turn): Promise<void>;
+  append(turn: Line): Promise<void>;
+  /** Whether it has what the measurement of that key gave. */
+  has(key: string): boolean;
+  /** Records what the measurement of that key gives, which is not made again where the journal has it. */
+  once(key: string, measure: () => Promise<Line | readonly Line[]>): Promise<void>;
 }
 
 /** The identity of a run of this checkout, as it is built. */
-export async function identify<Asked>(seed: number, asked: Asked): Promise<Identity<Asked>> {
+export async function identify<Plan>(seed: number, asked: Plan): Promise<Identity<Plan>> {
   const describe = ['-C', TOP, 'describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'];
   const said = await runCommand('git', describe).catch(() => null);
   return { seed, commit: said?.code === 0 ? said.stdout.trim() : null, build: await digestOfBuild(), asked };
@@ -97,16 +103,17 @@ function parse<T>(schema: v.GenericSchema<unknown, T>, text: string, where: stri
 }
 
 /** Null where nothing has been recorded. Throws, naming file and line, for what no run of ours has written. */
-export async function readJournal<Asked, Found, Turn>(
+export async function readJournal<Plan, Findings, Line>(
   dir: string,
-  form: Form<Asked, Found, Turn>,
-): Promise<Recorded<Asked, Found, Turn> | null> {
+  schema: RecordSchema<Plan, Findings, Line>,
+): Promise<ExperimentRecord<Plan, Findings, Line> | null> {
   const file = join(dir, META);
   if (!existsSync(file)) return null;
   const text = await readFile(file, 'utf8');
   const { experiment, ...common } = parse(metaSchema, text, file);
-  if (experiment !== form.experiment) throw new Error(`${file}: of ${experiment}, not of ${form.experiment}`);
-  const { asked, found } = parse(v.object({ asked: form.asked, found: form.found }), text, file);
+  if (experiment !== schema.experiment)
+    throw new Error(`${file}: of ${experiment}, not of ${schema.experiment}`);
+  const { asked, found } = parse(v.object({ asked: schema.asked, found: schema.found }), text, file);
   const trials = join(dir, TRIALS);
   const lines = existsSync(trials)
     ? wholeLines(await readFile(trials, 'utf8'))
@@ -114,14 +121,14 @@ export async function readJournal<Asked, Found, Turn>(
         .slice(0, -1)
     : [];
   return {
-    meta: { ...common, experiment, asked: asked as Asked, found: found as Found },
-    turns: lines.map((line, index) => parse(form.turn, line, `${trials}, line ${index + 1}`)),
+    meta: { ...common, experiment, asked: asked as Plan, found: found as Findings },
+    turns: lines.map((line, index) => parse(schema.turn, line, `${trials}, line ${index + 1}`)),
   };
 }
 
 /** What tells two runs apart, by name; empty: nothing does. */
-export function differences<Asked extends object>(a: Identity<Asked>, b: Identity<Asked>): string[] {
-  const flat = ({ seed, commit, build, asked }: Identity<Asked>) => ({ seed, commit, build, ...asked });
+export function differences<Plan extends object>(a: Identity<Plan>, b: Identity<Plan>): string[] {
+  const flat = ({ seed, commit, build, asked }: Identity<Plan>) => ({ seed, commit, build, ...asked });
   const [one, other] = [flat(a) as Record<string, unknown>, flat(b) as Record<string, unknown>];
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
   return [...names].filter((name) => !isDeepStrictEqual(one[name], other[name]));
@@ -139,53 +146,67 @@ async function setAside(dir: string, startedAtMs: number): Promise<string> {
   return name(nth);
 }
 
-export interface Opened<Asked, Found, Turn> {
-  readonly journal: Journal<Asked, Found, Turn>;
+export interface OpenJournal<Plan, Findings, Line> {
+  readonly journal: Journal<Plan, Findings, Line>;
   /** Where an earlier run is now that could not be continued, and why it could not. */
   readonly aside: { readonly dir: string; readonly because: string } | null;
 }
 
-export interface Opening<Asked, Found> {
-  readonly identity: Identity<Asked>;
+export interface JournalOptions<Plan, Findings> {
+  readonly identity: Identity<Plan>;
   readonly startedAtMs: number;
   /** Whether to begin anew whatever is there. */
   readonly fresh: boolean;
   /** Asked only where a run begins. */
-  find(): Promise<Found>;
+  find(): Promise<Findings>;
 }
 
 /**
  * Opens the journal of that run: goes on with the one that is there if it is of the same run, else begins anew and sets
  * that one aside. Throws as `readJournal` does, unless it is to begin anew anyway.
  */
-export async function openJournal<Asked extends object, Found, Turn>(
+export async function openJournal<Plan extends object, Findings, Line>(
   dir: string,
-  form: Form<Asked, Found, Turn>,
-  { identity, startedAtMs, fresh, find }: Opening<Asked, Found>,
-): Promise<Opened<Asked, Found, Turn>> {
+  schema: RecordSchema<Plan, Findings, Line>,
+  { identity, startedAtMs, fresh, find }: JournalOptions<Plan, Findings>,
+): Promise<OpenJournal<Plan, Findings, Line>> {
   await mkdir(dir, { recursive: true });
   const trials = join(dir, TRIALS);
-  const journal = ({ meta, turns }: Recorded<Asked, Found, Turn>): Journal<Asked, Found, Turn> => {
+  const journal = ({
+    meta,
+    turns,
+  }: ExperimentRecord<Plan, Findings, Line>): Journal<Plan, Findings, Line> => {
     const all = [...turns];
+    const keyed = (turns: readonly Line[]) => turns.flatMap((turn) => schema.keyOf(turn) ?? []);
+    const keys = new Set(keyed(all));
+    const append = async (turn: Line) => {
+      await appendFile(trials, `${JSON.stringify(turn)}\n`);
+      all.push(turn);
+      for (const key of keyed([turn])) keys.add(key);
+    };
     return {
       meta,
       turns: all,
-      async append(turn) {
-        await appendFile(trials, `${JSON.stringify(turn)}\n`);
-        all.push(turn);
+      append,
+      has: (key) => keys.has(key),
+      async once(key, measure) {
+        if (keys.has(key)) return;
+        // One that was interrupted between its lines gives the first of them again.
+        const lines = [await measure()].flat() as readonly Line[];
+        for (const line of lines) if (!keyed([line]).some((each) => keys.has(each))) await append(line);
       },
     };
   };
-  const earlier = fresh ? null : await readJournal(dir, form);
+  const earlier = fresh ? null : await readJournal(dir, schema);
   const changed = earlier === null ? [] : differences(earlier.meta, identity);
   if (earlier !== null && changed.length === 0) {
     if (existsSync(trials))
       await truncate(trials, Buffer.byteLength(wholeLines(await readFile(trials, 'utf8'))));
     return { journal: journal(earlier), aside: null };
   }
-  const meta: Meta<Asked, Found> = {
+  const meta: Meta<Plan, Findings> = {
     schema: SCHEMA,
-    experiment: form.experiment,
+    experiment: schema.experiment,
     startedAtMs,
     machine: describeMachine({}),
     ...identity,

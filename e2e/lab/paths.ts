@@ -1,25 +1,130 @@
 // What a race costs where it matters most, on broken and lossy paths: UDP lost, refused, known to be lost, everything
 // dead, first flights lost, servers of one protocol, and what the answers to all that cost in packets.
-import { beginStep, formatElapsed, say } from '../run/display.ts';
-import { laboratoryOpens, record, runExperiment } from './experiment.ts';
-import { folderOf, sayReport } from './folder.ts';
+import { seededRandom } from '@photofinish/shared/testing/seeded-random';
+import { beginStep } from '../run/display.ts';
+import { type Absent, type Client, isAbsent, type Opener } from './client.ts';
+import { choose, readOptions, wholeNumber } from './command-line.ts';
+import { type Experiment, runExperiment } from './experiment.ts';
 import type { Journal } from './journal.ts';
-import { estimatedMs, type Plan, planOf, usage } from './paths/plan.ts';
-import { type Line, PATHS } from './paths/record.ts';
-import type { Row } from './paths/row.ts';
-import { blackHole } from './paths/rows/black-hole.ts';
-import { dead } from './paths/rows/dead.ts';
-import { established } from './paths/rows/established.ts';
-import { knownBroken } from './paths/rows/known-broken.ts';
-import { oneProtocol } from './paths/rows/one-protocol.ts';
-import { packets } from './paths/rows/packets.ts';
-import { refused } from './paths/rows/refused.ts';
-import { scenarios } from './paths/rows/scenarios.ts';
-import { spurious } from './paths/rows/spurious.ts';
-import { openSession } from './paths/session.ts';
+import {
+  blackHole,
+  established,
+  interoperability,
+  oneProtocol,
+  packets,
+  spurious,
+} from './paths/client-scenarios.ts';
+import { dead, knownBroken, refused } from './paths/own-scenarios.ts';
+import { type Line, PATHS, type PathsPlan, turnKey } from './paths/record.ts';
+import type { Scenario, Session } from './paths/scenario.ts';
+import { commandLine } from './photofinish.ts';
 import { openServedTestbed, type ServedTestbed } from './testbed.ts';
 
-const ROWS: readonly Row[] = [
+interface PlannedScenario {
+  readonly scenario: Scenario;
+  readonly trials: number;
+  /** Why its hypotheses cannot be judged; undefined: they can. */
+  readonly tooFew: string | undefined;
+}
+
+interface PathsOptions {
+  readonly scenarios: readonly PlannedScenario[];
+  readonly full: boolean;
+  readonly fresh: boolean;
+}
+
+const OPTIONS = {
+  rows: { type: 'string' },
+  trials: { type: 'string' },
+  full: { type: 'boolean', default: false },
+  fresh: { type: 'boolean', default: false },
+} as const;
+const MOST_TRIALS = 100_000;
+
+export function usage(scenarios: readonly Scenario[]): string {
+  return [
+    'usage: npm run lab -- paths [--rows NAME,...] [--trials N] [--full] [--fresh]',
+    '',
+    ...scenarios.map(({ name, title }) => `  ${name.padEnd(14)}${title}`),
+    '',
+    '  --trials N    of each client in each condition',
+    '  --full        more than the usual, on which hypotheses are judged already',
+    '  --fresh       measure anew instead of going on where the last run stopped',
+  ].join('\n');
+}
+
+/** Reads the words. Throws BadUsage for the first mistake. */
+export function parseOptions(args: readonly string[], all: readonly Scenario[]): PathsOptions {
+  const { full, fresh, ...values } = readOptions(args, OPTIONS);
+  const asked = values.trials === undefined ? null : wholeNumber('trials', values.trials, 1, MOST_TRIALS);
+  const scenarios = choose('rows', values.rows, all, ({ name }) => name).map((scenario) => {
+    const trials = asked ?? (full ? scenario.trials.full : scenario.trials.usual);
+    const tooFew =
+      trials < scenario.trials.usual ? `${trials} of ${scenario.trials.usual} trials` : undefined;
+    return { scenario, trials, tooFew };
+  });
+  return { scenarios, full, fresh };
+}
+
+/** About how long that takes, milliseconds. */
+export function expectedMs({ scenarios }: Pick<PathsOptions, 'scenarios'>): number {
+  return scenarios.reduce(
+    (sum, { scenario: { fixedMs, trialMs }, trials }) => sum + fixedMs + trials * trialMs,
+    0,
+  );
+}
+
+type PathsJournal = Journal<PathsPlan, object, Line>;
+
+/** On a testbed; what it closes is its clients. */
+class PathsSession implements Session {
+  readonly testbed: ServedTestbed;
+  readonly command;
+  readonly random = seededRandom(SEED);
+  readonly #journal: PathsJournal;
+  readonly #opened = new Map<Opener, Client | Absent>();
+  /** Who is told of progress from now on. */
+  progress = (_text: string): void => {};
+
+  constructor(testbed: ServedTestbed, journal: PathsJournal) {
+    this.testbed = testbed;
+    this.command = commandLine(testbed);
+    this.#journal = journal;
+  }
+
+  open = async (openers: readonly Opener[]): Promise<Client[]> => {
+    for (const opener of openers)
+      if (!this.#opened.has(opener)) this.#opened.set(opener, await opener(this.testbed));
+    const all = openers.flatMap((opener) => this.#opened.get(opener) ?? []);
+    return all.filter((each): each is Client => !isAbsent(each));
+  };
+
+  record: Session['record'] = (where, { name, title, kind }, measure) =>
+    this.#journal.once(turnKey(where.scenario, name, where.turn), async () => {
+      const trials = await measure();
+      const client = { client: name, title, clientKind: kind };
+      return { kind: 'turn', ...where, ...client, endedAtMs: Date.now(), trials };
+    });
+
+  /** Records whoever was asked for until now. */
+  async recordClients(): Promise<void> {
+    const all = [...this.#opened.values()];
+    const caddy = { Caddy: this.testbed.caddy.version };
+    const versions: Record<string, string> = Object.assign(
+      caddy,
+      ...all.map((each) => (isAbsent(each) ? {} : each.versions)),
+    );
+    await this.#journal.append({ kind: 'versions', versions });
+    for (const { name, title, kind, why } of all.filter(isAbsent))
+      await this.#journal.append({ kind: 'absent', client: name, title, clientKind: kind, why });
+  }
+
+  async close(): Promise<void> {
+    for (const each of this.#opened.values()) if (!isAbsent(each)) await each.close();
+  }
+}
+
+const SCENARIOS: readonly Scenario[] = [
   established,
   spurious,
   blackHole,
@@ -27,69 +132,54 @@ const ROWS: readonly Row[] = [
   knownBroken,
   dead,
   oneProtocol,
-  scenarios,
+  interoperability,
   packets,
 ];
 /** Decides losses and the order of turns. */
 const SEED = 1;
-const DIR = folderOf('paths');
 
 async function measure(
-  plan: Plan,
+  { scenarios }: PathsOptions,
   testbed: ServedTestbed,
-  journal: Journal<object, object, Line>,
+  journal: PathsJournal,
 ): Promise<boolean> {
-  const session = openSession(testbed, SEED, journal);
+  const { server } = testbed;
+  const session = new PathsSession(testbed, journal);
   try {
-    for (const { row, trials } of plan.rows) {
-      if (journal.turns.some((line) => line.kind === 'link' && line.scenario === row.name)) continue;
-      const step = beginStep(row.title);
-      session.watch(step.detail);
-      await testbed.server.report();
-      await row.measure(session, trials).finally(() => testbed.server.obstruct([]));
-      await journal.append({ kind: 'link', scenario: row.name, link: await testbed.server.report() });
-      step.end(true);
-    }
-    const { clients, absent } = session.present();
-    const caddy = { Caddy: testbed.caddy.version };
-    const versions: Record<string, string> = Object.assign(caddy, ...clients.map((each) => each.versions));
-    await journal.append({ kind: 'versions', versions });
-    for (const { name, title, kind, why } of absent)
-      await journal.append({ kind: 'absent', client: name, title, clientKind: kind, why });
+    for (const { scenario, trials } of scenarios)
+      await journal.once(scenario.name, async () => {
+        const step = beginStep(scenario.title);
+        session.progress = step.detail;
+        await server.report();
+        await scenario.measure(session, trials).finally(() => server.obstruct([]));
+        step.end(true);
+        return { kind: 'link', scenario: scenario.name, link: await server.report() };
+      });
+    await session.recordClients();
     return true;
   } finally {
     await session.close();
   }
 }
 
-async function run(plan: Plan): Promise<void> {
-  const rows = plan.rows.map(({ row: { name, title }, trials, tooFew }) => ({
+function paths(options: PathsOptions): Experiment<PathsPlan, object, Line, ServedTestbed> {
+  const { full, fresh, scenarios } = options;
+  const rows = scenarios.map(({ scenario: { name, title }, trials, tooFew }) => ({
     name,
     title,
     trials,
     ...(tooFew !== undefined && { tooFew }),
   }));
-  await record(
-    {
-      form: PATHS,
-      seed: SEED,
-      fresh: plan.fresh,
-      open: openServedTestbed,
-      asked: () => ({ full: plan.full, rows }),
-      find: async () => ({}),
-      measure: (testbed, journal) => measure(plan, testbed, journal),
-    },
-    DIR,
-  );
+  return {
+    schema: PATHS,
+    seed: SEED,
+    fresh,
+    expectedMs: expectedMs(options),
+    open: openServedTestbed,
+    plan: () => ({ full, rows }),
+    find: async () => ({}),
+    measure: (testbed, journal) => measure(options, testbed, journal),
+  };
 }
 
-async function main(args: readonly string[]): Promise<number> {
-  const plan = planOf(args, ROWS);
-  if (!(await laboratoryOpens())) return 1;
-  say(`About ${formatElapsed(estimatedMs(plan))}.`);
-  await run(plan);
-  sayReport(DIR);
-  return 0;
-}
-
-await runExperiment(usage(ROWS), main);
+if (import.meta.main) await runExperiment(usage(SCENARIOS), (args) => paths(parseOptions(args, SCENARIOS)));

@@ -2,9 +2,7 @@
 // losses that chance passes less than once in a million, and on times.
 import { rm } from 'node:fs/promises';
 import { heading, say } from '../run/display.ts';
-import { CELLS } from './adoption/cells.ts';
 import { CLIENTS } from './adoption/clients.ts';
-import { collect } from './adoption/collect.ts';
 import {
   adopts,
   type Expectation,
@@ -13,11 +11,11 @@ import {
   nobodyBrokeOff,
   takesRoundTrips,
 } from './adoption/expectations.ts';
-import type { AdoptionRun } from './adoption/run.ts';
-import { runAdoption } from './adoption/session.ts';
+import { CELLS } from './adoption/plan.ts';
+import { type AdoptionResult, collect } from './adoption/record.ts';
+import { adoption } from './adoption.ts';
 import { readOptions } from './command-line.ts';
-import { laboratoryOpens, runExperiment } from './experiment.ts';
-import { folderOf } from './folder.ts';
+import { folderOf, laboratoryOpens, record, runProgram } from './experiment.ts';
 
 /** What it measured is left here. */
 export const QUICK_DIR = folderOf('quick');
@@ -29,7 +27,7 @@ const TRIALS = 20;
 /** Its trials take a round trip to old HTTP more, and without loss are all alike. */
 const ALT_SVC_TRIALS = 10;
 
-function expectations(run: AdoptionRun): Expectation[] {
+function expectations(run: AdoptionResult): Expectation[] {
   const lossless = run.cells.find(({ cell }) => cell.id === LOSSLESS);
   const lossy = run.cells.find(({ cell }) => cell.id === LOSSY);
   if (lossless === undefined || lossy === undefined) throw new Error('a cell was not measured');
@@ -48,8 +46,8 @@ async function main(args: readonly string[]): Promise<number> {
   readOptions(args, {});
   if (!(await laboratoryOpens())) return 1;
   await rm(QUICK_DIR, { recursive: true, force: true });
-  const { journal } = await runAdoption(
-    {
+  const { journal } = await record(
+    adoption({
       full: false,
       trials: { ours: TRIALS, peer: TRIALS, browser: 0 },
       trialsOf: ({ name }) => (name === 'alt-svc' ? ALT_SVC_TRIALS : TRIALS),
@@ -58,7 +56,7 @@ async function main(args: readonly string[]): Promise<number> {
       seed: 1,
       fresh: true,
       checksLink: false,
-    },
+    }),
     QUICK_DIR,
   );
   heading('Expectations');
@@ -67,4 +65,4 @@ async function main(args: readonly string[]): Promise<number> {
   return all.every(({ holds }) => holds) ? 0 : 1;
 }
 
-if (import.meta.main) await runExperiment('usage: npm run lab -- quick', main);
+if (import.meta.main) await runProgram('usage: npm run lab -- quick', main);

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../origins/python.ts';
 import { BadUsage } from './command-line.ts';
-import { runExperiment } from './experiment.ts';
+import { runProgram } from './experiment.ts';
 
 const USAGE = `usage: npm run lab -- report DIR [--strict]
   DIR               with meta.json and trials.jsonl, such as .photofinish/lab/adoption
@@ -26,4 +26,4 @@ async function main(args: readonly string[]): Promise<number> {
   return code ?? 1;
 }
 
-await runExperiment(USAGE, main);
+await runProgram(USAGE, main);

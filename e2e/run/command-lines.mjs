@@ -51,7 +51,7 @@ const NAMED = {
     noun: 'experiment',
     folder: 'e2e/lab',
     // An experiment, or what reports of one; the folder's other files are parts of such.
-    isProgram: (source) => source.includes('await runExperiment('),
+    isProgram: (source) => /await run(?:Experiment|Program)\(/.test(source),
   },
 };
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { Display } from './display.ts';
+import { Display, formatDuration } from './display.ts';
 
 function recorder(isTTY: boolean) {
   const written: string[] = [];
@@ -45,4 +45,11 @@ test('a log gets whole lines and nothing that moves the cursor', () => {
   second.end(true, '3 passed');
   first.end(true);
   assert.match(written.join(''), /^ {2}✓ second {2}0\.0 s {2}3 passed\n {2}✓ first {2}0\.0 s\n$/);
+});
+
+test('durations are in the unit that people would use', () => {
+  assert.equal(formatDuration(0), '0 s');
+  assert.equal(formatDuration(39_200), '40 s');
+  assert.equal(formatDuration(12 * 60_000), '12 min');
+  assert.equal(formatDuration(185 * 60_000), '3 h 5 min');
 });

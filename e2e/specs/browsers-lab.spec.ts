@@ -3,11 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import { GO_MISSING } from '../go-programs.ts';
-import { isAbsent, type Opener } from '../lab/client.ts';
-import { chromiumFirst, chromiumSecond } from '../lab/clients/chromium.ts';
-import { firefoxFirst, firefoxSecond } from '../lab/clients/firefox.ts';
+import { isAbsent, type LabTrial, type Opener } from '../lab/client.ts';
+import { chromiumFirst, chromiumSecond, firefoxFirst, firefoxSecond } from '../lab/clients/cold-browsers.ts';
 import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
-import type { LabTrial } from '../lab/trial.ts';
 import { networkUnavailable } from '../network/available.ts';
 
 const ONE_WAY_MS = 50;

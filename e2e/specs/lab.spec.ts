@@ -1,8 +1,7 @@
 // The laboratory's smoke test, as people run it, and what it leaves behind.
 import { expect, test } from '@playwright/test';
 import { GO_MISSING } from '../go-programs.ts';
-import { collect } from '../lab/adoption/collect.ts';
-import { ADOPTION } from '../lab/adoption/record.ts';
+import { ADOPTION, collect } from '../lab/adoption/record.ts';
 import { readJournal } from '../lab/journal.ts';
 import { QUICK_DIR } from '../lab/quick.ts';
 import { networkUnavailable } from '../network/available.ts';

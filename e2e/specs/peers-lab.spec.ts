@@ -3,10 +3,7 @@
 import { expect, test } from '@playwright/test';
 import { GO_MISSING } from '../go-programs.ts';
 import { type Client, isAbsent, type Opener } from '../lab/client.ts';
-import { curl } from '../lab/clients/curl.ts';
-import { goAltSvc, goH3, goRace } from '../lab/clients/go.ts';
-import { quinn, quinn67 } from '../lab/clients/quinn.ts';
-import { undici } from '../lab/clients/undici.ts';
+import { curl, goAltSvc, goH3, goRace, quinn, quinn67, undici } from '../lab/clients/peers.ts';
 import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
 import { networkUnavailable } from '../network/available.ts';
 import type { Obstacle } from '../network/obstacles.ts';

@@ -1,12 +1,8 @@
 // Everyone whom `adoption` can measure, in the order of the tables: ours, with each idea also taken away, and the others.
 import type { ClientKind, Opener } from '../client.ts';
-import { chromiumFirst, chromiumSecond } from '../clients/chromium.ts';
-import { curl } from '../clients/curl.ts';
-import { firefoxFirst, firefoxSecond } from '../clients/firefox.ts';
-import { goAltSvc, goRace } from '../clients/go.ts';
+import { chromiumFirst, chromiumSecond, firefoxFirst, firefoxSecond } from '../clients/cold-browsers.ts';
 import { type OursOptions, ours } from '../clients/ours.ts';
-import { quinn } from '../clients/quinn.ts';
-import { undici } from '../clients/undici.ts';
+import { curl, goAltSvc, goRace, quinn, undici } from '../clients/peers.ts';
 
 export interface ClientChoice {
   readonly name: string;

@@ -1,9 +1,8 @@
 // The estimate that a run begins with, and how measured speed corrects it.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { CELLS } from './cells.ts';
 import { estimate, expectedTurnMs, type Measured } from './estimate.ts';
-import { planRun } from './plan.ts';
+import { CELLS, planRun } from './plan.ts';
 
 const kinds = new Map<string, Measured>([
   ['race', { kind: 'ours', prepares: false }],

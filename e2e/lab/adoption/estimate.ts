@@ -1,7 +1,6 @@
 // How long a run will take: a guess from the paper's figures at first, then from the speed of what has been measured.
 import type { ClientKind } from '../client.ts';
-import type { CellPlan } from './plan.ts';
-import type { Cell } from './run.ts';
+import type { Cell, CellPlan } from './plan.ts';
 
 /** Per kind: starting what runs a turn, what a trial takes on an idle link, and its round trips. */
 const COSTS: Readonly<Record<ClientKind, { turnMs: number; trialMs: number; roundTrips: number }>> = {

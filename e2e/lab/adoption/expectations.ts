@@ -2,8 +2,41 @@
 // less than once in a million; of times what no client can undercut, and what no busy machine adds to half of them.
 import type { DirectionReport } from '../../network/shape.ts';
 import paper from '../report/paper.json' with { type: 'json' };
-import { countBounds } from './chance.ts';
-import type { AdoptionRun, CellResult } from './run.ts';
+import type { AdoptionResult, CellResult } from './record.ts';
+
+/** A bound that chance passes less often than this accuses nobody wrongly in practice. */
+export const ONE_IN_A_MILLION = 1e-6;
+
+/** The chances of 0 to `trials` successes (binomial distribution), each by its logarithm, so that none underflows early. */
+function chances(trials: number, share: number): number[] {
+  let log = trials * Math.log1p(-share);
+  return Array.from({ length: trials + 1 }, (_, count) => {
+    if (count > 0) log += Math.log((trials - count + 1) / count) + Math.log(share) - Math.log1p(-share);
+    return Math.exp(log);
+  });
+}
+
+interface Bounds {
+  readonly least: number;
+  readonly most: number;
+}
+
+/**
+ * The narrowest counts of successes that chance undercuts, and that it exceeds, each less often than `risk`; `share` is
+ * one trial's chance, strictly between 0 and 1.
+ */
+export function countBounds(trials: number, share: number, risk = ONE_IN_A_MILLION): Bounds {
+  if (!(share > 0 && share < 1)) throw new RangeError(`a chance of ${share} needs no bounds`);
+  const all = chances(trials, share);
+  const firstAtRisk = (ordered: readonly number[]) => {
+    let sum = 0;
+    return ordered.findIndex((chance) => {
+      sum += chance;
+      return sum >= risk;
+    });
+  };
+  return { least: firstAtRisk(all), most: trials - firstAtRisk(all.toReversed()) };
+}
 
 /** Clocks are read a little before and after what they measure. */
 const ROUNDING_MS = 1;
@@ -77,7 +110,7 @@ export function linkLoses({ cell, link }: CellResult): Expectation {
 }
 
 /** Nobody broke off anywhere. */
-export function nobodyBrokeOff({ cells }: AdoptionRun): Expectation {
+export function nobodyBrokeOff({ cells }: AdoptionResult): Expectation {
   const crashed = cells.flatMap((cell) => Object.entries(cell.crashed ?? {}));
   return {
     title: 'nobody broke off',

@@ -5,15 +5,13 @@ import { rm } from 'node:fs/promises';
 import test, { type TestContext } from 'node:test';
 import type { Shapes } from '../../network/shape.ts';
 import { scratchDirectory } from '../../scratch.ts';
-import type { Client } from '../client.ts';
+import type { Client, LabTrial } from '../client.ts';
+import { RunInterrupted } from '../experiment.ts';
 import { openJournal } from '../journal.ts';
-import type { LabTrial } from '../trial.ts';
-import { CELLS } from './cells.ts';
-import { collect, doneTurns, progress } from './collect.ts';
 import { estimate } from './estimate.ts';
-import { measure, Overdue } from './measure.ts';
-import { planRun, remaining } from './plan.ts';
-import { ADOPTION } from './record.ts';
+import { measure } from './measure.ts';
+import { CELLS, planRun, remaining } from './plan.ts';
+import { ADOPTION, collect, progress } from './record.ts';
 
 const TRIAL: LabTrial = { adopted: 'h3', establishedMs: 1, firstByteMs: 2 };
 type Run = (trials: number) => LabTrial[] | Promise<LabTrial[]>;
@@ -119,7 +117,7 @@ test('who breaks off is named, keeps what it did in that cell, and a later run g
   assert.equal(first?.trials.b?.length, 2);
   assert.equal(second?.trials.b?.length, 5);
 
-  await measure(measuring, remaining(plan, doneTurns(measuring.journal)));
+  await measure(measuring, remaining(plan, measuring.journal));
   assert.deepEqual(progress(measuring.journal), { made: 20, asked: 20 });
   const again = collect(measuring.journal).cells[0];
   assert.equal(again?.crashed, undefined);
@@ -150,7 +148,7 @@ test('a client that hangs ends the run, and what was measured before is kept', a
   const { measuring, plan } = await setUp(context, { a: hangs });
   await assert.rejects(
     measure(measuring, plan),
-    (error) => error instanceof Overdue && /^a has hung/.test(error.message),
+    (error) => error instanceof RunInterrupted && /^a has hung/.test(error.message),
   );
   assert.deepEqual(measuring.journal.turns, []);
 });

@@ -1,14 +1,12 @@
 // The measuring itself: cell by cell, turn by turn, nothing side by side.
 
 import type { Peer } from '../../network/open.ts';
-import { beginStep, say } from '../../run/display.ts';
-import type { Client } from '../client.ts';
-import { formatDuration } from '../duration.ts';
-import { DEADLINE_MS } from '../trial.ts';
+import { beginStep, formatDuration, say } from '../../run/display.ts';
+import { type Client, DEADLINE_MS } from '../client.ts';
+import { RunInterrupted } from '../experiment.ts';
 import type { Estimate } from './estimate.ts';
-import type { CellPlan, Turn } from './plan.ts';
+import type { Cell, CellPlan, Turn } from './plan.ts';
 import type { Line } from './record.ts';
-import type { Cell } from './run.ts';
 
 /** The link's end that it is changed by and asked at. */
 type Link = Pick<Peer, 'shape' | 'report'>;
@@ -31,18 +29,17 @@ const GRACE_MS = 60_000;
 /** Learning is some dozens of trials. */
 const PREPARATION_LIMIT_MS = GRACE_MS + 50 * TRIAL_LIMIT_MS;
 
-/**
- * A client that hangs would go on using the link that others are measured on: the run ends with it, and goes on
- * another time.
- */
-export class Overdue extends Error {}
-
+/** A client that hangs would go on using the link that others are measured on: the run ends with it. */
 async function inTime<T>(name: string, limitMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       const limit = formatDuration(limitMs);
-      reject(new Overdue(`${name} has hung for ${limit}. What was measured is kept: run it again to go on.`));
+      reject(
+        new RunInterrupted(
+          `${name} has hung for ${limit}. What was measured is kept: run it again to go on.`,
+        ),
+      );
     }, limitMs);
   });
   try {
@@ -78,14 +75,14 @@ class CellRun {
 
   /**
    * What the client gives; null: it broke off, has no more turns in this cell, and its words are kept. Rejects with
-   * Overdue if it takes longer than the limit.
+   * RunInterrupted if it takes longer than the limit.
    */
   async #orOut<T>(client: Client, limitMs: number, work: () => Promise<T>): Promise<T | null> {
     const { name } = client;
     try {
       return await inTime(name, limitMs, work());
     } catch (cause) {
-      if (cause instanceof Overdue) throw cause;
+      if (cause instanceof RunInterrupted) throw cause;
       this.#inIt.delete(name);
       const error = cause instanceof Error ? cause.message : String(cause);
       this.#crashes.push(`${name} broke off at ${this.#cell.id} and has no more turns there: ${error}`);
@@ -122,7 +119,7 @@ class CellRun {
   }
 }
 
-/** Measures whatever the plan still has, the journal keeping each turn. Rejects with Overdue. */
+/** Measures whatever the plan still has, the journal keeping each turn. Rejects with RunInterrupted. */
 export async function measure(measuring: Measuring, plan: readonly CellPlan[]): Promise<void> {
   for (const [index, cellPlan] of plan.entries()) {
     const { cell, turns } = cellPlan;

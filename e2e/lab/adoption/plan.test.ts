@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { CELLS } from './cells.ts';
-import { planRun, remaining, turnKey } from './plan.ts';
+import { CELLS, planRun, remaining, turnKey } from './plan.ts';
 
 const portions = fc
   .array(fc.record({ trials: fc.integer({ min: 1, max: 60 }), batch: fc.integer({ min: 1, max: 12 }) }), {

@@ -1,8 +1,28 @@
-// Who is measured when: within a cell all clients take turns, spread over its whole time in an order drawn anew for
+// The links that P2 measured on, and who is measured there when: within a cell all clients take turns, spread over its whole time in an order drawn anew for
 // each round, so that a machine that slows down slows all of them.
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { shuffled } from '../../bench/random.ts';
-import type { Cell } from './run.ts';
+
+/** One setting of the link, in which every client is measured. */
+export interface Cell {
+  /** `delay-50`, `loss-10`; delay 0 without loss belongs to both of P2's sweeps and is `delay-0`. */
+  readonly id: string;
+  /** The external round trip, half in each direction (P2, tables 1 and 2). */
+  readonly delayMs: number;
+  /** From server to client, 0 to 1 (P2, tables 3 and 4). */
+  readonly loss: number;
+}
+
+/** P2, tables 1 and 2: external round trips. */
+const DELAYS_MS = [0, 50, 100, 150, 200];
+/** P2, tables 3 and 4, beside none at all. */
+const LOSS_PERCENTS = [3, 10, 25, 50];
+
+/** Delay 0 without loss stands for both sweeps. */
+export const CELLS: readonly Cell[] = [
+  ...DELAYS_MS.map((delayMs) => ({ id: `delay-${delayMs}`, delayMs, loss: 0 })),
+  ...LOSS_PERCENTS.map((percent) => ({ id: `loss-${percent}`, delayMs: 0, loss: percent / 100 })),
+];
 
 /** What a client is to do in every cell. */
 export interface Portion {
@@ -51,8 +71,8 @@ export function planRun(cells: readonly Cell[], portions: readonly Portion[], se
   });
 }
 
-/** The plan without the turns that are already done, `done` holding each as `turnKey` names it. */
-export function remaining(plan: readonly CellPlan[], done: ReadonlySet<string>): CellPlan[] {
+/** The plan without the turns that are already done, `done` knowing each by its `turnKey`. */
+export function remaining(plan: readonly CellPlan[], done: { has(key: string): boolean }): CellPlan[] {
   return plan.map(({ cell, turns }) => ({
     cell,
     turns: turns.filter((turn) => !done.has(turnKey(cell.id, turn.client, turn.number))),

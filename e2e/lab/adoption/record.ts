@@ -1,7 +1,16 @@
-// What `adoption` records: a line for each turn of a client, with its trials and what the link did meanwhile.
+// What `adoption` records, a line for each turn of a client with its trials and what the link did meanwhile, and what such
+// a record comes to, be it complete or not.
 import * as v from 'valibot';
-import { count, type Form, type Journal, linkReportSchema, type Recorded } from '../journal.ts';
-import { labTrialSchema } from '../trial.ts';
+import type { LinkReport } from '../../network/shape.ts';
+import { type Absent, type LabTrial, labTrialSchema } from '../client.ts';
+import {
+  count,
+  type ExperimentRecord,
+  type Journal,
+  linkReportSchema,
+  type RecordSchema,
+} from '../journal.ts';
+import { type Cell, turnKey } from './plan.ts';
 
 const kindSchema = v.picklist(['ours', 'peer', 'browser']);
 
@@ -22,11 +31,13 @@ const askedSchema = v.object({
     }),
   ),
 });
-export type Asked = v.InferOutput<typeof askedSchema>;
+export type AdoptionPlan = v.InferOutput<typeof askedSchema>;
 
 const foundSchema = v.object({
   absent: v.array(v.object({ name: v.string(), title: v.string(), kind: kindSchema, why: v.string() })),
 });
+
+export type AdoptionFindings = v.InferOutput<typeof foundSchema>;
 
 const turnSchema = v.object({
   kind: v.literal('turn'),
@@ -38,7 +49,7 @@ const turnSchema = v.object({
   trials: v.array(labTrialSchema),
   link: linkReportSchema,
 });
-export type Turn = v.InferOutput<typeof turnSchema>;
+type Turn = v.InferOutput<typeof turnSchema>;
 
 /** The client broke off in this scenario; a later run tries it again. */
 const crashSchema = v.object({
@@ -52,11 +63,67 @@ const crashSchema = v.object({
 const lineSchema = v.variant('kind', [turnSchema, crashSchema]);
 export type Line = v.InferOutput<typeof lineSchema>;
 
-export const ADOPTION: Form<Asked, v.InferOutput<typeof foundSchema>, Line> = {
+export const ADOPTION: RecordSchema<AdoptionPlan, AdoptionFindings, Line> = {
   experiment: 'adoption',
   asked: askedSchema,
   found: foundSchema,
   turn: lineSchema,
+  keyOf: (line) => (line.kind === 'turn' ? turnKey(line.scenario, line.client, line.turn) : null),
 };
-export type AdoptionJournal = Journal<Asked, v.InferOutput<typeof foundSchema>, Line>;
-export type AdoptionRecord = Recorded<Asked, v.InferOutput<typeof foundSchema>, Line>;
+export type AdoptionJournal = Journal<AdoptionPlan, AdoptionFindings, Line>;
+type AdoptionRecord = ExperimentRecord<AdoptionPlan, AdoptionFindings, Line>;
+
+/** What a run has measured in one cell: every single trial, and how the link behaved meanwhile. */
+export interface CellResult {
+  readonly cell: Cell;
+  /** By client's name; clients that have not been measured here are left out. */
+  readonly trials: Readonly<Record<string, readonly LabTrial[]>>;
+  /** One for each turn of a client, in the order of the turns. */
+  readonly link: readonly { readonly client: string; readonly report: LinkReport }[];
+  /** Clients that broke off here, with their words: of their trials there are those of the turns before. */
+  readonly crashed?: Readonly<Record<string, string>>;
+}
+
+export interface AdoptionResult {
+  readonly absent: readonly Absent[];
+  readonly cells: readonly CellResult[];
+}
+
+function cellResult({ meta, turns: lines }: AdoptionRecord, cell: Cell): CellResult {
+  const here = lines.filter(({ scenario }) => scenario === cell.id);
+  const trials: Record<string, readonly LabTrial[]> = {};
+  const crashed: Record<string, string> = {};
+  for (const { name } of meta.asked.clients) {
+    const own = here.filter(({ client }) => client === name);
+    const last = own.at(-1);
+    if (last?.kind === 'crash') crashed[name] = last.error;
+    const turns = own.filter((line) => line.kind === 'turn');
+    if (turns.length > 0) trials[name] = turns.flatMap((turn) => turn.trials);
+  }
+  const turns = here.filter((line): line is Turn => line.kind === 'turn');
+  return {
+    cell,
+    trials,
+    link: turns.map(({ client, link }) => ({ client, report: link })),
+    ...(Object.keys(crashed).length > 0 && { crashed }),
+  };
+}
+
+/** How many of the trials that the run asks for are in its cells. */
+export function progress(recorded: AdoptionRecord): { readonly made: number; readonly asked: number } {
+  const { clients, scenarios } = recorded.meta.asked;
+  const perCell = clients.reduce((sum, { trials }) => sum + trials, 0);
+  const made = collect(recorded)
+    .cells.flatMap(({ trials }) => Object.values(trials))
+    .reduce((sum, trials) => sum + trials.length, 0);
+  return { made, asked: perCell * scenarios.length };
+}
+
+/** What the expectations of `quick` are held against. */
+export function collect(recorded: AdoptionRecord): AdoptionResult {
+  const { asked, found } = recorded.meta;
+  return {
+    absent: found.absent,
+    cells: asked.scenarios.map((cell) => cellResult(recorded, cell)),
+  };
+}

@@ -4,9 +4,8 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Trial } from '@photofinish/shared/race/outcome';
 import { scratchDirectory } from '../../scratch.ts';
-import type { Opener } from '../client.ts';
+import { DEADLINE_MS, type LabTrial, type Opener } from '../client.ts';
 import { commandLine } from '../photofinish.ts';
-import { DEADLINE_MS, type LabTrial } from '../trial.ts';
 
 /** Races on the cell's own link that make a host known, unless others are asked for. */
 const LESSONS = 20;

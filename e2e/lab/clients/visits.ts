@@ -8,9 +8,8 @@ import type { Tab } from '../../browsers/tab.ts';
 import { runCommand } from '../../network/namespace.ts';
 import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
 import { scratchDirectory } from '../../scratch.ts';
-import type { Opener } from '../client.ts';
+import { DEADLINE_MS, type LabTrial, type Opener, parseTrials } from '../client.ts';
 import type { ServedTestbed } from '../testbed.ts';
-import { DEADLINE_MS, type LabTrial, parseTrials } from '../trial.ts';
 
 const VISITING = fileURLToPath(new URL('visiting-process.ts', import.meta.url));
 /**

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { BadUsage } from '../command-line.ts';
+import { parseOptions } from '../cost.ts';
 import { type Cell, type Choice, cellsOf, OBJECTS, SERVERS, segmentsOf } from './cells.ts';
 import { loadsUpTo } from './loads.ts';
-import { parseOptions } from './options.ts';
 
 const choice: Choice = {
   servers: ['caddy'],

@@ -2,7 +2,7 @@
 // spread over the whole run.
 import type { Random } from '@photofinish/shared/testing/seeded-random';
 import { shuffled } from '../../bench/random.ts';
-import type { Winner } from './schedule.ts';
+import type { Winner } from './generator.ts';
 
 export const SERVERS = ['caddy', 'own'] as const;
 export type ServerName = (typeof SERVERS)[number];

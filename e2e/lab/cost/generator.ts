@@ -1,5 +1,5 @@
-// The client under load: a process that takes a request a line and prints a line when it is over, written to by the
-// schedule whatever has become of earlier requests.
+// The client under load: a process that takes a request a line and prints a line when it is over, written to by an open
+// schedule (P1: exponentially distributed gaps, from a seed) whatever has become of earlier requests.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -8,11 +8,51 @@ import { fileURLToPath } from 'node:url';
 import { type Random, seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { knownProtocolSchema } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
+import { shuffled } from '../../bench/random.ts';
 import { PHOTOFINISH } from '../photofinish.ts';
 import type { Testbed } from '../testbed.ts';
 import { type Cell, winnersOf } from './cells.ts';
-import { cachedRequests } from './schedule.ts';
 import type { RunningServer } from './servers.ts';
+
+/** Moments in milliseconds from 0 up to `durationMs`; the gaps' mean is 1000 / `perSecond`. */
+export function exponentialMoments(perSecond: number, durationMs: number, random: Random): number[] {
+  const moments: number[] = [];
+  for (;;) {
+    const gapMs = (-Math.log(1 - random()) * 1000) / perSecond;
+    const atMs = (moments.at(-1) ?? 0) + gapMs;
+    if (atMs >= durationMs) return moments;
+    moments.push(atMs);
+  }
+}
+
+/** Which protocol wins a race to a host; the path decides that. */
+export type Winner = 'h2' | 'h3';
+
+/** One request of P1's third test case. */
+interface CachedRequest {
+  readonly winner: Winner;
+  /** Whether the outcome is known, so that the winner alone is attempted. */
+  readonly hit: boolean;
+}
+
+/** Ten hold every share of hits in steps of a tenth, a block of ten for each winner the half-and-half mix as well. */
+const BLOCK = 10;
+
+/**
+ * Requests without end of which, in each block, exactly `hitShare` are hits for each winner: drawn one by one, a cell's
+ * share would itself be a matter of chance.
+ */
+export function* cachedRequests(
+  winners: readonly Winner[],
+  hitShare: number,
+  random: Random,
+): Generator<CachedRequest, never> {
+  const hits = Math.round(hitShare * BLOCK);
+  const block = winners.flatMap((winner) =>
+    Array.from({ length: BLOCK }, (_, index): CachedRequest => ({ winner, hit: index < hits })),
+  );
+  for (;;) yield* shuffled(block, random);
+}
 
 const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url));
 const TIMEOUT_MS = 5000;
@@ -41,7 +81,7 @@ export interface Outcome {
   readonly ok: boolean;
 }
 
-export interface Generator {
+export interface LoadGenerator {
   readonly pid: number;
   readonly outcomes: readonly Outcome[];
   readonly complaints: readonly string[];
@@ -116,7 +156,12 @@ async function writeOnTime(
 }
 
 /** Starts the client that a cell needs; it is idle until it is driven. */
-export function startGenerator(testbed: Testbed, cell: Cell, server: RunningServer, seed: number): Generator {
+export function startGenerator(
+  testbed: Testbed,
+  cell: Cell,
+  server: RunningServer,
+  seed: number,
+): LoadGenerator {
   const child = testbed.client.spawn(...commandOf(cell, server));
   const { pid } = child;
   if (pid === undefined) throw new Error('the client cannot be started');

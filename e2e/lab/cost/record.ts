@@ -1,6 +1,6 @@
 // What `cost` records: a line for each segment of a cell, with its samples and whether its load was driven.
 import * as v from 'valibot';
-import { count, type Form, type Journal } from '../journal.ts';
+import { count, type Journal, type RecordSchema } from '../journal.ts';
 import { type Cell, EXTENTS, OBJECTS, SERVERS } from './cells.ts';
 
 const figure = v.pipe(v.number(), v.finite());
@@ -41,7 +41,7 @@ const driveSchema = v.object({
   why: v.array(v.string()),
 });
 
-export const measuredSchema = v.object({
+export const segmentSchema = v.object({
   kind: v.literal('turn'),
   /** The cell. */
   scenario: v.string(),
@@ -54,7 +54,7 @@ export const measuredSchema = v.object({
   races: v.object({ of: figure, h3: figure }),
   serverVersion: v.string(),
 });
-export type Measured = v.InferOutput<typeof measuredSchema>;
+export type SegmentRecord = v.InferOutput<typeof segmentSchema>;
 
 const loadsSchema = v.array(
   v.object({
@@ -74,7 +74,7 @@ const askedSchema = v.object({
   loads: v.nullable(v.array(count)),
   cells: v.nullable(v.array(v.string())),
 });
-export type Asked = v.InferOutput<typeof askedSchema>;
+export type CostPlan = v.InferOutput<typeof askedSchema>;
 
 const foundSchema = v.object({
   /** By trying, where none were asked for. */
@@ -83,12 +83,16 @@ const foundSchema = v.object({
     v.custom<Cell>((value) => typeof value === 'object' && value !== null && 'way' in value),
   ),
 });
-export type Found = v.InferOutput<typeof foundSchema>;
+export type CostFindings = v.InferOutput<typeof foundSchema>;
 
-export const COST: Form<Asked, Found, Measured> = {
+/** Names a segment within a run. */
+export const segmentKey = (cell: string, round: number) => `${cell} ${round}`;
+
+export const COST: RecordSchema<CostPlan, CostFindings, SegmentRecord> = {
   experiment: 'cost',
   asked: askedSchema,
   found: foundSchema,
-  turn: measuredSchema,
+  turn: segmentSchema,
+  keyOf: ({ scenario, turn }) => segmentKey(scenario, turn),
 };
-export type CostJournal = Journal<Asked, Found, Measured>;
+export type CostJournal = Journal<CostPlan, CostFindings, SegmentRecord>;

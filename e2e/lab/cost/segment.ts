@@ -15,9 +15,8 @@ import {
 import type { Testbed } from '../testbed.ts';
 import type { Segment } from './cells.ts';
 import { judgeDrive } from './drive-check.ts';
-import { type Generator, startGenerator } from './generator.ts';
-import type { Measured, Sample } from './record.ts';
-import { exponentialMoments } from './schedule.ts';
+import { exponentialMoments, type LoadGenerator, startGenerator } from './generator.ts';
+import type { Sample, SegmentRecord } from './record.ts';
 import { type RunningServer, setLink, startServer } from './servers.ts';
 
 /** Loads code, fills caches, and lets a garbage collector find its pace; not measured. */
@@ -57,7 +56,7 @@ function timeOf(pids: readonly number[]): ProcessorTime {
   };
 }
 
-function readAll(pids: Pids, generator: Generator): Reading {
+function readAll(pids: Pids, generator: LoadGenerator): Reading {
   const all = processors();
   if (all === null) throw new Error('/proc/stat cannot be read');
   return {
@@ -94,7 +93,7 @@ function sampleBetween(from: Reading, to: Reading, pids: Pids): Sample {
 }
 
 /** Samples of equal length, the last reading of each being the first of the next. */
-async function takeSamples(pids: Pids, generator: Generator, durationMs: number): Promise<Sample[]> {
+async function takeSamples(pids: Pids, generator: LoadGenerator, durationMs: number): Promise<Sample[]> {
   const count = Math.max(1, Math.round(durationMs / SAMPLE_MS));
   const startMs = performance.now();
   const samples: Sample[] = [];
@@ -119,7 +118,7 @@ function seedOf({ cell, round }: Segment, seed: number): number {
 }
 
 /** What was asked of the client and what became of it, warming up included. */
-interface Driven {
+interface DriveRecord {
   /** When the time that is measured began, and when each request was to start, milliseconds since 1970. */
   readonly fromMs: number;
   readonly scheduledMs: readonly number[];
@@ -129,9 +128,9 @@ interface Driven {
 async function drive(
   { cell, seconds }: Segment,
   pids: Pids,
-  generator: Generator,
+  generator: LoadGenerator,
   seed: number,
-): Promise<Driven> {
+): Promise<DriveRecord> {
   await pause(LOAD_MS);
   const durationMs = 1000 * seconds;
   const moments = exponentialMoments(cell.perSecond, WARM_UP_MS + durationMs, seededRandom(seed));
@@ -144,9 +143,9 @@ async function drive(
 
 function measuredBy(
   { cell, round }: Segment,
-  driven: Driven,
-  generator: Generator,
-): Omit<Measured, 'serverVersion'> {
+  driven: DriveRecord,
+  generator: LoadGenerator,
+): Omit<SegmentRecord, 'serverVersion'> {
   const { fromMs, scheduledMs, samples } = driven;
   const { outcomes, complaints } = generator;
   const started = outcomes.map(({ startedAtMs }) => startedAtMs).toSorted((a, b) => a - b);
@@ -179,7 +178,7 @@ async function measureOn(
   segment: Segment,
   server: RunningServer,
   seed: number,
-): Promise<Measured> {
+): Promise<SegmentRecord> {
   const own = seedOf(segment, seed);
   const generator = startGenerator(testbed, segment.cell, server, own);
   try {
@@ -194,7 +193,11 @@ async function measureOn(
 }
 
 /** Measures one segment. Rejects if the server or the client ends on the way. */
-export async function measureSegment(testbed: Testbed, segment: Segment, seed: number): Promise<Measured> {
+export async function measureSegment(
+  testbed: Testbed,
+  segment: Segment,
+  seed: number,
+): Promise<SegmentRecord> {
   const { server, objectBytes, rttMs } = segment.cell;
   await setLink(testbed, rttMs);
   const running = await startServer(testbed, server, objectBytes);

@@ -5,7 +5,7 @@ import type { Shape } from '../../network/shape.ts';
 import { type OriginSettings, startOrigins } from '../../origins/start.ts';
 import { openTestbed, type Testbed } from '../testbed.ts';
 import type { ObjectBytes, ServerName } from './cells.ts';
-import type { Winner } from './schedule.ts';
+import type { Winner } from './generator.ts';
 
 const PORT = 443;
 /** The other winner's, where a server takes one port for each host. */
@@ -21,7 +21,7 @@ const UDP_EXTRA_MS = 30;
 const MORE_PORTS = 'echo 1024 65535 > /proc/sys/net/ipv4/ip_local_port_range';
 
 /** An origin as the client reaches it. */
-interface Reached {
+interface ReachableOrigin {
   readonly host: string;
   readonly origin: string;
   readonly port: number;
@@ -31,13 +31,13 @@ interface Reached {
 export interface RunningServer {
   readonly pid: number;
   readonly version: string;
-  readonly origins: Readonly<Record<Winner, Reached>>;
+  readonly origins: Readonly<Record<Winner, ReachableOrigin>>;
   readonly caPath: string;
   stop(): Promise<void>;
 }
 
-function originsOf(server: Peer, ports: Readonly<Record<Winner, number>>): Record<Winner, Reached> {
-  const reached = (winner: Winner, address: string): Reached => {
+function originsOf(server: Peer, ports: Readonly<Record<Winner, number>>): Record<Winner, ReachableOrigin> {
+  const reached = (winner: Winner, address: string): ReachableOrigin => {
     const [host, port] = [HOSTS[winner], ports[winner]];
     return { host, port, address, origin: `https://${host}:${port}` };
   };

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { startEcho } from '../../network/echo.ts';
-import type { Network } from '../../network/open.ts';
+import { type Network, openNetwork } from '../../network/open.ts';
 import type { Direction, Loss } from '../../network/shape.ts';
-import { count, directionReportSchema, type Form } from '../journal.ts';
+import { count, directionReportSchema, type RecordSchema } from '../journal.ts';
 import { parseProcessStat } from '../proc.ts';
 import { sendStream, timeConnects } from './traffic.ts';
 
@@ -62,7 +62,7 @@ const cpuSchema = v.object({
   spanMs: figure,
 });
 
-export type DelayLine = v.InferOutput<typeof delaySchema>;
+type DelayLine = v.InferOutput<typeof delaySchema>;
 export type LossLine = v.InferOutput<typeof lossLineSchema>;
 const lineSchema = v.variant('kind', [delaySchema, lossLineSchema, rateSchema, roundTripSchema, cpuSchema]);
 export type Line = v.InferOutput<typeof lineSchema>;
@@ -71,11 +71,30 @@ const foundSchema = v.object({
   /** Why the kernel has no netem here; null: it has. */
   netem: v.nullable(v.string()),
 });
-export const LINK: Form<object, v.InferOutput<typeof foundSchema>, Line> = {
+export type LinkFindings = v.InferOutput<typeof foundSchema>;
+
+/** What tells the lines of a record apart. */
+function keyOf(line: Line): string {
+  switch (line.kind) {
+    case 'delay':
+      return `delay ${line.direction} ${line.askedMs}`;
+    case 'loss':
+      return `loss ${line.direction} ${JSON.stringify(line.asked)}`;
+    case 'rate':
+      return `rate ${line.direction} ${line.askedMbps}`;
+    case 'round-trip':
+      return `round-trip ${line.by} ${line.cable} ${line.askedMs}`;
+    case 'cpu':
+      return `cpu ${line.packetsPerSecond}`;
+  }
+}
+
+export const LINK: RecordSchema<object, LinkFindings, Line> = {
   experiment: 'link',
   asked: v.object({}),
   found: foundSchema,
   turn: lineSchema,
+  keyOf,
 };
 
 const IPV4_UDP_BYTES = 28;
@@ -200,4 +219,41 @@ export async function measureCpu(network: Joined, packetsPerSecond: number): Pro
   const usedMs = usedSoFarMs() - usedBefore;
   await server.shape({ up: BARE });
   return [{ kind: 'cpu', packetsPerSecond, usedMs, spanMs: CPU_SPAN_MS }];
+}
+
+const DELAYS_MS = [0, 25, 100];
+const SHARES = [0.1, 0.5];
+const DELAYED_DATAGRAMS = 60;
+const LOST_DATAGRAMS = 2000;
+
+const ms = (us: number) => (us / 1000).toFixed(2);
+
+function delayWords({ askedMs, link: { lateUs } }: DelayLine): string {
+  const late =
+    lateUs === null ? 'nothing passed' : `median ${ms(lateUs.median)}, latest ${ms(lateUs.max)} ms late`;
+  return `delay ${askedMs} ms: ${late}`;
+}
+
+function lossWords(share: number, { link: { lost, delivered } }: LossLine): string {
+  return `loss ${100 * share} %: ${lost} of ${lost + delivered} packets lost`;
+}
+
+/**
+ * Measures a link of its own, delays client to server and losses server to client, in under five seconds on an idle
+ * machine, and gives a line for each. Rejects where no network can be opened; ask `networkUnavailable('tun')` first.
+ */
+export async function briefAccuracy(seed = 1): Promise<string[]> {
+  const network = await openNetwork({ link: { kind: 'tun', shape: {}, seed } });
+  try {
+    const lines: string[] = [];
+    for (const delayMs of DELAYS_MS)
+      lines.push(delayWords(await measureDelay(network, 'up', delayMs, DELAYED_DATAGRAMS)));
+    for (const share of SHARES) {
+      const asked = { kind: 'independent', share } as const;
+      lines.push(lossWords(share, await measureLoss(network, 'down', asked, LOST_DATAGRAMS)));
+    }
+    return lines;
+  } finally {
+    await network.close();
+  }
 }

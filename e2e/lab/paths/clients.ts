@@ -1,8 +1,7 @@
 // Who of ours is measured on these paths, and a way to count what a peer sends that does not tell.
-import type { Client, Opener } from '../client.ts';
+import type { Client, LabTrial, Opener } from '../client.ts';
 import { type OursOptions, ours } from '../clients/ours.ts';
 import type { ServedTestbed } from '../testbed.ts';
-import type { LabTrial } from '../trial.ts';
 
 const raceOf = (options: Omit<OursOptions, 'mode'>): Opener => ours({ ...options, mode: 'race' });
 

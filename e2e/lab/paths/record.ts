@@ -1,7 +1,7 @@
-// What `paths` records: a line for each turn of a client in a scenario, and one for what the link did in a row.
+// What `paths` records: a line for each turn of a client in a scenario, and one for what the link did in all of it.
 import * as v from 'valibot';
-import { count, type Form, linkReportSchema } from '../journal.ts';
-import { labTrialSchema } from '../trial.ts';
+import { labTrialSchema } from '../client.ts';
+import { count, linkReportSchema, type RecordSchema } from '../journal.ts';
 
 const ms = v.pipe(v.number(), v.finite());
 
@@ -13,6 +13,8 @@ const askedSchema = v.object({
   ),
 });
 
+export type PathsPlan = v.InferOutput<typeof askedSchema>;
+
 const clientSchema = {
   client: v.string(),
   title: v.string(),
@@ -21,7 +23,7 @@ const clientSchema = {
 
 const turnSchema = v.object({
   kind: v.literal('turn'),
-  /** The row, and behind a slash the condition where it has several. */
+  /** The scenario, and behind a slash the condition where it has several. */
   scenario: v.string(),
   ...clientSchema,
   /** Counts this client's turns in the scenario from 0. */
@@ -44,9 +46,19 @@ const lineSchema = v.variant('kind', [turnSchema, absentSchema, versionsSchema, 
 export type Line = v.InferOutput<typeof lineSchema>;
 export type PathTrial = v.InferOutput<typeof turnSchema>['trials'][number];
 
-export const PATHS: Form<v.InferOutput<typeof askedSchema>, object, Line> = {
+/** Names a turn within a run. */
+export const turnKey = (scenario: string, client: string, turn: number) => `${scenario} ${client} ${turn}`;
+
+/** The key of a scenario whose turns are all made is its name. */
+function keyOf(line: Line): string | null {
+  if (line.kind === 'turn') return turnKey(line.scenario, line.client, line.turn);
+  return line.kind === 'link' ? line.scenario : null;
+}
+
+export const PATHS: RecordSchema<PathsPlan, object, Line> = {
   experiment: 'paths',
   asked: askedSchema,
   found: v.object({}),
   turn: lineSchema,
+  keyOf,
 };

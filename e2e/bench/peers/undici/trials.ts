@@ -8,7 +8,7 @@ import { json } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'undici';
-import type { LabTrial } from '../../../lab/trial.ts';
+import type { LabTrial } from '../../../lab/client.ts';
 
 interface Order {
   readonly origin: { readonly host: string; readonly port: number; readonly address: string };

@@ -1,12 +1,11 @@
-// Which rows a run measures, how often, and when it is too little to judge.
+// Which scenarios a run measures, how often, and when it is too little to judge.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { estimatedMs, planOf, usage } from './plan.ts';
-import type { Row } from './row.ts';
-import { batches } from './turns.ts';
+import { batches, type Scenario } from './paths/scenario.ts';
+import { expectedMs, parseOptions, usage } from './paths.ts';
 
-const row = (name: string, usual: number): Row => ({
+const scenario = (name: string, usual: number): Scenario => ({
   name,
   title: `title of ${name}`,
   trials: { usual, full: 10 * usual },
@@ -14,12 +13,14 @@ const row = (name: string, usual: number): Row => ({
   fixedMs: 1000,
   measure: async () => {},
 });
-const ROWS = [row('black-hole', 20), row('refused', 30), row('dead', 5)];
-const names = (...args: string[]) => planOf(args, ROWS).rows.map(({ row: { name } }) => name);
-const trials = (...args: string[]) => planOf(args, ROWS).rows.map((planned) => planned.trials);
+const SCENARIOS = [scenario('black-hole', 20), scenario('refused', 30), scenario('dead', 5)];
+const names = (...args: string[]) =>
+  parseOptions(args, SCENARIOS).scenarios.map(({ scenario: { name } }) => name);
+const trials = (...args: string[]) =>
+  parseOptions(args, SCENARIOS).scenarios.map((planned) => planned.trials);
 
 describe('the plan', () => {
-  test('has all rows unless some are named, in their own order', () => {
+  test('has all scenarios unless some are named, in their own order', () => {
     assert.deepEqual(names(), ['black-hole', 'refused', 'dead']);
     assert.deepEqual(names('--rows', 'dead,black-hole'), ['black-hole', 'dead']);
   });
@@ -31,24 +32,24 @@ describe('the plan', () => {
       assert.throws(() => trials(`--trials=${bad}`), /from 1 to 100000/);
   });
 
-  test('makes as many trials as asked for, or as each row needs', () => {
+  test('makes as many trials as asked for, or as each scenario needs', () => {
     assert.deepEqual(trials(), [20, 30, 5]);
     assert.deepEqual(trials('--full'), [200, 300, 50]);
     assert.deepEqual(trials('--full', '--trials', '25'), [25, 25, 25]);
   });
 
-  test('judges no row on fewer trials than it usually makes', () => {
-    const tooFew = planOf(['--trials', '20'], ROWS).rows.map((planned) => planned.tooFew);
+  test('judges no scenario on fewer trials than it usually makes', () => {
+    const tooFew = parseOptions(['--trials', '20'], SCENARIOS).scenarios.map((planned) => planned.tooFew);
     assert.deepEqual(tooFew, [undefined, '20 of 30 trials', undefined]);
   });
 
   test('says how long it takes', () => {
-    assert.equal(estimatedMs(planOf([], ROWS)), 3 * 1000 + 55 * 100);
+    assert.equal(expectedMs(parseOptions([], SCENARIOS)), 3 * 1000 + 55 * 100);
   });
 
-  test('lists every row for whoever asks wrongly', () => {
-    for (const { name } of ROWS)
-      assert.match(usage(ROWS), new RegExp(`^ {2}${name} +title of ${name}$`, 'm'));
+  test('lists every scenario for whoever asks wrongly', () => {
+    for (const { name } of SCENARIOS)
+      assert.match(usage(SCENARIOS), new RegExp(`^ {2}${name} +title of ${name}$`, 'm'));
   });
 });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
 import fc from 'fast-check';
-import { afterRefusalMs } from './after-refusal.ts';
+import { afterRefusalMs } from './own-scenarios.ts';
 
 const WHERE = { address: '10.77.1.2', port: 443 };
 

@@ -1,7 +1,7 @@
 // Which times a trial counts with where it failed or tells nothing.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type LabTrial, timesOf } from './trial.ts';
+import { type LabTrial, timesOf } from './client.ts';
 
 const won = (establishedMs: number | null, firstByteMs: number | null = null): LabTrial => ({
   adopted: 'h3',

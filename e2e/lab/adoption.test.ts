@@ -1,10 +1,10 @@
 // What the command line asks for, and that every mistake is told from the others.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { BadUsage } from '../command-line.ts';
-import { CELLS } from './cells.ts';
-import { CLIENTS } from './clients.ts';
-import { parseOptions } from './options.ts';
+import { CLIENTS } from './adoption/clients.ts';
+import { CELLS } from './adoption/plan.ts';
+import { parseOptions } from './adoption.ts';
+import { BadUsage } from './command-line.ts';
 
 const parse = (...args: string[]) => parseOptions(args, CLIENTS);
 const namesOf = (...args: string[]) => parse(...args).choices.map(({ name }) => name);

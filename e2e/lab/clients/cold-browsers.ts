@@ -1,0 +1,101 @@
+// Chromium and Firefox in the laboratory, started so that each trial can have a profile that has met nobody.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { launchChromium } from '../../browsers/chromium.ts';
+import { chromiumTab } from '../../browsers/chromium-tab.ts';
+import { launchFirefox } from '../../browsers/firefox.ts';
+import { browser, type StartVisiting } from './visits.ts';
+
+/**
+ * Else Chromium connects to a page's host before the navigation asks for it, on which Navigation Timing then reports no
+ * connecting, or only its end (`NetworkPredictionOptions::kDisabled`).
+ */
+const NO_PREDICTION = { net: { network_prediction_options: 2 } };
+/** What its page for network engineers sends for "flush socket pools": all connections, QUIC's included. */
+const FLUSH_PAGE = 'chrome://net-internals/#sockets';
+
+declare const chrome: { send(message: 'flushSocketPools'): void };
+
+/**
+ * A private window's profile for each trial. Such profiles share neither connections nor Alt-Svc nor session tickets, and
+ * need no other start. Within one, the ticket of a first visit's TLS over TCP remains, with which a second handshake over
+ * TCP takes as many round trips; QUIC has none yet.
+ */
+export const startChromium: StartVisiting = async ({ host, address, spki, dir }) => {
+  const running = await launchChromium({
+    userDataDir: join(dir, 'profile'),
+    local: { origins: { caddy: { host } }, spki, address },
+    preferences: NO_PREDICTION,
+  });
+  const whole = running.context.browser();
+  if (whole === null) throw new Error('Chromium opens no private windows');
+  return {
+    close: running.close,
+    async newProfile() {
+      const context = await whole.newContext();
+      const tab = chromiumTab(await context.newPage());
+      return {
+        tab,
+        async partFromServers() {
+          await tab.goto(FLUSH_PAGE);
+          await tab.evaluate(() => chrome.send('flushSocketPools'));
+        },
+        close: () => context.close(),
+      };
+    },
+  };
+};
+
+export const chromiumFirst = browser('chromium', 'first');
+export const chromiumSecond = browser('chromium', 'second');
+
+/**
+ * On hearing of an alternative Firefox makes a QUIC connection to it, and uses it only once that has worked. This long
+ * it may take: several round trips of the slowest link, or a first flight that is sent again.
+ */
+const VALIDATION_MS = 1000;
+
+const FIREFOX_PREFERENCES = {
+  // Else its clock has steps of a millisecond.
+  'privacy.reduceTimerPrecision': false,
+  // The connection above would leave a ticket, and the second visit send its request before the handshake (0-RTT): no
+  // client here resumes sessions.
+  'network.ssl_tokens_cache_capacity': 0,
+};
+
+/** A container for each trial: Firefox files connections, Alt-Svc and session tickets by container. */
+export const startFirefox: StartVisiting = async ({ host, address, spki, caPath, dir }) => {
+  const [profile, home, downloads] = [join(dir, 'profile'), join(dir, 'home'), join(dir, 'downloads')];
+  for (const made of [home, downloads]) await mkdir(made, { recursive: true });
+  const running = await launchFirefox({
+    profile,
+    home,
+    downloads,
+    local: { origins: { caddy: { host } }, spki, caPath, address },
+    preferences: FIREFOX_PREFERENCES,
+    headless: true,
+  });
+  const { privileged } = running;
+  return {
+    close: running.close,
+    async newProfile() {
+      const tab = await running.newContainerTab();
+      return {
+        tab,
+        async partFromServers() {
+          await sleep(VALIDATION_MS);
+          await privileged.closeConnections();
+        },
+        async close() {
+          await tab.close();
+          // They belong to the browser, not to the tab.
+          await privileged.closeConnections();
+        },
+      };
+    },
+  };
+};
+
+export const firefoxFirst = browser('firefox', 'first');
+export const firefoxSecond = browser('firefox', 'second');

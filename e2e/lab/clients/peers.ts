@@ -1,0 +1,130 @@
+// Others' programs as clients under test. Each runs inside the client's namespace and prints one JSON document: quic-go
+// and net/http, libcurl, undici, quinn.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as v from 'valibot';
+import { goProgram } from '../../go-programs.ts';
+import type { Namespace, RunOptions } from '../../network/namespace.ts';
+import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../../origins/python.ts';
+import { rustProgram } from '../../rust-programs.ts';
+import { TOP } from '../../scratch.ts';
+import { DEADLINE_MS, type LabTrial, type Opener, parseTrials } from '../client.ts';
+import type { ServedTestbed } from '../testbed.ts';
+
+/** A peer's program, ready to run on the testbed. */
+export interface PeerProgram {
+  /** Of what it is made of, by name, as the program itself says or its lock file. */
+  readonly versions: Readonly<Record<string, string>>;
+  run(trials: number): Promise<LabTrial[]>;
+}
+
+/** A peer whose program cannot be had, for whatever reason `open` rejects with, is absent. */
+function peer(name: string, title: string, open: (testbed: ServedTestbed) => Promise<PeerProgram>): Opener {
+  return async (testbed) => {
+    try {
+      return { name, title, kind: 'peer', ...(await open(testbed)), close: async () => {} };
+    } catch (error) {
+      return { name, title, kind: 'peer', why: error instanceof Error ? error.message : String(error) };
+    }
+  };
+}
+
+/** Runs a program inside to its end, and gives what it printed. Rejects with what it complained of. */
+async function insistInside(
+  client: Namespace,
+  file: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<string> {
+  const { code, stdout, stderr } = await client.run(file, args, options);
+  if (code !== 0) throw new Error(`${file}: ${stderr.trim() || `exit code ${code}`}`);
+  return stdout;
+}
+
+/** Versions by name, as a program prints them. Throws a ValiError for anything else. */
+function parseVersions(json: string): Record<string, string> {
+  return v.parse(v.record(v.string(), v.string()), JSON.parse(json));
+}
+
+/**
+ * A program that reads its order from standard input: the origin, the CA file, how many trials and their deadline, and
+ * what else it takes. With the word `versions` it prints them instead.
+ */
+async function orderedProgram(
+  { client, caddy: { host, port, address }, caPath }: ServedTestbed,
+  [file, ...words]: readonly [string, ...string[]],
+  more: object = {},
+): Promise<PeerProgram> {
+  const versions = parseVersions(await insistInside(client, file, [...words, 'versions']));
+  const run = async (trials: number): Promise<LabTrial[]> => {
+    const order = { origin: { host, port, address }, ca: caPath, trials, deadlineMs: DEADLINE_MS, ...more };
+    const input = JSON.stringify(order);
+    return parseTrials(await insistInside(client, file, [...words, 'trials'], { input }));
+  };
+  return { versions, run };
+}
+
+const UNDICI_SCRIPT = fileURLToPath(new URL('../../bench/peers/undici/trials.ts', import.meta.url));
+
+/** Node's HTTP/2 client with nothing of ours around it. */
+export const undici = peer('undici', 'undici alone (HTTP/2)', (testbed) =>
+  orderedProgram(testbed, [process.execPath, UNDICI_SCRIPT]),
+);
+
+const CURL_SCRIPT = fileURLToPath(new URL('../../bench/peers/curl/trials.py', import.meta.url));
+
+/**
+ * libcurl in the build that the Python package curl_cffi brings, imitating no browser. `CURL_HTTP_VERSION_3`: QUIC first, TCP beside it once QUIC takes long; the first secure handshake wins. This build
+ * offers X25519 alone, so its first flight is one packet.
+ */
+export const curl = peer('curl', 'libcurl, no ML-KEM', async (testbed) => {
+  insistOnPython();
+  return orderedProgram(testbed, [PYTHON, ...PYTHON_FLAGS, CURL_SCRIPT]);
+});
+
+const inMode = (mode: 'race' | 'alt-svc' | 'h3') => async (testbed: ServedTestbed) =>
+  orderedProgram(testbed, [goProgram('go-peer')], { mode });
+
+/** Races as the paper's code does: 10 ms, the first response wins, nothing is remembered. */
+export const goRace = peer('go-race', "the paper's code (quic-go and net/http)", inMode('race'));
+
+/** The paper's baseline: old HTTP alone, for HTTP/3 is not advertised yet. */
+export const goAltSvc = peer('go-alt-svc', "the paper's code, Alt-Svc (net/http)", inMode('alt-svc'));
+
+/** quic-go alone at its defaults. */
+export const goH3 = peer('go-h3', 'quic-go alone', inMode('h3'));
+
+/** A third of quic-go's first probe time-out, which is 200 ms. */
+const QUIC_GO_INITIAL_RTT_MS = 67;
+
+/** As cargo has locked it. */
+async function lockedVersion(crate: string): Promise<string> {
+  const lock = await readFile(join(TOP, 'Cargo.lock'), 'utf8');
+  const version = new RegExp(`^name = "${crate}"\\nversion = "(.+)"$`, 'm').exec(lock)?.[1];
+  if (version === undefined) throw new Error(`Cargo.lock does not name ${crate}`);
+  return version;
+}
+
+/** One QUIC handshake with nothing of ours in it. */
+function bareQuinn(name: string, title: string, initialRtt: readonly string[]) {
+  return peer(name, title, async ({ client, caddy: { host, port, address }, caPath }) => {
+    const program = rustProgram('bare-quinn');
+    const versions = { quinn: await lockedVersion('quinn'), rustls: await lockedVersion('rustls') };
+    return {
+      versions,
+      async run(trials) {
+        const order = [`${address}:${port}`, host, caPath, String(trials), String(DEADLINE_MS)];
+        return parseTrials(await insistInside(client, program, [...order, ...initialRtt]));
+      },
+    };
+  });
+}
+
+/** The handshake alone; quinn takes 333 ms for a round trip until it has measured one (RFC 9002 section 6.2.2). */
+export const quinn = bareQuinn('quinn', 'quinn alone', []);
+
+/** The same, with the first probe after 200 ms. */
+export const quinn67 = bareQuinn('quinn-67', 'quinn alone, initial_rtt 67 ms', [
+  String(QUIC_GO_INITIAL_RTT_MS),
+]);

@@ -1,0 +1,219 @@
+// Scenarios in which clients take turns, ours beside peers, on a path under one condition after another.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Obstacle } from '../../network/obstacles.ts';
+import type { Peer } from '../../network/open.ts';
+import type { Loss, Shape, Shapes } from '../../network/shape.ts';
+import type { Opener } from '../client.ts';
+import { curl, goH3, goRace, quinn } from '../clients/peers.ts';
+import {
+  counted,
+  h2Alone,
+  h3Known,
+  h3KnownClassic,
+  h3KnownOne,
+  h3MetBefore,
+  h3Unknown,
+  h3UnknownClassic,
+  raceCutShort,
+  raceKnown,
+  raceKnownCutShort,
+  raceKnownNotFresh,
+  raceMetBefore,
+  raceNotFresh,
+  raceUnknown,
+} from './clients.ts';
+import {
+  CLEAN,
+  LOST_TCP,
+  LOST_UDP,
+  REFUSED_TCP,
+  REFUSED_UDP,
+  ROUND_TRIP_MS,
+  type Scenario,
+  takeTurns,
+} from './scenario.ts';
+
+/** What the path is like while everybody takes turns on it. */
+interface Condition {
+  /** Left out where the scenario has this one alone. */
+  readonly name?: string;
+  readonly shapes: Required<Shapes>;
+  /** Put up once those that learn have learnt. */
+  readonly obstacle?: Obstacle;
+  /** Both directions lose everything for so long, so often. */
+  readonly gap?: { readonly everyMs: number; readonly forMs: number };
+  /** Of the scenario's trials: slow paths make fewer. */
+  readonly share?: number;
+}
+
+const both = (shape: Shape): Required<Shapes> => ({ up: shape, down: shape });
+const lossy = (share: number): Shape => ({ ...CLEAN, loss: { kind: 'independent', share } });
+
+const EVERYTHING: Loss = { kind: 'independent', share: 1 };
+
+/** Lets the path go and come back until it is told to stop; it is there afterwards. */
+function comeAndGo(
+  server: Peer,
+  { up, down }: Required<Shapes>,
+  gap: NonNullable<Condition['gap']>,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = (async () => {
+    while (!signal.aborted) {
+      await pause(gap.everyMs, undefined, { signal });
+      await server.shape({ up: { ...up, loss: EVERYTHING }, down: { ...down, loss: EVERYTHING } });
+      await pause(gap.forMs, undefined, { signal });
+      await server.shape({ up, down });
+    }
+  })().catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  return async () => {
+    stopping.abort();
+    await running;
+    await server.shape({ up, down });
+  };
+}
+
+interface TurnsOptions extends Omit<Scenario, 'measure'> {
+  readonly clients: readonly Opener[];
+  readonly conditions: readonly Condition[];
+  readonly mostABatch: number;
+  /** Whether to count the datagrams of peers, which do not tell. */
+  readonly countsPeers?: boolean;
+}
+
+function turns({ clients: openers, conditions, mostABatch, countsPeers, ...rest }: TurnsOptions): Scenario {
+  return {
+    ...rest,
+    async measure(session, trials) {
+      const { testbed } = session;
+      const { server } = testbed;
+      const opened = await session.open(openers);
+      const clients = await Promise.all(
+        opened.map((each) => (countsPeers && each.kind === 'peer' ? counted(each, testbed) : each)),
+      );
+      for (const { name, shapes, obstacle, gap, share = 1 } of conditions) {
+        const progress = (text: string) => session.progress(name === undefined ? text : `${name}: ${text}`);
+        await server.obstruct([]);
+        await server.shape(shapes);
+        for (const client of clients) {
+          progress(`${client.name} learns the path`);
+          await client.prepare?.();
+        }
+        if (obstacle !== undefined) await server.obstruct([obstacle]);
+        const stop = gap === undefined ? async () => {} : comeAndGo(server, shapes, gap);
+        const scenario = name === undefined ? rest.name : `${rest.name}/${name}`;
+        try {
+          await takeTurns({ ...session, progress }, scenario, clients, Math.ceil(trials * share), mostABatch);
+        } finally {
+          await stop();
+        }
+      }
+    },
+  };
+}
+
+const LOSS_TO_SERVER = 0.1;
+
+/** A first flight that is lost on the way to the server: how soon each QUIC stack sends it again. */
+export const established = turns({
+  name: 'established',
+  title: `HTTP/3 alone, ${100 * LOSS_TO_SERVER} % lost towards the server, round trip ${ROUND_TRIP_MS} ms`,
+  trials: { usual: 400, full: 1000 },
+  trialMs: 850,
+  fixedMs: 12_000,
+  clients: [h3Unknown, h3Known, h3KnownOne, h3UnknownClassic, h3KnownClassic, quinn, goH3],
+  mostABatch: 40,
+  conditions: [{ shapes: { up: lossy(LOSS_TO_SERVER), down: CLEAN } }],
+});
+
+/** At the first, far below every first probe time-out, each client sends what it needs. */
+const ROUND_TRIPS_MS = [50, 100, 150, 200, 300];
+
+/** What a short first probe time-out costs on clean paths that are slower than it: datagrams sent again for nothing. */
+export const spurious = turns({
+  name: 'spurious',
+  title: `HTTP/3 alone: extra datagrams a connection by round trip, clean path (beyond the median at ${ROUND_TRIPS_MS[0]} ms)`,
+  trials: { usual: 6, full: 60 },
+  trialMs: 4500,
+  fixedMs: 20_000,
+  clients: [h3Unknown, h3MetBefore, quinn],
+  countsPeers: true,
+  mostABatch: 6,
+  conditions: ROUND_TRIPS_MS.map((ms) => ({ name: `${ms} ms`, shapes: both({ delayMs: ms / 2 }) })),
+});
+
+/** UDP that is lost without a word: when there is HTTP/2 to use, at a host unknown and at one whose path has just died. */
+export const blackHole = turns({
+  name: 'black-hole',
+  title: `UDP lost, round trip ${ROUND_TRIP_MS} ms: HTTP/2 established`,
+  trials: { usual: 20, full: 100 },
+  trialMs: 2400,
+  fixedMs: 5000,
+  clients: [raceCutShort, raceKnownCutShort, h2Alone, goRace, curl],
+  mostABatch: 5,
+  conditions: [{ shapes: both(CLEAN), obstacle: LOST_UDP }],
+});
+
+/** Servers that speak only one of the two protocols: what a race makes of them. */
+export const oneProtocol = turns({
+  name: 'one-protocol',
+  title: `servers of one protocol, round trip ${ROUND_TRIP_MS} ms`,
+  trials: { usual: 8, full: 50 },
+  trialMs: 4200,
+  fixedMs: 2000,
+  clients: [raceCutShort, goRace, curl],
+  mostABatch: 5,
+  conditions: [
+    { name: 'HTTP/3 only, TCP refused', shapes: both(CLEAN), obstacle: REFUSED_TCP },
+    { name: 'HTTP/3 only, TCP lost', shapes: both(CLEAN), obstacle: LOST_TCP },
+    { name: 'HTTP/2 only, UDP refused', shapes: both(CLEAN), obstacle: REFUSED_UDP },
+    { name: 'HTTP/2 only, UDP lost', shapes: both(CLEAN), obstacle: LOST_UDP },
+  ],
+});
+
+/** As many, in bursts of three: enter / (enter + leave) is the share, 1 / leave the mean length. */
+const BURSTS: Loss = { kind: 'bursts', enter: 1 / 7, leave: 1 / 3 };
+
+/**
+ * Paths of the QUIC interoperability runner's kind: very slow, very lossy, gone for seconds, narrow. Reported without
+ * hypotheses, for chance has much of the last word.
+ */
+export const interoperability = turns({
+  name: 'scenarios',
+  title: 'scenarios of the interoperability runner',
+  trials: { usual: 5, full: 50 },
+  trialMs: 9000,
+  fixedMs: 35_000,
+  clients: [raceUnknown, raceMetBefore, goRace],
+  mostABatch: 10,
+  conditions: [
+    { name: '750 ms each way', shapes: both({ delayMs: 750 }), share: 0.25 },
+    { name: '30 % lost each way', shapes: both(lossy(0.3)) },
+    { name: '30 % lost each way in bursts of 3', shapes: both({ ...CLEAN, loss: BURSTS }) },
+    {
+      name: 'there for 5 s, gone for 2 s',
+      shapes: both(CLEAN),
+      gap: { everyMs: 5000, forMs: 2000 },
+      share: 2,
+    },
+    { name: '1 Mbit/s, queue of 25', shapes: both({ ...CLEAN, rateMbps: 1, queuePackets: 25 }) },
+  ],
+});
+
+/** What the ideas cost: QUIC datagrams that a race sends, with and without what is known, and with a fresh attempt. */
+export const packets = turns({
+  name: 'packets',
+  title: `datagrams of a race, round trip ${ROUND_TRIP_MS} ms`,
+  trials: { usual: 20, full: 1000 },
+  trialMs: 1100,
+  fixedMs: 12_000,
+  clients: [raceUnknown, raceNotFresh, raceKnown, raceKnownNotFresh],
+  mostABatch: 10,
+  conditions: [0, 0.1].map((share) => ({
+    name: `${100 * share} % lost from the server`,
+    shapes: { up: CLEAN, down: lossy(share) },
+  })),
+});
