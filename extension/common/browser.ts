@@ -1,4 +1,6 @@
-// The browser's own interfaces in the shapes our rooms take them: ports, timers, versions. Thin, no judgement.
+// The browser's own interfaces in the shapes our rooms take them: ports, timers, tabs, who sends.
+// Thin, no judgement.
+
 import { HOST_NAME } from '@photofinish/shared/port/wire';
 import { BROWSER } from './edition.ts';
 
@@ -128,4 +130,15 @@ export async function lockStorage(): Promise<void> {
   const { local, sync, managed, session } = chrome.storage as unknown as Record<string, Lockable | undefined>;
   for (const area of [local, sync, managed, session])
     await area?.setAccessLevel?.({ accessLevel: 'TRUSTED_CONTEXTS' });
+}
+
+/**
+ * Whether a page of the extension itself speaks. By its origin, which browsers take from the document: what else they tell
+ * of a sender may be what its process said.
+ */
+export function isOwnPage(
+  { id, origin }: Pick<chrome.runtime.MessageSender, 'id' | 'origin'>,
+  extension: Pick<typeof chrome.runtime, 'id' | 'getURL'> = chrome.runtime,
+): boolean {
+  return id === extension.id && `${origin}/` === extension.getURL('');
 }

@@ -11,7 +11,6 @@ import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Delivery, Protocol, UnknownReason } from '@photofinish/shared/web/protocol';
 import type { InspectedEvent } from './inspected/devtools-messages.ts';
-import type { Direction, Undone } from './steering.ts';
 import type { Stored, StoreKey } from './store/store.ts';
 
 /** Where the native helper stands, and so what the user can do about it. */
@@ -189,3 +188,9 @@ export interface StoreEvent {
   readonly type: 'store-changed';
   readonly key: StoreKey;
 }
+
+/** `to-h3`: names HTTP/3 where the server does not. `from-h3`: takes the server's own advertisement back. */
+export type Direction = 'to-h3' | 'from-h3';
+
+/** Why a steering was undone last. */
+export type Undone = 'network' | 'failed' | 'expired' | 'changed';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { memoryStore } from '../testing/store.ts';
-import { HelperError } from './helper/failure.ts';
+import { HelperError } from './helper/state.ts';
 import {
   addNames,
   agreeOnNames,

@@ -1,9 +1,10 @@
 // What the user calls networks. The helper keeps the names, for every browser and the command line; this is what the
 // extension remembers of them, so that pages show them without a helper, and what it has yet to tell the helper. The
 // one owner of that part of the store.
+
 import { type NamedNetwork, networkNameSchema } from '@photofinish/shared/web/network-name';
 import * as v from 'valibot';
-import { HelperError } from './helper/failure.ts';
+import { HelperError } from './helper/state.ts';
 import { NETWORK_UNKNOWN } from './records/schema.ts';
 import { type Store, update } from './store/store.ts';
 
@@ -135,4 +136,19 @@ export function nameOrKey(names: NetworkNames, key: string): string {
   if (name === undefined) return key;
   const shared = [...names].some(([other, theirs]) => other !== key && theirs === name);
   return shared ? `${name} (${key})` : name;
+}
+
+// The label of the network, which the helper alone can tell, as the browser's session remembers it.
+
+const SESSION_KEY = 'network';
+
+/** Remembers what the helper said. */
+export async function rememberNetwork(label: string): Promise<void> {
+  await chrome.storage.session.set({ [SESSION_KEY]: label });
+}
+
+/** What the helper said last in this session, NETWORK_UNKNOWN without a helper. */
+export async function rememberedNetwork(): Promise<string> {
+  const saved = await chrome.storage.session.get(SESSION_KEY);
+  return String(saved[SESSION_KEY] ?? NETWORK_UNKNOWN);
 }

@@ -1,5 +1,5 @@
-// What a content script tells of a page's requests: plain data, bounded, no logic and no imports, because this is
-// loaded into every frame. The background checks it against `timing-schema` before believing any of it.
+// What a content script tells of a page's requests: plain data, bounded, no imports, because this is loaded into
+// every frame. The background checks it against a schema (`batch-queue.ts`) before believing any of it.
 
 /** URLs are cut to this on both sides of the join; longer ones differ only in data nobody needs here. */
 export const MAX_URL_CHARS = 1024;
@@ -74,4 +74,10 @@ export interface TimingAck {
   readonly ack: number;
   /** Nothing of this document is recorded, so it need not tell any more. */
   readonly stop?: true;
+}
+
+/** Fragments never reach the network, and both halves cut at the same length. */
+export function comparableUrl(url: string): string {
+  const fragment = url.indexOf('#');
+  return (fragment < 0 ? url : url.slice(0, fragment)).slice(0, MAX_URL_CHARS);
 }

@@ -1,8 +1,12 @@
 // The ledger as the background keeps it: what is counted, what views, forecasts and the helper need of it, and no more,
 // because the background is read anew each time it wakes.
+
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Origin } from '@photofinish/shared/web/origin';
+import type { OriginRecord, OutboxRow } from '../common/records/schema.ts';
 import { type Database, openDatabase } from './database.ts';
 import { pruneAll } from './prune.ts';
-import { readsOn } from './reading.ts';
+import { racesOf, recordsOf } from './rows.ts';
 import { writesOn } from './writing.ts';
 
 export function keepsOn(database: Database) {
@@ -29,4 +33,56 @@ export type KeptLedger = ReturnType<typeof keepsOn>;
 /** The ledger as `openDatabase` gives it, for the one who writes it. */
 export function openKeptLedger(name?: string): KeptLedger {
   return keepsOn(openDatabase(name));
+}
+
+// What the background reads of the ledger: the little that a page in view, a forecast and the helper's outbox need.
+
+export interface OutboxEntry extends OutboxRow {
+  readonly key: number;
+}
+
+function readsOn(database: Database) {
+  return {
+    /** Whether an origin advertises HTTP/3, as it told on any site. */
+    async advertised(origin: Origin): Promise<boolean> {
+      const records = await (await database()).getAll('records', recordsOf(origin));
+      return records.some(({ advertisedSinceMs }) => advertisedSinceMs !== null);
+    },
+
+    /** The origins a site has used, the most lately seen first, at most `limit`. */
+    async originsOfSite(site: string, limit: number): Promise<Origin[]> {
+      const records = await (await database()).getAllFromIndex('records', 'site', site);
+      return records
+        .toSorted((a, b) => b.lastSeenMs - a.lastSeenMs)
+        .slice(0, limit)
+        .map((r) => r.origin);
+    },
+
+    async recordsOf(origins: readonly Origin[], site: string): Promise<Map<Origin, OriginRecord>> {
+      const tx = (await database()).transaction('records');
+      const found = await Promise.all(origins.map((origin) => tx.store.get([origin, site])));
+      return new Map(found.filter((r) => r !== undefined).map((r) => [r.origin, r]));
+    },
+
+    async newestRaces(origins: readonly Origin[]): Promise<Map<Origin, OriginRace>> {
+      const tx = (await database()).transaction('races');
+      const cursors = await Promise.all(
+        origins.map((origin) => tx.store.openCursor(racesOf(origin), 'prev')),
+      );
+      return new Map(cursors.filter((c) => c !== null).map(({ value }) => [value.origin, value]));
+    },
+
+    /** The oldest rows the helper has not acknowledged. */
+    async outbox(limit: number): Promise<OutboxEntry[]> {
+      const tx = (await database()).transaction('outbox');
+      const [keys, rows] = await Promise.all([
+        tx.store.getAllKeys(null, limit),
+        tx.store.getAll(null, limit),
+      ]);
+      return rows.flatMap((row, i) => {
+        const key = keys[i];
+        return key === undefined ? [] : [{ key, ...row }];
+      });
+    },
+  };
 }

@@ -7,7 +7,7 @@ import { mergesOn } from './merge.ts';
 export type { Backfill } from '../common/records/backfill.ts';
 export type { Batch, Score } from './batch.ts';
 export type { RowCounts } from './browsing.ts';
-export type { OutboxEntry } from './reading.ts';
+export type { OutboxEntry } from './keeping.ts';
 
 function ledgerOn(database: Database) {
   return { ...keepsOn(database), ...browsesOn(database), ...mergesOn(database) };

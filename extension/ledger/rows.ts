@@ -5,7 +5,6 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { type OriginRecord, RACES_PER_ORIGIN } from '../common/records/schema.ts';
 import { verdictOfRecord } from '../common/verdict.ts';
-import { racesOf, recordsOf } from './ranges.ts';
 import { type DayChange, emptyTotal, movedTotal } from './totals.ts';
 import type { Writing } from './transaction.ts';
 
@@ -67,4 +66,19 @@ export async function putRace(tx: Writing, race: OriginRace): Promise<void> {
     const verdict = verdictOfRecord(record, newest).code;
     if (verdict !== record.verdict) await records.put({ ...record, verdict });
   }
+}
+
+// Ranges of keys that several rooms of the ledger read by.
+
+/** Sorts after every string that is kept. */
+export const AFTER_ALL = '\uffff';
+
+/** The races of an origin, oldest first. */
+export function racesOf(origin: Origin): IDBKeyRange {
+  return IDBKeyRange.bound([origin, 0], [origin, Number.POSITIVE_INFINITY]);
+}
+
+/** The records of an origin on every site. */
+export function recordsOf(origin: Origin): IDBKeyRange {
+  return IDBKeyRange.bound([origin, ''], [origin, AFTER_ALL]);
 }

@@ -4,6 +4,7 @@ import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { OTHER_ORIGINS } from '@photofinish/shared/web/site-quota';
 import {
   type Backfill,
   type BackfillBatch,
@@ -15,10 +16,8 @@ import { emptyDay, emptyRecord, foldDay, foldRecord } from '../common/records/fo
 import { dayOf, MAX_OUTBOX_ROWS } from '../common/records/schema.ts';
 import { type Batch, groupByDay, groupByRecord } from './batch.ts';
 import type { Database } from './database.ts';
-import { worthTelling } from './outbox.ts';
 import { withinQuota } from './quota.ts';
-import { AFTER_ALL } from './ranges.ts';
-import { putDays, putRace, putRecord } from './rows.ts';
+import { AFTER_ALL, putDays, putRace, putRecord } from './rows.ts';
 import { type Store, type Writing, whole } from './transaction.ts';
 
 const RECORDING: Store[] = ['records', 'days', 'totals', 'races', 'outbox', 'batches'];
@@ -165,4 +164,20 @@ export function writesOn(database: Database) {
       });
     },
   };
+}
+
+// Which observations the helper can learn from: those that tell a protocol or carry an advertisement. One of a kind
+// is enough for its cache; three hundred images of one origin teach it no more than one.
+
+/** Of each batch the newest observation per origin, site, protocol and advertisement, network answers only. */
+export function worthTelling(observations: readonly Observation[]): Observation[] {
+  const newest = new Map<string, Observation>();
+  for (const o of observations) {
+    if (o.origin === OTHER_ORIGINS || o.delivery !== 'network') continue;
+    if (o.protocol === 'unknown' && o.altSvc === undefined) continue;
+    const key = `${o.origin} ${o.site} ${o.protocol} ${o.altSvc ?? ''}`;
+    const known = newest.get(key);
+    if (known === undefined || known.atMs <= o.atMs) newest.set(key, o);
+  }
+  return [...newest.values()];
 }

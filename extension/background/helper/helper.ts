@@ -7,7 +7,7 @@ import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
 import type { NamedNetwork } from '@photofinish/shared/web/network-name';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { HelperError } from '../../common/helper/failure.ts';
+import { HelperError } from '../../common/helper/state.ts';
 import type { Answer, HelperPort, Question } from './port.ts';
 
 /** A forecast later than this helps nobody: the page is there. */

@@ -5,13 +5,14 @@ import { connectHelper, timers } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
 import { hasConsent, onConsent } from '../../common/helper/consent.ts';
 import type { HelperState } from '../../common/messages.ts';
-import { rememberedNetwork, rememberNetwork } from '../../common/network.ts';
 import {
   agreeOnNames,
   loadNames,
   type NetworkNames,
   nameOrKey,
   onNames,
+  rememberedNetwork,
+  rememberNetwork,
 } from '../../common/network-names.ts';
 import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
 import type { Store } from '../../common/store/store.ts';

@@ -1,10 +1,9 @@
 // Requests on the port that wait for their reply: found by id, failed by time-out or by the end of the connection.
 
-import { type Reply, replySchema } from '@photofinish/shared/port/wire';
+import { MAX_WHOLE_REPLY_BYTES, type Reply, replySchema } from '@photofinish/shared/port/wire';
 import * as v from 'valibot';
 import type { Clock } from '../../common/browser.ts';
-import { HelperError } from '../../common/helper/failure.ts';
-import type { Reassembled } from './chunks.ts';
+import { HelperError } from '../../common/helper/state.ts';
 import type { Answer, AskOptions } from './port.ts';
 
 type Chunk = Extract<Reply, { type: 'chunk' }>;
@@ -124,5 +123,32 @@ export function createPendingReplies(
         waiter.reject(error);
       }
     },
+  };
+}
+
+// Puts long replies together again. The helper cuts what browsers would refuse to carry in one message.
+
+export type Reassembled =
+  | { readonly state: 'more' }
+  | { readonly state: 'whole'; readonly message: unknown }
+  | { readonly state: 'broken'; readonly why: string };
+
+/** One request's chunks, in order; a gap, a bad end or too much of it breaks the reply. */
+export function createReassembly(): (chunk: Chunk) => Reassembled {
+  const parts: string[] = [];
+  let chars = 0;
+  return ({ seq, last, data }) => {
+    if (seq !== parts.length)
+      return { state: 'broken', why: `received chunk ${seq} instead of ${parts.length}` };
+    // A character is a byte at least.
+    chars += data.length;
+    if (chars > MAX_WHOLE_REPLY_BYTES) return { state: 'broken', why: 'the reply is too long' };
+    parts.push(data);
+    if (!last) return { state: 'more' };
+    try {
+      return { state: 'whole', message: JSON.parse(parts.join('')) };
+    } catch {
+      return { state: 'broken', why: 'the chunks do not make a JSON text' };
+    }
   };
 }

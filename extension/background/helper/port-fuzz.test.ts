@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import { inputs, mutatedJson } from '@photofinish/shared/testing/hostile';
 import fc from 'fast-check';
-import { HelperError } from '../../common/helper/failure.ts';
+import { HelperError } from '../../common/helper/state.ts';
 import { createHelperPort } from './port.ts';
 
 const HELLO = { id: 0, type: 'hello', protocol: WIRE_PROTOCOL, program: 'photofinish 1.0.0' };

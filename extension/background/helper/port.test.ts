@@ -3,7 +3,7 @@ import '../../testing/words.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_REPLY_BYTES, MAX_WHOLE_REPLY_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
-import { HelperError } from '../../common/helper/failure.ts';
+import { HelperError } from '../../common/helper/state.ts';
 import type { HelperState } from '../../common/messages.ts';
 import { createHelperPort } from './port.ts';
 

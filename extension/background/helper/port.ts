@@ -4,12 +4,10 @@
 // A connection lives until the helper goes or garbles; then it is tried again, each time after a longer pause.
 import { type Reply, type Request, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import type { Clock, NativePort } from '../../common/browser.ts';
-import { HelperError } from '../../common/helper/failure.ts';
-import { stateAfterDisconnect, stateAfterRefusal } from '../../common/helper/state.ts';
+import { HelperError, stateAfterDisconnect, stateAfterRefusal } from '../../common/helper/state.ts';
 import type { HelperState } from '../../common/messages.ts';
 import { say } from '../../common/words.ts';
-import { createReassembly } from './chunks.ts';
-import { createPendingReplies, type PendingReplies } from './pending.ts';
+import { createPendingReplies, createReassembly, type PendingReplies } from './pending.ts';
 
 export interface PortDeps {
   readonly connect: () => NativePort;

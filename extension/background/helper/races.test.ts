@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { HelperError } from '../../common/helper/failure.ts';
+import { HelperError } from '../../common/helper/state.ts';
 import type { RaceAsked } from '../../common/messages.ts';
 import { aRace } from '../../testing/race.ts';
 import { comparison } from './helper.ts';

@@ -6,7 +6,7 @@ import type { Progress } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Clock } from '../../common/browser.ts';
-import type { HelperError } from '../../common/helper/failure.ts';
+import type { HelperError } from '../../common/helper/state.ts';
 import type { RaceAsked } from '../../common/messages.ts';
 import { say, type WordKey } from '../../common/words.ts';
 import type { RaceOrder, RunningRace } from './helper.ts';

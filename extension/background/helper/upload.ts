@@ -3,7 +3,7 @@
 
 import { MAX_INBOUND_BYTES, MAX_OBSERVATIONS } from '@photofinish/shared/port/wire';
 import type { Observation } from '@photofinish/shared/web/observation';
-import { HelperError } from '../../common/helper/failure.ts';
+import { HelperError } from '../../common/helper/state.ts';
 import type { Ledger, OutboxEntry } from '../../ledger/ledger.ts';
 
 export interface UploadDeps {

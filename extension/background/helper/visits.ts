@@ -1,14 +1,16 @@
 // Which of the documents that servers answered are visits that a race may follow: those of pages that are recorded, with
 // what the browser says of window, container and proxy.
-import { originOfUrl } from '@photofinish/shared/web/origin';
+import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
+import { dropOldest } from '../../common/drop-oldest.ts';
 import { BROWSER } from '../../common/edition.ts';
 import type { Gestures } from '../../common/helper/unasked.ts';
 import { proxyMode } from '../../common/proxy-mode.ts';
+import type { Settings } from '../../common/settings.ts';
 import { siteOfHost } from '../../common/site.ts';
 import type { KeptLedger } from '../../ledger/keeping.ts';
 import type { Visited } from '../observe/details.ts';
 import type { Recordable } from '../observe/recordable.ts';
-import { createFirstVisitRaces, type FirstVisitDeps } from './first-visit.ts';
+import type { RaceOrder } from './helper.ts';
 
 export interface VisitDeps extends Omit<FirstVisitDeps, 'known'> {
   readonly gestures: Pick<Gestures, 'had'>;
@@ -54,5 +56,65 @@ export function createVisits({
       // Chromium says it of the browser, not of a request.
       proxied: proxied ?? (BROWSER === 'chromium' ? (await proxyMode()) !== 'direct' : null),
     });
+  };
+}
+
+// Races that nobody clicked for: one for each top-level origin, on its first visit, and only for those who chose it.
+// A race goes past the browser's proxy and leaves its private windows and containers, so any of them, and any doubt
+// about them, forbids it.
+
+/** A top-level document that came over the network. */
+export interface Visit {
+  readonly origin: Origin;
+  readonly site: string;
+  /** When its page began, milliseconds since the epoch. */
+  readonly startedMs: number;
+  readonly tabId: number;
+  /** A page went there by itself, without the user's doing. */
+  readonly unasked: boolean;
+  readonly privateWindow: boolean;
+  /** Of a container tab, which keeps its identity apart (Firefox). */
+  readonly container: boolean;
+  /** Whether it went through a proxy; null: the browser does not say. */
+  readonly proxied: boolean | null;
+}
+
+export interface FirstVisitDeps {
+  readonly settings: () => Settings;
+  /** Whether the helper answers, once that is known: a line that is being opened is waited for. */
+  readonly helperReady: () => Promise<boolean>;
+  /** Whether the origin was raced, or visited before this page began. */
+  readonly known: (visit: Visit) => Promise<boolean>;
+  /** Whether a visit that no user asked for may be raced; to ask counts it. */
+  readonly mayRaceUnasked: (visit: { tabId: number; site: string; atMs: number }) => Promise<boolean>;
+  readonly race: (order: RaceOrder) => void;
+}
+
+/** Origins of this life of the background that need not be looked up again. */
+const MAX_REMEMBERED = 1000;
+
+/** Gives what is told of each visit; it starts the race of a first one. Rejects when the ledger cannot be read. */
+export function createFirstVisitRaces(deps: FirstVisitDeps): (visit: Visit) => Promise<void> {
+  const seen = new Set<Origin>();
+
+  return async (visit) => {
+    const { origin, privateWindow, container, proxied } = visit;
+    const wanted = () => deps.settings().raceWhen === 'first-visit';
+    if (!wanted() || privateWindow || container || proxied !== false || seen.has(origin)) return;
+    seen.add(origin);
+    dropOldest(seen, MAX_REMEMBERED);
+    if (await deps.known(visit)) return;
+    const ready = await deps.helperReady();
+    // A later visit may find the helper there.
+    if (!ready) seen.delete(origin);
+    if (!ready || !wanted()) return;
+    const { tabId, site, startedMs: atMs, unasked } = visit;
+    if (unasked && !(await deps.mayRaceUnasked({ tabId, site, atMs }))) {
+      // The user may come there after all.
+      seen.delete(origin);
+      return;
+    }
+    const { raceMode: mode, startDelayMs } = deps.settings();
+    deps.race({ origin, mode, reason: 'navigation', startDelayMs });
   };
 }

@@ -1,6 +1,6 @@
 // Chromium's own observer: turns webRequest events into ended requests. The listeners never block; all judgement is
 // in `join`. Chromium's status line says HTTP/1.1 whatever carried the answer, so the protocol comes from timings.
-import { comparableUrl } from '../../common/comparable-url.ts';
+import { comparableUrl } from '../../common/timing.ts';
 import { altSvcOf, createChains, EVERY_PAGE, kindOf, type RequestSink } from './details.ts';
 import type { EndedRequest } from './requests.ts';
 import { timingAllowed } from './timing-allowed.ts';

@@ -3,8 +3,8 @@
 
 import { MAX_ALT_SVC_CHARS } from '@photofinish/shared/web/observation';
 import { printable } from '@photofinish/shared/web/printable';
-import { comparableUrl } from '../../common/comparable-url.ts';
 import { dropOldest } from '../../common/drop-oldest.ts';
+import { comparableUrl } from '../../common/timing.ts';
 import type { EndedRequest } from './requests.ts';
 
 /** A top-level document that a server just answered, and what the browser says of how it was asked for. */

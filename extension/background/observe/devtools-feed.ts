@@ -4,8 +4,11 @@
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { InspectedRequest } from '../../common/inspected/har.ts';
+import { withBackfill } from '../../common/page/model.ts';
 import type { Backfill } from '../../common/records/backfill.ts';
 import { dayOf } from '../../common/records/schema.ts';
+import type { KeptLedger } from '../../ledger/keeping.ts';
+import type { Pages } from '../tab/pages.ts';
 
 /** An observation in the ledger, and where it is shown. */
 export interface RecordedObservation {
@@ -122,4 +125,24 @@ export function backfillsOf(backfilled: readonly BackfilledObservation[]): Backf
     groups.set(key, { ...group, atMs: Math.max(group.atMs, atMs), count: group.count + 1 });
   }
   return [...groups.values()];
+}
+
+export interface BackfillRooms {
+  readonly ledger: Pick<KeptLedger, 'backfill'>;
+  readonly pages: Pages;
+}
+
+/** Rejects when storage fails, and then nothing was counted. */
+export async function backfill(
+  backfilled: readonly BackfilledObservation[],
+  { ledger, pages }: BackfillRooms,
+): Promise<void> {
+  const [first] = backfilled;
+  if (first === undefined) return;
+  const key = `told:${first.observation.id}`;
+  await ledger.backfill({ key, backfills: backfillsOf(backfilled), nowMs: Date.now() });
+  for (const { documentId, observation, protocol } of backfilled) {
+    const page = documentId === null ? undefined : pages.get(documentId);
+    if (page !== undefined) pages.update(withBackfill(page, observation, protocol));
+  }
 }

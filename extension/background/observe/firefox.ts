@@ -3,8 +3,7 @@
 // moment at which a confirmation of a stored copy (304) still shows as what it is.
 
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
-import { comparableUrl } from '../../common/comparable-url.ts';
-import type { Timing } from '../../common/timing.ts';
+import { comparableUrl, type Timing } from '../../common/timing.ts';
 import {
   altSvcOf,
   type Chains,

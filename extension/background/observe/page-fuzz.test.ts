@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { type HarEntry, inspectedRequest } from '../../common/inspected/har.ts';
 import { MAX_BATCH_ENTRIES, MAX_URL_CHARS } from '../../common/timing.ts';
-import { arrivedSchema, leftSchema, timingBatchSchema } from './timing-schema.ts';
+import { arrivedSchema, leftSchema, timingBatchSchema } from './batch-queue.ts';
 
 const timing = {
   navigation: true,

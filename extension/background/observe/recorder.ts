@@ -3,11 +3,10 @@
 
 import type { Observation } from '@photofinish/shared/web/observation';
 import { originOfUrl } from '@photofinish/shared/web/origin';
-import { comparableUrl } from '../../common/comparable-url.ts';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import { applyBatch, type Page } from '../../common/page/model.ts';
 import { siteOfHost, siteOfUrl } from '../../common/site.ts';
-import type { TimingBatch } from '../../common/timing.ts';
+import { comparableUrl, type TimingBatch } from '../../common/timing.ts';
 import type { Batch, Ledger, Score } from '../../ledger/ledger.ts';
 import type { Pages } from '../tab/pages.ts';
 import type { BackfilledObservation, DevtoolsFeed, RecordedObservation } from './devtools-feed.ts';

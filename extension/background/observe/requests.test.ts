@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { comparableUrl } from '../../common/comparable-url.ts';
-import { MAX_URL_CHARS } from '../../common/timing.ts';
+import { comparableUrl, MAX_URL_CHARS } from '../../common/timing.ts';
 import { createRequestTable, type EndedRequest, SETTLE_MS } from './requests.ts';
 
 const base: EndedRequest = {

@@ -4,8 +4,8 @@
 // or SETTLE_MS later, when it is handed out as missed.
 
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
-import { comparableUrl } from '../../common/comparable-url.ts';
 import { dropOldest } from '../../common/drop-oldest.ts';
+import { comparableUrl } from '../../common/timing.ts';
 
 export interface EndedRequest {
   /** The browser's name for the request. */

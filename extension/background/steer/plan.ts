@@ -3,9 +3,11 @@
 //
 //   chosen, HTTP/3 established here, not advertised   ──► active to-h3   ──undo──► undoing ──clear heard──► gone
 //   chosen, HTTP/3 broken here, advertised            ──► active from-h3 ──undo──► gone
+
 import type { Forecast } from '@photofinish/shared/port/forecast';
-import type { Origin } from '@photofinish/shared/web/origin';
-import type { Direction, Undone } from '../../common/steering.ts';
+import { type Origin, originSchema } from '@photofinish/shared/web/origin';
+import * as v from 'valibot';
+import type { Direction, Undone } from '../../common/messages.ts';
 import { ADVERTISED_MS, advertisement, CLEAR, isLikeOurs, isNameable } from './rule.ts';
 
 /** A steering that nothing confirms for so long is undone. */
@@ -202,4 +204,30 @@ export function withAnswer(state: SteerState, answer: SteeredAnswer): SteerState
 function heardAt({ origin, heardAtMs }: Steering, altSvc: string | null, atMs: number): number | null {
   if (altSvc !== advertisement(origin)) return heardAtMs;
   return heardAtMs === null || atMs - heardAtMs >= ADVERTISED_MS / 10 ? atMs : heardAtMs;
+}
+
+export const STATE_VERSION = 1;
+const time = v.pipe(v.number(), v.finite());
+const storedSchema = v.object({
+  version: v.literal(STATE_VERSION),
+  chosen: v.array(originSchema),
+  steerings: v.array(
+    v.object({
+      origin: originSchema,
+      direction: v.picklist(['to-h3', 'from-h3']),
+      ruleId: v.pipe(v.number(), v.integer(), v.minValue(1)),
+      network: v.string(),
+      untilMs: time,
+      heardAtMs: v.nullable(time),
+      misses: v.pipe(v.number(), v.integer(), v.minValue(0)),
+      undoing: v.boolean(),
+    }),
+  ),
+  undone: v.record(originSchema, v.picklist(['network', 'failed', 'expired', 'changed'])),
+});
+
+/** The state that was stored; null: it is none. */
+export function steerStateOf(stored: unknown): SteerState | null {
+  const parsed = v.safeParse(storedSchema, stored);
+  return parsed.success ? parsed.output : null;
 }

@@ -15,16 +15,17 @@ import {
   NOTHING_STEERED,
   onNetwork,
   reachOf,
+  STATE_VERSION,
   type SteerEvidence,
   type SteeredAnswer,
   type SteerState,
   steeringOf,
+  steerStateOf,
   withAnswer,
   withChoice,
   withEvidence,
 } from './plan.ts';
 import { isLikeOurs, type Rule, ruleFor } from './rule.ts';
-import { STATE_VERSION, steerStateOf } from './stored.ts';
 
 /** What of the browser is used. */
 export interface SteerDeps {

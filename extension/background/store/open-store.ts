@@ -1,13 +1,12 @@
 // The store in the background: kept there, asked for by the extension's pages, and told to them when it changes.
+
+import { isOwnPage } from '../../common/browser.ts';
 import type { StoreAnswer, StoreEvent, StoreRequest } from '../../common/messages.ts';
 import { namesOfOlder } from '../../common/network-names.ts';
-import { isOwnPage } from '../../common/own-page.ts';
 import { settingsOfOlder } from '../../common/settings.ts';
 import { STORE_KEYS, type Store } from '../../common/store/store.ts';
-import { steerStateOf } from '../steer/stored.ts';
-import { openDatabaseShelf } from './database-shelf.ts';
-import { keepOn, type Shelf } from './kept.ts';
-import { openSessionShelf } from './session-shelf.ts';
+import { steerStateOf } from '../steer/plan.ts';
+import { keepOn, openDatabaseShelf, openSessionShelf, type Shelf } from './shelves.ts';
 
 const TAKEN_OVER = {
   settings: settingsOfOlder,

@@ -1,8 +1,7 @@
 // What tabs show: documents committed to them, navigations that failed, and what the browser says where no page of ours
 // is in view.
 import { documentOfTab, hasAccess } from '../../common/browser.ts';
-import type { Forecaster } from '../forecast/forecaster.ts';
-import { attachForecasts } from '../forecast/use.ts';
+import { attachForecasts, type Forecaster } from '../forecast/forecaster.ts';
 import type { CommittedDocument, Failure } from '../observe/navigations.ts';
 import type { Recordable } from '../observe/recordable.ts';
 import type { Pages } from './pages.ts';

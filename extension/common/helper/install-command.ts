@@ -1,6 +1,7 @@
-// The one command that installs the helper for this browser on this system. Pure: what the browser says of itself comes
-// in, what to paste into a terminal comes out.
+// The one command that installs the helper for this browser on this system: what the browser says of itself, and what to
+// paste into a terminal by that.
 import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
+import { BROWSER } from '../edition.ts';
 
 /** What a page of the extension knows about where it runs. */
 export interface Environment {
@@ -45,4 +46,24 @@ export function installCommand(here: Environment): string | null {
     ...(name === null ? [] : [`--browser ${name}`]),
     ...(known ? [] : [`--extension-id ${here.extensionId}`]),
   ].join(' ');
+}
+
+interface Branded {
+  readonly userAgentData?: { readonly brands?: readonly { readonly brand: string }[] };
+}
+
+/** What is known of this browser and system. */
+export async function environment(): Promise<Environment> {
+  const [{ os }, { installType }] = await Promise.all([
+    chrome.runtime.getPlatformInfo(),
+    chrome.management.getSelf(),
+  ]);
+  const { userAgentData } = navigator as Navigator & Branded;
+  return {
+    os,
+    firefox: BROWSER === 'firefox',
+    brands: userAgentData?.brands?.map(({ brand }) => brand) ?? [],
+    extensionId: chrome.runtime.id,
+    unpacked: installType === 'development',
+  };
 }

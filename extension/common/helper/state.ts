@@ -1,8 +1,9 @@
-// What the browser's words for a closed native port mean. The words are Chromium's and Firefox's own, in English
+// How a request to the helper can fail, and what the browser's words for a closed native port mean. They are Chromium's and Firefox's own, in English
 // whatever the browser's language; an unknown one counts as a crash, which is tried again.
+
+import type { WireErrorCode } from '@photofinish/shared/port/wire';
 import type { HelperState } from '../messages.ts';
 import { say } from '../words.ts';
-import type { HelperErrorCode } from './failure.ts';
 
 const MISSING = [
   'Specified native messaging host not found',
@@ -29,4 +30,22 @@ export function stateAfterRefusal(code: HelperErrorCode, message: string): Helpe
   if (code === 'bad-protocol') return { state: 'incompatible', message };
   if (code === 'unknown-caller') return { state: 'incompatible', message, foreign: true };
   return { state: 'crashed', message };
+}
+
+export type HelperErrorCode =
+  | WireErrorCode
+  | 'helper-missing'
+  | 'helper-disconnected'
+  | 'helper-timeout'
+  | 'helper-bad-reply';
+
+/** The one error that requests to the helper reject with; `code` is stable, `message` is for people. */
+export class HelperError extends Error {
+  readonly code: HelperErrorCode;
+
+  constructor(code: HelperErrorCode, message: string) {
+    super(message);
+    this.name = 'HelperError';
+    this.code = code;
+  }
 }

@@ -2,7 +2,7 @@
 // it. With the tools open every request tells its protocol, also those whose sites hide it from pages.
 
 import type { Delivery, KnownProtocol } from '@photofinish/shared/web/protocol';
-import { comparableUrl } from '../comparable-url.ts';
+import { comparableUrl } from '../timing.ts';
 
 /** A request as the developer tools told of it. */
 export interface InspectedRequest {

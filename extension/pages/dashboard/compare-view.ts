@@ -13,8 +13,7 @@ import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import * as v from 'valibot';
 import { say, type WordKey } from '../../common/words.ts';
-import { byId, make, setText } from '../ui/elements.ts';
-import { saveFile } from '../ui/save-file.ts';
+import { byId, make, saveFile, setText } from '../ui/elements.ts';
 
 /** Lines drawn; a comparison of everything can have a hundred thousand. */
 const MOST_LINES = 300;

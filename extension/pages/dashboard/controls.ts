@@ -48,3 +48,16 @@ export function options<Value extends string>(
   }
   if (onChange) select.addEventListener('change', () => onChange(select.value as Value));
 }
+
+/** Puts these lines in place of those before. What had the focus has it again if it stays, else its row's opener. */
+export function replaceLines(body: HTMLElement, lines: readonly HTMLElement[]): void {
+  const active = document.activeElement;
+  const held = active instanceof HTMLElement && body.contains(active) ? active : null;
+  const key = held?.closest('tr')?.dataset['key'];
+  body.replaceChildren(...lines);
+  if (held?.isConnected) held.focus({ preventScroll: true });
+  else if (key !== undefined)
+    body
+      .querySelector<HTMLElement>(`tr[data-key="${CSS.escape(key)}"] .opener`)
+      ?.focus({ preventScroll: true });
+}

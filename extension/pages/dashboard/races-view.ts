@@ -23,9 +23,8 @@ import {
 } from '../charts/ecdf-chart.ts';
 import { lineSwatch } from '../charts/paint.ts';
 import { byId, make, setText } from '../ui/elements.ts';
-import { type Entry, options } from './controls.ts';
+import { type Entry, options, replaceLines } from './controls.ts';
 import { createFigure, type Drawing } from './figure.ts';
-import { replaceLines } from './lines.ts';
 import { raceFigure } from './race-figure.ts';
 import { type Distributions, distributionsOf, type RaceSummary, type Samples } from './race-samples.ts';
 import type { Period, State } from './state.ts';

@@ -9,7 +9,7 @@ import {
 import type { HarEntry } from '../../common/inspected/har.ts';
 import { createLog, entryName, type Logged, loggedEntry } from '../../common/inspected/log.ts';
 import { say } from '../../common/words.ts';
-import { type KeptPort, keepPort } from '../ui/keep-port.ts';
+import { type KeptPort, keepPort } from '../ui/background-port.ts';
 
 /** Requests of a moment travel together. */
 const BATCH_MS = 100;

@@ -2,8 +2,7 @@
 import '../../common/words.ts';
 import { MAX_START_DELAY_MS } from '@photofinish/shared/port/wire';
 import { BROWSER } from '../../common/edition.ts';
-import { environment } from '../../common/helper/environment.ts';
-import { installCommand } from '../../common/helper/install-command.ts';
+import { environment, installCommand } from '../../common/helper/install-command.ts';
 import { loadUnasked, UNASKED_KEY } from '../../common/helper/unasked.ts';
 import type { HelperState } from '../../common/messages.ts';
 import { onProxyMode } from '../../common/proxy-mode.ts';
@@ -18,16 +17,14 @@ import { pageStore } from '../../common/store/asked.ts';
 import { say, type WordKey } from '../../common/words.ts';
 import { connectBackground } from '../ui/background-port.ts';
 import { renderCommand } from '../ui/command.ts';
-import { wireConsent } from '../ui/consent.ts';
 import { byId, make, setText } from '../ui/elements.ts';
-import { createHelperPanel, type HelperPanel } from '../ui/helper-panel.ts';
+import { createHelperPanel, type HelperPanel, wireConsent } from '../ui/helper-panel.ts';
 import { writeWords } from '../ui/page-words.ts';
 import { makeRaceChoice, showRaceChoice } from '../ui/race-choice.ts';
 import { messageOf, save } from '../ui/saving.ts';
 import { showNetworkNow, wireNetworks } from './networks.ts';
 import { showNeverRecord, wireNeverRecord } from './never-record.ts';
 import { type NumberField, showNumber, wireNumber } from './number-field.ts';
-import { showPrivateWindows, wirePrivateWindows } from './private-windows.ts';
 import { wireTransfer } from './transfer.ts';
 import { loseWipe, showWiped, wireWipe } from './wipe.ts';
 
@@ -150,3 +147,26 @@ wireHelper();
 wireTransfer();
 wireNetworks();
 void begin();
+
+// Private windows: our own switch, and beside it the browser's, which only the user can turn.
+
+/** The browser's page about this extension, where it is let into private windows. Firefox opens its own for nobody. */
+const EXTENSION_PAGE = `chrome://extensions/?id=${chrome.runtime.id}`;
+
+/** Shows the switch, and what is still missing for it to do anything. */
+export async function showPrivateWindows({ privateWindows }: Settings): Promise<void> {
+  byId<HTMLInputElement>('private').checked = privateWindows;
+  const allowed = await chrome.extension.isAllowedIncognitoAccess();
+  const how = BROWSER === 'firefox' ? say('optionsPrivateHowFirefox') : say('optionsPrivateHowChromium');
+  const missing = privateWindows && !allowed;
+  setText(byId('private-how'), missing ? how : '');
+  byId('private-open').hidden = !missing || BROWSER === 'firefox';
+}
+
+/** Makes the switch save itself, and looks again when the user comes back from the browser's page. */
+export function wirePrivateWindows(refresh: () => void): void {
+  const input = byId<HTMLInputElement>('private');
+  input.addEventListener('change', () => void save(input, { privateWindows: input.checked }));
+  byId('private-open').addEventListener('click', () => void chrome.tabs.create({ url: EXTENSION_PAGE }));
+  document.addEventListener('visibilitychange', refresh);
+}

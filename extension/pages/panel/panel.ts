@@ -1,6 +1,5 @@
 // The panel of the developer tools: every request of the inspected tab by origin, with its real protocol, and what the
 // background says of each origin. Opened as `panel.html?tab=ID` it shows that tab's, wherever its tools are open.
-import type { RaceFailure } from '../ui/race-line.ts';
 import '../../common/words.ts';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { browserVersion } from '../../common/browser.ts';
@@ -14,6 +13,7 @@ import { type BackgroundPort, connectBackground } from '../ui/background-port.ts
 import { byId, make, setText } from '../ui/elements.ts';
 import { capitalSentence } from '../ui/format.ts';
 import { writeWords } from '../ui/page-words.ts';
+import type { RaceFailure } from '../ui/race-line.ts';
 import {
   type Group,
   groupsOf,

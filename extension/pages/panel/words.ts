@@ -1,8 +1,7 @@
 // The panel's words for sums, requests and the states in which there are none. Pure.
 
 import { sayNumber } from '@photofinish/shared/language/words';
-import type { Protocol } from '@photofinish/shared/web/protocol';
-import { protocolName } from '@photofinish/shared/web/protocol';
+import { type Protocol, protocolName } from '@photofinish/shared/web/protocol';
 import { BROWSER } from '../../common/edition.ts';
 import type { InspectedRequest } from '../../common/inspected/har.ts';
 import type { PageView } from '../../common/messages.ts';

@@ -1,7 +1,8 @@
 // The popup's first answer: which page, which protocol, why, what HTTP/3 gains, and how much of it went over HTTP/3.
 
 import { MARK_LABELS, markOf } from '@photofinish/shared/drawing/marks';
-import { verdictText } from '@photofinish/shared/verdict/verdict-text';
+import { leftOutWords } from '@photofinish/shared/verdict/left-out';
+import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { say } from '../../common/words.ts';
@@ -12,7 +13,6 @@ import { setMark } from '../ui/mark.ts';
 import { pointToCode } from '../ui/means-link.ts';
 import { asideWords, type Remedy, type StateWords, stateWords } from '../ui/origin-state-words.ts';
 import { writeVerdict } from '../ui/race-line.ts';
-import { writeFindings } from './findings.ts';
 
 const MARK_PX = 24;
 
@@ -106,4 +106,27 @@ export function renderAnswer(page: PageView): void {
 export function wireRemedy(run: (action: Remedy) => void): void {
   const button = byId('remedy');
   button.addEventListener('click', () => run(button.dataset['action'] as Remedy));
+}
+
+// What else a verdict found, as a list beneath it.
+
+/** What else a verdict found, why the origin has no protocol where the verdict does not say so, and what its race left out. */
+export function findingTexts(view: OriginView): string[] {
+  const { verdict, protocol, reason, race } = view;
+  const words = reason === null ? '' : reasonWords(protocol, reason);
+  return [
+    ...otherFindings(verdict).map((finding) => finding.text),
+    ...(words === '' || words === verdictText(verdict) ? [] : [words]),
+    ...(race === null ? [] : leftOutWords(race)),
+  ];
+}
+
+/** Writes an origin's findings; null: none. */
+export function writeFindings(list: HTMLElement, view: OriginView | null): void {
+  const texts = view === null ? [] : findingTexts(view);
+  const key = texts.join('\n');
+  if (list.dataset['key'] === key) return;
+  list.dataset['key'] = key;
+  list.hidden = texts.length === 0;
+  list.replaceChildren(...texts.map((text) => make('li', '', text)));
 }

@@ -1,7 +1,6 @@
 // The helper's state: a dot with words at the foot, and when it is missing what to do about it.
 
-import { environment } from '../../common/helper/environment.ts';
-import { installCommand } from '../../common/helper/install-command.ts';
+import { environment, installCommand } from '../../common/helper/install-command.ts';
 import type { HelperState } from '../../common/messages.ts';
 import { renderCommand } from '../ui/command.ts';
 import { byId, setAttribute, setText } from '../ui/elements.ts';

@@ -1,16 +1,21 @@
 // The table of the page's origins: a row each, or one for several of a site, sortable, and a row opens its verdict,
 // findings and race. Rows are kept and only those of origins that changed are written, so that an update is quick, closes
 // no row and moves no focus. What is far below the popup's end is made when the browser has nothing else to do.
+
+import { sayNumber } from '@photofinish/shared/language/words';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/order.ts';
-import { byId, setAttribute } from '../ui/elements.ts';
+import { say } from '../../common/words.ts';
+import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { forecastWords } from '../ui/format.ts';
+import { writeHost } from '../ui/host.ts';
+import { type LineParts, makeLine, writeCells } from './cells.ts';
 import { type RaceBoard, raceState } from './finish.ts';
-import { type Line, linesOf, matching } from './lines.ts';
+import { type Line, linesOf, matching, type SiteLine } from './lines.ts';
 import { isOpen, makeRow, type Row, type RowContext, updateRow } from './row.ts';
-import { makeSiteRow, type SiteRow, updateSiteRow } from './site-row.ts';
+import type { SiteSummary } from './site-summary.ts';
 import { nextSorting, SORT_KEYS, type Sorting } from './sorting.ts';
 import { wireTip } from './tip.ts';
 
@@ -154,4 +159,46 @@ export function renderOrigins(page: PageView, around: () => RowContext): void {
   const here = new Set(shown.map((view) => view.origin));
   for (const origin of rows.keys()) if (!here.has(origin)) rows.delete(origin);
   draw(around);
+}
+
+// The line of a site whose origins are folded into it: what they have in common, and how many they are.
+
+interface SiteRow extends LineParts {
+  readonly count: HTMLElement;
+}
+
+/** A row for a site; `onToggle` is told when its user opens or closes it. */
+function makeSiteRow(site: string, onToggle: () => void): SiteRow {
+  const line = makeLine();
+  const { body, main, opener, host } = line;
+  body.dataset['site'] = site;
+  body.classList.add('site');
+  writeHost(host, site, site);
+  const twist = make('span', 'twist');
+  twist.setAttribute('aria-hidden', 'true');
+  host.before(twist);
+  const count = make('span', 'tag count');
+  opener.after(count);
+  main.addEventListener('click', onToggle);
+  return { ...line, count };
+}
+
+function raceCell({ views, raced }: SiteSummary, board: RaceBoard): string {
+  const states = new Set(views.map(({ origin }) => raceState(board, origin)));
+  if (states.has('racing')) return say('popupRacing');
+  if (states.has('waiting')) return say('popupRaceWaiting');
+  return raced === 0 ? '–' : say('popupSiteRaced', { count: raced });
+}
+
+/** Writes what is known of the site now. */
+function updateSiteRow(row: SiteRow, { summary, open }: SiteLine, board: RaceBoard): void {
+  const { protocol, reason, counts, requests, forecast, views, site } = summary;
+  const origins = say('popupSiteOrigins', { count: views.length });
+  setText(row.count, sayNumber(views.length));
+  setAttribute(row.count, 'title', origins);
+  setAttribute(row.opener, 'aria-label', `${site}, ${origins}`);
+  setAttribute(row.opener, 'aria-expanded', String(open));
+  const scored = { result: forecast, text: forecast === 'none' ? '–' : '', title: '' } as const;
+  const race = { text: raceCell(summary, board), title: '' };
+  writeCells(row.cells, { protocol, reason, counts, requests, forecast: scored, race });
 }

@@ -10,8 +10,8 @@ import { forecastWords, originLabel, raceWords } from '../ui/format.ts';
 import { writeHost } from '../ui/host.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
 import { raceButton, writeVerdict } from '../ui/race-line.ts';
+import { writeFindings } from './answer.ts';
 import { type LineParts, makeLine, writeCells } from './cells.ts';
-import { writeFindings } from './findings.ts';
 import { captionWords, drawing, type RaceBoard, raceState, widthOf, writeFailure } from './finish.ts';
 
 /** What an open row is narrower than the popup by. */

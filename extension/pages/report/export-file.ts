@@ -2,7 +2,7 @@
 // Whoever loads it may be another program, whose words it does not share.
 import '../../common/words.ts';
 import type { Report } from '@photofinish/shared/report/report';
-import { saveFile } from '../ui/save-file.ts';
+import { saveFile } from '../ui/elements.ts';
 import type { ReportSelection } from './collect.ts';
 import { exportName } from './export-names.ts';
 import { makeShown } from './making.ts';

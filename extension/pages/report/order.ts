@@ -2,10 +2,9 @@
 import { wordsLanguage } from '@photofinish/shared/language/words';
 import { browserVersion } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
-import { rememberedNetwork } from '../../common/network.ts';
-import { loadNames } from '../../common/network-names.ts';
+import { loadNames, rememberedNetwork } from '../../common/network-names.ts';
 import { pageStore } from '../../common/store/asked.ts';
-import { trustedScript } from '../ui/trusted.ts';
+import { trustedScript } from '../ui/elements.ts';
 import type { Conditions, Progress, ReportSelection } from './collect.ts';
 import type { ExportFormat } from './export-names.ts';
 

@@ -1,7 +1,6 @@
 // A page's port to the background, in the words of `messages.ts`.
 import { POPUP_PORT, type PopupEvent } from '../../common/messages.ts';
 import type { PopupRequest } from '../../common/popup-requests.ts';
-import { type KeptPort, keepPort } from './keep-port.ts';
 
 export type BackgroundPort = KeptPort<PopupRequest>;
 
@@ -16,4 +15,58 @@ export interface BackgroundListener {
 /** Opens the port and keeps it open for as long as the page lives. */
 export function connectBackground(listener: BackgroundListener): BackgroundPort {
   return keepPort<PopupRequest, PopupEvent>(POPUP_PORT, listener);
+}
+
+// A port to the background that is kept open for as long as the page lives. The background may end under it at any
+// moment: the port is then opened anew, with growing pauses while nobody answers.
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+/** A port that nobody answers breaks at once; one that lived so long had somebody at its other end. */
+const LIVED_MS = 1_000;
+
+export interface KeptPort<Word> {
+  /** False when the port broke a moment ago and its successor is not open yet. */
+  send(word: Word): boolean;
+}
+
+export interface PortListener<Word, Event> {
+  onEvent?(event: Event): void;
+  /** The port is open, for the first time or again: whatever the other side held is gone. */
+  onOpen(port: KeptPort<Word>): void;
+  /** The port broke: what is under way gets no answer. */
+  onLost?(): void;
+}
+
+/** Opens the port of that name and keeps it open. */
+export function keepPort<Word, Event>(name: string, listener: PortListener<Word, Event>): KeptPort<Word> {
+  let pauseMs = FIRST_PAUSE_MS;
+  let current: chrome.runtime.Port;
+  const port: KeptPort<Word> = {
+    send(word) {
+      try {
+        current.postMessage(word);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+  const open = (): void => {
+    const openedMs = performance.now();
+    current = chrome.runtime.connect({ name });
+    current.onMessage.addListener((event: Event) => {
+      pauseMs = FIRST_PAUSE_MS;
+      listener.onEvent?.(event);
+    });
+    current.onDisconnect.addListener(() => {
+      if (performance.now() - openedMs > LIVED_MS) pauseMs = FIRST_PAUSE_MS;
+      listener.onLost?.();
+      setTimeout(open, pauseMs);
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    });
+    listener.onOpen(port);
+  };
+  open();
+  return port;
 }

@@ -1,10 +1,12 @@
-// The helper on a page: its state in a sentence, and what its doctor finds.
-import { shownState, stateWords } from '../../common/helper/state-words.ts';
+// The helper on a page: its state in a sentence and by the shape of a dot, the user's consent to it where the browser
+// wants that (Firefox), and what its doctor finds.
+
+import type { DoctorFinding } from '@photofinish/shared/port/doctor';
+import { askConsent, hasConsent, onConsent } from '../../common/helper/consent.ts';
 import type { HelperState, PopupEvent } from '../../common/messages.ts';
 import type { PopupRequest } from '../../common/popup-requests.ts';
-import { say } from '../../common/words.ts';
-import { byId, setAttribute, setText } from './elements.ts';
-import { renderFindings } from './findings.ts';
+import { say, type WordKey } from '../../common/words.ts';
+import { byId, make, setAttribute, setText } from './elements.ts';
 
 /** Needs on the page: `helper-dot`, `helper-text`, `findings`, `examine`. */
 export interface HelperPanel {
@@ -68,4 +70,111 @@ export function createHelperPanel(
       showExamining();
     },
   };
+}
+
+export interface StateWords {
+  readonly dot: 'on' | 'waiting' | 'off';
+  readonly text: string;
+}
+
+/** The words for a state of the helper. */
+export function stateWords(helper: HelperState): StateWords {
+  switch (helper.state) {
+    case 'ready': {
+      const { program, network, networkName } = helper;
+      return { dot: 'on', text: say('helperReady', { program, network: networkName ?? network }) };
+    }
+    case 'connecting':
+      return { dot: 'waiting', text: say('helperConnecting') };
+    case 'not-asked':
+      return { dot: 'off', text: say('helperNotAsked') };
+    case 'missing':
+      return { dot: 'off', text: say('helperMissing') };
+    case 'crashed':
+      return { dot: 'off', text: say('helperCrashed', { message: helper.message }) };
+    case 'incompatible':
+      return { dot: 'off', text: say('helperIncompatible', { message: helper.message }) };
+  }
+}
+
+/**
+ * What to show after the state that is shown and the one just told: while the helper is looked for again and again,
+ * each look says "connecting" for a moment, which is no news.
+ */
+export function shownState(shown: HelperState | null, told: HelperState): HelperState {
+  const known = shown !== null && shown.state !== 'ready' && shown.state !== 'not-asked';
+  return told.state === 'connecting' && known ? shown : told;
+}
+
+/** Makes `consent-ask` ask, with `consent-refused` below it. The background hears of the answer from the browser, and the page from the background. */
+export function wireConsent(): void {
+  const refused = byId('consent-refused');
+  byId('consent-ask').addEventListener('click', async () => {
+    setText(refused, (await askConsent()) ? '' : say('helperConsentRefused'));
+  });
+  onConsent(async () => {
+    if (await hasConsent()) setText(refused, '');
+  });
+}
+
+const CHECK_WORDS: Record<DoctorFinding['check'], WordKey> = {
+  manifest: 'helperCheckManifest',
+  extension: 'helperCheckExtension',
+  launcher: 'helperCheckLauncher',
+  runtime: 'helperCheckRuntime',
+  hello: 'helperCheckHello',
+  cache: 'helperCheckCache',
+  config: 'helperCheckConfig',
+  addon: 'helperCheckAddon',
+  network: 'helperCheckNetwork',
+};
+/** Told apart by shape; the words beside them are for screen readers. */
+const SIGNS: Record<DoctorFinding['state'], readonly [string, WordKey]> = {
+  ok: ['✓', 'helperFindingOk'],
+  problem: ['!', 'helperFindingProblem'],
+  note: ['·', 'helperFindingNote'],
+};
+
+function findingItem({ check, state, text, remedy }: DoctorFinding): HTMLElement {
+  const item = make('li', `finding ${state}`);
+  const [sign, meaning] = SIGNS[state];
+  const shown = make('span', 'sign', sign);
+  shown.setAttribute('aria-hidden', 'true');
+  const name = make('span', 'name', say(CHECK_WORDS[check]));
+  name.append(make('span', 'unseen', ` (${say(meaning)})`));
+  const words = make('span', 'text');
+  // The doctor is a program of the command line, and speaks English.
+  words.lang = 'en';
+  words.dir = 'auto';
+  words.textContent = remedy === null ? text : `${text}. ${remedy}`;
+  item.append(shown, name, words);
+  return item;
+}
+
+function bySubject(findings: readonly DoctorFinding[]): HTMLElement[] {
+  const subjects = Map.groupBy(findings, ({ subject }) => subject);
+  return [...subjects].flatMap(([subject, found]) => {
+    const list = make('ul', 'findings');
+    list.append(...found.map(findingItem));
+    const heading = make('h3', '', subject);
+    heading.lang = 'en';
+    return [heading, list];
+  });
+}
+
+/** Draws the findings into `place`; null when the helper could not be asked. */
+function renderFindings(place: HTMLElement, findings: readonly DoctorFinding[] | null): void {
+  if (findings === null) {
+    place.replaceChildren(make('p', 'error', say('helperNotExamined')));
+    return;
+  }
+  const problems = findings.filter(({ state }) => state === 'problem');
+  const others = findings.filter(({ state }) => state !== 'problem');
+  const well = findings.filter(({ state }) => state === 'ok').length;
+  const said = problems.length === 0 ? say('helperWell') : say('helperProblems', { count: problems.length });
+  const rest = make('details', 'stack');
+  rest.append(make('summary', '', say('helperChecks', { count: well })), ...bySubject(others));
+  const summary = make('p', problems.length === 0 ? '' : 'error', said);
+  summary.dataset['testid'] = 'findings-summary';
+  place.replaceChildren(summary, ...bySubject(problems), rest);
 }

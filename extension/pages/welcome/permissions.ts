@@ -1,7 +1,8 @@
-// Why each permission in the manifest is there, in words. A permission without words cannot be added: a test compares.
+// Why each permission in the manifest is there, in words, and the access to sites that a user may have withheld. A
+// permission without words cannot be added: a test compares.
 
 import { say, type WordKey } from '../../common/words.ts';
-import { make } from '../ui/elements.ts';
+import { byId, make, setText } from '../ui/elements.ts';
 
 /** By the names that manifests use; whatever is a pattern of addresses is access to sites. */
 export const PERMISSION_WORDS: Readonly<Record<string, WordKey>> = {
@@ -31,4 +32,26 @@ export function listPermissions(list: HTMLElement): void {
       return [term, make('dd', '', say(words))];
     }),
   );
+}
+
+// Access to sites. Both browsers let the user take it away, and Firefox may install without it: then nothing can be
+// recorded, and the button asks for it.
+
+function sitesWanted(): chrome.permissions.Permissions {
+  return { origins: [...(chrome.runtime.getManifest().host_permissions ?? [])] };
+}
+
+async function show(): Promise<void> {
+  byId('access').hidden = await chrome.permissions.contains(sitesWanted());
+}
+
+/** Shows the request while access is missing, and only then. */
+export function wireAccess(): void {
+  byId('access-ask').addEventListener('click', async () => {
+    const given = await chrome.permissions.request(sitesWanted());
+    setText(byId('access-refused'), given ? '' : say('welcomeAccessRefused'));
+  });
+  chrome.permissions.onAdded.addListener(() => void show());
+  chrome.permissions.onRemoved.addListener(() => void show());
+  void show();
 }

@@ -1,7 +1,6 @@
 // The welcome page's entry: watches for the helper while the page is in view, and saves what is chosen at once.
 import '../../common/words.ts';
-import { environment } from '../../common/helper/environment.ts';
-import { type Environment, installCommand } from '../../common/helper/install-command.ts';
+import { type Environment, environment, installCommand } from '../../common/helper/install-command.ts';
 import type { HelperState } from '../../common/messages.ts';
 import { onProxyMode } from '../../common/proxy-mode.ts';
 import { loadSettings, onSettings } from '../../common/settings.ts';
@@ -9,14 +8,12 @@ import { pageStore } from '../../common/store/asked.ts';
 import { say, type WordKey } from '../../common/words.ts';
 import { connectBackground } from '../ui/background-port.ts';
 import { renderCommand } from '../ui/command.ts';
-import { wireConsent } from '../ui/consent.ts';
 import { byId, setText } from '../ui/elements.ts';
-import { createHelperPanel, type HelperPanel } from '../ui/helper-panel.ts';
+import { createHelperPanel, type HelperPanel, wireConsent } from '../ui/helper-panel.ts';
 import { writeWords } from '../ui/page-words.ts';
 import { makeRaceChoice, showRaceChoice } from '../ui/race-choice.ts';
 import { save } from '../ui/saving.ts';
-import { wireAccess } from './access.ts';
-import { listPermissions } from './permissions.ts';
+import { listPermissions, wireAccess } from './permissions.ts';
 
 /** Soon enough to feel at once after a command in a terminal, and cheap: the browser looks for one small file. */
 const LOOK_EVERY_MS = 2000;

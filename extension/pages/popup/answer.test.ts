@@ -8,7 +8,7 @@ import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { OriginView } from '../../common/messages.ts';
 import { aRace } from '../../testing/race.ts';
 import { speak } from '../../testing/words.ts';
-import { findingTexts } from './findings.ts';
+import { findingTexts } from './answer.ts';
 
 const LEFT_OUT = { addresses: 1, services: 0, lookups: 0, attempts: 88_110 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isOwnPage } from './own-page.ts';
+import { isOwnPage } from './browser.ts';
 
 test('a page of the extension is known by its origin, whatever address it tells', () => {
   const extension = { id: 'E', getURL: (path: string) => `chrome-extension://E/${path}` };

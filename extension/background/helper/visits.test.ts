@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { DEFAULT_SETTINGS, type Settings } from '../../common/settings.ts';
-import { createFirstVisitRaces, type Visit } from './first-visit.ts';
 import type { RaceOrder } from './helper.ts';
+import { createFirstVisitRaces, type Visit } from './visits.ts';
 
 const VISIT: Visit = {
   origin: 'https://a.test' as Origin,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
-import { worthTelling } from './outbox.ts';
+import { worthTelling } from './writing.ts';
 
 const base: Observation = {
   id: '1',

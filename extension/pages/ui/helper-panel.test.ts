@@ -2,8 +2,8 @@
 import '../../testing/words.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HelperState } from '../messages.ts';
-import { shownState, stateWords } from './state-words.ts';
+import type { HelperState } from '../../common/messages.ts';
+import { shownState, stateWords } from './helper-panel.ts';
 
 const MISSING: HelperState = { state: 'missing' };
 const CONNECTING: HelperState = { state: 'connecting' };

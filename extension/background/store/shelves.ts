@@ -1,9 +1,8 @@
-// The store in a database of the extension's own origin. Content scripts, and whoever took a page's process over, reach
-// `storage.local` in Firefox, but no database of the extension in any browser.
+// Where the store lies: in a database of the extension's own origin, or for a session. Content scripts, and whoever took a
+// page's process over, reach `storage.local` in Firefox, but no database of the extension in any browser.
 import type { DBSchema, IDBPDatabase } from 'idb';
 import { holdOpen } from '../../common/database.ts';
-import { STORE_KEYS, type Stored, type StoreKey } from '../../common/store/store.ts';
-import type { Shelf } from './kept.ts';
+import { STORE_KEYS, type Store, type Stored, type StoreKey } from '../../common/store/store.ts';
 
 const STORE_NAME = 'photofinish-settings';
 /** That what versions before the store kept in `storage.local` was moved, or that there was nothing. */
@@ -82,6 +81,65 @@ export function openDatabaseShelf(deps: DatabaseShelfDeps): Shelf {
       const changed: Stored = { revision: revision + 1, value };
       await Promise.all([tx.store.put(changed, key), tx.done]);
       return changed;
+    },
+  };
+}
+
+// The store as the background keeps it on a shelf, database or session: the one place where changes are made, so that
+// they are told in their order.
+
+/** Where values lie. */
+export interface Shelf {
+  get(key: StoreKey): Promise<Stored>;
+  /** Stores `value`, and gives that very value, unless something was stored after that revision, which is given then. */
+  put(key: StoreKey, revision: number, value: unknown): Promise<Stored>;
+}
+
+/** The store on this shelf; `tell` lets everybody else know that something is stored. */
+export function keepOn(shelf: Shelf, tell: (key: StoreKey) => void): Store {
+  const listeners = new Map<StoreKey, ((value: unknown) => void)[]>();
+  return {
+    get: shelf.get,
+    async replace(key, revision, value) {
+      const stored = await shelf.put(key, revision, value);
+      if (stored.value !== value || stored.revision !== revision + 1) return stored;
+      for (const listen of listeners.get(key) ?? []) listen(value);
+      tell(key);
+      return stored;
+    },
+    onChanged(key, listen) {
+      listeners.set(key, [...(listeners.get(key) ?? []), listen]);
+    },
+  };
+}
+
+// The store where there is no database: a Firefox that never remembers history refuses them to the whole extension.
+// `storage.session` is closed to content scripts too, outlives the background, and ends with the browser.
+
+/** The part of `storage.session` that is used. */
+export interface SessionArea {
+  get(key: string): Promise<Record<string, unknown>>;
+  set(items: Record<string, unknown>): Promise<void>;
+}
+
+/** What the browser's session holds. */
+export function openSessionShelf(area: SessionArea): Shelf {
+  let turn: Promise<unknown> = Promise.resolve();
+  const place = (key: StoreKey): string => `store:${key}`;
+  const get = async (key: StoreKey): Promise<Stored> =>
+    ((await area.get(place(key)))[place(key)] as Stored | undefined) ?? { revision: 0 };
+  return {
+    get,
+    put(key, revision, value) {
+      const put = turn.then(async () => {
+        const stored = await get(key);
+        if (stored.revision !== revision) return stored;
+        const changed: Stored = { revision: revision + 1, value };
+        await area.set({ [place(key)]: changed });
+        return changed;
+      });
+      turn = put.catch(() => {});
+      return put;
     },
   };
 }

@@ -5,9 +5,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { IDBDatabase, IDBFactory } from 'fake-indexeddb';
 import { type StoreKey, update } from '../../common/store/store.ts';
-import { type DatabaseShelfDeps, openDatabaseShelf } from './database-shelf.ts';
-import { keepOn } from './kept.ts';
-import { openSessionShelf } from './session-shelf.ts';
+import { type DatabaseShelfDeps, keepOn, openDatabaseShelf, openSessionShelf } from './shelves.ts';
 
 /** `storage.local`, where any page's process may write. */
 function olderArea(items: Record<string, unknown> = {}) {
