@@ -4,7 +4,7 @@ import { allFindings } from '../install/examination.ts';
 import { DOCTOR_OPTIONS } from './command-table.ts';
 import { readExtensionIds, readUserDataDirectory } from './installing.ts';
 import type { Terminal } from './terminal.ts';
-import { type Paint, printable, wrapped } from './text.ts';
+import { type Paint, plural, printable, wrapped } from './text.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
 
 export const DOCTOR_SCHEMA = 'photofinish.doctor/1';
@@ -25,7 +25,7 @@ function findingsText(findings: readonly Finding[], paint: Paint): string {
     if (finding.remedy !== null) lines.push(...wrapped(printable(finding.remedy), ' '.repeat(16)));
   }
   const problems = findings.filter(({ state }) => state === 'problem').length;
-  const verdict = problems === 0 ? 'All is well.' : problems === 1 ? '1 problem.' : `${problems} problems.`;
+  const verdict = problems === 0 ? 'All is well.' : `${plural(problems, 'problem')}.`;
   return [...lines, '', verdict].join('\n');
 }
 

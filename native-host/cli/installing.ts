@@ -15,10 +15,10 @@ import { nextSteps } from '../install/next-steps.ts';
 import {
   checkoutOf,
   commandWord,
-  environment,
   isPassing,
   MAIN,
   ownCommand,
+  ownInstallation,
   ROOT,
 } from '../install/own-command.ts';
 import { ADDON_FILE, addonFile } from '../quic/addon.ts';
@@ -162,7 +162,7 @@ function stepsAfter(
   const where =
     userDataDirectory === null ? [] : ['--user-data-dir', commandWord(userDataDirectory, platform)];
   const ids = extensionIds.flatMap((id) => ['--extension-id', id]);
-  const here = environment(platform);
+  const here = ownInstallation(platform);
   return nextSteps({
     platform,
     checkout: checkoutOf(here),
@@ -204,7 +204,7 @@ export function runInstall(args: readonly string[], terminal: Terminal): number 
   const plan = planInstall(request, helper, directories, exists);
   const result = install(plan, machine);
   const next = stepsAfter(request, result, machine);
-  const addon = addonFinding(checkoutOf(environment(machine.platform)) !== null);
+  const addon = addonFinding(checkoutOf(ownInstallation(machine.platform)) !== null);
   report({ command: 'install', result, json: values.json ?? false, next, addon }, terminal);
   if (plan.manifests.length === 0) {
     terminal.error('no-browser', noBrowserWords(directories));

@@ -119,7 +119,7 @@ function readName(text: string): string {
 interface NameChange {
   /** null: the network loses its name. */
   readonly name: string | null;
-  /** null: the network one is on. */
+  /** Its key or name; undefined: the network that one is on. */
   readonly network: string | undefined;
 }
 

@@ -125,7 +125,6 @@ export function oneOf<T extends string>(
 
 /** `a, b or c`. */
 export function listed(values: readonly string[]): string {
-  return values.length < 2
-    ? values.join('')
-    : `${values.slice(0, -1).join(', ')} or ${values[values.length - 1]}`;
+  // British English puts no comma before the "or".
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(values);
 }

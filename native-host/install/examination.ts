@@ -23,7 +23,7 @@ import { type ExaminationResult, examineBrowser, findingOn, type InstallSettings
 import { launchOf, sayHello } from './hello.ts';
 import { type InstallRequest, type Target, targetsOf } from './install-plan.ts';
 import { type Machine, thisMachine } from './machine.ts';
-import { checkoutOf, commandWord, environment, ownCommand } from './own-command.ts';
+import { checkoutOf, commandWord, ownCommand, ownInstallation } from './own-command.ts';
 
 /** Ten times what a cold start takes on a slow disk. */
 const HELLO_TIMEOUT_MS = 2000;
@@ -189,7 +189,7 @@ async function browserFindings(
 ): Promise<ExaminationResult> {
   const { platform, disk } = machine;
   const request: InstallRequest = { browsers: [], userDataDirectory, extensionIds };
-  const photofinish = ownCommand(environment(platform));
+  const photofinish = ownCommand(ownInstallation(platform));
   const exists = (path: string): boolean => disk.kindOf(path) !== 'nothing';
   const findings: Finding[] = [];
   let config: string | null = null;
@@ -266,6 +266,6 @@ export async function allFindings(request: ExaminationRequest): Promise<Finding[
           cacheFinding(settings.cachePath),
           await networkFinding(settings.cachePath),
         ]),
-    addonFinding(machine !== null && checkoutOf(environment(machine.platform)) !== null),
+    addonFinding(machine !== null && checkoutOf(ownInstallation(machine.platform)) !== null),
   ];
 }

@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nextSteps } from './next-steps.ts';
-import { checkoutOf, commandWord, type Environment, isPassing, ownCommand } from './own-command.ts';
+import { checkoutOf, commandWord, isPassing, type OwnInstallation, ownCommand } from './own-command.ts';
 
 const LINUX_PATH = '/usr/local/bin:/usr/bin';
 
-function environment(there: readonly string[], rest: Partial<Environment> = {}): Environment {
+function installation(there: readonly string[], rest: Partial<OwnInstallation> = {}): OwnInstallation {
   const root = '/usr/local/lib/node_modules/photofinish';
   return { platform: 'linux', root, searchPath: LINUX_PATH, exists: (path) => there.includes(path), ...rest };
 }
 
 test('a checkout is called by the path of its command', () => {
-  const here = environment(['/home/a/photo finish/native-host/build.ts'], {
+  const here = installation(['/home/a/photo finish/native-host/build.ts'], {
     root: '/home/a/photo finish/native-host',
   });
   assert.equal(checkoutOf(here), '/home/a/photo finish');
@@ -21,20 +21,20 @@ test('a checkout is called by the path of its command', () => {
 
 test('a package for all is called by its name where the shell finds it, else by its path', () => {
   const there = ['/usr/local/bin/photofinish'];
-  assert.equal(checkoutOf(environment(there)), null);
-  assert.equal(ownCommand(environment(there)), 'photofinish');
-  assert.equal(ownCommand(environment(there, { searchPath: '/usr/bin' })), '/usr/local/bin/photofinish');
+  assert.equal(checkoutOf(installation(there)), null);
+  assert.equal(ownCommand(installation(there)), 'photofinish');
+  assert.equal(ownCommand(installation(there, { searchPath: '/usr/bin' })), '/usr/local/bin/photofinish');
 });
 
 test('a package for one project is called by its path there', () => {
-  const here = environment(['/srv/app/node_modules/.bin/photofinish'], {
+  const here = installation(['/srv/app/node_modules/.bin/photofinish'], {
     root: '/srv/app/node_modules/photofinish',
   });
   assert.equal(ownCommand(here), '/srv/app/node_modules/.bin/photofinish');
 });
 
 test('on Windows npm writes a batch file, beside node_modules for all', () => {
-  const here: Environment = {
+  const here: OwnInstallation = {
     platform: 'win32',
     root: 'C:\\Users\\A B\\AppData\\Roaming\\npm\\node_modules\\photofinish',
     searchPath: 'C:\\Windows;C:\\Users\\A B\\AppData\\Roaming\\npm',
@@ -49,14 +49,14 @@ test('on Windows npm writes a batch file, beside node_modules for all', () => {
 
 test('what npx fetched is called by npx again, for its place may be cleared', () => {
   const root = '/home/a/.npm/_npx/0123456789abcdef/node_modules/photofinish';
-  assert.equal(isPassing(environment([], { root })), true);
-  assert.equal(isPassing(environment([])), false);
+  assert.equal(isPassing(installation([], { root })), true);
+  assert.equal(isPassing(installation([])), false);
   const linked = ['/home/a/.npm/_npx/0123456789abcdef/node_modules/.bin/photofinish'];
-  assert.equal(ownCommand(environment(linked, { root })), 'npx photofinish');
+  assert.equal(ownCommand(installation(linked, { root })), 'npx photofinish');
 });
 
 test('where npm linked nothing, npx is what works', () => {
-  assert.equal(ownCommand(environment([])), 'npx photofinish');
+  assert.equal(ownCommand(installation([])), 'npx photofinish');
 });
 
 for (const [word, platform, written] of [

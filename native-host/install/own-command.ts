@@ -10,7 +10,8 @@ export const ROOT = dirname(import.meta.dirname);
 /** The helper's built entry, which launchers name. */
 export const MAIN = join(ROOT, 'dist', 'main.cjs');
 
-export interface Environment {
+/** Where this Photofinish lies, and what a shell finds of it. */
+export interface OwnInstallation {
   readonly platform: Platform;
   /** The directory of our package: `native-host/` of a checkout, or where npm put `photofinish`. */
   readonly root: string;
@@ -19,13 +20,13 @@ export interface Environment {
 }
 
 /** The checkout's top, null for a package from npm. */
-export function checkoutOf({ platform, root, exists }: Environment): string | null {
+export function checkoutOf({ platform, root, exists }: OwnInstallation): string | null {
   const { dirname: parent, join: below } = pathsOf(platform);
   return exists(below(root, 'build.ts')) ? parent(root) : null;
 }
 
 /** npx keeps packages in a cache that npm may clear at any time. */
-export function isPassing({ platform, root }: Pick<Environment, 'platform' | 'root'>): boolean {
+export function isPassing({ platform, root }: Pick<OwnInstallation, 'platform' | 'root'>): boolean {
   return root.split(pathsOf(platform).sep).includes('_npx');
 }
 
@@ -36,7 +37,7 @@ export function commandWord(word: string, platform: Platform): string {
 }
 
 /** Where npm linked the command of a package in `.../node_modules/photofinish`: for one project, or for all. */
-function linkedCommands({ platform, root }: Environment): readonly string[] {
+function linkedCommands({ platform, root }: OwnInstallation): readonly string[] {
   const { dirname: parent, join: below } = pathsOf(platform);
   const modules = parent(root);
   if (platform === 'win32')
@@ -46,16 +47,16 @@ function linkedCommands({ platform, root }: Environment): readonly string[] {
 }
 
 /** What to type for `photofinish`: its name where the shell finds it, otherwise its path. */
-export function ownCommand(environment: Environment): string {
-  const { platform, root, searchPath, exists } = environment;
+export function ownCommand(installation: OwnInstallation): string {
+  const { platform, root, searchPath, exists } = installation;
   const { delimiter, dirname: parent, join: below } = pathsOf(platform);
-  if (checkoutOf(environment) !== null) return commandWord(below(root, 'bin', 'photofinish'), platform);
-  const linked = isPassing(environment) ? undefined : linkedCommands(environment).find(exists);
+  if (checkoutOf(installation) !== null) return commandWord(below(root, 'bin', 'photofinish'), platform);
+  const linked = isPassing(installation) ? undefined : linkedCommands(installation).find(exists);
   if (linked === undefined) return 'npx photofinish';
   return searchPath.split(delimiter).includes(parent(linked)) ? 'photofinish' : commandWord(linked, platform);
 }
 
-/** Those of this process. */
-export function environment(platform: Platform): Environment {
+/** That of this process. */
+export function ownInstallation(platform: Platform): OwnInstallation {
   return { platform, root: ROOT, searchPath: process.env.PATH ?? '', exists: existsSync };
 }
