@@ -23,7 +23,7 @@ pub(crate) const ALPN_H3: &[u8] = b"h3";
 /// Unacknowledged bytes that a peer may send: a race reads little, so a small window bounds memory.
 pub(crate) const RECEIVE_WINDOW_BYTES: u32 = 256 * 1024;
 /// After so long without a packet an established connection is given up, as by Chromium (`kIdleConnectionTimeout`).
-const IDLE_TIMEOUT_MS: u32 = 30_000;
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Unidirectional streams a server may open: its control stream, two for QPACK, and a few of the
 /// reserved kind that must be tolerated (RFC 9114 sections 6.2 and 6.2.3).
 const SERVER_UNI_STREAMS: u32 = 16;
@@ -190,7 +190,7 @@ fn client_config(
     let mut transport = TransportConfig::default();
     transport
         .initial_rtt(options.initial_rtt)
-        .max_idle_timeout(Some(VarInt::from_u32(IDLE_TIMEOUT_MS).into()))
+        .max_idle_timeout(Some(IDLE_TIMEOUT.try_into().map_err(Failure::internal)?))
         .stream_receive_window(VarInt::from_u32(RECEIVE_WINDOW_BYTES))
         .receive_window(VarInt::from_u32(RECEIVE_WINDOW_BYTES))
         .max_concurrent_bidi_streams(VarInt::from_u32(0))

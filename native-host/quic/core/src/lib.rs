@@ -5,24 +5,30 @@
 //! it gives takes one [`Request`], or is dropped, which closes it. [`Cancel`] ends either half at once. Every time counts
 //! from the attempt's start; an [`AttemptFailure`] says what went wrong and what had been exchanged by then.
 //!
-//! ```no_run
+//! ```
+//! use std::net::UdpSocket;
 //! use std::time::Duration;
 //!
 //! use photofinish_quic::{Cancel, ConnectOptions, Request, ServerName, TrustStore, connect};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let roots = std::fs::read("/etc/ssl/certs/ca-certificates.crt")?;
+//! # let root = rcgen::generate_simple_self_signed(["example.org".to_owned()])?;
+//! # let roots = root.cert.pem();
 //! let trust = TrustStore::new(&[roots], &[])?;
-//! let options = ConnectOptions::new("192.0.2.1:443".parse()?, ServerName::try_from("example.org")?)
+//! let remote = UdpSocket::bind("127.0.0.1:0")?.local_addr()?; // Closed by now.
+//! let options = ConnectOptions::new(remote, ServerName::try_from("example.org")?)
 //!     .initial_rtt(Duration::from_millis(25))
 //!     .handshake_timeout(Duration::from_secs(3));
-//! let connection = connect(&trust, &options, &Cancel::default()).await?;
-//! println!("established after {:?}", connection.handshake().after);
-//!
-//! let request = Request::get("example.org", "/")?.deadline(Duration::from_secs(3));
-//! let response = connection.request(&request).await?;
-//! println!("{} after {:?}", response.status, response.first_byte);
+//! match connect(&trust, &options, &Cancel::default()).await {
+//!     Ok(connection) => {
+//!         println!("established after {:?}", connection.handshake().after);
+//!         let request = Request::get("example.org", "/")?.deadline(Duration::from_secs(3));
+//!         let response = connection.request(&request).await?;
+//!         println!("{} after {:?}", response.status, response.first_byte);
+//!     }
+//!     Err(failure) => assert_eq!(failure.cause.code(), "udp-refused"),
+//! }
 //! # Ok(())
 //! # }
 //! ```

@@ -1,21 +1,21 @@
 //! What a question can be answered with. A negative answer is an empty list, which is no failure.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use hickory_resolver::lookup::Lookup;
-use hickory_resolver::net::{DnsError, NetError};
-use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::{Name, RData, Record};
 
 use crate::disguise::DISGUISED;
-use crate::question::{Kind, Question};
+use crate::failure::Failure;
+use crate::question::Kind;
 use crate::service::{self, ServiceRecord};
 
 /// An address and how long it is good for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddressRecord {
     pub address: IpAddr,
-    pub ttl_seconds: u32,
+    pub ttl: Duration,
 }
 
 /// Records of one answer that are read. No honest host needs more to be reached, and a zone that gives thousands would
@@ -49,15 +49,13 @@ impl<R> Records<R> {
     }
 }
 
-/// How a question ended.
+/// What a question is answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// To a question for A or AAAA.
     Addresses(Records<AddressRecord>),
     /// To a question for HTTPS.
     Services(Records<ServiceRecord>),
-    /// There is no answer, in words for a person.
-    Failed(String),
 }
 
 impl Answer {
@@ -69,9 +67,9 @@ impl Answer {
         }
     }
 
-    pub(crate) fn positive(kind: Kind, lookup: &Lookup) -> Self {
+    pub(crate) fn positive(kind: Kind, lookup: &Lookup) -> Result<Self, Failure> {
         let records = owned(lookup);
-        match kind {
+        Ok(match kind {
             Kind::Https => {
                 let services = service::services(records.filter_map(|(record, ttl)| {
                     let data: &[u8] = match &record.data {
@@ -82,70 +80,25 @@ impl Answer {
                     };
                     Some((&record.name, ttl, data))
                 }));
-                services.map_or_else(|why| Self::Failed(why.to_string()), Self::Services)
+                Self::Services(services?)
             }
-            Kind::A | Kind::Aaaa => Self::Addresses(Records::first_of(records.filter_map(
-                |(record, ttl_seconds)| {
+            Kind::A | Kind::Aaaa => {
+                Self::Addresses(Records::first_of(records.filter_map(|(record, ttl)| {
                     let address = match (&record.data, kind) {
                         (RData::A(a), Kind::A) => IpAddr::from(a.0),
                         (RData::AAAA(aaaa), Kind::Aaaa) => IpAddr::from(aaaa.0),
                         _ => return None,
                     };
-                    Some(AddressRecord {
-                        address,
-                        ttl_seconds,
-                    })
-                },
-            ))),
-        }
+                    Some(AddressRecord { address, ttl })
+                })))
+            }
+        })
     }
-
-    pub(crate) fn failed(question: &Question, error: &NetError) -> Self {
-        match error {
-            NetError::Dns(DnsError::NoRecordsFound(none))
-                if matches!(
-                    none.response_code,
-                    ResponseCode::NoError | ResponseCode::NXDomain
-                ) =>
-            {
-                Self::negative(question.kind)
-            }
-            NetError::Dns(DnsError::NoRecordsFound(none)) => {
-                Self::Failed(refusal(none.response_code))
-            }
-            NetError::Dns(DnsError::ResponseCode(code)) => Self::Failed(refusal(*code)),
-            NetError::NoConnections => Self::Failed("the DNS server cannot be reached".to_owned()),
-            NetError::Timeout => Self::Failed("the DNS server did not answer".to_owned()),
-            NetError::Io(error) => {
-                Self::Failed(format!("the DNS server cannot be reached: {error}"))
-            }
-            NetError::Proto(error) => {
-                Self::Failed(format!("the DNS server's answer is malformed: {error}"))
-            }
-            other => Self::Failed(format!("no usable answer from the DNS server: {other}")),
-        }
-    }
-
-    pub(crate) fn timed_out(question: &Question) -> Self {
-        let ms = question.timeout.as_secs_f64() * 1000.0;
-        Self::Failed(format!("the DNS server did not answer within {ms} ms"))
-    }
-}
-
-fn refusal(code: ResponseCode) -> String {
-    let name = match code {
-        ResponseCode::ServFail => "SERVFAIL",
-        ResponseCode::Refused => "REFUSED",
-        ResponseCode::FormErr => "FORMERR",
-        ResponseCode::NotImp => "NOTIMP",
-        _ => return format!("the DNS server answered with code {}", u16::from(code)),
-    };
-    format!("the DNS server answered {name}")
 }
 
 /// The records that belong to the name that was asked for, its CNAMEs followed, each with its TTL
 /// or that of the shortest-lived CNAME; a server may send others, which prove nothing.
-fn owned(lookup: &Lookup) -> impl Iterator<Item = (&Record, u32)> {
+fn owned(lookup: &Lookup) -> impl Iterator<Item = (&Record, Duration)> {
     let mut owner: &Name = lookup.query().name();
     let mut alias_ttl = u32::MAX;
     for record in lookup.answers() {
@@ -161,7 +114,10 @@ fn owned(lookup: &Lookup) -> impl Iterator<Item = (&Record, u32)> {
         .answers()
         .iter()
         .filter(move |record| &record.name == owner)
-        .map(move |record| (record, record.ttl.min(alias_ttl)))
+        .map(move |record| {
+            let ttl = Duration::from_secs(record.ttl.min(alias_ttl).into());
+            (record, ttl)
+        })
 }
 
 /// A name as hosts are written: lower case, without the final dot.

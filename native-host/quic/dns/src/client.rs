@@ -10,6 +10,7 @@ use hickory_resolver::proto::op::Query;
 use hickory_resolver::{Hosts, Resolver, ResolverBuilder};
 
 use crate::answer::Answer;
+use crate::failure::Failure;
 use crate::question::{Kind, Question};
 use crate::socket::ConnectedRuntime;
 
@@ -58,7 +59,7 @@ impl Client {
     }
 
     /// The answer, within the question's time-out.
-    pub async fn ask(&self, question: &Question) -> Answer {
+    pub async fn ask(&self, question: &Question) -> Result<Answer, Failure> {
         if let Some(answer) = self.in_hosts(question) {
             return answer;
         }
@@ -67,13 +68,16 @@ impl Client {
             .lookup(question.name.clone(), question.kind.record_type());
         match tokio::time::timeout(question.timeout, lookup).await {
             Ok(Ok(lookup)) => Answer::positive(question.kind, &lookup),
-            Ok(Err(error)) => Answer::failed(question, &error),
-            Err(_) => Answer::timed_out(question),
+            Ok(Err(error)) => match Failure::from_resolver(error) {
+                None => Ok(Answer::negative(question.kind)),
+                Some(failure) => Err(failure),
+            },
+            Err(_) => Err(Failure::TimedOut(question.timeout)),
         }
     }
 
     /// The answer of the hosts file: a name that stands there has those addresses and nothing else.
-    fn in_hosts(&self, question: &Question) -> Option<Answer> {
+    fn in_hosts(&self, question: &Question) -> Option<Result<Answer, Failure>> {
         let find = |kind: Kind| {
             let query = Query::query(question.name.clone(), kind.record_type());
             let lookup = self.hosts.lookup_static_host(&query)?;
@@ -88,7 +92,7 @@ impl Client {
             Kind::Aaaa => aaaa,
             Kind::Https => None,
         };
-        Some(own.unwrap_or_else(|| Answer::negative(question.kind)))
+        Some(own.unwrap_or_else(|| Ok(Answer::negative(question.kind))))
     }
 }
 

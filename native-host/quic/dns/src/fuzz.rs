@@ -1,6 +1,8 @@
 //! DNS messages and HTTPS records that somebody changed on the way, or wrote to break readers: they are read or refused,
 //! and nothing panics. `PROPTEST_CASES` draws more of them.
 
+use std::time::Duration;
+
 use hickory_resolver::lookup::Lookup;
 use hickory_resolver::proto::op::{Message, Query};
 use hickory_resolver::proto::rr::Name;
@@ -137,9 +139,9 @@ proptest! {
                 let query = Query::query(name(), kind.record_type());
                 let lookup = Lookup::new_with_max_ttl(query, message.answers.clone());
                 match Answer::positive(kind, &lookup) {
-                    Answer::Addresses(all) => prop_assert!(kind != Kind::Https && all.records.len() <= MOST_RECORDS.min(message.answers.len())),
-                    Answer::Services(all) => prop_assert!(kind == Kind::Https && all.records.len() <= MOST_RECORDS.min(message.answers.len())),
-                    Answer::Failed(_) => prop_assert!(kind == Kind::Https),
+                    Ok(Answer::Addresses(all)) => prop_assert!(kind != Kind::Https && all.records.len() <= MOST_RECORDS.min(message.answers.len())),
+                    Ok(Answer::Services(all)) => prop_assert!(kind == Kind::Https && all.records.len() <= MOST_RECORDS.min(message.answers.len())),
+                    Err(_) => prop_assert!(kind == Kind::Https),
                 }
             }
         }
@@ -150,7 +152,7 @@ proptest! {
         data in changed(RECORDS.iter().map(|data| data.to_vec()).collect()),
     ) {
         let owner = name();
-        if let Ok(all) = services([(&owner, 60, &data[..])].into_iter()) {
+        if let Ok(all) = services([(&owner, Duration::from_secs(60), &data[..])].into_iter()) {
             prop_assert_eq!(all.records.len(), 1);
             for service in all.records {
                 prop_assert!(4 * service.ipv4_hints.len() + 16 * service.ipv6_hints.len() <= data.len());
@@ -173,6 +175,7 @@ fn the_corpus_is_read_so_that_changes_of_it_reach_every_check() {
             .any(|record| record.record_type() == DISGUISED)
     );
     let owner = name();
-    let read = |data: &[u8]| services([(&owner, 60, data)].into_iter()).is_ok();
+    let read =
+        |data: &[u8]| services([(&owner, Duration::from_secs(60), data)].into_iter()).is_ok();
     assert_eq!(RECORDS.map(read), [true, true, true, true, true, false]);
 }

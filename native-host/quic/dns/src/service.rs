@@ -2,6 +2,7 @@
 //! ignored.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
 
 use hickory_resolver::proto::rr::Name;
 
@@ -26,13 +27,14 @@ pub struct ServiceRecord {
     /// It must be ignored: a mandatory key is beyond us (section 8), it contradicts itself (section
     /// 2.4.3), or a record of its set is malformed (section 2.2).
     pub incompatible: bool,
-    pub ttl_seconds: u32,
+    pub ttl: Duration,
 }
 
 /// The data are not of the form that section 2.2 gives them, or a value not of its key's.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("the HTTPS record is malformed")]
-pub(crate) struct MalformedRecord;
+#[non_exhaustive]
+pub struct MalformedRecord;
 
 /// Parameters (section 14.3.2).
 mod key {
@@ -51,7 +53,7 @@ mod key {
 /// The HTTPS records of one answer. One malformed record makes the client reject its whole set (section 2.2): then all
 /// that can be read are incompatible, and with none that can there is no answer. Of more than are read the best are.
 pub(crate) fn services<'a>(
-    records: impl Iterator<Item = (&'a Name, u32, &'a [u8])>,
+    records: impl Iterator<Item = (&'a Name, Duration, &'a [u8])>,
 ) -> Result<Records<ServiceRecord>, MalformedRecord> {
     let mut malformed = false;
     let mut services: Vec<_> = records
@@ -80,7 +82,7 @@ fn shortened<A>(hints: &mut Vec<A>) -> usize {
     beyond
 }
 
-fn service(owner: &Name, ttl_seconds: u32, data: &[u8]) -> Result<ServiceRecord, MalformedRecord> {
+fn service(owner: &Name, ttl: Duration, data: &[u8]) -> Result<ServiceRecord, MalformedRecord> {
     let mut rest = data;
     let priority = take_u16(&mut rest)?;
     let target = take_name(&mut rest)?;
@@ -99,7 +101,7 @@ fn service(owner: &Name, ttl_seconds: u32, data: &[u8]) -> Result<ServiceRecord,
         ipv6_hints: Vec::new(),
         ech: false,
         incompatible: false,
-        ttl_seconds,
+        ttl,
     };
     // In AliasMode recipients ignore any parameters (section 2.4.2).
     if priority == 0 {

@@ -89,10 +89,9 @@ impl RuntimeProvider for ConnectedRuntime {
 
     fn bind_udp(&self, local: SocketAddr, server: SocketAddr) -> Pending<Self::Udp> {
         Box::pin(async move {
-            let socket = UdpSocket::bind(local).await?;
-            socket.connect(server).await?;
+            let socket = photofinish_udp::connect_from(local, server)?;
             Ok(ConnectedSocket {
-                socket,
+                socket: UdpSocket::from_std(socket)?,
                 peer: server,
             })
         })

@@ -8,7 +8,7 @@ use hickory_resolver::proto::rr::rdata::svcb::{
 };
 use hickory_resolver::proto::rr::rdata::{A, AAAA, CNAME, HTTPS};
 use hickory_resolver::proto::rr::{RData, RecordType};
-use photofinish_dns::{Answer, Kind, MOST_RECORDS, ServiceRecord};
+use photofinish_dns::{Answer, Failure, Kind, MOST_RECORDS, ServiceRecord};
 
 mod support;
 
@@ -34,9 +34,9 @@ fn port(port: u16) -> (SvcParamKey, SvcParamValue) {
     (SvcParamKey::Port, SvcParamValue::Port(port))
 }
 
-fn services(answer: Answer) -> Vec<ServiceRecord> {
+fn services(answer: Result<Answer, Failure>) -> Vec<ServiceRecord> {
     match answer {
-        Answer::Services(services) => services.records,
+        Ok(Answer::Services(services)) => services.records,
         other => panic!("no services but {other:?}"),
     }
 }
@@ -59,7 +59,7 @@ async fn of_many_records_the_best_are_read_and_the_others_counted_with_hints_too
     )];
     records.push(record("a.test.", 60, https(1, "near.test.", params)));
     let server = Server::over_tcp(records).await;
-    let Answer::Services(answer) = server.ask("a.test", Kind::Https).await else {
+    let Ok(Answer::Services(answer)) = server.ask("a.test", Kind::Https).await else {
         panic!("no services");
     };
     let best = &answer.records[0];
@@ -80,8 +80,8 @@ async fn raw(rdatas: &'static [&'static [u8]]) -> Option<Vec<ServiceRecord>> {
     )
     .await
     {
-        Answer::Services(services) => Some(services.records),
-        Answer::Failed(_) => None,
+        Ok(Answer::Services(services)) => Some(services.records),
+        Err(_) => None,
         other => panic!("no services but {other:?}"),
     }
 }
@@ -124,7 +124,7 @@ async fn every_field_arrives() {
             ipv6_hints: vec!["2001:db8::1".parse().expect("address")],
             ech: true,
             incompatible: false,
-            ttl_seconds: 60,
+            ttl: Duration::from_secs(60),
         }]
     );
 }
@@ -335,7 +335,7 @@ async fn rdata_cut_short_anywhere_never_panics() {
             Duration::from_millis(400),
         )
         .await;
-        assert!(!matches!(answer, Answer::Addresses(_)), "{end}");
+        assert!(!matches!(answer, Ok(Answer::Addresses(_))), "{end}");
     }
     let whole = raw(&[WHOLE]).await.expect("services");
     assert_eq!(

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use napi::bindgen_prelude::{Error, Result, Status};
 use napi_derive::napi;
@@ -129,14 +130,13 @@ impl DnsQuestion {
         let task = tokio::spawn(async move {
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => dns::Answer::Failed("the question was cancelled".to_owned()),
-                answer = client.ask(&question) => answer,
+                () = cancel.cancelled() => DnsAnswer::failed("the question was cancelled"),
+                answer = client.ask(&question) => answer.into(),
             }
         });
-        let answer = task
+        Ok(task
             .await
-            .unwrap_or_else(|panic| dns::Answer::Failed(format!("the resolver failed: {panic}")));
-        Ok(answer.into())
+            .unwrap_or_else(|panic| DnsAnswer::failed(format!("the resolver failed: {panic}"))))
     }
 
     /// What is pending resolves as failed at once; nothing more is sent.
@@ -154,25 +154,33 @@ pub fn source_address_for(destination: String) -> Option<String> {
     dns::source_for(destination).map(|source| source.to_string())
 }
 
-impl From<dns::Answer> for DnsAnswer {
-    fn from(answer: dns::Answer) -> Self {
+impl DnsAnswer {
+    fn failed(why: impl ToString) -> Self {
+        Self::Failed {
+            message: why.to_string(),
+        }
+    }
+}
+
+impl From<std::result::Result<dns::Answer, dns::Failure>> for DnsAnswer {
+    fn from(answer: std::result::Result<dns::Answer, dns::Failure>) -> Self {
         match answer {
-            dns::Answer::Addresses(answer) => Self::Addresses {
+            Ok(dns::Answer::Addresses(answer)) => Self::Addresses {
                 left_out: count(answer.left_out),
                 addresses: answer
                     .records
                     .into_iter()
                     .map(|record| DnsAddress {
                         address: record.address.to_string(),
-                        ttl_seconds: record.ttl_seconds,
+                        ttl_seconds: seconds(record.ttl),
                     })
                     .collect(),
             },
-            dns::Answer::Services(answer) => Self::Services {
+            Ok(dns::Answer::Services(answer)) => Self::Services {
                 left_out: count(answer.left_out),
                 services: answer.records.into_iter().map(DnsService::from).collect(),
             },
-            dns::Answer::Failed(message) => Self::Failed { message },
+            Err(failure) => Self::failed(failure),
         }
     }
 }
@@ -190,13 +198,18 @@ impl From<dns::ServiceRecord> for DnsService {
             ipv6_hints: texts(&service.ipv6_hints),
             ech: service.ech,
             incompatible: service.incompatible,
-            ttl_seconds: service.ttl_seconds,
+            ttl_seconds: seconds(service.ttl),
         }
     }
 }
 
 fn count(records: usize) -> u32 {
     records.try_into().unwrap_or(u32::MAX)
+}
+
+/// As DNS counts time.
+fn seconds(ttl: Duration) -> u32 {
+    ttl.as_secs().try_into().unwrap_or(u32::MAX)
 }
 
 fn texts<T: ToString>(values: &[T]) -> Vec<String> {

@@ -24,7 +24,12 @@ pub fn connect(peer: SocketAddr) -> io::Result<UdpSocket> {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    let socket = UdpSocket::bind((any, 0))?;
+    connect_from(SocketAddr::new(any, 0), peer)
+}
+
+/// The same on an address and port of the caller's choice.
+pub fn connect_from(local: SocketAddr, peer: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(local)?;
     socket.connect(peer)?;
     socket.set_nonblocking(true)?;
     Ok(socket)

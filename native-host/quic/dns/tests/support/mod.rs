@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hickory_resolver::proto::op::{Message, ResponseCode};
 use hickory_resolver::proto::rr::{Name, RData, Record, RecordType};
-use photofinish_dns::{Answer, Client, Kind, Question};
+use photofinish_dns::{Answer, Client, Failure, Kind, Question};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 
@@ -68,7 +68,7 @@ impl Server {
         .await
     }
 
-    pub async fn ask(&self, name: &str, kind: Kind) -> Answer {
+    pub async fn ask(&self, name: &str, kind: Kind) -> Result<Answer, Failure> {
         ask_within(self.address, name, kind, PATIENCE).await
     }
 
@@ -77,7 +77,12 @@ impl Server {
     }
 }
 
-pub async fn ask_within(server: SocketAddr, name: &str, kind: Kind, timeout: Duration) -> Answer {
+pub async fn ask_within(
+    server: SocketAddr,
+    name: &str,
+    kind: Kind,
+    timeout: Duration,
+) -> Result<Answer, Failure> {
     let client = Client::of_server(server).expect("client");
     let question = Question::new(name, kind, timeout).expect("question");
     client.ask(&question).await
