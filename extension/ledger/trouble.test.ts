@@ -12,7 +12,7 @@ test('a failing storage is named with what to do about it', () => {
   );
   assert.match(
     troubleWords(new DOMException('', 'InvalidStateError')),
-    /Restart the browser.*what it recorded goes/,
+    /Restart the browser.*records will be lost/,
   );
   assert.match(troubleWords('text'), /nothing is being recorded/);
 });
