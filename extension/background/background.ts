@@ -63,7 +63,7 @@ const link = openHelperLink({
 const { helper } = link;
 
 const forecaster = createForecaster({
-  ask: link.forecast,
+  ask: (site, origins) => link.forecast(site, origins),
   originsOfSite: async (site, limit) => (await ready).ledger.originsOfSite(site, limit),
   onArrived: (navigation) =>
     void ready.then((started) => useForecasts(navigation, started, link.network)).catch(logged),
@@ -99,7 +99,7 @@ const devtoolsFeed = createDevtoolsFeed(inspection.isInspected);
 
 const popups = createPopupServer({
   watchRequests: inspection.watch,
-  watchHelper: link.watch,
+  watchHelper: (told) => link.watch(told),
   doctor: () => helper.doctor().catch(() => null),
   wipe,
   watch: (tabId, watcher) => {
@@ -114,9 +114,9 @@ const popups = createPopupServer({
     else if (first !== undefined) races.startAll([first, ...others]);
   },
   racesAsked: () => races.asked,
-  cancelRace: races.cancel,
-  stopRaces: races.stop,
-  reconnectHelper: link.reconnect,
+  cancelRace: (origin) => races.cancel(origin),
+  stopRaces: () => races.stop(),
+  reconnectHelper: () => link.reconnect(),
   steer: async (origin, on) => (await ready).steering?.choose(origin, on, link.network),
 });
 
@@ -150,11 +150,11 @@ async function start() {
   const pages = createPages(savedPages, savedShown, (page) => presenter.refresh(page.tabId));
   const presenter = createPresenter({
     ledger,
-    shown: pages.shown,
+    shown: (tabId) => pages.shown(tabId),
     documentOf: (tabId) => tabs.shownDocument(tabId, failures),
     helperState: () => link.state,
     trouble: () => trouble,
-    steer: steering === null ? null : steering.view,
+    steer: steering === null ? null : (origin, advertised) => steering.view(origin, advertised),
     setToolbar,
     later: timers.later,
   });

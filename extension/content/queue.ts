@@ -40,6 +40,7 @@ const LAST_RETRY_MS = 60_000;
 /** Batches without an answer that are kept; beyond it the oldest is given up (webRequest still counts it). */
 const MAX_UNANSWERED = MAX_LEFT_BATCHES;
 
+// One closure, and no class: the names of a class's fields stay as long as they are, and every frame loads this.
 export function createQueue({ send, later, loading }: QueueDeps): TimingQueue {
   let waiting: Timing[] = [];
   const unanswered = new Map<number, NumberedBatch>();

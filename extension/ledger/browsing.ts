@@ -31,6 +31,7 @@ function daysBetween(first: string, last: string): string[] {
   return days;
 }
 
+/** Whatever pages ask of the ledger: one short query after another, so the length is no course to be followed. */
 export function browsesOn(database: Database) {
   return {
     /** The records of a site, or of every site. */

@@ -1,6 +1,8 @@
 // The background's line to the helper: opened where the user agreed to it, watched by whoever shows its state, and used
 // to hand on what was observed. Keeps the label of the network, which the helper alone can tell.
 
+import type { Forecast } from '@photofinish/shared/port/forecast';
+import type { Origin } from '@photofinish/shared/web/origin';
 import { connectHelper, timers } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
 import { hasConsent, onConsent } from '../../common/helper/consent.ts';
@@ -17,7 +19,7 @@ import {
 import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
 import type { Store } from '../../common/store/store.ts';
 import { createHelper, type Helper } from './helper.ts';
-import { createHelperPort } from './port.ts';
+import { createHelperPort, type HelperPort } from './port.ts';
 
 export interface HelperLinkDeps {
   readonly store: Store;
@@ -42,7 +44,7 @@ export interface HelperLink {
   /** Opens the line if the user agreed to it. */
   connect(): void;
   /** Asks for forecasts; whether the user still agrees is looked up beside it, so as not to be late. */
-  readonly forecast: Helper['forecast'];
+  forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]>;
   /** Looks again whether the user agrees, and opens the line now, whatever pause was left, or closes it. */
   reconnect(): void;
   /** Tells the state now and after each change; gives the function that ends it. */
@@ -60,142 +62,158 @@ const SETTLE_MS = 5000;
 
 /** Makes the line and opens it as soon as the user's consent is known. */
 export function openHelperLink(deps: HelperLinkDeps): HelperLink {
-  const watchers = new Set<(state: HelperState) => void>();
+  return new ConsentedLink(deps);
+}
+
+class ConsentedLink implements HelperLink {
+  readonly #deps: HelperLinkDeps;
+  readonly #watchers = new Set<(state: HelperState) => void>();
   /** Null until the user's answer is known. */
-  let consent: boolean | null = null;
-  let network = NETWORK_UNKNOWN;
-  let names: NetworkNames = new Map();
-  let uploading = false;
-  let agreeing: Promise<void> | null = null;
-  let agreeAgain = false;
+  #consent: boolean | null = null;
+  #network = NETWORK_UNKNOWN;
+  #names: NetworkNames = new Map();
+  #uploading = false;
+  #agreeing: Promise<void> | null = null;
+  #agreeAgain = false;
+  readonly #port: HelperPort;
+  readonly helper: Helper;
 
-  const stateNow = (): HelperState =>
-    port.state.state === 'ready'
-      ? { ...port.state, network, networkName: names.has(network) ? nameOrKey(names, network) : null }
-      : port.state;
+  constructor(deps: HelperLinkDeps) {
+    this.#deps = deps;
+    this.#port = createHelperPort({
+      connect: connectHelper,
+      clock: timers,
+      program: this.#deps.program,
+      onState: ({ state }) => {
+        this.#tell();
+        if (state !== 'ready') return;
+        this.uploadSoon();
+        this.#agree();
+        this.helper.network().then((label) => this.setNetwork(label), console.error);
+      },
+    });
+    this.helper = createHelper(this.#port, BROWSER, (label) => this.setNetwork(label));
+    onConsent(() => this.#look());
+    this.#look();
+    onNames(this.#deps.store, (next) => {
+      this.#follow(next);
+      this.#agree();
+    });
+    loadNames(this.#deps.store).then((next) => this.#follow(next), console.error);
+  }
 
-  const tell = (): void => {
-    for (const told of watchers) told(stateNow());
-    deps.onChange();
-  };
+  get state(): HelperState {
+    return this.#stateNow();
+  }
 
-  const setNetwork = (label: string): void => {
-    if (label === network) return;
-    network = label;
+  get network(): string {
+    return this.#network;
+  }
+
+  setNetwork(label: string): void {
+    if (label === this.#network) return;
+    this.#network = label;
     void rememberNetwork(label);
-    deps.onNetwork(label);
-    tell();
-  };
+    this.#deps.onNetwork(label);
+    this.#tell();
+  }
 
-  const uploadSoon = (): void => {
-    if (uploading || port.state.state !== 'ready') return;
-    uploading = true;
+  async recallNetwork(): Promise<void> {
+    const remembered = await rememberedNetwork();
+    if (this.#network === NETWORK_UNKNOWN) this.#network = remembered;
+  }
+
+  connect(): void {
+    if (this.#consent === true) this.#port.connect();
+  }
+
+  forecast(site: string, origins: readonly Origin[]): Promise<readonly Forecast[]> {
+    this.#look();
+    return this.helper.forecast(site, origins);
+  }
+
+  reconnect(): void {
+    this.#askConsentAgain().then(() => this.connect(), console.error);
+  }
+
+  watch(told: (state: HelperState) => void): () => void {
+    this.#watchers.add(told);
+    told(this.#stateNow());
+    // Who looks wants to see what another browser, or the command line, named meanwhile.
+    this.#agree();
+    return () => this.#watchers.delete(told);
+  }
+
+  settled(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const told = ({ state }: HelperState): void => {
+        if (state !== 'connecting') finish(state === 'ready');
+      };
+      const finish = (ready: boolean): void => {
+        giveUp();
+        this.#watchers.delete(told);
+        resolve(ready);
+      };
+      const giveUp = timers.later(SETTLE_MS, () => finish(false));
+      this.#watchers.add(told);
+      told(this.#stateNow());
+    });
+  }
+
+  uploadSoon(): void {
+    if (this.#uploading || this.#port.state.state !== 'ready') return;
+    this.#uploading = true;
     timers.later(UPLOAD_DELAY_MS, () => {
-      uploading = false;
+      this.#uploading = false;
       // What could not be sent stays in the outbox, for the next batch or the next connection.
-      askConsentAgain()
-        .then(() => (port.state.state === 'ready' ? deps.upload() : undefined))
+      this.#askConsentAgain()
+        .then(() => (this.#port.state.state === 'ready' ? this.#deps.upload() : undefined))
         .catch(() => {});
     });
-  };
+  }
+
+  #stateNow(): HelperState {
+    return this.#port.state.state === 'ready'
+      ? {
+          ...this.#port.state,
+          network: this.#network,
+          networkName: this.#names.has(this.#network) ? nameOrKey(this.#names, this.#network) : null,
+        }
+      : this.#port.state;
+  }
+
+  #tell(): void {
+    for (const told of this.#watchers) told(this.#stateNow());
+    this.#deps.onChange();
+  }
 
   /** An older helper knows no names, one that went away is told when it is back. */
-  const agree = (): void => {
-    agreeAgain = agreeing !== null;
-    if (agreeing !== null || port.state.state !== 'ready') return;
-    agreeing = agreeOnNames(deps.store, helper)
+  #agree(): void {
+    this.#agreeAgain = this.#agreeing !== null;
+    if (this.#agreeing !== null || this.#port.state.state !== 'ready') return;
+    this.#agreeing = agreeOnNames(this.#deps.store, this.helper)
       .catch(() => {})
       .then(() => {
-        agreeing = null;
-        if (agreeAgain) agree();
+        this.#agreeing = null;
+        if (this.#agreeAgain) this.#agree();
       });
-  };
+  }
 
-  const follow = (next: NetworkNames): void => {
-    names = next;
-    tell();
-  };
-
-  const port = createHelperPort({
-    connect: connectHelper,
-    clock: timers,
-    program: deps.program,
-    onState({ state }) {
-      tell();
-      if (state !== 'ready') return;
-      uploadSoon();
-      agree();
-      helper.network().then(setNetwork, console.error);
-    },
-  });
-  const helper = createHelper(port, BROWSER, setNetwork);
-
-  const connect = (): void => {
-    if (consent === true) port.connect();
-  };
+  #follow(next: NetworkNames): void {
+    this.#names = next;
+    this.#tell();
+  }
 
   // Firefox does not tell that the user withdrew it, so that it is also asked before anything observed is handed on.
-  const askConsentAgain = async (): Promise<void> => {
+  async #askConsentAgain(): Promise<void> {
     const given = await hasConsent();
-    const [before, withdrawn] = [consent, consent !== false && !given];
-    consent = given;
-    if (withdrawn) port.forbid();
-    else if (before !== given) connect();
-  };
+    const [before, withdrawn] = [this.#consent, this.#consent !== false && !given];
+    this.#consent = given;
+    if (withdrawn) this.#port.forbid();
+    else if (before !== given) this.connect();
+  }
 
-  const look = (): void => {
-    askConsentAgain().catch(console.error);
-  };
-  onConsent(look);
-  look();
-  onNames(deps.store, (next) => {
-    follow(next);
-    agree();
-  });
-  loadNames(deps.store).then(follow, console.error);
-
-  return {
-    helper,
-    get state() {
-      return stateNow();
-    },
-    get network() {
-      return network;
-    },
-    setNetwork,
-    async recallNetwork() {
-      const remembered = await rememberedNetwork();
-      if (network === NETWORK_UNKNOWN) network = remembered;
-    },
-    connect,
-    forecast(site, origins) {
-      look();
-      return helper.forecast(site, origins);
-    },
-    reconnect() {
-      askConsentAgain().then(connect, console.error);
-    },
-    watch(told) {
-      watchers.add(told);
-      told(stateNow());
-      // Who looks wants to see what another browser, or the command line, named meanwhile.
-      agree();
-      return () => watchers.delete(told);
-    },
-    settled: () =>
-      new Promise((resolve) => {
-        const told = ({ state }: HelperState): void => {
-          if (state !== 'connecting') finish(state === 'ready');
-        };
-        const finish = (ready: boolean): void => {
-          giveUp();
-          watchers.delete(told);
-          resolve(ready);
-        };
-        const giveUp = timers.later(SETTLE_MS, () => finish(false));
-        watchers.add(told);
-        told(stateNow());
-      }),
-    uploadSoon,
-  };
+  #look(): void {
+    this.#askConsentAgain().catch(console.error);
+  }
 }

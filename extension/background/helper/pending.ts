@@ -37,93 +37,103 @@ export function createPendingReplies(
   clock: Clock,
   newReassembly: () => (chunk: Chunk) => Reassembled,
 ): PendingReplies {
-  const waiters = new Map<number, Waiter>();
+  return new ReplyTable(clock, newReassembly);
+}
 
-  const startTimer = (id: number, timeoutMs: number): (() => void) =>
-    clock.later(timeoutMs, () => {
-      const waiter = waiters.get(id);
-      waiters.delete(id);
+class ReplyTable implements PendingReplies {
+  readonly #clock: Clock;
+  readonly #newReassembly: () => (chunk: Chunk) => Reassembled;
+  readonly #waiters = new Map<number, Waiter>();
+
+  constructor(clock: Clock, newReassembly: () => (chunk: Chunk) => Reassembled) {
+    this.#clock = clock;
+    this.#newReassembly = newReassembly;
+  }
+
+  expect(id: number, options: AskOptions): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => {
+      this.#waiters.set(id, {
+        options,
+        resolve,
+        reject,
+        callOff: this.#startTimer(id, options.timeoutMs),
+        reassemble: null,
+      });
+    });
+  }
+
+  take(message: unknown): string | null {
+    const parsed = v.safeParse(replySchema, message);
+    if (parsed.success) return this.#takeReply(parsed.output);
+    const id = idOf(message);
+    if (id === null) return 'the helper sent an invalid message';
+    this.#fail(id, 'the helper sent an invalid reply');
+    return null;
+  }
+
+  rejectAll(error: HelperError): void {
+    const all = [...this.#waiters.values()];
+    this.#waiters.clear();
+    for (const waiter of all) {
+      waiter.callOff();
+      waiter.reject(error);
+    }
+  }
+
+  #startTimer(id: number, timeoutMs: number): () => void {
+    return this.#clock.later(timeoutMs, () => {
+      const waiter = this.#waiters.get(id);
+      this.#waiters.delete(id);
       waiter?.reject(
         new HelperError('helper-timeout', `the helper did not respond within ${timeoutMs / 1000} s`),
       );
     });
+  }
 
-  const finish = (id: number): void => {
-    waiters.get(id)?.callOff();
-    waiters.delete(id);
-  };
+  #finish(id: number): void {
+    this.#waiters.get(id)?.callOff();
+    this.#waiters.delete(id);
+  }
 
-  const fail = (id: number, why: string): void => {
-    const waiter = waiters.get(id);
-    finish(id);
+  #fail(id: number, why: string): void {
+    const waiter = this.#waiters.get(id);
+    this.#finish(id);
     waiter?.reject(new HelperError('helper-bad-reply', why));
-  };
+  }
 
-  const takeChunk = (waiter: Waiter, chunk: Chunk): null => {
-    waiter.reassemble ??= newReassembly();
+  #takeChunk(waiter: Waiter, chunk: Chunk): null {
+    waiter.reassemble ??= this.#newReassembly();
     const result = waiter.reassemble(chunk);
     if (result.state === 'more') return null;
     if (result.state === 'broken') {
-      fail(chunk.id, result.why);
+      this.#fail(chunk.id, result.why);
       return null;
     }
     const whole = v.safeParse(replySchema, result.message);
     if (whole.success && whole.output.type !== 'chunk' && whole.output.id === chunk.id)
-      takeReply(whole.output);
-    else fail(chunk.id, 'the helper sent chunks that make no reply');
+      this.#takeReply(whole.output);
+    else this.#fail(chunk.id, 'the helper sent chunks that make no reply');
     return null;
-  };
+  }
 
-  const takeReply = (reply: Reply): string | null => {
-    const waiter = waiters.get(reply.id);
+  #takeReply(reply: Reply): string | null {
+    const waiter = this.#waiters.get(reply.id);
     if (waiter === undefined) {
       // Id 0 names no request of ours after hello: the helper could not read what we sent.
       return reply.type === 'error' && reply.id === 0 ? reply.message : null;
     }
-    if (reply.type === 'chunk') return takeChunk(waiter, reply);
+    if (reply.type === 'chunk') return this.#takeChunk(waiter, reply);
     if (reply.type === 'progress') {
       waiter.callOff();
-      waiter.callOff = startTimer(reply.id, waiter.options.timeoutMs);
+      waiter.callOff = this.#startTimer(reply.id, waiter.options.timeoutMs);
       waiter.options.onProgress?.(reply);
       return null;
     }
-    finish(reply.id);
+    this.#finish(reply.id);
     if (reply.type === 'error') waiter.reject(new HelperError(reply.code, reply.message));
     else waiter.resolve(reply);
     return null;
-  };
-
-  const take = (message: unknown): string | null => {
-    const parsed = v.safeParse(replySchema, message);
-    if (parsed.success) return takeReply(parsed.output);
-    const id = idOf(message);
-    if (id === null) return 'the helper sent an invalid message';
-    fail(id, 'the helper sent an invalid reply');
-    return null;
-  };
-
-  return {
-    expect(id, options) {
-      return new Promise<Answer>((resolve, reject) => {
-        waiters.set(id, {
-          options,
-          resolve,
-          reject,
-          callOff: startTimer(id, options.timeoutMs),
-          reassemble: null,
-        });
-      });
-    },
-    take,
-    rejectAll(error) {
-      const all = [...waiters.values()];
-      waiters.clear();
-      for (const waiter of all) {
-        waiter.callOff();
-        waiter.reject(error);
-      }
-    },
-  };
+  }
 }
 
 // Puts long replies together again. The helper cuts what browsers would refuse to carry in one message.

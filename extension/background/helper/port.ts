@@ -53,117 +53,127 @@ interface Connection {
   readonly pending: PendingReplies;
 }
 
-export function createHelperPort({ connect, clock, program, onState }: PortDeps): HelperPort {
-  let state: HelperState = { state: 'connecting' };
-  let connection: Connection | null = null;
-  let nextId = HELLO_ID + 1;
-  let reconnectMs = FIRST_RECONNECT_MS;
-  let cancelReconnect: (() => void) | null = null;
+export function createHelperPort(deps: PortDeps): HelperPort {
+  return new ReconnectingPort(deps);
+}
 
-  const setState = (next: HelperState): void => {
-    state = next;
-    onState(next);
-  };
+class ReconnectingPort implements HelperPort {
+  readonly #deps: PortDeps;
+  #state: HelperState = { state: 'connecting' };
+  #connection: Connection | null = null;
+  #nextId = HELLO_ID + 1;
+  #reconnectMs = FIRST_RECONNECT_MS;
+  #cancelReconnect: (() => void) | null = null;
 
-  const lose = (next: HelperState, error: HelperError): void => {
-    const lost = connection;
-    connection = null;
-    setState(next);
+  constructor(deps: PortDeps) {
+    this.#deps = deps;
+  }
+
+  get state(): HelperState {
+    return this.#state;
+  }
+
+  connect(): void {
+    this.#reconnectMs = FIRST_RECONNECT_MS;
+    this.#open();
+  }
+
+  forbid(): void {
+    const closed = this.#connection;
+    this.#connection = null;
+    this.#cancelReconnect?.();
+    this.#cancelReconnect = null;
+    closed?.port.disconnect();
+    this.#setState({ state: 'not-asked' });
+    closed?.pending.rejectAll(new HelperError('helper-disconnected', 'the helper is not enabled'));
+  }
+
+  ask(question: Question, options: AskOptions): Asked {
+    const id = this.#nextId;
+    this.#nextId += 1;
+    if (this.#connection === null) {
+      const code = this.#state.state === 'missing' ? 'helper-missing' : 'helper-disconnected';
+      return { id, reply: Promise.reject(new HelperError(code, 'the helper is not connected')) };
+    }
+    const { port, pending } = this.#connection;
+    const reply = pending.expect(id, options);
+    try {
+      port.postMessage({ ...question, id });
+    } catch (error) {
+      // The port closed a moment ago, and the browser has not told us yet.
+      pending.take({ id, type: 'error', code: 'internal', message: `the helper stopped (${error})` });
+    }
+    return { id, reply };
+  }
+
+  #setState(next: HelperState): void {
+    this.#state = next;
+    this.#deps.onState(next);
+  }
+
+  #lose(next: HelperState, error: HelperError): void {
+    const lost = this.#connection;
+    this.#connection = null;
+    this.#setState(next);
     lost?.pending.rejectAll(error);
-    cancelReconnect?.();
-    cancelReconnect = clock.later(reconnectMs, open);
-    reconnectMs = Math.min(reconnectMs * 2, LAST_RECONNECT_MS);
-  };
+    this.#cancelReconnect?.();
+    this.#cancelReconnect = this.#deps.clock.later(this.#reconnectMs, () => this.#open());
+    this.#reconnectMs = Math.min(this.#reconnectMs * 2, LAST_RECONNECT_MS);
+  }
 
-  const hangUp = (why: string): void => {
-    connection?.port.disconnect();
-    lose({ state: 'crashed', message: why }, new HelperError('helper-bad-reply', why));
-  };
+  #hangUp(why: string): void {
+    this.#connection?.port.disconnect();
+    this.#lose({ state: 'crashed', message: why }, new HelperError('helper-bad-reply', why));
+  }
 
-  const greeted = (answer: Answer): void => {
+  #greeted(answer: Answer): void {
     if (answer.type !== 'hello') return;
     if (answer.protocol !== WIRE_PROTOCOL) {
       const { program, protocol: theirs } = answer;
       const message = say('popupHelperVersions', { program, theirs, ours: WIRE_PROTOCOL });
-      connection?.port.disconnect();
-      lose({ state: 'incompatible', message }, new HelperError('bad-protocol', message));
+      this.#connection?.port.disconnect();
+      this.#lose({ state: 'incompatible', message }, new HelperError('bad-protocol', message));
       return;
     }
-    reconnectMs = FIRST_RECONNECT_MS;
-    setState({ state: 'ready', program: answer.program, network: 'unknown', networkName: null });
-  };
+    this.#reconnectMs = FIRST_RECONNECT_MS;
+    this.#setState({ state: 'ready', program: answer.program, network: 'unknown', networkName: null });
+  }
 
-  const refused = (error: unknown): void => {
-    if (connection === null) return;
+  #refused(error: unknown): void {
+    if (this.#connection === null) return;
     const { code, message } =
       error instanceof HelperError ? error : new HelperError('internal', String(error));
-    connection.port.disconnect();
-    lose(stateAfterRefusal(code, message), new HelperError(code, message));
-  };
+    this.#connection.port.disconnect();
+    this.#lose(stateAfterRefusal(code, message), new HelperError(code, message));
+  }
 
-  const receive = (from: Connection, message: unknown): void => {
-    if (from !== connection) return;
+  #receive(from: Connection, message: unknown): void {
+    if (from !== this.#connection) return;
     const broken = from.pending.take(message);
-    if (broken !== null) hangUp(broken);
-  };
+    if (broken !== null) this.#hangUp(broken);
+  }
 
-  const open = (): void => {
-    cancelReconnect?.();
-    cancelReconnect = null;
-    if (connection !== null) return;
-    if (state.state !== 'connecting') setState({ state: 'connecting' });
-    const port = connect();
-    const opened: Connection = { port, pending: createPendingReplies(clock, createReassembly) };
-    connection = opened;
-    port.onMessage((message) => receive(opened, message));
+  #open(): void {
+    this.#cancelReconnect?.();
+    this.#cancelReconnect = null;
+    if (this.#connection !== null) return;
+    if (this.#state.state !== 'connecting') this.#setState({ state: 'connecting' });
+    const port = this.#deps.connect();
+    const opened: Connection = { port, pending: createPendingReplies(this.#deps.clock, createReassembly) };
+    this.#connection = opened;
+    port.onMessage((message) => this.#receive(opened, message));
     port.onDisconnect((why) => {
-      if (opened !== connection) return;
+      if (opened !== this.#connection) return;
       const next = stateAfterDisconnect(why);
       const code = next.state === 'missing' ? 'helper-missing' : 'helper-disconnected';
-      lose(next, new HelperError(code, why ?? 'the helper stopped'));
+      this.#lose(next, new HelperError(code, why ?? 'the helper stopped'));
     });
-    opened.pending.expect(HELLO_ID, { timeoutMs: HELLO_TIMEOUT_MS }).then(greeted, (error) => {
-      if (opened === connection) refused(error);
-    });
-    port.postMessage({ type: 'hello', id: HELLO_ID, protocol: WIRE_PROTOCOL, program });
-  };
-
-  return {
-    get state() {
-      return state;
-    },
-
-    connect() {
-      reconnectMs = FIRST_RECONNECT_MS;
-      open();
-    },
-
-    forbid() {
-      const closed = connection;
-      connection = null;
-      cancelReconnect?.();
-      cancelReconnect = null;
-      closed?.port.disconnect();
-      setState({ state: 'not-asked' });
-      closed?.pending.rejectAll(new HelperError('helper-disconnected', 'the helper is not enabled'));
-    },
-
-    ask(question, options) {
-      const id = nextId;
-      nextId += 1;
-      if (connection === null) {
-        const code = state.state === 'missing' ? 'helper-missing' : 'helper-disconnected';
-        return { id, reply: Promise.reject(new HelperError(code, 'the helper is not connected')) };
-      }
-      const { port, pending } = connection;
-      const reply = pending.expect(id, options);
-      try {
-        port.postMessage({ ...question, id });
-      } catch (error) {
-        // The port closed a moment ago, and the browser has not told us yet.
-        pending.take({ id, type: 'error', code: 'internal', message: `the helper stopped (${error})` });
-      }
-      return { id, reply };
-    },
-  };
+    opened.pending.expect(HELLO_ID, { timeoutMs: HELLO_TIMEOUT_MS }).then(
+      (answer) => this.#greeted(answer),
+      (error) => {
+        if (opened === this.#connection) this.#refused(error);
+      },
+    );
+    port.postMessage({ type: 'hello', id: HELLO_ID, protocol: WIRE_PROTOCOL, program: this.#deps.program });
+  }
 }

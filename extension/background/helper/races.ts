@@ -61,112 +61,131 @@ interface Waiting {
   readonly oneOfMany: boolean;
 }
 
-export function createRaces({ race, onProgress, onDone, onFailed, onAsked, clock }: RacesDeps): Races {
-  const running = new Map<Origin, { readonly order: RaceOrder; readonly race: RunningRace }>();
-  const waiting = new Map<Origin, Waiting>();
-  const asked = new Map<Origin, RaceAsked['state']>();
+export function createRaces(deps: RacesDeps): Races {
+  return new RaceQueue(deps);
+}
+
+class RaceQueue implements Races {
+  readonly #deps: RacesDeps;
+  readonly #running = new Map<Origin, { readonly order: RaceOrder; readonly race: RunningRace }>();
+  readonly #waiting = new Map<Origin, Waiting>();
+  readonly #asked = new Map<Origin, RaceAsked['state']>();
   /** When the races of the last minute began. */
-  let begunMs: number[] = [];
-  let called = false;
+  #begunMs: number[] = [];
+  #called = false;
 
-  const askedNow = (): RaceAsked[] => [...asked].map(([origin, state]) => ({ origin, state }));
+  constructor(deps: RacesDeps) {
+    this.#deps = deps;
+  }
 
-  const askFor = ({ origin, reason }: RaceOrder): void => {
+  start(order: RaceOrder): void {
+    this.#startAll([order], false);
+  }
+
+  startAll(orders: readonly RaceOrder[]): void {
+    this.#startAll(orders, true);
+  }
+
+  cancel(origin: Origin): void {
+    this.#cancelWaiting(origin);
+    this.#running.get(origin)?.race.cancel();
+  }
+
+  stop(): void {
+    this.withdraw(({ reason }) => reason === 'click');
+    for (const { order, race: started } of this.#running.values())
+      if (order.reason === 'click') started.cancel();
+  }
+
+  withdraw(which: (order: RaceOrder) => boolean): void {
+    for (const [origin, { order }] of [...this.#waiting]) if (which(order)) this.#cancelWaiting(origin);
+  }
+
+  get asked(): readonly RaceAsked[] {
+    return this.#askedNow();
+  }
+
+  #askedNow(): RaceAsked[] {
+    return [...this.#asked].map(([origin, state]) => ({ origin, state }));
+  }
+
+  #askFor({ origin, reason }: RaceOrder): void {
     if (reason !== 'click') return;
-    if ([...asked.values()].every((state) => state === 'over')) asked.clear();
-    asked.set(origin, 'waiting');
-  };
+    if ([...this.#asked.values()].every((state) => state === 'over')) this.#asked.clear();
+    this.#asked.set(origin, 'waiting');
+  }
 
   /** Notes how far a race is that somebody asked for; of others nobody is told. */
-  const note = (origin: Origin, state: RaceAsked['state']): void => {
-    if ((asked.get(origin) ?? 'over') === 'over') return;
-    asked.set(origin, state);
-    onAsked(askedNow());
-  };
+  #note(origin: Origin, state: RaceAsked['state']): void {
+    if ((this.#asked.get(origin) ?? 'over') === 'over') return;
+    this.#asked.set(origin, state);
+    this.#deps.onAsked(this.#askedNow());
+  }
 
   /** Whether another race may begin now; if only the minute forbids it, `next` is called again when it allows one. */
-  const mayBegin = (): boolean => {
-    if (running.size >= RACES_AT_ONCE) return false;
-    const nowMs = clock.nowMs();
+  #mayBegin(): boolean {
+    if (this.#running.size >= RACES_AT_ONCE) return false;
+    const nowMs = this.#deps.clock.nowMs();
     // A clock that was set back must not hold races up.
-    begunMs = begunMs.filter((atMs) => atMs <= nowMs && nowMs - atMs < MINUTE_MS + MARGIN_MS);
-    const [oldestMs] = begunMs;
-    if (oldestMs === undefined || begunMs.length < RACES_PER_MINUTE) return true;
-    if (!called) {
-      called = true;
-      clock.later(oldestMs + MINUTE_MS + MARGIN_MS - nowMs, () => {
-        called = false;
-        next();
+    this.#begunMs = this.#begunMs.filter((atMs) => atMs <= nowMs && nowMs - atMs < MINUTE_MS + MARGIN_MS);
+    const [oldestMs] = this.#begunMs;
+    if (oldestMs === undefined || this.#begunMs.length < RACES_PER_MINUTE) return true;
+    if (!this.#called) {
+      this.#called = true;
+      this.#deps.clock.later(oldestMs + MINUTE_MS + MARGIN_MS - nowMs, () => {
+        this.#called = false;
+        this.#next();
       });
     }
     return false;
-  };
+  }
 
-  const next = (): void => {
-    while (waiting.size > 0 && mayBegin()) {
-      const all = [...waiting.values()];
+  #next(): void {
+    while (this.#waiting.size > 0 && this.#mayBegin()) {
+      const all = [...this.#waiting.values()];
       const { order } = all.find(({ oneOfMany }) => !oneOfMany) ?? (all[0] as Waiting);
-      waiting.delete(order.origin);
-      run(order);
+      this.#waiting.delete(order.origin);
+      this.#run(order);
     }
-  };
+  }
 
-  const run = (order: RaceOrder): void => {
+  #run(order: RaceOrder): void {
     const { origin } = order;
-    begunMs.push(clock.nowMs());
-    const started = race(order, (progress) => onProgress(origin, progress));
-    running.set(origin, { order, race: started });
-    note(origin, 'racing');
+    this.#begunMs.push(this.#deps.clock.nowMs());
+    const started = this.#deps.race(order, (progress) => this.#deps.onProgress(origin, progress));
+    this.#running.set(origin, { order, race: started });
+    this.#note(origin, 'racing');
     started.result
-      .then(onDone, (error: HelperError) => onFailed(origin, error.code, wordsOf(error)))
+      .then(this.#deps.onDone, (error: HelperError) =>
+        this.#deps.onFailed(origin, error.code, wordsOf(error)),
+      )
       .finally(() => {
-        running.delete(origin);
-        note(origin, 'over');
-        next();
+        this.#running.delete(origin);
+        this.#note(origin, 'over');
+        this.#next();
       });
-  };
+  }
 
-  const add = (order: RaceOrder, oneOfMany: boolean): void => {
+  #add(order: RaceOrder, oneOfMany: boolean): void {
     const { origin } = order;
-    if (running.has(origin) || (oneOfMany && waiting.has(origin))) return;
-    if (waiting.size >= MAX_WAITING) {
-      onFailed(origin, 'too-many-races', say('popupRaceQueueFull', { number: MAX_WAITING }));
+    if (this.#running.has(origin) || (oneOfMany && this.#waiting.has(origin))) return;
+    if (this.#waiting.size >= MAX_WAITING) {
+      this.#deps.onFailed(origin, 'too-many-races', say('popupRaceQueueFull', { number: MAX_WAITING }));
       return;
     }
-    waiting.set(origin, { order, oneOfMany });
-    askFor(order);
-  };
+    this.#waiting.set(origin, { order, oneOfMany });
+    this.#askFor(order);
+  }
 
-  const cancelWaiting = (origin: Origin): void => {
-    if (!waiting.delete(origin)) return;
-    onFailed(origin, 'cancelled', say('popupRaceCancelledEarly'));
-    note(origin, 'over');
-  };
+  #cancelWaiting(origin: Origin): void {
+    if (!this.#waiting.delete(origin)) return;
+    this.#deps.onFailed(origin, 'cancelled', say('popupRaceCancelledEarly'));
+    this.#note(origin, 'over');
+  }
 
-  const cancelAllWaiting = (which: (order: RaceOrder) => boolean): void => {
-    for (const [origin, { order }] of [...waiting]) if (which(order)) cancelWaiting(origin);
-  };
-
-  const startAll = (orders: readonly RaceOrder[], oneOfMany: boolean): void => {
-    for (const order of orders) add(order, oneOfMany);
-    if (orders.some(({ reason }) => reason === 'click')) onAsked(askedNow());
-    next();
-  };
-
-  return {
-    start: (order) => startAll([order], false),
-    startAll: (orders) => startAll(orders, true),
-    cancel(origin) {
-      cancelWaiting(origin);
-      running.get(origin)?.race.cancel();
-    },
-    stop() {
-      cancelAllWaiting(({ reason }) => reason === 'click');
-      for (const { order, race: started } of running.values()) if (order.reason === 'click') started.cancel();
-    },
-    withdraw: cancelAllWaiting,
-    get asked() {
-      return askedNow();
-    },
-  };
+  #startAll(orders: readonly RaceOrder[], oneOfMany: boolean): void {
+    for (const order of orders) this.#add(order, oneOfMany);
+    if (orders.some(({ reason }) => reason === 'click')) this.#deps.onAsked(this.#askedNow());
+    this.#next();
+  }
 }

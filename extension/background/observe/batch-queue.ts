@@ -55,23 +55,27 @@ function soon(delayMs: number, run: () => void): () => void {
   };
 }
 
+/** The batch with its page as the browser names it; null: nothing of it may be recorded. */
+async function admitted(
+  { vouchers, recordable }: Pick<BatchQueueDeps, 'vouchers' | 'recordable'>,
+  batch: TimingBatch,
+  sender: Sender,
+): Promise<TimingBatch | null> {
+  const { tabId, documentId, url, incognito } = sender;
+  const topOrigin = await confirmedTop(batch.topOrigin, sender, await vouchers());
+  if (topOrigin === undefined) return null;
+  const pageUrl = topOrigin ?? url;
+  recordable.batchArrived({ tabId, documentId, incognito, pageUrl });
+  return recordable.mayRecord({ tabId, pageUrl }) ? { ...batch, topOrigin } : null;
+}
+
 /** Opens the queue; must be called synchronously when the background starts, or messages are lost. */
 export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
-  const { recorder, vouchers, recordable, table, onTrouble, onArrived, onTouched } = deps;
-
-  /** The batch with its page as the browser names it; null: nothing of it may be recorded. */
-  const admitted = async (batch: TimingBatch, sender: Sender): Promise<TimingBatch | null> => {
-    const { tabId, documentId, url, incognito } = sender;
-    const topOrigin = await confirmedTop(batch.topOrigin, sender, await vouchers());
-    if (topOrigin === undefined) return null;
-    const pageUrl = topOrigin ?? url;
-    recordable.batchArrived({ tabId, documentId, incognito, pageUrl });
-    return recordable.mayRecord({ tabId, pageUrl }) ? { ...batch, topOrigin } : null;
-  };
+  const { recorder, table, onTrouble, onArrived, onTouched } = deps;
 
   /** False: nothing of this page is recorded. */
   const record = async (batch: TimingBatch, sender: Sender): Promise<boolean> => {
-    const confirmed = await admitted(batch, sender);
+    const confirmed = await admitted(deps, batch, sender);
     if (confirmed === null) return false;
     const waitMs = waitForRequests(batch.entries, Date.now());
     if (waitMs > 0) await new Promise<void>((resolve) => timers.later(waitMs, resolve));
@@ -80,13 +84,13 @@ export function openBatchQueue(deps: BatchQueueDeps): BatchQueue {
   };
 
   const recordLeft = async (batch: TimingBatch, sender: Sender): Promise<void> => {
-    const confirmed = await admitted(batch, sender);
+    const confirmed = await admitted(deps, batch, sender);
     if (confirmed !== null) await (await recorder()).recordLeft(confirmed, sender.url);
   };
 
   const sweepSoon = soon(SETTLE_MS / 4, () => {
     recorder()
-      .then(({ recordMissed }) => recordMissed())
+      .then((opened) => opened.recordMissed())
       .catch(console.error);
     if (table.size > 0) sweepSoon();
   });

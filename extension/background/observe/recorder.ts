@@ -71,23 +71,90 @@ export interface Recorder {
 }
 
 export function createRecorder(deps: RecorderDeps): Recorder {
-  const { table, pages, nowMs } = deps;
+  return new JoinedRecorder(deps);
+}
+
+class JoinedRecorder implements Recorder {
+  readonly #deps: RecorderDeps;
   // Joining consumes the webRequest half, so its result is kept until the ledger has it.
-  const prepared = new Map<string, Prepared>();
-  let unsaved = NOTHING;
+  readonly #prepared = new Map<string, Prepared>();
+  #unsaved = NOTHING;
 
-  const count = (batch: Omit<Batch, 'nowMs' | 'network'>): Promise<boolean> =>
-    deps.ledger.record({ ...batch, nowMs: nowMs(), network: deps.network() });
+  constructor(deps: RecorderDeps) {
+    this.#deps = deps;
+  }
 
-  const pageOf = (batch: TimingBatch, { tabId, documentId, url }: BatchSender): Page | undefined => {
-    if (batch.topOrigin !== null) return pages.of(documentId) ?? pages.shown(tabId);
-    const page = pages.commit({ documentId, tabId, url, startedMs: batch.startedMs });
-    if (page !== null) pages.show(tabId, documentId);
+  async record(batch: TimingBatch, sender: BatchSender): Promise<void> {
+    const site = siteOfUrl(batch.topOrigin ?? sender.url);
+    // A frame inside another extension's page, or of a document without an address: nobody's visit.
+    if (site === null) return;
+    const key = `${batch.source}:${batch.seq}`;
+    const ready = this.#prepared.get(key) ?? this.#prepare(key, batch, sender, site);
+    this.#prepared.set(key, ready);
+    dropOldest(this.#prepared, MAX_PREPARED);
+    const fresh = await this.#count({ key, ...ready.counted });
+    this.#prepared.delete(key);
+    // A full session area costs the view after a restart; the batch is durable, and must not come again for it.
+    await this.#deps.pages.saved().catch(() => {});
+    if (fresh) this.#done(ready.counted.observations, ready.recorded);
+  }
+
+  async recordLeft(batch: TimingBatch, documentUrl: string): Promise<void> {
+    const site = siteOfUrl(batch.topOrigin ?? documentUrl);
+    if (site === null) return;
+    const key = `${batch.source}:${batch.seq}`;
+    // Whoever could have seen its requests died over the batch, or the batch is in the ledger already.
+    const context = { site, outermost: batch.topOrigin === null, witnessSinceMs: Number.POSITIVE_INFINITY };
+    const observations = batch.entries.flatMap(
+      (timing, i) =>
+        observationOf(timing, null, { ...context, id: `${key}:${i}`, controlled: batch.controlled }) ?? [],
+    );
+    const left = { observations, scores: [], pageStartedMs: batch.startedMs };
+    const fresh = await this.#count({ key, ...(this.#prepared.get(key)?.counted ?? left) });
+    if (fresh) this.#deps.onRecorded(observations);
+  }
+
+  async recordMissed(): Promise<void> {
+    const found = this.#deps.table
+      .expire(this.#deps.nowMs())
+      .flatMap((request) => this.#missed(request) ?? []);
+    const scores = found.flatMap(({ observation, documentId }) => {
+      const current = documentId === null ? undefined : this.#deps.pages.get(documentId);
+      if (current === undefined) return [];
+      const applied = applyBatch(current, observation.id, [observation], null);
+      this.#deps.pages.update(applied.page);
+      return applied.scores.map((score) => ({ ...score, site: current.site }));
+    });
+    const recorded = [...this.#unsaved.recorded, ...found];
+    if (recorded.length === 0) return;
+    this.#unsaved = {
+      recorded: recorded.slice(-MAX_PREPARED),
+      scores: [...this.#unsaved.scores, ...scores].slice(-MAX_PREPARED),
+    };
+    const observations = recorded.map(({ observation }) => observation);
+    await this.#count({
+      key: null,
+      observations,
+      scores: this.#unsaved.scores,
+      pageStartedMs: this.#deps.nowMs(),
+    });
+    this.#unsaved = NOTHING;
+    this.#done(observations, recorded);
+  }
+
+  #count(batch: Omit<Batch, 'nowMs' | 'network'>): Promise<boolean> {
+    return this.#deps.ledger.record({ ...batch, nowMs: this.#deps.nowMs(), network: this.#deps.network() });
+  }
+
+  #pageOf(batch: TimingBatch, { tabId, documentId, url }: BatchSender): Page | undefined {
+    if (batch.topOrigin !== null) return this.#deps.pages.of(documentId) ?? this.#deps.pages.shown(tabId);
+    const page = this.#deps.pages.commit({ documentId, tabId, url, startedMs: batch.startedMs });
+    if (page !== null) this.#deps.pages.show(tabId, documentId);
     return page ?? undefined;
-  };
+  }
 
-  const joined = (batch: TimingBatch, { tabId, documentId }: BatchSender, site: string): Joined[] =>
-    batch.entries.flatMap((timing, i) => {
+  #joined(batch: TimingBatch, { tabId, documentId }: BatchSender, site: string): Joined[] {
+    return batch.entries.flatMap((timing, i) => {
       const { navigation, url } = timing;
       const claim = {
         tabId,
@@ -97,52 +164,53 @@ export function createRecorder(deps: RecorderDeps): Recorder {
         unfinished: isUnfinished(timing),
         answeredAtMs: timing.firstByteMs || timing.endMs,
       };
-      const request = table.claim(claim);
+      const request = this.#deps.table.claim(claim);
       if (request === 'counted') return [];
       const observation = observationOf(timing, request, {
         id: `${batch.source}:${batch.seq}:${i}`,
         site,
         outermost: batch.topOrigin === null,
         controlled: batch.controlled,
-        witnessSinceMs: deps.witnessSinceMs,
+        witnessSinceMs: this.#deps.witnessSinceMs,
       });
       if (observation === null) return [];
-      if (request === null) table.countUnmatched(claim, observation.delivery !== 'network');
+      if (request === null) this.#deps.table.countUnmatched(claim, observation.delivery !== 'network');
       const answered = comparableUrl(request?.url ?? url);
-      return [{ url: answered, observation: deps.devtoolsFeed.complete(tabId, answered, observation) }];
+      return [{ url: answered, observation: this.#deps.devtoolsFeed.complete(tabId, answered, observation) }];
     });
+  }
 
-  const prepare = (key: string, batch: TimingBatch, sender: BatchSender, site: string): Prepared => {
-    const all = joined(batch, sender, site);
+  #prepare(key: string, batch: TimingBatch, sender: BatchSender, site: string): Prepared {
+    const all = this.#joined(batch, sender, site);
     const observations = all.map(({ observation }) => observation);
-    const page = pageOf(batch, sender);
+    const page = this.#pageOf(batch, sender);
     const { tabId } = sender;
     const recorded = all.map((each) => ({ ...each, tabId, documentId: page?.documentId ?? null }));
     if (page === undefined)
       return { counted: { observations, scores: [], pageStartedMs: batch.startedMs }, recorded };
     const navigation = batch.topOrigin === null ? batch.entries.find((e) => e.navigation) : undefined;
     const applied = applyBatch(page, key, observations, navigation?.firstByteMs || null);
-    if (applied.page !== page) pages.update(applied.page);
+    if (applied.page !== page) this.#deps.pages.update(applied.page);
     const scores = applied.scores.map((score) => ({ ...score, site }));
     return { counted: { observations, scores, pageStartedMs: page.startedMs }, recorded };
-  };
+  }
 
-  const done = (observations: readonly Observation[], recorded: readonly RecordedObservation[]): void => {
-    deps.onRecorded(observations);
-    const backfilled = deps.devtoolsFeed.recorded(recorded);
-    if (backfilled.length > 0) deps.onBackfill(backfilled);
-  };
+  #done(observations: readonly Observation[], recorded: readonly RecordedObservation[]): void {
+    this.#deps.onRecorded(observations);
+    const backfilled = this.#deps.devtoolsFeed.recorded(recorded);
+    if (backfilled.length > 0) this.#deps.onBackfill(backfilled);
+  }
 
-  const missed = (request: EndedRequest): RecordedObservation | null => {
+  #missed(request: EndedRequest): RecordedObservation | null {
     const parts = originOfUrl(request.url);
     if (parts === null) return null;
-    const page = pageOfMissed(pages, request);
+    const page = pageOfMissed(this.#deps.pages, request);
     // A worker's own request names who asked; nothing better is known of the page behind it.
     const site =
       (request.kind === 'navigation' ? siteOfHost(parts.host) : page?.site) ??
       siteOfUrl(request.initiator ?? '') ??
       siteOfHost(parts.host);
-    if (!deps.mayRecord({ request, site })) return null;
+    if (!this.#deps.mayRecord({ request, site })) return null;
     // Pages are also asked for by downloads and, ahead of time, by other pages: those were no navigations.
     const document = request.kind === 'navigation' && !request.hop && request.documentId === null;
     const kind = document && page !== undefined ? 'navigation' : 'resource';
@@ -152,61 +220,8 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     const { tabId } = request;
     const url = comparableUrl(request.url);
     const documentId = page?.documentId ?? null;
-    return { tabId, url, documentId, observation: deps.devtoolsFeed.complete(tabId, url, observation) };
-  };
-
-  return {
-    async record(batch, sender) {
-      const site = siteOfUrl(batch.topOrigin ?? sender.url);
-      // A frame inside another extension's page, or of a document without an address: nobody's visit.
-      if (site === null) return;
-      const key = `${batch.source}:${batch.seq}`;
-      const ready = prepared.get(key) ?? prepare(key, batch, sender, site);
-      prepared.set(key, ready);
-      dropOldest(prepared, MAX_PREPARED);
-      const fresh = await count({ key, ...ready.counted });
-      prepared.delete(key);
-      // A full session area costs the view after a restart; the batch is durable, and must not come again for it.
-      await pages.saved().catch(() => {});
-      if (fresh) done(ready.counted.observations, ready.recorded);
-    },
-
-    async recordLeft(batch, documentUrl) {
-      const site = siteOfUrl(batch.topOrigin ?? documentUrl);
-      if (site === null) return;
-      const key = `${batch.source}:${batch.seq}`;
-      // Whoever could have seen its requests died over the batch, or the batch is in the ledger already.
-      const context = { site, outermost: batch.topOrigin === null, witnessSinceMs: Number.POSITIVE_INFINITY };
-      const observations = batch.entries.flatMap(
-        (timing, i) =>
-          observationOf(timing, null, { ...context, id: `${key}:${i}`, controlled: batch.controlled }) ?? [],
-      );
-      const left = { observations, scores: [], pageStartedMs: batch.startedMs };
-      const fresh = await count({ key, ...(prepared.get(key)?.counted ?? left) });
-      if (fresh) deps.onRecorded(observations);
-    },
-
-    async recordMissed() {
-      const found = table.expire(nowMs()).flatMap((request) => missed(request) ?? []);
-      const scores = found.flatMap(({ observation, documentId }) => {
-        const current = documentId === null ? undefined : pages.get(documentId);
-        if (current === undefined) return [];
-        const applied = applyBatch(current, observation.id, [observation], null);
-        pages.update(applied.page);
-        return applied.scores.map((score) => ({ ...score, site: current.site }));
-      });
-      const recorded = [...unsaved.recorded, ...found];
-      if (recorded.length === 0) return;
-      unsaved = {
-        recorded: recorded.slice(-MAX_PREPARED),
-        scores: [...unsaved.scores, ...scores].slice(-MAX_PREPARED),
-      };
-      const observations = recorded.map(({ observation }) => observation);
-      await count({ key: null, observations, scores: unsaved.scores, pageStartedMs: nowMs() });
-      unsaved = NOTHING;
-      done(observations, recorded);
-    },
-  };
+    return { tabId, url, documentId, observation: this.#deps.devtoolsFeed.complete(tabId, url, observation) };
+  }
 }
 
 function pageOfMissed(pages: Pages, request: EndedRequest): Page | undefined {

@@ -133,132 +133,134 @@ interface UnmatchedAnswer {
 }
 
 export function createRequestTable(): RequestTable {
-  const waiting = new Map<string, EndedRequest[]>();
-  const counted = new Map<string, number>();
-  const early = new Set<string>();
-  /** Answers whose entries found no request, by each key that it may come under. */
-  const unmatched = new Map<string, UnmatchedAnswer[]>();
-  let overflow: EndedRequest[] = [];
-  let size = 0;
+  return new PendingRequests();
+}
 
-  const requestKey = (r: EndedRequest): string => {
+class PendingRequests implements RequestTable {
+  readonly #waiting = new Map<string, EndedRequest[]>();
+  readonly #counted = new Map<string, number>();
+  readonly #early = new Set<string>();
+  /** Answers whose entries found no request, by each key that it may come under. */
+  readonly #unmatched = new Map<string, UnmatchedAnswer[]>();
+  #overflow: EndedRequest[] = [];
+  #size = 0;
+
+  add(request: EndedRequest): void {
+    const key = this.#requestKey(request);
+    if (request.kind !== 'resource' && this.#early.delete(key)) return;
+    if (this.#isLate(key, request)) return;
+    // A navigation that failed made no document that could tell of it.
+    if (!request.answered && request.kind !== 'resource') return;
+    const list = this.#waiting.get(key);
+    // Cut off after its answer began: that answer came all the same.
+    if (!request.answered && list?.some(({ id }) => id === request.id)) return;
+    if (list === undefined) this.#waiting.set(key, [request]);
+    else list.push(request);
+    this.#size += 1;
+    const [oldest] = this.#waiting.keys();
+    if (this.#size <= MAX_ENTRIES || oldest === undefined) return;
+    const dropped = this.#take(oldest, () => 0);
+    if (dropped !== null) this.#overflow.push(dropped);
+  }
+
+  claim(claim: Claim): EndedRequest | 'counted' | null {
+    const { navigation, unfinished, answeredAtMs } = claim;
+    const keys = keysOf(claim);
+    for (const key of keys) {
+      // Resources tell in the order they ended.
+      const found = this.#take(key, (list) => (navigation ? ofDocument(list, answeredAtMs) : 0));
+      if (found !== null) return found;
+    }
+    if (keys.some((key) => this.#unmarkCounted(key))) return 'counted';
+    const [own = ''] = keys;
+    if (unfinished) {
+      this.#early.add(own);
+      dropOldest(this.#early, MAX_EARLY);
+    }
+    return null;
+  }
+
+  countUnmatched(claim: Claim, stored: boolean): void {
+    const { unfinished, answeredAtMs } = claim;
+    if (!unfinished) this.#markUnmatched({ keys: keysOf(claim), answeredAtMs, stored });
+  }
+
+  expire(nowMs: number): EndedRequest[] {
+    for (const [key, answers] of this.#unmatched)
+      if (answers.every(({ answeredAtMs }) => nowMs - answeredAtMs >= SETTLE_MS)) this.#unmatched.delete(key);
+    const due = this.#overflow;
+    this.#overflow = [];
+    for (const [key, list] of this.#waiting) {
+      const old = (r: EndedRequest) => nowMs - r.atMs >= settleMs(r);
+      const stay = list.filter((r) => !old(r));
+      if (stay.length === list.length) continue;
+      due.push(...list.filter(old));
+      this.#size -= list.length - stay.length;
+      if (stay.length === 0) this.#waiting.delete(key);
+      else this.#waiting.set(key, stay);
+    }
+    const missed = due.filter((r) => r.answered && !r.prerender);
+    for (const request of missed) if (!request.hop) this.#markCounted(request);
+    return missed;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  #requestKey(r: EndedRequest): string {
     // A hop has no timing entry, so nothing may claim it.
     if (r.hop) return `hop ${r.id} ${r.url}`;
     // Navigation entries are named after the last URL of a redirect chain, resource entries after the first.
     if (r.kind === 'resource') return keyOf(r.tabId, r.documentId, false, r.firstUrl);
     return keyOf(r.tabId, r.documentId, true, r.url);
-  };
+  }
 
-  const take = (key: string, choose: (list: readonly EndedRequest[]) => number): EndedRequest | null => {
-    const list = waiting.get(key);
+  #take(key: string, choose: (list: readonly EndedRequest[]) => number): EndedRequest | null {
+    const list = this.#waiting.get(key);
     const [taken] = list?.splice(choose(list), 1) ?? [];
-    if (list?.length === 0) waiting.delete(key);
-    if (taken !== undefined) size -= 1;
+    if (list?.length === 0) this.#waiting.delete(key);
+    if (taken !== undefined) this.#size -= 1;
     return taken ?? null;
-  };
+  }
 
-  const markUnmatched = (answer: UnmatchedAnswer): void => {
-    for (const key of answer.keys) unmatched.set(key, [...(unmatched.get(key) ?? []), answer]);
-    dropOldest(unmatched, MAX_UNHEARD);
-  };
+  #markUnmatched(answer: UnmatchedAnswer): void {
+    for (const key of answer.keys) this.#unmatched.set(key, [...(this.#unmatched.get(key) ?? []), answer]);
+    dropOldest(this.#unmatched, MAX_UNHEARD);
+  }
 
-  const forgetUnheard = (answer: UnmatchedAnswer): void => {
+  #forgetUnheard(answer: UnmatchedAnswer): void {
     for (const key of answer.keys) {
-      const rest = unmatched.get(key)?.filter((each) => each !== answer) ?? [];
-      if (rest.length === 0) unmatched.delete(key);
-      else unmatched.set(key, rest);
+      const rest = this.#unmatched.get(key)?.filter((each) => each !== answer) ?? [];
+      if (rest.length === 0) this.#unmatched.delete(key);
+      else this.#unmatched.set(key, rest);
     }
-  };
+  }
 
   /** Whether its entry was here before it: a busy Firefox tells of a request long after its page. */
-  const isLate = (key: string, { answered, atMs, protocol, fromCache }: EndedRequest): boolean => {
+  #isLate(key: string, { answered, atMs, protocol, fromCache }: EndedRequest): boolean {
     if (!answered) return false;
     // A later request for the same is answered later too.
     const apartMs = protocol === null ? CLOCKS_MS : STAMPED_LATE_MS;
-    const answer = unmatched
+    const answer = this.#unmatched
       .get(key)
       ?.find(({ answeredAtMs, stored }) => atMs <= answeredAtMs + apartMs && (!stored || fromCache));
     if (answer === undefined) return false;
-    forgetUnheard(answer);
+    this.#forgetUnheard(answer);
     return true;
-  };
+  }
 
-  const markCounted = (request: EndedRequest): void => {
-    const key = requestKey(request);
-    counted.set(key, (counted.get(key) ?? 0) + 1);
-    dropOldest(counted, MAX_COUNTED);
-  };
+  #markCounted(request: EndedRequest): void {
+    const key = this.#requestKey(request);
+    this.#counted.set(key, (this.#counted.get(key) ?? 0) + 1);
+    dropOldest(this.#counted, MAX_COUNTED);
+  }
 
-  const unmarkCounted = (key: string): boolean => {
-    const times = counted.get(key);
+  #unmarkCounted(key: string): boolean {
+    const times = this.#counted.get(key);
     if (times === undefined) return false;
-    if (times === 1) counted.delete(key);
-    else counted.set(key, times - 1);
+    if (times === 1) this.#counted.delete(key);
+    else this.#counted.set(key, times - 1);
     return true;
-  };
-
-  return {
-    add(request) {
-      const key = requestKey(request);
-      if (request.kind !== 'resource' && early.delete(key)) return;
-      if (isLate(key, request)) return;
-      // A navigation that failed made no document that could tell of it.
-      if (!request.answered && request.kind !== 'resource') return;
-      const list = waiting.get(key);
-      // Cut off after its answer began: that answer came all the same.
-      if (!request.answered && list?.some(({ id }) => id === request.id)) return;
-      if (list === undefined) waiting.set(key, [request]);
-      else list.push(request);
-      size += 1;
-      const [oldest] = waiting.keys();
-      if (size <= MAX_ENTRIES || oldest === undefined) return;
-      const dropped = take(oldest, () => 0);
-      if (dropped !== null) overflow.push(dropped);
-    },
-
-    claim(claim) {
-      const { navigation, unfinished, answeredAtMs } = claim;
-      const keys = keysOf(claim);
-      for (const key of keys) {
-        // Resources tell in the order they ended.
-        const found = take(key, (list) => (navigation ? ofDocument(list, answeredAtMs) : 0));
-        if (found !== null) return found;
-      }
-      if (keys.some(unmarkCounted)) return 'counted';
-      const [own = ''] = keys;
-      if (unfinished) {
-        early.add(own);
-        dropOldest(early, MAX_EARLY);
-      }
-      return null;
-    },
-
-    countUnmatched(claim, stored) {
-      const { unfinished, answeredAtMs } = claim;
-      if (!unfinished) markUnmatched({ keys: keysOf(claim), answeredAtMs, stored });
-    },
-
-    expire(nowMs) {
-      for (const [key, answers] of unmatched)
-        if (answers.every(({ answeredAtMs }) => nowMs - answeredAtMs >= SETTLE_MS)) unmatched.delete(key);
-      const due = overflow;
-      overflow = [];
-      for (const [key, list] of waiting) {
-        const old = (r: EndedRequest) => nowMs - r.atMs >= settleMs(r);
-        const stay = list.filter((r) => !old(r));
-        if (stay.length === list.length) continue;
-        due.push(...list.filter(old));
-        size -= list.length - stay.length;
-        if (stay.length === 0) waiting.delete(key);
-        else waiting.set(key, stay);
-      }
-      const missed = due.filter((r) => r.answered && !r.prerender);
-      for (const request of missed) if (!request.hop) markCounted(request);
-      return missed;
-    },
-
-    get size() {
-      return size;
-    },
-  };
+  }
 }

@@ -72,129 +72,167 @@ function sameRule(a: SteerState['steerings'][number] | undefined, b: typeof a): 
 
 /** Loads the state and puts the browser's rules in step with it. */
 export async function openSteering(deps: SteerDeps): Promise<Steering> {
-  const { store, rules, nowMs } = deps;
-  let state: SteerState = steerStateOf((await store.get(KEY)).value) ?? NOTHING_STEERED;
-  let enabled = true;
-  let queue: Promise<unknown> = Promise.resolve();
-  const newest = new Map<Origin, Forecast>();
+  const stored = steerStateOf((await deps.store.get(KEY)).value);
+  const steering = new RuleSteering(deps, stored ?? NOTHING_STEERED);
+  await steering.begin();
+  return steering;
+}
+
+class RuleSteering implements Steering {
+  readonly #deps: SteerDeps;
+  #state: SteerState;
+  #enabled = true;
+  #queue: Promise<unknown> = Promise.resolve();
+  readonly #newest = new Map<Origin, Forecast>();
   /** Origins whose rule ended in this life of the background, and when. */
-  const ended = new Map<Origin, number>();
+  readonly #ended = new Map<Origin, number>();
 
-  const ruleOf = (s: SteerState['steerings'][number]): Rule => ruleFor(s.ruleId, s.origin, headerOf(s));
+  constructor(deps: SteerDeps, loaded: SteerState) {
+    this.#deps = deps;
+    this.#state = loaded;
+  }
 
-  const inStep = async (): Promise<void> => {
-    const present = (await rules.getDynamicRules()).map(({ id }) => id);
-    await rules.updateDynamicRules({ removeRuleIds: present, addRules: state.steerings.map(ruleOf) });
-  };
+  /** Puts the browser's rules in step with the state. */
+  async begin(): Promise<void> {
+    await this.#inStep();
+    this.#deps.onChange(this.#state.steerings.length > 0);
+  }
 
-  const apply = async (before: SteerState, after: SteerState): Promise<void> => {
-    await update(store, KEY, () => ({ ...after, version: STATE_VERSION }));
+  isOurs(origin: Origin, altSvc: string): boolean {
+    return isOurs(this.#state, origin, altSvc) || (isLikeOurs(origin, altSvc) && this.#endedLately(origin));
+  }
+
+  async enable(on: boolean): Promise<void> {
+    this.#enabled = on;
+    if (!on) await this.#change((from) => allUndone(from, this.#deps.nowMs()));
+  }
+
+  choose(origin: Origin, on: boolean, network: string): Promise<void> {
+    return this.#change((from) => {
+      const chosen = withChoice(from, origin, on, this.#deps.nowMs());
+      const forecast = this.#newest.get(origin);
+      return on && forecast !== undefined
+        ? this.#withForecast(chosen, forecast, { network, anew: true })
+        : chosen;
+    });
+  }
+
+  async forecast(forecasts: readonly Forecast[], network: string, anew: boolean): Promise<void> {
+    for (const forecast of forecasts) this.#keep(forecast);
+    const wanted = forecasts.filter(({ origin }) => this.#state.chosen.includes(origin));
+    if (wanted.length === 0) return;
+    await this.#change(async (from) => {
+      let next = from;
+      for (const forecast of wanted) next = await this.#withForecast(next, forecast, { network, anew });
+      return next;
+    });
+  }
+
+  onNetwork(network: string): Promise<void> {
+    // What was forecast on another network proves nothing here.
+    this.#newest.clear();
+    return this.#change((from) => onNetwork(from, network, this.#deps.nowMs()));
+  }
+
+  answered(answer: SteeredAnswer): void {
+    if (steeringOf(this.#state, answer.origin) === undefined) return;
+    this.#change((from) => withAnswer(from, answer)).catch(console.error);
+  }
+
+  exclude(refused: (origin: Origin) => boolean): Promise<void> {
+    return this.#change((from) =>
+      from.chosen
+        .filter(refused)
+        .reduce((next, origin) => withChoice(next, origin, false, this.#deps.nowMs()), from),
+    );
+  }
+
+  expire(): Promise<void> {
+    return this.#change((from) => expired(from, this.#deps.nowMs()));
+  }
+
+  view(origin: Origin, advertised: boolean): SteerView {
+    const active = steeringOf(this.#state, origin);
+    const forecast = this.#newest.get(origin);
+    const reach = forecast === undefined ? 'unknown' : reachOf(forecast.reachable);
+    return {
+      enabled: this.#enabled,
+      chosen: this.#state.chosen.includes(origin),
+      active: active
+        ? { direction: active.direction, undoing: active.undoing, untilMs: active.untilMs }
+        : null,
+      possible: directionFor(origin, { reach, advertised }),
+      undone: this.#state.undone[origin] ?? null,
+    };
+  }
+
+  wipe(): Promise<void> {
+    this.#newest.clear();
+    return this.#change((from) => ({
+      ...allUndone({ ...from, chosen: [] }, this.#deps.nowMs()),
+      undone: {},
+    }));
+  }
+
+  #ruleOf(s: SteerState['steerings'][number]): Rule {
+    return ruleFor(s.ruleId, s.origin, headerOf(s));
+  }
+
+  async #inStep(): Promise<void> {
+    const present = (await this.#deps.rules.getDynamicRules()).map(({ id }) => id);
+    await this.#deps.rules.updateDynamicRules({
+      removeRuleIds: present,
+      addRules: this.#state.steerings.map((s) => this.#ruleOf(s)),
+    });
+  }
+
+  async #apply(before: SteerState, after: SteerState): Promise<void> {
+    await update(this.#deps.store, KEY, () => ({ ...after, version: STATE_VERSION }));
     const origins = new Set([...before.steerings, ...after.steerings].map(({ origin }) => origin));
     const changed = [...origins].filter(
       (origin) => !sameRule(steeringOf(before, origin), steeringOf(after, origin)),
     );
     const ids = (of: SteerState) => changed.flatMap((origin) => steeringOf(of, origin) ?? []);
     if (changed.length > 0)
-      await rules.updateDynamicRules({
+      await this.#deps.rules.updateDynamicRules({
         removeRuleIds: ids(before).map(({ ruleId }) => ruleId),
-        addRules: ids(after).map(ruleOf),
+        addRules: ids(after).map((s) => this.#ruleOf(s)),
       });
-    deps.onChange(after.steerings.length > 0);
-  };
+    this.#deps.onChange(after.steerings.length > 0);
+  }
 
-  const change = (step: (state: SteerState) => SteerState | Promise<SteerState>): Promise<void> => {
-    const done = queue.then(async () => {
-      const before = state;
+  #change(step: (state: SteerState) => SteerState | Promise<SteerState>): Promise<void> {
+    const done = this.#queue.then(async () => {
+      const before = this.#state;
       const after = await step(before);
       if (after === before) return;
-      state = after;
+      this.#state = after;
       for (const { origin } of before.steerings)
-        if (steeringOf(after, origin) === undefined) ended.set(origin, nowMs());
-      await apply(before, after);
+        if (steeringOf(after, origin) === undefined) this.#ended.set(origin, this.#deps.nowMs());
+      await this.#apply(before, after);
     });
     // Whoever asked hears of a failure; the next change does not inherit it, and sets all rules right again.
-    queue = done.catch(inStep).catch(() => {});
+    this.#queue = done.catch(() => this.#inStep()).catch(() => {});
     return done;
-  };
+  }
 
-  const withForecast = async (
+  async #withForecast(
     from: SteerState,
     { origin, reachable }: Forecast,
     where: Pick<SteerEvidence, 'network' | 'anew'>,
-  ): Promise<SteerState> => {
-    if (!enabled) return from;
-    const evidence = { ...where, reach: reachOf(reachable), advertised: await deps.advertised(origin) };
-    return withEvidence(from, origin, evidence, nowMs());
-  };
+  ): Promise<SteerState> {
+    if (!this.#enabled) return from;
+    const evidence = { ...where, reach: reachOf(reachable), advertised: await this.#deps.advertised(origin) };
+    return withEvidence(from, origin, evidence, this.#deps.nowMs());
+  }
 
-  const endedLately = (origin: Origin): boolean =>
-    nowMs() - (ended.get(origin) ?? Number.NEGATIVE_INFINITY) < LATE_MS;
+  #endedLately(origin: Origin): boolean {
+    return this.#deps.nowMs() - (this.#ended.get(origin) ?? Number.NEGATIVE_INFINITY) < LATE_MS;
+  }
 
-  const keep = (forecast: Forecast): void => {
-    newest.delete(forecast.origin);
-    newest.set(forecast.origin, forecast);
-    dropOldest(newest, MAX_FORECASTS);
-  };
-
-  await inStep();
-  deps.onChange(state.steerings.length > 0);
-
-  return {
-    isOurs: (origin, altSvc) =>
-      isOurs(state, origin, altSvc) || (isLikeOurs(origin, altSvc) && endedLately(origin)),
-    async enable(on) {
-      enabled = on;
-      if (!on) await change((from) => allUndone(from, nowMs()));
-    },
-    choose: (origin, on, network) =>
-      change((from) => {
-        const chosen = withChoice(from, origin, on, nowMs());
-        const forecast = newest.get(origin);
-        return on && forecast !== undefined
-          ? withForecast(chosen, forecast, { network, anew: true })
-          : chosen;
-      }),
-    async forecast(forecasts, network, anew) {
-      for (const forecast of forecasts) keep(forecast);
-      const wanted = forecasts.filter(({ origin }) => state.chosen.includes(origin));
-      if (wanted.length === 0) return;
-      await change(async (from) => {
-        let next = from;
-        for (const forecast of wanted) next = await withForecast(next, forecast, { network, anew });
-        return next;
-      });
-    },
-    onNetwork(network) {
-      // What was forecast on another network proves nothing here.
-      newest.clear();
-      return change((from) => onNetwork(from, network, nowMs()));
-    },
-    answered(answer) {
-      if (steeringOf(state, answer.origin) === undefined) return;
-      change((from) => withAnswer(from, answer)).catch(console.error);
-    },
-    exclude: (refused) =>
-      change((from) =>
-        from.chosen.filter(refused).reduce((next, origin) => withChoice(next, origin, false, nowMs()), from),
-      ),
-    expire: () => change((from) => expired(from, nowMs())),
-    view(origin, advertised) {
-      const active = steeringOf(state, origin);
-      const forecast = newest.get(origin);
-      const reach = forecast === undefined ? 'unknown' : reachOf(forecast.reachable);
-      return {
-        enabled,
-        chosen: state.chosen.includes(origin),
-        active: active
-          ? { direction: active.direction, undoing: active.undoing, untilMs: active.untilMs }
-          : null,
-        possible: directionFor(origin, { reach, advertised }),
-        undone: state.undone[origin] ?? null,
-      };
-    },
-    wipe() {
-      newest.clear();
-      return change((from) => ({ ...allUndone({ ...from, chosen: [] }, nowMs()), undone: {} }));
-    },
-  };
+  #keep(forecast: Forecast): void {
+    this.#newest.delete(forecast.origin);
+    this.#newest.set(forecast.origin, forecast);
+    dropOldest(this.#newest, MAX_FORECASTS);
+  }
 }

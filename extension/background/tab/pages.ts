@@ -39,83 +39,115 @@ export function createPages(
   shown: SavedMap<string>,
   onChange: (page: Page) => void,
 ): Pages {
-  const frames = new Map<string, string>();
+  return new SavedPages(pages, shown, onChange);
+}
 
-  const forgetOldest = (): void => {
-    if (pages.size <= MAX_PAGES) return;
-    const inView = new Set([...shown.entries()].map(([, documentId]) => documentId));
-    for (const [documentId] of pages.entries()) {
+class SavedPages implements Pages {
+  readonly #pages: SavedMap<Page>;
+  readonly #shown: SavedMap<string>;
+  readonly #onChange: (page: Page) => void;
+  readonly #frames = new Map<string, string>();
+
+  constructor(pages: SavedMap<Page>, shown: SavedMap<string>, onChange: (page: Page) => void) {
+    this.#pages = pages;
+    this.#shown = shown;
+    this.#onChange = onChange;
+  }
+
+  get(documentId: string): Page | undefined {
+    return this.#pages.get(documentId);
+  }
+
+  shown(tabId: number): Page | undefined {
+    const documentId = this.#shown.get(String(tabId));
+    return documentId === undefined ? undefined : this.#pages.get(documentId);
+  }
+
+  of(documentId: string): Page | undefined {
+    return this.#pages.get(documentId) ?? this.#pages.get(this.#frames.get(documentId) ?? '');
+  }
+
+  commit({
+    documentId,
+    tabId,
+    url,
+    startedMs,
+  }: {
+    documentId: string;
+    tabId: number;
+    url: string;
+    startedMs: number;
+  }): Page | null {
+    const known = this.#pages.get(documentId);
+    if (known !== undefined) return known;
+    const parts = originOfUrl(url);
+    if (parts === null) return null;
+    const { origin, host } = parts;
+    const page = newPage({ documentId, tabId, origin, site: siteOfHost(host), startedMs });
+    this.update(page);
+    this.#forgetOldest();
+    return page;
+  }
+
+  commitFrame(documentId: string, parentDocumentId: string): void {
+    this.#frames.set(documentId, this.#frames.get(parentDocumentId) ?? parentDocumentId);
+    dropOldest(this.#frames, MAX_FRAMES);
+  }
+
+  show(tabId: number, documentId: string | null): void {
+    if (documentId === null) this.#shown.delete(String(tabId));
+    else if (this.#shown.get(String(tabId)) !== documentId) {
+      this.#shown.set(String(tabId), documentId);
+      const page = this.#pages.get(documentId);
+      if (page !== undefined) this.#onChange(page);
+    }
+  }
+
+  update(page: Page): void {
+    this.#pages.set(page.documentId, page);
+    this.#onChange(page);
+  }
+
+  arrived(tabId: number, documentId: string, arrival: Arrival): void {
+    const page = this.#pages.get(documentId);
+    if (page === undefined) return;
+    this.update({ ...page, arrival });
+    this.show(tabId, documentId);
+  }
+
+  removeTab(tabId: number): void {
+    this.#shown.delete(String(tabId));
+    const gone = [...this.#pages.entries()].filter(([, page]) => page.tabId === tabId);
+    for (const [documentId] of gone) this.#pages.delete(documentId);
+  }
+
+  forget(which: (page: Page) => boolean): number[] {
+    const gone = new Set([...this.#pages.entries()].filter(([, page]) => which(page)).map(([id]) => id));
+    const tabs = [...this.#shown.entries()]
+      .filter(([, documentId]) => gone.has(documentId))
+      .map(([tabId]) => tabId);
+    for (const documentId of gone) this.#pages.delete(documentId);
+    for (const tabId of tabs) this.#shown.delete(tabId);
+    return tabs.map(Number);
+  }
+
+  clear(): void {
+    for (const [documentId] of [...this.#pages.entries()]) this.#pages.delete(documentId);
+    for (const [tabId] of [...this.#shown.entries()]) this.#shown.delete(tabId);
+    this.#frames.clear();
+  }
+
+  async saved(): Promise<void> {
+    await Promise.all([this.#pages.saved(), this.#shown.saved()]);
+  }
+
+  #forgetOldest(): void {
+    if (this.#pages.size <= MAX_PAGES) return;
+    const inView = new Set([...this.#shown.entries()].map(([, documentId]) => documentId));
+    for (const [documentId] of this.#pages.entries()) {
       if (inView.has(documentId)) continue;
-      pages.delete(documentId);
-      if (pages.size <= MAX_PAGES) return;
+      this.#pages.delete(documentId);
+      if (this.#pages.size <= MAX_PAGES) return;
     }
-  };
-
-  const update = (page: Page): void => {
-    pages.set(page.documentId, page);
-    onChange(page);
-  };
-
-  const show = (tabId: number, documentId: string | null): void => {
-    if (documentId === null) shown.delete(String(tabId));
-    else if (shown.get(String(tabId)) !== documentId) {
-      shown.set(String(tabId), documentId);
-      const page = pages.get(documentId);
-      if (page !== undefined) onChange(page);
-    }
-  };
-
-  return {
-    get: (documentId) => pages.get(documentId),
-    shown(tabId) {
-      const documentId = shown.get(String(tabId));
-      return documentId === undefined ? undefined : pages.get(documentId);
-    },
-    of: (documentId) => pages.get(documentId) ?? pages.get(frames.get(documentId) ?? ''),
-    commit({ documentId, tabId, url, startedMs }) {
-      const known = pages.get(documentId);
-      if (known !== undefined) return known;
-      const parts = originOfUrl(url);
-      if (parts === null) return null;
-      const { origin, host } = parts;
-      const page = newPage({ documentId, tabId, origin, site: siteOfHost(host), startedMs });
-      update(page);
-      forgetOldest();
-      return page;
-    },
-    commitFrame(documentId, parentDocumentId) {
-      frames.set(documentId, frames.get(parentDocumentId) ?? parentDocumentId);
-      dropOldest(frames, MAX_FRAMES);
-    },
-    show,
-    update,
-    arrived(tabId, documentId, arrival) {
-      const page = pages.get(documentId);
-      if (page === undefined) return;
-      update({ ...page, arrival });
-      show(tabId, documentId);
-    },
-    removeTab(tabId) {
-      shown.delete(String(tabId));
-      const gone = [...pages.entries()].filter(([, page]) => page.tabId === tabId);
-      for (const [documentId] of gone) pages.delete(documentId);
-    },
-    forget(which) {
-      const gone = new Set([...pages.entries()].filter(([, page]) => which(page)).map(([id]) => id));
-      const tabs = [...shown.entries()]
-        .filter(([, documentId]) => gone.has(documentId))
-        .map(([tabId]) => tabId);
-      for (const documentId of gone) pages.delete(documentId);
-      for (const tabId of tabs) shown.delete(tabId);
-      return tabs.map(Number);
-    },
-    clear() {
-      for (const [documentId] of [...pages.entries()]) pages.delete(documentId);
-      for (const [tabId] of [...shown.entries()]) shown.delete(tabId);
-      frames.clear();
-    },
-    async saved() {
-      await Promise.all([pages.saved(), shown.saved()]);
-    },
-  };
+  }
 }

@@ -84,131 +84,143 @@ function send(watching: Watching, view: PageView): void {
 }
 
 export function createPresenter(deps: PresenterDeps): Presenter {
-  const watchers = new Map<number, Set<Watching>>();
-  const due = new Set<number>();
-  const drawn = new Map<number, string>();
-  const recalled = new Map<number, Recalled>();
+  return new TabPresenter(deps);
+}
 
-  const recall = async ({ tabId, documentId, site }: Page, origins: readonly Origin[]): Promise<History> => {
-    const known = recalled.get(tabId);
+class TabPresenter implements Presenter {
+  readonly #deps: PresenterDeps;
+  readonly #watchers = new Map<number, Set<Watching>>();
+  readonly #due = new Set<number>();
+  readonly #drawn = new Map<number, string>();
+  readonly #recalled = new Map<number, Recalled>();
+
+  constructor(deps: PresenterDeps) {
+    this.#deps = deps;
+  }
+
+  refresh(tabId: number): void {
+    if (this.#due.has(tabId)) return;
+    this.#due.add(tabId);
+    this.#deps.later(REFRESH_MS, () => {
+      this.#due.delete(tabId);
+      this.#drawNow(tabId);
+    });
+  }
+
+  refreshWatched(): void {
+    for (const tabId of this.#watchers.keys()) this.refresh(tabId);
+  }
+
+  watch(tabId: number, tell: Watcher): () => void {
+    const watching: Watching = { tell, sent: null };
+    const others = this.#watchers.get(tabId) ?? new Set();
+    this.#watchers.set(tabId, others.add(watching));
+    const page = this.#deps.shown(tabId);
+    if (page !== undefined) send(watching, this.#rememberedView(page));
+    this.#drawNow(tabId);
+    return () => {
+      others.delete(watching);
+      if (others.size === 0) this.#watchers.delete(tabId);
+    };
+  }
+
+  async #recall({ tabId, documentId, site }: Page, origins: readonly Origin[]): Promise<History> {
+    const known = this.#recalled.get(tabId);
     const before = known?.documentId === documentId ? known.history : undefined;
     const [records, races] = await Promise.all([
-      deps.ledger.recordsOf(origins, site),
-      deps.ledger.newestRaces(origins),
+      this.#deps.ledger.recordsOf(origins, site),
+      this.#deps.ledger.newestRaces(origins),
     ]);
     const history = { records: renewed(before?.records, records), races: renewed(before?.races, races) };
-    recalled.set(tabId, { documentId, history });
+    this.#recalled.set(tabId, { documentId, history });
     return history;
-  };
+  }
 
   /** The view by what is in memory. */
-  const rememberedView = (page: Page): PageView => {
-    const known = recalled.get(page.tabId);
+  #rememberedView(page: Page): PageView {
+    const known = this.#recalled.get(page.tabId);
     const history = known?.documentId === page.documentId ? known.history : null;
     return pageView(page, {
       history,
-      helper: deps.helperState(),
-      trouble: deps.trouble(),
-      steer: deps.steer,
+      helper: this.#deps.helperState(),
+      trouble: this.#deps.trouble(),
+      steer: this.#deps.steer,
     });
-  };
+  }
 
   /** The view by what is in the ledger; null when the tab shows another document by now. */
-  const viewOf = async (asked: Page, whole: boolean): Promise<PageView | null> => {
+  async #viewOf(asked: Page, whole: boolean): Promise<PageView | null> {
     const { tabId, documentId } = asked;
-    let trouble = deps.trouble();
+    let trouble = this.#deps.trouble();
     let history: History = { records: new Map(), races: new Map() };
     try {
-      history = await recall(asked, whole ? usedOrigins(asked) : [asked.origin]);
+      history = await this.#recall(asked, whole ? usedOrigins(asked) : [asked.origin]);
     } catch (error) {
       // What this page did is in memory, whatever becomes of the storage.
       trouble = troubleWords(error);
     }
-    const page = deps.shown(tabId);
+    const page = this.#deps.shown(tabId);
     if (page?.documentId !== documentId) return null;
-    const view = pageView(page, { history, helper: deps.helperState(), trouble, steer: deps.steer });
+    const view = pageView(page, {
+      history,
+      helper: this.#deps.helperState(),
+      trouble,
+      steer: this.#deps.steer,
+    });
     // A page that nobody may record would be loading for ever, or be known by its request alone.
     if (view.state !== 'loading' && view.reason !== 'missed') return view;
-    const shown = await deps.documentOf(tabId);
+    const shown = await this.#deps.documentOf(tabId);
     const told = shown?.documentId === documentId ? stateOf(shown) : 'not-recorded';
     return told === 'not-recorded' ? view : { ...view, state: told, origins: [], verdict: null };
-  };
+  }
 
   /** The view of a tab that shows no page of ours: it says why, and of a page that failed what a race found. */
-  const viewWithoutPage = async (tabId: number): Promise<PageView> => {
-    const shown = await deps.documentOf(tabId);
+  async #viewWithoutPage(tabId: number): Promise<PageView> {
+    const shown = await this.#deps.documentOf(tabId);
     const failed = failedOrigin(shown);
-    if (shown === null || failed === null) return emptyView(tabId, shown, deps.helperState());
-    let trouble = deps.trouble();
+    if (shown === null || failed === null) return emptyView(tabId, shown, this.#deps.helperState());
+    let trouble = this.#deps.trouble();
     let history: History | null = null;
     try {
       const [records, races] = await Promise.all([
-        deps.ledger.recordsOf([failed.origin], failed.site),
-        deps.ledger.newestRaces([failed.origin]),
+        this.#deps.ledger.recordsOf([failed.origin], failed.site),
+        this.#deps.ledger.newestRaces([failed.origin]),
       ]);
       history = { records, races };
     } catch (error) {
       trouble = troubleWords(error);
     }
-    return failedView(tabId, shown, failed, { history, helper: deps.helperState(), trouble });
-  };
+    return failedView(tabId, shown, failed, { history, helper: this.#deps.helperState(), trouble });
+  }
 
-  const drawToolbar = async (page: Page, view: PageView): Promise<void> => {
+  async #drawToolbar(page: Page, view: PageView): Promise<void> {
     const verdict = view.verdict === null ? null : verdictText(view.verdict);
     // The browser clears a tab's button with each document, so the document is part of what was drawn.
     const mark = `${page.documentId} ${view.protocol} ${verdict}`;
-    if (drawn.get(page.tabId) === mark) return;
-    drawn.set(page.tabId, mark);
-    await deps.setToolbar(page.tabId, view.protocol, verdict);
-  };
+    if (this.#drawn.get(page.tabId) === mark) return;
+    this.#drawn.set(page.tabId, mark);
+    await this.#deps.setToolbar(page.tabId, view.protocol, verdict);
+  }
 
-  const draw = async (tabId: number): Promise<void> => {
-    const page = deps.shown(tabId);
+  async #draw(tabId: number): Promise<void> {
+    const page = this.#deps.shown(tabId);
     if (page === undefined) {
-      drawn.delete(tabId);
-      recalled.delete(tabId);
-      if (!watchers.has(tabId)) return;
-      const view = await viewWithoutPage(tabId);
-      if (deps.shown(tabId) !== undefined) return;
-      for (const watching of watchers.get(tabId) ?? []) send(watching, view);
+      this.#drawn.delete(tabId);
+      this.#recalled.delete(tabId);
+      if (!this.#watchers.has(tabId)) return;
+      const view = await this.#viewWithoutPage(tabId);
+      if (this.#deps.shown(tabId) !== undefined) return;
+      for (const watching of this.#watchers.get(tabId) ?? []) send(watching, view);
       return;
     }
-    const view = await viewOf(page, watchers.has(tabId));
+    const view = await this.#viewOf(page, this.#watchers.has(tabId));
     // What the tab shows instead by now is drawn in its turn.
     if (view === null) return;
-    for (const watching of watchers.get(tabId) ?? []) send(watching, view);
-    if (view.state === 'recorded') await drawToolbar(page, view);
-  };
+    for (const watching of this.#watchers.get(tabId) ?? []) send(watching, view);
+    if (view.state === 'recorded') await this.#drawToolbar(page, view);
+  }
 
-  const drawNow = (tabId: number): void => {
-    draw(tabId).catch((error) => console.error('a tab could not be drawn', error));
-  };
-
-  const refresh = (tabId: number): void => {
-    if (due.has(tabId)) return;
-    due.add(tabId);
-    deps.later(REFRESH_MS, () => {
-      due.delete(tabId);
-      drawNow(tabId);
-    });
-  };
-
-  return {
-    refresh,
-    refreshWatched() {
-      for (const tabId of watchers.keys()) refresh(tabId);
-    },
-    watch(tabId, tell) {
-      const watching: Watching = { tell, sent: null };
-      const others = watchers.get(tabId) ?? new Set();
-      watchers.set(tabId, others.add(watching));
-      const page = deps.shown(tabId);
-      if (page !== undefined) send(watching, rememberedView(page));
-      drawNow(tabId);
-      return () => {
-        others.delete(watching);
-        if (others.size === 0) watchers.delete(tabId);
-      };
-    },
-  };
+  #drawNow(tabId: number): void {
+    this.#draw(tabId).catch((error) => console.error('a tab could not be drawn', error));
+  }
 }

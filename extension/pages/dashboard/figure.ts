@@ -72,8 +72,8 @@ function legendElement({ swatch, words }: LegendEntry): HTMLElement {
   return entry;
 }
 
-/** Makes the figure in `host`, which is empty. */
-export function createFigure(host: HTMLElement): Figure {
+/** Makes the elements of a figure in `host`, which is empty. */
+function makeParts(host: HTMLElement) {
   const readout = make('p', 'readout');
   const plot = make('div', 'plot');
   const picture = make('div', 'picture');
@@ -94,6 +94,12 @@ export function createFigure(host: HTMLElement): Figure {
   numbers.append(summary, scroll);
   plot.append(picture, cursor, scrub);
   host.replaceChildren(readout, plot, nothing, legend, numbers);
+  return { readout, plot, picture, cursor, scrub, nothing, legend, numbers, scroll, table };
+}
+
+/** Makes the figure in `host`, which is empty. */
+export function createFigure(host: HTMLElement): Figure {
+  const { readout, plot, picture, cursor, scrub, nothing, legend, numbers, scroll, table } = makeParts(host);
 
   let current: Drawing | null = null;
   let widthPx = 0;

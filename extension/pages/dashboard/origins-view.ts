@@ -72,138 +72,157 @@ function verdictOptions(): Entry<VerdictCode | ''>[] {
 }
 
 /** Makes the table; every choice is told by `change` and comes back with the next model. */
-export function createOriginsView({ change, detail }: Needs): OriginsView {
-  const table = byId<HTMLTableElement>('table');
-  const [head, body] = [table.tHead, table.tBodies[0]] as [HTMLTableSectionElement, HTMLTableSectionElement];
-  const query = byId<HTMLInputElement>('query');
-  const page = byId<HTMLInputElement>('page');
-  const mark = byId<HTMLSelectElement>('mark');
-  const verdict = byId<HTMLSelectElement>('verdict');
-  let model: OriginsModel | null = null;
-  let shownGroup: State['group'] | null = null;
-  let pages = 1;
-  let open: OpenRow | null = null;
+export function createOriginsView(deps: Needs): OriginsView {
+  return new OriginsSection(deps);
+}
 
-  const group = choice(
-    byId('group'),
-    'group',
-    [
-      { value: 'origin', words: say('dashboardByOrigin') },
-      { value: 'site', words: say('dashboardBySite') },
-    ] as const,
-    (value) => change({ group: value, page: 1 }),
-  );
-  options(mark, markOptions(), (value) => change({ mark: value === '' ? null : value, page: 1 }));
-  options(verdict, verdictOptions(), (value) => change({ verdict: value === '' ? null : value, page: 1 }));
+class OriginsSection implements OriginsView {
+  readonly #deps: Needs;
+  readonly #table = byId<HTMLTableElement>('table');
+  readonly #head: HTMLTableSectionElement;
+  readonly #body: HTMLTableSectionElement;
+  readonly #query = byId<HTMLInputElement>('query');
+  readonly #page = byId<HTMLInputElement>('page');
+  readonly #mark = byId<HTMLSelectElement>('mark');
+  readonly #verdict = byId<HTMLSelectElement>('verdict');
+  #model: OriginsModel | null = null;
+  #shownGroup: State['group'] | null = null;
+  #pages = 1;
+  #open: OpenRow | null = null;
+  readonly #group: ReturnType<typeof choice<State['group']>>;
+  #typed: ReturnType<typeof setTimeout> | undefined;
+  /** Turning a page and opening a row keep the order there is. */
+  #ordered: { readonly by: string; readonly rows: Uint32Array } | null = null;
 
-  let typed: ReturnType<typeof setTimeout> | undefined;
-  query.addEventListener('input', () => {
-    clearTimeout(typed);
-    typed = setTimeout(() => change({ query: query.value.trim().toLowerCase(), page: 1 }), SEARCH_PAUSE_MS);
-  });
-  byId('clear').addEventListener('click', () => {
-    query.value = '';
-    change({ query: '', mark: null, verdict: null, site: null, page: 1 });
-    query.focus();
-  });
-  const go = (to: number) => change({ page: Math.min(pages, Math.max(1, to)) });
-  byId('first').addEventListener('click', () => go(1));
-  byId('previous').addEventListener('click', () => go((model?.state.page ?? 1) - 1));
-  byId('next').addEventListener('click', () => go((model?.state.page ?? 1) + 1));
-  page.addEventListener('change', () => go(Math.trunc(Number(page.value)) || 1));
+  constructor(deps: Needs) {
+    this.#deps = deps;
+    this.#head = this.#table.tHead as HTMLTableSectionElement;
+    this.#body = this.#table.tBodies[0] as HTMLTableSectionElement;
+    this.#group = choice(
+      byId('group'),
+      'group',
+      [
+        { value: 'origin', words: say('dashboardByOrigin') },
+        { value: 'site', words: say('dashboardBySite') },
+      ] as const,
+      (value) => this.#deps.change({ group: value, page: 1 }),
+    );
+    options(this.#mark, markOptions(), (value) =>
+      this.#deps.change({ mark: value === '' ? null : value, page: 1 }),
+    );
+    options(this.#verdict, verdictOptions(), (value) =>
+      this.#deps.change({ verdict: value === '' ? null : value, page: 1 }),
+    );
+    this.#query.addEventListener('input', () => {
+      clearTimeout(this.#typed);
+      this.#typed = setTimeout(
+        () => this.#deps.change({ query: this.#query.value.trim().toLowerCase(), page: 1 }),
+        SEARCH_PAUSE_MS,
+      );
+    });
+    byId('clear').addEventListener('click', () => {
+      this.#query.value = '';
+      this.#deps.change({ query: '', mark: null, verdict: null, site: null, page: 1 });
+      this.#query.focus();
+    });
+    byId('first').addEventListener('click', () => this.#go(1));
+    byId('previous').addEventListener('click', () => this.#go((this.#model?.state.page ?? 1) - 1));
+    byId('next').addEventListener('click', () => this.#go((this.#model?.state.page ?? 1) + 1));
+    this.#page.addEventListener('change', () => this.#go(Math.trunc(Number(this.#page.value)) || 1));
+  }
 
-  const sort = (key: SortKey): void => {
-    if (model === null) return;
-    change({ sort: key, direction: nextDirection(key, model.state), page: 1 });
-  };
+  render(next: OriginsModel): void {
+    this.#model = next;
+    this.#writeControls(next);
+    const { rows, lineOf } = next.state.group === 'site' ? this.#siteLines(next) : this.#originLines(next);
+    this.#pages = Math.max(1, Math.ceil(rows.length / PAGE_ROWS));
+    const from = (Math.min(next.state.page, this.#pages) - 1) * PAGE_ROWS;
+    const shown = rows.subarray(from, from + PAGE_ROWS);
+    replaceLines(this.#body, Array.from(shown).flatMap(lineOf));
+    this.#writePaging(rows.length, from, shown.length, next);
+  }
 
-  const toggle = (origin: Origin, site: string): void => {
+  #go(to: number) {
+    return this.#deps.change({ page: Math.min(this.#pages, Math.max(1, to)) });
+  }
+
+  #sort(key: SortKey): void {
+    if (this.#model === null) return;
+    this.#deps.change({ sort: key, direction: nextDirection(key, this.#model.state), page: 1 });
+  }
+
+  #toggle(origin: Origin, site: string): void {
     const key = rowKey(origin, site);
-    if (open?.key === key) open = null;
+    if (this.#open?.key === key) this.#open = null;
     else {
       const line = make('tr', 'detail');
       const cell = make('td');
-      cell.colSpan = head.rows[0]?.cells.length ?? 1;
-      cell.append(detail(origin, site));
+      cell.colSpan = this.#head.rows[0]?.cells.length ?? 1;
+      cell.append(this.#deps.detail(origin, site));
       line.append(cell);
-      open = { key, line };
+      this.#open = { key, line };
     }
-    if (model !== null) render(model);
-  };
+    if (this.#model !== null) this.render(this.#model);
+  }
 
-  /** Turning a page and opening a row keep the order there is. */
-  let ordered: { readonly by: string; readonly rows: Uint32Array } | null = null;
-  const orderOf = ({ columns, revision, state, filter }: OriginsModel): Uint32Array => {
+  #orderOf({ columns, revision, state, filter }: OriginsModel): Uint32Array {
     const by = JSON.stringify([revision, filter, state.sort, state.direction]);
-    if (ordered?.by !== by)
-      ordered = { by, rows: sortRows(columns, filterRows(columns, filter), state.sort, state.direction) };
-    return ordered.rows;
-  };
+    if (this.#ordered?.by !== by)
+      this.#ordered = {
+        by,
+        rows: sortRows(columns, filterRows(columns, filter), state.sort, state.direction),
+      };
+    return this.#ordered.rows;
+  }
 
-  const originLines = (shown: OriginsModel) => {
+  #originLines(shown: OriginsModel) {
     const { columns, nowMs } = shown;
-    const rows = orderOf(shown);
+    const rows = this.#orderOf(shown);
     const lineOf = (index: number): HTMLTableRowElement[] => {
       const row = rowAt(columns, index);
-      const isOpen = open?.key === rowKey(row.origin, row.site);
-      const line = originRow(row, nowMs, isOpen, () => toggle(row.origin, row.site));
-      return isOpen && open !== null ? [line, open.line] : [line];
+      const isOpen = this.#open?.key === rowKey(row.origin, row.site);
+      const line = originRow(row, nowMs, isOpen, () => this.#toggle(row.origin, row.site));
+      return isOpen && this.#open !== null ? [line, this.#open.line] : [line];
     };
     return { rows, lineOf };
-  };
-  const siteLines = ({ columns, state, filter, nowMs }: OriginsModel) => {
+  }
+
+  #siteLines({ columns, state, filter, nowMs }: OriginsModel) {
     const sites = groupBySite(columns, filterRows(columns, filter));
     const rows = sortSites(sites, state.sort, state.direction);
     const lineOf = (id: number) => {
       const site = sites.names[id] ?? '';
-      return [siteRow(sites, id, nowMs, () => change({ ...OF_SITE, site }))];
+      return [siteRow(sites, id, nowMs, () => this.#deps.change({ ...OF_SITE, site }))];
     };
     return { rows, lineOf };
-  };
+  }
 
-  const writeControls = ({ state }: OriginsModel): void => {
-    group.set(state.group);
-    if (document.activeElement !== query) query.value = state.query;
-    mark.value = state.mark ?? '';
-    verdict.value = state.verdict ?? '';
+  #writeControls({ state }: OriginsModel): void {
+    this.#group.set(state.group);
+    if (document.activeElement !== this.#query) this.#query.value = state.query;
+    this.#mark.value = state.mark ?? '';
+    this.#verdict.value = state.verdict ?? '';
     byId('clear').hidden =
       state.query === '' && state.mark === null && state.verdict === null && state.site === null;
-    if (shownGroup !== state.group) {
-      shownGroup = state.group;
-      table.dataset['group'] = state.group;
-      head.replaceChildren(headingRow(state.group, sort));
+    if (this.#shownGroup !== state.group) {
+      this.#shownGroup = state.group;
+      this.#table.dataset['group'] = state.group;
+      this.#head.replaceChildren(headingRow(state.group, (key) => this.#sort(key)));
     }
-    markSorted(head, state.sort, state.direction);
-  };
+    markSorted(this.#head, state.sort, state.direction);
+  }
 
-  const writePaging = (
-    found: number,
-    from: number,
-    shown: number,
-    { state, complete }: OriginsModel,
-  ): void => {
+  #writePaging(found: number, from: number, shown: number, { state, complete }: OriginsModel): void {
     const numbers = { from: from + 1, to: from + shown, count: found };
     const isSite = state.group === 'site';
     const words =
       found === 0 ? say('dashboardNoRows') : say(isSite ? 'dashboardShownSites' : 'dashboardShown', numbers);
     setText(byId('table-count'), complete ? words : say('dashboardShownSoFar', { words }));
     setText(byId('table-caption'), say(isSite ? 'dashboardCaptionSites' : 'dashboardCaption'));
-    page.value = String(Math.floor(from / PAGE_ROWS) + 1);
-    page.max = String(pages);
-    setText(byId('pages'), say('dashboardOfPages', { pages: sayNumber(pages) }));
+    this.#page.value = String(Math.floor(from / PAGE_ROWS) + 1);
+    this.#page.max = String(this.#pages);
+    setText(byId('pages'), say('dashboardOfPages', { pages: sayNumber(this.#pages) }));
     for (const id of ['first', 'previous']) byId<HTMLButtonElement>(id).disabled = from === 0;
     byId<HTMLButtonElement>('next').disabled = from + shown >= found;
-  };
-
-  const render = (next: OriginsModel): void => {
-    model = next;
-    writeControls(next);
-    const { rows, lineOf } = next.state.group === 'site' ? siteLines(next) : originLines(next);
-    pages = Math.max(1, Math.ceil(rows.length / PAGE_ROWS));
-    const from = (Math.min(next.state.page, pages) - 1) * PAGE_ROWS;
-    const shown = rows.subarray(from, from + PAGE_ROWS);
-    replaceLines(body, Array.from(shown).flatMap(lineOf));
-    writePaging(rows.length, from, shown.length, next);
-  };
-  return { render };
+  }
 }

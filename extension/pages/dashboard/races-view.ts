@@ -175,41 +175,64 @@ export interface RacesView {
 
 /** Makes the section; photo finishes are read from the ledger when they are opened. */
 export function createRacesView(ledger: Pick<Ledger, 'races'>): RacesView {
-  const figures = {
+  return new RacesSection(ledger);
+}
+
+class RacesSection implements RacesView {
+  readonly #ledger: Pick<Ledger, 'races'>;
+  readonly #figures = {
     established: createFigure(byId('established-figure')),
     firstByte: createFigure(byId('first-byte-figure')),
   };
-  const table = byId<HTMLTableElement>('race-table');
-  const [head, body] = [table.tHead, table.tBodies[0]] as [HTMLTableSectionElement, HTMLTableSectionElement];
-  const select = byId<HTMLSelectElement>('race-origin');
-  let model: RacesModel | null = null;
-  let shown = HISTORY_ROWS;
-  const opened = new Map<string, HTMLTableRowElement>();
-  head.replaceChildren(historyHead());
+  readonly #table = byId<HTMLTableElement>('race-table');
+  readonly #body: HTMLTableSectionElement;
+  readonly #select = byId<HTMLSelectElement>('race-origin');
+  #model: RacesModel | null = null;
+  #shown = HISTORY_ROWS;
+  readonly #opened = new Map<string, HTMLTableRowElement>();
 
-  const openRace = (race: RaceSummary, key: string): void => {
-    if (opened.delete(key)) {
-      redraw();
+  constructor(ledger: Pick<Ledger, 'races'>) {
+    this.#ledger = ledger;
+    this.#body = this.#table.tBodies[0] as HTMLTableSectionElement;
+    this.#table.tHead?.replaceChildren(historyHead());
+    this.#select.addEventListener('change', () => {
+      this.#shown = HISTORY_ROWS;
+      this.#redraw();
+    });
+    byId('more-races').addEventListener('click', () => {
+      this.#shown += HISTORY_ROWS;
+      this.#redraw();
+    });
+  }
+
+  render(next: RacesModel): void {
+    this.#model = next;
+    this.#redraw();
+  }
+
+  #openRace(race: RaceSummary, key: string): void {
+    if (this.#opened.delete(key)) {
+      this.#redraw();
       return;
     }
     const line = make('tr', 'detail');
     const cell = make('td');
     cell.colSpan = HISTORY_HEAD.length;
     line.append(cell);
-    opened.set(key, line);
-    ledger.races(race.origin).then(
+    this.#opened.set(key, line);
+    this.#ledger.races(race.origin).then(
       (races) => {
         const found = races.find(({ atMs }) => atMs === race.atMs);
         cell.replaceChildren(found ? raceFigure(found) : make('p', 'gone', say('dashboardGone')));
       },
       (error) => cell.replaceChildren(make('p', 'gone', troubleWords(error))),
     );
-    redraw();
-  };
+    this.#redraw();
+  }
 
-  const lineOf = (race: RaceSummary): HTMLTableRowElement[] => {
+  #lineOf(race: RaceSummary): HTMLTableRowElement[] {
     const key = `${race.atMs} ${race.origin}`;
-    const detail = opened.get(key);
+    const detail = this.#opened.get(key);
     const line = make('tr', detail ? 'main open' : 'main');
     line.dataset['key'] = key;
     const when = make('th');
@@ -217,7 +240,7 @@ export function createRacesView(ledger: Pick<Ledger, 'races'>): RacesView {
     const opener = make('button', 'opener', instantWords(race.atMs));
     opener.type = 'button';
     opener.ariaExpanded = String(detail !== undefined);
-    opener.addEventListener('click', () => openRace(race, key));
+    opener.addEventListener('click', () => this.#openRace(race, key));
     when.append(opener);
     const origin = make('td');
     const host = make('bdi', 'host', race.origin.slice('https://'.length));
@@ -232,46 +255,34 @@ export function createRacesView(ledger: Pick<Ledger, 'races'>): RacesView {
       make('td', '', networkWords(race.network)),
     );
     return detail ? [line, detail] : [line];
-  };
+  }
 
-  const drawHistory = (races: readonly RaceSummary[]): void => {
-    replaceLines(body, races.slice(0, shown).flatMap(lineOf));
+  #drawHistory(races: readonly RaceSummary[]): void {
+    replaceLines(
+      this.#body,
+      races.slice(0, this.#shown).flatMap((race) => this.#lineOf(race)),
+    );
     byId('history').hidden = races.length === 0;
-    byId('more-races').hidden = races.length <= shown;
-  };
+    byId('more-races').hidden = races.length <= this.#shown;
+  }
 
-  const redraw = (): void => {
-    if (model === null) return;
-    const { state, period, complete } = model;
-    const inPeriod = model.races.filter(
+  #redraw(): void {
+    if (this.#model === null) return;
+    const { state, period, complete } = this.#model;
+    const inPeriod = this.#model.races.filter(
       (race) => within(period, race) && (state.network === null || race.network === state.network),
     );
-    options(select, originEntries(inPeriod));
-    const chosen = inPeriod.filter((race) => select.value === '' || race.origin === select.value);
+    options(this.#select, originEntries(inPeriod));
+    const chosen = inPeriod.filter((race) => this.#select.value === '' || race.origin === this.#select.value);
     const distributions = distributionsOf(chosen);
     const maxMs = ecdfAxisMs([ESTABLISHED, FIRST_BYTE].flatMap((kind) => sidesOf(kind.of(distributions))));
-    figures.established.draw(ecdfDrawing(distributions, ESTABLISHED, maxMs));
-    figures.firstByte.draw(ecdfDrawing(distributions, FIRST_BYTE, maxMs));
+    this.#figures.established.draw(ecdfDrawing(distributions, ESTABLISHED, maxMs));
+    this.#figures.firstByte.draw(ecdfDrawing(distributions, FIRST_BYTE, maxMs));
     const { comparisons, origins, pairs } = distributions;
     const numbers = { comparisons, origins, whole: pairs.whole, all: pairs.all, races: chosen.length };
     const words = chosen.length === 0 ? say('dashboardRacesNone') : say('dashboardRacesWhat', numbers);
     setText(byId('races-what'), complete ? words : say('dashboardCounting'));
     byId('distributions').hidden = comparisons === 0;
-    drawHistory(chosen);
-  };
-
-  select.addEventListener('change', () => {
-    shown = HISTORY_ROWS;
-    redraw();
-  });
-  byId('more-races').addEventListener('click', () => {
-    shown += HISTORY_ROWS;
-    redraw();
-  });
-  return {
-    render(next) {
-      model = next;
-      redraw();
-    },
-  };
+    this.#drawHistory(chosen);
+  }
 }

@@ -23,6 +23,22 @@ function savedWords(made: MadeReport | null): string {
   return say('dashboardReportSaved', { count: made.sites });
 }
 
+/** A chosen site, which a press takes away again. */
+function siteChip(site: string, onRemove: () => void): HTMLElement {
+  const item = make('li');
+  const chip = make('button', 'chip');
+  chip.type = 'button';
+  const name = make('bdi', '', site);
+  name.dir = 'ltr';
+  const cross = make('span', 'cross', '×');
+  cross.ariaHidden = 'true';
+  chip.append(name, cross);
+  chip.ariaLabel = say('dashboardRemoveSite', { site });
+  chip.addEventListener('click', onRemove);
+  item.append(chip);
+  return item;
+}
+
 /** Makes the export; sites are chosen one by one, none chosen means all. */
 export function createReportView({ period, siteNames }: Needs): void {
   const input = byId<HTMLInputElement>('report-site');
@@ -31,25 +47,12 @@ export function createReportView({ period, siteNames }: Needs): void {
   const chosen = new Set<string>();
 
   const drawChosen = (): void => {
-    const items = [...chosen].map((site) => {
-      const item = make('li');
-      const chip = make('button', 'chip');
-      chip.type = 'button';
-      const name = make('bdi', '', site);
-      name.dir = 'ltr';
-      const cross = make('span', 'cross', '×');
-      cross.ariaHidden = 'true';
-      chip.append(name, cross);
-      chip.ariaLabel = say('dashboardRemoveSite', { site });
-      chip.addEventListener('click', () => {
-        chosen.delete(site);
-        drawChosen();
-        input.focus();
-      });
-      item.append(chip);
-      return item;
-    });
-    list.replaceChildren(...items);
+    const remove = (site: string): void => {
+      chosen.delete(site);
+      drawChosen();
+      input.focus();
+    };
+    list.replaceChildren(...[...chosen].map((site) => siteChip(site, () => remove(site))));
   };
   const add = (): void => {
     const site = input.value.trim().toLowerCase();
