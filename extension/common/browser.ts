@@ -39,7 +39,7 @@ export function preciseNowMs(): number {
 }
 
 /** Firefox tells at the port why it closed, Chromium in `lastError`. */
-type Closed = chrome.runtime.Port & { readonly error?: Error | null };
+type ClosedPort = chrome.runtime.Port & { readonly error?: Error | null };
 
 /** Starts the helper. A browser that cannot says so by closing the port. */
 export function connectHelper(): NativePort {
@@ -49,14 +49,14 @@ export function connectHelper(): NativePort {
     disconnect: () => port.disconnect(),
     onMessage: (listen) => port.onMessage.addListener(listen),
     onDisconnect: (listen) =>
-      port.onDisconnect.addListener((closed: Closed) =>
+      port.onDisconnect.addListener((closed: ClosedPort) =>
         listen((closed.error ?? chrome.runtime.lastError)?.message ?? null),
       ),
   };
 }
 
 /** Firefox's alone. */
-type Informed = typeof chrome.runtime & { getBrowserInfo(): Promise<{ version: string }> };
+type FirefoxRuntime = typeof chrome.runtime & { getBrowserInfo(): Promise<{ version: string }> };
 
 interface Brands {
   readonly userAgentData?: {
@@ -68,7 +68,7 @@ interface Brands {
 
 /** The browser's whole version; of the brands it gives, Chromium's own. */
 export async function browserVersion(): Promise<string> {
-  if (BROWSER === 'firefox') return (await (chrome.runtime as Informed).getBrowserInfo()).version;
+  if (BROWSER === 'firefox') return (await (chrome.runtime as FirefoxRuntime).getBrowserInfo()).version;
   const values = await (navigator as Navigator & Brands).userAgentData?.getHighEntropyValues([
     'fullVersionList',
   ]);
@@ -120,14 +120,17 @@ export async function knownTabs(withUrls: boolean): Promise<KnownTab[]> {
 }
 
 /** Chromium's alone (153 of Firefox has no such lock). */
-type Lockable = { setAccessLevel?(access: { accessLevel: 'TRUSTED_CONTEXTS' }): Promise<void> };
+type LockableArea = { setAccessLevel?(access: { accessLevel: 'TRUSTED_CONTEXTS' }): Promise<void> };
 
 /**
  * Keeps content scripts out of everything that the extension stores: a page's process that was taken over speaks as they
  * do. The session's storage begins that way, the others do not.
  */
 export async function lockStorage(): Promise<void> {
-  const { local, sync, managed, session } = chrome.storage as unknown as Record<string, Lockable | undefined>;
+  const { local, sync, managed, session } = chrome.storage as unknown as Record<
+    string,
+    LockableArea | undefined
+  >;
   for (const area of [local, sync, managed, session])
     await area?.setAccessLevel?.({ accessLevel: 'TRUSTED_CONTEXTS' });
 }

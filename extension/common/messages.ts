@@ -11,7 +11,7 @@ import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Delivery, Protocol, UnknownReason } from '@photofinish/shared/web/protocol';
 import type { InspectedEvent } from './inspected/devtools-messages.ts';
-import type { Stored, StoreKey } from './store/store.ts';
+import type { StoredValue, StoreKey } from './store/store.ts';
 
 /** Where the native helper stands, and so what the user can do about it. */
 export type HelperState =
@@ -105,7 +105,7 @@ export interface SteerView {
   /** What steering could do for it now. */
   readonly possible: Direction | null;
   /** Why it was undone last; null when it was not, or by the user. */
-  readonly undone: Undone | null;
+  readonly undone: UndoReason | null;
 }
 
 /** What the popup shows for a tab. */
@@ -181,7 +181,7 @@ export type StoreRequest =
     };
 
 /** What is stored by then, or why that cannot be told. */
-export type StoreAnswer = { readonly stored: Stored } | { readonly error: string };
+export type StoreAnswer = { readonly stored: StoredValue } | { readonly error: string };
 
 /** From the background to every page of the extension: something else is stored now. */
 export interface StoreEvent {
@@ -193,4 +193,4 @@ export interface StoreEvent {
 export type Direction = 'to-h3' | 'from-h3';
 
 /** Why a steering was undone last. */
-export type Undone = 'network' | 'failed' | 'expired' | 'changed';
+export type UndoReason = 'network' | 'failed' | 'expired' | 'changed';

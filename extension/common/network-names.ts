@@ -20,7 +20,7 @@ const storedSchema = v.object({
   /** Changes made here that the helper has not heard of; null takes a name away. */
   untold: v.fallback(v.record(network, v.nullable(networkNameSchema)), {}),
 });
-type Stored = v.InferOutput<typeof storedSchema>;
+type StoredNames = v.InferOutput<typeof storedSchema>;
 
 /** Names by the networks' keys. */
 export type NetworkNames = ReadonlyMap<string, string>;
@@ -30,12 +30,12 @@ export function mayBeNamed(key: string): boolean {
   return !NOWHERE.includes(key);
 }
 
-function read(stored: unknown): Stored {
+function read(stored: unknown): StoredNames {
   const parsed = v.safeParse(storedSchema, stored);
   return parsed.success ? parsed.output : { names: {}, untold: {} };
 }
 
-const namesOf = ({ names }: Stored): NetworkNames => new Map(Object.entries(names));
+const namesOf = ({ names }: StoredNames): NetworkNames => new Map(Object.entries(names));
 
 /** What an older version of the program kept elsewhere, as far as it is one. */
 export function namesOfOlder(stored: unknown): unknown {
@@ -52,9 +52,9 @@ export function onNames(store: Pick<Store, 'onChanged'>, listen: (names: Network
   store.onChanged(KEY, (stored) => listen(namesOf(read(stored))));
 }
 
-type Changing = Pick<Store, 'get' | 'replace'>;
+type ChangeableStore = Pick<Store, 'get' | 'replace'>;
 
-async function change(store: Changing, change: (stored: Stored) => Stored): Promise<void> {
+async function change(store: ChangeableStore, change: (stored: StoredNames) => StoredNames): Promise<void> {
   await update(store, KEY, (stored) => {
     const before = read(stored);
     const after = change(before);
@@ -66,12 +66,12 @@ function without<Value>(record: Readonly<Record<string, Value>>, key: string): R
   return Object.fromEntries(Object.entries(record).filter(([other]) => other !== key));
 }
 
-function named(names: Stored['names'], key: string, name: string | null): Stored['names'] {
+function named(names: StoredNames['names'], key: string, name: string | null): StoredNames['names'] {
   return name === null ? without(names, key) : { ...names, [key]: name };
 }
 
 /** Names a network, or takes its name away; the helper is told when it answers. Rejects for what is no name. */
-export async function nameNetwork(store: Changing, key: string, name: string | null): Promise<void> {
+export async function nameNetwork(store: ChangeableStore, key: string, name: string | null): Promise<void> {
   const checked = name === null ? null : v.parse(networkNameSchema, name);
   await change(store, ({ names, untold }) => ({
     names: named(names, key, checked),
@@ -80,7 +80,10 @@ export async function nameNetwork(store: Changing, key: string, name: string | n
 }
 
 /** Takes names that come in a file, for networks that have none here. */
-export async function addNames(store: Changing, added: Readonly<Record<string, string>>): Promise<void> {
+export async function addNames(
+  store: ChangeableStore,
+  added: Readonly<Record<string, string>>,
+): Promise<void> {
   await change(store, ({ names, untold }) => {
     const fresh = Object.fromEntries(
       Object.entries(added).filter(([key]) => mayBeNamed(key) && !(key in names)),
@@ -90,7 +93,7 @@ export async function addNames(store: Changing, added: Readonly<Record<string, s
 }
 
 /** Forgets every name; the helper forgets its own when it is wiped. */
-export async function forgetNames(store: Changing): Promise<void> {
+export async function forgetNames(store: ChangeableStore): Promise<void> {
   await change(store, () => ({ names: {}, untold: {} }));
 }
 
@@ -104,7 +107,7 @@ export interface NamingHelper {
  * Tells the helper what it has not heard, and then takes its names: a name given elsewhere, by another browser or the
  * command line, holds here too. Rejects when the helper cannot be asked, or is of a version that keeps no names.
  */
-export async function agreeOnNames(store: Changing, helper: NamingHelper): Promise<void> {
+export async function agreeOnNames(store: ChangeableStore, helper: NamingHelper): Promise<void> {
   const { untold } = read((await store.get(KEY)).value);
   for (const [key, name] of Object.entries(untold)) {
     await helper.nameNetwork(key, name).catch((error) => {
@@ -121,7 +124,7 @@ export async function agreeOnNames(store: Changing, helper: NamingHelper): Promi
     const names = told.flatMap(({ network, name }) => (name === null ? [] : [[network, name] as const]));
     const unheard = Object.entries(untold);
     return {
-      names: unheard.reduce<Stored['names']>(
+      names: unheard.reduce<StoredNames['names']>(
         (all, [key, name]) => named(all, key, name),
         v.parse(namesSchema, Object.fromEntries(names)),
       ),

@@ -62,10 +62,10 @@ const storedSchema = v.object({
   ),
 });
 
-type Versioned = v.InferOutput<typeof storedSchema>;
+type VersionedSettings = v.InferOutput<typeof storedSchema>;
 
 function migrated(
-  { version, settings }: Versioned,
+  { version, settings }: VersionedSettings,
   migrations: readonly Migration[],
 ): Record<string, unknown> {
   return migrations
@@ -100,7 +100,7 @@ export function settingsOfOlder(stored: unknown): unknown {
   return v.is(storedSchema, stored) ? versioned(readSettings(stored)) : undefined;
 }
 
-function versioned(settings: Settings): Versioned {
+function versioned(settings: Settings): VersionedSettings {
   return { version: SETTINGS_VERSION, settings };
 }
 

@@ -53,19 +53,19 @@ export const MAX_LEFT_BATCHES = 32;
  * What a page had not been answered when it went away, for it cannot send again. Its URLs are cut to origins: it is kept
  * for a while, and no more is needed to count.
  */
-export interface Left {
+export interface LeftMessage {
   readonly type: 'left';
   readonly batches: readonly TimingBatch[];
 }
 
 /** A document is in view that was not loaded for this: it came back from memory, or was rendered ahead of time. */
-export interface Arrived {
+export interface ArrivalMessage {
   readonly type: 'arrived';
   readonly arrival: 'bfcache' | 'prerendered';
 }
 
 /** The user clicked or typed in this document. */
-export interface Touched {
+export interface TouchMessage {
   readonly type: 'touched';
 }
 

@@ -5,13 +5,13 @@ import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { aClearRace, aRace } from '../testing/race.ts';
 import { emptyRecord } from './records/fold.ts';
-import { type Known, verdictOfOrigin } from './verdict.ts';
+import { type OriginEvidence, verdictOfOrigin } from './verdict.ts';
 
 const A = 'https://a.test' as Origin;
 const H3 = 'h3=":443"; ma=60';
 const record = emptyRecord(A, 'a.test', 0);
 
-function verdict(more: Partial<Known>) {
+function verdict(more: Partial<OriginEvidence>) {
   return verdictOfOrigin({
     origin: A,
     protocol: null,

@@ -21,7 +21,7 @@ import {
 import type { OriginRecord } from './records/schema.ts';
 import { say, type WordKey } from './words.ts';
 
-export interface Known {
+export interface OriginEvidence {
   readonly origin: Origin;
   readonly protocol: KnownProtocol | null;
   readonly reason: UnknownReason | null;
@@ -47,7 +47,7 @@ const ELSEWHERE: Record<Exclude<Delivery, 'network'>, WordKey> = {
 
 /** What this browser itself did with the origin; undefined where no answer told a protocol. */
 function browserSide(
-  { record, race }: Known,
+  { record, race }: OriginEvidence,
   lastProtocol: KnownProtocol | null,
 ): BrowserEvidence | undefined {
   if (lastProtocol === null) return undefined;
@@ -59,7 +59,10 @@ function browserSide(
   };
 }
 
-function evidenceOf({ origin, record, race }: Known, browser: BrowserEvidence | undefined): Evidence {
+function evidenceOf(
+  { origin, record, race }: OriginEvidence,
+  browser: BrowserEvidence | undefined,
+): Evidence {
   const raced =
     race && (race.error === undefined || browser === undefined) ? evidenceOfRace(race, browser) : null;
   const altSvc = raced?.discovered.altSvc ?? record?.altSvc ?? null;
@@ -86,7 +89,7 @@ function browserOnly(lastProtocol: KnownProtocol | null, record: OriginRecord | 
 }
 
 /** The verdict of an origin on a page; never empty, and `unknown` always says why. */
-export function verdictOfOrigin(known: Known): Verdict {
+export function verdictOfOrigin(known: OriginEvidence): Verdict {
   const earlier = known.record?.protocol ?? null;
   const lastProtocol = known.protocol ?? earlier;
   const browser = browserSide(known, lastProtocol);

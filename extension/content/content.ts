@@ -2,13 +2,13 @@
 // page itself, changes nothing in it, and stops quietly when the extension is reloaded under it.
 import { BROWSER } from '../common/edition.ts';
 import {
-  type Arrived,
-  type Left,
+  type ArrivalMessage,
+  type LeftMessage,
   MAX_URL_CHARS,
   type Timing,
   type TimingAck,
   type TimingBatch,
-  type Touched,
+  type TouchMessage,
 } from '../common/timing.ts';
 import { createQueue, type NumberedBatch } from './queue.ts';
 
@@ -130,7 +130,7 @@ function onPageHide(): void {
     const entries = numbered.entries.map((e) => ({ ...e, url: `${new URL(e.url).origin}/` }));
     return batchOf({ ...numbered, entries });
   });
-  const left: Left = { type: 'left', batches };
+  const left: LeftMessage = { type: 'left', batches };
   if (batches.length > 0) chrome.runtime.sendMessage(left).catch(() => {});
 }
 
@@ -139,9 +139,9 @@ function onVisibilityChange(): void {
 }
 
 /** The view says how its page came; losing this costs nothing else. */
-function tellArrival(arrival: Arrived['arrival']): void {
+function tellArrival(arrival: ArrivalMessage['arrival']): void {
   if (window.top !== window || isOrphan()) return;
-  const arrived: Arrived = { type: 'arrived', arrival };
+  const arrived: ArrivalMessage = { type: 'arrived', arrival };
   chrome.runtime.sendMessage(arrived).catch(() => {});
 }
 
@@ -174,7 +174,7 @@ const ON_THE_WAY = { capture: true, passive: true } as const;
 function onTouch(event: Event): void {
   if (!event.isTrusted || event.timeStamp - touchedMs < TOUCHED_MS) return;
   touchedMs = event.timeStamp;
-  const touched: Touched = { type: 'touched' };
+  const touched: TouchMessage = { type: 'touched' };
   if (!isOrphan()) chrome.runtime.sendMessage(touched).catch(() => {});
 }
 

@@ -22,7 +22,7 @@ export interface DaySpan {
   readonly toDay?: string | undefined;
 }
 
-type Take<Row> = (rows: readonly Row[]) => void | Promise<void>;
+type RowSink<Row> = (rows: readonly Row[]) => void | Promise<void>;
 
 /** Every day from the first to the last, both included. */
 function daysBetween(first: string, last: string): string[] {
@@ -53,7 +53,7 @@ export function browsesOn(database: Database) {
     },
 
     /** Hands over every record, by origin and site, in chunks: see `eachChunk`. */
-    async eachRecord(take: Take<OriginRecord>, chunkRows?: number): Promise<void> {
+    async eachRecord(take: RowSink<OriginRecord>, chunkRows?: number): Promise<void> {
       const db = await database();
       const after = ({ origin, site }: OriginRecord) => IDBKeyRange.lowerBound([origin, site], true);
       await eachChunk((last, most) => db.getAll('records', last && after(last), most), take, chunkRows);
@@ -62,7 +62,7 @@ export function browsesOn(database: Database) {
     /** Hands over the days' rows of every site from a UTC day up to and with another, in chunks: see `eachChunk`. */
     async eachDay(
       { fromDay, toDay = AFTER_ALL }: DaySpan,
-      take: Take<DayRow>,
+      take: RowSink<DayRow>,
       chunkRows?: number,
     ): Promise<void> {
       const db = await database();
@@ -74,7 +74,7 @@ export function browsesOn(database: Database) {
     },
 
     /** Hands over every race, by origin and oldest first, in chunks: see `eachChunk`. */
-    async eachRace(take: Take<OriginRace>, chunkRows?: number): Promise<void> {
+    async eachRace(take: RowSink<OriginRace>, chunkRows?: number): Promise<void> {
       const db = await database();
       const after = ({ origin, atMs }: OriginRace) => IDBKeyRange.lowerBound([origin, atMs], true);
       await eachChunk((last, most) => db.getAll('races', last && after(last), most), take, chunkRows);

@@ -7,7 +7,7 @@ import type { DayRow, DayTotal, OriginRecord } from '../common/records/schema.ts
 import type { Database } from './database.ts';
 import { putDays, putRace, putRecord } from './rows.ts';
 import { type DayChange, moved } from './totals.ts';
-import { type Store, type Writing, whole } from './transaction.ts';
+import { type Store, type WriteTransaction, whole } from './transaction.ts';
 
 /** What a file holds of the ledger, in the order in which it is brought in: each section needs those before it. */
 export interface Sections {
@@ -20,16 +20,16 @@ export type Section = keyof Sections;
 export const SECTIONS = ['races', 'days', 'totals', 'records'] as const satisfies readonly Section[];
 
 type Sums = Pick<OriginRecord, 'counts' | 'navigations' | 'delivered' | 'bytes'>;
-type Asked = Partial<Pick<DayRow, 'lookups' | 'scored'>>;
+type LookupCounts = Partial<Pick<DayRow, 'lookups' | 'scored'>>;
 
 /** Everything that was ever counted into a row. */
-function weight({ counts, delivered, lookups = 0, scored = 0 }: Sums & Asked): number {
+function weight({ counts, delivered, lookups = 0, scored = 0 }: Sums & LookupCounts): number {
   const all = [...Object.values(counts), ...Object.values(delivered), lookups, scored];
   return all.reduce((sum, n) => sum + n, 0);
 }
 
 /** The row of the two that counted more, `mine` where they are equal. */
-function fuller<Row extends Sums & Asked>(mine: Row, theirs: Row): Row {
+function fuller<Row extends Sums & LookupCounts>(mine: Row, theirs: Row): Row {
   const more = weight(theirs) - weight(mine);
   if (more !== 0) return more > 0 ? theirs : mine;
   return theirs.counts.unknown < mine.counts.unknown ? theirs : mine;
@@ -90,7 +90,7 @@ async function changesOf<Row>(
   return [...changes.values()];
 }
 
-async function mergeRaces(tx: Writing, rows: readonly OriginRace[]): Promise<void> {
+async function mergeRaces(tx: WriteTransaction, rows: readonly OriginRace[]): Promise<void> {
   const races = tx.objectStore('races');
   const changes = await changesOf(
     rows,
@@ -102,7 +102,7 @@ async function mergeRaces(tx: Writing, rows: readonly OriginRace[]): Promise<voi
 }
 
 /** Days that were not there, or counted less, also count in the records that are there. */
-async function mergeDays(tx: Writing, rows: readonly DayRow[]): Promise<void> {
+async function mergeDays(tx: WriteTransaction, rows: readonly DayRow[]): Promise<void> {
   const days = tx.objectStore('days');
   const records = tx.objectStore('records');
   const merged = await changesOf(
@@ -127,7 +127,7 @@ async function mergeDays(tx: Writing, rows: readonly DayRow[]): Promise<void> {
 }
 
 /** Totals outlive their rows, so one of more than the rows brought in is kept as it is. */
-async function mergeTotals(tx: Writing, rows: readonly DayTotal[]): Promise<void> {
+async function mergeTotals(tx: WriteTransaction, rows: readonly DayTotal[]): Promise<void> {
   const totals = tx.objectStore('totals');
   const changes = await changesOf(
     rows,
@@ -138,7 +138,7 @@ async function mergeTotals(tx: Writing, rows: readonly DayTotal[]): Promise<void
   await Promise.all(changes.map(async ({ after }) => totals.put(after)));
 }
 
-async function mergeRecords(tx: Writing, rows: readonly OriginRecord[]): Promise<void> {
+async function mergeRecords(tx: WriteTransaction, rows: readonly OriginRecord[]): Promise<void> {
   const records = tx.objectStore('records');
   const changes = await changesOf(
     rows,
@@ -156,7 +156,7 @@ async function mergeRecords(tx: Writing, rows: readonly OriginRecord[]): Promise
 const MERGES: {
   readonly [S in Section]: {
     readonly stores: Store[];
-    readonly merge: (tx: Writing, rows: readonly Sections[S][]) => Promise<void>;
+    readonly merge: (tx: WriteTransaction, rows: readonly Sections[S][]) => Promise<void>;
   };
 } = {
   races: { stores: ['races', 'records'], merge: mergeRaces },

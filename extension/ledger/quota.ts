@@ -6,11 +6,11 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { OTHER_ORIGINS, roomOf } from '@photofinish/shared/web/site-quota';
 import { dayOf } from '../common/records/schema.ts';
 import type { Batch } from './batch.ts';
-import type { Writing } from './transaction.ts';
+import type { WriteTransaction } from './transaction.ts';
 
 /** The origins among these that the site has no room for. */
 async function refused(
-  tx: Writing,
+  tx: WriteTransaction,
   site: string,
   origins: readonly Origin[],
   day: string,
@@ -30,7 +30,7 @@ function asOther({ address: _, altSvc: __, ...observation }: Observation): Obser
 }
 
 /** The batch with what its sites have no room for under their others' name. */
-export async function withinQuota(tx: Writing, batch: Batch): Promise<Batch> {
+export async function withinQuota(tx: WriteTransaction, batch: Batch): Promise<Batch> {
   const bySite = Map.groupBy(batch.observations, ({ site }) => site);
   const beyond = new Map<string, ReadonlySet<Origin>>();
   for (const [site, observations] of bySite) {

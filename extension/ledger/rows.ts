@@ -6,10 +6,10 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { type OriginRecord, RACES_PER_ORIGIN } from '../common/records/schema.ts';
 import { verdictOfRecord } from '../common/verdict.ts';
 import { type DayChange, emptyTotal, movedTotal } from './totals.ts';
-import type { Writing } from './transaction.ts';
+import type { WriteTransaction } from './transaction.ts';
 
 /** Puts changed rows of days and moves the totals by as much. */
-export async function putDays(tx: Writing, changes: readonly DayChange[]): Promise<void> {
+export async function putDays(tx: WriteTransaction, changes: readonly DayChange[]): Promise<void> {
   const days = tx.objectStore('days');
   const totals = tx.objectStore('totals');
   const byTotal = Map.groupBy(changes, ({ after }) => `${after.day} ${after.network}`);
@@ -26,7 +26,7 @@ export async function putDays(tx: Writing, changes: readonly DayChange[]): Promi
 }
 
 /** The newest race of an origin. */
-async function newestRace(tx: Writing, origin: Origin): Promise<OriginRace | undefined> {
+async function newestRace(tx: WriteTransaction, origin: Origin): Promise<OriginRace | undefined> {
   return (await tx.objectStore('races').openCursor(racesOf(origin), 'prev'))?.value;
 }
 
@@ -35,7 +35,7 @@ async function newestRace(tx: Writing, origin: Origin): Promise<OriginRace | und
  * answer over HTTP/3 is known to the origin's records on every site. Records of one origin are put one after the other.
  */
 export async function putRecord(
-  tx: Writing,
+  tx: WriteTransaction,
   before: OriginRecord | undefined,
   record: OriginRecord,
 ): Promise<void> {
@@ -55,7 +55,7 @@ export async function putRecord(
 }
 
 /** Keeps a race, and of its origin the newest RACES_PER_ORIGIN; judges the origin's records on every site anew. */
-export async function putRace(tx: Writing, race: OriginRace): Promise<void> {
+export async function putRace(tx: WriteTransaction, race: OriginRace): Promise<void> {
   const races = tx.objectStore('races');
   await races.put(race);
   const keys = await races.getAllKeys(racesOf(race.origin));

@@ -4,7 +4,7 @@ import type { LedgerSchema } from '../common/records/schema.ts';
 
 export type Store = StoreNames<LedgerSchema>;
 /** A transaction that may write to any store it was opened on. */
-export type Writing = IDBPTransaction<LedgerSchema, Store[], 'readwrite'>;
+export type WriteTransaction = IDBPTransaction<LedgerSchema, Store[], 'readwrite'>;
 
 /** Runs `work` in the transaction and waits for it to be committed; whatever fails, nothing of it remains. */
 export async function whole<Names extends ArrayLike<Store>, Result>(

@@ -46,7 +46,7 @@ export interface ImportOptions {
 }
 
 /** What came in. */
-export interface Imported {
+export interface ImportResult {
   /** Rows of the file by section. */
   readonly rows: RowCounts;
   /** Options that consent was wanted for and not given; they stay as they were. */
@@ -64,7 +64,7 @@ export async function importData(
   store: Pick<Store, 'get' | 'replace'>,
   file: Blob,
   { nowMs, consent, onRows = () => {} }: ImportOptions,
-): Promise<Imported> {
+): Promise<ImportResult> {
   let settings: Settings | null = null;
   let networkNames: Readonly<Record<string, string>> = {};
   const rows: Record<Section, number> = { races: 0, days: 0, totals: 0, records: 0 };

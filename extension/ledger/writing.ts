@@ -18,7 +18,7 @@ import { type Batch, groupByDay, groupByRecord } from './batch.ts';
 import type { Database } from './database.ts';
 import { withinQuota } from './quota.ts';
 import { AFTER_ALL, putDays, putRace, putRecord } from './rows.ts';
-import { type Store, type Writing, whole } from './transaction.ts';
+import { type Store, type WriteTransaction, whole } from './transaction.ts';
 
 const RECORDING: Store[] = ['records', 'days', 'totals', 'races', 'outbox', 'batches'];
 const RACING: Store[] = ['races', 'records'];
@@ -26,14 +26,14 @@ const LOOKING_UP: Store[] = ['days', 'totals'];
 const BACKFILLING: Store[] = ['records', 'days', 'totals', 'races', 'batches'];
 
 /** Notes that a batch is counted; false when it was before. */
-async function claim(tx: Writing, key: string, nowMs: number): Promise<boolean> {
+async function claim(tx: WriteTransaction, key: string, nowMs: number): Promise<boolean> {
   const batches = tx.objectStore('batches');
   if ((await batches.getKey(key)) !== undefined) return false;
   await batches.put({ key, atMs: nowMs });
   return true;
 }
 
-async function foldRecords(tx: Writing, batch: Batch): Promise<void> {
+async function foldRecords(tx: WriteTransaction, batch: Batch): Promise<void> {
   const records = tx.objectStore('records');
   const groups = groupByRecord(batch.observations).values();
   await Promise.all(
@@ -49,7 +49,7 @@ async function foldRecords(tx: Writing, batch: Batch): Promise<void> {
   );
 }
 
-async function foldDays(tx: Writing, batch: Batch): Promise<void> {
+async function foldDays(tx: WriteTransaction, batch: Batch): Promise<void> {
   const { network } = batch;
   const days = tx.objectStore('days');
   const changes = await Promise.all(
@@ -63,7 +63,7 @@ async function foldDays(tx: Writing, batch: Batch): Promise<void> {
   await putDays(tx, changes);
 }
 
-async function tellHelper(tx: Writing, observations: readonly Observation[]): Promise<void> {
+async function tellHelper(tx: WriteTransaction, observations: readonly Observation[]): Promise<void> {
   const told = worthTelling(observations);
   if (told.length === 0) return;
   const outbox = tx.objectStore('outbox');
@@ -72,7 +72,7 @@ async function tellHelper(tx: Writing, observations: readonly Observation[]): Pr
 }
 
 /** Moves what one backfill tells, at most what is unknown on its day; the number moved. */
-async function backfillOne(tx: Writing, backfill: Backfill): Promise<number> {
+async function backfillOne(tx: WriteTransaction, backfill: Backfill): Promise<number> {
   const { origin, site } = backfill;
   const record = await tx.objectStore('records').get([origin, site]);
   if (record === undefined) return 0;
@@ -95,8 +95,10 @@ async function backfillOne(tx: Writing, backfill: Backfill): Promise<number> {
 }
 
 export function writesOn(database: Database) {
-  const write = async <Result>(stores: Store[], work: (tx: Writing) => Promise<Result>): Promise<Result> =>
-    whole((await database()).transaction(stores, 'readwrite'), work);
+  const write = async <Result>(
+    stores: Store[],
+    work: (tx: WriteTransaction) => Promise<Result>,
+  ): Promise<Result> => whole((await database()).transaction(stores, 'readwrite'), work);
 
   return {
     /**

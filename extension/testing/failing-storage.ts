@@ -16,14 +16,14 @@ const OPERATIONS = [
 /** `throws`: the operation is refused. `aborts`: the whole transaction is gone, as when its program ended. */
 export type Failure = 'throws' | 'aborts';
 
-export interface Failing {
+export interface FailurePoint {
   /** Whether the operation came. */
   readonly reached: () => boolean;
   restore(): void;
 }
 
 /** Lets the operations before the nth through (the first is 1), and that one fail. */
-export function failAt(nth: number, how: Failure): Failing {
+export function failAt(nth: number, how: Failure): FailurePoint {
   const prototype = IDBObjectStore.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
   const originals = new Map(OPERATIONS.map((name) => [name, prototype[name]]));
   let done = 0;

@@ -5,7 +5,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { openDB } from 'idb';
 import { type DayRow, LEDGER_NAME, type OriginRecord, type OutboxRow } from '../common/records/schema.ts';
 
-interface Dumped<Row> {
+interface DumpedStore<Row> {
   readonly keyPath: string | string[] | null;
   readonly autoIncrement: boolean;
   readonly indexes: readonly { readonly name: string; readonly keyPath: string | string[] }[];
@@ -17,11 +17,11 @@ interface Dumped<Row> {
 interface Version1 {
   readonly version: 1;
   readonly stores: {
-    readonly records: Dumped<Omit<OriginRecord, 'verdict'>>;
-    readonly days: Dumped<Omit<DayRow, 'network'>>;
-    readonly races: Dumped<OriginRace>;
-    readonly outbox: Dumped<OutboxRow>;
-    readonly batches: Dumped<{ readonly key: string; readonly atMs: number }>;
+    readonly records: DumpedStore<Omit<OriginRecord, 'verdict'>>;
+    readonly days: DumpedStore<Omit<DayRow, 'network'>>;
+    readonly races: DumpedStore<OriginRace>;
+    readonly outbox: DumpedStore<OutboxRow>;
+    readonly batches: DumpedStore<{ readonly key: string; readonly atMs: number }>;
   };
 }
 
@@ -31,7 +31,7 @@ export const VERSION_1: Version1 = JSON.parse(
 
 /** Creates the database, with as many further rows of days and records as asked, alike but for their origin. */
 export async function createVersion1(more = 0, name = LEDGER_NAME): Promise<void> {
-  const stores = Object.entries(VERSION_1.stores) as [string, Dumped<object>][];
+  const stores = Object.entries(VERSION_1.stores) as [string, DumpedStore<object>][];
   const db = await openDB(name, VERSION_1.version, {
     upgrade(fresh) {
       for (const [storeName, { keyPath, autoIncrement, indexes }] of stores) {

@@ -1,18 +1,18 @@
 // A store in memory, for tests of those who keep something in it.
-import type { Store, Stored, StoreKey } from '../common/store/store.ts';
+import type { Store, StoredValue, StoreKey } from '../common/store/store.ts';
 
 export interface MemoryStore extends Store {
   /** What is in it. */
-  readonly values: Map<StoreKey, Stored>;
+  readonly values: Map<StoreKey, StoredValue>;
 }
 
 /** A store with these values in it. */
 export function memoryStore(values: Partial<Record<StoreKey, unknown>> = {}): MemoryStore {
-  const kept = new Map<StoreKey, Stored>(
+  const kept = new Map<StoreKey, StoredValue>(
     Object.entries(values).map(([key, value]) => [key as StoreKey, { revision: 1, value }]),
   );
   const listeners: [StoreKey, (value: unknown) => void][] = [];
-  const of = (key: StoreKey): Stored => structuredClone(kept.get(key) ?? { revision: 0 });
+  const of = (key: StoreKey): StoredValue => structuredClone(kept.get(key) ?? { revision: 0 });
   return {
     values: kept,
     get: async (key) => of(key),

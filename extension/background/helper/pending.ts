@@ -13,7 +13,7 @@ interface Waiter {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: HelperError) => void;
   callOff: () => void;
-  reassemble: ((chunk: Chunk) => Reassembled) | null;
+  reassemble: ((chunk: Chunk) => ReassemblyState) | null;
 }
 
 export interface PendingReplies {
@@ -35,17 +35,17 @@ function idOf(message: unknown): number | null {
 
 export function createPendingReplies(
   clock: Clock,
-  newReassembly: () => (chunk: Chunk) => Reassembled,
+  newReassembly: () => (chunk: Chunk) => ReassemblyState,
 ): PendingReplies {
   return new ReplyTable(clock, newReassembly);
 }
 
 class ReplyTable implements PendingReplies {
   readonly #clock: Clock;
-  readonly #newReassembly: () => (chunk: Chunk) => Reassembled;
+  readonly #newReassembly: () => (chunk: Chunk) => ReassemblyState;
   readonly #waiters = new Map<number, Waiter>();
 
-  constructor(clock: Clock, newReassembly: () => (chunk: Chunk) => Reassembled) {
+  constructor(clock: Clock, newReassembly: () => (chunk: Chunk) => ReassemblyState) {
     this.#clock = clock;
     this.#newReassembly = newReassembly;
   }
@@ -138,13 +138,13 @@ class ReplyTable implements PendingReplies {
 
 // Puts long replies together again. The helper cuts what browsers would refuse to carry in one message.
 
-export type Reassembled =
+export type ReassemblyState =
   | { readonly state: 'more' }
   | { readonly state: 'whole'; readonly message: unknown }
   | { readonly state: 'broken'; readonly why: string };
 
 /** One request's chunks, in order; a gap, a bad end or too much of it breaks the reply. */
-export function createReassembly(): (chunk: Chunk) => Reassembled {
+export function createReassembly(): (chunk: Chunk) => ReassemblyState {
   const parts: string[] = [];
   let chars = 0;
   return ({ seq, last, data }) => {

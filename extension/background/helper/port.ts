@@ -21,7 +21,7 @@ type OmitId<T> = T extends unknown ? Omit<T, 'id'> : never;
 export type Question = OmitId<Exclude<Request, { type: 'hello' }>>;
 export type Answer = Exclude<Reply, { type: 'progress' | 'error' | 'chunk' }>;
 
-interface Asked {
+interface PendingRequest {
   readonly id: number;
   /** Rejects with a HelperError. */
   readonly reply: Promise<Answer>;
@@ -39,7 +39,7 @@ export interface HelperPort {
   connect(): void;
   /** Closes it and leaves it closed until `connect`: the user has not agreed to it. */
   forbid(): void;
-  ask(question: Question, options: AskOptions): Asked;
+  ask(question: Question, options: AskOptions): PendingRequest;
 }
 
 /** Starting the helper takes 164 ms at worst on a cold disk; a minute's machine stall is not a broken helper. */
@@ -88,7 +88,7 @@ class ReconnectingPort implements HelperPort {
     closed?.pending.rejectAll(new HelperError('helper-disconnected', 'the helper is not enabled'));
   }
 
-  ask(question: Question, options: AskOptions): Asked {
+  ask(question: Question, options: AskOptions): PendingRequest {
     const id = this.#nextId;
     this.#nextId += 1;
     if (this.#connection === null) {

@@ -55,7 +55,7 @@ function wordsOf({ code, message }: HelperError): string {
   return words === undefined ? message : say(words, { why: message });
 }
 
-interface Waiting {
+interface WaitingRace {
   readonly order: RaceOrder;
   /** One of many that were asked for at once. */
   readonly oneOfMany: boolean;
@@ -68,7 +68,7 @@ export function createRaces(deps: RacesDeps): Races {
 class RaceQueue implements Races {
   readonly #deps: RacesDeps;
   readonly #running = new Map<Origin, { readonly order: RaceOrder; readonly race: RunningRace }>();
-  readonly #waiting = new Map<Origin, Waiting>();
+  readonly #waiting = new Map<Origin, WaitingRace>();
   readonly #asked = new Map<Origin, RaceAsked['state']>();
   /** When the races of the last minute began. */
   #begunMs: number[] = [];
@@ -143,7 +143,7 @@ class RaceQueue implements Races {
   #next(): void {
     while (this.#waiting.size > 0 && this.#mayBegin()) {
       const all = [...this.#waiting.values()];
-      const { order } = all.find(({ oneOfMany }) => !oneOfMany) ?? (all[0] as Waiting);
+      const { order } = all.find(({ oneOfMany }) => !oneOfMany) ?? (all[0] as WaitingRace);
       this.#waiting.delete(order.origin);
       this.#run(order);
     }

@@ -8,7 +8,7 @@ import { proxyMode } from '../../common/proxy-mode.ts';
 import type { Settings } from '../../common/settings.ts';
 import { siteOfHost } from '../../common/site.ts';
 import type { KeptLedger } from '../../ledger/keeping.ts';
-import type { Visited } from '../observe/details.ts';
+import type { DocumentVisit } from '../observe/details.ts';
 import type { Recordable } from '../observe/recordable.ts';
 import type { RaceOrder } from './helper.ts';
 
@@ -27,7 +27,7 @@ export function createVisits({
   ledger,
   gestures,
   ...deps
-}: VisitDeps): (visited: Visited) => Promise<void> {
+}: VisitDeps): (visited: DocumentVisit) => Promise<void> {
   const firstVisit = createFirstVisitRaces({
     ...deps,
     known: async ({ origin, site, startedMs }) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createChromiumObserver } from './chromium.ts';
 import type { EndedRequest } from './requests.ts';
 
-type Completed = chrome.webRequest.OnCompletedDetails;
+type CompletedDetails = chrome.webRequest.OnCompletedDetails;
 
 /** As Chromium 156 told of a script that was asked for in a page, with what nobody reads left out. */
 const SCRIPT = {
@@ -21,7 +21,7 @@ const SCRIPT = {
   statusCode: 200,
   statusLine: 'HTTP/1.1 200',
   responseHeaders: [{ name: 'alt-svc', value: 'h3=":443"; ma=2592000' }],
-} as unknown as Completed;
+} as unknown as CompletedDetails;
 
 /** As it told of a script that it blocked (Opaque Response Blocking): of the answer nothing at all. */
 const BLOCKED = {
@@ -48,7 +48,7 @@ function observing() {
   return { observer, requests };
 }
 
-function ended(details: Completed): EndedRequest | undefined {
+function ended(details: CompletedDetails): EndedRequest | undefined {
   const { observer, requests } = observing();
   observer.completed(details);
   return requests[0];

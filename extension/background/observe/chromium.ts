@@ -5,15 +5,15 @@ import { altSvcOf, createChains, EVERY_PAGE, kindOf, type RequestSink } from './
 import type { EndedRequest } from './requests.ts';
 import { timingAllowed } from './timing-allowed.ts';
 
-type Ended = chrome.webRequest.OnCompletedDetails | chrome.webRequest.OnErrorOccurredDetails;
-type Hop = chrome.webRequest.OnBeforeRedirectDetails;
+type EndDetails = chrome.webRequest.OnCompletedDetails | chrome.webRequest.OnErrorOccurredDetails;
+type RedirectDetails = chrome.webRequest.OnBeforeRedirectDetails;
 
 const NOT_MODIFIED = 304;
 /** Opaque Response Blocking judges an answer by its head and body, so there was one; nothing else is told of it. */
 const BLOCKED = 'net::ERR_BLOCKED_BY_ORB';
 
 /** Told of as blocked, or as complete and without any header. */
-function isWithheld(details: Ended | Hop): boolean {
+function isWithheld(details: EndDetails | RedirectDetails): boolean {
   if ('error' in details) return details.error === BLOCKED;
   return details.responseHeaders !== undefined && details.responseHeaders.length === 0;
 }
@@ -27,7 +27,7 @@ function isExtension(initiator: string | undefined): boolean {
 export function createChromiumObserver(sink: RequestSink) {
   const chains = createChains();
 
-  const timingAllowedOf = (details: Ended | Hop, firstUrl: string): boolean | null => {
+  const timingAllowedOf = (details: EndDetails | RedirectDetails, firstUrl: string): boolean | null => {
     if (chains.hidden(details.requestId)) return false;
     const headers = 'responseHeaders' in details ? details.responseHeaders : undefined;
     return timingAllowed(headers, {
@@ -37,7 +37,11 @@ export function createChromiumObserver(sink: RequestSink) {
     });
   };
 
-  const requestOf = (details: Ended | Hop, hop: boolean, answered: boolean): EndedRequest => ({
+  const requestOf = (
+    details: EndDetails | RedirectDetails,
+    hop: boolean,
+    answered: boolean,
+  ): EndedRequest => ({
     id: details.requestId,
     tabId: details.tabId,
     documentId: details.documentId ?? null,
@@ -60,7 +64,7 @@ export function createChromiumObserver(sink: RequestSink) {
     incognito: null,
   });
 
-  const finish = (details: Ended, answered: boolean): void => {
+  const finish = (details: EndDetails, answered: boolean): void => {
     if (!isExtension(details.initiator)) sink.ended(requestOf(details, false, answered));
     chains.end(details.requestId);
     if (details.type !== 'main_frame' || !answered || details.fromCache) return;
@@ -75,7 +79,7 @@ export function createChromiumObserver(sink: RequestSink) {
     // Cut off after the answer began, the address is known; before, there was no answer to record.
     failed: (details: chrome.webRequest.OnErrorOccurredDetails): void =>
       finish(details, details.ip !== undefined || details.error === BLOCKED),
-    redirected(details: Hop): void {
+    redirected(details: RedirectDetails): void {
       if (isExtension(details.initiator)) return;
       const request = requestOf(details, true, true);
       chains.hop(request);

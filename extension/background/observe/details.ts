@@ -8,7 +8,7 @@ import { comparableUrl } from '../../common/timing.ts';
 import type { EndedRequest } from './requests.ts';
 
 /** A top-level document that a server just answered, and what the browser says of how it was asked for. */
-export interface Visited {
+export interface DocumentVisit {
   readonly tabId: number;
   readonly url: string;
   readonly atMs: number;
@@ -23,7 +23,7 @@ export interface Visited {
 }
 
 export interface RequestSink {
-  visited(visited: Visited): void;
+  visited(visited: DocumentVisit): void;
   /** A request was answered, or failed. */
   ended(request: EndedRequest): void;
   /** The outermost page is about to be asked for at another URL. */

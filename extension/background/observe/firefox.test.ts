@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Timing } from '../../common/timing.ts';
 import * as events from '../../testing/firefox-requests.ts';
-import type { Visited } from './details.ts';
+import type { DocumentVisit } from './details.ts';
 import {
   createFirefoxObserver,
   type FirefoxDetails,
@@ -14,7 +14,7 @@ import type { EndedRequest } from './requests.ts';
 function bench() {
   const ended: EndedRequest[] = [];
   const redirected: string[] = [];
-  const visited: Visited[] = [];
+  const visited: DocumentVisit[] = [];
   const observer = createFirefoxObserver({
     visited: (visit) => visited.push(visit),
     ended: (request) => ended.push(request),

@@ -8,10 +8,10 @@ import {
   altSvcOf,
   type Chains,
   createChains,
+  type DocumentVisit,
   EVERY_PAGE,
   kindOf,
   type RequestSink,
-  type Visited,
 } from './details.ts';
 import type { EndedRequest } from './requests.ts';
 import { timingAllowed } from './timing-allowed.ts';
@@ -104,7 +104,7 @@ function requestOf(details: FirefoxDetails, hop: boolean, answered: boolean, cha
 /** The identities that are no containers. */
 const PLAIN_STORES: ReadonlySet<string> = new Set(['firefox-default', 'firefox-private']);
 
-function visitedOf(details: FirefoxDetails): Visited {
+function visitedOf(details: FirefoxDetails): DocumentVisit {
   const { tabId, url, timeStamp, originUrl, incognito, cookieStoreId, proxyInfo } = details;
   return {
     tabId,

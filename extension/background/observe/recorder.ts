@@ -40,9 +40,9 @@ export interface RecorderDeps {
 }
 
 /** An observation, and where its answer came from. */
-type Joined = Pick<RecordedObservation, 'url' | 'observation'>;
+type UrlObservation = Pick<RecordedObservation, 'url' | 'observation'>;
 
-interface Prepared {
+interface PreparedBatch {
   readonly counted: {
     readonly observations: readonly Observation[];
     readonly scores: readonly Score[];
@@ -52,12 +52,12 @@ interface Prepared {
 }
 
 /** Answers that no timing told of, not yet in the ledger. */
-interface Unsaved {
+interface UnsavedAnswers {
   readonly recorded: readonly RecordedObservation[];
   readonly scores: readonly Score[];
 }
 
-const NOTHING: Unsaved = { recorded: [], scores: [] };
+const NOTHING: UnsavedAnswers = { recorded: [], scores: [] };
 /** Batches joined and not yet in the ledger; storage that fails for longer costs details, not counts. */
 const MAX_PREPARED = 200;
 
@@ -77,7 +77,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
 class JoinedRecorder implements Recorder {
   readonly #deps: RecorderDeps;
   // Joining consumes the webRequest half, so its result is kept until the ledger has it.
-  readonly #prepared = new Map<string, Prepared>();
+  readonly #prepared = new Map<string, PreparedBatch>();
   #unsaved = NOTHING;
 
   constructor(deps: RecorderDeps) {
@@ -153,7 +153,7 @@ class JoinedRecorder implements Recorder {
     return page ?? undefined;
   }
 
-  #joined(batch: TimingBatch, { tabId, documentId }: BatchSender, site: string): Joined[] {
+  #joined(batch: TimingBatch, { tabId, documentId }: BatchSender, site: string): UrlObservation[] {
     return batch.entries.flatMap((timing, i) => {
       const { navigation, url } = timing;
       const claim = {
@@ -180,7 +180,7 @@ class JoinedRecorder implements Recorder {
     });
   }
 
-  #prepare(key: string, batch: TimingBatch, sender: BatchSender, site: string): Prepared {
+  #prepare(key: string, batch: TimingBatch, sender: BatchSender, site: string): PreparedBatch {
     const all = this.#joined(batch, sender, site);
     const observations = all.map(({ observation }) => observation);
     const page = this.#pageOf(batch, sender);

@@ -4,7 +4,7 @@
 const TIMING_ALLOW_ORIGIN = 'timing-allow-origin';
 
 /** Who asked, and which way the request went. */
-export interface Asked {
+export interface TimingRequest {
   /** Origin of who asked, as it is sent (`null` for an opaque one); null when the browser names none. */
   readonly by: string | null;
   /** Where the redirect chain began; `url` itself when there was none. */
@@ -15,7 +15,7 @@ export interface Asked {
 const isAt = (url: string, origin: string): boolean => url.startsWith(`${origin}/`);
 
 /** Whoever is led from a foreign server to yet another is nobody's origin any more (Fetch: redirect-tainted). */
-function originSent({ by, firstUrl, url }: Asked): string | null {
+function originSent({ by, firstUrl, url }: TimingRequest): string | null {
   if (by === null || firstUrl === url || isAt(firstUrl, by)) return by;
   return isAt(url, new URL(firstUrl).origin) ? by : 'null';
 }
@@ -26,7 +26,7 @@ function originSent({ by, firstUrl, url }: Asked): string | null {
  */
 export function timingAllowed(
   headers: chrome.webRequest.HttpHeader[] | undefined,
-  asked: Asked,
+  asked: TimingRequest,
 ): boolean | null {
   if (headers === undefined || headers.length === 0) return null;
   const { by, firstUrl, url } = asked;

@@ -7,7 +7,7 @@
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import { type Origin, originSchema } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
-import type { Direction, Undone } from '../../common/messages.ts';
+import type { Direction, UndoReason } from '../../common/messages.ts';
 import { ADVERTISED_MS, advertisement, CLEAR, isLikeOurs, isNameable } from './rule.ts';
 
 /** A steering that nothing confirms for so long is undone. */
@@ -33,7 +33,7 @@ export interface Steering {
 export interface SteerState {
   readonly chosen: readonly Origin[];
   readonly steerings: readonly Steering[];
-  readonly undone: Readonly<Partial<Record<Origin, Undone>>>;
+  readonly undone: Readonly<Partial<Record<Origin, UndoReason>>>;
 }
 export const NOTHING_STEERED: SteerState = { chosen: [], steerings: [], undone: {} };
 
@@ -91,7 +91,7 @@ function freeRuleId({ steerings }: SteerState): number {
   return id;
 }
 
-function undo(state: SteerState, steering: Steering, why: Undone | null, nowMs: number): SteerState {
+function undo(state: SteerState, steering: Steering, why: UndoReason | null, nowMs: number): SteerState {
   if (steering.undoing) return state;
   const { origin, direction, heardAtMs } = steering;
   const told = { ...state, undone: why === null ? state.undone : { ...state.undone, [origin]: why } };

@@ -2,7 +2,7 @@
 // page's process over, reach `storage.local` in Firefox, but no database of the extension in any browser.
 import type { DBSchema, IDBPDatabase } from 'idb';
 import { holdOpen } from '../../common/database.ts';
-import { STORE_KEYS, type Store, type Stored, type StoreKey } from '../../common/store/store.ts';
+import { STORE_KEYS, type Store, type StoredValue, type StoreKey } from '../../common/store/store.ts';
 
 const STORE_NAME = 'photofinish-settings';
 /** That what versions before the store kept in `storage.local` was moved, or that there was nothing. */
@@ -11,7 +11,7 @@ const MOVED = 'moved';
 const WRITTEN = { durability: 'strict' } as const;
 
 interface StoreSchema extends DBSchema {
-  values: { key: StoreKey | typeof MOVED; value: Stored };
+  values: { key: StoreKey | typeof MOVED; value: StoredValue };
 }
 
 /** The part of `storage.local` that is used. */
@@ -78,7 +78,7 @@ export function openDatabaseShelf(deps: DatabaseShelfDeps): Shelf {
       const tx = (await database()).transaction('values', 'readwrite', WRITTEN);
       const stored = (await tx.store.get(key)) ?? { revision: 0 };
       if (stored.revision !== revision) return stored;
-      const changed: Stored = { revision: revision + 1, value };
+      const changed: StoredValue = { revision: revision + 1, value };
       await Promise.all([tx.store.put(changed, key), tx.done]);
       return changed;
     },
@@ -90,9 +90,9 @@ export function openDatabaseShelf(deps: DatabaseShelfDeps): Shelf {
 
 /** Where values lie. */
 export interface Shelf {
-  get(key: StoreKey): Promise<Stored>;
+  get(key: StoreKey): Promise<StoredValue>;
   /** Stores `value`, and gives that very value, unless something was stored after that revision, which is given then. */
-  put(key: StoreKey, revision: number, value: unknown): Promise<Stored>;
+  put(key: StoreKey, revision: number, value: unknown): Promise<StoredValue>;
 }
 
 /** The store on this shelf; `tell` lets everybody else know that something is stored. */
@@ -126,15 +126,15 @@ export interface SessionArea {
 export function openSessionShelf(area: SessionArea): Shelf {
   let turn: Promise<unknown> = Promise.resolve();
   const place = (key: StoreKey): string => `store:${key}`;
-  const get = async (key: StoreKey): Promise<Stored> =>
-    ((await area.get(place(key)))[place(key)] as Stored | undefined) ?? { revision: 0 };
+  const get = async (key: StoreKey): Promise<StoredValue> =>
+    ((await area.get(place(key)))[place(key)] as StoredValue | undefined) ?? { revision: 0 };
   return {
     get,
     put(key, revision, value) {
       const put = turn.then(async () => {
         const stored = await get(key);
         if (stored.revision !== revision) return stored;
-        const changed: Stored = { revision: revision + 1, value };
+        const changed: StoredValue = { revision: revision + 1, value };
         await area.set({ [place(key)]: changed });
         return changed;
       });

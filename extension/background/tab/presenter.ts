@@ -45,14 +45,14 @@ export interface Presenter {
   watch(tabId: number, watcher: Watcher): () => void;
 }
 
-interface Watching {
+interface WatcherState {
   readonly tell: Watcher;
   /** What the watcher knows. */
   sent: PageView | null;
 }
 
 /** What the ledger said of the page that a tab shows. */
-interface Recalled {
+interface TabHistory {
   readonly documentId: string;
   readonly history: History;
 }
@@ -72,7 +72,7 @@ function renewed<Value>(
   return new Map(kept);
 }
 
-function send(watching: Watching, view: PageView): void {
+function send(watching: WatcherState, view: PageView): void {
   const { sent } = watching;
   watching.sent = view;
   if (sent === null) {
@@ -89,10 +89,10 @@ export function createPresenter(deps: PresenterDeps): Presenter {
 
 class TabPresenter implements Presenter {
   readonly #deps: PresenterDeps;
-  readonly #watchers = new Map<number, Set<Watching>>();
+  readonly #watchers = new Map<number, Set<WatcherState>>();
   readonly #due = new Set<number>();
   readonly #drawn = new Map<number, string>();
-  readonly #recalled = new Map<number, Recalled>();
+  readonly #recalled = new Map<number, TabHistory>();
 
   constructor(deps: PresenterDeps) {
     this.#deps = deps;
@@ -112,7 +112,7 @@ class TabPresenter implements Presenter {
   }
 
   watch(tabId: number, tell: Watcher): () => void {
-    const watching: Watching = { tell, sent: null };
+    const watching: WatcherState = { tell, sent: null };
     const others = this.#watchers.get(tabId) ?? new Set();
     this.#watchers.set(tabId, others.add(watching));
     const page = this.#deps.shown(tabId);

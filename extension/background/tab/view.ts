@@ -101,14 +101,14 @@ function shownProtocol(row: PageOrigin | undefined): {
   return { protocol: 'unknown', reason: row?.reason ?? 'missed' };
 }
 
-interface Drawn {
+interface JudgedOrigin {
   readonly record: OriginRecord | undefined;
   readonly race: OriginRace | undefined;
   readonly view: OriginView;
 }
 
 /** The newest view of each row: while a page loads most rows stay as they are, and so should their verdicts. */
-const drawn = new WeakMap<PageOrigin, Drawn>();
+const drawn = new WeakMap<PageOrigin, JudgedOrigin>();
 
 function originView(row: PageOrigin, { records, races }: History): OriginView {
   const race = races.get(row.origin);

@@ -48,7 +48,7 @@ export function installCommand(here: Environment): string | null {
   ].join(' ');
 }
 
-interface Branded {
+interface BrandedNavigator {
   readonly userAgentData?: { readonly brands?: readonly { readonly brand: string }[] };
 }
 
@@ -58,7 +58,7 @@ export async function environment(): Promise<Environment> {
     chrome.runtime.getPlatformInfo(),
     chrome.management.getSelf(),
   ]);
-  const { userAgentData } = navigator as Navigator & Branded;
+  const { userAgentData } = navigator as Navigator & BrandedNavigator;
   return {
     os,
     firefox: BROWSER === 'firefox',

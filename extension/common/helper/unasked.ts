@@ -13,24 +13,24 @@ const HOUR_MS = 3_600_000;
 const MAX_REMEMBERED = 500;
 
 /** What the browser's session knows of them. */
-export interface Unasked {
+export interface UnaskedVisits {
   /** When a tab's, or a site's, last was raced, in milliseconds since the epoch. */
   readonly racedMs: Readonly<Record<string, number>>;
   /** Visits that were not raced since the browser started. */
   readonly heldBack: number;
 }
-const NOTHING: Unasked = { racedMs: {}, heldBack: 0 };
+const NOTHING: UnaskedVisits = { racedMs: {}, heldBack: 0 };
 
 /** What is stored. */
-export async function loadUnasked(area: Pick<UnaskedArea, 'get'>): Promise<Unasked> {
-  return ((await area.get(UNASKED_KEY))[UNASKED_KEY] as Unasked | undefined) ?? NOTHING;
+export async function loadUnasked(area: Pick<UnaskedArea, 'get'>): Promise<UnaskedVisits> {
+  return ((await area.get(UNASKED_KEY))[UNASKED_KEY] as UnaskedVisits | undefined) ?? NOTHING;
 }
 
 /** Whether one more may be raced, and what is known then. Pure. */
 function withUnasked(
-  known: Unasked,
+  known: UnaskedVisits,
   { tabId, site, atMs }: { readonly tabId: number; readonly site: string; readonly atMs: number },
-): { readonly raced: boolean; readonly known: Unasked } {
+): { readonly raced: boolean; readonly known: UnaskedVisits } {
   const recent = Object.entries(known.racedMs).filter(([, racedMs]) => atMs - racedMs < HOUR_MS);
   const keys = [`tab ${tabId}`, `site ${site}`];
   const raced = recent.length < MAX_REMEMBERED && !recent.some(([key]) => keys.includes(key));

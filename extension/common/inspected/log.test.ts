@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLog, type Logged, loggedEntry, MAX_REQUESTS } from './log.ts';
+import { createLog, type LogEntry, loggedEntry, MAX_REQUESTS } from './log.ts';
 
 const START_MS = Date.UTC(2026, 10, 21);
 
-function entry(path: string, atMs: number, redirectURL = '', type?: string): Logged {
+function entry(path: string, atMs: number, redirectURL = '', type?: string): LogEntry {
   const logged = loggedEntry({
     startedDateTime: new Date(START_MS + atMs).toISOString(),
     time: 1,
@@ -21,7 +21,7 @@ function entry(path: string, atMs: number, redirectURL = '', type?: string): Log
   return logged;
 }
 
-const paths = (list: readonly Logged[]) => list.map(({ request }) => new URL(request.url).pathname);
+const paths = (list: readonly LogEntry[]) => list.map(({ request }) => new URL(request.url).pathname);
 
 test('told of a navigation first, the list begins anew and keeps the redirects that led to it', () => {
   const log = createLog();

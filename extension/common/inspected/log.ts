@@ -6,7 +6,7 @@ import { type HarEntry, type InspectedRequest, inspectedRequest } from './har.ts
 export const MAX_REQUESTS = 5000;
 
 /** An entry that passed, with where its answer led. */
-export interface Logged {
+export interface LogEntry {
   readonly request: InspectedRequest;
   readonly url: string;
   readonly redirectUrl: string | null;
@@ -15,7 +15,7 @@ export interface Logged {
 }
 
 /** Null for what is not kept: no https, or no answer. */
-export function loggedEntry(entry: HarEntry): Logged | null {
+export function loggedEntry(entry: HarEntry): LogEntry | null {
   const request = inspectedRequest(entry);
   if (request === null) return null;
   const { url } = entry.request;
@@ -28,8 +28,8 @@ export function loggedEntry(entry: HarEntry): Logged | null {
 const withoutFragment = (url: string): string => url.replace(/#.*/, '');
 
 /** The redirects in the list that led to `url`, each a step of the way. */
-function hopsTo(url: string, list: readonly Logged[]): Logged[] {
-  const hops: Logged[] = [];
+function hopsTo(url: string, list: readonly LogEntry[]): LogEntry[] {
+  const hops: LogEntry[] = [];
   let wanted = withoutFragment(url);
   for (const logged of list.toReversed()) {
     if (logged.redirectUrl === null || withoutFragment(logged.redirectUrl) !== wanted) continue;
@@ -40,10 +40,10 @@ function hopsTo(url: string, list: readonly Logged[]): Logged[] {
 }
 
 export interface Log {
-  readonly list: readonly Logged[];
-  add(logged: readonly Logged[]): void;
+  readonly list: readonly LogEntry[];
+  add(logged: readonly LogEntry[]): void;
   /** Takes one out again. */
-  drop(logged: Logged): void;
+  drop(logged: LogEntry): void;
   /** The tab shows another document: what is not its own leaves the list. */
   navigated(url: string): void;
 }
@@ -54,12 +54,12 @@ export interface Log {
  * that led to it, and the document is the next answer of that address.
  */
 export function createLog(): Log {
-  let list: readonly Logged[] = [];
+  let list: readonly LogEntry[] = [];
   let awaited: string | null = null;
   /** When the document of the list was asked for. */
   let documentStartMs = Number.NEGATIVE_INFINITY;
 
-  const isOf = (address: string | null) => (each: Logged) =>
+  const isOf = (address: string | null) => (each: LogEntry) =>
     each.mayBeDocument && withoutFragment(each.url) === address;
 
   return {

@@ -105,7 +105,7 @@ function withObservation(row: PageOrigin, o: Observation): PageOrigin {
 }
 
 /** The page's answers by what they show: forecasts that this batch decided. */
-export interface Applied {
+export interface PageChange {
   readonly page: Page;
   readonly scores: readonly { readonly origin: Origin; readonly right: boolean }[];
 }
@@ -116,7 +116,7 @@ export function applyBatch(
   key: string,
   observations: readonly Observation[],
   firstByteMs: number | null,
-): Applied {
+): PageChange {
   if (page.applied.includes(key)) return { page, scores: [] };
   const origins: Record<Origin, PageOrigin> = { ...page.origins };
   let size = Object.keys(origins).length;

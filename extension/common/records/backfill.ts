@@ -24,10 +24,10 @@ export interface BackfillBatch {
   readonly nowMs: number;
 }
 
-type Counted = Pick<DayRow, 'counts' | 'navigations'>;
+type RequestCounts = Pick<DayRow, 'counts' | 'navigations'>;
 
 /** How many of the backfill's kind are still unknown. */
-export function hiddenOf({ counts, navigations }: Counted, kind: Backfill['kind']): number {
+export function hiddenOf({ counts, navigations }: RequestCounts, kind: Backfill['kind']): number {
   return kind === 'navigation' ? navigations.unknown : counts.unknown - navigations.unknown;
 }
 
@@ -41,7 +41,7 @@ export function backfilledCounts(
 }
 
 /** A row with `count` of its unknown requests known; `count` is at most what `hiddenOf` gives. */
-export function backfilledRow<Row extends Counted>(
+export function backfilledRow<Row extends RequestCounts>(
   row: Row,
   { kind, protocol }: Backfill,
   count: number,

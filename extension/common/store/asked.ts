@@ -1,26 +1,26 @@
 // The store as pages have it: they ask the background, which their question starts if it has ended.
 import type { StoreAnswer, StoreEvent, StoreRequest } from '../messages.ts';
-import type { Store, Stored, StoreKey } from './store.ts';
+import type { Store, StoredValue, StoreKey } from './store.ts';
 
-export interface AskedStoreDeps {
+export interface PageStoreDeps {
   /** Asks the background; rejects where it ends before it answers. */
   readonly ask: (request: StoreRequest) => Promise<StoreAnswer | undefined>;
   /** Calls `listen` with each word of a change. */
   readonly onEvent: (listen: (event: StoreEvent) => void) => void;
 }
 
-export function createAskedStore({ ask, onEvent }: AskedStoreDeps): Store {
-  const newest = new Map<StoreKey, Stored>();
+export function createAskedStore({ ask, onEvent }: PageStoreDeps): Store {
+  const newest = new Map<StoreKey, StoredValue>();
 
   /** Answers may overtake each other, and what was known once is never older again. */
-  const newestOf = (key: StoreKey, told: Stored): Stored => {
+  const newestOf = (key: StoreKey, told: StoredValue): StoredValue => {
     const known = newest.get(key);
     if (known !== undefined && known.revision > told.revision) return known;
     newest.set(key, told);
     return told;
   };
 
-  const asked = async (request: StoreRequest): Promise<Stored> => {
+  const asked = async (request: StoreRequest): Promise<StoredValue> => {
     // Asked twice, a change is made once: its revision is gone then.
     const answer = await ask(request).catch(() => ask(request));
     if (answer === undefined) throw new Error('the background did not answer');
@@ -28,7 +28,8 @@ export function createAskedStore({ ask, onEvent }: AskedStoreDeps): Store {
     return answer.stored;
   };
 
-  const get = async (key: StoreKey): Promise<Stored> => newestOf(key, await asked({ type: 'stored', key }));
+  const get = async (key: StoreKey): Promise<StoredValue> =>
+    newestOf(key, await asked({ type: 'stored', key }));
 
   return {
     get,

@@ -7,16 +7,16 @@ export const STORE_KEYS = ['settings', 'network-names', 'steering'] as const;
 export type StoreKey = (typeof STORE_KEYS)[number];
 
 /** What is stored, and how many changes led to it; 0, and no value: nothing yet. */
-export interface Stored {
+export interface StoredValue {
   readonly revision: number;
   readonly value?: unknown;
 }
 
 /** Values are plain JSON. Everything rejects where the database fails. */
 export interface Store {
-  get(key: StoreKey): Promise<Stored>;
+  get(key: StoreKey): Promise<StoredValue>;
   /** Stores `value` unless something was stored after that revision; gives what is stored by then. */
-  replace(key: StoreKey, revision: number, value: unknown): Promise<Stored>;
+  replace(key: StoreKey, revision: number, value: unknown): Promise<StoredValue>;
   /** Calls `listen` after each change, whoever made it, with the value that is stored by then, and never with an older one. */
   onChanged(key: StoreKey, listen: (value: unknown) => void): void;
 }

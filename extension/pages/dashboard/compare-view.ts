@@ -26,10 +26,12 @@ const FORMS = [
 ] as const;
 
 type Side = 'before' | 'after';
-type Read = { readonly ok: true; readonly report: Report } | { readonly ok: false; readonly why: string };
+type ReadResult =
+  | { readonly ok: true; readonly report: Report }
+  | { readonly ok: false; readonly why: string };
 
 /** A file's report, or why it is none. */
-export function readReport(text: string): Read {
+export function readReport(text: string): ReadResult {
   let document: unknown;
   try {
     document = JSON.parse(text);

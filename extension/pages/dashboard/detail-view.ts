@@ -25,7 +25,7 @@ import { instantWords } from './words.ts';
 const RACES_DRAWN = 3;
 let opened = 0;
 
-type Reads = Pick<Ledger, 'recordsOf' | 'races' | 'daysOf'>;
+type DetailLedger = Pick<Ledger, 'recordsOf' | 'races' | 'daysOf'>;
 
 function verdictSection(record: OriginRecord, race: OriginRace | undefined): HTMLElement {
   const verdict = verdictOfRecord(record, race);
@@ -102,7 +102,12 @@ function racesSection(races: readonly OriginRace[]): HTMLElement {
 }
 
 /** The detail of one origin on one site; it fills itself when the ledger has answered. */
-export function originDetail(ledger: Reads, origin: Origin, site: string, period: Period): HTMLElement {
+export function originDetail(
+  ledger: DetailLedger,
+  origin: Origin,
+  site: string,
+  period: Period,
+): HTMLElement {
   const detail = make('div', 'origin-detail');
   detail.ariaBusy = 'true';
   const fill = async (): Promise<void> => {

@@ -9,7 +9,7 @@ import type { RaceSummary } from './race-samples.ts';
 
 const LOOK_EVERY_MS = 4000;
 
-interface Known {
+interface LoadedData {
   readonly columns: Columns;
   readonly complete: boolean;
   readonly races: readonly RaceSummary[];
@@ -18,7 +18,7 @@ interface Known {
 export interface Live {
   readonly ledger: Ledger;
   readonly today: () => string;
-  readonly known: () => Known;
+  readonly known: () => LoadedData;
   /** The columns were brought up to date; races are given anew. */
   readonly changed: (next: { readonly races: readonly RaceSummary[] }) => Promise<void>;
   /** Too much changed, or something was deleted. */
@@ -57,7 +57,7 @@ async function bringUpToDate(live: Live, before: Pulse, now: Pulse): Promise<voi
 }
 
 /** What the page has loaded, as a look would have found it; it may have changed since, unseen while the tab was. */
-function loadedPulse({ columns, races }: Known): Pulse {
+function loadedPulse({ columns, races }: LoadedData): Pulse {
   const { lastSeenMs } = columns.arrays;
   let newest = 0;
   for (let row = 0; row < columns.size; row += 1) newest = Math.max(newest, lastSeenMs[row] ?? 0);

@@ -14,12 +14,15 @@ const RACE_CHUNK = 200;
 /** More changes than this in one look mean reading everything anew. */
 const MOST_CHANGES = 500;
 
-type Reads = Pick<Ledger, 'totals' | 'days' | 'records' | 'newestRecords' | 'eachRecord' | 'recentRaces'>;
+type DashboardLedger = Pick<
+  Ledger,
+  'totals' | 'days' | 'records' | 'newestRecords' | 'eachRecord' | 'recentRaces'
+>;
 export type Total = DayTotal | ReturnType<typeof totalsOfRows>[number];
 
 /** The period's totals, of every site or made of one site's own rows. */
 export async function loadTotals(
-  ledger: Pick<Reads, 'totals' | 'days'>,
+  ledger: Pick<DashboardLedger, 'totals' | 'days'>,
   { fromDay, toDay }: Period,
   site: string | null,
 ): Promise<readonly Total[]> {
@@ -36,7 +39,7 @@ function inOrder(records: readonly OriginRecord[]): OriginRecord[] {
 
 /** Enough rows for the first page: the newest, or those of the site that was asked for. */
 export async function loadFirst(
-  ledger: Pick<Reads, 'newestRecords' | 'records'>,
+  ledger: Pick<DashboardLedger, 'newestRecords' | 'records'>,
   site: string | null,
   limit: number,
 ): Promise<Columns> {
@@ -61,7 +64,7 @@ function pause(): Promise<void> {
 
 /** Every record; `progress` hears how many there are so far. */
 export async function loadAll(
-  ledger: Pick<Reads, 'eachRecord'>,
+  ledger: Pick<DashboardLedger, 'eachRecord'>,
   progress: (loaded: number) => void,
 ): Promise<Columns> {
   const columns = createColumns();
@@ -74,7 +77,7 @@ export async function loadAll(
 }
 
 /** Every race, newest first. */
-export async function loadRaces(ledger: Pick<Reads, 'recentRaces'>): Promise<RaceSummary[]> {
+export async function loadRaces(ledger: Pick<DashboardLedger, 'recentRaces'>): Promise<RaceSummary[]> {
   const races: RaceSummary[] = [];
   let beforeMs = Number.POSITIVE_INFINITY;
   for (;;) {
@@ -89,7 +92,7 @@ export async function loadRaces(ledger: Pick<Reads, 'recentRaces'>): Promise<Rac
 
 /** Races begun after `sinceMs`, newest first. */
 export async function loadRecentRaces(
-  ledger: Pick<Reads, 'recentRaces'>,
+  ledger: Pick<DashboardLedger, 'recentRaces'>,
   sinceMs: number,
 ): Promise<RaceSummary[]> {
   const chunk = await ledger.recentRaces(RACE_CHUNK);
@@ -106,7 +109,7 @@ export interface Pulse {
 }
 
 export async function pulseOf(
-  ledger: Pick<Reads, 'newestRecords' | 'recentRaces' | 'totals'>,
+  ledger: Pick<DashboardLedger, 'newestRecords' | 'recentRaces' | 'totals'>,
   today: string,
 ): Promise<Pulse> {
   const [newest, raced, totals] = await Promise.all([
@@ -121,7 +124,7 @@ export async function pulseOf(
 
 /** Brings columns up to date; false when too much changed, and everything is to be read anew. */
 export async function refresh(
-  ledger: Pick<Reads, 'newestRecords'>,
+  ledger: Pick<DashboardLedger, 'newestRecords'>,
   columns: Columns,
   sinceMs: number,
 ): Promise<boolean> {

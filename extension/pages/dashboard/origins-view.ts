@@ -44,7 +44,7 @@ export interface OriginsView {
   render(model: OriginsModel): void;
 }
 
-interface Needs {
+interface OriginsViewDeps {
   readonly change: (changes: Partial<State>) => void;
   /** Builds what stands beneath an open row. */
   readonly detail: (origin: Origin, site: string) => HTMLElement;
@@ -72,12 +72,12 @@ function verdictOptions(): Entry<VerdictCode | ''>[] {
 }
 
 /** Makes the table; every choice is told by `change` and comes back with the next model. */
-export function createOriginsView(deps: Needs): OriginsView {
+export function createOriginsView(deps: OriginsViewDeps): OriginsView {
   return new OriginsSection(deps);
 }
 
 class OriginsSection implements OriginsView {
-  readonly #deps: Needs;
+  readonly #deps: OriginsViewDeps;
   readonly #table = byId<HTMLTableElement>('table');
   readonly #head: HTMLTableSectionElement;
   readonly #body: HTMLTableSectionElement;
@@ -94,7 +94,7 @@ class OriginsSection implements OriginsView {
   /** Turning a page and opening a row keep the order there is. */
   #ordered: { readonly by: string; readonly rows: Uint32Array } | null = null;
 
-  constructor(deps: Needs) {
+  constructor(deps: OriginsViewDeps) {
     this.#deps = deps;
     this.#head = this.#table.tHead as HTMLTableSectionElement;
     this.#body = this.#table.tBodies[0] as HTMLTableSectionElement;

@@ -37,7 +37,10 @@ export interface Overview {
   readonly recordedDays: number;
 }
 
-type Summed = Pick<DayTotal, 'counts' | 'navigations' | 'origins' | 'lookups' | 'hits' | 'scored' | 'right'>;
+type SummedTotals = Pick<
+  DayTotal,
+  'counts' | 'navigations' | 'origins' | 'lookups' | 'hits' | 'scored' | 'right'
+>;
 
 const NOTHING: DayOverview = {
   adoption: { request: NO_ADOPTION, origin: NO_ADOPTION, navigation: NO_ADOPTION },
@@ -45,7 +48,7 @@ const NOTHING: DayOverview = {
   accuracy: { hits: 0, of: 0 },
 };
 
-function overviewOfDay(total: Summed): DayOverview {
+function overviewOfDay(total: SummedTotals): DayOverview {
   return {
     adoption: {
       request: adoptionByRequest(total.counts),
@@ -75,7 +78,7 @@ function plus(a: DayOverview, b: DayOverview): DayOverview {
 
 /** The totals of the period, over one network or (null) over all. */
 export function overviewOf(
-  totals: readonly (Summed & Pick<DayTotal, 'day' | 'network'>)[],
+  totals: readonly (SummedTotals & Pick<DayTotal, 'day' | 'network'>)[],
   { fromDay, toDay }: Period,
   network: string | null,
 ): Overview {
@@ -91,7 +94,7 @@ export function overviewOf(
 }
 
 /** The same totals made from single rows, for a part of the ledger that keeps none: one site, one origin. */
-export function totalsOfRows(rows: readonly DayRow[]): (Summed & Pick<DayTotal, 'day' | 'network'>)[] {
+export function totalsOfRows(rows: readonly DayRow[]): (SummedTotals & Pick<DayTotal, 'day' | 'network'>)[] {
   const groups = Map.groupBy(rows, ({ day, network }) => `${day} ${network}`);
   return [...groups.values()].flatMap((own) => {
     const [first] = own;

@@ -11,7 +11,7 @@ import type { Period } from './state.ts';
 /** Names offered while one is typed; more would be a list nobody reads. */
 const OFFERED_SITES = 50;
 
-interface Needs {
+interface ReportViewDeps {
   readonly period: () => Period;
   /** Every site there is. */
   readonly siteNames: () => readonly string[];
@@ -40,7 +40,7 @@ function siteChip(site: string, onRemove: () => void): HTMLElement {
 }
 
 /** Makes the export; sites are chosen one by one, none chosen means all. */
-export function createReportView({ period, siteNames }: Needs): void {
+export function createReportView({ period, siteNames }: ReportViewDeps): void {
   const input = byId<HTMLInputElement>('report-site');
   const list = byId('report-chosen');
   const words = byId('report-words');

@@ -7,7 +7,7 @@ import {
   MAX_INSPECTED_AT_ONCE,
 } from '../../common/inspected/devtools-messages.ts';
 import type { HarEntry } from '../../common/inspected/har.ts';
-import { createLog, entryName, type Logged, loggedEntry } from '../../common/inspected/log.ts';
+import { createLog, entryName, type LogEntry, loggedEntry } from '../../common/inspected/log.ts';
 import { say } from '../../common/words.ts';
 import { type KeptPort, keepPort } from '../ui/background-port.ts';
 
@@ -17,17 +17,17 @@ const BATCH_MS = 100;
 const { tabId } = chrome.devtools.inspectedWindow;
 const log = createLog();
 /** The newest of the list that the background has not heard of. */
-let waiting: Logged[] = [];
+let waiting: LogEntry[] = [];
 let due = false;
 /** Entries of the log as it was found, by name: one that was still arriving is told of again, and then whole. */
-const found = new Map<string, Logged>();
+const found = new Map<string, LogEntry>();
 /** Names of what is told of before the log as it was found is here; null from then on. */
 let early: Set<string> | null = new Set();
 
 type Port = KeptPort<DevtoolsMessage>;
 
 // What is sent over a port that just broke is told again over the next one.
-function tell(over: Port, logged: readonly Logged[], again: boolean): void {
+function tell(over: Port, logged: readonly LogEntry[], again: boolean): void {
   for (let start = 0; start < logged.length; start += MAX_INSPECTED_AT_ONCE) {
     const requests = logged.slice(start, start + MAX_INSPECTED_AT_ONCE).map(({ request }) => request);
     over.send({ type: 'requests', tabId, requests, again });

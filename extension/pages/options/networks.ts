@@ -23,17 +23,21 @@ const FIRST_DAY = '0';
 const LAST_DAY = '9';
 
 /** What is known of a network. */
-export interface Known {
+export interface KnownNetwork {
   readonly network: string;
   /** The last day on which anything was recorded, and how many requests in all; null: nothing was. */
   readonly seen: { readonly day: string; readonly requests: number } | null;
   readonly now: boolean;
 }
 
-type Counted = Pick<DayTotal, 'day' | 'network' | 'counts'>;
+type NetworkDay = Pick<DayTotal, 'day' | 'network' | 'counts'>;
 
 /** Every network that may be named: the one connected first, then those used last. */
-export function knownNetworks(totals: readonly Counted[], names: NetworkNames, now: string | null): Known[] {
+export function knownNetworks(
+  totals: readonly NetworkDay[],
+  names: NetworkNames,
+  now: string | null,
+): KnownNetwork[] {
   const seen = new Map<string, { day: string; requests: number }>();
   for (const { day, network, counts } of totals) {
     const before = seen.get(network) ?? { day, requests: 0 };
@@ -62,7 +66,7 @@ export function nameFromEntry(entry: string): string | null | undefined {
 
 let names: NetworkNames = new Map();
 let now: string | null = null;
-let totals: readonly Counted[] = [];
+let totals: readonly NetworkDay[] = [];
 /** The fields by their networks, which stay as they are while they are written in. */
 const fields = new Map<string, HTMLInputElement>();
 
@@ -80,7 +84,7 @@ async function keep(input: HTMLInputElement, network: string, error: HTMLElement
   }
 }
 
-function aboutWords({ seen, now: connected }: Known): string {
+function aboutWords({ seen, now: connected }: KnownNetwork): string {
   const used =
     seen === null
       ? say('optionsNetworkNothing')
@@ -88,7 +92,7 @@ function aboutWords({ seen, now: connected }: Known): string {
   return connected ? `${say('optionsNetworkNow')}; ${used}` : used;
 }
 
-function row(known: Known, index: number): HTMLElement {
+function row(known: KnownNetwork, index: number): HTMLElement {
   const { network } = known;
   const item = make('li', 'row network');
   const about = make('span', 'about');

@@ -4,10 +4,10 @@ import type { PopupRequest } from '../../common/popup-requests.ts';
 import { say } from '../../common/words.ts';
 import { byId, setText } from '../ui/elements.ts';
 
-type Wiped = Extract<PopupEvent, { type: 'wiped' }>;
+type WipeResult = Extract<PopupEvent, { type: 'wiped' }>;
 
 /** What happened, in words. */
-export function wipedWords({ helperRecords, trouble }: Wiped): string {
+export function wipedWords({ helperRecords, trouble }: WipeResult): string {
   if (trouble !== null) return say('optionsWipeFailed', { message: trouble });
   if (helperRecords === null) return say('optionsWipedWithoutHelper');
   return say('optionsWiped', { count: helperRecords });
@@ -19,7 +19,7 @@ function finish(words: string): void {
 }
 
 /** Says how it went. */
-export function showWiped(wiped: Wiped): void {
+export function showWiped(wiped: WipeResult): void {
   finish(wipedWords(wiped));
 }
 

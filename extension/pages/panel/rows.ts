@@ -26,7 +26,7 @@ const COLUMNS = 6;
 const ROWS_AT_ONCE = 200;
 
 /** What a row is drawn from. */
-interface Shown {
+interface ShownGroup {
   readonly group: Group;
   /** What the background says of the origin. */
   readonly view: OriginView | null;
@@ -54,7 +54,7 @@ export interface GroupRow {
   readonly body: HTMLTableSectionElement;
   readonly opener: HTMLButtonElement;
   /** Shows the origin as it is now. */
-  update(shown: Shown): void;
+  update(shown: ShownGroup): void;
   setOpen(open: boolean): void;
   readonly isOpen: boolean;
 }
@@ -119,7 +119,7 @@ function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMo
   let lines: HTMLElement[] = [];
   let limit = ROWS_AT_ONCE;
   return {
-    show({ group: { requests }, view, sorting, race: { state, failure, helper } }: Shown): void {
+    show({ group: { requests }, view, sorting, race: { state, failure, helper } }: ShownGroup): void {
       writeVerdict(words, view === null ? '' : verdictText(view.verdict), view?.race ?? null);
       if (view !== null) pointToCode(means, view.verdict.code);
       verdict.line.hidden = view === null;
@@ -164,7 +164,7 @@ export function makeGroupRow(origin: Origin, actions: GroupActions): GroupRow {
     part(body, '.verdict'),
   ];
   let open = false;
-  let known: Shown | null = null;
+  let known: ShownGroup | null = null;
   const detail = makeDetail(body, actions, () => showDetail());
   const showDetail = (): void => {
     if (open && known !== null) detail.show(known);

@@ -5,7 +5,7 @@ import { sayNumber } from '@photofinish/shared/language/words';
 import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { OriginView } from '../../common/messages.ts';
 import { copyOf, part, setAttribute, setText } from '../ui/elements.ts';
-import { protocolCell, protocolTag, type Scored } from '../ui/format.ts';
+import { type ForecastScore, protocolCell, protocolTag } from '../ui/format.ts';
 import { setMark } from '../ui/mark.ts';
 import { verdictSign } from './finish.ts';
 
@@ -28,7 +28,7 @@ export interface CellWords {
   readonly reason: OriginView['reason'];
   readonly counts: ProtocolCounts;
   readonly requests: number;
-  readonly forecast: Scored;
+  readonly forecast: ForecastScore;
   readonly race: { readonly text: string; readonly title: string };
 }
 
@@ -51,7 +51,7 @@ export function makeLine(): LineParts {
   };
 }
 
-function writeForecast(cell: HTMLElement, { result, text, title }: Scored): void {
+function writeForecast(cell: HTMLElement, { result, text, title }: ForecastScore): void {
   const key = `${result} ${text}`;
   setAttribute(cell, 'title', title);
   if (cell.dataset['key'] === key) return;

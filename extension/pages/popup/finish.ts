@@ -12,7 +12,7 @@ import { type RaceFailure, raceButton } from '../ui/race-line.ts';
 import { type LiveRace, liveFinish } from './live.ts';
 
 /** A race that the user sees running, with what was known when it began. */
-export interface Running {
+export interface RaceInView {
   readonly live: LiveRace;
   /** When the race before it began; a newer one in the page's view is this race's result. */
   readonly beforeMs: number | null;
@@ -21,7 +21,7 @@ export interface Running {
 
 /** Races under way, those that wait for their turn, and the last failure, by origin. */
 export interface RaceBoard {
-  readonly running: ReadonlyMap<Origin, Running>;
+  readonly running: ReadonlyMap<Origin, RaceInView>;
   readonly waiting: ReadonlySet<Origin>;
   readonly failures: ReadonlyMap<Origin, RaceFailure>;
 }
@@ -48,7 +48,7 @@ export function raceState({ running, waiting }: RaceBoard, origin: Origin): 'rac
 /** The drawing of a race that runs or has run; empty without one, or when there was nothing to time. */
 export function drawing(
   race: OriginRace | null,
-  running: Running | undefined,
+  running: RaceInView | undefined,
   id: string,
   widthPx: number,
 ): string {
@@ -58,7 +58,7 @@ export function drawing(
 }
 
 /** What stands beside the race button: what a drawing's numbers are, or what a race would tell. */
-export function captionWords(view: OriginView, running: Running | undefined, waits: boolean): string {
+export function captionWords(view: OriginView, running: RaceInView | undefined, waits: boolean): string {
   const { race } = view;
   if (waits) return say('popupRaceWaits');
   if (running) return running.cancelling ? say('popupCancelling') : liveFinish(running.live).caption;

@@ -12,7 +12,7 @@ import type { Remedy } from '../ui/origin-state-words.ts';
 import { writeWords } from '../ui/page-words.ts';
 import { renderAnswer, wireRemedy, writeLine } from './answer.ts';
 import { renderExport, wireExport } from './export.ts';
-import { type RaceBoard, type Running, renderFinish } from './finish.ts';
+import { type RaceBoard, type RaceInView, renderFinish } from './finish.ts';
 import { renderHelper, wireHelper } from './helper.ts';
 import { NO_PROGRESS, progressed } from './live.ts';
 import { filterOrigins, redrawRows, renderOrigins, wireOrigins } from './origins.ts';
@@ -25,7 +25,7 @@ const SILENCE_MS = 5000;
 /** Everything the manifest names; Firefox's users may have given less. */
 const ALL_SITES = { origins: ['https://*/*'] };
 
-const running = new Map<Origin, Running>();
+const running = new Map<Origin, RaceInView>();
 const failures = new Map<Origin, RaceFailure>();
 /** Races that somebody asked for, in this popup or one before it. */
 let asked: readonly RaceAsked[] = [];
@@ -48,7 +48,7 @@ function racedAt(origin: Origin): number | null {
   return page?.origins.find((view) => view.origin === origin)?.race?.atMs ?? null;
 }
 
-function start(origin: Origin): Running {
+function start(origin: Origin): RaceInView {
   failures.delete(origin);
   const begun = { live: NO_PROGRESS, beforeMs: racedAt(origin), cancelling: false };
   running.set(origin, begun);

@@ -3,7 +3,7 @@ import { NO_REQUESTS, type ProtocolCounts } from '@photofinish/shared/report/ado
 import { KNOWN_PROTOCOLS, PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/order.ts';
-import { forecastWords, type Scored } from '../ui/format.ts';
+import { type ForecastScore, forecastWords } from '../ui/format.ts';
 
 export interface SiteSummary {
   readonly site: string;
@@ -14,11 +14,11 @@ export interface SiteSummary {
   readonly protocol: Protocol;
   readonly reason: OriginView['reason'];
   /** The worst of its forecasts: one that was wrong is worth a look. */
-  readonly forecast: Scored['result'];
+  readonly forecast: ForecastScore['result'];
   readonly raced: number;
 }
 
-const WORST_FIRST: readonly Scored['result'][] = ['wrong', 'right', 'open', 'none'];
+const WORST_FIRST: readonly ForecastScore['result'][] = ['wrong', 'right', 'open', 'none'];
 
 function sumOf(views: readonly OriginView[]): ProtocolCounts {
   const sum = { ...NO_REQUESTS };

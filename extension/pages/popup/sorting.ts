@@ -8,7 +8,7 @@ import { originParts } from '@photofinish/shared/web/origin';
 import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/order.ts';
-import { forecastWords, type Scored } from '../ui/format.ts';
+import { type ForecastScore, forecastWords } from '../ui/format.ts';
 import type { SiteSummary } from './site-summary.ts';
 
 export const SORT_KEYS = ['protocol', 'origin', 'requests', 'forecast', 'race'] as const;
@@ -20,7 +20,7 @@ export interface Sorting {
 /** What a line sorts by; null: nothing, which comes last in either direction. */
 export type Rank = number | string | null;
 
-const FORECAST_ORDER: readonly Scored['result'][] = ['wrong', 'open', 'none', 'right'];
+const FORECAST_ORDER: readonly ForecastScore['result'][] = ['wrong', 'open', 'none', 'right'];
 
 /** By what HTTP/3 clearly gains; what is not clear is neither more nor less. */
 function raceRank(race: OriginRace): Rank {

@@ -181,7 +181,7 @@ export function visitsWords(visits: Visits | null): string {
   return say('popupVisits', { date, list });
 }
 
-export interface Scored {
+export interface ForecastScore {
   /** `right` and `wrong` are drawn as tick and cross. */
   readonly result: 'right' | 'wrong' | 'open' | 'none';
   readonly text: string;
@@ -196,7 +196,7 @@ const FORECAST_TITLES: Record<'right' | 'wrong' | 'open', Record<'observed' | 'a
 };
 
 /** Whether the forecast for an origin came true. */
-export function forecastWords(view: Pick<OriginView, 'forecast' | 'forecastRight'>): Scored {
+export function forecastWords(view: Pick<OriginView, 'forecast' | 'forecastRight'>): ForecastScore {
   const { forecast, forecastRight } = view;
   if (forecast === null) return { result: 'none', text: '–', title: say('popupForecastNotAsked') };
   const { protocol, basis } = forecast.expected;

@@ -12,9 +12,9 @@ export interface StateWords {
   readonly remedy: { readonly action: Remedy; readonly label: string } | null;
 }
 
-type Unrecorded = Exclude<PageView['state'], 'recorded'>;
+type UnrecordedState = Exclude<PageView['state'], 'recorded'>;
 
-const STATES: Record<Unrecorded, readonly [title: WordKey, text: WordKey, remedy: Remedy | null]> = {
+const STATES: Record<UnrecordedState, readonly [title: WordKey, text: WordKey, remedy: Remedy | null]> = {
   loading: ['popupLoadingTitle', 'popupLoading', null],
   failed: ['popupFailedTitle', 'popupFailed', null],
   'not-https': ['popupNotHttpsTitle', 'popupNotHttps', null],
