@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PLURAL_FORMS } from '@photofinish/shared/language/number-forms';
-import { catalogFiles, LANGUAGES } from './testing/words.ts';
+import { catalogFiles, LANGUAGES } from './testing/catalogs.ts';
 
 const FORM = new RegExp(`_(${PLURAL_FORMS.join('|')})$`);
 const baseOf = (key: string) => key.replace(FORM, '');

@@ -32,7 +32,7 @@ import { observeNavigations } from './observe/navigations.ts';
 import { createRecordable } from './observe/recordable.ts';
 import { createRecorder } from './observe/recorder.ts';
 import { createRequestTable } from './observe/requests.ts';
-import { STEER_ALARM } from './steer/browser.ts';
+import { STEER_ALARM } from './steer/browser-steering.ts';
 import { openStore } from './store/open-store.ts';
 import { createPages } from './tab/pages.ts';
 import { createPopupServer } from './tab/popup-port.ts';

@@ -1,5 +1,5 @@
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
-import '../testing/words.ts';
+import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';

@@ -1,6 +1,6 @@
 // The extension's words: the browser's own catalogs, in the language it chose. Everything under `extension/` says its
 // sentences through here. Imported first by every entry point; where there is no browser (unit tests), the test
-// chooses its catalog by `words.fixture`.
+// chooses its catalog by `testing/catalogs.ts`.
 import { type KeysOf, speaker, useWords } from '@photofinish/shared/language/words';
 
 type SharedCatalog = typeof import('@photofinish/shared/_locales/en/shared.json', { with: { type: 'json' }}) &

@@ -6,7 +6,7 @@ import { DAY_MS, type DayRow, type DayTotal, dayOf, type OriginRecord } from '..
 import { chunksOf, eachChunk } from './chunks.ts';
 import type { Database } from './database.ts';
 import { SECTIONS, type Section, type Sections } from './merge.ts';
-import { AFTER_ALL, racesOf } from './rows.ts';
+import { AFTER_ALL, racesOf } from './row-changes.ts';
 
 /** How many rows each store has. */
 export interface RowCounts {

@@ -1,6 +1,6 @@
 // Files of exported data that somebody changed: they are refused with a reason before anything of them is brought in, or
 // hold nothing but valid rows.
-import '../testing/words.ts';
+import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { originRaceSchema } from '@photofinish/shared/race/outcome';

@@ -1,5 +1,5 @@
 import 'fake-indexeddb/auto';
-import '../testing/words.ts';
+import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';

@@ -6,7 +6,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginRecord, OutboxRow } from '../common/records/schema.ts';
 import { type Database, openDatabase } from './database.ts';
 import { pruneAll } from './prune.ts';
-import { racesOf, recordsOf } from './rows.ts';
+import { racesOf, recordsOf } from './row-changes.ts';
 import { writesOn } from './writing.ts';
 
 export function keepsOn(database: Database) {

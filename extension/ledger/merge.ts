@@ -5,7 +5,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { emptyDay } from '../common/records/fold.ts';
 import type { DayRow, DayTotal, OriginRecord } from '../common/records/schema.ts';
 import type { Database } from './database.ts';
-import { putDays, putRace, putRecord } from './rows.ts';
+import { putDays, putRace, putRecord } from './row-changes.ts';
 import { type DayChange, moved } from './totals.ts';
 import { type Store, type WriteTransaction, whole } from './transaction.ts';
 

@@ -8,7 +8,7 @@ import { emptyDay } from '../common/records/fold.ts';
 import { type DayRow, type DayTotal, type LedgerSchema, NETWORK_UNKNOWN } from '../common/records/schema.ts';
 import { verdictOfRecord } from '../common/verdict.ts';
 import { chunksOf } from './chunks.ts';
-import { racesOf } from './rows.ts';
+import { racesOf } from './row-changes.ts';
 import { emptyTotal, movedTotal } from './totals.ts';
 import { abandon, type Store } from './transaction.ts';
 

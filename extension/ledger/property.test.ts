@@ -1,7 +1,7 @@
 // Whatever is done to a ledger, in whatever order and however often it fails in between: totals are the sums of days,
 // records of theirs, verdicts are of the newest, and a batch counts once.
 import 'fake-indexeddb/auto';
-import '../testing/words.ts';
+import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IDBFactory } from 'fake-indexeddb';

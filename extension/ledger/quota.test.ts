@@ -1,6 +1,6 @@
 // A page that asks for a new origin with every request, before and after other sites: history stays, and all is counted.
 import 'fake-indexeddb/auto';
-import '../testing/words.ts';
+import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { Observation } from '@photofinish/shared/web/observation';

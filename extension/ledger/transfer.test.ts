@@ -1,5 +1,5 @@
 import 'fake-indexeddb/auto';
-import '../testing/words.ts';
+import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { IDBFactory } from 'fake-indexeddb';
@@ -9,8 +9,8 @@ import { loadSettings } from '../common/settings.ts';
 import { failAt } from '../testing/failing-storage.ts';
 import { fillLedger } from '../testing/filled-ledger.ts';
 import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
+import { type MemoryStore, memoryStore } from '../testing/memory-store.ts';
 import { steps } from '../testing/random-ledger.ts';
-import { type MemoryStore, memoryStore } from '../testing/store.ts';
 import { CONSENTS } from './consents.ts';
 import { DATA_VERSION, type DataErrorCode } from './data-document.ts';
 import { type Ledger, openLedger } from './ledger.ts';

@@ -17,7 +17,7 @@ import { dayOf, MAX_OUTBOX_ROWS } from '../common/records/schema.ts';
 import { type Batch, groupByDay, groupByRecord } from './batch.ts';
 import type { Database } from './database.ts';
 import { withinQuota } from './quota.ts';
-import { AFTER_ALL, putDays, putRace, putRecord } from './rows.ts';
+import { AFTER_ALL, putDays, putRace, putRecord } from './row-changes.ts';
 import { type Store, type WriteTransaction, whole } from './transaction.ts';
 
 const RECORDING: Store[] = ['records', 'days', 'totals', 'races', 'outbox', 'batches'];

@@ -1,5 +1,5 @@
 import 'fake-indexeddb/auto';
-import './words.ts';
+import './catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { originRaceSchema } from '@photofinish/shared/race/outcome';

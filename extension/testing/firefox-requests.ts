@@ -1,5 +1,5 @@
 // Events as Firefox ESR 153 gave them, with hosts and documents renamed and what nobody reads left out.
-import type { FirefoxDetails } from '../background/observe/firefox.ts';
+import type { FirefoxDetails } from '../background/observe/firefox-observer.ts';
 
 const DOCUMENT = '7cdae9e8-ea3a-a06c-d073-527695c5d109';
 const PAGE = 'https://both.test:34217/page';

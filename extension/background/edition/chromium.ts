@@ -1,5 +1,5 @@
 // Chromium's own rooms.
-import { observeChromium } from '../observe/chromium.ts';
+import { observeChromium } from '../observe/chromium-observer.ts';
 import type { EditionRooms } from './rooms.ts';
 
 export const observeRequests: EditionRooms['observeRequests'] = observeChromium;

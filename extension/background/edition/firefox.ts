@@ -1,6 +1,6 @@
 // Firefox's own rooms.
-import { observeFirefox, waitForRequests as waitForHeads } from '../observe/firefox.ts';
-import { openBrowserSteering as openSteering } from '../steer/browser.ts';
+import { observeFirefox, waitForRequests as waitForHeads } from '../observe/firefox-observer.ts';
+import { openBrowserSteering as openSteering } from '../steer/browser-steering.ts';
 import * as served from '../steer/served.ts';
 import type { EditionRooms } from './rooms.ts';
 

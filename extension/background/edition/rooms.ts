@@ -4,8 +4,8 @@
 import type { Timing } from '../../common/timing.ts';
 import type { RequestSink } from '../observe/details.ts';
 import type { EndedRequest } from '../observe/requests.ts';
-import type { SteeredAnswer } from '../steer/plan.ts';
 import type { SteerDeps, Steering } from '../steer/steering.ts';
+import type { SteeredAnswer } from '../steer/steering-state.ts';
 
 export interface EditionRooms {
   /** Starts listening; must be called synchronously when the background starts, or events are lost. */

@@ -1,5 +1,5 @@
 // What comes over the native port, should the helper be replaced, confused or cut off: the extension says so, and lives.
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WIRE_PROTOCOL } from '@photofinish/shared/port/wire';

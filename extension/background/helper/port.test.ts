@@ -1,5 +1,5 @@
 import type { NativePort } from '../../common/browser.ts';
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_REPLY_BYTES, MAX_WHOLE_REPLY_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';

@@ -1,5 +1,5 @@
 import { RACES_AT_ONCE, RACES_PER_MINUTE } from '@photofinish/shared/port/race-limits';
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OriginRace } from '@photofinish/shared/race/outcome';

@@ -2,9 +2,9 @@
 // server, so it goes no further than to steering itself. Pure.
 import { originOfUrl } from '@photofinish/shared/web/origin';
 import type { EndedRequest } from '../observe/requests.ts';
-import type { SteeredAnswer } from './plan.ts';
 import { isLikeOurs } from './rule.ts';
 import type { Steering } from './steering.ts';
+import type { SteeredAnswer } from './steering-state.ts';
 
 /** What an answer tells steering; null: nothing, as it did not come over the network now. */
 export function answerOf(request: EndedRequest): SteeredAnswer | null {

@@ -6,6 +6,7 @@ import type { Origin } from '@photofinish/shared/web/origin';
 import { dropOldest } from '../../common/drop-oldest.ts';
 import type { SteerView } from '../../common/messages.ts';
 import { type Store, update } from '../../common/store/store.ts';
+import { isLikeOurs, type Rule, ruleFor } from './rule.ts';
 import {
   allUndone,
   directionFor,
@@ -24,8 +25,7 @@ import {
   withAnswer,
   withChoice,
   withEvidence,
-} from './plan.ts';
-import { isLikeOurs, type Rule, ruleFor } from './rule.ts';
+} from './steering-state.ts';
 
 /** What of the browser is used. */
 export interface SteerDeps {

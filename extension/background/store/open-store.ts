@@ -5,7 +5,7 @@ import type { StoreAnswer, StoreEvent, StoreRequest } from '../../common/message
 import { namesOfOlder } from '../../common/network-names.ts';
 import { settingsOfOlder } from '../../common/settings.ts';
 import { STORE_KEYS, type Store } from '../../common/store/store.ts';
-import { steerStateOf } from '../steer/plan.ts';
+import { steerStateOf } from '../steer/steering-state.ts';
 import { keepOn, openDatabaseShelf, openSessionShelf, type Shelf } from './shelves.ts';
 
 const TAKEN_OVER = {

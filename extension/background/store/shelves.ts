@@ -1,7 +1,7 @@
 // Where the store lies: in a database of the extension's own origin, or for a session. Content scripts, and whoever took a
 // page's process over, reach `storage.local` in Firefox, but no database of the extension in any browser.
 import type { DBSchema, IDBPDatabase } from 'idb';
-import { holdOpen } from '../../common/database.ts';
+import { holdOpen } from '../../common/open-database.ts';
 import { STORE_KEYS, type Store, type StoredValue, type StoreKey } from '../../common/store/store.ts';
 
 const STORE_NAME = 'photofinish-settings';

@@ -18,7 +18,7 @@ import type {
   Visits,
 } from '../../common/messages.ts';
 import type { Page, PageOrigin } from '../../common/page/model.ts';
-import { byUse } from '../../common/page/order.ts';
+import { byUse } from '../../common/page/origin-order.ts';
 import { NOTHING_DELIVERED, type OriginRecord } from '../../common/records/schema.ts';
 import { siteOfHost } from '../../common/site.ts';
 import { verdictOfOrigin, verdictOfRace } from '../../common/verdict.ts';

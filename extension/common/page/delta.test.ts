@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { emptyView } from '../../background/tab/view.ts';
 import type { OriginView, PageView } from '../messages.ts';
 import { deltaOf, same, withDelta } from './delta.ts';
-import { byUse } from './order.ts';
+import { byUse } from './origin-order.ts';
 
 const A = 'https://a.test' as Origin;
 const B = 'https://b.test' as Origin;

@@ -1,7 +1,7 @@
 // What changed between two views of a page, so that a watcher is sent little while a page loads. Pure: the same
 // two functions make a delta in the background and apply it in the popup.
 import type { OriginView, PageDelta, PageView } from '../messages.ts';
-import { byUse } from './order.ts';
+import { byUse } from './origin-order.ts';
 
 type Fields = Omit<PageView, 'origins'>;
 

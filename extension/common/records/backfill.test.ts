@@ -1,5 +1,5 @@
 import 'fake-indexeddb/auto';
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { Observation } from '@photofinish/shared/web/observation';

@@ -1,5 +1,5 @@
 // UTC days: none is lost or doubled, and labels never crowd.
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

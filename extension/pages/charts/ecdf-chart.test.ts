@@ -1,5 +1,5 @@
 // Distributions: every trial counts, medians stand where they are, and what the axis leaves out is known.
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
 // The chart of shares: drawn to scale, gaps stay gaps, and every drawing is named, well formed and free of foreign markup.
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

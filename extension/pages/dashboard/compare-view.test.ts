@@ -1,6 +1,6 @@
 // Files that are compared come from anywhere: what is no report is said to be none, and changes are told with their why.
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readReport, whyWords } from './compare-view.ts';

@@ -7,10 +7,10 @@ import { say } from '../../common/words.ts';
 import { dayWords } from '../charts/days.ts';
 import { connectBackground } from '../ui/background-port.ts';
 import { byId, make } from '../ui/elements.ts';
+import { networkWords } from './labels.ts';
 import type { Total } from './load.ts';
 import { overviewOf } from './overview.ts';
 import type { Period, State } from './state.ts';
-import { networkWords } from './words.ts';
 
 let version = '';
 let helper: HelperState | null = null;

@@ -2,7 +2,7 @@
 // page; nothing is ever written.
 import '../../common/words.ts';
 import { loadNames, type NetworkNames, onNames } from '../../common/network-names.ts';
-import { pageStore } from '../../common/store/asked.ts';
+import { pageStore } from '../../common/store/page-store.ts';
 import { say } from '../../common/words.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import { troubleWords } from '../../ledger/trouble.ts';
@@ -13,6 +13,7 @@ import { type Columns, createColumns, writeGains } from './columns.ts';
 import { renderConditions, watchConditions } from './conditions.ts';
 import { originDetail } from './detail-view.ts';
 import { createFilters } from './filters.ts';
+import { useNames } from './labels.ts';
 import { keepLive } from './live.ts';
 import { loadAll, loadFirst, loadRaces, loadTotals, type Total } from './load.ts';
 import { createOriginsView, PAGE_ROWS } from './origins-view.ts';
@@ -20,9 +21,8 @@ import { createOverviewView } from './overview-view.ts';
 import { gainsOf, type RaceSummary } from './race-samples.ts';
 import { createRacesView } from './races-view.ts';
 import { periodOf, readState, type State, writeState } from './state.ts';
-import { countVerdicts, type Filter, filterRows } from './table.ts';
+import { countVerdicts, type Filter, filterRows } from './table-model.ts';
 import { renderVerdicts } from './verdicts-view.ts';
-import { useNames } from './words.ts';
 
 writeWords();
 

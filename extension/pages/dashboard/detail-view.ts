@@ -15,11 +15,11 @@ import { troubleWords } from '../../ledger/trouble.ts';
 import { make } from '../ui/elements.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
 import { createFigure } from './figure.ts';
+import { instantWords } from './labels.ts';
 import { overviewOf, totalsOfRows } from './overview.ts';
 import { adoptionDrawing } from './overview-view.ts';
 import { raceFigure } from './race-figure.ts';
 import type { Period } from './state.ts';
-import { instantWords } from './words.ts';
 
 /** Races drawn at once; the others are counted. */
 const RACES_DRAWN = 3;

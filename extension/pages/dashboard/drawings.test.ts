@@ -1,5 +1,5 @@
 // What figures say: readouts and tables carry the numbers that are drawn, with their denominators.
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';

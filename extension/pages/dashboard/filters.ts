@@ -3,10 +3,10 @@
 import { say, type WordKey } from '../../common/words.ts';
 import { byId, make } from '../ui/elements.ts';
 import { choice, options } from './controls.ts';
+import { networkWords } from './labels.ts';
 import type { Total } from './load.ts';
 import { networksOf } from './overview.ts';
 import { BASES, type Basis, PERIODS, type Period, type State } from './state.ts';
-import { networkWords } from './words.ts';
 
 const BASIS_NAMES: Record<Basis, WordKey> = {
   request: 'dashboardByRequest',

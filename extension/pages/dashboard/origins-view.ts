@@ -10,9 +10,9 @@ import { say } from '../../common/words.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { type Columns, rowAt } from './columns.ts';
 import { choice, type Entry, options, replaceLines } from './controls.ts';
-import { headingRow, markSorted, nextDirection, originRow, rowKey, siteRow } from './rows.ts';
 import type { State } from './state.ts';
-import { type Filter, filterRows, groupBySite, type SortKey, sortRows, sortSites } from './table.ts';
+import { type Filter, filterRows, groupBySite, type SortKey, sortRows, sortSites } from './table-model.ts';
+import { headingRow, markSorted, nextDirection, originRow, rowKey, siteRow } from './table-rows.ts';
 
 export const PAGE_ROWS = 50;
 const SEARCH_PAUSE_MS = 80;

@@ -14,10 +14,10 @@ import {
 } from '../charts/share-chart.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { createFigure, type Drawing, type Figure } from './figure.ts';
+import { adoptionWords, percentWords } from './labels.ts';
 import type { Total } from './load.ts';
 import { adoptionDay, type Overview, overviewOf, type Ratio, ratioDay } from './overview.ts';
 import { BASES, type Basis, type Period, type State } from './state.ts';
-import { adoptionWords, percentWords } from './words.ts';
 
 /** Look-ups of Firefox's own cache that found a fresh entry: paper P1. */
 const FIREFOX_HIT_SHARE = 0.84;

@@ -9,7 +9,7 @@ import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
 import { say } from '../../common/words.ts';
 import { make, setSvg } from '../ui/elements.ts';
 import { writeTable } from './figure.ts';
-import { instantWords, modeWords, networkWords } from './words.ts';
+import { instantWords, modeWords, networkWords } from './labels.ts';
 
 const DRAWING_PX = 560;
 let drawn = 0;

@@ -1,5 +1,5 @@
 // Races as numbers: only comparisons measure, only whole pairs count, and the newest measured one is the gain.
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comparison, SAMPLE_ORIGIN } from '@photofinish/shared/testing/race-samples';

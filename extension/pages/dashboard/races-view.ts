@@ -25,10 +25,10 @@ import { lineSwatch } from '../charts/paint.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { type Entry, options, replaceLines } from './controls.ts';
 import { createFigure, type Drawing } from './figure.ts';
+import { instantWords, modeWords, networkWords, percentWords } from './labels.ts';
 import { raceFigure } from './race-figure.ts';
 import { type Distributions, distributionsOf, type RaceSummary, type Samples } from './race-samples.ts';
 import type { Period, State } from './state.ts';
-import { instantWords, modeWords, networkWords, percentWords } from './words.ts';
 
 const HISTORY_ROWS = 25;
 /** Stops of the readout along the axis. */

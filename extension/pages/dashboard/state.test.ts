@@ -6,7 +6,7 @@ import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { queryOrFragment } from '@photofinish/shared/testing/web-text';
 import fc from 'fast-check';
 import { BASES, FIRST_STATE, PERIODS, periodOf, readState, type State, writeState } from './state.ts';
-import { ORIGIN_KEYS, SITE_KEYS } from './table.ts';
+import { ORIGIN_KEYS, SITE_KEYS } from './table-model.ts';
 
 const states: fc.Arbitrary<State> = fc
   .record({

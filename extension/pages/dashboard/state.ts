@@ -5,7 +5,7 @@ import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { siteSchema } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
 import { DAY_MS, dayStartMs, utcDay } from '../charts/days.ts';
-import { ORIGIN_KEYS, SITE_KEYS } from './table.ts';
+import { ORIGIN_KEYS, SITE_KEYS } from './table-model.ts';
 
 export const PERIODS = [7, 30, 90, 400] as const;
 export const BASES = ['request', 'origin', 'navigation'] as const;

@@ -4,7 +4,7 @@ import type { VerdictCode } from '@photofinish/shared/race/verdict-schema';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import { say } from '../../common/words.ts';
 import { byId, make, setText } from '../ui/elements.ts';
-import { percentWords, verdictMeaning } from './words.ts';
+import { percentWords, verdictMeaning } from './labels.ts';
 
 function bar(
   code: VerdictCode,

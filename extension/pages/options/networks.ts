@@ -10,7 +10,7 @@ import {
   onNames,
 } from '../../common/network-names.ts';
 import type { DayTotal } from '../../common/records/schema.ts';
-import { pageStore } from '../../common/store/asked.ts';
+import { pageStore } from '../../common/store/page-store.ts';
 import { say } from '../../common/words.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import { dayWords } from '../charts/days.ts';

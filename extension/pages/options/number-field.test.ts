@@ -1,5 +1,5 @@
 // What counts as a number within bounds, before anything is saved.
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

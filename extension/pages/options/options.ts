@@ -13,10 +13,10 @@ import {
   type Settings,
   VISIT_MODES,
 } from '../../common/settings.ts';
-import { pageStore } from '../../common/store/asked.ts';
+import { pageStore } from '../../common/store/page-store.ts';
 import { say, type WordKey } from '../../common/words.ts';
 import { connectBackground } from '../ui/background-port.ts';
-import { renderCommand } from '../ui/command.ts';
+import { renderCommand } from '../ui/copied-command.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { createHelperPanel, type HelperPanel, wireConsent } from '../ui/helper-panel.ts';
 import { writeWords } from '../ui/page-words.ts';

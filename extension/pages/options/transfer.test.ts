@@ -1,5 +1,5 @@
 // The words around the file: a name that sorts by day, and a reason for every way a file can be refused.
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DATA_ERRORS, DataError } from '../../ledger/data-document.ts';

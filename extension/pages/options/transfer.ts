@@ -1,6 +1,6 @@
 // All data out to a file and in from one: the page does it itself, so that a large file never crosses a port.
 
-import { pageStore } from '../../common/store/asked.ts';
+import { pageStore } from '../../common/store/page-store.ts';
 import { say, type WordKey } from '../../common/words.ts';
 import { CONSENTS, type Consent } from '../../ledger/consents.ts';
 import { DataError, type DataErrorCode } from '../../ledger/data-document.ts';

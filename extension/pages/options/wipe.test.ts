@@ -1,5 +1,5 @@
 // What is said after forgetting: which of the two memories is empty now.
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { wipedWords } from './wipe.ts';

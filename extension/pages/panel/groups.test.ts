@@ -1,4 +1,4 @@
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';

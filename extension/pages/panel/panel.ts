@@ -24,9 +24,9 @@ import {
   sortGroups,
   sumOf,
 } from './groups.ts';
-import { type GroupRow, makeGroupRow } from './rows.ts';
+import { conditionsWords, emptyWords, summaryWords } from './request-labels.ts';
+import { type GroupRow, makeGroupRow } from './request-rows.ts';
 import { followToolsTheme } from './theme.ts';
-import { conditionsWords, emptyWords, summaryWords } from './words.ts';
 
 /** What comes in a burst is drawn once. */
 const DRAW_MS = 50;

@@ -6,8 +6,8 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { OriginView } from '../../common/messages.ts';
+import { speak } from '../../testing/catalogs.ts';
 import { aRace } from '../../testing/race.ts';
-import { speak } from '../../testing/words.ts';
 import { findingTexts } from './answer.ts';
 
 const LEFT_OUT = { addresses: 1, services: 0, lookups: 0, attempts: 88_110 };

@@ -1,5 +1,5 @@
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';

@@ -6,7 +6,7 @@ import { sayNumber } from '@photofinish/shared/language/words';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginView, PageView } from '../../common/messages.ts';
-import { requestsOf } from '../../common/page/order.ts';
+import { requestsOf } from '../../common/page/origin-order.ts';
 import { say } from '../../common/words.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { forecastWords } from '../ui/format.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { PALETTE_CSS } from '@photofinish/shared/drawing/marks';
-import { catalogFiles } from '../../testing/words.ts';
+import { catalogFiles } from '../../testing/catalogs.ts';
 
 const html = await readFile(new URL('./popup.html', import.meta.url), 'utf8');
 const css = await readFile(new URL('./popup.css', import.meta.url), 'utf8');
@@ -32,7 +32,7 @@ test('every id that a script asks for is in the page', async () => {
     'origins',
     'row',
     'tip',
-    'helper',
+    'helper-status',
     'export',
     'steer',
     'tools',

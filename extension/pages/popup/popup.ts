@@ -13,7 +13,7 @@ import { writeWords } from '../ui/page-words.ts';
 import { renderAnswer, wireRemedy, writeLine } from './answer.ts';
 import { renderExport, wireExport } from './export.ts';
 import { type RaceBoard, type RaceInView, renderFinish } from './finish.ts';
-import { renderHelper, wireHelper } from './helper.ts';
+import { renderHelper, wireHelper } from './helper-status.ts';
 import { NO_PROGRESS, progressed } from './live.ts';
 import { filterOrigins, redrawRows, renderOrigins, wireOrigins } from './origins.ts';
 import type { RowContext } from './row.ts';

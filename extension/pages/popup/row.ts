@@ -3,7 +3,7 @@
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginView, PageView } from '../../common/messages.ts';
-import { requestsOf } from '../../common/page/order.ts';
+import { requestsOf } from '../../common/page/origin-order.ts';
 import { say } from '../../common/words.ts';
 import { copyOf, part, setSvg, setText } from '../ui/elements.ts';
 import { forecastWords, originLabel, raceWords } from '../ui/format.ts';

@@ -1,5 +1,5 @@
 // The popup's words on steering: one for every state, and a button only where a press does something.
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SteerView } from '../../common/messages.ts';

@@ -1,6 +1,6 @@
 // What of the ledger a report is made of: the sites and days that were selected, and no claim beyond them.
 import 'fake-indexeddb/auto';
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { NO_REQUESTS } from '@photofinish/shared/report/adoption';

@@ -3,7 +3,7 @@ import { wordsLanguage } from '@photofinish/shared/language/words';
 import { browserVersion } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
 import { loadNames, rememberedNetwork } from '../../common/network-names.ts';
-import { pageStore } from '../../common/store/asked.ts';
+import { pageStore } from '../../common/store/page-store.ts';
 import { trustedScript } from '../ui/elements.ts';
 import type { Conditions, Progress, ReportSelection } from './collect.ts';
 import type { ExportFormat } from './export-names.ts';

@@ -12,7 +12,7 @@ import { verdictSaying } from '@photofinish/shared/testing/verdicts';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Protocol } from '@photofinish/shared/web/protocol';
 import type { OriginView } from '../../common/messages.ts';
-import { speak } from '../../testing/words.ts';
+import { speak } from '../../testing/catalogs.ts';
 import {
   adoptionWords,
   capitalSentence,

@@ -1,5 +1,5 @@
 // What the pages say of the helper, and that looking for it again does not make them flicker.
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HelperState } from '../../common/messages.ts';

@@ -1,5 +1,5 @@
 // Which proxy settings let races start by themselves: only the one that rules a proxy out.
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PROXY_MODES } from '../../common/proxy-mode.ts';

@@ -1,7 +1,7 @@
 // Every option is saved the moment it is changed. That it was is said quietly in its section, and that it was not in
 // words that stay.
 import { type Change, changeSettings, loadSettings, type Settings } from '../../common/settings.ts';
-import { pageStore } from '../../common/store/asked.ts';
+import { pageStore } from '../../common/store/page-store.ts';
 import { say } from '../../common/words.ts';
 import { byId, setText } from './elements.ts';
 

@@ -1,5 +1,5 @@
 // No permission comes into the manifest without words for the people who grant it.
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

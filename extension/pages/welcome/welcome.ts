@@ -4,10 +4,10 @@ import { type Environment, environment, installCommand } from '../../common/help
 import type { HelperState } from '../../common/messages.ts';
 import { onProxyMode } from '../../common/proxy-mode.ts';
 import { loadSettings, onSettings } from '../../common/settings.ts';
-import { pageStore } from '../../common/store/asked.ts';
+import { pageStore } from '../../common/store/page-store.ts';
 import { say, type WordKey } from '../../common/words.ts';
 import { connectBackground } from '../ui/background-port.ts';
-import { renderCommand } from '../ui/command.ts';
+import { renderCommand } from '../ui/copied-command.ts';
 import { byId, setText } from '../ui/elements.ts';
 import { createHelperPanel, type HelperPanel, wireConsent } from '../ui/helper-panel.ts';
 import { writeWords } from '../ui/page-words.ts';

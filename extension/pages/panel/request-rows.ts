@@ -18,7 +18,7 @@ import { setMark } from '../ui/mark.ts';
 import { meansLink, pointToCode } from '../ui/means-link.ts';
 import { type RaceFailure, raceButton, writeVerdict } from '../ui/race-line.ts';
 import { type Group, protocolOf, type Sorting, sortRequests } from './groups.ts';
-import { deliveryWords, protocolsWords, protocolWords } from './words.ts';
+import { deliveryWords, protocolsWords, protocolWords } from './request-labels.ts';
 
 const MARK_PX = 14;
 const COLUMNS = 6;

@@ -23,7 +23,7 @@ import {
   ORIGIN_KEYS,
   sortRows,
   sortSites,
-} from './table.ts';
+} from './table-model.ts';
 
 const EVERYTHING: Filter = { query: '', site: null, mark: null, verdict: null, sinceMs: 0, untilMs: 1e15 };
 

@@ -8,9 +8,9 @@ import { protocolName } from '@photofinish/shared/web/protocol';
 import { say, type WordKey } from '../../common/words.ts';
 import { make, setSvg } from '../ui/elements.ts';
 import type { Row } from './columns.ts';
-import type { Direction } from './order.ts';
-import { ORIGIN_KEYS, SITE_KEYS, type SiteColumns, type SortKey } from './table.ts';
-import { agoWords, instantWords, percentWords, verdictMeaning } from './words.ts';
+import { agoWords, instantWords, percentWords, verdictMeaning } from './labels.ts';
+import type { Direction } from './packed-sort.ts';
+import { ORIGIN_KEYS, SITE_KEYS, type SiteColumns, type SortKey } from './table-model.ts';
 
 const MARK_PX = 16;
 

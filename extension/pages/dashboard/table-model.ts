@@ -5,7 +5,7 @@ import { MARKS, type Mark, markOf } from '@photofinish/shared/drawing/marks';
 import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/race/verdict-schema';
 import { PROTOCOLS } from '@photofinish/shared/web/protocol';
 import { type Columns, rowsByOrigin } from './columns.ts';
-import { type Direction, orderRows, ranksOf } from './order.ts';
+import { type Direction, orderRows, ranksOf } from './packed-sort.ts';
 
 export const ORIGIN_KEYS = [
   'origin',

@@ -8,7 +8,7 @@ import {
   type FirefoxDetails,
   protocolOfStatusLine,
   waitForRequests,
-} from './firefox.ts';
+} from './firefox-observer.ts';
 import type { EndedRequest } from './requests.ts';
 
 function bench() {

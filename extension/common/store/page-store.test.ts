@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { memoryStore } from '../../testing/store.ts';
+import { memoryStore } from '../../testing/memory-store.ts';
 import type { StoreAnswer, StoreEvent, StoreRequest } from '../messages.ts';
-import { createAskedStore } from './asked.ts';
+import { createAskedStore } from './page-store.ts';
 import { update } from './store.ts';
 
 /** A background whose answers come when the test lets them. */

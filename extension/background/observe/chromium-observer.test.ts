@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createChromiumObserver } from './chromium.ts';
+import { createChromiumObserver } from './chromium-observer.ts';
 import type { EndedRequest } from './requests.ts';
 
 type CompletedDetails = chrome.webRequest.OnCompletedDetails;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { orderRows, ranksOf } from './order.ts';
+import { orderRows, ranksOf } from './packed-sort.ts';
 
 const keys = fc.array(fc.option(fc.integer({ min: -(2 ** 35), max: 2 ** 35 }), { nil: Number.NaN }), {
   maxLength: 300,

@@ -2,7 +2,7 @@
 
 import { environment, installCommand } from '../../common/helper/install-command.ts';
 import type { HelperState } from '../../common/messages.ts';
-import { renderCommand } from '../ui/command.ts';
+import { renderCommand } from '../ui/copied-command.ts';
 import { byId, setAttribute, setText } from '../ui/elements.ts';
 import { type HelperWords, helperWords } from '../ui/origin-state-words.ts';
 

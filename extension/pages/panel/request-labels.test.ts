@@ -1,4 +1,4 @@
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
@@ -13,7 +13,7 @@ import {
   protocolsWords,
   protocolWords,
   summaryWords,
-} from './words.ts';
+} from './request-labels.ts';
 
 const request: InspectedRequest = {
   url: 'https://a.test/x',

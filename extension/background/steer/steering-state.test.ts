@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
+import { ADVERTISED_MS, advertisement, CLEAR } from './rule.ts';
 import {
   allUndone,
   expired,
@@ -17,8 +18,7 @@ import {
   withAnswer,
   withChoice,
   withEvidence,
-} from './plan.ts';
-import { ADVERTISED_MS, advertisement, CLEAR } from './rule.ts';
+} from './steering-state.ts';
 
 const A = 'https://a.test:8443' as Origin;
 const B = 'https://b.test' as Origin;

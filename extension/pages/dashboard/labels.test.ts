@@ -1,10 +1,10 @@
 // Numbers for people: no share claims to be nothing or everything when it is not.
-import '../../testing/words.ts';
+import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
-import { adoptionWords, agoWords, percentWords, verdictMeaning } from './words.ts';
+import { adoptionWords, agoWords, percentWords, verdictMeaning } from './labels.ts';
 
 test('shares are whole percents, finer where they are small or nearly all', () => {
   assert.equal(percentWords(1, 3), '33 %');
