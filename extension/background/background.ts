@@ -1,4 +1,10 @@
 // The background: wires observers, ledger, pages, helper and popup together, and nothing else.
+//
+// The life of a request: the browser tells of it when it ends, `recordable` turns it away or the request table keeps it,
+// until its page tells of it too in a numbered batch (or nobody does in time). The recorder joins the two halves into one
+// observation, the ledger counts it in one transaction, and only then is the batch acknowledged, the tab drawn anew and
+// the helper told. Before all that, the navigation had its forecast. docs/architecture.md follows it file by file.
+//
 // It lives as a service worker (Chromium) or event page (Firefox) that the browser may end at any moment, so every
 // listener is registered in the first turn, waits for `ready` before it touches state, and acknowledges nothing before
 // it is durable.

@@ -1,12 +1,13 @@
 // The store in the background: kept there, asked for by the extension's pages, and told to them when it changes.
 
+import type { DBSchema, IDBPDatabase } from 'idb';
 import { isOwnPage } from '../../common/browser.ts';
 import type { StoreAnswer, StoreEvent, StoreRequest } from '../../common/messages.ts';
 import { namesOfOlder } from '../../common/network-names.ts';
+import { holdOpen } from '../../common/open-database.ts';
 import { settingsOfOlder } from '../../common/settings.ts';
-import { STORE_KEYS, type Store } from '../../common/store/store.ts';
+import { STORE_KEYS, type Store, type StoredValue, type StoreKey } from '../../common/store/store.ts';
 import { steerStateOf } from '../steer/steering-state.ts';
-import { keepOn, openDatabaseShelf, openSessionShelf, type Shelf } from './shelves.ts';
 
 const TAKEN_OVER = {
   settings: settingsOfOlder,
@@ -53,4 +54,147 @@ export function openStore(): Store {
     return true;
   });
   return store;
+}
+
+// Where the store lies: in a database of the extension's own origin, or for a session. Content scripts, and whoever took a
+// page's process over, reach `storage.local` in Firefox, but no database of the extension in any browser.
+
+const STORE_NAME = 'photofinish-settings';
+/** That what versions before the store kept in `storage.local` was moved, or that there was nothing. */
+const MOVED = 'moved';
+/** Such changes are rare, and what they are moved from is deleted after. */
+const WRITTEN = { durability: 'strict' } as const;
+
+interface StoreSchema extends DBSchema {
+  values: { key: StoreKey | typeof MOVED; value: StoredValue };
+}
+
+/** The part of `storage.local` that is used. */
+interface OlderArea {
+  get(keys: string[]): Promise<Record<string, unknown>>;
+  clear(): Promise<void>;
+}
+
+export interface DatabaseShelfDeps {
+  readonly older: OlderArea;
+  /** What of an older version's value is taken over; undefined: nothing. */
+  readonly takenOver: Readonly<Record<StoreKey, (value: unknown) => unknown>>;
+  /** Told that `storage.local` could not be emptied. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * Moves what versions before the store left in `storage.local`: once, for any page's process can write there, and later
+ * somebody may have. Ended in between, it begins anew, or is done already.
+ */
+async function moveOlder(
+  database: IDBPDatabase<StoreSchema>,
+  { older, takenOver }: Pick<DatabaseShelfDeps, 'older' | 'takenOver'>,
+): Promise<void> {
+  if ((await database.get('values', MOVED)) !== undefined) return;
+  const found = await older.get([...STORE_KEYS]);
+  const tx = database.transaction('values', 'readwrite', WRITTEN);
+  const moved = STORE_KEYS.map((key) => {
+    const value = found[key] === undefined ? undefined : takenOver[key](found[key]);
+    return value === undefined ? null : tx.store.put({ revision: 1, value }, key);
+  });
+  await Promise.all([...moved, tx.store.put({ revision: 1 }, MOVED), tx.done]);
+}
+
+/** Opens the database and, the first time, moves into it what older versions kept. One background alone may do so. */
+export function openDatabaseShelf(deps: DatabaseShelfDeps): Shelf {
+  const open = holdOpen<StoreSchema>({
+    name: STORE_NAME,
+    // For ever: values have versions of their own, so that an older program is never kept out.
+    version: 1,
+    upgrade: async (_oldVersion, database) => void database.createObjectStore('values'),
+  });
+  let moving: Promise<void> | null = null;
+
+  const database = async (): Promise<IDBPDatabase<StoreSchema>> => {
+    moving ??= open()
+      .then((opened) => moveOlder(opened, deps))
+      .then(
+        // Nothing there is read any more, whoever wrote it.
+        () => void deps.older.clear().catch(deps.onFailure),
+        (error) => {
+          moving = null;
+          throw error;
+        },
+      );
+    await moving;
+    return open();
+  };
+
+  database().catch(() => {});
+  return {
+    get: async (key) => (await (await database()).get('values', key)) ?? { revision: 0 },
+    async put(key, revision, value) {
+      const tx = (await database()).transaction('values', 'readwrite', WRITTEN);
+      const stored = (await tx.store.get(key)) ?? { revision: 0 };
+      if (stored.revision !== revision) return stored;
+      const changed: StoredValue = { revision: revision + 1, value };
+      await Promise.all([tx.store.put(changed, key), tx.done]);
+      return changed;
+    },
+  };
+}
+
+// The store as the background keeps it on a shelf, database or session: the one place where changes are made, so that
+// they are told in their order.
+
+/** Where values lie. */
+export interface Shelf {
+  get(key: StoreKey): Promise<StoredValue>;
+  /** Stores `value`, and gives that very value, unless something was stored after that revision, which is given then. */
+  put(key: StoreKey, revision: number, value: unknown): Promise<StoredValue>;
+}
+
+/** The store on this shelf; `tell` lets everybody else know that something is stored. */
+export function keepOn(shelf: Shelf, tell: (key: StoreKey) => void): Store {
+  const listeners = new Map<StoreKey, ((value: unknown) => void)[]>();
+  return {
+    get: shelf.get,
+    async replace(key, revision, value) {
+      const stored = await shelf.put(key, revision, value);
+      if (stored.value !== value || stored.revision !== revision + 1) return stored;
+      for (const listen of listeners.get(key) ?? []) listen(value);
+      tell(key);
+      return stored;
+    },
+    onChanged(key, listen) {
+      listeners.set(key, [...(listeners.get(key) ?? []), listen]);
+    },
+  };
+}
+
+// The store where there is no database: a Firefox that never remembers history refuses them to the whole extension.
+// `storage.session` is closed to content scripts too, outlives the background, and ends with the browser.
+
+/** The part of `storage.session` that is used. */
+export interface SessionArea {
+  get(key: string): Promise<Record<string, unknown>>;
+  set(items: Record<string, unknown>): Promise<void>;
+}
+
+/** What the browser's session holds. */
+export function openSessionShelf(area: SessionArea): Shelf {
+  let turn: Promise<unknown> = Promise.resolve();
+  const place = (key: StoreKey): string => `store:${key}`;
+  const get = async (key: StoreKey): Promise<StoredValue> =>
+    ((await area.get(place(key)))[place(key)] as StoredValue | undefined) ?? { revision: 0 };
+  return {
+    get,
+    put(key, revision, value) {
+      const put = turn.then(async () => {
+        const stored = await get(key);
+        if (stored.revision !== revision) return stored;
+        const changed: StoredValue = { revision: revision + 1, value };
+        await area.set({ [place(key)]: changed });
+        return changed;
+      });
+      turn = put.catch(() => {});
+      return put;
+    },
+  };
 }

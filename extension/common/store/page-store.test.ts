@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { memoryStore } from '../../testing/memory-store.ts';
 import type { StoreAnswer, StoreEvent, StoreRequest } from '../messages.ts';
-import { createAskedStore } from './page-store.ts';
+import { createPageStore } from './page-store.ts';
 import { update } from './store.ts';
 
 /** A background whose answers come when the test lets them. */
@@ -30,7 +30,7 @@ function background() {
     tell: (key: StoreEvent['key']) => {
       for (const listen of listeners) listen({ type: 'store-changed', key });
     },
-    store: createAskedStore({
+    store: createPageStore({
       ask: async (request) => {
         const answered = await answer(request);
         await new Promise<void>((resolve) => waiting.push(resolve));
@@ -88,7 +88,7 @@ test('a change is made on what is stored by then, whoever was quicker', async ()
 test('a background that ends before it answers is asked again, and changes nothing twice', async () => {
   const kept = memoryStore();
   let ends = 1;
-  const store = createAskedStore({
+  const store = createPageStore({
     async ask(request) {
       const stored = await (request.type === 'stored'
         ? kept.get(request.key)
@@ -108,7 +108,7 @@ test('a background that ends before it answers is asked again, and changes nothi
 
 test('why the background could not answer is told', async () => {
   const asking = (answer: StoreAnswer | undefined) =>
-    createAskedStore({ ask: async () => answer, onEvent: () => {} }).get('settings');
+    createPageStore({ ask: async () => answer, onEvent: () => {} }).get('settings');
   await assert.rejects(asking({ error: 'the disk is full' }), /the disk is full/);
   await assert.rejects(asking(undefined), /did not answer/);
 });

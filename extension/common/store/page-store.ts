@@ -9,7 +9,7 @@ export interface PageStoreDeps {
   readonly onEvent: (listen: (event: StoreEvent) => void) => void;
 }
 
-export function createAskedStore({ ask, onEvent }: PageStoreDeps): Store {
+export function createPageStore({ ask, onEvent }: PageStoreDeps): Store {
   const newest = new Map<StoreKey, StoredValue>();
 
   /** Answers may overtake each other, and what was known once is never older again. */
@@ -48,7 +48,7 @@ export function createAskedStore({ ask, onEvent }: PageStoreDeps): Store {
 }
 
 /** The store, in a page of the extension. */
-export const pageStore: Store = createAskedStore({
+export const pageStore: Store = createPageStore({
   ask: (request) => chrome.runtime.sendMessage(request),
   onEvent: (listen) =>
     chrome.runtime.onMessage.addListener((message, from) => {

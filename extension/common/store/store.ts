@@ -1,6 +1,6 @@
 // What is kept beside the ledger and may neither be read nor written by a page: options, names of networks, the state of
 // steering. Each has one owner, who checks what is read; here are the ways to it. The background keeps it
-// (`background/store/shelves.ts`), and pages ask the background (`common/store/asked.ts`), because Firefox refuses those in private windows
+// (`background/store/open-store.ts`), and pages ask the background (`common/store/asked.ts`), because Firefox refuses those in private windows
 // every database.
 
 export const STORE_KEYS = ['settings', 'network-names', 'steering'] as const;

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { IDBDatabase, IDBFactory } from 'fake-indexeddb';
 import { type StoreKey, update } from '../../common/store/store.ts';
-import { type DatabaseShelfDeps, keepOn, openDatabaseShelf, openSessionShelf } from './shelves.ts';
+import { type DatabaseShelfDeps, keepOn, openDatabaseShelf, openSessionShelf } from './open-store.ts';
 
 /** `storage.local`, where any page's process may write. */
 function olderArea(items: Record<string, unknown> = {}) {
