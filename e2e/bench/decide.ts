@@ -1,9 +1,8 @@
 // What deciding costs without any I/O: a simple race, 128 endpoints with and without the DNS answers that they come
 // from, and how the cost grows with their number. Mozilla's engine in Rust: 1.5 us for a simple race, 1709 us for 128.
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { median } from '@photofinish/shared/race/statistics';
+import { runOrThrow } from '../child-process.ts';
 import { beginStep } from '../run/display.ts';
 import { TOP } from '../scratch.ts';
 import { measure, type Side } from './measure.ts';
@@ -13,10 +12,9 @@ import { type Fact, publish } from './result.ts';
 const SCENES = join(TOP, 'native-host/race/decide.bench.ts');
 const RUNS = 7;
 const SIZES = [16, 32, 64, 128, 256, 512, 1024] as const;
-const run = promisify(execFile);
 
 async function microseconds(scene: string, endpoints: number): Promise<number> {
-  const { stdout } = await run(process.execPath, [SCENES, scene, String(endpoints)]);
+  const stdout = await runOrThrow(process.execPath, [SCENES, scene, String(endpoints)]);
   const value = Number(stdout);
   if (!(value > 0)) throw new Error(`no figure but "${stdout}"`);
   return value;

@@ -1,10 +1,23 @@
 // Compares ways of doing one thing: every round runs each side once, in a random order, so that a machine which slows
 // down slows all of them. What counts is the ratio of medians, with the interval that the samples allow.
-
 import { median, percentile } from '@photofinish/shared/race/statistics';
 import { type Random, seededRandom } from '@photofinish/shared/testing/seeded-random';
-import { resampled, resampledInterval } from './bootstrap.ts';
 import { shuffled } from './random.ts';
+
+/** Enough that each end of a 95 % interval rests on 50 resamples. */
+const RESAMPLES = 2000;
+const TAILS = { low: 0.025, high: 0.975 };
+
+/** What so many drawings give. */
+function resampled<T>(draw: () => T): T[] {
+  return Array.from({ length: RESAMPLES }, () => draw());
+}
+
+/** Both ends of the 95 % interval that a figure's resamples span. */
+function resampledInterval(figures: readonly number[]): { low: number; high: number } {
+  const sorted = figures.toSorted((a, b) => a - b);
+  return { low: percentile(sorted, TAILS.low), high: percentile(sorted, TAILS.high) };
+}
 
 export interface Side {
   readonly name: string;

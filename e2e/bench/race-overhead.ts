@@ -1,9 +1,8 @@
 // What racing costs the winner: time to established in mode race against the same contender alone, on loopback, where
 // there is no network to hide behind.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import type { RaceDocument } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
+import { runOrThrow } from '../child-process.ts';
 import { DEADLINE_MS, parseTrials, timesOf } from '../lab/client.ts';
 import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
@@ -14,7 +13,6 @@ import { publish } from './result.ts';
 
 const TRIALS = 200;
 const ROUNDS = 15;
-const run = promisify(execFile);
 
 const { origins, caPath, stop } = await startOrigins({
   origins: { both: ORIGIN_KINDS.both, h2only: ORIGIN_KINDS.h2only },
@@ -27,7 +25,7 @@ async function series(name: 'both' | 'h2only', mode: string, winner: Winner): Pr
   const { origin, host, port } = origins[name];
   const args = ['race', origin, '--mode', mode, '--memory', 'none', '--trials', String(TRIALS), '--json'];
   const where = ['--allow-private', '--ca', caPath, '--resolve', `${host}:${port}:127.0.0.1`];
-  const { stdout } = await run(PHOTOFINISH, [...args, ...where], { maxBuffer: 64 * 1024 * 1024 });
+  const stdout = await runOrThrow(PHOTOFINISH, [...args, ...where]);
   const [race] = (JSON.parse(stdout) as RaceDocument).races;
   const won = (race?.trials ?? []).flatMap((trial) =>
     trial.attempts.filter(
@@ -45,7 +43,7 @@ async function series(name: 'both' | 'h2only', mode: string, winner: Winner): Pr
 async function bareQuinn(): Promise<number> {
   const { host, port } = origins.both;
   const order = [`127.0.0.1:${port}`, host, caPath, String(TRIALS), String(DEADLINE_MS)];
-  const { stdout } = await run(bareQuinnPath, order);
+  const stdout = await runOrThrow(bareQuinnPath, order);
   const middle = median(timesOf(parseTrials(stdout), 'establishedMs'));
   if (middle === null) throw new Error('no handshake');
   return middle;

@@ -1,9 +1,8 @@
 // One installation as a user has it: a profile of its own, the helper installed for it, and a browser with the
 // extension. The guided tour and the specs begin here, so that both show the same thing.
-import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { runOrThrow } from '../child-process.ts';
 import type { RunningOrigins } from '../origins/start.ts';
 import type { BrowserKind } from '../run/find-browser.mjs';
 import { TOP } from '../scratch.ts';
@@ -116,7 +115,7 @@ export async function installHelper(files: SessionFiles, local?: LocalOrigins): 
     args.push('--user-data-dir', profile);
   }
   const env = browser === 'chromium' ? process.env : homeEnvironment(home);
-  await promisify(execFile)(HELPER_COMMAND, args, { env });
+  await runOrThrow(HELPER_COMMAND, args, { env });
 }
 
 /** Starts the browser of an installation, with the extension unless that `installsLater`. */

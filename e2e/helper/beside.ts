@@ -1,16 +1,15 @@
 // Races over a helper's port while forecasts are asked for: what the one costs the other, what of that is the machine's,
 // and the helper's memory.
-import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Mode, type OriginRace, originRaceSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { residentMiB } from '../bench/race-memory.ts';
+import { coreWaitMs } from '../proc.ts';
 import type { HostPort } from './port.ts';
 
 const FORECAST_EVERY_MS = 10;
 /** Ids of forecasts; those of races are below. */
 const FIRST_FORECAST = 1_000_000;
-const NS_PER_MS = 1e6;
 
 export interface RaceAsked {
   readonly id: number;
@@ -34,15 +33,6 @@ export interface Beside {
 }
 
 type Message = Record<string, unknown>;
-
-/** For how long so far a process's first thread waited for a core that others held; 0 where the system does not tell. */
-function coreWaitMs(pid: number): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / NS_PER_MS;
-  } catch {
-    return 0;
-  }
-}
 
 /** Asks one helper for forecasts and times the answers. */
 class Asker {

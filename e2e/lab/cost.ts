@@ -1,6 +1,5 @@
 // What racing costs a server in processor time and memory, and what a cache takes away: P1's three test cases over HTTP/2
 // and HTTP/3, driven by our own client.
-
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { beginStep, formatDuration, heading, say } from '../run/display.ts';
 import { BadUsage, choose, GREATEST_SEED, listOf, readOptions, wholeNumber } from './command-line.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { describeMachine } from '../bench/result.ts';
-import { runCommand } from '../network/namespace.ts';
+import { runCommand } from '../child-process.ts';
 import { TOP } from '../scratch.ts';
 import { digestOfBuild } from './photofinish.ts';
 

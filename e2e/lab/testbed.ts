@@ -1,11 +1,26 @@
 // Where the laboratory measures: a client and a server joined by the link with delay and loss, and on it the servers that
 // an experiment asks for, each with everything at its defaults.
-import { keepAwake } from '../network/awake.ts';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Namespace } from '../network/namespace.ts';
 import { openNetwork, type Peer } from '../network/open.ts';
 import { type CaddyOptions, type RunningCaddy, startCaddy } from '../origins/caddy.ts';
 import { type OriginSettings, type RunningOrigin, startOrigins } from '../origins/start.ts';
-import { childrenNamed } from './proc.ts';
+import { childrenNamed } from '../proc.ts';
+
+/** Linux's PM QoS interface: while it is open, no idle state is entered that takes longer to leave than what was written. */
+const LATENCY = '/dev/cpu_dma_latency';
+const MICROSECONDS = new Int32Array([0]);
+
+/** Holds the processors awake until the function that it gives is called; null where this process may not. */
+function keepAwake(): (() => void) | null {
+  try {
+    const file = openSync(LATENCY, 'r+');
+    writeSync(file, new Uint8Array(MICROSECONDS.buffer));
+    return () => closeSync(file);
+  } catch {
+    return null;
+  }
+}
 
 const CADDY_HOST = 'caddy.test';
 const OWN_HOST = 'own.test';

@@ -1,7 +1,7 @@
 // Whether this machine lets us make networks of our own, so that what needs one is skipped with a reason, not failed.
 import { existsSync } from 'node:fs';
+import { runCommand } from '../child-process.ts';
 import { FORWARDER } from './forwarder.ts';
-import { runCommand } from './namespace.ts';
 import type { LinkKind } from './open.ts';
 import { namespaceName, thisProcess } from './owner.ts';
 

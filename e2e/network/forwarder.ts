@@ -3,8 +3,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { runCommand } from '../child-process.ts';
 import { rustProgram } from '../rust-programs.ts';
-import { runCommand } from './namespace.ts';
 import type { LinkReport, Shapes } from './shape.ts';
 
 export const FORWARDER = rustProgram('photofinish-link');

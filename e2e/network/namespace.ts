@@ -7,6 +7,7 @@ import {
   type SpawnOptionsWithoutStdio,
   spawn,
 } from 'node:child_process';
+import { type ProgramResult, type RunOptions, runCommand, runOrThrow } from '../child-process.ts';
 import {
   counterArguments,
   counterScript,
@@ -15,22 +16,6 @@ import {
   readCounter,
   type Traffic,
 } from './obstacles.ts';
-
-export interface Ran {
-  /** Null if a signal ended it. */
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-export interface RunOptions {
-  /** Instead of this process's. */
-  readonly env?: NodeJS.ProcessEnv;
-  /** Standard input; empty unless said. */
-  readonly input?: string;
-  /** Where it is run; where this process is unless said. */
-  readonly cwd?: string;
-}
 
 /** Packets that have left for others since it was put up, those that were then lost or refused included. */
 interface Counter {
@@ -48,7 +33,7 @@ export interface Namespace {
   ): ChildProcessWithoutNullStreams;
   spawn(file: string, args: readonly string[], options: SpawnOptions): ChildProcess;
   /** Runs a command inside to its end. Rejects only if it cannot be started, never for its exit code. */
-  run(file: string, args: readonly string[], options?: RunOptions): Promise<Ran>;
+  run(file: string, args: readonly string[], options?: RunOptions): Promise<ProgramResult>;
   /** Runs `ip` inside, for addresses and routes beyond what the network comes with. Rejects if it complains. */
   ip(...words: string[]): Promise<string>;
   /**
@@ -58,31 +43,6 @@ export interface Namespace {
   obstruct(obstacles: readonly Obstacle[]): Promise<void>;
   /** Counts packets that leave here from now on. */
   countSent(traffic: Traffic): Promise<Counter>;
-}
-
-/** Runs a command to its end. Rejects only if it cannot be started. */
-export function runCommand(file: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { env = process.env, input = '', cwd } = options;
-  const child = spawn(file, args, { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] });
-  const heard = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      heard[name] += text;
-    });
-  // It may end without having read its input; its exit code tells.
-  child.stdin.on('error', () => {});
-  child.stdin.end(input);
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ code, ...heard }));
-  });
-}
-
-/** Runs a command that must succeed, and gives what it printed. Rejects with what it complained of. */
-export async function insist(file: string, args: readonly string[], options?: RunOptions): Promise<string> {
-  const { code, stdout, stderr } = await runCommand(file, args, options);
-  if (code !== 0) throw new Error(`${[file, ...args].join(' ')}: ${stderr.trim() || `exit code ${code}`}`);
-  return stdout;
 }
 
 /**
@@ -99,18 +59,18 @@ const EQUAL_TRIALS = [
 export async function makeNamespace(name: string): Promise<Namespace> {
   const inside = (file: string, args: readonly string[]) => ['netns', 'exec', name, file, ...args];
   const nft = (args: readonly string[], input?: string) =>
-    insist('ip', inside('nft', args), input === undefined ? {} : { input });
+    runOrThrow('ip', inside('nft', args), input === undefined ? {} : { input });
   let counters = 0;
 
-  await insist('ip', ['netns', 'add', name]);
-  await insist('ip', ['-n', name, 'link', 'set', 'lo', 'up']);
-  await insist('ip', inside('sh', ['-ec', EQUAL_TRIALS]));
+  await runOrThrow('ip', ['netns', 'add', name]);
+  await runOrThrow('ip', ['-n', name, 'link', 'set', 'lo', 'up']);
+  await runOrThrow('ip', inside('sh', ['-ec', EQUAL_TRIALS]));
   return {
     name,
     spawn: ((file, args, options: SpawnOptions = {}) =>
       spawn('ip', inside(file, args), options)) as Namespace['spawn'],
     run: (file, args, options) => runCommand('ip', inside(file, args), options),
-    ip: (...words) => insist('ip', ['-n', name, ...words]),
+    ip: (...words) => runOrThrow('ip', ['-n', name, ...words]),
     async obstruct(obstacles) {
       await nft(['-f', '-'], obstacleScript(obstacles));
     },

@@ -1,8 +1,8 @@
 // The link by the kernel's own emulator (tc-netem(8)), where it has one: a cable whose ends delay and lose what leaves
 // them. It cannot say how late it was, nor lose by a seed; what it does otherwise than a `Shape` says is left to the
 // forwarder.
+import { runCommand, runOrThrow } from '../child-process.ts';
 import type { End } from './forwarder.ts';
-import { insist, runCommand } from './namespace.ts';
 import { namespaceName, thisProcess } from './owner.ts';
 import type { Loss, Shape, Shapes } from './shape.ts';
 
@@ -49,7 +49,7 @@ export function netemWords(shape: Shape): string[] {
 }
 
 const onEgress = ({ namespace, device }: End, verb: 'add' | 'change', shape: Shape) =>
-  insist('tc', ['-n', namespace, 'qdisc', verb, 'dev', device, 'root', 'netem', ...netemWords(shape)]);
+  runOrThrow('tc', ['-n', namespace, 'qdisc', verb, 'dev', device, 'root', 'netem', ...netemWords(shape)]);
 
 /** Puts netem at both ends of a cable; what leaves the client goes `up`. Gives what changes it while it runs. */
 export async function shapeEgress(client: End, peer: End): Promise<(shapes: Shapes) => Promise<void>> {
@@ -62,7 +62,7 @@ export async function shapeEgress(client: End, peer: End): Promise<(shapes: Shap
 
 async function tryNetem(): Promise<string | null> {
   const name = namespaceName(thisProcess(), 0, 'netem');
-  await insist('ip', ['netns', 'add', name]);
+  await runOrThrow('ip', ['netns', 'add', name]);
   try {
     const words = ['-n', name, 'qdisc', 'add', 'dev', 'lo', 'root', 'netem', ...netemWords({})];
     const { code, stderr } = await runCommand('tc', words);
@@ -70,7 +70,7 @@ async function tryNetem(): Promise<string | null> {
   } catch {
     return 'tc is not installed';
   } finally {
-    await insist('ip', ['netns', 'delete', name]);
+    await runOrThrow('ip', ['netns', 'delete', name]);
   }
 }
 

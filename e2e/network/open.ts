@@ -2,8 +2,9 @@
 // addresses of both families. Everything is taken down with the process that asked, however that ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { runOrThrow } from '../child-process.ts';
 import { type End, type Forwarder, startForwarder } from './forwarder.ts';
-import { insist, makeNamespace, type Namespace } from './namespace.ts';
+import { makeNamespace, type Namespace } from './namespace.ts';
 import { beyondNetem, netemUnavailable, shapeEgress } from './netem.ts';
 import { namespaceName, orphanedNamespaces, thisProcess } from './owner.ts';
 import type { LinkReport, Shape, Shapes } from './shape.ts';
@@ -121,7 +122,7 @@ async function backendFor(link: LinkKind): Promise<LinkBackend> {
 async function layLink(client: End, peer: End, backend: LinkBackend, seed: number): Promise<Laid> {
   if (backend === 'tun') return startForwarder(client, peer, seed);
   const far = ['peer', 'name', peer.device, 'netns', peer.namespace];
-  await insist('ip', ['link', 'add', client.device, 'netns', client.namespace, 'type', 'veth', ...far]);
+  await runOrThrow('ip', ['link', 'add', client.device, 'netns', client.namespace, 'type', 'veth', ...far]);
   return backend === 'netem' ? { shape: await shapeEgress(client, peer) } : {};
 }
 
@@ -152,7 +153,7 @@ export async function openNetwork<Name extends string = 'server'>(
 ): Promise<Network<Name>> {
   const { peers: names = ['server' as Name], link = { kind: 'veth' } } = options;
   const orphans = orphanedNamespaces();
-  if (orphans.length > 0) await insist('sh', ['-c', `${REMOVE}; true`, 'sh', ...orphans]);
+  if (orphans.length > 0) await runOrThrow('sh', ['-c', `${REMOVE}; true`, 'sh', ...orphans]);
 
   opened += 1;
   const owner = thisProcess();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { namespaceName, ownerOf, startOf, thisProcess } from './owner.ts';
+import { namespaceName, ownerOf, thisProcess } from './owner.ts';
 
 const natural = fc.nat();
 
@@ -22,12 +22,6 @@ test('nobody else is taken for an owner', () => {
 test('a role that would blur the name is refused', () => {
   for (const role of ['', 'Client', 'a-b', '../x', 'a b'])
     assert.throws(() => namespaceName({ pid: 1, start: 1 }, 1, role), RangeError, role);
-});
-
-test('the start is read behind whatever the command is called', () => {
-  const rest = 'S 1 7 7 0 -1 4194560 2 0 0 0 0 0 0 0 20 0 1 0 8912 230 1';
-  for (const command of ['node', 'a b', 'a) S 1 (', ')'])
-    assert.equal(startOf(`7 (${command}) ${rest}`), 8912, command);
 });
 
 test('this process is the same however often it is asked for', { skip: process.platform !== 'linux' }, () => {

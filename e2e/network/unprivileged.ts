@@ -1,6 +1,6 @@
 // Networks of our own without root: a command that needs them is run as root of a user namespace, where the kernel
 // allows one to its users, with network and mounts of its own.
-import { runCommand } from './namespace.ts';
+import { runCommand } from '../child-process.ts';
 
 /** A command line. */
 export interface Invocation {

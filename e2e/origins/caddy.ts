@@ -1,9 +1,9 @@
 // Starts Caddy, so that what holds against our own server is also proven against one by other hands.
-import { type ChildProcess, execFile, type SpawnOptions } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { runOrThrow } from '../child-process.ts';
 import { goProgram } from '../go-programs.ts';
 import { scratchDirectory } from '../scratch.ts';
 import { answerOf, freePort, startProgram } from './program.ts';
@@ -56,7 +56,7 @@ export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
   const configPath = path.join(dir, 'caddy.json');
   const listen = inside === undefined ? `127.0.0.1:${port}` : `:${port}`;
   await writeFile(configPath, JSON.stringify(configuration(options, listen, dir)));
-  const version = (await promisify(execFile)(binary, ['version'])).stdout.trim();
+  const version = (await runOrThrow(binary, ['version'])).trim();
   const clear = () => rm(dir, { recursive: true, force: true });
   const running = await startProgram({
     name: 'Caddy',

@@ -218,3 +218,12 @@ export async function startDns(
     },
   };
 }
+
+// In a process of its own, so that it can run inside a namespace: `dns.ts ADDRESS NAMES` answers on UDP port 53 by the
+// script in JSON, says where, and ends with its standard input.
+if (import.meta.main) {
+  const [address = '', names = '{}'] = process.argv.slice(2);
+  const { resolver } = await startDns(JSON.parse(names), { address, port: 53 });
+  process.stdout.write(`${resolver}\n`);
+  process.stdin.on('end', () => process.exit(0)).resume();
+}

@@ -1,8 +1,7 @@
 // The Python that runs the peers by other hands: an environment of the checkout's own, made before the tests are.
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { runOrThrow } from '../child-process.ts';
 import { SCRATCH } from '../scratch.ts';
 
 /** Holds aioquic, libcurl and what they need, as `e2e/run/python.mjs` installs them. */
@@ -19,5 +18,5 @@ export function insistOnPython(): void {
 /** Runs a script to its end. Rejects with what it complained of. */
 export async function runPython(script: string, args: readonly string[]): Promise<void> {
   insistOnPython();
-  await promisify(execFile)(PYTHON, [...PYTHON_FLAGS, script, ...args]);
+  await runOrThrow(PYTHON, [...PYTHON_FLAGS, script, ...args]);
 }

@@ -1,9 +1,8 @@
 // What of others is part of our archives: npm packages that are bundled, crates that are linked.
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import * as v from 'valibot';
+import { runOrThrow } from '../child-process.ts';
 import { TOP } from '../scratch.ts';
 
 /** One package that is part of an archive. */
@@ -27,7 +26,6 @@ export const idOf = ({ name, version }: Pick<Bundled, 'name' | 'version'>): stri
 export const ADDON_CRATE = 'photofinish-quic-napi';
 
 const OWN_SCOPE = '@photofinish/';
-const METADATA_BYTES = 64 * 1024 * 1024;
 
 const npmPackage = v.object({
   name: v.string(),
@@ -93,9 +91,9 @@ const cargoMetadata = v.object({
 
 /** What is linked into a crate of ours on this system; build and test dependencies are not. */
 export async function cargoBundled(crate: string): Promise<readonly Bundled[]> {
-  const rustc = await promisify(execFile)('rustc', ['--print', 'host-tuple']);
-  const args = ['metadata', '--format-version', '1', '--locked', '--filter-platform', rustc.stdout.trim()];
-  const { stdout } = await promisify(execFile)('cargo', args, { cwd: TOP, maxBuffer: METADATA_BYTES });
+  const rustc = await runOrThrow('rustc', ['--print', 'host-tuple']);
+  const args = ['metadata', '--format-version', '1', '--locked', '--filter-platform', rustc.trim()];
+  const stdout = await runOrThrow('cargo', args, { cwd: TOP });
   const { packages, resolve } = v.parse(cargoMetadata, JSON.parse(stdout));
   const links = new Map(
     resolve.nodes.map(({ id, deps }) => [

@@ -1,8 +1,7 @@
 // What our npm packages have in common: how their files are put together, and that npm itself packs them.
-import { execFile } from 'node:child_process';
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { runOrThrow } from '../child-process.ts';
 import { scratchDirectory } from '../scratch.ts';
 import type { Bundled } from './bundled.ts';
 import { NOTICES_FILE, notices } from './notices.ts';
@@ -40,7 +39,7 @@ export async function placeOthers(
 /** Lets npm make the package, which writes the same bytes for the same files; gives its name. */
 async function pack(stage: string, out: string): Promise<string> {
   const args = ['pack', '--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', out];
-  const { stdout } = await promisify(execFile)('npm', args, { cwd: stage });
+  const stdout = await runOrThrow('npm', args, { cwd: stage });
   const [packed] = JSON.parse(stdout) as [{ filename: string }];
   return basename(packed.filename);
 }

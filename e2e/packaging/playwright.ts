@@ -1,5 +1,4 @@
 // The fixtures for other people's Playwright tests as an npm package: the public door, and the extension that it loads.
-
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { EDITIONS, storeArchive } from './editions.ts';
 import { writeHelperPackages } from './helper.ts';
 import { writeFixturesPackage } from './playwright.ts';
-import { releaseVersion } from './release.ts';
-import { isGitCheckout, sourceArchive } from './source.ts';
+import { isGitCheckout, releaseVersion, sourceArchive } from './release.ts';
 
 export const SUMS_FILE = 'SHA256SUMS';
 

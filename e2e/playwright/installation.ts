@@ -1,11 +1,10 @@
 // One installation for one test: a fresh profile with the extension, and the helper installed into it as a user would.
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { runOrThrow } from '../child-process.ts';
 
 /** Beside the packed fixtures, or in the checkout that they were built in. */
 const EXTENSION_PLACES = ['../extension', '../../../extension/dist/chromium'];
@@ -50,7 +49,7 @@ export async function installHelper(dir: string, settings: Readonly<Record<strin
   await writeFile(config, `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 });
   const [file, ...args] = helperCommand();
   const where = ['--browser', 'chromium', '--user-data-dir', profile, '--config', config];
-  const { stdout } = await promisify(execFile)(file, [...args, 'install', '--json', ...where]);
+  const stdout = await runOrThrow(file, [...args, 'install', '--json', ...where]);
   const { addon } = JSON.parse(stdout) as Installed;
   // A helper that cannot race would let every test of races pass or fail for the wrong reason.
   if (addon.state === 'problem')

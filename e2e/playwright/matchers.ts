@@ -1,5 +1,4 @@
 // `toHaveUsedProtocol` and `adoption`: what a test asks of a page, and the words when it is not so.
-
 import { adoptionByRequest } from '@photofinish/shared/report/adoption';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { expect as base, type Page } from '@playwright/test';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as v from 'valibot';
 import { installHelper, openSession, type Session } from '../browsers/session.ts';
-import { storedSettings } from '../browsers/stored-settings.ts';
+import { storedSettings } from '../browsers/stored.ts';
 import { until } from '../browsers/tab.ts';
 import type { Namespace } from '../network/namespace.ts';
 import { type RunningOrigins, type SeenRequest, startOrigins } from '../origins/start.ts';

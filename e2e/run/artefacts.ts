@@ -1,6 +1,5 @@
 // Everything that is built or downloaded before something else can run, each made by one step of its own: for `npm run
 // build`, for the tests, and for what is measured. Tests and hooks make nothing; they find what is made here.
-
 import { GO_MISSING, type GoProgram, goBuild, isGoProgramCurrent } from '../go-programs.ts';
 import { cargoEnvironment, placeRustPrograms } from '../rust-programs.ts';
 import { type Command, runStep } from './command.ts';

@@ -14,7 +14,7 @@ import {
   listOf,
   programFile,
   readCommandLine,
-  scriptFile,
+  scriptOf,
   usageOf,
 } from './command-lines.mjs';
 import { insistOnPrerequisites, MissingPrerequisite, prerequisitesOf, run } from './prerequisites.mjs';
@@ -114,7 +114,8 @@ async function main() {
   await needPackages();
   // Profiles, caches and results of whatever runs; browsing history, so nobody else's to read.
   mkdirSync(join(TOP, '.photofinish'), { recursive: true, mode: 0o700 });
-  return handOver(scriptFile(command), args);
+  const [file, ...words] = scriptOf(command);
+  return handOver(join(TOP, file), [...words, ...args]);
 }
 
 try {

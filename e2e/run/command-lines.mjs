@@ -182,11 +182,17 @@ export function programNames(command) {
   return names.filter((name) => isProgram(sourceOf(folder, name), name)).sort();
 }
 
-/** What an npm script runs under the pinned Node. */
-export const scriptFile = (command) =>
-  command === 'docs'
-    ? join(TOP, 'native-host', 'documents', 'write.ts')
-    : join(TOP, 'e2e', 'run', `${command}.ts`);
+const SCRIPTS = {
+  docs: ['native-host/documents/write.ts'],
+  test: ['e2e/run/test.ts', 'test'],
+  unit: ['e2e/run/test.ts', 'unit'],
+  check: ['e2e/run/test.ts', 'check'],
+  bench: ['e2e/run/programs.ts', 'bench'],
+  lab: ['e2e/run/programs.ts', 'lab'],
+};
+
+/** What an npm script runs under the pinned Node: a file, and the words before those of the command line. */
+export const scriptOf = (command) => SCRIPTS[command] ?? [`e2e/run/${command}.ts`];
 
 export const programFile = (command, name) => join(TOP, ...NAMED[command].folder.split('/'), `${name}.ts`);
 export const nounOf = (command) => NAMED[command].noun;

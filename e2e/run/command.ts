@@ -1,6 +1,5 @@
 // Runs a command of the build or of the tests as one visible step, keeps what it prints for the case that it fails,
 // and never leaves it behind when we are interrupted.
-
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';

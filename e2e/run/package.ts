@@ -1,6 +1,6 @@
 // `npm run package`: builds, then writes what is given to stores, to their reviewers and to npm.
 import { join, relative } from 'node:path';
-import { isGitCheckout, uncommitted } from '../packaging/source.ts';
+import { isGitCheckout, uncommitted } from '../packaging/release.ts';
 import { SUMS_FILE, writeRelease } from '../packaging/write.ts';
 import { SCRATCH } from '../scratch.ts';
 import { build } from './build.ts';

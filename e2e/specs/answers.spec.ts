@@ -1,6 +1,5 @@
 // Servers whose handshakes work and whose answers do not come in time, over one protocol or over both: who is adopted,
 // who is blamed, and in which words.
-
 import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
 import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';

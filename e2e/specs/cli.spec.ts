@@ -1,5 +1,4 @@
 // The command line's contract against real servers: documents, exit codes, modes, memory.
-
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { GO_MISSING } from '../go-programs.ts';

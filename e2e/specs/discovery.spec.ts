@@ -9,7 +9,7 @@ import { test as base, expect, runPhotofinish } from './fixtures.ts';
 const LOOPBACK = '127.0.0.1';
 
 interface Found {
-  readonly code: number;
+  readonly code: number | null;
   readonly race: OriginRace;
   readonly asked: readonly string[];
 }

@@ -1,6 +1,5 @@
 // `photofinish explain` against real servers it has never seen: each verdict that a race can reach, with the words that
 // an operator acts on, and the memory it leaves.
-
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { OriginRace, RaceDocument } from '@photofinish/shared/race/outcome';
@@ -8,6 +7,7 @@ import { allTexts } from '@photofinish/shared/testing/verdicts';
 import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import * as v from 'valibot';
+import type { ProgramResult } from '../child-process.ts';
 import { GO_MISSING } from '../go-programs.ts';
 import { type HostScript, type RunningDns, startDns } from '../origins/dns.ts';
 import { freePort } from '../origins/program.ts';
@@ -17,7 +17,7 @@ import {
   type RunningOrigins,
   startOrigins,
 } from '../origins/start.ts';
-import { test as base, type CliResult, expect, type Kind, reachLocal, runPhotofinish } from './fixtures.ts';
+import { test as base, expect, type Kind, reachLocal, runPhotofinish } from './fixtures.ts';
 
 /** Nothing listens there, so that no name leaves the machine. */
 const NO_RESOLVER = ['--resolver', '127.0.0.1:1'];
@@ -37,7 +37,7 @@ interface Fixtures {
   readonly explain: (origin: string, ...args: string[]) => Promise<Explained>;
 }
 
-interface Explained extends CliResult {
+interface Explained extends ProgramResult {
   readonly explanation: Explanation;
 }
 

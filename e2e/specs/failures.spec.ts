@@ -1,6 +1,5 @@
 // Every code of the failure taxonomy, provoked by a real peer and told apart by the command line. The names say all
 // that there is to say: code, how it came to it, whose peer, and over which transport.
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';

@@ -1,10 +1,92 @@
 // Both address families raced for real: an origin with an IPv4 and an IPv6 address, and paths on which one family or
 // one transport is dead. HTTP/3 counts as lost only when it is lost on both.
-import type { Attempt } from '@photofinish/shared/race/outcome';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { type Attempt, type RaceDocument, raceDocumentSchema } from '@photofinish/shared/race/outcome';
+import * as v from 'valibot';
+import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { networkUnavailable } from '../network/available.ts';
-import { type Laboratory, openLaboratory, PORT } from '../network/laboratory.ts';
+import type { Namespace } from '../network/namespace.ts';
 import type { Obstacle } from '../network/obstacles.ts';
+import { openNetwork, type Peer } from '../network/open.ts';
+import type { HostScript } from '../origins/dns.ts';
+import { startOrigins } from '../origins/start.ts';
 import { expect, test } from './fixtures.ts';
+
+/** The scripted DNS server, which runs in a namespace as a program of its own. */
+const DNS_SERVER = fileURLToPath(new URL('../origins/dns.ts', import.meta.url));
+
+/**
+ * Starts a DNS server on UDP port 53 of one of the namespace's IPv4 addresses; it ends with the network. Gives
+ * `address:port`, as `--resolver` takes it. Rejects if it cannot listen.
+ */
+async function startDnsInside(
+  inside: Namespace,
+  address: string,
+  names: Readonly<Record<string, HostScript>>,
+): Promise<string> {
+  const server = inside.spawn(process.execPath, [DNS_SERVER, address, JSON.stringify(names)]);
+  const complaints: string[] = [];
+  server.stderr.setEncoding('utf8').on('data', (text: string) => complaints.push(text));
+  const ended = once(server, 'exit').then((): never => {
+    throw new Error(`the DNS server ended: ${complaints.join('')}`);
+  });
+  const [resolver] = await Promise.race([once(server.stdout.setEncoding('utf8'), 'data'), ended]);
+  // What ends it later is the end of the network.
+  ended.catch(() => {});
+  return resolver.trim();
+}
+
+const HOST = 'both.test';
+/** The origin's port, the one that browsers and the helper assume. */
+const PORT = 443;
+
+/** A client and an origin that speaks HTTP/3 and HTTP/2 at one address of each family; DNS names both. */
+interface Testbed {
+  readonly server: Peer;
+  /** What lets the command line find the origin by DNS, and trust it. */
+  readonly byName: readonly string[];
+  /** As `byName`, but at this one address, without a look-up. */
+  pinned(address: string): readonly string[];
+  /** `photofinish race` on the client, its document checked. Rejects if it prints none. */
+  race(...args: string[]): Promise<RaceDocument>;
+  close(): Promise<void>;
+}
+
+/** Where that cannot be done it rejects, so ask `networkUnavailable` first. */
+async function openTestbed(): Promise<Testbed> {
+  const network = await openNetwork();
+  const { client } = network;
+  const { server } = network.peers;
+  try {
+    const settings = { host: HOST, address: '::', port: PORT, h3: true, altSvc: 'auto' };
+    const running = await startOrigins({ origins: { both: settings }, inside: server });
+    const close = async () => {
+      await running.stop();
+      await network.close();
+    };
+    const HTTPS = [{ priority: 1, target: '.', alpn: ['h3', 'h2'] }];
+    const names = { [HOST]: { A: [server.ipv4], AAAA: [server.ipv6], HTTPS } };
+    const resolver = await startDnsInside(server, server.ipv4, names);
+
+    const { origin } = running.origins.both;
+    const reach = ['--allow-private', '--ca', running.caPath];
+    return {
+      server,
+      byName: [...reach, '--resolver', resolver],
+      pinned: (address) => [...reach, '--resolve', `${HOST}:${PORT}:[${address}]`],
+      async race(...args) {
+        const { stdout, stderr } = await client.run(PHOTOFINISH, ['race', origin, '--json', ...args]);
+        if (stdout === '') throw new Error(stderr);
+        return v.parse(raceDocumentSchema, JSON.parse(stdout));
+      },
+      close,
+    };
+  } catch (error) {
+    await network.close();
+    throw error;
+  }
+}
 
 type Transport = Obstacle['transport'];
 
@@ -72,23 +154,23 @@ const PATIENT = ['--start-delay', '2000'];
 const ONE_BY_ONE = ['--attempt-delay', '1000', '--timeout', '10000'];
 const COLD = ['--memory', 'none'];
 
-let laboratory: Laboratory | null = null;
+let testbed: Testbed | null = null;
 
-function open(): Laboratory {
-  if (laboratory === null) throw new Error('the laboratory is not open');
-  return laboratory;
+function open(): Testbed {
+  if (testbed === null) throw new Error('the testbed is not open');
+  return testbed;
 }
 
 const addressOf = (family: 4 | 6) => (family === 4 ? open().server.ipv4 : open().server.ipv6);
 
 test.beforeAll(async () => {
-  if ((await networkUnavailable('veth')) === null) laboratory = await openLaboratory();
+  if ((await networkUnavailable('veth')) === null) testbed = await openTestbed();
 });
 test.beforeEach(async () => {
   const why = await networkUnavailable('veth');
   test.skip(why !== null, why ?? '');
 });
-test.afterAll(() => laboratory?.close());
+test.afterAll(() => testbed?.close());
 
 for (const [mode, options] of [
   ['race', PATIENT],

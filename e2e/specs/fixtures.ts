@@ -1,23 +1,103 @@
 // What every spec stands on: an origin of each kind, Caddy beside them, and installations of the product, all of which
 // start with nothing learnt and end with their test. What a browser keeps of sites it keeps by their ports, and each test
 // has ports of its own; so one browser serves all tests of a worker but those that change or restart it.
-import { execFile } from 'node:child_process';
-import { readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Report, reportSchema } from '@photofinish/shared/report/report';
-import { test as base } from '@playwright/test';
+import { test as base, expect as baseExpect } from '@playwright/test';
 import * as v from 'valibot';
-import { compileFirefox } from '../browsers/firefox-start.ts';
+import { type FirefoxOptions, launchFirefox } from '../browsers/firefox.ts';
 import { type KeptBrowser, keepBrowser } from '../browsers/kept.ts';
 import type { Popup } from '../browsers/popup.ts';
 import { realHosts } from '../browsers/real-names.ts';
 import { openSession, type Session, type SessionOptions } from '../browsers/session.ts';
-import type { Tab } from '../browsers/tab.ts';
+import { describe, type Look, type Part, type Tab, until } from '../browsers/tab.ts';
+import { type ProgramResult, runCommand } from '../child-process.ts';
 import { GO_MISSING } from '../go-programs.ts';
 import { type RunningCaddy, startCaddy } from '../origins/caddy.ts';
 import { ORIGIN_KINDS, type RunningOrigin, type RunningOrigins, startOrigins } from '../origins/start.ts';
 import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory, TOP } from '../scratch.ts';
+
+const KEPT = [
+  // Says which Firefox it is of; another one drops it.
+  'compatibility.ini',
+  'startupCache/scriptCache.bin',
+  'startupCache/scriptCache-child.bin',
+  'startupCache/startupCache.8.little',
+  'startupCache/urlCache.bin',
+];
+
+/**
+ * Starts and ends Firefox once in `dir`, which is to be empty, and gives the directory there that `launchFirefox` takes
+ * as `compiled`. Throws as `launchFirefox` does.
+ */
+async function compileFirefox(
+  dir: string,
+  options: Pick<FirefoxOptions, 'extensionDir' | 'headless' | 'local'>,
+): Promise<string> {
+  const [profile, home, compiled] = [join(dir, 'profile'), join(dir, 'home'), join(dir, 'compiled')];
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  const running = await launchFirefox({ ...options, profile, home, downloads: join(dir, 'downloads') });
+  // A process of content, and one of the extension, compile too.
+  const tab = await running.newTab();
+  if (options.extensionDir !== undefined) await tab.goto(running.extensionUrl('options/options.html'));
+  // It is written at an orderly end.
+  await running.close();
+  for (const file of KEPT) await cp(join(profile, file), join(compiled, file));
+  await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+  return compiled;
+}
+
+/** For what the extension shows a moment later: events, its background's start, the ledger, on a busy machine. */
+const PATIENCE_MS = 30_000;
+
+interface Options {
+  readonly timeoutMs?: number;
+}
+
+interface Verdict {
+  readonly pass: boolean;
+  readonly message: () => string;
+}
+
+/** Looks until the element is as wanted (or, after `not`, is no longer). */
+async function judge(
+  part: Part,
+  isNot: boolean,
+  { timeoutMs = PATIENCE_MS }: Options,
+  wanted: string,
+  fits: (look: Look) => boolean,
+): Promise<Verdict> {
+  let last: Look | null = null;
+  const asWanted = async () => {
+    // While a page gives way to the next there is nothing to look at.
+    last = await part.look().catch(() => null);
+    return last !== null && fits(last) !== isNot;
+  };
+  const pass = ((await until(asWanted, timeoutMs)) !== null) !== isNot;
+  const seen = () => (last === null ? 'no page' : JSON.stringify({ ...last, attributes: undefined }));
+  const message = () =>
+    `expected ${describe(part.query)} ${isNot ? 'not ' : ''}${wanted}\nwithin ${timeoutMs} ms, but saw ${seen()}`;
+  return { pass, message };
+}
+
+export const expect = baseExpect.extend({
+  /** The element's text: all of it, or, for a pattern, in part. */
+  toSay(part: Part, words: string | RegExp, options: Options = {}) {
+    const fits = ({ count, text }: Look) =>
+      count > 0 && (typeof words === 'string' ? text === words : words.test(text));
+    return judge(part, this.isNot, options, `to say ${String(words)}`, fits);
+  },
+  /** These words are somewhere in the element's text. */
+  toMention(part: Part, words: string, options: Options = {}) {
+    return judge(part, this.isNot, options, `to mention "${words}"`, ({ text }) => text.includes(words));
+  },
+  /** The element can be seen. */
+  toBeSeen(part: Part, options: Options = {}) {
+    return judge(part, this.isNot, options, 'to be seen', ({ visible }) => visible);
+  },
+});
 
 /** The command of this checkout. */
 export const PHOTOFINISH = join(TOP, 'native-host/bin/photofinish');
@@ -33,12 +113,6 @@ const HOSTS = [
 
 export type Kind = keyof typeof ORIGIN_KINDS;
 export type Local = RunningOrigins<Kind>;
-
-export interface CliResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** Certificates for every host; their origins come and go. */
 type Authority = Pick<Local, 'caPath' | 'certificates' | 'spki'> & {
@@ -69,7 +143,7 @@ interface TestFixtures {
   /** A fresh installation of extension and helper in the project's browser; the one before it ends. */
   readonly open: (options?: OpenOptions) => Promise<Session>;
   /** The command line, allowed to reach the local origins. */
-  readonly photofinish: (...args: string[]) => Promise<CliResult>;
+  readonly photofinish: (...args: string[]) => Promise<ProgramResult>;
 }
 
 function kindOf(name: BrowserKind | 'webkit'): BrowserKind {
@@ -78,13 +152,8 @@ function kindOf(name: BrowserKind | 'webkit'): BrowserKind {
 }
 
 /** Runs the command line as a user does; never rejects for an exit code. */
-export function runPhotofinish(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<CliResult> {
-  return new Promise((resolve) => {
-    const options = { maxBuffer: 64 * 1024 * 1024, env: { ...process.env, ...env } };
-    execFile(PHOTOFINISH, args, options, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
+export function runPhotofinish(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<ProgramResult> {
+  return runCommand(PHOTOFINISH, args, { env: { ...process.env, ...env } });
 }
 
 /** What lets the command line race local origins: where they are and whom to trust. */
@@ -210,5 +279,3 @@ export async function badgeText(popup: Popup, tab: Tab): Promise<string> {
     await tab.url(),
   );
 }
-
-export { expect } from './expect.ts';

@@ -1,6 +1,5 @@
 // Zones that mean harm: thousands of addresses, services that lead to more of them, aliases without an end. Each is raced
 // over the port while forecasts are asked for; what it may cost others and this machine is bounded, whatever it says.
-
 import { writeFileSync } from 'node:fs';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { residentMiB } from '../bench/race-memory.ts';

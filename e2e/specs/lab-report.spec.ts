@@ -2,7 +2,7 @@
 import { cp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { runCommand } from '../network/namespace.ts';
+import { runCommand } from '../child-process.ts';
 import { PYTHON, PYTHON_FLAGS } from '../origins/python.ts';
 import { scratchDirectory, TOP } from '../scratch.ts';
 

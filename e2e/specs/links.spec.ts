@@ -6,9 +6,9 @@ import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@playwright/test';
+import { runCommand } from '../child-process.ts';
 import { networkUnavailable } from '../network/available.ts';
 import { startEcho } from '../network/echo.ts';
-import { runCommand } from '../network/namespace.ts';
 import { netemUnavailable, netemWords } from '../network/netem.ts';
 import { type Network, openNetwork } from '../network/open.ts';
 import type { Shape } from '../network/shape.ts';
@@ -183,7 +183,14 @@ async function copyForNobody(place: string): Promise<{ dir: string; node: string
   await chmod(dir, 0o755);
   const node = join(dir, 'node');
   await copyFile(process.execPath, node);
-  for (const path of ['package.json', 'rust-programs.ts', 'scratch.ts', 'network'])
+  for (const path of [
+    'package.json',
+    'child-process.ts',
+    'proc.ts',
+    'rust-programs.ts',
+    'scratch.ts',
+    'network',
+  ])
     await cp(join(TOP, 'e2e', path), join(dir, 'e2e', path), {
       recursive: true,
       filter: (from) => !from.includes('network/link'),

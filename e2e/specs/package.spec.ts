@@ -1,11 +1,9 @@
 // What a release gives to others, used as they would: stores' archives unpacked and loaded, npm's packages installed into
 // an empty directory without a network, and everything made twice.
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { CHROMIUM_EXTENSION_ID, FIREFOX_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 import { HOST_NAME, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
@@ -13,12 +11,13 @@ import { reportSchema } from '@photofinish/shared/report/report';
 import { unzipSync } from 'fflate';
 import * as v from 'valibot';
 import { launchChromium } from '../browsers/chromium.ts';
+import { type ProgramResult, runCommand, runOrThrow } from '../child-process.ts';
 import { SBOM_FILE } from '../packaging/sbom.ts';
 import { sbomFaults } from '../packaging/sbom-schema.ts';
 import { type Package, SUMS_FILE, writeRelease } from '../packaging/write.ts';
 import { findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory, TOP } from '../scratch.ts';
-import { test as base, type CliResult, expect, type Local, reachLocal } from './fixtures.ts';
+import { test as base, expect, type Local, reachLocal } from './fixtures.ts';
 
 interface Release {
   readonly directory: string;
@@ -78,17 +77,13 @@ async function npmInstall(
   await writeFile(join(directory, 'package.json'), '{"private":true}\n');
   const args = ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', ...options, ...files];
   const env = { ...process.env, npm_config_cache: join(directory, 'npm-cache') };
-  await promisify(execFile)('npm', args, { cwd: directory, env });
+  await runOrThrow('npm', args, { cwd: directory, env });
 }
 
 /** Runs the command of the package in `directory`, with a home of its own; never rejects for an exit code. */
-function run(directory: string, home: string, args: readonly string[]): Promise<CliResult> {
-  return new Promise((resolve) => {
-    const env = { PATH: process.env.PATH, HOME: home };
-    execFile(join(directory, 'node_modules/.bin/photofinish'), args, { env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
+function run(directory: string, home: string, args: readonly string[]): Promise<ProgramResult> {
+  const env = { PATH: process.env.PATH, HOME: home };
+  return runCommand(join(directory, 'node_modules/.bin/photofinish'), args, { env });
 }
 
 const helperFiles = (release: Release): string[] => [
@@ -136,7 +131,7 @@ test("the stores' editions are what was built, without a key, with every licence
 async function billIn(archive: string): Promise<unknown> {
   if (archive.endsWith('.zip')) return json((await unpacked(archive))[SBOM_FILE]);
   const args = ['-xzOf', archive, `package/${SBOM_FILE}`];
-  return JSON.parse((await promisify(execFile)('tar', args)).stdout);
+  return JSON.parse(await runOrThrow('tar', args));
 }
 
 /** What a bill is of and what it names, as far as it is asked here. */
@@ -238,10 +233,10 @@ test('without its addon everything says what is missing: install, doctor, race a
   ]);
   await writeFile(join(project, 'site.spec.ts'), SOMEBODYS_SPEC);
   await writeFile(join(project, 'playwright.config.mjs'), 'export default {};\n');
-  const tested = await promisify(execFile)('npx', ['playwright', 'test', '--reporter=line'], {
+  const tested = await runCommand('npx', ['playwright', 'test', '--reporter=line'], {
     cwd: project,
     env: { PATH: process.env.PATH, HOME: dir },
-  }).catch(({ stdout }) => ({ stdout }));
+  });
   expect(tested.stdout).toContain("Photofinish's helper cannot race: ");
   expect(tested.stdout).toMatch(missing);
   expect(tested.stdout).toContain('1 failed');
@@ -368,14 +363,11 @@ test('somebody’s Playwright finds the fixtures with extension and helper, and 
 
   const { origin, host } = local.origins.both;
   const env = { PATH: process.env.PATH, HOME: dir, SITE: origin };
-  const run = promisify(execFile)('npx', ['playwright', 'test', '--reporter=json'], {
+  const { code, stdout, stderr } = await runCommand('npx', ['playwright', 'test', '--reporter=json'], {
     cwd: project,
     env,
-    maxBuffer: 64 * 1024 * 1024,
   });
-  const { stdout } = await run.catch((error) => {
-    throw new Error(`${error.message}\n${error.stdout}`);
-  });
+  expect(code, `${stderr}${stdout}`).toBe(0);
   const { stats, suites } = v.parse(resultsSchema, JSON.parse(stdout));
   expect(stats).toEqual({ expected: 1, unexpected: 0 });
   const [result] = suites[0]?.specs[0]?.tests[0]?.results ?? [];

@@ -1,5 +1,4 @@
 // Hosts that refuse over both protocols at one port, and what `explain` makes of it: each refusal in its own words.
-
 import { type Explanation, explanationSchema } from '@photofinish/shared/verdict/explanation';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import * as v from 'valibot';

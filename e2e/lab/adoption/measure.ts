@@ -1,5 +1,4 @@
 // The measuring itself: cell by cell, turn by turn, nothing side by side.
-
 import type { Peer } from '../../network/open.ts';
 import { beginStep, formatDuration, say } from '../../run/display.ts';
 import { type Client, DEADLINE_MS } from '../client.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { launchChromium } from '../../browsers/chromium.ts';
 import { chromiumTab } from '../../browsers/chromium-tab.ts';
 import { launchFirefox } from '../../browsers/firefox.ts';
-import { browser, type StartVisiting } from './visits.ts';
+import { browser, makeVisits, type StartVisiting, type Visits } from './visits.ts';
 
 /**
  * Else Chromium connects to a page's host before the navigation asks for it, on which Navigation Timing then reports no
@@ -99,3 +99,14 @@ export const startFirefox: StartVisiting = async ({ host, address, spki, caPath,
 
 export const firefoxFirst = browser('firefox', 'first');
 export const firefoxSecond = browser('firefox', 'second');
+
+// Inside the namespace: makes the visits that its argument asks for, and prints the trials.
+if (import.meta.main) {
+  const visits = JSON.parse(process.argv[2] ?? '') as Visits;
+  const running = await { chromium: startChromium, firefox: startFirefox }[visits.browser](visits);
+  try {
+    process.stdout.write(JSON.stringify(await makeVisits(running, visits)));
+  } finally {
+    await running.close();
+  }
+}

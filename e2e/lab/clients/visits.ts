@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { protocolFromAlpn } from '@photofinish/shared/web/protocol';
 import type { RunningBrowser } from '../../browsers/running.ts';
 import type { Tab } from '../../browsers/tab.ts';
-import { runCommand } from '../../network/namespace.ts';
+import { runCommand } from '../../child-process.ts';
 import { type BrowserKind, findBrowser } from '../../run/find-browser.mjs';
 import { scratchDirectory } from '../../scratch.ts';
 import { DEADLINE_MS, type LabTrial, type Opener, parseTrials } from '../client.ts';
 import type { ServedTestbed } from '../testbed.ts';
 
-const VISITING = fileURLToPath(new URL('visiting-process.ts', import.meta.url));
+/** The browser's side of a turn is a process inside the namespace, where a browser and who drives it have one loopback. */
+const VISITING = fileURLToPath(new URL('cold-browsers.ts', import.meta.url));
 /**
  * Where browsers find Caddy: an address for documentation (RFC 5737), which is public to them. Towards private ones
  * Firefox refuses to open the connection that is to save a visit whose QUIC does not answer.

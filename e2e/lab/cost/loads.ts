@@ -1,6 +1,5 @@
 // Which loads this machine drives: P1's where it can, and steps up to the highest that passes the check, found by trying
 // the dearest requests there are.
-
 import type { Testbed } from '../testbed.ts';
 import { BASIC, cellOf, type ObjectBytes, RTT_MS, type ServerName } from './cells.ts';
 import type { Loads } from './record.ts';

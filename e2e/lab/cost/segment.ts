@@ -11,7 +11,7 @@ import {
   processorTimeOf,
   slabBytes,
   socketsOf,
-} from '../proc.ts';
+} from '../../proc.ts';
 import type { Testbed } from '../testbed.ts';
 import type { Segment } from './cells.ts';
 import { judgeDrive } from './drive-check.ts';

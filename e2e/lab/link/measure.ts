@@ -1,13 +1,12 @@
 // Measures what a link was asked and what packets met, from its ends and by its own report; each measurement is a line of
 // the record, which others analyse.
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { startEcho } from '../../network/echo.ts';
 import { type Network, openNetwork } from '../../network/open.ts';
 import type { Direction, Loss } from '../../network/shape.ts';
+import { processorTimeOf } from '../../proc.ts';
 import { count, directionReportSchema, type RecordSchema } from '../journal.ts';
-import { parseProcessStat } from '../proc.ts';
 import { sendStream, timeConnects } from './traffic.ts';
 
 export type Joined = Network<'server'>;
@@ -207,8 +206,9 @@ export async function measureCpu(network: Joined, packetsPerSecond: number): Pro
   const { linkPid } = server;
   if (linkPid === null) return [];
   const usedSoFarMs = () => {
-    const { userMs, systemMs } = parseProcessStat(readFileSync(`/proc/${linkPid}/stat`, 'utf8'));
-    return userMs + systemMs;
+    const time = processorTimeOf(linkPid);
+    if (time === null) throw new Error('the link has ended');
+    return time.userMs + time.systemMs;
   };
   await server.shape({ up: { delayMs: 25 } });
   const usedBefore = usedSoFarMs();

@@ -1,14 +1,17 @@
 // Traffic over a link, seen from its ends: what was sent, what arrived, and after what time.
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Namespace } from '../../network/namespace.ts';
 
-const PROCESS = fileURLToPath(new URL('traffic-process.ts', import.meta.url));
+/** Both ends are processes inside a namespace, which run this file. */
+const PROCESS = fileURLToPath(import.meta.url);
 /** What is still on its way when the sender ends has arrived by then, beyond the link's own delay. */
 const GRACE_MS = 150;
 
-export interface Stream {
+interface Stream {
   /** IPv4. */
   readonly address: string;
   readonly datagrams: number;
@@ -17,13 +20,13 @@ export interface Stream {
   readonly perSecond: number;
 }
 
-export interface Connects {
+interface Connects {
   readonly address: string;
   /** One after the other. */
   readonly times: number;
 }
 
-export interface Arrival {
+interface Arrival {
   readonly sequence: number;
   /** From the sender's call to the receiver's callback. */
   readonly stayUs: number;
@@ -31,20 +34,20 @@ export interface Arrival {
   readonly atUs: number;
 }
 
-async function near<Told>(from: Namespace, order: Stream | Connects): Promise<Told> {
+async function near<Answer>(from: Namespace, order: Stream | Connects): Promise<Answer> {
   const { code, stdout, stderr } = await from.run(process.execPath, [PROCESS, 'near', JSON.stringify(order)]);
   if (code !== 0) throw new Error(stderr);
-  return (stdout === '' ? undefined : JSON.parse(stdout)) as Told;
+  return (stdout === '' ? undefined : JSON.parse(stdout)) as Answer;
 }
 
-async function withFar<Told>(
+async function withFar<Answer>(
   at: Namespace,
-  work: () => Promise<Told>,
-): Promise<{ told: Told; arrivals: Arrival[] }> {
+  work: () => Promise<Answer>,
+): Promise<{ answer: Answer; arrivals: Arrival[] }> {
   const child = at.spawn(process.execPath, [PROCESS, 'far']);
   const closed = once(child, 'close');
   child.stdout.setEncoding('utf8');
-  const heard: string[] = [];
+  const printed: string[] = [];
   const complaints: string[] = [];
   child.stderr.setEncoding('utf8').on('data', (text: string) => complaints.push(text));
   await Promise.race([
@@ -53,12 +56,12 @@ async function withFar<Told>(
       throw new Error(complaints.join(''));
     }),
   ]);
-  child.stdout.on('data', (text: string) => heard.push(text));
+  child.stdout.on('data', (text: string) => printed.push(text));
   try {
-    const told = await work();
+    const answer = await work();
     child.stdin.end();
     await closed;
-    return { told, arrivals: JSON.parse(heard.join('')) as Arrival[] };
+    return { answer, arrivals: JSON.parse(printed.join('')) as Arrival[] };
   } catch (error) {
     child.stdin.end();
     throw error;
@@ -81,5 +84,80 @@ export async function sendStream(
 
 /** How long each of so many TCP connects took, microseconds. */
 export async function timeConnects(from: Namespace, to: Namespace, order: Connects): Promise<number[]> {
-  return (await withFar(to, () => near<number[]>(from, order))).told;
+  return (await withFar(to, () => near<number[]>(from, order))).answer;
+}
+
+/** The discard service's, RFC 863. */
+const PORT = 9;
+const STAMP_BYTES = 12;
+const CONNECT_GAP_MS = 5;
+/** After a stall it is not all made up for at once: a socket's buffer holds some 250 small datagrams. */
+const AT_ONCE = 60;
+
+/** Of CLOCK_MONOTONIC, which all processes of a machine share. */
+const nowNs = () => process.hrtime.bigint();
+
+async function far(): Promise<void> {
+  const arrivals: Arrival[] = [];
+  const socket = createSocket('udp4');
+  socket.on('message', (datagram) => {
+    const now = nowNs();
+    const stayUs = Number(now - datagram.readBigUInt64BE(4)) / 1000;
+    arrivals.push({ sequence: datagram.readUInt32BE(0), stayUs, atUs: Number(now / 1000n) });
+  });
+  socket.bind(PORT, '0.0.0.0');
+  await once(socket, 'listening');
+  const server = createServer((connection) => connection.on('error', () => {}).resume());
+  server.listen(PORT, '0.0.0.0');
+  await once(server, 'listening');
+  process.stdout.write('listening\n');
+  process.stdin.resume();
+  await once(process.stdin, 'end');
+  process.stdout.write(JSON.stringify(arrivals), () => process.exit(0));
+}
+
+async function stream({ address, datagrams, bytes, perSecond }: Stream): Promise<void> {
+  const socket = createSocket('udp4');
+  socket.connect(PORT, address);
+  await once(socket, 'connect');
+  const startedMs = performance.now();
+  const refused = new Set<Error>();
+  for (let sent = 0; sent < datagrams; ) {
+    const due = Math.ceil(((performance.now() - startedMs) / 1000) * perSecond);
+    const until = Math.min(due, datagrams, sent + AT_ONCE);
+    for (; sent < until; sent += 1) {
+      const datagram = Buffer.alloc(Math.max(bytes, STAMP_BYTES));
+      datagram.writeUInt32BE(sent, 0);
+      datagram.writeBigUInt64BE(nowNs(), 4);
+      socket.send(datagram, (error) => void (error && refused.add(error)));
+    }
+    await sleep(1);
+  }
+  socket.close();
+  for (const error of refused) throw error;
+}
+
+async function connects({ address, times }: Connects): Promise<number[]> {
+  const tookUs: number[] = [];
+  for (let done = 0; done < times; done += 1) {
+    const began = nowNs();
+    const socket = connect(PORT, address);
+    await once(socket, 'connect');
+    tookUs.push(Number(nowNs() - began) / 1000);
+    socket.destroy();
+    await sleep(CONNECT_GAP_MS);
+  }
+  return tookUs;
+}
+
+// `far` takes datagrams and connections in and tells at the end of its standard input what arrived; `near JSON` sends, or
+// connects.
+if (import.meta.main) {
+  const [role, argument = '{}'] = process.argv.slice(2);
+  const order = JSON.parse(argument) as Stream | Connects;
+  if (role === 'far') await far();
+  else
+    process.stdout.write(
+      JSON.stringify('times' in order ? await connects(order) : await stream(order)) ?? '',
+    );
 }

@@ -1,10 +1,9 @@
 // Server stacks that every checkout brings: hyper and quinn, Caddy, Hypercorn, node:http2.
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createSecureServer } from 'node:http2';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { runOrThrow } from '../../child-process.ts';
 import { GO_MISSING } from '../../go-programs.ts';
 import { onPath } from '../../run/find-browser.mjs';
 import { startCaddy } from '../caddy.ts';
@@ -13,7 +12,6 @@ import { PYTHON, PYTHON_FLAGS } from '../python.ts';
 import { type SeenRequest, startOrigins } from '../start.ts';
 import { HEADERS, logFrom, PAGE, protocolOf, SCRIPTS, type ServedProtocol, type Stack } from './stack.ts';
 
-const run = promisify(execFile);
 const here = () => null;
 const APP_DIRECTORY = fileURLToPath(new URL('../hypercorn/', import.meta.url));
 
@@ -66,7 +64,7 @@ export const hypercorn: Stack = {
     const port = await freePort();
     const log = join(dir, 'access.log');
     await writeFile(log, '');
-    const { stdout } = await run(PYTHON, [
+    const stdout = await runOrThrow(PYTHON, [
       '-c',
       'from importlib.metadata import version as v; print(v("hypercorn"))',
     ]);

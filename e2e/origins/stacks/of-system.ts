@@ -1,14 +1,12 @@
 // Server stacks that a machine may have, in whatever version: nginx, HAProxy, Apache. Those whose build has no QUIC are
 // servers without HTTP/3.
-import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { runCommand, runOrThrow } from '../../child-process.ts';
 import { onPath } from '../../run/find-browser.mjs';
 import { answerOf, freePort, startProgram } from '../program.ts';
 import { HEADERS, logFrom, PAGE, SCRIPTS, type Stack } from './stack.ts';
 
-const run = promisify(execFile);
 const onThePath = (command: string) => () => (onPath(command) === null ? `no ${command} on the path` : null);
 
 export const nginx: Stack = {
@@ -18,7 +16,7 @@ export const nginx: Stack = {
   async start({ host, certificate, caPath, dir }) {
     const port = await freePort();
     // It tells its version and how it was built on standard error.
-    const { stderr } = await run('nginx', ['-V']);
+    const { stderr } = await runCommand('nginx', ['-V']);
     const h3 = stderr.includes('--with-http_v3_module');
     const added = { ...HEADERS, ...(h3 && { 'alt-svc': `h3=":${port}"; ma=86400` }) };
     const headers = Object.entries(added).map(([name, value]) => `add_header ${name} '${value}';`);
@@ -60,7 +58,7 @@ export const haproxy: Stack = {
   absent: onThePath('haproxy'),
   async start({ host, certificate, caPath, dir }) {
     const port = await freePort();
-    const { stdout } = await run('haproxy', ['-vv']);
+    const stdout = await runOrThrow('haproxy', ['-vv']);
     const h3 = /\+QUIC\b/.test(stdout);
     const pem = join(dir, 'both.pem');
     const [cert, key] = await Promise.all(
@@ -114,8 +112,8 @@ export const apache: Stack = {
   absent: onThePath('apache2'),
   async start({ host, certificate, caPath, dir }) {
     const port = await freePort();
-    const { stdout } = await run('apache2', ['-v']);
-    const modules = (await run('sh', ['-c', 'ls /usr/lib/apache2/modules'])).stdout.split('\n');
+    const stdout = await runOrThrow('apache2', ['-v']);
+    const modules = (await runOrThrow('sh', ['-c', 'ls /usr/lib/apache2/modules'])).split('\n');
     const load = [
       'mpm_event',
       'socache_shmcb',

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import type { Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
 import { ORIGIN_KINDS } from '../../origins/start.ts';
-import { violations } from '../axe.ts';
-import { extensionPages } from '../extension-pages.ts';
 import { expect, type Local, test } from '../fixtures.ts';
 import { servedTest } from '../served.ts';
+import { extensionPages, violations } from '../steps.ts';
 
 /** Every kind of origin, of which the page's own answers late: a race of it lasts long enough to be seen and cancelled. */
 const slowTest = servedTest({ ...ORIGIN_KINDS, both: { ...ORIGIN_KINDS.both, answerDelayMs: 500 } });

@@ -1,8 +1,8 @@
 // Every kind of request, over several visits, as the report counts it against what its server logged: no answer is counted
 // under a protocol that it did not come over, and what is not exact is what docs/counts.md says it is.
-
 import type { Report } from '@photofinish/shared/report/report';
 import type { Popup } from '../../browsers/popup.ts';
+import { storedRecords } from '../../browsers/stored.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { GO_MISSING, goProgram } from '../../go-programs.ts';
 import { hostOf, KINDS } from '../counted/kinds.ts';
@@ -16,9 +16,8 @@ import {
   total,
   writeColumn,
 } from '../counted/table.ts';
-import { COUNTED } from '../counts.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
-import { storedRecords } from '../ledger-records.ts';
+import { COUNTED } from '../steps.ts';
 
 /** The first is over HTTP/2; later ones are over HTTP/3 and find stored answers. */
 const VISITS = 4;

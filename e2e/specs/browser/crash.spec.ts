@@ -1,17 +1,15 @@
 // The browser killed in the middle of what it records, and a disk that is full: what the ledger had is there afterwards,
 // nothing is counted twice, and recording goes on. `PHOTOFINISH_BROWSER_KILLS` says how often it is killed.
-import { execFile } from 'node:child_process';
 import { mkdir, open as openFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
+import { storedRequests } from '../../browsers/stored.ts';
+import { runOrThrow } from '../../child-process.ts';
 import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { expect } from '../fixtures.ts';
-import { storedRequests } from '../ledger-records.ts';
 import { servedTest } from '../served.ts';
 
-const run = promisify(execFile);
 const { both, h2only } = ORIGIN_KINDS;
 const test = servedTest({ both, h2only });
 
@@ -65,7 +63,7 @@ test('while the disk is full the popup says so, and what was recorded is there w
   test.skip(skipped !== null, skipped ?? '');
   const disk = join(dir, 'disk');
   await mkdir(disk);
-  await run('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', disk]);
+  await runOrThrow('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', disk]);
   try {
     const session = await open({ own: true, dir: disk, local: served });
     const { origins } = served;
@@ -87,7 +85,7 @@ test('while the disk is full the popup says so, and what was recorded is there w
     await expect(popup.part('trouble')).not.toBeSeen();
     await session.close();
   } finally {
-    await run('umount', ['--lazy', disk]);
+    await runOrThrow('umount', ['--lazy', disk]);
   }
 });
 

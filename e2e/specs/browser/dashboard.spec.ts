@@ -1,6 +1,5 @@
 // The dashboard shows what the browser did and what races measured, live, and is used by keyboard, by links and with a
 // full ledger as well as with an empty one.
-
 import { readFile } from 'node:fs/promises';
 import { type Report, reportSchema } from '@photofinish/shared/report/report';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
@@ -8,8 +7,8 @@ import * as v from 'valibot';
 import { fillLedger } from '../../browsers/filled.ts';
 import type { Session } from '../../browsers/session.ts';
 import type { Tab } from '../../browsers/tab.ts';
-import { violations } from '../axe.ts';
 import { expect, type Local, test } from '../fixtures.ts';
+import { violations } from '../steps.ts';
 
 const DASHBOARD = 'dashboard/dashboard.html';
 const SMALL_YEAR = { seed: 2, origins: 200, sites: 30, days: 40, daysPerOrigin: 14, raced: 40 };

@@ -2,10 +2,8 @@
 // open nothing is hidden, in popup, ledger and panel alike.
 import type { Session } from '../../browsers/session.ts';
 import { type Tab, until } from '../../browsers/tab.ts';
-import { violations } from '../axe.ts';
-import { COUNTED } from '../counts.ts';
 import { expect, exportedReport, type Local, test } from '../fixtures.ts';
-import { SIGHTS } from './sights.ts';
+import { COUNTED, SIGHTS, violations } from '../steps.ts';
 
 /** The tools of a new tab, and the extension's page in them, take seconds on a busy machine. */
 const TOOLS_TIMEOUT_MS = 60_000;

@@ -2,9 +2,9 @@
 // Nothing is recorded of it, for there was no answer.
 import { createServer } from 'node:net';
 import type { Popup } from '../../browsers/popup.ts';
-import { violations } from '../axe.ts';
 import { expect, exportedReport } from '../fixtures.ts';
 import { servedTest } from '../served.ts';
+import { violations } from '../steps.ts';
 
 const test = servedTest({
   both: { host: 'both.test', h3: true, altSvc: 'auto' },

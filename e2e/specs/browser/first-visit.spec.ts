@@ -5,10 +5,9 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { Session } from '../../browsers/session.ts';
 import { ORIGIN_KINDS } from '../../origins/start.ts';
-import { choose, racedModes } from '../first-visits.ts';
 import { expect, runPhotofinish } from '../fixtures.ts';
 import { servedTest, visitPrivately } from '../served.ts';
-import { expectStored } from '../stored.ts';
+import { chooseRaceTime, expectStored, racedModes } from '../steps.ts';
 
 const { both, h2only, silent } = ORIGIN_KINDS;
 const test = servedTest({ both, h2only, silent });
@@ -54,7 +53,7 @@ test('once chosen, each page’s own origin is raced at its first visit, without
   expect(await racedModes(session, dir), 'a click alone races unless more is chosen').toEqual({
     [silent.origin]: ['compare'],
   });
-  const options = await choose(session, 'first-visit');
+  const options = await chooseRaceTime(session, 'first-visit');
   await expect(options.part('proxy')).toSay(kind === 'firefox' ? /reports for each request/ : /use no proxy/);
 
   const url = `${both.origin}/page?resources=2&from=${h2only.origin}`;
@@ -79,7 +78,7 @@ test('where races are switched off, not even a click starts one, and the popup s
   served,
 }) => {
   const session = await open({ local: served, proxy: 'none' });
-  await choose(session, 'never');
+  await chooseRaceTime(session, 'never');
   const tab = await session.newTab();
   await tab.goto(`${served.origins.both.origin}/page?resources=1`);
   const popup = await session.openPopup(tab);
@@ -94,7 +93,7 @@ test('of the first visits that a page makes by itself one is raced, and the opti
   dir,
 }) => {
   const session = await open({ local: served, proxy: 'none' });
-  const options = await choose(session, 'first-visit');
+  const options = await chooseRaceTime(session, 'first-visit');
   await expect(options.part('unasked')).not.toBeSeen();
   const { both, h2only, silent } = served.origins;
   const tab = await session.newTab();
@@ -122,7 +121,7 @@ test('behind a proxy no visit starts a race', async ({ open, served, dir, kind }
   const proxy = await startProxy();
   try {
     const session = await open({ own: true, local: served, proxy: proxy.port });
-    const options = await choose(session, 'first-visit');
+    const options = await chooseRaceTime(session, 'first-visit');
     if (kind === 'chromium')
       await expect(options.part('proxy')).toSay(/set to use a proxy \(fixed_servers\)/);
     const { origin } = served.origins.both;
@@ -141,7 +140,7 @@ test('where the computer’s setting decides, only a browser that tells of each 
   kind,
 }) => {
   const session = await open({ local: served });
-  const options = await choose(session, 'first-visit');
+  const options = await chooseRaceTime(session, 'first-visit');
   const { origin } = served.origins.both;
   const tab = await session.newTab();
   await tab.goto(`${origin}/page?resources=1`);
@@ -157,7 +156,7 @@ test('where the computer’s setting decides, only a browser that tells of each 
 test('no private window starts a race, recorded or not', async ({ open, served, dir }) => {
   const session = await open({ own: true, local: served, proxy: 'none' });
   await session.allowPrivateWindows();
-  const options = await choose(session, 'first-visit');
+  const options = await chooseRaceTime(session, 'first-visit');
   await options.find('#private').click();
   await expectStored(options, { privateWindows: true });
   const [tab, shown] = [await session.newTab(), await session.openPage('popup/popup.html?tab=-1')];

@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SCRIPTS } from '../../origins/stacks/stack.ts';
 import { presentStacks } from '../../origins/stacks/stacks.ts';
-import { COUNTED } from '../counts.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
+import { COUNTED } from '../steps.ts';
 
 const HOST = 'both.test';
 /** The first is over HTTP/2, and a later one over HTTP/3 where it is offered. */

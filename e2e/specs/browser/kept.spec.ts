@@ -4,12 +4,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { STORE_KEYS } from '../../../extension/common/store/store.ts';
 import type { Session } from '../../browsers/session.ts';
-import { storedValue } from '../../browsers/stored-settings.ts';
+import { storedValue } from '../../browsers/stored.ts';
 import { visitUntil } from '../../browsers/tab.ts';
 import { ORIGIN_KINDS, startOrigins } from '../../origins/start.ts';
 import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
-import { protocolOfVisit } from '../steering.ts';
-import { expectStored } from '../stored.ts';
+import { expectStored, protocolOfVisit } from '../steps.ts';
 
 /** All that the extension stores, and what else of it the browser keeps. */
 async function kept(session: Session) {

@@ -7,10 +7,9 @@ import type { Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
 import { type Tab, visitUntil } from '../../browsers/tab.ts';
 import { ORIGIN_KINDS, type SeenRequest } from '../../origins/start.ts';
-import { shownCounts } from '../counts.ts';
 import { badgeText, expect, exportedReport, runPhotofinish } from '../fixtures.ts';
 import { servedTest, visitPrivately } from '../served.ts';
-import { expectStored } from '../stored.ts';
+import { expectStored, shownCounts } from '../steps.ts';
 
 const { both, h2only, h1only } = ORIGIN_KINDS;
 const KINDS = {

@@ -4,9 +4,9 @@ import type { Popup } from '../../browsers/popup.ts';
 import { OWN_HOST, realHosts, SHARDS } from '../../browsers/real-names.ts';
 import type { Session } from '../../browsers/session.ts';
 import type { OriginSettings } from '../../origins/start.ts';
-import { violations } from '../axe.ts';
 import { expect } from '../fixtures.ts';
 import { type ServedBy, servedTest } from '../served.ts';
+import { violations } from '../steps.ts';
 
 const HOSTS = realHosts(65);
 const kinds = HOSTS.map((host, n): [string, OriginSettings] => [

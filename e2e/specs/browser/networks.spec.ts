@@ -5,10 +5,10 @@ import { reportSchema } from '@photofinish/shared/report/report';
 import * as v from 'valibot';
 import { fillLedger } from '../../browsers/filled.ts';
 import type { Session } from '../../browsers/session.ts';
-import { storedValue } from '../../browsers/stored-settings.ts';
+import { storedValue } from '../../browsers/stored.ts';
 import type { Tab } from '../../browsers/tab.ts';
-import { violations } from '../axe.ts';
 import { expect, test } from '../fixtures.ts';
+import { violations } from '../steps.ts';
 
 const OPTIONS = 'options/options.html';
 const NAME = 'Flat, 2nd floor';

@@ -2,7 +2,7 @@
 // if this program had recorded it.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { storedSettings, storedValue } from '../../browsers/stored-settings.ts';
+import { storedSettings, storedValue } from '../../browsers/stored.ts';
 import { TOP } from '../../scratch.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
 

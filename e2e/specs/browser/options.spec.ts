@@ -4,9 +4,8 @@ import { readFile } from 'node:fs/promises';
 import type { Report } from '@photofinish/shared/report/report';
 import type { Session } from '../../browsers/session.ts';
 import type { Tab } from '../../browsers/tab.ts';
-import { violations } from '../axe.ts';
 import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
-import { expectStored } from '../stored.ts';
+import { expectStored, violations } from '../steps.ts';
 
 const OPTIONS = 'options/options.html';
 

@@ -1,8 +1,6 @@
 // Pages that make statistics lie: hidden protocols, caches, service workers, HTTP/1.1, and pages that are no sites.
-
-import { COUNTED } from '../counts.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
-import { SIGHTS } from './sights.ts';
+import { COUNTED, SIGHTS } from '../steps.ts';
 
 const originsOf = (report: Awaited<ReturnType<typeof exportedReport>>) =>
   new Map(report.sites.flatMap((site) => site.origins).map((o) => [o.origin as string, o]));

@@ -2,8 +2,8 @@
 import type { OriginRow, Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
 import type { Tab } from '../../browsers/tab.ts';
-import { shownCounts } from '../counts.ts';
 import { expect, type Local, test } from '../fixtures.ts';
+import { shownCounts } from '../steps.ts';
 
 /** A page of three origins, and its popup once that shows all there is, and nothing in it moves any more. */
 async function popupOfThree(

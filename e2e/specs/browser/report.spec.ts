@@ -6,8 +6,8 @@ import * as v from 'valibot';
 import { fillLedger } from '../../browsers/filled.ts';
 import type { Session } from '../../browsers/session.ts';
 import type { Tab } from '../../browsers/tab.ts';
-import { violations } from '../axe.ts';
 import { expect, test } from '../fixtures.ts';
+import { violations } from '../steps.ts';
 
 const MOST_BYTES = 5_000_000;
 /** More than a page has room for. */

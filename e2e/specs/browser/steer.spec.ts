@@ -2,7 +2,7 @@
 // Chromium can only be informed, and the popup says so.
 import { visitUntil } from '../../browsers/tab.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
-import { protocolOfVisit, racedPopup, STEERED_VISITS, turnSteering } from '../steering.ts';
+import { protocolOfVisit, racedPopup, STEERED_VISITS, turnSteering } from '../steps.ts';
 
 test('a page that was h2 is h3 on a later navigation, and h2 again once that is undone', async ({
   kind,

@@ -2,10 +2,10 @@
 // the extension stores, what it can change, and for which sites it can record.
 import { STORE_KEYS } from '../../../extension/common/store/store.ts';
 import type { Session } from '../../browsers/session.ts';
-import { storedValue } from '../../browsers/stored-settings.ts';
+import { storedValue } from '../../browsers/stored.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
-import { expectStored } from '../stored.ts';
+import { expectStored } from '../steps.ts';
 
 const worldOf = (session: Session, tab: Tab, frameUrl?: string) =>
   tab.contentWorld(session.extensionUrl('').replace(/\/$/, ''), frameUrl);

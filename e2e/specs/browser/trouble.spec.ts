@@ -1,6 +1,5 @@
 // What goes wrong in real life: no helper, a helper that dies, one too old, a background that the browser ends at any
 // moment. Nothing recorded is lost, and the popup says what to do.
-
 import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,8 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { HOST_NAME } from '@photofinish/shared/port/wire';
 import { hostDirectory, installHelper } from '../../browsers/session.ts';
+import { storedRequests } from '../../browsers/stored.ts';
 import { expect, exportedReport, runPhotofinish, test } from '../fixtures.ts';
-import { storedRequests } from '../ledger-records.ts';
 
 const OLD_HOST = fileURLToPath(new URL('../../helper/old-host.mjs', import.meta.url));
 

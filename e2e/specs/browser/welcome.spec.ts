@@ -1,10 +1,10 @@
 // The welcome page lives through what it tells: the helper is missing, its command is run, and the page turns to ready
 // by itself with what the doctor finds.
 import { installHelper } from '../../browsers/session.ts';
-import { storedSettings } from '../../browsers/stored-settings.ts';
+import { storedSettings } from '../../browsers/stored.ts';
 import type { BrowserKind } from '../../run/find-browser.mjs';
-import { violations } from '../axe.ts';
 import { expect, test } from '../fixtures.ts';
+import { violations } from '../steps.ts';
 
 const WELCOME = 'welcome/welcome.html';
 /** Chromium runs a folder of this checkout; Firefox installs a package, which has no checkout around it. */

@@ -1,8 +1,8 @@
 // Container tabs, which only Firefox has: what is visited in one is never raced by itself.
 import { ORIGIN_KINDS } from '../../origins/start.ts';
-import { choose, racedModes } from '../first-visits.ts';
 import { expect } from '../fixtures.ts';
 import { servedTest } from '../served.ts';
+import { chooseRaceTime, racedModes } from '../steps.ts';
 
 const { both, h2only } = ORIGIN_KINDS;
 const test = servedTest({ both, h2only });
@@ -10,7 +10,7 @@ const test = servedTest({ both, h2only });
 test('no container starts a race', async ({ open, served, dir }) => {
   const session = await open({ own: true, local: served, proxy: 'none' });
   if (session.newContainerTab === null) throw new Error('this browser has containers');
-  await choose(session, 'first-visit');
+  await chooseRaceTime(session, 'first-visit');
   const { both, h2only } = served.origins;
   const contained = await session.newContainerTab();
   await contained.goto(`${both.origin}/page?resources=1`);

@@ -5,7 +5,7 @@ import { launchFirefox } from '../../browsers/firefox.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { TOP } from '../../scratch.ts';
 import { expect, test } from '../fixtures.ts';
-import { expectStored } from '../stored.ts';
+import { expectStored } from '../steps.ts';
 
 const OPTIONS = 'options/options.html';
 

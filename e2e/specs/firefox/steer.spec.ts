@@ -4,7 +4,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { visitUntil } from '../../browsers/tab.ts';
 import type { RunningOrigin } from '../../origins/start.ts';
 import { expect, exportedReport, test } from '../fixtures.ts';
-import { protocolOfVisit, racedPopup, STEERED_VISITS, turnSteering } from '../steering.ts';
+import { protocolOfVisit, racedPopup, STEERED_VISITS, turnSteering } from '../steps.ts';
 
 /** Where the helper finds an origin whose UDP is dead; the browser finds it where it lives. */
 const NO_UDP_ADDRESS = '127.0.0.2';

@@ -9,6 +9,7 @@ import {
   parseProcessStat,
   parseSlabs,
   parseSockets,
+  parseStart,
   processorTimeOf,
 } from './proc.ts';
 
@@ -66,4 +67,10 @@ test('this very process, and one that is not', () => {
   assert.ok(time !== null && time.userMs > 0);
   assert.ok((memoryOf(process.pid)?.pssBytes ?? 0) > 1_000_000);
   assert.equal(processorTimeOf(2 ** 30), null);
+});
+
+test('the start is read behind whatever the command is called', () => {
+  const rest = 'S 1 7 7 0 -1 4194560 2 0 0 0 0 0 0 0 20 0 1 0 8912 230 1';
+  for (const command of ['node', 'a b', 'a) S 1 (', ')'])
+    assert.equal(parseStart(`7 (${command}) ${rest}`), 8912, command);
 });

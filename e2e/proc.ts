@@ -1,4 +1,4 @@
-// What the kernel accounts for, read from /proc: processor time and memory of a process, sockets of its network
+// What the kernel accounts for, read from /proc: start, processor time and memory of a process, sockets of its network
 // namespace, and the caches that the whole kernel's sockets and packets live in.
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const MS_PER_TICK = 10;
 const BYTES_PER_KIB = 1024;
 const PAGE_BYTES = 4096;
+const NS_PER_MS = 1e6;
 
 export interface ProcessorTime {
   /** In the program's own code. */
@@ -26,6 +27,13 @@ export function parseProcessStat(stat: string): ProcessorTime {
   if (!Number.isFinite(userMs) || !Number.isFinite(systemMs))
     throw new Error(`not a process's stat: ${stat}`);
   return { userMs: userMs as number, systemMs: systemMs as number };
+}
+
+/**
+ * When the process started, in clock ticks since boot (field 22), which tells it from a later one with the same number.
+ */
+export function parseStart(stat: string): number {
+  return Number(fieldsBehindName(stat)[19]);
 }
 
 export interface Processors {
@@ -108,6 +116,11 @@ function read<T>(file: string, parse: (text: string) => T): T | null {
 }
 
 export const processorTimeOf = (pid: number) => read(`/proc/${pid}/stat`, parseProcessStat);
+/** Null where there is no such process, or no /proc. */
+export const startOf = (pid: number | 'self') => read(`/proc/${pid}/stat`, parseStart);
+/** For how long so far its first thread waited for a core that others held; 0 where the system does not tell. */
+export const coreWaitMs = (pid: number) =>
+  read(`/proc/${pid}/schedstat`, (text) => Number(text.split(' ')[1]) / NS_PER_MS) ?? 0;
 export const memoryOf = (pid: number) => read(`/proc/${pid}/smaps_rollup`, parseMemory);
 export const processors = () => read('/proc/stat', parseProcessors);
 export const bufferBytes = () => read('/proc/net/sockstat', parseBufferBytes);
