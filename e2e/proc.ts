@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Linux reports processor time in hundredths of a second (USER_HZ) on every architecture that Node runs on. */
 const MS_PER_TICK = 10;
 const BYTES_PER_KIB = 1024;
+const KIB_PER_MIB = 1024;
 const PAGE_BYTES = 4096;
 const NS_PER_MS = 1e6;
 
@@ -126,6 +127,13 @@ export const processors = () => read('/proc/stat', parseProcessors);
 export const bufferBytes = () => read('/proc/net/sockstat', parseBufferBytes);
 /** Null where the kernel shows it to nobody. */
 export const slabBytes = () => read('/proc/slabinfo', parseSlabs);
+
+/** Resident memory in MiB; throws where the system does not tell. */
+export function residentMiB(pid: number): number {
+  const kib = read(`/proc/${pid}/status`, (status) => /^VmRSS:\s+([0-9]+) kB$/m.exec(status)?.[1]);
+  if (kib == null) throw new Error('the system does not tell resident memory');
+  return Number(kib) / KIB_PER_MIB;
+}
 
 /** Of the namespace that the process is in. */
 export function socketsOf(pid: number): Sockets | null {

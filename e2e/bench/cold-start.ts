@@ -2,11 +2,9 @@
 // started anew every round; the goal keeps the helper as quick to wake as Node itself.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { helperArguments } from '../helper/open.ts';
-import { openHost } from '../helper/port.ts';
-import { beginStep } from '../run/display.ts';
+import { helperArguments, openHost } from '../helper/port.ts';
 import { scratchDirectory, TOP } from '../scratch.ts';
-import { measure } from './measure.ts';
+import { measureInStep } from './measure.ts';
 import { publish } from './result.ts';
 
 const dir = await scratchDirectory('cold-start');
@@ -36,9 +34,8 @@ async function firstForecast(args: readonly string[]): Promise<number> {
   return elapsedMs;
 }
 
-const step = beginStep('Starting hosts');
 try {
-  const measurement = await measure({
+  const measurement = await measureInStep('Starting hosts', {
     title: 'process start to first forecast',
     unit: 'ms',
     sides: [
@@ -47,10 +44,7 @@ try {
     ],
     rounds: 100,
     warmUpRounds: 5,
-    seed: 1,
-    onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
   });
-  step.end(true);
   publish('cold-start', { measurements: [measurement] });
 } finally {
   rmSync(dir, { recursive: true, force: true });

@@ -29,7 +29,7 @@ const SORTED_BY = [
 ];
 const SEARCHES = ['cdn1', 'site19', 's3.', 'nothing of this name', 'test'];
 
-interface Watched {
+interface WatchedWindow {
   /** Milliseconds since the start of the navigation. */
   opened?: { readonly painted: Promise<number>; readonly loaded: Promise<number> };
 }
@@ -55,7 +55,7 @@ function watchOpening(): void {
       observer.observe(document, { childList: true, subtree: true, attributes: true });
     });
   const charts = () => document.querySelectorAll('#adoption-figure svg.chart, #hit-figure svg.chart').length;
-  (globalThis as Watched).opened = {
+  (globalThis as WatchedWindow).opened = {
     painted: when(() => charts() === 2 && document.querySelector('#table tbody tr') !== null),
     loaded: when(() => document.querySelector('main')?.ariaBusy === 'false'),
   };
@@ -65,7 +65,7 @@ async function openingTimes(tab: Tab, url: string): Promise<{ painted: number; l
   await tab.goto('about:blank');
   await tab.goto(url);
   return tab.evaluate(async () => {
-    const { opened } = globalThis as Watched;
+    const { opened } = globalThis as WatchedWindow;
     if (opened === undefined) throw new Error('the page was not watched');
     return { painted: await opened.painted, loaded: await opened.loaded };
   });

@@ -5,7 +5,7 @@ import { median } from '@photofinish/shared/race/statistics';
 import { runOrThrow } from '../child-process.ts';
 import { beginStep } from '../run/display.ts';
 import { TOP } from '../scratch.ts';
-import { measure, type Side } from './measure.ts';
+import { measureInStep, type Side } from './measure.ts';
 import { type Fact, publish } from './result.ts';
 
 /** Runs a scene in a process of its own: `node decide.bench.ts SCENE ENDPOINTS` prints microseconds. */
@@ -39,19 +39,14 @@ function sized(endpoints: number): Side {
 }
 
 async function growth() {
-  const step = beginStep('Growth with the number of endpoints');
   const [smallest, ...larger] = SIZES;
-  const measurement = await measure({
+  return measureInStep('Growth with the number of endpoints', {
     title: 'From the list to the adopted attempt; the goal of each ratio is n log n',
     unit: 'us',
     sides: [sized(smallest), ...larger.map(sized)],
     rounds: RUNS,
     warmUpRounds: 1,
-    seed: 1,
-    onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
   });
-  step.end(true);
-  return measurement;
 }
 
 async function facts(): Promise<Fact[]> {

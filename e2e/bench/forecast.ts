@@ -7,12 +7,12 @@ import { HOST_NAME } from '@photofinish/shared/port/wire';
 import type { Page, Worker } from '@playwright/test';
 import { playwrightPage } from '../browsers/chromium-tab.ts';
 import { installHelper, openSession, sessionFiles } from '../browsers/session.ts';
-import { openHelper } from '../helper/open.ts';
+import { openHelper } from '../helper/port.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchDirectory, TOP } from '../scratch.ts';
 import { fillCache, scatteredOrigin } from './many-origins.ts';
-import { measure } from './measure.ts';
+import { measureInStep } from './measure.ts';
 import { publish } from './result.ts';
 
 const ECHO_NAME = 'org.photofinish.echo';
@@ -132,13 +132,12 @@ try {
 
   const session = await openSession({ browser: 'chromium', dir, local, headless: true });
   try {
-    const trips = beginStep('Round trips');
     const page = playwrightPage(await session.newTab());
     const context = page.context();
     const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
     await connect(worker, HOST_NAME);
     await connect(worker, ECHO_NAME);
-    const measurement = await measure({
+    const measurement = await measureInStep('Round trips', {
       title: `forecast round trip in the browser, ${CACHED_ORIGINS} origins cached`,
       unit: 'ms',
       sides: [
@@ -147,10 +146,7 @@ try {
       ],
       rounds: 100,
       warmUpRounds: 5,
-      seed: 1,
-      onRound: (done, of) => trips.detail(`${done} of ${of} rounds`),
     });
-    trips.end(true);
 
     const visits = beginStep('Navigations');
     const share = await navigate(page, worker, local.origins.slow.origin, (visit) =>

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { startDns } from '../origins/dns.ts';
 import { addresses, manyTargets } from '../origins/hostile-zones.ts';
-import { HOSTILE_PEERS, startHostile } from '../origins/raw/hostile.ts';
+import { HOSTILE_PEERS, startHostile } from '../origins/raw/hostile-peers.ts';
 import type { Identity } from '../origins/raw/tcp.ts';
 import { refusingUdpPort } from '../origins/raw/udp.ts';
 

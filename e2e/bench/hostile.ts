@@ -6,15 +6,14 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Mode } from '@photofinish/shared/race/outcome';
-import { type Beside, raceBesideForecasts } from '../helper/beside.ts';
-import { greet, openHelper } from '../helper/open.ts';
-import type { HostPort } from '../helper/port.ts';
+import { raceBesideForecasts, type SideBySide } from '../helper/beside.ts';
+import { greet, type HostPort, openHelper } from '../helper/port.ts';
 import { ZONE_HOST } from '../origins/hostile-zones.ts';
 import { startOrigins } from '../origins/start.ts';
+import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchDirectory } from '../scratch.ts';
 import type { HostileWorld } from './hostile-world.ts';
-import { residentMiB } from './race-memory.ts';
 import { type Fact, publish } from './result.ts';
 
 const MOST_FORECAST_MS = 10;
@@ -62,7 +61,7 @@ interface Helpers {
 }
 
 let lastId = 1;
-const raced = (helpers: Helpers, mode: Mode, origins: readonly string[]): Promise<Beside> =>
+const raced = (helpers: Helpers, mode: Mode, origins: readonly string[]): Promise<SideBySide> =>
   raceBesideForecasts(
     helpers.racing,
     origins.map((origin) => {
@@ -95,7 +94,7 @@ async function row({ name, mode, batches, warmRaces, goal }: Row): Promise<Fact[
   const step = beginStep(name);
   const helpers = await openHelpers();
   for (let n = 0; n < warmRaces; n += 1) await raced(helpers, 'compare', [WARM]);
-  const besides: Beside[] = [];
+  const besides: SideBySide[] = [];
   let perRaceMiB = 0;
   for (const origins of batches) {
     const beforeMiB = residentMiB(helpers.racing.pid);

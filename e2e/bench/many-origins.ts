@@ -1,7 +1,6 @@
 // A host cache as full as years of browsing leave it, filled over the wire like any other.
 import { MAX_OBSERVATIONS } from '@photofinish/shared/port/wire';
-import { greet } from '../helper/open.ts';
-import type { HostPort } from '../helper/port.ts';
+import { greet, type HostPort } from '../helper/port.ts';
 
 /** The nth of many origins, each the only one of its site. */
 function manyOrigin(n: number): { origin: string; site: string } {

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import fc from 'fast-check';
-import { measure, ratioInterval, type Side, summarise } from './measure.ts';
-import { shuffled } from './random.ts';
+import { measure, ratioInterval, type Side, shuffled, summarise } from './measure.ts';
 import { formatFigure, formatResult, goalsMet } from './result.ts';
 
 const positive = fc.double({ min: 0.001, max: 1e6, noNaN: true });

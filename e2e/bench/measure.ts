@@ -2,7 +2,15 @@
 // down slows all of them. What counts is the ratio of medians, with the interval that the samples allow.
 import { median, percentile } from '@photofinish/shared/race/statistics';
 import { type Random, seededRandom } from '@photofinish/shared/testing/seeded-random';
-import { shuffled } from './random.ts';
+import { beginStep } from '../run/display.ts';
+
+/** The values in an order of equal chance for all (Fisher and Yates). */
+export function shuffled<T>(values: readonly T[], random: Random): T[] {
+  const rest = [...values];
+  const order: T[] = [];
+  while (rest.length > 0) order.push(...rest.splice(Math.floor(random() * rest.length), 1));
+  return order;
+}
 
 /** Enough that each end of a 95 % interval rests on 50 resamples. */
 const RESAMPLES = 2000;
@@ -126,4 +134,16 @@ export async function measure(plan: Plan): Promise<Measurement> {
   const { title, unit, rounds, warmUpRounds, seed } = plan;
   const sides = plan.sides.map((side) => summarise(side.name, of(side)));
   return { title, unit, rounds, warmUpRounds, seed, sides, ratios };
+}
+
+/** The same as a visible step. */
+export async function measureInStep(
+  title: string,
+  plan: Omit<Plan, 'seed' | 'onRound'>,
+): Promise<Measurement> {
+  const step = beginStep(title);
+  const onRound = (done: number, of: number) => step.detail(`${done} of ${of} rounds`);
+  const measurement = await measure({ ...plan, seed: 1, onRound });
+  step.end(true);
+  return measurement;
 }

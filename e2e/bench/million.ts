@@ -3,13 +3,12 @@
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { median } from '@photofinish/shared/race/statistics';
-import { openHelper } from '../helper/open.ts';
-import type { HostPort } from '../helper/port.ts';
+import { type HostPort, openHelper } from '../helper/port.ts';
+import { residentMiB } from '../proc.ts';
 import { beginStep } from '../run/display.ts';
 import { scratchDirectory } from '../scratch.ts';
 import { fillCache, scatteredOrigin } from './many-origins.ts';
-import { measure } from './measure.ts';
-import { residentMiB } from './race-memory.ts';
+import { measureInStep } from './measure.ts';
 import { publish } from './result.ts';
 
 const FEW = 1000;
@@ -96,8 +95,7 @@ async function countingMs({ helper, count }: Side): Promise<number> {
 }
 
 async function compared(title: string, few: Side, many: Side, run: typeof forecasts, atMost?: number) {
-  const step = beginStep(title);
-  const measurement = await measure({
+  return measureInStep(title, {
     title,
     unit: 'us',
     sides: [
@@ -110,11 +108,7 @@ async function compared(title: string, few: Side, many: Side, run: typeof foreca
     ],
     rounds: ROUNDS,
     warmUpRounds: 20,
-    seed: 1,
-    onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
   });
-  step.end(true);
-  return measurement;
 }
 
 const dir = await scratchDirectory('bench-million');

@@ -6,17 +6,16 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { launchChromium } from '../browsers/chromium.ts';
-import { launchFirefox } from '../browsers/firefox.ts';
+import { launchChromium } from '../browsers/launch-chromium.ts';
+import { launchFirefox } from '../browsers/launch-firefox.ts';
 import type { LocalOrigins, RunningBrowser } from '../browsers/running.ts';
 import { openSession } from '../browsers/session.ts';
 import type { Tab } from '../browsers/tab.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
-import { beginStep } from '../run/display.ts';
 import { BROWSERS, type BrowserKind, findBrowser } from '../run/find-browser.mjs';
 import { scratchDirectory } from '../scratch.ts';
 import { emptyExtension } from './empty-extension.ts';
-import { type Measurement, measure } from './measure.ts';
+import { type Measurement, measureInStep } from './measure.ts';
 import { publish } from './result.ts';
 
 const RESOURCES = 1000;
@@ -88,25 +87,24 @@ async function compareAt(
   const extension = await emptyExtension(dir, manifest, { 'background.js': '' });
   const empty = await launch(kind, join(dir, 'permitted'), local, extension);
   const session = await openSession({ browser: kind, dir: join(dir, 'ours'), local, headless: true });
-  const step = beginStep(`Loading pages in ${NAMES[kind]} that are answered after ${answerDelayMs} ms`);
   try {
     const alone = await plain.newTab();
     const permitted = await empty.newTab();
     const ours = await session.newTab();
-    const measurement = await measure({
-      title: `${NAMES[kind]}: load event of ${RESOURCES} resources over ${ORIGINS} origins, answered after ${answerDelayMs} ms`,
-      unit: 'ms',
-      sides: [
-        { name: `${NAMES[kind]} alone`, run: () => load(alone, url) },
-        { name: 'empty extension with webRequest', run: () => load(permitted, url) },
-        { name: 'Photofinish', run: () => load(ours, url), ratioAtMost: 1.02 },
-      ],
-      rounds,
-      warmUpRounds: 5,
-      seed: 1,
-      onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
-    });
-    step.end(true);
+    const measurement = await measureInStep(
+      `Loading pages in ${NAMES[kind]} that are answered after ${answerDelayMs} ms`,
+      {
+        title: `${NAMES[kind]}: load event of ${RESOURCES} resources over ${ORIGINS} origins, answered after ${answerDelayMs} ms`,
+        unit: 'ms',
+        sides: [
+          { name: `${NAMES[kind]} alone`, run: () => load(alone, url) },
+          { name: 'empty extension with webRequest', run: () => load(permitted, url) },
+          { name: 'Photofinish', run: () => load(ours, url), ratioAtMost: 1.02 },
+        ],
+        rounds,
+        warmUpRounds: 5,
+      },
+    );
     return [measurement, session.version];
   } finally {
     await Promise.all([plain.close(), empty.close(), session.close()]);

@@ -3,14 +3,13 @@
 // background that sleeps, as after half a minute without work. The popup is opened in a tab: the window that a browser
 // makes for a click is the browser's own time.
 import { rm } from 'node:fs/promises';
-import { launchChromium } from '../browsers/chromium.ts';
+import { launchChromium } from '../browsers/launch-chromium.ts';
 import { openSession, type Session } from '../browsers/session.ts';
 import { type Tab, until } from '../browsers/tab.ts';
 import { type OriginSettings, startOrigins } from '../origins/start.ts';
-import { beginStep } from '../run/display.ts';
 import { scratchDirectory } from '../scratch.ts';
 import { emptyExtension } from './empty-extension.ts';
-import { measure } from './measure.ts';
+import { measureInStep } from './measure.ts';
 import { publish } from './result.ts';
 
 const ORIGINS = 60;
@@ -22,7 +21,7 @@ const POPUP_SIZE = { width: 520, height: 600 };
 /** Above this an answer no longer seems to come at once (Nielsen, Usability Engineering, 1993, section 5.5). */
 const MEDIAN_MS_AT_MOST = 100;
 
-interface Watched {
+interface WatchedWindow {
   /** Milliseconds from the start of the navigation to the end of the frame that showed everything. */
   painted?: Promise<number>;
 }
@@ -32,7 +31,7 @@ function watchPaint(): void {
   const wanted = Number(new URLSearchParams(location.hash.slice(1)).get('rows'));
   const rows = () => document.querySelectorAll('#origin-table tbody[data-origin]').length;
   const complete = () => document.body !== null && rows() >= wanted;
-  (globalThis as Watched).painted = new Promise((resolve) => {
+  (globalThis as WatchedWindow).painted = new Promise((resolve) => {
     const observer = new MutationObserver(() => {
       if (!complete()) return;
       observer.disconnect();
@@ -50,7 +49,7 @@ function watchPaint(): void {
 async function paintTime(tab: Tab, url: string): Promise<number> {
   await tab.goto('about:blank');
   await tab.goto(url);
-  const painted = await tab.evaluate(() => (globalThis as Watched).painted);
+  const painted = await tab.evaluate(() => (globalThis as WatchedWindow).painted);
   if (painted === undefined) throw new Error(`${url} was not watched`);
   return painted;
 }
@@ -88,7 +87,6 @@ const extensionDir = await emptyExtension(
 );
 const empty = await launchChromium({ extensionDir });
 const session = await openSession({ browser: 'chromium', dir, local, headless: true });
-const step = beginStep(`Opening the popup of a page of ${ORIGINS} origins`);
 try {
   const address = await popupAddress(
     session,
@@ -96,7 +94,7 @@ try {
   );
   const ours = await watchedTab(await session.newTab());
   const plain = await watchedTab(await empty.newTab());
-  const measurement = await measure({
+  const measurement = await measureInStep(`Opening the popup of a page of ${ORIGINS} origins`, {
     title: `navigation to painted, popup of a page of ${ORIGINS} origins`,
     unit: 'ms',
     sides: [
@@ -112,10 +110,7 @@ try {
     ],
     rounds: ROUNDS,
     warmUpRounds: 5,
-    seed: 1,
-    onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
   });
-  step.end(true);
   const [, popup] = measurement.sides;
   const waited = {
     name: 'popup, median',

@@ -6,9 +6,8 @@ import { runOrThrow } from '../child-process.ts';
 import { DEADLINE_MS, parseTrials, timesOf } from '../lab/client.ts';
 import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { ORIGIN_KINDS, startOrigins } from '../origins/start.ts';
-import { beginStep } from '../run/display.ts';
 import { rustProgram } from '../rust-programs.ts';
-import { measure, type Side } from './measure.ts';
+import { measureInStep, type Side } from './measure.ts';
 import { publish } from './result.ts';
 
 const TRIALS = 200;
@@ -50,8 +49,7 @@ async function bareQuinn(): Promise<number> {
 }
 
 async function compared(name: 'both' | 'h2only', winner: Winner, peers: readonly Side[]) {
-  const step = beginStep(`${winner} alone and as the winner of a race`);
-  const measurement = await measure({
+  return measureInStep(`${winner} alone and as the winner of a race`, {
     title: `${winner} wins: its time to established, median of ${TRIALS} trials a round`,
     unit: 'ms',
     sides: [
@@ -61,11 +59,7 @@ async function compared(name: 'both' | 'h2only', winner: Winner, peers: readonly
     ],
     rounds: ROUNDS,
     warmUpRounds: 1,
-    seed: 1,
-    onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
   });
-  step.end(true);
-  return measurement;
 }
 
 const bareQuinnPath = rustProgram('bare-quinn');

@@ -18,7 +18,7 @@ const LOAD_TIMEOUT_MS = 120_000;
 /** Above it a page feels stuck (RAIL's bound for a response). */
 const BLOCK_MS_AT_MOST = 100;
 
-interface Watched {
+interface WatchedWindow {
   watch?: Promise<{ readonly ms: number; readonly blockMs: number }>;
 }
 
@@ -27,7 +27,7 @@ function watchSaving(): void {
   const BEAT_MS = 5;
   const words = document.querySelector('#report-words');
   if (words === null) throw new Error('there are no words');
-  (globalThis as Watched).watch = new Promise((resolve, reject) => {
+  (globalThis as WatchedWindow).watch = new Promise((resolve, reject) => {
     const beganMs = performance.now();
     let lastMs = beganMs;
     let blockMs = 0;
@@ -54,7 +54,7 @@ async function facts(browser: BrowserKind, tab: Tab): Promise<Fact[]> {
     const html = format === 'HTML';
     await tab.evaluate(watchSaving);
     const saved = await tab.download(() => tab.find('#report-formats .button', format).click());
-    const taken = await tab.evaluate(() => (globalThis as Watched).watch);
+    const taken = await tab.evaluate(() => (globalThis as WatchedWindow).watch);
     if (taken === undefined) throw new Error('the page was not watched');
     const { size } = await stat(saved.file);
     const what = `${browser}, ${format}`;

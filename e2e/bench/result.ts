@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { arch, cpus, release, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
-import { formatTable } from '../run/table.ts';
+import { formatTable } from '../run/display.ts';
 import { SCRATCH, TOP } from '../scratch.ts';
 import type { Measurement, Ratio } from './measure.ts';
 

@@ -9,8 +9,7 @@ import { median } from '@photofinish/shared/race/statistics';
 import { goProgram } from '../go-programs.ts';
 import { PHOTOFINISH } from '../lab/photofinish.ts';
 import { startOrigins } from '../origins/start.ts';
-import { beginStep } from '../run/display.ts';
-import { measure } from './measure.ts';
+import { measureInStep } from './measure.ts';
 import { type Fact, publish } from './result.ts';
 
 const ORIGINS = 1000;
@@ -128,8 +127,7 @@ async function breakdown(): Promise<Fact[]> {
 
 const peer = goProgram('go-peer');
 try {
-  const step = beginStep(`${ORIGINS} cold races, ${CONCURRENCY} at a time`);
-  const measurement = await measure({
+  const measurement = await measureInStep(`${ORIGINS} cold races, ${CONCURRENCY} at a time`, {
     title: `processor time of a cold race over ${ORIGINS} origins, ${CONCURRENCY} at a time, start-up included`,
     unit: 'ms',
     sides: [
@@ -138,11 +136,8 @@ try {
     ],
     rounds: ROUNDS,
     warmUpRounds: 1,
-    seed: 1,
-    onRound: (done, of) => step.detail(`${done} of ${of} rounds`),
   });
   const facts = await breakdown();
-  step.end(true);
   publish('survey', { measurements: [measurement], facts });
 } finally {
   await stop();

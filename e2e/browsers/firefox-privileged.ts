@@ -18,7 +18,7 @@ type ScriptResult =
   | { readonly type: 'success'; readonly result: { readonly value?: unknown } }
   | { readonly type: 'exception'; readonly exceptionDetails: { readonly text: string } };
 
-export interface Privileged {
+export interface PrivilegedContext {
   /** The number that BiDi knows a tab by. */
   contextOf(page: Page): string;
   /** Sends a tab to an address without waiting for its arrival. */
@@ -231,7 +231,7 @@ function openConnections(): Promise<number> {
 }
 
 /** Takes a place in the browser's own window. */
-export async function becomePrivileged(browser: Browser): Promise<Privileged> {
+export async function becomePrivileged(browser: Browser): Promise<PrivilegedContext> {
   const { connection } = browser as unknown as { readonly connection: Connection };
   const tree = await connection.send('browsingContext.getTree', { 'moz:scope': 'chrome' });
   const [own] = (tree.result as ContextTree).contexts;

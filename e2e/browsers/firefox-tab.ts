@@ -1,7 +1,7 @@
 // A tab of Firefox, driven by Puppeteer over WebDriver BiDi, and by the browser's own privileged scripts where BiDi has
 // no words. BiDi sends no events of the extension's own pages (Mozilla bug 1755014), so there arrival is asked for.
 import type { ElementHandle, Page } from 'puppeteer-core';
-import type { Privileged } from './firefox-privileged.ts';
+import type { PrivilegedContext } from './firefox-privileged.ts';
 import {
   arrive,
   createTab,
@@ -55,7 +55,7 @@ async function clickable(page: Page, query: Query): Promise<ElementHandle<Elemen
 }
 
 /** The tab that Puppeteer knows as `page`. */
-export function firefoxTab(page: Page, privileged: Privileged): Tab {
+export function firefoxTab(page: Page, privileged: PrivilegedContext): Tab {
   const context = privileged.contextOf(page);
   // Puppeteer's own record of it misses the extension's pages.
   const url = () => page.evaluate(() => location.href);

@@ -3,21 +3,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Mode, type OriginRace, originRaceSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
-import { residentMiB } from '../bench/race-memory.ts';
-import { coreWaitMs } from '../proc.ts';
+import { coreWaitMs, residentMiB } from '../proc.ts';
 import type { HostPort } from './port.ts';
 
 const FORECAST_EVERY_MS = 10;
 /** Ids of forecasts; those of races are below. */
 const FIRST_FORECAST = 1_000_000;
 
-export interface RaceAsked {
+export interface RaceRequest {
   readonly id: number;
   readonly origin: string;
   readonly mode: Mode;
 }
 
-export interface Beside {
+export interface SideBySide {
   /** In the order in which they were asked for. */
   readonly races: readonly OriginRace[];
   /** Until the last of them was over. */
@@ -76,9 +75,9 @@ class Asker {
  */
 export async function raceBesideForecasts(
   helper: HostPort,
-  orders: readonly RaceAsked[],
+  orders: readonly RaceRequest[],
   idle: HostPort | null = null,
-): Promise<Beside> {
+): Promise<SideBySide> {
   const startedMs = performance.now();
   const races = new Map<number, Message>();
   const chunks = new Map<number, string>();

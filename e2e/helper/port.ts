@@ -1,7 +1,10 @@
-// A native messaging client on a pipe, as a browser is one: starts a host and exchanges frames with it.
+// A native messaging client on a pipe, as a browser is one: starts a host, the built helper or another, and exchanges
+// frames with it.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { CHROMIUM_EXTENSION_ID } from '@photofinish/shared/port/extension-id';
 
 const LENGTH_BYTES = 4;
 
@@ -64,4 +67,24 @@ export function openHost(file: string, args: readonly string[]): HostPort {
       return code;
     },
   };
+}
+
+const HELPER_MAIN = fileURLToPath(new URL('../../native-host/dist/main.cjs', import.meta.url));
+
+/** Arguments after the runtime's: the helper with these settings, called by the extension. */
+export function helperArguments(config: string): string[] {
+  return [HELPER_MAIN, '--config', config, '--', `chrome-extension://${CHROMIUM_EXTENSION_ID}/`];
+}
+
+/** A helper with these settings, its hello not yet said. */
+export function openHelper(config: string): HostPort {
+  return openHost(process.execPath, helperArguments(config));
+}
+
+/** Says hello and gives the answer; throws when it is none. */
+export async function greet(port: HostPort): Promise<Record<string, unknown>> {
+  port.send({ type: 'hello', id: 1, protocol: 1, program: 'e2e/1' });
+  const reply = await port.next();
+  if (reply.type !== 'hello') throw new Error(`no hello but ${JSON.stringify(reply)}`);
+  return reply;
 }

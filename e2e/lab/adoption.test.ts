@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CLIENTS } from './adoption/clients.ts';
-import { CELLS } from './adoption/plan.ts';
+import { CELLS } from './adoption/turn-plan.ts';
 import { parseOptions } from './adoption.ts';
-import { BadUsage } from './command-line.ts';
+import { BadUsage } from './experiment.ts';
 
 const parse = (...args: string[]) => parseOptions(args, CLIENTS);
 const namesOf = (...args: string[]) => parse(...args).choices.map(({ name }) => name);

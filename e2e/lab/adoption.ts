@@ -1,10 +1,6 @@
 // Which protocol a race ends with and how soon there is a connection, over P2's delays and losses: ours beside peers and
 // browsers.
 import { beginStep, formatDuration, heading, say } from '../run/display.ts';
-import { CLIENTS, type ClientChoice, FULL_TRIALS } from './adoption/clients.ts';
-import { estimate } from './adoption/estimate.ts';
-import { measure } from './adoption/measure.ts';
-import { CELLS, type Cell, planRun, remaining } from './adoption/plan.ts';
 import {
   ADOPTION,
   type AdoptionFindings,
@@ -12,11 +8,22 @@ import {
   type AdoptionPlan,
   type Line,
   progress,
-} from './adoption/record.ts';
+} from './adoption/adoption-record.ts';
+import { CLIENTS, type ClientChoice, FULL_TRIALS } from './adoption/clients.ts';
+import { measure } from './adoption/measure-cells.ts';
+import { CELLS, type Cell, estimate, planRun, remaining } from './adoption/turn-plan.ts';
 import { type Absent, type Client, type ClientKind, isAbsent } from './client.ts';
-import { BadUsage, choose, GREATEST_SEED, readOptions, wholeNumber } from './command-line.ts';
-import { type Experiment, loadLines, runExperiment } from './experiment.ts';
-import { briefAccuracy } from './link/measure.ts';
+import {
+  BadUsage,
+  choose,
+  type Experiment,
+  GREATEST_SEED,
+  loadLines,
+  readOptions,
+  runExperiment,
+  wholeNumber,
+} from './experiment.ts';
+import { briefAccuracy } from './link/accuracy.ts';
 import { openServedTestbed, type ServedTestbed } from './testbed.ts';
 
 const USAGE = `usage: npm run lab -- adoption [OPTION...]

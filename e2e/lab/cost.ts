@@ -2,7 +2,6 @@
 // and HTTP/3, driven by our own client.
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { beginStep, formatDuration, heading, say } from '../run/display.ts';
-import { BadUsage, choose, GREATEST_SEED, listOf, readOptions, wholeNumber } from './command-line.ts';
 import {
   type Cell,
   cellsOf,
@@ -15,7 +14,6 @@ import {
   type ServerName,
   segmentsOf,
 } from './cost/cells.ts';
-import { findLoads, TRIES_SECONDS } from './cost/loads.ts';
 import {
   COST,
   type CostFindings,
@@ -24,10 +22,21 @@ import {
   type Loads,
   type SegmentRecord,
   segmentKey,
-} from './cost/record.ts';
+} from './cost/cost-record.ts';
+import { findLoads, TRIES_SECONDS } from './cost/loads.ts';
 import { measureSegment, SEGMENT_OVERHEAD_SECONDS } from './cost/segment.ts';
 import { openLoadedTestbed } from './cost/servers.ts';
-import { type Experiment, loadLines, runExperiment } from './experiment.ts';
+import {
+  BadUsage,
+  choose,
+  type Experiment,
+  GREATEST_SEED,
+  listOf,
+  loadLines,
+  readOptions,
+  runExperiment,
+  wholeNumber,
+} from './experiment.ts';
 import type { Testbed } from './testbed.ts';
 
 const USAGE = `usage: npm run lab -- cost [OPTION...]

@@ -5,9 +5,9 @@ import { basename, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { scratchDirectory } from '../scratch.ts';
-import { planRun, remaining, turnKey } from './adoption/plan.ts';
-import { ADOPTION, type AdoptionPlan, collect, type Line } from './adoption/record.ts';
-import { COST } from './cost/record.ts';
+import { ADOPTION, type AdoptionPlan, collect, type Line } from './adoption/adoption-record.ts';
+import { planRun, remaining, turnKey } from './adoption/turn-plan.ts';
+import { COST } from './cost/cost-record.ts';
 import { differences, type Identity, openJournal, readJournal } from './journal.ts';
 
 const PORTIONS = [

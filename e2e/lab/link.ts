@@ -5,8 +5,7 @@ import { netemUnavailable } from '../network/netem.ts';
 import { openNetwork } from '../network/open.ts';
 import type { Direction } from '../network/shape.ts';
 import { beginStep } from '../run/display.ts';
-import { readOptions } from './command-line.ts';
-import { runExperiment } from './experiment.ts';
+import { readOptions, runExperiment } from './experiment.ts';
 import type { Journal } from './journal.ts';
 import {
   LINK,
@@ -18,7 +17,7 @@ import {
   measureLoss,
   measureRate,
   measureRoundTrips,
-} from './link/measure.ts';
+} from './link/accuracy.ts';
 
 const DIRECTIONS: readonly Direction[] = ['up', 'down'];
 const DELAYS_MS = [0, 25, 50, 75, 100];

@@ -3,8 +3,7 @@
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { beginStep } from '../run/display.ts';
 import { type Absent, type Client, isAbsent, type Opener } from './client.ts';
-import { choose, readOptions, wholeNumber } from './command-line.ts';
-import { type Experiment, runExperiment } from './experiment.ts';
+import { choose, type Experiment, readOptions, runExperiment, wholeNumber } from './experiment.ts';
 import type { Journal } from './journal.ts';
 import {
   blackHole,
@@ -15,7 +14,7 @@ import {
   spurious,
 } from './paths/client-scenarios.ts';
 import { dead, knownBroken, refused } from './paths/own-scenarios.ts';
-import { type Line, PATHS, type PathsPlan, turnKey } from './paths/record.ts';
+import { type Line, PATHS, type PathsPlan, turnKey } from './paths/paths-record.ts';
 import type { Scenario, Session } from './paths/scenario.ts';
 import { commandLine } from './photofinish.ts';
 import { openServedTestbed, type ServedTestbed } from './testbed.ts';

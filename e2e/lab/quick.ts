@@ -2,6 +2,7 @@
 // losses that chance passes less than once in a million, and on times.
 import { rm } from 'node:fs/promises';
 import { heading, say } from '../run/display.ts';
+import { type AdoptionResult, collect } from './adoption/adoption-record.ts';
 import { CLIENTS } from './adoption/clients.ts';
 import {
   adopts,
@@ -11,11 +12,9 @@ import {
   nobodyBrokeOff,
   takesRoundTrips,
 } from './adoption/expectations.ts';
-import { CELLS } from './adoption/plan.ts';
-import { type AdoptionResult, collect } from './adoption/record.ts';
+import { CELLS } from './adoption/turn-plan.ts';
 import { adoption } from './adoption.ts';
-import { readOptions } from './command-line.ts';
-import { folderOf, laboratoryOpens, record, runProgram } from './experiment.ts';
+import { folderOf, laboratoryOpens, readOptions, record, runProgram } from './experiment.ts';
 
 /** What it measured is left here. */
 export const QUICK_DIR = folderOf('quick');

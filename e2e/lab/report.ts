@@ -5,8 +5,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { insistOnPython, PYTHON, PYTHON_FLAGS } from '../origins/python.ts';
-import { BadUsage } from './command-line.ts';
-import { runProgram } from './experiment.ts';
+import { BadUsage, runProgram } from './experiment.ts';
 
 const USAGE = `usage: npm run lab -- report DIR [--strict]
   DIR               with meta.json and trials.jsonl, such as .photofinish/lab/adoption

@@ -1,9 +1,10 @@
-// Opens a network of our own: a client and its peers in namespaces, each peer joined to the client by a link, with
-// addresses of both families. Everything is taken down with the process that asked, however that ends.
+// Opens a network of our own, or says why it cannot: a client and its peers in namespaces, each peer joined to the client by
+// a link, with addresses of both families. Everything is taken down with the process that asked, however that ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { runOrThrow } from '../child-process.ts';
-import { type End, type Forwarder, startForwarder } from './forwarder.ts';
+import { existsSync } from 'node:fs';
+import { runCommand, runOrThrow } from '../child-process.ts';
+import { type End, FORWARDER, type Forwarder, startForwarder } from './forwarder.ts';
 import { makeNamespace, type Namespace } from './namespace.ts';
 import { beyondNetem, netemUnavailable, shapeEgress } from './netem.ts';
 import { namespaceName, orphanedNamespaces, thisProcess } from './owner.ts';
@@ -15,7 +16,7 @@ import type { LinkReport, Shape, Shapes } from './shape.ts';
  * seed and reports are a `tun`'s.
  * Either carries packets of at most 1500 bytes, one at a time: the kernel's offloads would let larger ones pass.
  */
-export type LinkKind =
+type LinkKind =
   | { readonly kind: 'veth' }
   | {
       readonly kind: 'tun';
@@ -188,4 +189,42 @@ export async function openNetwork<Name extends string = 'server'>(
     await close();
     throw error;
   }
+}
+
+const TUN = '/dev/net/tun';
+
+async function complains(file: string, args: readonly string[]): Promise<boolean> {
+  return runCommand(file, args).then(
+    ({ code }) => code !== 0,
+    () => true,
+  );
+}
+
+async function whyNoNamespaces(): Promise<string | null> {
+  if (process.platform !== 'linux') return 'network namespaces are Linux';
+  if (process.getuid?.() !== 0)
+    return 'network namespaces need root, or a user namespace, which npm run lab enters where users may have one';
+  if (await complains('ip', ['-V'])) return 'iproute2 is not installed';
+  if (await complains('nft', ['--version'])) return 'nftables is not installed';
+  const name = namespaceName(thisProcess(), 0, 'trial');
+  if (await complains('ip', ['netns', 'add', name])) return 'this machine refuses network namespaces';
+  await runCommand('ip', ['netns', 'delete', name]);
+  return null;
+}
+
+const answers = new Map<LinkKind['kind'], Promise<string | null>>();
+
+async function ask(kind: LinkKind['kind']): Promise<string | null> {
+  const why = await (answers.get('veth') ?? whyNoNamespaces());
+  if (why !== null || kind === 'veth') return why;
+  // A shaped link may need the forwarder as well: not every shape is netem's.
+  if (!existsSync(TUN)) return `there is no ${TUN}`;
+  return existsSync(FORWARDER) ? null : 'the link is not built; run: npm run build';
+}
+
+/** Why `openNetwork` cannot work here with that kind of link; null: it can. */
+export function networkUnavailable(kind: LinkKind['kind']): Promise<string | null> {
+  const known = answers.get(kind) ?? ask(kind);
+  answers.set(kind, known);
+  return known;
 }

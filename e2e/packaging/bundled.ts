@@ -6,7 +6,7 @@ import { runOrThrow } from '../child-process.ts';
 import { TOP } from '../scratch.ts';
 
 /** One package that is part of an archive. */
-export interface Bundled {
+export interface BundledPackage {
   readonly registry: 'npm' | 'cargo';
   readonly name: string;
   readonly version: string;
@@ -20,7 +20,8 @@ export interface Bundled {
 }
 
 /** Tells one version of a package from all others of its registry. */
-export const idOf = ({ name, version }: Pick<Bundled, 'name' | 'version'>): string => `${name}@${version}`;
+export const idOf = ({ name, version }: Pick<BundledPackage, 'name' | 'version'>): string =>
+  `${name}@${version}`;
 
 /** What the helper's addon is made of. */
 export const ADDON_CRATE = 'photofinish-quic-napi';
@@ -39,8 +40,8 @@ async function readPackage(directory: string) {
 }
 
 /** What a workspace bundles: its dependencies, and theirs. */
-export async function npmBundled(workspace: string): Promise<readonly Bundled[]> {
-  const found = new Map<string, Bundled>();
+export async function npmBundled(workspace: string): Promise<readonly BundledPackage[]> {
+  const found = new Map<string, BundledPackage>();
   const direct = new Set<string>();
   const visit = async (directory: string, own: boolean): Promise<string[]> => {
     const needs: string[] = [];
@@ -90,7 +91,7 @@ const cargoMetadata = v.object({
 });
 
 /** What is linked into a crate of ours on this system; build and test dependencies are not. */
-export async function cargoBundled(crate: string): Promise<readonly Bundled[]> {
+export async function cargoBundled(crate: string): Promise<readonly BundledPackage[]> {
   const rustc = await runOrThrow('rustc', ['--print', 'host-tuple']);
   const args = ['metadata', '--format-version', '1', '--locked', '--filter-platform', rustc.trim()];
   const stdout = await runOrThrow('cargo', args, { cwd: TOP });

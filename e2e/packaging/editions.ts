@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { TOP } from '../scratch.ts';
 import { type Entry, entriesBelow, entryOf, textEntry, zipOf } from './archive.ts';
 import { npmBundled } from './bundled.ts';
-import { NOTICES_FILE, notices } from './notices.ts';
+import { NOTICES_FILE, notices } from './licences.ts';
 import { billOf, SBOM_FILE } from './sbom.ts';
 
 export const EDITIONS = ['chromium', 'firefox'] as const;

@@ -3,8 +3,8 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { runOrThrow } from '../child-process.ts';
 import { scratchDirectory } from '../scratch.ts';
-import type { Bundled } from './bundled.ts';
-import { NOTICES_FILE, notices } from './notices.ts';
+import type { BundledPackage } from './bundled.ts';
+import { NOTICES_FILE, notices } from './licences.ts';
 import { billOf, SBOM_FILE, type Subject } from './sbom.ts';
 
 /** The name that npm installs the helper by. */
@@ -30,7 +30,7 @@ export async function place(
 export async function placeOthers(
   stage: string,
   subject: Subject,
-  bundled: readonly Bundled[],
+  bundled: readonly BundledPackage[],
 ): Promise<void> {
   await place(stage, NOTICES_FILE, await notices(bundled));
   await place(stage, SBOM_FILE, billOf(subject, bundled));

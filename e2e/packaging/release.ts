@@ -1,12 +1,16 @@
-// What a release is made of: one version, said in three places that must agree, and the source as reviewers of a store
-// build it again, which is what is committed and nothing else.
+// What a release is made of, written to one directory with its sums: one version, said in three places that must agree, and
+// the source as reviewers of a store build it again, which is what is committed and nothing else.
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { TOP } from '../scratch.ts';
+import { EDITIONS, storeArchive } from './editions.ts';
+import { writeFixturesPackage } from './fixtures-package.ts';
+import { writeHelperPackages } from './helper-packages.ts';
 
 /** Far more than the source needs. */
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
@@ -31,7 +35,7 @@ export async function uncommitted(): Promise<readonly string[]> {
 }
 
 /** The archive, everything in it below one directory, with the time of the commit. */
-export async function sourceArchive(version: string): Promise<Uint8Array> {
+async function sourceArchive(version: string): Promise<Uint8Array> {
   return git('archive', '--format=zip', '-9', `--prefix=photofinish-${version}/`, 'HEAD');
 }
 
@@ -46,7 +50,7 @@ async function versionOfHelper(): Promise<string | undefined> {
 }
 
 /** The release's version. Throws where the extension, the helper and the project disagree. */
-export async function releaseVersion(): Promise<string> {
+async function releaseVersion(): Promise<string> {
   const version = await versionIn('package.json');
   const others = {
     'manifest.json': await versionIn('manifest.json'),
@@ -55,4 +59,40 @@ export async function releaseVersion(): Promise<string> {
   for (const [file, found] of Object.entries(others))
     if (found !== version) throw new Error(`${file} says version ${found}, package.json ${version}`);
   return version;
+}
+
+export const SUMS_FILE = 'SHA256SUMS';
+
+export interface Package {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+async function summed(out: string, name: string): Promise<Package> {
+  const content = await readFile(join(out, name));
+  return { name, bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') };
+}
+
+/**
+ * Writes archives and packages to `out`, which is emptied first. Everything must have been built. Outside a checkout of
+ * git there is no source archive.
+ */
+export async function writeRelease(out: string): Promise<readonly Package[]> {
+  const version = await releaseVersion();
+  await rm(out, { recursive: true, force: true });
+  await mkdir(out, { recursive: true });
+  const names: string[] = [];
+  const write = async (name: string, bytes: Uint8Array): Promise<void> => {
+    await writeFile(join(out, name), bytes);
+    names.push(name);
+  };
+  for (const edition of EDITIONS)
+    await write(`photofinish-${edition}-${version}.zip`, await storeArchive(edition, version));
+  if (isGitCheckout()) await write(`photofinish-source-${version}.zip`, await sourceArchive(version));
+  names.push(...(await writeHelperPackages(out, version)), await writeFixturesPackage(out, version));
+  const packages = await Promise.all(names.map((name) => summed(out, name)));
+  const sums = packages.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join('');
+  await writeFile(join(out, SUMS_FILE), sums);
+  return packages;
 }

@@ -1,11 +1,11 @@
 // That the bill says what is in an archive and what of it needs what, by the schema of CycloneDX 1.6.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Bundled } from './bundled.ts';
+import type { BundledPackage } from './bundled.ts';
 import { billOf } from './sbom.ts';
 import { sbomFaults } from './sbom-schema.ts';
 
-const bundled = (each: Partial<Bundled>): Bundled => ({
+const bundled = (each: Partial<BundledPackage>): BundledPackage => ({
   registry: 'npm',
   name: 'a',
   version: '1.0.0',

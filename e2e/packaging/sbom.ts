@@ -3,7 +3,7 @@
 import * as CDX from '@cyclonedx/cyclonedx-library';
 import { PackageURL } from 'packageurl-js';
 import parseExpression from 'spdx-expression-parse';
-import { type Bundled, idOf } from './bundled.ts';
+import { type BundledPackage, idOf } from './bundled.ts';
 import { LICENCE, spdxOf } from './licences.ts';
 
 export const SBOM_FILE = 'sbom.cdx.json';
@@ -19,12 +19,12 @@ export interface Subject {
 
 const licences = new CDX.Contrib.License.Factories.LicenseFactory(parseExpression);
 
-function purlOf({ registry, name, version }: Bundled): string {
+function purlOf({ registry, name, version }: BundledPackage): string {
   const [scope, rest] = name.startsWith('@') ? name.split('/') : [null, name];
   return new PackageURL(registry, scope, rest ?? name, version, null, null).toString();
 }
 
-function componentOf(each: Bundled): CDX.Models.Component {
+function componentOf(each: BundledPackage): CDX.Models.Component {
   const purl = purlOf(each);
   const component = new Component(ComponentType.Library, each.name, {
     bomRef: purl,
@@ -38,7 +38,7 @@ function componentOf(each: Bundled): CDX.Models.Component {
 }
 
 /** The bill, as JSON in one order whatever order the packages come in. */
-export function billOf(subject: Subject, bundled: readonly Bundled[]): string {
+export function billOf(subject: Subject, bundled: readonly BundledPackage[]): string {
   const root = new Component(ComponentType.Application, subject.name, {
     bomRef: `${subject.name}@${subject.version}`,
     version: subject.version,

@@ -40,7 +40,7 @@ const browsedSchema = v.object({
   begins: v.record(v.picklist(STEPS), v.number()),
   ports: v.record(v.string(), v.number()),
 });
-export type Browsed = v.InferOutput<typeof browsedSchema>;
+export type BrowsingRecord = v.InferOutput<typeof browsedSchema>;
 
 const PATIENCE_MS = 40_000;
 /** What is sent behind the user's back would be sent by then. */
@@ -132,7 +132,7 @@ function helpersOwn(running: RunningOrigins<Host>): Parameters<typeof installHel
   return { ...running, origins: Object.fromEntries(origins) };
 }
 
-async function browsing(browser: BrowserKind, dir: string): Promise<Browsed> {
+async function browsing(browser: BrowserKind, dir: string): Promise<BrowsingRecord> {
   const served: SeenRequest[] = [];
   const running = await startOrigins({ origins: ORIGINS, onRequest: (request) => served.push(request) });
   const { origins } = running;
@@ -153,7 +153,11 @@ async function browsing(browser: BrowserKind, dir: string): Promise<Browsed> {
 }
 
 /** Makes the run in a namespace, with an empty directory for its files. Rejects with what it complained of. */
-export async function browse(namespace: Namespace, browser: BrowserKind, dir: string): Promise<Browsed> {
+export async function browse(
+  namespace: Namespace,
+  browser: BrowserKind,
+  dir: string,
+): Promise<BrowsingRecord> {
   const { code, stdout, stderr } = await namespace.run(process.execPath, [
     import.meta.filename,
     browser,

@@ -2,11 +2,11 @@
 // build`, for the tests, and for what is measured. Tests and hooks make nothing; they find what is made here.
 import { GO_MISSING, type GoProgram, goBuild, isGoProgramCurrent } from '../go-programs.ts';
 import { cargoEnvironment, placeRustPrograms } from '../rust-programs.ts';
-import { type Command, runStep } from './command.ts';
-import type { ArtefactName } from './command-lines.mjs';
-import { beginStep } from './display.ts';
+import { type ArtefactName, artefactsFor, PRODUCT, readCommandLine } from './command-lines.mjs';
+import { beginStep, heading, say } from './display.ts';
 import { onPath } from './find-browser.mjs';
 import { findPython, isPythonCurrent, PYTHON_NEEDED, pythonCommands, recordPython } from './python.mjs';
+import { type Command, endCommandsOnSignals, runStep } from './step-command.ts';
 
 /** How the making of one ended; in either of the latter states it is not there, or not the present one. */
 export type Made =
@@ -130,4 +130,21 @@ export async function makeAll(names: readonly ArtefactName[]) {
     failed: made.filter((each) => each.state === 'failed'),
     skipped: made.filter((each) => each.state === 'skipped'),
   };
+}
+
+/**
+ * Makes these, the product unless said; says what went wrong. Gives whether it went well: only peers may be missing, where
+ * what they are made with is.
+ */
+export async function build(names: readonly ArtefactName[] = PRODUCT): Promise<boolean> {
+  heading('Build');
+  const { failed, skipped } = await makeAll(names);
+  for (const { title, output } of failed) say(`\n✗ ${title}\n${output.trimEnd()}`);
+  return failed.length === 0 && skipped.every(({ name }) => !PRODUCT.includes(name));
+}
+
+if (import.meta.main) {
+  endCommandsOnSignals();
+  const wanted = artefactsFor(readCommandLine('build', process.argv.slice(2)));
+  process.exitCode = (await build(wanted)) ? 0 : 1;
 }

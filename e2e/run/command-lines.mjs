@@ -187,6 +187,7 @@ const SCRIPTS = {
   test: ['e2e/run/test.ts', 'test'],
   unit: ['e2e/run/test.ts', 'unit'],
   check: ['e2e/run/test.ts', 'check'],
+  build: ['e2e/run/artefacts.ts'],
   bench: ['e2e/run/programs.ts', 'bench'],
   lab: ['e2e/run/programs.ts', 'lab'],
 };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { Display, formatDuration } from './display.ts';
+import { Display, formatDuration, formatTable } from './display.ts';
 
 function recorder(isTTY: boolean) {
   const written: string[] = [];
@@ -52,4 +52,17 @@ test('durations are in the unit that people would use', () => {
   assert.equal(formatDuration(39_200), '40 s');
   assert.equal(formatDuration(12 * 60_000), '12 min');
   assert.equal(formatDuration(185 * 60_000), '3 h 5 min');
+});
+
+test('columns are as wide as their widest cell, numbers to the right', () => {
+  const table = formatTable(
+    [{ title: 'origin' }, { title: 'requests', align: 'right' }],
+    [['https://both.test', '21'], ['https://a.test']],
+  );
+  assert.deepEqual(table.split('\n'), [
+    'origin             requests',
+    '─────────────────  ────────',
+    'https://both.test        21',
+    'https://a.test',
+  ]);
 });

@@ -1,7 +1,6 @@
-// Visible steps on standard output: what is being done, for how long already, and how it ended; several at a time where
-// several are. On a terminal the open ones stand below everything else and are rewritten in place; in a log a line is
-// added now and then, so that nobody wonders.
-
+// What is written to standard output: plain text tables, and visible steps, which say what is being done, for how long
+// already, and how it ended; several at a time where several are. On a terminal the open ones stand below everything else
+// and are rewritten in place; in a log a line is added now and then, so that nobody wonders.
 /** In a log, a step that takes longer says so this often. */
 const HEARTBEAT_MS = 15_000;
 const REDRAW_MS = 100;
@@ -93,4 +92,27 @@ export function formatDuration(ms: number): string {
   if (ms < 90_000) return `${Math.ceil(ms / 1000)} s`;
   const minutes = Math.ceil(ms / 60_000);
   return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+interface Column {
+  readonly title: string;
+  readonly align?: 'left' | 'right';
+}
+
+/** The table's lines joined, without a trailing newline; a row may be shorter than the head. */
+export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
+  const widths = columns.map((column, index) =>
+    Math.max(column.title.length, ...rows.map((row) => row[index]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    columns
+      .map((column, index) => {
+        const cell = cells[index] ?? '';
+        const width = widths[index] ?? 0;
+        return column.align === 'right' ? cell.padStart(width) : cell.padEnd(width);
+      })
+      .join('  ')
+      .trimEnd();
+  const rule = widths.map((width) => '─'.repeat(width)).join('  ');
+  return [line(columns.map((column) => column.title)), rule, ...rows.map(line)].join('\n');
 }

@@ -1,12 +1,10 @@
 // `npm run package`: builds, then writes what is given to stores, to their reviewers and to npm.
 import { join, relative } from 'node:path';
-import { isGitCheckout, uncommitted } from '../packaging/release.ts';
-import { SUMS_FILE, writeRelease } from '../packaging/write.ts';
+import { isGitCheckout, SUMS_FILE, uncommitted, writeRelease } from '../packaging/release.ts';
 import { SCRATCH } from '../scratch.ts';
-import { build } from './build.ts';
-import { endCommandsOnSignals } from './command.ts';
-import { heading, say } from './display.ts';
-import { formatTable } from './table.ts';
+import { build } from './artefacts.ts';
+import { formatTable, heading, say } from './display.ts';
+import { endCommandsOnSignals } from './step-command.ts';
 
 const OUT = join(SCRATCH, 'package');
 

@@ -12,9 +12,9 @@ import { openSession, type Session } from '../browsers/session.ts';
 import { type Tab, until } from '../browsers/tab.ts';
 import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
-import { build } from './build.ts';
-import { endCommandsOnSignals } from './command.ts';
+import { build } from './artefacts.ts';
 import { beginStep, heading, say } from './display.ts';
+import { endCommandsOnSignals } from './step-command.ts';
 import { raceAll, visitAll, visitMixedPage } from './tour.ts';
 
 const DIR = join(TOP, '.photofinish', 'pictures');

@@ -1,8 +1,8 @@
 // What Playwright runs before the first spec, so that specs that somebody starts by hand find all that they need; `npm
 // test` has made it before.
 import { makeAll } from './artefacts.ts';
-import { endCommandsOnSignals } from './command.ts';
 import { ARTEFACTS, type ArtefactName } from './command-lines.mjs';
+import { endCommandsOnSignals } from './step-command.ts';
 
 export default async function makeWhatSpecsNeed(): Promise<void> {
   if (process.env.PHOTOFINISH_ARTEFACTS === 'made') return;

@@ -1,10 +1,10 @@
 // `npm run bench -- NAME` and `npm run lab -- NAME [ARGUMENT...]`: makes what they need, then runs the file of that name in
 // e2e/bench or e2e/lab; `all` runs each benchmark.
 import { withNetworks } from '../network/unprivileged.ts';
-import { build } from './build.ts';
-import { endCommandsOnSignals, runInView } from './command.ts';
+import { build } from './artefacts.ts';
 import { artefactsFor, nounOf, programFile, readCommandLine } from './command-lines.mjs';
 import { heading } from './display.ts';
+import { endCommandsOnSignals, runInView } from './step-command.ts';
 
 /** Makes what they need, then runs the programs that the words name; gives the code to exit with, the worst of theirs. */
 async function buildAndRun(command: 'bench' | 'lab', words: readonly string[]): Promise<number> {

@@ -1,19 +1,83 @@
 // `npm start`: the whole product at work in one go. Builds, serves local origins (or takes real ones), opens Chromium
-// with extension and helper, visits, races, prints what was adopted, and exports the report.
+// with extension and helper, visits, races, and exports the report; at last it prints what each origin was reached over
+// and what had been forecast.
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { reportSchema } from '@photofinish/shared/report/report';
-import { type Origin, parseOrigin } from '@photofinish/shared/web/origin';
+import { adoptionPercent } from '@photofinish/shared/report/adoption';
+import {
+  type Report,
+  type ReportOrigin,
+  type ReportSite,
+  reportSchema,
+} from '@photofinish/shared/report/report';
+import { type Origin, originParts, parseOrigin } from '@photofinish/shared/web/origin';
 import * as v from 'valibot';
+import type { OriginRow } from '../browsers/popup.ts';
 import { openSession, type Session } from '../browsers/session.ts';
 import { ORIGIN_KINDS, type OriginSettings, startOrigins } from '../origins/start.ts';
 import { TOP } from '../scratch.ts';
-import { formatAdoption } from './adoption-table.ts';
-import { build } from './build.ts';
-import { endCommandsOnSignals } from './command.ts';
+import { build } from './artefacts.ts';
 import { BadUsage, readCommandLine, usageOf } from './command-lines.mjs';
-import { beginStep, heading, say } from './display.ts';
+import { beginStep, formatTable, heading, say } from './display.ts';
+import { endCommandsOnSignals } from './step-command.ts';
 import { exportReports, raceAll, visitAll, visitMixedPage } from './tour.ts';
+
+/** Real pages pull in dozens of origins; the rest is in the report. */
+const SHOWN_ORIGINS = 12;
+
+const total = ({ protocols }: ReportOrigin) =>
+  protocols.h3 + protocols.h2 + protocols['http/1.1'] + protocols.unknown;
+
+function protocolsUsed({ protocols }: ReportOrigin): string {
+  const used = (['h3', 'h2', 'http/1.1', 'unknown'] as const).filter((name) => protocols[name] > 0);
+  return used.map((name) => `${name} ${protocols[name]}`).join(', ') || '–';
+}
+
+function forecastOf(row: OriginRow | undefined): string {
+  if (row === undefined) return '–';
+  const sign = { right: '✓ ', wrong: '✗ ' };
+  return `${row.scored === null ? '' : sign[row.scored]}${row.forecast}`;
+}
+
+function adoptionLine({ site, adoption: { byRequest } }: ReportSite): string {
+  const percent = adoptionPercent(byRequest);
+  const share =
+    percent === null ? 'share unknown' : `${percent} % HTTP/3 of ${byRequest.known} known requests`;
+  return `${site}: ${share}, ${byRequest.hidden} hidden`;
+}
+
+/** Rows of the popup over the last page of each origin that was visited. */
+export type PopupRows = ReadonlyMap<Origin, readonly OriginRow[]>;
+
+/** A page belongs to the site of its own registrable domain. */
+function rowsOfSite(site: string, popups: PopupRows): readonly OriginRow[] {
+  const hosts = [...popups].map(([origin, rows]) => ({ host: originParts(origin).host, rows }));
+  return hosts.find(({ host }) => host === site || host.endsWith(`.${site}`))?.rows ?? [];
+}
+
+/** The tables of all sites. */
+function formatAdoption(report: Report, popups: PopupRows): string {
+  const columns = [
+    { title: 'origin' },
+    { title: 'protocol used' },
+    { title: 'requests', align: 'right' },
+    { title: 'forecast' },
+    { title: 'verdict' },
+  ] as const;
+  const sections = report.sites.map((site) => {
+    const rows = rowsOfSite(site.site, popups);
+    const origins = site.origins.toSorted((a, b) => total(b) - total(a));
+    const lines = origins.slice(0, SHOWN_ORIGINS).map((origin) => {
+      const row = rows.find((candidate) => candidate.origin === origin.origin);
+      const requests = String(total(origin));
+      return [origin.origin, protocolsUsed(origin), requests, forecastOf(row), origin.verdict.code];
+    });
+    const more = origins.length - lines.length;
+    const rest = more > 0 ? `\nand ${more} more in the report` : '';
+    return `${adoptionLine(site)}\n${formatTable(columns, lines)}${rest}`;
+  });
+  return sections.join('\n\n');
+}
 
 const DIR = join(TOP, '.photofinish', 'start');
 const REPORT_DIR = join(DIR, 'report');

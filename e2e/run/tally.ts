@@ -1,6 +1,6 @@
 // What a suite gave, whichever tool ran it, and how all suites are summed up: nothing skipped is left unnamed, and a
 // suite that tested nothing has failed.
-import { formatTable } from './table.ts';
+import { formatTable } from './display.ts';
 
 export interface Failure {
   readonly name: string;

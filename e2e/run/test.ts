@@ -1,7 +1,6 @@
 // `npm test [-- NAME...]`: makes what the tests need and runs every suite there is, or what is named, whatever failed
 // before; ends with one plain line of totals. What needs nothing of what is being built runs meanwhile.
 import { make, makeAll } from './artefacts.ts';
-import { endCommandsOnSignals } from './command.ts';
 import {
   type ArtefactName,
   artefactsFor,
@@ -10,10 +9,11 @@ import {
   type Workspace,
 } from './command-lines.mjs';
 import { say } from './display.ts';
-import { runBrowserTests } from './suites/browser.ts';
+import { endCommandsOnSignals } from './step-command.ts';
 import { runCargoTests } from './suites/cargo.ts';
 import { runQuickChecks, runRustChecks } from './suites/checks.ts';
 import { runNodeTests } from './suites/node.ts';
+import { runBrowserTests } from './suites/playwright.ts';
 import { anyFailed, formatSummary, formatTotal, judge, merge, type SuiteResult } from './tally.ts';
 
 /** Build servers set this variable; there everything needed is meant to be present, so that nothing is skipped. */

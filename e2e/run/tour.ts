@@ -6,8 +6,8 @@ import { PROTOCOL_NAMES, protocolFromAlpn } from '@photofinish/shared/web/protoc
 import type { OriginRow, Popup, ReportFormat } from '../browsers/popup.ts';
 import type { Session } from '../browsers/session.ts';
 import { navigationProtocol, type Tab } from '../browsers/tab.ts';
-import type { PopupRows } from './adoption-table.ts';
 import { beginStep, heading } from './display.ts';
+import type { PopupRows } from './start.ts';
 
 /** Enough for a browser to learn HTTP/3 from the first visit, use it on the next, and be forecast on the last. */
 const VISITS = 4;
@@ -88,14 +88,14 @@ async function raceAt(stop: Stop, popup: Popup): Promise<boolean> {
   }
 }
 
-export interface Raced {
+export interface RaceOutcomes {
   readonly rows: PopupRows;
   /** Whether every race came to a result, of whichever kind. */
   readonly ok: boolean;
 }
 
 /** Presses *Race now* in the popup of every stop. */
-export async function raceAll(session: Session, stops: readonly Stop[]): Promise<Raced> {
+export async function raceAll(session: Session, stops: readonly Stop[]): Promise<RaceOutcomes> {
   if (stops.length > 0) heading('Races');
   const rows = new Map<Origin, readonly OriginRow[]>();
   let ok = true;

@@ -13,7 +13,7 @@ import { type Behaviour, type Ground, HOST, raceOf, test } from './peers.ts';
 const LOOPBACK = '127.0.0.1';
 const NO_MEMORY = ['--memory', 'none', '--json'];
 
-interface Beside {
+interface PeerBesideH3 {
   readonly port: number;
   /** Reaches it by a name that DNS gives, with an HTTPS record. */
   readonly reach: readonly string[];
@@ -21,7 +21,7 @@ interface Beside {
 }
 
 /** HTTP/2 that answers at once and advertises HTTP/3, on the port of a QUIC server that does not. */
-async function startBeside({ aioquic, identity, chains }: Ground, name: Behaviour): Promise<Beside> {
+async function startBeside({ aioquic, identity, chains }: Ground, name: Behaviour): Promise<PeerBesideH3> {
   const port = aioquic.ports[name];
   const tcp = await startHttp2(
     identity,

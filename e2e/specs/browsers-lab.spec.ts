@@ -6,7 +6,7 @@ import { GO_MISSING } from '../go-programs.ts';
 import { isAbsent, type LabTrial, type Opener } from '../lab/client.ts';
 import { chromiumFirst, chromiumSecond, firefoxFirst, firefoxSecond } from '../lab/clients/cold-browsers.ts';
 import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
-import { networkUnavailable } from '../network/available.ts';
+import { networkUnavailable } from '../network/open.ts';
 
 const ONE_WAY_MS = 50;
 const ROUND_TRIP_MS = 2 * ONE_WAY_MS;

@@ -34,10 +34,10 @@ interface Fixtures {
   /** A DNS server on loopback that knows these names; gives the options that ask it. */
   readonly resolver: (names: Readonly<Record<string, HostScript>>) => Promise<string[]>;
   /** Explains with a host cache of the test's own; local origins are within reach. */
-  readonly explain: (origin: string, ...args: string[]) => Promise<Explained>;
+  readonly explain: (origin: string, ...args: string[]) => Promise<ExplainResult>;
 }
 
-interface Explained extends ProgramResult {
+interface ExplainResult extends ProgramResult {
   readonly explanation: Explanation;
 }
 

@@ -110,14 +110,14 @@ test('cancelled: an interrupt from the keyboard (SIGINT)', async ({ ground }) =>
   expect(raceOf(await printed).error?.code).toBe('cancelled');
 });
 
-type Obstructed = readonly [
+type ObstructionCase = readonly [
   code: AttemptErrorCode,
   how: string,
   mode: 'h3' | 'h2',
   at: 'server' | 'client',
   obstacle: Obstacle,
 ];
-const OBSTRUCTED: readonly Obstructed[] = [
+const OBSTRUCTED: readonly ObstructionCase[] = [
   ['udp-timeout', 'a black hole', 'h3', 'server', { transport: 'udp', effect: 'drop' }],
   ['udp-refused', 'ICMP port unreachable', 'h3', 'server', { transport: 'udp', effect: 'refuse' }],
   ['tcp-timeout', 'a black hole', 'h2', 'server', { transport: 'tcp', effect: 'drop' }],

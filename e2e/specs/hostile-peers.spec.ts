@@ -2,13 +2,12 @@
 // while forecasts and the other race go on. Certificate compression, and so its bombs, is offered by neither transport.
 import { writeFileSync } from 'node:fs';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
-import { residentMiB } from '../bench/race-memory.ts';
 import { raceBesideForecasts } from '../helper/beside.ts';
-import { greet, openHelper } from '../helper/open.ts';
-import type { HostPort } from '../helper/port.ts';
+import { greet, type HostPort, openHelper } from '../helper/port.ts';
 import { startAioquic } from '../origins/aioquic.ts';
-import { HOSTILE_PEERS, startHostile } from '../origins/raw/hostile.ts';
+import { HOSTILE_PEERS, startHostile } from '../origins/raw/hostile-peers.ts';
 import { startHttp2 } from '../origins/raw/tcp.ts';
+import { residentMiB } from '../proc.ts';
 import { expect } from './fixtures.ts';
 import { type Ground, HOST, test } from './peers.ts';
 

@@ -2,12 +2,12 @@
 // over the port while forecasts are asked for; what it may cost others and this machine is bounded, whatever it says.
 import { writeFileSync } from 'node:fs';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
-import { residentMiB } from '../bench/race-memory.ts';
 import { raceBesideForecasts } from '../helper/beside.ts';
-import { greet, openHelper } from '../helper/open.ts';
+import { greet, openHelper } from '../helper/port.ts';
 import { startDns } from '../origins/dns.ts';
 import { addresses, HOSTILE_ZONES, manyTargets, ZONE_HOST } from '../origins/hostile-zones.ts';
 import { refusingUdpPort } from '../origins/raw/udp.ts';
+import { residentMiB } from '../proc.ts';
 import { expect, runPhotofinish, test } from './fixtures.ts';
 
 const MOST_ATTEMPTS = 64;

@@ -2,10 +2,10 @@
 import { expect, test } from '@playwright/test';
 import { runCommand } from '../child-process.ts';
 import { GO_MISSING } from '../go-programs.ts';
-import { ADOPTION, collect } from '../lab/adoption/record.ts';
+import { ADOPTION, collect } from '../lab/adoption/adoption-record.ts';
 import { readJournal } from '../lab/journal.ts';
 import { QUICK_DIR } from '../lab/quick.ts';
-import { networkUnavailable } from '../network/available.ts';
+import { networkUnavailable } from '../network/open.ts';
 import { TOP } from '../scratch.ts';
 
 const BUILDING_TIMEOUT_MS = 10 * 60_000;

@@ -7,10 +7,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { runCommand } from '../child-process.ts';
-import { networkUnavailable } from '../network/available.ts';
 import { startEcho } from '../network/echo.ts';
 import { netemUnavailable, netemWords } from '../network/netem.ts';
-import { type Network, openNetwork } from '../network/open.ts';
+import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';
 import type { Shape } from '../network/shape.ts';
 import { rustProgram } from '../rust-programs.ts';
 import { TOP } from '../scratch.ts';
@@ -212,9 +211,8 @@ test('who is not root has networks of their own where users may have namespaces'
     });
     test.skip(may.code !== 0, `users may have no namespaces here: ${may.stderr}`);
     const measure = `
-      import { networkUnavailable } from './network/available.ts';
       import { startEcho } from './network/echo.ts';
-      import { openNetwork } from './network/open.ts';
+      import { networkUnavailable, openNetwork } from './network/open.ts';
       const why = await networkUnavailable('tun');
       if (why !== null) throw new Error(why);
       const network = await openNetwork({ link: { kind: 'tun', shape: { delayMs: ${DELAY_MS} } } });
@@ -227,7 +225,7 @@ test('who is not root has networks of their own where users may have namespaces'
       await network.close();`;
     const enter = `
       import { spawnSync } from 'node:child_process';
-      import { networkUnavailable } from './network/available.ts';
+      import { networkUnavailable } from './network/open.ts';
       import { withNetworks } from './network/unprivileged.ts';
       if (process.getuid() === 0 || (await networkUnavailable('tun')) === null) throw new Error('this is root');
       const args = ['--input-type=module', '-e', ${JSON.stringify(measure)}];

@@ -4,12 +4,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
-import { greet, helperArguments } from '../helper/open.ts';
-import { type HostPort, openHost } from '../helper/port.ts';
-import { networkUnavailable } from '../network/available.ts';
+import { greet, type HostPort, helperArguments, openHost } from '../helper/port.ts';
 import { startForwarder } from '../network/forwarder.ts';
 import type { Namespace } from '../network/namespace.ts';
-import { type Network, openNetwork, type Peer } from '../network/open.ts';
+import { type Network, networkUnavailable, openNetwork, type Peer } from '../network/open.ts';
 import { TOP } from '../scratch.ts';
 import { test as base, expect } from './fixtures.ts';
 
@@ -28,10 +26,10 @@ interface Machine {
   /** Makes a gateway the default one, in place of any other. */
   join(place: Place, family?: '-4' | '-6'): Promise<void>;
   /** A helper in the machine's namespace, greeted. */
-  helper(): Promise<Asked>;
+  helper(): Promise<HelperConversation>;
 }
 
-interface Asked {
+interface HelperConversation {
   readonly port: HostPort;
   ask(message: Record<string, unknown>): Promise<Record<string, unknown>>;
   network(): Promise<unknown>;
@@ -87,7 +85,7 @@ const test = base.extend<{ machine: Machine }>({
 
 let lastId = 1;
 
-function asked(port: HostPort): Asked {
+function asked(port: HostPort): HelperConversation {
   async function ask(message: Record<string, unknown>): Promise<Record<string, unknown>> {
     lastId += 1;
     const id = lastId;
@@ -116,13 +114,13 @@ function observed(protocol: 'h2' | 'h3') {
   return { type: 'observed', browser: 'chromium', observations: [observation] };
 }
 
-async function expected(helper: Asked): Promise<unknown> {
+async function expected(helper: HelperConversation): Promise<unknown> {
   const [forecast] = (await helper.ask(FORECAST)).forecasts as { expected: { protocol: string } }[];
   return forecast?.expected.protocol;
 }
 
 /** Waits until the helper sees another network than this one, and gives its key. */
-async function networkAfter(helper: Asked, before: unknown): Promise<unknown> {
+async function networkAfter(helper: HelperConversation, before: unknown): Promise<unknown> {
   await expect.poll(() => helper.network(), { timeout: NOTICED_MS }).not.toBe(before);
   return helper.network();
 }

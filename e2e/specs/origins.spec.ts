@@ -1,7 +1,7 @@
 // What each test origin promises, as a browser finds it: all other specs stand on this.
 import type { Page } from '@playwright/test';
-import { launchChromium, type RunningChromium } from '../browsers/chromium.ts';
 import { chromiumTab } from '../browsers/chromium-tab.ts';
+import { launchChromium, type RunningChromium } from '../browsers/launch-chromium.ts';
 import { navigationProtocol, visitUntil } from '../browsers/tab.ts';
 import { GO_MISSING } from '../go-programs.ts';
 import { startOrigins } from '../origins/start.ts';

@@ -5,8 +5,8 @@ import { GO_MISSING } from '../go-programs.ts';
 import { type Client, isAbsent, type Opener } from '../lab/client.ts';
 import { curl, goAltSvc, goH3, goRace, quinn, quinn67, undici } from '../lab/clients/peers.ts';
 import { openServedTestbed, type ServedTestbed } from '../lab/testbed.ts';
-import { networkUnavailable } from '../network/available.ts';
 import type { Obstacle } from '../network/obstacles.ts';
+import { networkUnavailable } from '../network/open.ts';
 
 const TRIALS = 3;
 /** HTTP/3 answers after two round trips, old HTTP after three and its delayed start: more than 100 ms apart. */

@@ -2,10 +2,8 @@
 // and the command line's words for racing them.
 import { type AttemptErrorCode, type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
-import { networkUnavailable } from '../network/available.ts';
-import { type Network, openNetwork } from '../network/open.ts';
-import { type RunningAioquic, startAioquic } from '../origins/aioquic.ts';
-import { type Chains, makeChains } from '../origins/chains.ts';
+import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';
+import { type Chains, makeChains, type RunningAioquic, startAioquic } from '../origins/aioquic.ts';
 import type { Identity } from '../origins/raw/tcp.ts';
 import { test as base } from './fixtures.ts';
 
@@ -101,7 +99,7 @@ export const test = base.extend<object, { ground: Ground; path: Path }>({
   ],
 });
 
-interface RaceExpected {
+interface RaceExpectation {
   readonly address?: string;
   /** How it is to fail, if it is. */
   readonly code?: AttemptErrorCode;
@@ -114,7 +112,7 @@ export function raceArguments(
   port: number,
   mode: 'h3' | 'h2',
   caPath: string,
-  { address = '127.0.0.1', code, endless = false }: RaceExpected = {},
+  { address = '127.0.0.1', code, endless = false }: RaceExpectation = {},
 ): string[] {
   const timeoutMs = endless || code?.endsWith('-timeout') ? ENDLESS_MS : PATIENCE_MS;
   const place = ['--resolve', `${HOST}:${port}:${address}`, '--allow-private', '--ca', caPath];

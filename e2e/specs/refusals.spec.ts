@@ -19,14 +19,14 @@ async function explain(origin: string, ...args: readonly string[]): Promise<Expl
   return v.parse(explanationSchema, JSON.parse(stdout));
 }
 
-type Beside = (ground: Ground, port: number) => Promise<TcpPeer>;
+type StartTcpPeer = (ground: Ground, port: number) => Promise<TcpPeer>;
 const http2 =
-  (act: keyof typeof HTTP2_ACTS): Beside =>
+  (act: keyof typeof HTTP2_ACTS): StartTcpPeer =>
   ({ identity }, port) =>
     startHttp2(identity, HTTP2_ACTS[act], { port });
 
 /** What aioquic does over HTTP/3, and Node beside it over TCP. */
-const REFUSALS: readonly (readonly [Behaviour, Beside, says: RegExp, never: RegExp])[] = [
+const REFUSALS: readonly (readonly [Behaviour, StartTcpPeer, says: RegExp, never: RegExp])[] = [
   [
     'misdirected',
     http2('misdirected'),

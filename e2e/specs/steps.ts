@@ -1,5 +1,5 @@
 // What several specs do and look at: choices in the options, what is stored of them, counts in the popup, races by first
-// visits, steering, axe on a page, and what the browsers show differently.
+// visits, steering, servers that remember every request, axe on a page, and what the browsers show differently.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
@@ -7,9 +7,15 @@ import type { Popup } from '../browsers/popup.ts';
 import type { Session } from '../browsers/session.ts';
 import { storedSettings } from '../browsers/stored.ts';
 import { navigationProtocol, type Tab } from '../browsers/tab.ts';
+import {
+  type OriginSettings,
+  type RunningOrigins,
+  type SeenRequest,
+  startOrigins,
+} from '../origins/start.ts';
 import type { BrowserKind } from '../run/find-browser.mjs';
 import { TOP } from '../scratch.ts';
-import { expect, exportedReport } from './fixtures.ts';
+import { expect, exportedReport, test } from './fixtures.ts';
 
 /** Every violation in light and in dark; the rule on contrast must have had something to look at. */
 export async function violations(tab: Tab): Promise<string[]> {
@@ -124,3 +130,43 @@ export const SIGHTS: Readonly<Record<BrowserKind, Sights>> = {
   chromium: { hiddenOrigin: /^hidden$/, hiddenRequests: 3 },
   firefox: { hiddenOrigin: /^h[23]$/, hiddenRequests: 0 },
 };
+
+/** Until everything of a page came, on a busy machine. */
+const SERVED = { timeout: 40_000 };
+
+export interface ServedBy<Name extends string> extends RunningOrigins<Name> {
+  /** Every request so far. */
+  readonly seen: readonly SeenRequest[];
+}
+
+/** The specs' `test` with `served`, origins of these kinds; their hosts are among those in `fixtures.ts`. */
+export function servedTest<Name extends string>(origins: Record<Name, OriginSettings>) {
+  return test.extend<{ served: ServedBy<Name> }>({
+    served: async ({ authority }, use) => {
+      const seen: SeenRequest[] = [];
+      const onRequest = (request: SeenRequest) => seen.push(request);
+      const running = await startOrigins({ origins, certifiedBy: authority, onRequest });
+      await use({ ...running, seen });
+      await running.stop();
+    },
+  });
+}
+
+/**
+ * Opens an address in a private window, by a page of the extension; resolves with its tab's number once the servers have
+ * seen so many more requests. Tabs opened afterwards may be of that window.
+ */
+export async function visitPrivately(
+  opener: Tab,
+  seen: readonly SeenRequest[],
+  url: string,
+  requests: number,
+): Promise<number> {
+  const before = seen.length;
+  const tabId = await opener.evaluate(async (address) => {
+    const opened = await chrome.windows.create({ incognito: true, url: address });
+    return opened?.tabs?.[0]?.id ?? -1;
+  }, url);
+  await expect.poll(() => seen.length - before, SERVED).toBe(requests);
+  return tabId;
+}

@@ -1,10 +1,13 @@
 // Every chain is served on both transports and judged on both: over QUIC by webpki, over TCP by OpenSSL and then by the
 // QUIC side's rules as well. Whatever one of the two refuses is `certificate-invalid` on either.
-import type { AttemptError, CertificateReason, Trial } from '@photofinish/shared/race/outcome';
-import { raceDocumentSchema } from '@photofinish/shared/race/outcome';
+import {
+  type AttemptError,
+  type CertificateReason,
+  raceDocumentSchema,
+  type Trial,
+} from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
-import { startAioquic } from '../origins/aioquic.ts';
-import { type Chains, makeChains } from '../origins/chains.ts';
+import { type Chains, makeChains, startAioquic } from '../origins/aioquic.ts';
 import { HTTP2_ACTS, startHttp2 } from '../origins/raw/tcp.ts';
 import { test as base, expect, runPhotofinish } from './fixtures.ts';
 
@@ -64,7 +67,7 @@ const NAMES = [...GOOD, ...Object.keys(BAD)];
 const MODES = ['h3', 'h2'] as const;
 type Mode = (typeof MODES)[number];
 
-interface Served {
+interface ServersByChain {
   readonly chains: Chains;
   readonly ports: Readonly<Record<Mode, Readonly<Record<string, number>>>>;
 }
@@ -72,7 +75,7 @@ interface Served {
 const hostOf = (name: string) => (name === 'address' ? LOOPBACK : HOST);
 
 /** Races every chain by one protocol in one run; gives the only trial of each. */
-async function raceAll({ ports }: Served, mode: Mode, caFiles: readonly string[]) {
+async function raceAll({ ports }: ServersByChain, mode: Mode, caFiles: readonly string[]) {
   const places = NAMES.map((name) => ({ host: hostOf(name), port: ports[mode][name] }));
   const origins = places.map(({ host, port }) => `https://${host}:${port}`);
   const pins = places.flatMap(({ host, port }) =>
@@ -88,7 +91,7 @@ async function raceAll({ ports }: Served, mode: Mode, caFiles: readonly string[]
 
 type Raced = Awaited<ReturnType<typeof raceAll>>;
 
-const test = base.extend<object, { served: Served; judged: Readonly<Record<Mode, Raced>> }>({
+const test = base.extend<object, { served: ServersByChain; judged: Readonly<Record<Mode, Raced>> }>({
   served: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures' names from the pattern.
     async ({}, use) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import type { LabTrial } from '../client.ts';
+import type { CellResult } from './adoption-record.ts';
 import {
   adopts,
   countBounds,
@@ -12,7 +13,6 @@ import {
   ONE_IN_A_MILLION,
   takesRoundTrips,
 } from './expectations.ts';
-import type { CellResult } from './record.ts';
 
 const LOSSLESS = { id: 'delay-50', delayMs: 50, loss: 0 };
 const LOSSY = { id: 'loss-10', delayMs: 0, loss: 0.1 };

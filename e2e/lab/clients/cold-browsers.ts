@@ -2,9 +2,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { launchChromium } from '../../browsers/chromium.ts';
 import { chromiumTab } from '../../browsers/chromium-tab.ts';
-import { launchFirefox } from '../../browsers/firefox.ts';
+import { launchChromium } from '../../browsers/launch-chromium.ts';
+import { launchFirefox } from '../../browsers/launch-firefox.ts';
 import { browser, makeVisits, type StartVisiting, type Visits } from './visits.ts';
 
 /**

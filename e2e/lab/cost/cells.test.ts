@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
-import { BadUsage } from '../command-line.ts';
 import { parseOptions } from '../cost.ts';
+import { BadUsage } from '../experiment.ts';
 import { type Cell, type Choice, cellsOf, OBJECTS, SERVERS, segmentsOf } from './cells.ts';
 import { loadsUpTo } from './loads.ts';
 

@@ -1,7 +1,7 @@
 // What is measured: each cell is one server, one object, one load and one way to ask, and is cut into segments that are
 // spread over the whole run.
 import type { Random } from '@photofinish/shared/testing/seeded-random';
-import { shuffled } from '../../bench/random.ts';
+import { shuffled } from '../../bench/measure.ts';
 import type { Winner } from './generator.ts';
 
 export const SERVERS = ['caddy', 'own'] as const;

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { type Random, seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { knownProtocolSchema } from '@photofinish/shared/web/protocol';
 import * as v from 'valibot';
-import { shuffled } from '../../bench/random.ts';
+import { shuffled } from '../../bench/measure.ts';
 import { PHOTOFINISH } from '../photofinish.ts';
 import type { Testbed } from '../testbed.ts';
 import { type Cell, winnersOf } from './cells.ts';

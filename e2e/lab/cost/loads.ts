@@ -2,7 +2,7 @@
 // the dearest requests there are.
 import type { Testbed } from '../testbed.ts';
 import { BASIC, cellOf, type ObjectBytes, RTT_MS, type ServerName } from './cells.ts';
-import type { Loads } from './record.ts';
+import type { Loads } from './cost-record.ts';
 import { measureSegment } from './segment.ts';
 
 /** P1's four, and what lies between them and below for a smaller machine. */

@@ -14,9 +14,9 @@ import {
 } from '../../proc.ts';
 import type { Testbed } from '../testbed.ts';
 import type { Segment } from './cells.ts';
+import type { Sample, SegmentRecord } from './cost-record.ts';
 import { judgeDrive } from './drive-check.ts';
 import { exponentialMoments, type LoadGenerator, startGenerator } from './generator.ts';
-import type { Sample, SegmentRecord } from './record.ts';
 import { type RunningServer, setLink, startServer } from './servers.ts';
 
 /** Loads code, fills caches, and lets a garbage collector find its pace; not measured. */

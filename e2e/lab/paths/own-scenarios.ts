@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
-import { shuffled } from '../../bench/random.ts';
+import { shuffled } from '../../bench/measure.ts';
 import { scratchDirectory } from '../../scratch.ts';
 import { type CommandLine, recordIn } from '../photofinish.ts';
 import { batches, CLEAN, LOST_TCP, LOST_UDP, REFUSED_UDP, ROUND_TRIP_MS, type Scenario } from './scenario.ts';

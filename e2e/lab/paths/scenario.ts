@@ -1,12 +1,12 @@
 // What a scenario of `paths` is, what it measures with, and how clients take turns on its path.
 import type { Random } from '@photofinish/shared/testing/seeded-random';
-import { shuffled } from '../../bench/random.ts';
+import { shuffled } from '../../bench/measure.ts';
 import type { Obstacle } from '../../network/obstacles.ts';
 import type { Shape } from '../../network/shape.ts';
 import type { Client, Opener } from '../client.ts';
 import type { CommandLine } from '../photofinish.ts';
 import { CADDY_PORT, type ServedTestbed } from '../testbed.ts';
-import type { PathTrial } from './record.ts';
+import type { PathTrial } from './paths-record.ts';
 
 /** The round trip of every path that does not say another, milliseconds. */
 export const ROUND_TRIP_MS = 50;

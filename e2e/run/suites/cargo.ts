@@ -1,9 +1,9 @@
 // Rust tests: cargo's own text is what stable Rust offers, so it is read line by line.
 import { cargoEnvironment } from '../../rust-programs.ts';
 import { make } from '../artefacts.ts';
-import { type Command, runStep } from '../command.ts';
 import { beginStep } from '../display.ts';
 import { onPath } from '../find-browser.mjs';
+import { type Command, runStep } from '../step-command.ts';
 import type { Failure, Skip, SuiteResult } from '../tally.ts';
 
 export interface CargoCounts {

@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { TOP } from '../../scratch.ts';
 import { make } from '../artefacts.ts';
-import { runStep } from '../command.ts';
 import type { ArtefactName } from '../command-lines.mjs';
 import { beginStep } from '../display.ts';
+import { runStep } from '../step-command.ts';
 import type { Failure, Skip, SuiteResult } from '../tally.ts';
 import { LINTED_BUILD } from './cargo.ts';
 

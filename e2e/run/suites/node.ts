@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rustProgram } from '../../rust-programs.ts';
 import { SCRATCH, TOP } from '../../scratch.ts';
-import { runStep } from '../command.ts';
 import type { Workspace } from '../command-lines.mjs';
 import { beginStep } from '../display.ts';
+import { runStep } from '../step-command.ts';
 import type { Failure, Skip, SuiteResult } from '../tally.ts';
 import { NO_TEST, type NodeTestLine } from './node-reporter.ts';
 

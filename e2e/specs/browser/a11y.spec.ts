@@ -5,8 +5,7 @@ import type { Popup } from '../../browsers/popup.ts';
 import type { Session } from '../../browsers/session.ts';
 import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { expect, type Local, test } from '../fixtures.ts';
-import { servedTest } from '../served.ts';
-import { extensionPages, violations } from '../steps.ts';
+import { extensionPages, servedTest, violations } from '../steps.ts';
 
 /** Every kind of origin, of which the page's own answers late: a race of it lasts long enough to be seen and cancelled. */
 const slowTest = servedTest({ ...ORIGIN_KINDS, both: { ...ORIGIN_KINDS.both, answerDelayMs: 500 } });

@@ -6,13 +6,13 @@ import { storedRecords } from '../../browsers/stored.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { GO_MISSING, goProgram } from '../../go-programs.ts';
 import { hostOf, KINDS } from '../counted/kinds.ts';
-import { type CountedSite, LAST, type Served, startCountedSite } from '../counted/site.ts';
+import { type CountedSite, LAST, type ServedRequest, startCountedSite } from '../counted/site.ts';
 import {
   type Counts,
   cellOf,
   committedColumn,
   faultsOf,
-  type Measured,
+  type KindCounts,
   total,
   writeColumn,
 } from '../counted/table.ts';
@@ -28,8 +28,8 @@ const POLL = { ...COUNTED, intervals: [1000] };
 const LOADED = { timeout: 30_000 };
 
 interface Measurement {
-  readonly served: readonly Served[];
-  readonly kinds: Readonly<Record<string, Measured>>;
+  readonly served: readonly ServedRequest[];
+  readonly kinds: Readonly<Record<string, KindCounts>>;
 }
 
 function goMissing(): boolean {
@@ -62,7 +62,7 @@ function countsOf(each: Iterable<readonly [protocol: string, count: number]>): C
 const ICON = '/favicon.ico';
 
 /** As the server logged it; an icon only where `reported` has an answer for it. */
-function servedOf(served: readonly Served[], name: string, reported: Counts): Counts {
+function servedOf(served: readonly ServedRequest[], name: string, reported: Counts): Counts {
   const own = served.filter(({ host }) => host === hostOf(name));
   const pages = own.filter(({ path }) => path !== ICON);
   const meant = total(reported) === pages.length ? pages : own;
@@ -87,7 +87,7 @@ async function measure(popup: Popup, dir: string, site: CountedSite): Promise<Me
   const report = await exportedReport(popup, dir);
   const served = await site.served();
   const reasons = await reasonsByHost(popup);
-  const kinds = KINDS.map(({ name }): [string, Measured] => {
+  const kinds = KINDS.map(({ name }): [string, KindCounts] => {
     const reported = reportedOf(report, name);
     const reason = reasons[hostOf(name)] ?? null;
     return [name, { served: servedOf(served, name, reported), reported, reason }];

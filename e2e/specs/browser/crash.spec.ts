@@ -8,7 +8,7 @@ import { storedRequests } from '../../browsers/stored.ts';
 import { runOrThrow } from '../../child-process.ts';
 import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { expect } from '../fixtures.ts';
-import { servedTest } from '../served.ts';
+import { servedTest } from '../steps.ts';
 
 const { both, h2only } = ORIGIN_KINDS;
 const test = servedTest({ both, h2only });

@@ -3,8 +3,7 @@
 import { createServer } from 'node:net';
 import type { Popup } from '../../browsers/popup.ts';
 import { expect, exportedReport } from '../fixtures.ts';
-import { servedTest } from '../served.ts';
-import { violations } from '../steps.ts';
+import { servedTest, violations } from '../steps.ts';
 
 const test = servedTest({
   both: { host: 'both.test', h3: true, altSvc: 'auto' },

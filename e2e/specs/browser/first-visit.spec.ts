@@ -6,8 +6,7 @@ import { type AddressInfo, connect } from 'node:net';
 import type { Session } from '../../browsers/session.ts';
 import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { expect, runPhotofinish } from '../fixtures.ts';
-import { servedTest, visitPrivately } from '../served.ts';
-import { chooseRaceTime, expectStored, racedModes } from '../steps.ts';
+import { chooseRaceTime, expectStored, racedModes, servedTest, visitPrivately } from '../steps.ts';
 
 const { both, h2only, silent } = ORIGIN_KINDS;
 const test = servedTest({ both, h2only, silent });

@@ -11,13 +11,13 @@ import { test as base, expect, runPhotofinish } from '../fixtures.ts';
 
 type Act = (stream: ServerHttp2Stream) => void;
 
-interface Served {
+interface VisitedServer {
   readonly origin: string;
   /** Races it in this mode and gives the record. */
   race(mode: string): Promise<RaceDocument['races'][number]>;
 }
 
-const test = base.extend<{ serve: (act: Act, overHttp1?: string) => Promise<Served> }>({
+const test = base.extend<{ serve: (act: Act, overHttp1?: string) => Promise<VisitedServer> }>({
   /** An HTTP/2 server of the host that speaks HTTP/3 elsewhere. */
   serve: async ({ local }, use) => {
     const { host } = local.origins.both;
@@ -108,7 +108,7 @@ const ADVERTISED: readonly {
 for (const { how, act, source, heeded } of ADVERTISED)
   test(`${how} is read`, async ({ local, open, kind, serve }) => {
     const alternative = `h3=":${local.origins.both.port}"; ma=60`;
-    const served: Served = await serve(act(alternative, () => served.origin));
+    const served: VisitedServer = await serve(act(alternative, () => served.origin));
     const session = await open();
     const used = await protocolsOf(await session.newTab(), served.origin);
     expect([used[0], used.at(-1)]).toEqual(['h2', heeded[kind] ? 'h3' : 'h2']);

@@ -8,8 +8,7 @@ import type { Session } from '../../browsers/session.ts';
 import { type Tab, visitUntil } from '../../browsers/tab.ts';
 import { ORIGIN_KINDS, type SeenRequest } from '../../origins/start.ts';
 import { badgeText, expect, exportedReport, runPhotofinish } from '../fixtures.ts';
-import { servedTest, visitPrivately } from '../served.ts';
-import { expectStored, shownCounts } from '../steps.ts';
+import { expectStored, servedTest, shownCounts, visitPrivately } from '../steps.ts';
 
 const { both, h2only, h1only } = ORIGIN_KINDS;
 const KINDS = {

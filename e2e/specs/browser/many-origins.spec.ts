@@ -5,8 +5,7 @@ import { OWN_HOST, realHosts, SHARDS } from '../../browsers/real-names.ts';
 import type { Session } from '../../browsers/session.ts';
 import type { OriginSettings } from '../../origins/start.ts';
 import { expect } from '../fixtures.ts';
-import { type ServedBy, servedTest } from '../served.ts';
-import { violations } from '../steps.ts';
+import { type ServedBy, servedTest, violations } from '../steps.ts';
 
 const HOSTS = realHosts(65);
 const kinds = HOSTS.map((host, n): [string, OriginSettings] => [

@@ -1,10 +1,9 @@
 // Privacy, by packet: a browsing run in a network namespace of its own, in which every packet that anybody sends is
 // captured and accounted for. Nobody sends anything but to where the user went, and to what the user had raced.
-import { networkUnavailable } from '../../network/available.ts';
-import { openNetwork } from '../../network/open.ts';
+import { networkUnavailable, openNetwork } from '../../network/open.ts';
 import {
   BROWSERS_ADDRESS,
-  type Browsed,
+  type BrowsingRecord,
   browse,
   HELPERS_ADDRESS,
   type Host,
@@ -54,7 +53,7 @@ interface Told {
 }
 
 /** Whose a flow is, to which host, and in which step it began. */
-function toldOf(flow: Flow, { begins, ports }: Browsed): Told {
+function toldOf(flow: Flow, { begins, ports }: BrowsingRecord): Told {
   const step = STEPS.findLast((each) => (begins[each] ?? 0) <= flow.beganAtMs) ?? 'before';
   const [address = '', port = ''] = flow.to.split(':');
   const who = WHOSE[address as keyof typeof WHOSE] ?? 'nobody';

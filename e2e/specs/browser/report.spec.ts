@@ -20,13 +20,13 @@ async function filledDashboard(session: Session): Promise<Tab> {
   return tab;
 }
 
-interface Watched {
+interface ProgressWindow {
   steps?: string[];
 }
 
 /** In the page: keeps every word about the progress. */
 function watchSteps(): void {
-  const watched = globalThis as Watched;
+  const watched = globalThis as ProgressWindow;
   watched.steps = [];
   const step = document.querySelector('#making-step');
   const note = () => void watched.steps?.push(step?.textContent ?? '');
@@ -51,7 +51,7 @@ test('an HTML report of more sites than fit has them in its sums, and says how m
   await tab.evaluate(watchSteps);
   const page = await tab.download(() => tab.find('#report-formats .button', 'HTML').click());
   await expect(tab.part('report-words')).toMention('Report saved, 1,000 sites.');
-  const steps = await tab.evaluate(() => (globalThis as Watched).steps ?? []);
+  const steps = await tab.evaluate(() => (globalThis as ProgressWindow).steps ?? []);
   expect(steps.filter((step) => /^[\d,]+ of [\d,]+ rows read$/.test(step)).length).toBeGreaterThan(2);
   expect(steps.some((step) => /^[\d,]+ of 1,000 sites evaluated$/.test(step))).toBe(true);
 

@@ -231,7 +231,7 @@ async function startSocket(): Promise<{ port: number; stop: () => void }> {
 }
 
 /** A request as its server saw it. */
-export interface Served {
+export interface ServedRequest {
   readonly host: string;
   readonly path: string;
   readonly protocol: ServedProtocol;
@@ -243,7 +243,7 @@ interface LogLine {
   readonly status: number;
 }
 
-async function readLog(file: string): Promise<Served[]> {
+async function readLog(file: string): Promise<ServedRequest[]> {
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
   return lines.map((line) => {
     const { request, status } = JSON.parse(line) as LogLine;
@@ -258,7 +258,7 @@ export interface CountedSite {
   /** The page of a kind that has its own, and of `LAST`. */
   readonly pageOf: (name: string) => string;
   /** All that was answered to browsers so far. */
-  readonly served: () => Promise<readonly Served[]>;
+  readonly served: () => Promise<readonly ServedRequest[]>;
   readonly stop: () => Promise<void>;
 }
 

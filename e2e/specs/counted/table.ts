@@ -17,7 +17,7 @@ const NOT_MEASURED = 'not measured';
 export type Counts = Readonly<Record<string, number>>;
 
 /** One kind as its server and the report counted it. */
-export interface Measured {
+export interface KindCounts {
   readonly served: Counts;
   readonly reported: Counts;
   /** Why the newest answer of unknown protocol has none. */
@@ -31,7 +31,7 @@ export type Column = Readonly<Record<string, string>>;
 export const total = (counts: Counts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
 /** What is counted under a protocol that it did not come over, or more often than it came; empty if nothing is. */
-export function faultsOf({ served, reported }: Measured): string[] {
+export function faultsOf({ served, reported }: KindCounts): string[] {
   const more = Object.entries(reported).flatMap(([protocol, count]) =>
     protocol !== 'unknown' && count > (served[protocol] ?? 0)
       ? [`${count} over ${protocol}, which carried ${served[protocol] ?? 0}`]
@@ -42,7 +42,7 @@ export function faultsOf({ served, reported }: Measured): string[] {
 }
 
 /** What the counts of a kind are worth. */
-export function cellOf({ served, reported, reason }: Measured): string {
+export function cellOf({ served, reported, reason }: KindCounts): string {
   const [came, told] = [total(served), total(reported)];
   const unknown = reported.unknown ?? 0;
   if (came === 0) return 'no request';

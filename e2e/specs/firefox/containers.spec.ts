@@ -1,8 +1,7 @@
 // Container tabs, which only Firefox has: what is visited in one is never raced by itself.
 import { ORIGIN_KINDS } from '../../origins/start.ts';
 import { expect } from '../fixtures.ts';
-import { servedTest } from '../served.ts';
-import { chooseRaceTime, racedModes } from '../steps.ts';
+import { chooseRaceTime, racedModes, servedTest } from '../steps.ts';
 
 const { both, h2only } = ORIGIN_KINDS;
 const test = servedTest({ both, h2only });

@@ -1,7 +1,7 @@
 // In private windows Firefox refuses the extension's pages every database, and where it never remembers history the
 // background too. Options are there all the same.
 import { join } from 'node:path';
-import { launchFirefox } from '../../browsers/firefox.ts';
+import { launchFirefox } from '../../browsers/launch-firefox.ts';
 import type { Tab } from '../../browsers/tab.ts';
 import { TOP } from '../../scratch.ts';
 import { expect, test } from '../fixtures.ts';

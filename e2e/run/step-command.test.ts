@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { getPriority } from 'node:os';
 import test from 'node:test';
-import { runStep } from './command.ts';
+import { runStep } from './step-command.ts';
 
 const shell = (script: string) => ({ file: 'sh', args: ['-c', script] });
 

@@ -4,8 +4,8 @@ import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { JSONReport, JSONReportSpec, JSONReportSuite, JSONReportTest } from '@playwright/test/reporter';
 import { TOP } from '../../scratch.ts';
-import { runStep } from '../command.ts';
 import { type Selection, specFiles } from '../command-lines.mjs';
+import { runStep } from '../step-command.ts';
 import type { Failure, Skip, SuiteResult } from '../tally.ts';
 
 const CLI = join(TOP, 'node_modules', '@playwright', 'test', 'cli.js');

@@ -5,8 +5,7 @@ import { chmod, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TOP } from '../scratch.ts';
 import { ADDON_CRATE, cargoBundled, npmBundled } from './bundled.ts';
-import { LICENCE } from './licences.ts';
-import { NOTICES_FILE } from './notices.ts';
+import { LICENCE, NOTICES_FILE } from './licences.ts';
 import { HELPER_PACKAGE, place, placeOthers, writeJson, writePackage } from './npm.ts';
 import { SBOM_FILE } from './sbom.ts';
 

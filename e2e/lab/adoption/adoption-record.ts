@@ -10,7 +10,7 @@ import {
   linkReportSchema,
   type RecordSchema,
 } from '../journal.ts';
-import { type Cell, turnKey } from './plan.ts';
+import { type Cell, turnKey } from './turn-plan.ts';
 
 const kindSchema = v.picklist(['ours', 'peer', 'browser']);
 

@@ -8,10 +8,9 @@ import { scratchDirectory } from '../../scratch.ts';
 import type { Client, LabTrial } from '../client.ts';
 import { RunInterrupted } from '../experiment.ts';
 import { openJournal } from '../journal.ts';
-import { estimate } from './estimate.ts';
-import { measure } from './measure.ts';
-import { CELLS, planRun, remaining } from './plan.ts';
-import { ADOPTION, collect, progress } from './record.ts';
+import { ADOPTION, collect, progress } from './adoption-record.ts';
+import { measure } from './measure-cells.ts';
+import { CELLS, estimate, planRun, remaining } from './turn-plan.ts';
 
 const TRIAL: LabTrial = { adopted: 'h3', establishedMs: 1, firstByteMs: 2 };
 type Run = (trials: number) => LabTrial[] | Promise<LabTrial[]>;

@@ -5,8 +5,7 @@ import * as v from 'valibot';
 import { TOP } from '../scratch.ts';
 import { entriesBelow } from './archive.ts';
 import { npmBundled } from './bundled.ts';
-import { LICENCE } from './licences.ts';
-import { NOTICES_FILE } from './notices.ts';
+import { LICENCE, NOTICES_FILE } from './licences.ts';
 import { HELPER_PACKAGE, place, placeOthers, writeJson, writePackage } from './npm.ts';
 import { SBOM_FILE } from './sbom.ts';
 

@@ -9,7 +9,7 @@ import { processorTimeOf } from '../../proc.ts';
 import { count, directionReportSchema, type RecordSchema } from '../journal.ts';
 import { sendStream, timeConnects } from './traffic.ts';
 
-export type Joined = Network<'server'>;
+export type LinkedNetwork = Network<'server'>;
 
 const figure = v.pipe(v.number(), v.finite());
 const share = v.pipe(figure, v.minValue(0), v.maxValue(1));
@@ -108,7 +108,7 @@ const CPU_SPAN_MS = 2000;
 
 const BARE = { delayMs: 0 };
 
-function ends({ client, peers: { server } }: Joined, direction: Direction) {
+function ends({ client, peers: { server } }: LinkedNetwork, direction: Direction) {
   return direction === 'up'
     ? { from: client, to: server, address: server.ipv4 }
     : { from: server, to: client, address: server.clientIpv4 };
@@ -118,7 +118,7 @@ const thousandths = (value: number) => Math.round(value * 1000) / 1000;
 
 /** Sends that many datagrams over a link with that delay. */
 export async function measureDelay(
-  network: Joined,
+  network: LinkedNetwork,
   direction: Direction,
   askedMs: number,
   datagrams: number,
@@ -137,7 +137,7 @@ export async function measureDelay(
 
 /** Sends that many datagrams over a link with that loss. */
 export async function measureLoss(
-  network: Joined,
+  network: LinkedNetwork,
   direction: Direction,
   asked: LossLine['asked'],
   datagrams: number,
@@ -158,7 +158,11 @@ export async function measureLoss(
 }
 
 /** Sends faster than the rate, so that a queue builds up. */
-export async function measureRate(network: Joined, direction: Direction, askedMbps: number): Promise<Line> {
+export async function measureRate(
+  network: LinkedNetwork,
+  direction: Direction,
+  askedMbps: number,
+): Promise<Line> {
   const { server } = network.peers;
   const { from, to, address } = ends(network, direction);
   const packetBits = (RATE_PAYLOAD_BYTES + IPV4_UDP_BYTES) * 8;
@@ -179,7 +183,7 @@ export async function measureRate(network: Joined, direction: Direction, askedMb
 
 /** Round trips as programs see them, at a delay each way. */
 export async function measureRoundTrips(
-  network: Joined,
+  network: LinkedNetwork,
   echo: Awaited<ReturnType<typeof startEcho>>,
   delayMs: number,
   times: number,
@@ -200,7 +204,7 @@ export async function measureRoundTrips(
 }
 
 /** What the forwarder takes of a core while so many packets a second pass at 25 ms; nothing where the kernel forwards. */
-export async function measureCpu(network: Joined, packetsPerSecond: number): Promise<Line[]> {
+export async function measureCpu(network: LinkedNetwork, packetsPerSecond: number): Promise<Line[]> {
   const { client } = network;
   const { server } = network.peers;
   const { linkPid } = server;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { JSONReport, JSONReportSpec, JSONReportTest } from '@playwright/test/reporter';
-import { readPlaywrightReport } from './browser.ts';
+import { readPlaywrightReport } from './playwright.ts';
 
 function spec(title: string, outcome: Partial<JSONReportTest>): JSONReportSpec {
   const results = [{ errors: [{ message: '\u001b[31mexpected h3\u001b[39m' }] }];

@@ -3,9 +3,8 @@ import type { Peer } from '../../network/open.ts';
 import { beginStep, formatDuration, say } from '../../run/display.ts';
 import { type Client, DEADLINE_MS } from '../client.ts';
 import { RunInterrupted } from '../experiment.ts';
-import type { Estimate } from './estimate.ts';
-import type { Cell, CellPlan, Turn } from './plan.ts';
-import type { Line } from './record.ts';
+import type { Line } from './adoption-record.ts';
+import type { Cell, CellPlan, Estimate, Turn } from './turn-plan.ts';
 
 /** The link's end that it is changed by and asked at. */
 type Link = Pick<Peer, 'shape' | 'report'>;

@@ -30,7 +30,7 @@ export interface Command {
   readonly silenceLimitMs?: number;
 }
 
-export interface Ended {
+export interface StepResult {
   readonly ok: boolean;
   /** Exit code, or 128 and the signal's number. */
   readonly code: number;
@@ -123,7 +123,7 @@ export async function runInView({ file, args }: Pick<Command, 'file' | 'args'>):
  * Runs the command to its end, or several as one step until one of them fails. Never throws: a command that cannot be
  * started has failed with code 127.
  */
-export async function runStep(title: string, command: Command | readonly Command[]): Promise<Ended> {
+export async function runStep(title: string, command: Command | readonly Command[]): Promise<StepResult> {
   const commands = 'file' in command ? [command] : command;
   const step = beginStep(title);
   const startedMs = performance.now();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import puppeteer, { type Browser } from 'puppeteer-core';
 import { entriesBelow, zipOf } from '../packaging/archive.ts';
 import { findBrowser } from '../run/find-browser.mjs';
-import { becomePrivileged, type Privileged } from './firefox-privileged.ts';
+import { becomePrivileged, type PrivilegedContext } from './firefox-privileged.ts';
 import { firefoxTab } from './firefox-tab.ts';
 import type { Installer, LocalOrigins, ProxyChoice, RunningBrowser } from './running.ts';
 import type { Tab } from './tab.ts';
@@ -33,7 +33,7 @@ export interface FirefoxOptions {
 export interface RunningFirefox extends RunningBrowser {
   readonly newContainerTab: () => Promise<Tab>;
   /** For what only Firefox does, and for no page. */
-  readonly privileged: Privileged;
+  readonly privileged: PrivilegedContext;
 }
 
 /** A page's size is the same in every browser here. */
@@ -58,7 +58,10 @@ function localPreferences({ address }: LocalOrigins): Record<string, unknown> {
   return address === undefined ? { ...LOCAL, 'network.dns.forceResolve': '127.0.0.1' } : LOCAL;
 }
 
-async function meet(privileged: Privileged, { origins, caPath, address }: LocalOrigins): Promise<void> {
+async function meet(
+  privileged: PrivilegedContext,
+  { origins, caPath, address }: LocalOrigins,
+): Promise<void> {
   await privileged.trust(await readFile(caPath, 'utf8'));
   for (const { host, address: own = address } of Object.values(origins))
     if (own !== undefined) await privileged.resolve(host, own);
