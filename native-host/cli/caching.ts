@@ -89,11 +89,11 @@ function show(path: string, origin: Origin, json: boolean, terminal: Terminal): 
   return EXIT_OK;
 }
 
-/** Runs what deletes; a file that cannot be written is a Complaint. */
-function deleting<T>(path: string, run: (cache: HostCache) => T): T {
+/** Changes the cache in that file, and closes it. Throws a Complaint where it cannot be used or written. */
+export async function changing<T>(path: string, change: (cache: HostCache) => T | Promise<T>): Promise<T> {
   const cache = openCache(path);
   try {
-    return run(cache);
+    return await change(cache);
   } catch (error) {
     if (!(error instanceof CacheUnavailable)) throw error;
     throw new Complaint('cache-unavailable', `${path}: ${error.message}`, EXIT_FAILED);
@@ -102,9 +102,14 @@ function deleting<T>(path: string, run: (cache: HostCache) => T): T {
   }
 }
 
-function forget(path: string, origins: readonly Origin[], json: boolean, terminal: Terminal): number {
+async function forget(
+  path: string,
+  origins: readonly Origin[],
+  json: boolean,
+  terminal: Terminal,
+): Promise<number> {
   const forgotten = existsSync(path)
-    ? deleting(path, (cache) => origins.filter((origin) => cache.forget(origin)))
+    ? await changing(path, (cache) => origins.filter((origin) => cache.forget(origin)))
     : [];
   const unknown = origins.filter((origin) => !forgotten.includes(origin));
   if (json) terminal.result(JSON.stringify({ schema: CACHE_SCHEMA, file: path, forgotten }));
@@ -120,13 +125,13 @@ async function clear(
 ): Promise<number> {
   let cleared = 0;
   if (existsSync(path)) {
-    const { origins } = deleting(path, (cache) => cache.stats());
+    const { origins } = await changing(path, (cache) => cache.stats());
     const question = `Delete all that is known about ${plural(origins, 'origin')}, in ${path}?`;
     if (!yes && !(await terminal.confirm(question))) {
       terminal.error('cancelled', 'nothing was deleted');
       return EXIT_FAILED;
     }
-    cleared = deleting(path, (cache) => cache.wipe());
+    cleared = await changing(path, (cache) => cache.wipe());
   }
   if (json) terminal.result(JSON.stringify({ schema: CACHE_SCHEMA, file: path, cleared }));
   else terminal.result(`Cleared ${plural(cleared, 'origin')} from ${path}.`);

@@ -2,14 +2,13 @@
 import { existsSync } from 'node:fs';
 import { networkNameSchema } from '@photofinish/shared/web/network-name';
 import * as v from 'valibot';
-import { CacheUnavailable } from '../cache/database.ts';
 import type { HostCache, NetworkRecord } from '../cache/store.ts';
 import { systemClock } from '../clock.ts';
 import { mayBeNamed } from '../network/key.ts';
 import { keptSalt, saltPath } from '../network/salt.ts';
 import { systemSource } from '../network/source.ts';
 import { watchNetwork } from '../network/watch.ts';
-import { cachePath, networkSalt, openCache } from './caching.ts';
+import { cachePath, changing, networkSalt, openCache } from './caching.ts';
 import { NETWORK_ACTIONS, NETWORK_OPTIONS } from './command-table.ts';
 import { keysNamed } from './network-names.ts';
 import type { Terminal } from './terminal.ts';
@@ -124,19 +123,14 @@ interface NameChange {
 }
 
 async function rename({ name, network }: NameChange, path: string, json: boolean, terminal: Terminal) {
-  const cache = openCache(path);
-  try {
+  const key = await changing(path, async (cache) => {
     const key = await meant(network, path, cache, terminal);
     cache.nameNetwork(key, name);
-    if (json) terminal.result(JSON.stringify({ schema: NETWORKS_SCHEMA, file: path, network: key, name }));
-    else terminal.result(name === null ? `${key} has no name now.` : `${key} is "${name}" now.`);
-    return EXIT_OK;
-  } catch (error) {
-    if (!(error instanceof CacheUnavailable)) throw error;
-    throw new Complaint('cache-unavailable', `${path}: ${error.message}`, EXIT_FAILED);
-  } finally {
-    cache.close();
-  }
+    return key;
+  });
+  if (json) terminal.result(JSON.stringify({ schema: NETWORKS_SCHEMA, file: path, network: key, name }));
+  else terminal.result(name === null ? `${key} has no name now.` : `${key} is "${name}" now.`);
+  return EXIT_OK;
 }
 
 /** Runs `network list`, `network name [NETWORK] NAME` and `network unname [NETWORK]`. */
