@@ -64,10 +64,9 @@ function discoveryOf({ pins, resolver, policy, clock }: RacingParts): Discoverin
 function knownOf(parts: RacingParts, spec: RaceSpec): Known | null {
   const recall = spec.memory === 'none' ? null : parts.cache.recall(spec.network, spec.origin.origin);
   if (recall === null) return null;
-  const { decision, altSvc, altSvcAgeSeconds, misdirected, hints } = recall;
+  const { decision, altSvc, misdirected, hints } = recall;
   return {
     decision,
-    ageSeconds: altSvcAgeSeconds,
     ...(altSvc !== null && { altSvc }),
     ...(misdirected !== null && { misdirected }),
     hints,

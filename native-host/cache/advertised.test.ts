@@ -8,10 +8,10 @@ import fc from 'fast-check';
 import { down } from '../testing/cache-samples.ts';
 import {
   alternativesOf,
+  altSvcOf,
   foldAltSvc,
   foldMisdirected,
   foldServices,
-  formatAltSvc,
   heardAltSvc,
   MISDIRECTED_MS,
   persistentPart,
@@ -21,7 +21,7 @@ import { type HostRecord, newHost } from './record.ts';
 const NOW = 5_000_000;
 const HOST = newHost('https://a.test' as Origin, 'home', 0);
 const heard = (host: HostRecord, altSvc: string, atMs = NOW) =>
-  foldAltSvc(host, altSvc, { atMs, by: 'race' });
+  foldAltSvc(host, parseAltSvc(altSvc), { atMs, by: 'race' });
 
 test('RFC 7838: a header replaces the list, clear forgets it, a broken or older one changes nothing', () => {
   const known = heard(HOST, 'h3=":443"; ma=10');
@@ -33,7 +33,7 @@ test('RFC 7838: a header replaces the list, clear forgets it, a broken or older 
 });
 
 test('RFC 7838 section 3.1: the Age of an answer is taken off what it advertises', () => {
-  const host = foldAltSvc(HOST, 'h3=":443"; ma=60', { atMs: NOW, by: 'browser', ageMs: 20_000 });
+  const host = foldAltSvc(HOST, parseAltSvc('h3=":443"; ma=60'), { atMs: NOW, by: 'browser', ageMs: 20_000 });
   assert.deepEqual(
     [host.altSvcAtMs, host.altSvcUntilMs, host.altSvcBy],
     [NOW - 20_000, NOW + 40_000, 'browser'],
@@ -41,11 +41,9 @@ test('RFC 7838 section 3.1: the Age of an answer is taken off what it advertises
 });
 
 test('only persistent alternatives outlive a network', () => {
-  assert.equal(persistentPart('h3=":443"; ma=5'), 'clear');
-  assert.equal(
-    persistentPart('h3=":1"; ma=5, h3="b.test:2"; ma=6; persist=1'),
-    'h3="b.test:2"; ma=6; persist=1',
-  );
+  const lasting = (altSvc: string): string => persistentPart(parseAltSvc(altSvc)).text;
+  assert.equal(lasting('h3=":443"; ma=5'), 'clear');
+  assert.equal(lasting('h3=":1"; ma=5, h3="b.test:2"; ma=6; persist=1'), 'h3="b.test:2"; ma=6; persist=1');
 });
 
 test('what is written is read back as it was, whatever it is', () => {
@@ -61,7 +59,8 @@ test('what is written is read back as it was, whatever it is', () => {
   );
   fc.assert(
     fc.property(fc.array(alternative, { minLength: 1, maxLength: 5 }), (alternatives) => {
-      assert.deepEqual(parseAltSvc(formatAltSvc(alternatives)).alternatives, alternatives);
+      const written = altSvcOf(alternatives);
+      assert.deepEqual(parseAltSvc(written.text), written);
     }),
   );
 });
@@ -127,10 +126,13 @@ test('an Alt-Svc that a race was given from memory is told from one that it rece
   assert.equal(heardAltSvc(none, [live], NOW), null);
   assert.equal(heardAltSvc(said('h3=":443"; ma=60'), [null, live], NOW), null);
   assert.equal(heardAltSvc(said('h3=":443"; ma=60', { alternatives: [memory] }), [live], NOW), null);
-  assert.deepEqual(heardAltSvc(said('h3=":444"'), [live], NOW), { altSvc: 'h3=":444"', ageMs: 0 });
+  assert.deepEqual(heardAltSvc(said('h3=":444"'), [live], NOW), {
+    altSvc: parseAltSvc('h3=":444"'),
+    ageMs: 0,
+  });
   assert.notEqual(heardAltSvc(said('h3=":443"; ma=60'), [live], NOW + 60_000), null);
   assert.deepEqual(heardAltSvc(said('h3=":443"; ma=60', { alternatives: [memory, answer] }), [live], NOW), {
-    altSvc: 'h3=":443"; ma=60',
+    altSvc: parseAltSvc('h3=":443"; ma=60'),
     ageMs: 20_000,
   });
 });

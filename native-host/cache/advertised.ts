@@ -3,7 +3,7 @@
 
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { Attempt, Discovered } from '@photofinish/shared/race/outcome';
-import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import { type Alternative, type AltSvc, h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { isMisdirectedAlternative } from './back-off.ts';
 import type { HostRecord, Teller } from './record.ts';
@@ -17,17 +17,17 @@ function encodedAlpn(alpn: string): string {
 }
 
 /** Alternatives as a header value; `clear` for none, because a header replaces the whole list. */
-export function formatAltSvc(alternatives: readonly Alternative[]): string {
-  if (alternatives.length === 0) return 'clear';
+export function altSvcOf(alternatives: readonly Alternative[]): AltSvc {
   const written = alternatives.map(({ alpn, host, port, maxAgeSeconds, persist }) => {
     return `${encodedAlpn(alpn)}="${host}:${port}"; ma=${maxAgeSeconds}${persist ? '; persist=1' : ''}`;
   });
-  return written.join(', ');
+  const clear = alternatives.length === 0;
+  return { text: clear ? 'clear' : written.join(', '), clear, alternatives, skipped: 0 };
 }
 
 /** The longest life among a header's HTTP/3 alternatives in milliseconds; null: it names none. */
-export function h3LifeMs(altSvc: string): number | null {
-  const ages = h3Alternatives(parseAltSvc(altSvc)).map((a) => a.maxAgeSeconds);
+export function h3LifeMs(altSvc: AltSvc): number | null {
+  const ages = h3Alternatives(altSvc).map((a) => a.maxAgeSeconds);
   return ages.length === 0 ? null : Math.max(...ages) * 1000;
 }
 
@@ -35,8 +35,8 @@ export function h3LifeMs(altSvc: string): number | null {
  * The part of a header that outlives a change of network (`persist=1`, RFC 7838 section 3.1), itself a header value;
  * `clear` when it has none.
  */
-export function persistentPart(altSvc: string): string {
-  return formatAltSvc(h3Alternatives(parseAltSvc(altSvc)).filter((a) => a.persist));
+export function persistentPart(altSvc: AltSvc): AltSvc {
+  return altSvcOf(h3Alternatives(altSvc).filter((a) => a.persist));
 }
 
 /** `host:port` of an HTTP/3 place; the origin's own host is written out. */
@@ -63,19 +63,19 @@ export interface Hearing {
  * A new Alt-Svc header replaces the old one (RFC 7838 section 3). `clear` forgets it, one that cannot be read at all
  * changes nothing, as in browsers, and so does one older than what is known.
  */
-export function foldAltSvc(host: HostRecord, altSvc: string, { atMs, by, ageMs = 0 }: Hearing): HostRecord {
+export function foldAltSvc(host: HostRecord, altSvc: AltSvc, { atMs, by, ageMs = 0 }: Hearing): HostRecord {
   if (atMs < (host.altSvcAtMs ?? 0)) return host;
-  const parsed = parseAltSvc(altSvc);
-  if (!parsed.clear && parsed.alternatives.length === 0) return host;
-  const kept = believed(host, parsed.alternatives, atMs);
+  const { clear, alternatives } = altSvc;
+  if (!clear && alternatives.length === 0) return host;
+  const kept = believed(host, alternatives, atMs);
   if (kept.length === 0)
     return { ...host, altSvc: null, altSvcAtMs: atMs, altSvcUntilMs: null, altSvcBy: by };
-  const value = kept.length === parsed.alternatives.length ? altSvc : formatAltSvc(kept);
+  const value = kept.length === alternatives.length ? altSvc : altSvcOf(kept);
   const lifeMs = h3LifeMs(value);
   const saidAtMs = Math.max(0, atMs - ageMs);
   return {
     ...host,
-    altSvc: value,
+    altSvc: value.text,
     altSvcAtMs: saidAtMs,
     altSvcUntilMs: lifeMs === null ? null : saidAtMs + lifeMs,
     altSvcBy: by,
@@ -96,10 +96,10 @@ export function foldMisdirected(host: HostRecord, attempts: readonly Attempt[], 
   const kept = believed(next, alternatives, atMs);
   if (kept.length === alternatives.length) return next;
   if (kept.length === 0) return { ...next, altSvc: null, altSvcUntilMs: null };
-  const value = formatAltSvc(kept);
+  const value = altSvcOf(kept);
   const lifeMs = h3LifeMs(value);
   const untilMs = lifeMs === null ? null : (next.altSvcAtMs ?? atMs) + lifeMs;
-  return { ...next, altSvc: value, altSvcUntilMs: untilMs };
+  return { ...next, altSvc: value.text, altSvcUntilMs: untilMs };
 }
 
 /**
@@ -124,10 +124,16 @@ export function foldServices(host: HostRecord, names: Names | undefined, atMs: n
     });
   if (offers.length > 0) {
     const lifeMs = Math.max(...offers.map((offer) => offer.maxAgeSeconds)) * 1000;
-    return { ...host, service: formatAltSvc(offers), serviceAtMs: atMs, serviceUntilMs: atMs + lifeMs };
+    return { ...host, service: altSvcOf(offers).text, serviceAtMs: atMs, serviceUntilMs: atMs + lifeMs };
   }
   const answered = names.lookups.some((l) => l.kind === 'HTTPS' && l.outcome !== 'failed');
   return answered ? { ...host, service: null, serviceAtMs: null, serviceUntilMs: null } : host;
+}
+
+/** A race's Alt-Svc value, and how old its answer already was. */
+export interface HeardAltSvc {
+  readonly altSvc: AltSvc;
+  readonly ageMs: number;
 }
 
 /**
@@ -139,13 +145,14 @@ export function heardAltSvc(
   discovered: Discovered,
   hosts: readonly (HostRecord | null)[],
   nowMs: number,
-): { readonly altSvc: string; readonly ageMs: number } | null {
-  const { altSvc, alternatives } = discovered;
-  if (altSvc === null) return null;
+): HeardAltSvc | null {
+  const { altSvc: text, alternatives } = discovered;
+  if (text === null) return null;
   const answered = (alternatives ?? []).filter((a) => a.source === 'answer');
-  const live = hosts.some((h) => h?.altSvc === altSvc && nowMs < (h?.altSvcUntilMs ?? 0));
+  const live = hosts.some((h) => h?.altSvc === text && nowMs < (h?.altSvcUntilMs ?? 0));
   if (answered.length === 0 && live) return null;
-  const ages = parseAltSvc(altSvc).alternatives.flatMap((said) => {
+  const altSvc = parseAltSvc(text);
+  const ages = altSvc.alternatives.flatMap((said) => {
     const same = answered.find((a) => a.alpn === said.alpn && a.host === said.host && a.port === said.port);
     return same === undefined ? [] : [said.maxAgeSeconds - same.expiresInSeconds];
   });

@@ -4,6 +4,7 @@ import type { Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import { observation } from '../testing/cache-samples.ts';
+import { sightingOf } from './fold.ts';
 import { foldUse } from './fold-use.ts';
 import { newUse } from './record.ts';
 
@@ -12,38 +13,45 @@ const USE = newUse('chromium', 'https://a.test' as Origin, 'a.test', 'home');
 
 test('nothing but the network counts', () => {
   for (const delivery of ['http-cache', 'service-worker', 'prefetch'] as const)
-    assert.equal(foldUse(USE, observation({ delivery, protocol: 'h3', altSvc: 'h3=":443"' }), NOW), USE);
+    assert.equal(
+      foldUse(USE, sightingOf(observation({ delivery, protocol: 'h3', altSvc: 'h3=":443"' })), NOW),
+      USE,
+    );
 });
 
 test('stays count visits, not requests: a page of fifty resources on one connection is one', () => {
-  let use = foldUse(USE, observation({ altSvc: 'h3=":443"' }), NOW);
+  let use = foldUse(USE, sightingOf(observation({ altSvc: 'h3=":443"' })), NOW);
   assert.equal(use.stays, 0);
-  for (let i = 1; i <= 50; i += 1) use = foldUse(use, observation({ kind: 'resource' }), NOW + i * 100);
+  for (let i = 1; i <= 50; i += 1)
+    use = foldUse(use, sightingOf(observation({ kind: 'resource' })), NOW + i * 100);
   assert.equal(use.stays, 0);
-  use = foldUse(use, observation({}), NOW + 10_000);
-  use = foldUse(use, observation({ kind: 'resource' }), NOW + 100_000);
+  use = foldUse(use, sightingOf(observation({})), NOW + 10_000);
+  use = foldUse(use, sightingOf(observation({ kind: 'resource' })), NOW + 100_000);
   assert.equal(use.stays, 2);
-  assert.equal(foldUse(use, observation({ protocol: 'h3' }), NOW + 100_001).stays, 0);
+  assert.equal(foldUse(use, sightingOf(observation({ protocol: 'h3' })), NOW + 100_001).stays, 0);
 });
 
 test('an advertisement that comes again keeps the count, one that returns after a gap begins it anew', () => {
   const advert = { altSvc: 'h3=":443"; ma=60' };
-  let use = foldUse(USE, observation(advert), NOW);
-  use = foldUse(use, observation(advert), NOW + 1000);
+  let use = foldUse(USE, sightingOf(observation(advert)), NOW);
+  use = foldUse(use, sightingOf(observation(advert)), NOW + 1000);
   assert.deepEqual([use.stays, use.advertisedAtMs, use.advertisedUntilMs], [1, NOW, NOW + 61_000]);
-  use = foldUse(use, observation(advert), NOW + 500_000);
+  use = foldUse(use, sightingOf(observation(advert)), NOW + 500_000);
   assert.deepEqual([use.stays, use.advertisedAtMs], [0, NOW + 500_000]);
-  assert.equal(foldUse(use, observation({ altSvc: 'clear' }), NOW + 500_001).advertisedUntilMs, null);
+  assert.equal(
+    foldUse(use, sightingOf(observation({ altSvc: 'clear' })), NOW + 500_001).advertisedUntilMs,
+    null,
+  );
 });
 
 test('a hidden protocol still brings its advertisement, and leaves the last known protocol', () => {
-  const known = foldUse(USE, observation({}), NOW);
+  const known = foldUse(USE, sightingOf(observation({})), NOW);
   const hidden: Partial<Observation> = {
     protocol: 'unknown',
     reason: 'no-timing-allow-origin',
     altSvc: 'h3=":1"',
   };
-  const use = foldUse(known, observation(hidden), NOW + 1);
+  const use = foldUse(known, sightingOf(observation(hidden)), NOW + 1);
   assert.deepEqual([use.protocol, use.protocolAtMs], ['h2', NOW]);
   assert.ok((use.advertisedUntilMs ?? 0) > NOW);
 });
@@ -57,7 +65,7 @@ test('the newest answer decides, in whatever order they come', () => {
     fc.property(fc.uniqueArray(answer, { minLength: 1, selector: (a) => a.at }), (answers) => {
       const newest = answers.toSorted((a, b) => b.at - a.at)[0];
       let use = USE;
-      for (const { at, protocol } of answers) use = foldUse(use, observation({ protocol }), at);
+      for (const { at, protocol } of answers) use = foldUse(use, sightingOf(observation({ protocol })), at);
       assert.equal(use.protocol, newest?.protocol);
       assert.equal(use.protocolAtMs, newest?.at);
     }),

@@ -1,15 +1,14 @@
 // How a browser's observation changes what is known of that browser's own dealings with an origin, pure.
-import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
-import type { Observation } from '@photofinish/shared/web/observation';
+import type { AltSvc } from '@photofinish/shared/web/alt-svc';
 import { h3LifeMs } from './advertised.ts';
+import type { Sighting } from './fold.ts';
 import type { UseRecord } from './record.ts';
 
 /** Requests closer together than this ride on one connection, so they are one visit. */
 const VISIT_GAP_MS = 60_000;
 
-function foldAdvertised(use: UseRecord, altSvc: string, atMs: number): UseRecord {
-  const parsed = parseAltSvc(altSvc);
-  if (!parsed.clear && parsed.alternatives.length === 0) return use;
+function foldAdvertised(use: UseRecord, altSvc: AltSvc, atMs: number): UseRecord {
+  if (!altSvc.clear && altSvc.alternatives.length === 0) return use;
   const lifeMs = h3LifeMs(altSvc);
   if (lifeMs === null) return { ...use, advertisedAtMs: null, advertisedUntilMs: null, stays: 0 };
   const known = use.advertisedUntilMs !== null && atMs < use.advertisedUntilMs;
@@ -22,7 +21,7 @@ function foldAdvertised(use: UseRecord, altSvc: string, atMs: number): UseRecord
 }
 
 /** A browser's network answer folded into its own history; an answer older than the newest one changes nothing. */
-export function foldUse(use: UseRecord, o: Observation, atMs: number): UseRecord {
+export function foldUse(use: UseRecord, o: Sighting, atMs: number): UseRecord {
   if (o.delivery !== 'network' || atMs < use.seenAtMs) return use;
   const newVisit = o.kind === 'navigation' || atMs - use.seenAtMs > VISIT_GAP_MS;
   let next: UseRecord = { ...use, seenAtMs: atMs };
@@ -38,5 +37,5 @@ export function foldUse(use: UseRecord, o: Observation, atMs: number): UseRecord
       stays: use.stays + (knew && newVisit ? 1 : 0),
     };
   }
-  return o.altSvc === undefined ? next : foldAdvertised(next, o.altSvc, atMs);
+  return o.altSvc === null ? next : foldAdvertised(next, o.altSvc, atMs);
 }

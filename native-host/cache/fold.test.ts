@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ATTEMPT_ERROR_CODES, type OriginRace, type Trial } from '@photofinish/shared/race/outcome';
+import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { observationSchema } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { down, observation, race, trial, up } from '../testing/cache-samples.ts';
 import { MAX_BACK_OFF_MS } from './back-off.ts';
-import { foldAddresses, foldRace, foldSighting } from './fold.ts';
+import { foldAddresses, foldRace, foldSighting, sightingOf } from './fold.ts';
 import { reachable, SUCCESS_FRESH_MS } from './policy.ts';
 import { type AddressRecord, type HostRecord, newHost } from './record.ts';
 
@@ -18,7 +19,8 @@ const HOST = newHost('https://a.test' as Origin, 'home', 0);
 function fold(host: HostRecord, trials: Trial[], nowMs: number, facts: Partial<OriginRace> = {}): HostRecord {
   const finished = race(trials, facts);
   const { altSvc } = finished.discovered;
-  return foldRace(host, { race: finished, heard: altSvc === null ? null : { altSvc, ageMs: 0 } }, nowMs);
+  const heard = altSvc === null ? null : { altSvc: parseAltSvc(altSvc), ageMs: 0 };
+  return foldRace(host, { race: finished, heard }, nowMs);
 }
 
 test('P2 rule 4: late HTTP/3 is learnt', () => {
@@ -96,7 +98,7 @@ test('HTTP/3 is fresh for the ma that the same race heard', () => {
 test('an advertisement refreshed over TCP does not end a back-off', () => {
   const discovered = { altSvc: 'h3=":443"', knownRoot: true };
   const host = fold(HOST, [trial(down('h3', 'udp-timeout'), up('h2'))], NOW, { discovered });
-  const seen = foldSighting(host, observation({ altSvc: 'h3=":443"', protocol: 'h2' }), NOW + 1);
+  const seen = foldSighting(host, sightingOf(observation({ altSvc: 'h3=":443"', protocol: 'h2' })), NOW + 1);
   assert.equal(seen.h3BackOffUntilMs, NOW + 300_000);
   assert.equal(seen.altSvcAtMs, NOW + 1);
 });
@@ -116,7 +118,7 @@ const raced =
 const seen =
   (facts: Parameters<typeof observation>[0]): Step =>
   (host, atMs) =>
-    foldSighting(host, observation(facts), atMs);
+    foldSighting(host, sightingOf(observation(facts)), atMs);
 
 test('races and browsers are reconciled: every row of the table', () => {
   const word = (h: HostRecord) => [h.h3AtMs, h.h3Basis, h.h3FailedAtMs, h.h3Failures, h.h3BackOffUntilMs];
@@ -173,7 +175,7 @@ test('a dead path whose advertisement is refreshed with every answer is not trie
   let tries = 0;
   const month = NOW + 30 * 24 * 3_600_000;
   for (let atMs = NOW; atMs < month; atMs += 60_000) {
-    host = foldSighting(host, observation({ altSvc: 'h3=":443"', protocol: 'h2' }), atMs);
+    host = foldSighting(host, sightingOf(observation({ altSvc: 'h3=":443"', protocol: 'h2' })), atMs);
     assert.equal(host.altSvcUntilMs, atMs + 86_400_000);
     if (reachable(host, null, atMs).protocol !== 'h3') continue;
     tries += 1;
@@ -248,7 +250,11 @@ test('sightings in whatever order leave the same advertisement and the newest an
   const after = (list: [number, Parameters<typeof observation>[0]][]) => {
     let host = HOST;
     for (const [at, { altSvc, ...facts }] of list)
-      host = foldSighting(host, observation({ ...facts, ...(altSvc !== undefined && { altSvc }) }), at);
+      host = foldSighting(
+        host,
+        sightingOf(observation({ ...facts, ...(altSvc !== undefined && { altSvc }) })),
+        at,
+      );
     return [host.altSvc, host.altSvcAtMs, host.altSvcUntilMs, host.tcpProtocol, host.tcpAtMs, host.h3AtMs];
   };
   fc.assert(fc.property(shuffled, ([one, other]) => assert.deepEqual(after(one), after(other))));
@@ -271,7 +277,7 @@ test('no valid observation or race throws, and a back-off is bounded by two days
         (host, atMs) => {
           const { altSvc, ...rest } = facts;
           const o = observation({ ...rest, atMs, ...(altSvc !== undefined && { altSvc }) });
-          return foldSighting(host, v.parse(observationSchema, o), atMs);
+          return foldSighting(host, sightingOf(v.parse(observationSchema, o)), atMs);
         },
     ),
     fc.array(anyAttempt, { maxLength: 4 }).map((list): Step => {

@@ -2,8 +2,9 @@
 // memory, and the one place where the two are reconciled.
 import { conclusiveAttempts, isOurDoing, timedTrials } from '@photofinish/shared/race/conclusive';
 import type { Attempt, OriginRace } from '@photofinish/shared/race/outcome';
+import { type AltSvc, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Observation } from '@photofinish/shared/web/observation';
-import { foldAltSvc, foldMisdirected, foldServices, type Hearing } from './advertised.ts';
+import { foldAltSvc, foldMisdirected, foldServices, type HeardAltSvc, type Hearing } from './advertised.ts';
 import { backOffMs, failuresAfterSuccess, h3FailureOf, LOSSY_RATE } from './back-off.ts';
 import {
   handshakeSampleMs,
@@ -19,7 +20,7 @@ import type { AddressRecord, Basis, HostRecord } from './record.ts';
 /** A race to be folded in; `heard`: its Alt-Svc header when that was received, not remembered. */
 export interface FinishedRace {
   readonly race: Omit<OriginRace, 'verdict'>;
-  readonly heard: { readonly altSvc: string; readonly ageMs: number } | null;
+  readonly heard: HeardAltSvc | null;
 }
 
 /** A handshake that led to no answer is a failure: HTTP/3 can break after it. One that we cut short is neither. */
@@ -190,11 +191,21 @@ export function foldRace(host: HostRecord, { race, heard }: FinishedRace, nowMs:
   };
 }
 
+/** What a browser saw, the Alt-Svc value of its answer read; null: there was none. */
+export interface Sighting extends Omit<Observation, 'altSvc'> {
+  readonly altSvc: AltSvc | null;
+}
+
+/** Reads an observation's Alt-Svc value. */
+export function sightingOf(o: Observation): Sighting {
+  return { ...o, altSvc: o.altSvc === undefined ? null : parseAltSvc(o.altSvc) };
+}
+
 /** A browser's network answer folded into the host's record, by the table at `foldRace`. */
-export function foldSighting(host: HostRecord, o: Observation, atMs: number): HostRecord {
+export function foldSighting(host: HostRecord, o: Sighting, atMs: number): HostRecord {
   if (o.delivery !== 'network') return host;
   const hearing: Hearing = { atMs, by: 'browser' };
-  let next = o.altSvc === undefined ? host : foldAltSvc(host, o.altSvc, hearing);
+  let next = o.altSvc === null ? host : foldAltSvc(host, o.altSvc, hearing);
   if (o.protocol === 'h3') {
     const racedFresh = next.h3Basis === 'raced' && next.h3FailedAtMs === null && atMs < (next.h3UntilMs ?? 0);
     const newest = atMs > Math.max(next.h3AtMs ?? 0, next.h3FailedAtMs ?? 0);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Origin } from '@photofinish/shared/web/origin';
 import {
   advertisedUntilMs,
@@ -193,8 +194,7 @@ test('recall gives only what is fresh, and nothing when nothing is', () => {
   assert.equal(recall({ ...RTT, h3RttAtMs: NOW - MEASURED_FRESH_MS }), null);
   assert.deepEqual(recall({ ...WORKED, ...ADVERT, ...RTT, altSvcAtMs: NOW - 2500 }), {
     decision: 'h3',
-    altSvc: 'h3=":443"',
-    altSvcAgeSeconds: 2,
+    altSvc: parseAltSvc('h3=":443"', 2),
     misdirected: null,
     hints: {
       h3: { srttMs: 7, rttvarMs: 2, handshakeMs: 15, lossRate: 0.1 },

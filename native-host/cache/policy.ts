@@ -1,6 +1,7 @@
 // The host cache's rules, pure: how long evidence lasts, what a record lets us forecast, and what a race may skip.
 // Advertised and reachable are separate facts: an advertisement refreshed over TCP never makes a broken path whole.
 import type { Forecast } from '@photofinish/shared/port/forecast';
+import { type AltSvc, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { VISITS_BEFORE_CHOICE } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
@@ -153,9 +154,8 @@ export function forecastOf(
 export interface Recall {
   /** The protocol a fresh record decided on; null: race. */
   readonly decision: 'h3' | 'h2' | 'http/1.1' | null;
-  /** An unexpired Alt-Svc header value and its age, for `parseAltSvc`. */
-  readonly altSvc: string | null;
-  readonly altSvcAgeSeconds: number;
+  /** An unexpired Alt-Svc header value, its age taken off. */
+  readonly altSvc: AltSvc | null;
   /** `host:port` of an alternative that answered 421 of late; null: none did. */
   readonly misdirected: string | null;
   readonly hints: Hints;
@@ -194,6 +194,12 @@ function hintsOf(host: HostRecord, addresses: ReadonlyMap<string, AddressHistory
   };
 }
 
+/** A record's Alt-Svc value with the lives that its alternatives have left. */
+function altSvcNow({ altSvc, altSvcAtMs }: HostRecord, nowMs: number): AltSvc | null {
+  const ageSeconds = Math.max(0, Math.floor((nowMs - (altSvcAtMs ?? nowMs)) / 1000));
+  return altSvc === null ? null : parseAltSvc(altSvc, ageSeconds);
+}
+
 /** What is known here that is fresh; null when nothing at all is. `addresses` are those of this network. */
 export function recallOf(
   host: HostRecord | null,
@@ -217,8 +223,7 @@ export function recallOf(
   if (known === null && histories.size === 0) return null;
   return {
     decision,
-    altSvc: advert?.altSvc ?? null,
-    altSvcAgeSeconds: Math.max(0, Math.floor((nowMs - (advert?.altSvcAtMs ?? nowMs)) / 1000)),
+    altSvc: advert === null ? null : altSvcNow(advert, nowMs),
     misdirected,
     hints,
   };

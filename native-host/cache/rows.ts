@@ -1,6 +1,7 @@
 // Single records read from and written to the open tables, and what has outlived its use deleted from them.
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { AltSvc } from '@photofinish/shared/web/alt-svc';
 import type { Browser } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { foldAltSvc, type Hearing, persistentPart } from './advertised.ts';
@@ -159,11 +160,11 @@ export function keepHost(s: Statements, host: HostRecord, old: HostRecord | null
 /** Alternatives with `persist=1` are kept a second time, under no network. */
 export function keepPersistent(
   s: Statements,
-  { origin, altSvc, known }: { origin: Origin; altSvc: string; known: HostRecord | null },
+  { origin, altSvc, known }: { origin: Origin; altSvc: AltSvc; known: HostRecord | null },
   hearing: Hearing,
 ): void {
   const lasting = persistentPart(altSvc);
-  if (known === null && lasting === 'clear') return;
+  if (known === null && lasting.clear) return;
   const next = foldAltSvc(known ?? newHost(origin, ANY_NETWORK, hearing.atMs), lasting, hearing);
   keepHost(s, { ...next, updatedAtMs: hearing.atMs }, known);
 }

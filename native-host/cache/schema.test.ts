@@ -70,7 +70,7 @@ test('a file of version 1 becomes a current one and keeps what it knew', async (
   const { store, origins, lookups, hits, races, raceLookups } = cache.stats();
   assert.deepEqual([store, origins, lookups, hits, races, raceLookups], ['sqlite', 2, 7, 5, 3, 0]);
   const recalled = cache.recall('home', A);
-  assert.deepEqual([recalled?.decision, recalled?.altSvc], ['h3', 'h3=":443"']);
+  assert.deepEqual([recalled?.decision, recalled?.altSvc?.text], ['h3', 'h3=":443"']);
   // Measured who knows when, so no hint; the mean itself stays and is built upon.
   assert.equal(recalled?.hints.h3, null);
   assert.equal(cache.show(A).hosts[0]?.h3RttMs, 12);

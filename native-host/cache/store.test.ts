@@ -138,7 +138,7 @@ test('an alternative with persist=1 is known on the next network, one without is
     ask(cache, [A, B], 'work').map((f) => f.reachable.basis),
     ['advertised', 'none'],
   );
-  assert.equal(cache.recall('work', A)?.altSvc, 'h3=":443"; ma=86400; persist=1');
+  assert.equal(cache.recall('work', A)?.altSvc?.text, 'h3=":443"; ma=86400; persist=1');
   clock.now += 1;
   sent(A, 'h2=":443"');
   assert.equal(ask(cache, [A], 'work')[0]?.reachable.basis, 'none');
@@ -151,9 +151,9 @@ test('a race that hears only its own memory does not make the advertisement live
   clock.now += 60_000;
   cache.recordRace(race([trial(up('h2'))], { discovered }));
   clock.now += 60_000;
-  assert.equal(cache.recall('home', A)?.altSvc ?? null, null);
+  assert.equal(cache.recall('home', A)?.altSvc?.text ?? null, null);
   cache.recordRace(race([trial(up('h2'))], { discovered }));
-  assert.equal(cache.recall('home', A)?.altSvc, discovered.altSvc);
+  assert.equal(cache.recall('home', A)?.altSvc?.text, discovered.altSvc);
 });
 
 test('a broken HTTP/3 is recalled until its back-off ends', async (t) => {
@@ -179,13 +179,13 @@ test('RFC 7838 section 6: an alternative that answers 421 is gone on every netwo
   const { cache, clock } = await fixture(t);
   const altSvc = 'h3=":8443"; ma=86400; persist=1';
   cache.observe('home', 'chromium', [observation({ atMs: clock.now, altSvc })]);
-  assert.equal(cache.recall('work', A)?.altSvc, altSvc);
+  assert.equal(cache.recall('work', A)?.altSvc?.text, altSvc);
   const wrong = { ...down('h3', 'misdirected'), source: 'alt-svc', port: 8443 } as const;
   cache.recordRace(race([trial(wrong, up('h2'))], { discovered: { altSvc, knownRoot: true } }));
   clock.now += 1;
   cache.observe('home', 'chromium', [observation({ atMs: clock.now, altSvc })]);
   for (const network of ['home', 'work'])
-    assert.equal(cache.recall(network, A)?.altSvc ?? null, null, network);
+    assert.equal(cache.recall(network, A)?.altSvc?.text ?? null, null, network);
   assert.equal(cache.recall('home', A)?.hints.h3Broken, null);
 });
 

@@ -11,7 +11,7 @@ import { ASIDE } from '../aside.ts';
 import type { Clock } from '../clock.ts';
 import { foldMisdirected, type Hearing, heardAltSvc } from './advertised.ts';
 import { CacheUnavailable, isDiskFull, openDatabase } from './database.ts';
-import { foldRace, foldSighting } from './fold.ts';
+import { foldRace, foldSighting, sightingOf } from './fold.ts';
 import { foldUse } from './fold-use.ts';
 import { admitOrigin, type CacheLimits, LIMITS, trim } from './limits.ts';
 import { forecastOf, type Recall, recallOf } from './policy.ts';
@@ -207,12 +207,14 @@ export function openHostCache(options: HostCacheOptions): HostCache {
     const oldUse = notAhead(known, known?.seenAtMs, nowMs) ?? newUse(browser, o.origin, o.site, network);
     const { here, anywhere } = knownOf(s, o.origin, network);
     const oldHost = notAhead(here, here?.updatedAtMs, nowMs) ?? newHost(o.origin, network, atMs);
-    const host = foldSighting(oldHost, o, atMs);
+    const sighting = sightingOf(o);
+    const host = foldSighting(oldHost, sighting, atMs);
     if (host !== oldHost) keepHost(s, host, here);
-    const use = foldUse(oldUse, o, atMs);
+    const use = foldUse(oldUse, sighting, atMs);
     if (use !== oldUse) keepUse(s, use, known);
-    if (o.altSvc === undefined || o.delivery !== 'network') return;
-    keepPersistent(s, { origin: o.origin, altSvc: o.altSvc, known: anywhere }, { atMs, by: 'browser' });
+    const { altSvc } = sighting;
+    if (altSvc === null || o.delivery !== 'network') return;
+    keepPersistent(s, { origin: o.origin, altSvc, known: anywhere }, { atMs, by: 'browser' });
   }
 
   /** It still holds what was deleted. */

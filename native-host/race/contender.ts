@@ -1,6 +1,7 @@
 // The small interface behind which transports hide, so that the engine never knows sockets and a further transport
 // is one more file. An attempt goes through two phases that the owner drives: established, then (if adopted) a request.
 import type { AltSvcSource, AttemptError, ContenderName } from '@photofinish/shared/race/outcome';
+import type { AltSvc } from '@photofinish/shared/web/alt-svc';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 
 /** Owner and attempt share a deadline by two clocks: whichever is first, it is the attempt that knows what is missing. */
@@ -71,12 +72,10 @@ export interface Established {
 export interface Answered {
   readonly ok: true;
   readonly status: number;
-  /** The last Alt-Svc value received, several lines joined by `, `; null without one. */
-  readonly altSvc: string | null;
+  /** The last Alt-Svc value received, several lines joined by `, `, its `Age` taken off; null without one. */
+  readonly altSvc: AltSvc | null;
   /** How it came: in a header section, interim responses' included, or in an ALTSVC frame; absent without one. */
   readonly altSvcSource?: AltSvcSource;
-  /** `Age` in seconds, 0 without one. */
-  readonly ageSeconds: number;
   readonly firstByteMs: number;
   readonly doneMs: number;
   readonly bodyBytes: number;

@@ -4,7 +4,7 @@
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AltSvcSource, AttemptError, ContenderName, Trial } from '@photofinish/shared/race/outcome';
-import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import { type Alternative, type AltSvc, h3Alternatives } from '@photofinish/shared/web/alt-svc';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Clock } from '../clock.ts';
 import type { Discovering, DiscoveryNews, DiscoveryQuery, LiveDiscovery } from '../discover/discovering.ts';
@@ -54,8 +54,7 @@ export interface Drive {
 
 /** An Alt-Svc value and how it came. */
 interface HeardAltSvc {
-  readonly value: string;
-  readonly ageSeconds: number;
+  readonly value: AltSvc;
   readonly source: AltSvcSource;
 }
 
@@ -209,10 +208,8 @@ export function driveTrial(drive: Drive): Promise<DrivenTrial> {
 
     function answered(attempt: number, answer: Answered, entry: Entry): void {
       if (answer.altSvc !== null) {
-        const { altSvcSource: source = 'header', ageSeconds } = answer;
-        altSvc = { value: answer.altSvc, ageSeconds, source };
-        const named = h3Alternatives(parseAltSvc(answer.altSvc, answer.ageSeconds));
-        entry.alternatives = named.filter((a) => drive.believes(a) && !isPlanned(a));
+        altSvc = { value: answer.altSvc, source: answer.altSvcSource ?? 'header' };
+        entry.alternatives = h3Alternatives(answer.altSvc).filter((a) => drive.believes(a) && !isPlanned(a));
       }
       const { repeated } = answer;
       feed({

@@ -33,7 +33,7 @@ test('established without a request, then one request with its answer', async ()
   attempt.cancel();
   assert.ok(answer.ok, JSON.stringify(answer));
   assert.equal(answer.status, 200);
-  assert.equal(answer.altSvc, `h3=":${port}"; ma=86400`);
+  assert.equal(answer.altSvc?.text, `h3=":${port}"; ma=86400`);
   assert.ok(established.establishedMs <= answer.firstByteMs && answer.firstByteMs <= answer.doneMs);
 });
 

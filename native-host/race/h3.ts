@@ -1,5 +1,6 @@
 // The HTTP/3 contender: one attempt of the QUIC addon behind the interface that every contender has.
 import type { AttemptError } from '@photofinish/shared/race/outcome';
+import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type {
   AttemptFailure as AddonFailure,
   Traffic as Datagrams,
@@ -135,10 +136,11 @@ async function ask(
     deadlineMs: timeoutMs,
   });
   if (result.outcome === 'failed') return failureOf(result.failure);
+  const { altSvc, age } = result;
   if (result.status === 421)
     return {
       ok: false,
-      error: misdirectedError(result.altSvc ?? null),
+      error: misdirectedError(altSvc ?? null),
       atMs: result.doneMs,
       transportMs: result.traffic.firstDatagramInMs ?? null,
       packets: packetsOf(result.traffic, result.lostPackets),
@@ -147,9 +149,8 @@ async function ask(
   return {
     ok: true,
     status: result.status,
-    altSvc: result.altSvc ?? null,
-    ...(result.altSvc !== undefined && { altSvcSource: 'header' }),
-    ageSeconds: ageSeconds(result.age ?? null),
+    altSvc: altSvc === undefined ? null : parseAltSvc(altSvc, ageSeconds(age ?? null)),
+    ...(altSvc !== undefined && { altSvcSource: 'header' }),
     firstByteMs: result.firstByteMs,
     doneMs: result.doneMs,
     bodyBytes: result.bodyBytes,

@@ -28,11 +28,10 @@ export interface Raced {
 /** Those given from memory, then those of the last answer that named any. */
 function alternativesOf({ options, done }: Raced): DiscoveredAlternative[] {
   const known = options.memory === 'full' ? options.known : undefined;
-  const remembered =
-    known?.altSvc === undefined ? [] : discoveredAlternatives(known.altSvc, known.ageSeconds, 'memory');
+  const remembered = known?.altSvc === undefined ? [] : discoveredAlternatives(known.altSvc, 'memory');
   const heard = done.findLast((d) => d.altSvc !== null)?.altSvc;
   const source = heard?.source === 'frame' ? 'frame' : 'answer';
-  const answered = heard ? discoveredAlternatives(heard.value, heard.ageSeconds, source) : [];
+  const answered = heard ? discoveredAlternatives(heard.value, source) : [];
   return [...remembered, ...answered];
 }
 
@@ -61,7 +60,7 @@ function discoveredBy(raced: Raced): Discovered {
   const alternatives = alternativesOf(raced);
   const heard = done.findLast((d) => d.altSvc !== null)?.altSvc;
   return {
-    altSvc: heard?.value ?? remembered ?? null,
+    altSvc: (heard?.value ?? remembered)?.text ?? null,
     ...(heard?.source === 'frame' && { altSvcSource: heard.source }),
     knownRoot: h3Root ?? h2Root ?? null,
     ...(names !== null && { names }),

@@ -3,7 +3,7 @@
 
 import type { DiscoveredAlternative } from '@photofinish/shared/race/discovered';
 import type { Memory } from '@photofinish/shared/race/outcome';
-import { type Alternative, h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
+import { type Alternative, type AltSvc, h3Alternatives } from '@photofinish/shared/web/alt-svc';
 import { isMisdirectedAlternative } from '../cache/back-off.ts';
 import { type Hints, NO_HINTS } from '../cache/hints.ts';
 import type { DrivenTrial } from './drive.ts';
@@ -14,9 +14,8 @@ import type { Decision } from './plan.ts';
 export interface Known {
   /** The protocol to attempt alone, if a fresh outcome says so; null lets the race decide. */
   readonly decision: Decision | null;
-  /** The Alt-Svc value last received, with its age in seconds. */
-  readonly altSvc?: string;
-  readonly ageSeconds: number;
+  /** The Alt-Svc value last received, its age taken off. */
+  readonly altSvc?: AltSvc;
   /** `host:port` of an alternative that answered 421 and is not to be believed in for now. */
   readonly misdirected?: string;
   readonly hints: Hints;
@@ -29,8 +28,6 @@ export interface Remembered {
   alternatives(nowMs: number): readonly Alternative[];
   /** Whether an alternative is worth following: it has not answered 421 (RFC 7838 section 6). */
   believes(alternative: Alternative): boolean;
-  /** The Alt-Svc value that counts, null without one. */
-  altSvc(): string | null;
   /** Takes in what a trial taught; nothing, unless the memory is `full`. */
   learn(driven: DrivenTrial, nowMs: number): void;
 }
@@ -49,7 +46,6 @@ export function remember({ memory, known, host: own, nowMs }: Beginning): Rememb
   const told = memory === 'none' ? undefined : known;
   let decision = memory === 'full' ? (known?.decision ?? null) : null;
   let altSvc = told?.altSvc ?? null;
-  let ageSeconds = told?.ageSeconds ?? 0;
   let heardMs = nowMs;
   const misdirected = new Set(told?.misdirected === undefined ? [] : [told.misdirected]);
   const believes = ({ host, port }: Alternative): boolean =>
@@ -59,10 +55,10 @@ export function remember({ memory, known, host: own, nowMs }: Beginning): Rememb
     decision: () => decision,
     alternatives(atMs) {
       if (altSvc === null) return [];
-      return h3Alternatives(parseAltSvc(altSvc, ageSeconds + (atMs - heardMs) / 1000)).filter(believes);
+      const sinceSeconds = (atMs - heardMs) / 1000;
+      return h3Alternatives(altSvc).filter((a) => a.maxAgeSeconds > sinceSeconds && believes(a));
     },
     believes,
-    altSvc: () => altSvc,
     learn(driven, atMs) {
       if (memory !== 'full' || driven.trial.disturbed === 'outcome') return;
       decision = decisionOf([driven.trial]);
@@ -70,7 +66,6 @@ export function remember({ memory, known, host: own, nowMs }: Beginning): Rememb
         misdirected.add(`${attempt.host ?? own}:${attempt.port}`);
       if (driven.altSvc === null) return;
       altSvc = driven.altSvc.value;
-      ageSeconds = driven.altSvc.ageSeconds;
       heardMs = atMs;
     },
   };
@@ -78,11 +73,9 @@ export function remember({ memory, known, host: own, nowMs }: Beginning): Rememb
 
 /** Alternatives as a record keeps them. */
 export function discoveredAlternatives(
-  altSvc: string,
-  ageSeconds: number,
+  { alternatives }: AltSvc,
   source: DiscoveredAlternative['source'],
 ): DiscoveredAlternative[] {
-  const { alternatives } = parseAltSvc(altSvc, ageSeconds);
   return alternatives.map(({ alpn, host, port, persist, maxAgeSeconds }) => ({
     alpn,
     host,

@@ -2,6 +2,7 @@
 // speaks the protocol.
 import type { TLSSocket } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
+import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { ageSeconds } from './age.ts';
 import { type Answered, misdirectedError } from './contender.ts';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, MAX_INTERIM_RESPONSES } from './request-limits.ts';
@@ -87,7 +88,7 @@ export function readResponse(
   close: () => void,
 ): Reading {
   const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
-  let altSvc: Pick<Answered, 'altSvc' | 'altSvcSource' | 'ageSeconds'> = { altSvc: null, ageSeconds: 0 };
+  let altSvc: Pick<Answered, 'altSvc' | 'altSvcSource'> = { altSvc: null };
   let answered: { readonly status: number; readonly firstByteMs: number } | null = null;
   let bodyBytes = 0;
   let interim = 0;
@@ -115,7 +116,7 @@ export function readResponse(
     complete,
     requireHttp11: (error) => settle({ ok: false, error, http11Required: true }),
     frame(value) {
-      altSvc = { altSvc: value, altSvcSource: 'frame', ageSeconds: 0 };
+      altSvc = { altSvc: parseAltSvc(value), altSvcSource: 'frame' };
     },
     head(status, fields) {
       // Each costs a turn of its own, and the event loop with it, though it be of a few bytes.
@@ -127,9 +128,8 @@ export function readResponse(
       const value = fieldValue(fields, 'alt-svc');
       if (value !== null)
         altSvc = {
-          altSvc: value,
+          altSvc: parseAltSvc(value, ageSeconds(fieldValue(fields, 'age'))),
           altSvcSource: 'header',
-          ageSeconds: ageSeconds(fieldValue(fields, 'age')),
         };
       if (status >= 200) answered = { status, firstByteMs: sinceStart() };
     },

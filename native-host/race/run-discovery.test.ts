@@ -2,6 +2,7 @@
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { NO_HINTS } from '../cache/hints.ts';
 import { adopted, arrange, race } from '../testing/race.ts';
 import type { Script } from '../testing/virtual-time.ts';
@@ -59,7 +60,7 @@ test('v3: names are looked up within each trial and on its time, and HTTP/3 is a
 });
 
 test('v3: a known alternative is among the endpoints, one attempt at a time', async () => {
-  const known = { decision: null, altSvc: 'h3=":4433"', ageSeconds: 0, hints: NO_HINTS };
+  const known = { decision: null, altSvc: parseAltSvc('h3=":4433"'), hints: NO_HINTS };
   const { result, contenders } = await race([{ handshakeMs: null }], [{ handshakeMs: 20 }], {
     mode: 'v3',
     memory: 'full',

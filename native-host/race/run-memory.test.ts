@@ -2,6 +2,7 @@
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { type Hints, NO_HINTS } from '../cache/hints.ts';
 import { adopted, race } from '../testing/race.ts';
 
@@ -12,7 +13,7 @@ const HINTS: Hints = {
 };
 
 test('memory hints: the path and what is advertised are known, the decision is not', async () => {
-  const known = { decision: 'h2', altSvc: 'h3=":4433"', ageSeconds: 0, hints: HINTS } as const;
+  const known = { decision: 'h2', altSvc: parseAltSvc('h3=":4433"'), hints: HINTS } as const;
   const { result, contenders, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
     memory: 'hints',
     tcpAttemptDelayMs: null,
@@ -35,7 +36,7 @@ test('memory hints: the path and what is advertised are known, the decision is n
 });
 
 test('a fresh QUIC attempt joins HTTP/3 alone, and never a pair that is compared', async () => {
-  const known = { decision: null, ageSeconds: 0, hints: HINTS } as const;
+  const known = { decision: null, hints: HINTS } as const;
   const attempts = async (mode: 'h3' | 'compare') => {
     const options = { mode, memory: 'hints', tcpAttemptDelayMs: null, known, pairs: 1 } as const;
     const { result } = await race([{ handshakeMs: 300 }], [{ handshakeMs: 50 }], options);
@@ -53,7 +54,7 @@ test('a fresh QUIC attempt joins HTTP/3 alone, and never a pair that is compared
 
 test('a start delay from a measured path is told in whole microseconds, as all times are', async () => {
   const measured = { srttMs: 10, rttvarMs: 4.0227277, handshakeMs: null, lossRate: null };
-  const known = { decision: null, ageSeconds: 0, hints: { ...NO_HINTS, h3: measured } };
+  const known = { decision: null, hints: { ...NO_HINTS, h3: measured } };
   const { result } = await race([{ handshakeMs: 5 }], [], {
     memory: 'hints',
     tcpAttemptDelayMs: null,
@@ -65,7 +66,7 @@ test('a start delay from a measured path is told in whole microseconds, as all t
 test('memory none: nothing of it is read, and the delays are those of an unknown host', async () => {
   const { result, contenders, discovery } = await race([{ handshakeMs: 80 }], [{ handshakeMs: 50 }], {
     tcpAttemptDelayMs: null,
-    known: { decision: 'h2', altSvc: 'h3=":4433"', ageSeconds: 0, hints: HINTS },
+    known: { decision: 'h2', altSvc: parseAltSvc('h3=":4433"'), hints: HINTS },
   });
   assert.equal(contenders.h3.targets[0]?.initialRttMs, 67);
   assert.equal(result.startDelayMs, 10);
@@ -74,7 +75,7 @@ test('memory none: nothing of it is read, and the delays are those of an unknown
 
 test('memory hints: HTTP/3 known to be broken is left out for now, and no cache hit is claimed', async () => {
   const h3Broken = { code: 'udp-timeout', untilMs: 2_000_000 } as const;
-  const known = { decision: null, ageSeconds: 0, hints: { ...NO_HINTS, h3Broken } };
+  const known = { decision: null, hints: { ...NO_HINTS, h3Broken } };
   const { result, contenders } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 50 }], {
     memory: 'hints',
     known,
@@ -100,7 +101,7 @@ test('memory full: a hit whose trial adopts nothing is a hit that cannot be scor
   const { result } = await race(
     [{ handshakeMs: 1, refusal: 'udp-refused' }],
     [{ handshakeMs: 1, refusal: 'tcp-refused' }],
-    { memory: 'full', known: { decision: 'h3', ageSeconds: 0, hints: NO_HINTS } },
+    { memory: 'full', known: { decision: 'h3', hints: NO_HINTS } },
   );
   assert.deepEqual(result.summary.cache, { lookups: 1, hits: 1, scored: 0, right: 0 });
 });
@@ -110,7 +111,7 @@ test('memory full: an alternative that answered 421 is not tried again, and HTTP
   const wrong = { handshakeMs: 5, answerFailure: 'misdirected' } as const;
   const old = { handshakeMs: 20, altSvc: 'h3="b.test:444"' };
   for (const mode of ['race', 'alt-svc', 'v3'] as const) {
-    const known = { decision: null, altSvc: old.altSvc, ageSeconds: 0, hints: NO_HINTS };
+    const known = { decision: null, altSvc: parseAltSvc(old.altSvc), hints: NO_HINTS };
     const set = { mode, memory: 'full', trials: 3, dns: { elsewhere } } as const;
     const { result, contenders } = await race([wrong, { handshakeMs: 1, refusal: 'alpn-mismatch' }], [old], {
       ...set,
@@ -127,7 +128,7 @@ test('memory full: an alternative that answered 421 is not tried again, and HTTP
   }
   const { result } = await race([wrong, { handshakeMs: 5 }], [old], {
     ...{ memory: 'full', trials: 2, dns: { elsewhere } },
-    known: { decision: null, altSvc: old.altSvc, ageSeconds: 0, hints: NO_HINTS },
+    known: { decision: null, altSvc: parseAltSvc(old.altSvc), hints: NO_HINTS },
   });
   assert.deepEqual(adopted(result), ['h2', 'h3']);
 });

@@ -2,6 +2,7 @@
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { NO_HINTS } from '../cache/hints.ts';
 import { adopted, arrange, race } from '../testing/race.ts';
 import { scripted } from '../testing/virtual-time.ts';
@@ -59,14 +60,14 @@ test('memory full: a remembered HTTP/3 that has died is unlearnt by the race beh
   const { result } = await race([{ handshakeMs: 2, refusal: 'udp-refused' }], [{ handshakeMs: 20 }], {
     trials: 2,
     memory: 'full',
-    known: { decision: 'h3', ageSeconds: 0, hints: NO_HINTS },
+    known: { decision: 'h3', hints: NO_HINTS },
   });
   assert.deepEqual(adopted(result), ['h2', 'h2']);
   assert.equal(result.trials[1]?.attempts.length, 1);
 });
 
 test('what is known before is read with memory full only', async () => {
-  const known = { decision: 'h2', ageSeconds: 0, hints: NO_HINTS } as const;
+  const known = { decision: 'h2', hints: NO_HINTS } as const;
   const cold = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], { known });
   assert.deepEqual(adopted(cold.result), ['h3']);
   const warm = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], { known, memory: 'full' });
@@ -74,11 +75,11 @@ test('what is known before is read with memory full only', async () => {
 });
 
 test('a known alternative on another port is where HTTP/3 is tried, while it is fresh', async () => {
-  const known = { decision: null, altSvc: 'h3=":4433"; ma=60', hints: NO_HINTS };
+  const known = { decision: null, hints: NO_HINTS };
   const at = async (ageSeconds: number): Promise<number | undefined> => {
     const { contenders } = await race([{ handshakeMs: 5 }], [{ handshakeMs: 5 }], {
       memory: 'full',
-      known: { ...known, ageSeconds },
+      known: { ...known, altSvc: parseAltSvc('h3=":4433"; ma=60', ageSeconds) },
     });
     return contenders.h3.targets[0]?.port;
   };

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { serviceRecord } from '@photofinish/shared/testing/service-record';
+import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { addressPolicy } from '../address/guard.ts';
 import { type Hints, NO_HINTS } from '../cache/hints.ts';
 import type { Answer, QueryKind } from '../discover/answer.ts';
@@ -161,8 +162,7 @@ for (const alternative of ['elsewhere.test:443', ':4433'])
         h2: [{ handshakeMs: 20 }],
         known: {
           decision: null,
-          altSvc: `h3="${alternative}"`,
-          ageSeconds: 0,
+          altSvc: parseAltSvc(`h3="${alternative}"`),
           hints: { ...NO_HINTS, h3Broken },
         },
       });

@@ -52,7 +52,7 @@ export function scriptedDiscovery(clock: Clock, script: DiscoveryScript = {}): S
   }
 
   function placesOf(origin: OriginParts, alternatives: readonly Alternative[]): Endpoint[] {
-    return h3Alternatives({ clear: false, alternatives, skipped: 0 }).flatMap(({ host, port }) => {
+    return h3Alternatives({ alternatives }).flatMap(({ host, port }) => {
       const source = 'alt-svc';
       if (host === '') return addresses.map((a) => endpoint('h3', a, port, origin.host, source));
       const address = elsewhere.get(host);

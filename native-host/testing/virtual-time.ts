@@ -2,6 +2,7 @@
 // on it as told. What is under test is ours; the real transports have tests of their own.
 import { setImmediate } from 'node:timers/promises';
 import type { AttemptErrorCode, ContenderName } from '@photofinish/shared/race/outcome';
+import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { Clock } from '../clock.ts';
 import type { AttemptFailure, AttemptTarget, Contender, Packets, Traffic } from '../race/contender.ts';
@@ -141,8 +142,7 @@ export function scripted(name: ContenderName, clock: Clock, ...scripts: Script[]
               : {
                   ok: true,
                   status: 200,
-                  altSvc: script.altSvc ?? null,
-                  ageSeconds: 0,
+                  altSvc: script.altSvc === undefined ? null : parseAltSvc(script.altSvc),
                   firstByteMs: clock.nowMs() - zeroMs,
                   doneMs: clock.nowMs() - zeroMs,
                   bodyBytes: 0,

@@ -18,6 +18,8 @@ export interface Alternative {
 }
 
 export interface AltSvc {
+  /** The value as it was received, which is what records keep. */
+  readonly text: string;
   /** It holds `clear`: forget every alternative of this origin, those named beside it included (section 3). */
   readonly clear: boolean;
   readonly alternatives: readonly Alternative[];
@@ -150,7 +152,7 @@ function readClear(c: Cursor): boolean {
  */
 export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
   const text = value.trim();
-  if (text.length > MAX_ALT_SVC_CHARS) return { clear: false, alternatives: [], skipped: 1 };
+  if (text.length > MAX_ALT_SVC_CHARS) return { text: value, clear: false, alternatives: [], skipped: 1 };
   const alternatives: Alternative[] = [];
   let skipped = 0;
   let clear = false;
@@ -177,10 +179,10 @@ export function parseAltSvc(value: string, ageSeconds = 0): AltSvc {
       alternatives.push({ ...alternative, maxAgeSeconds: left });
     }
   }
-  return { clear, alternatives: clear ? [] : alternatives, skipped };
+  return { text: value, clear, alternatives: clear ? [] : alternatives, skipped };
 }
 
 /** The alternatives that speak final HTTP/3 (ALPN `h3`, RFC 9114 section 3.1), in the server's order. */
-export function h3Alternatives(altSvc: AltSvc): readonly Alternative[] {
+export function h3Alternatives(altSvc: Pick<AltSvc, 'alternatives'>): readonly Alternative[] {
   return altSvc.alternatives.filter((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0);
 }
