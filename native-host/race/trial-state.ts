@@ -34,6 +34,8 @@ export interface TrialState {
   listed: boolean;
   /** The deadline has passed, or the race was cancelled: nothing is started any more. */
   expired: boolean;
+  /** `done` was said. */
+  finished: boolean;
 }
 
 export function newTrial(plan: TrialPlan): TrialState {
@@ -56,6 +58,7 @@ export function newTrial(plan: TrialPlan): TrialState {
     following: 0,
     listed: !plan.live,
     expired: false,
+    finished: false,
   };
 }
 
