@@ -9,18 +9,18 @@ import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Clock } from '../clock.ts';
 import type { Discovering, DiscoveryNews, DiscoveryQuery, LiveDiscovery } from '../discover/discovering.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import type {
-  Answered,
-  AttemptFailure,
-  Contender,
-  Established,
-  RunningAttempt,
-  Traffic,
-} from './contender.ts';
+import type { Answered, Contender, RunningAttempt, Traffic } from './contender.ts';
 import { withLateness } from './disturbance.ts';
-import { createTrial } from './engine.ts';
-import type { TimerName, TrialAction, TrialEvent } from './events.ts';
-import { type Lateness, NEVER_LATE, type WatchLateness } from './lateness.ts';
+import { createTrial, type TrialMachine } from './engine.ts';
+import {
+  answerEvent,
+  failureEvent,
+  handshakeEvent,
+  type TimerName,
+  type TrialAction,
+  type TrialEvent,
+} from './events.ts';
+import { type Lateness, type LatenessWatch, NEVER_LATE, type WatchLateness } from './lateness.ts';
 import { notInTime } from './look-up.ts';
 import { nextPoll } from './next-poll.ts';
 import type { TrialPlan } from './plan.ts';
@@ -89,224 +89,215 @@ function isH3At(endpoint: Endpoint, host: string, port: number): boolean {
   return endpoint.contender === 'h3' && endpoint.host === host && endpoint.port === port;
 }
 
+/** One trial under way: from `begin` to the promise that it resolves. */
+class RunningTrial {
+  readonly #drive: Drive;
+  readonly #machine: TrialMachine;
+  readonly #resolve: (driven: DrivenTrial) => void;
+  /** Host and port as attempts name them. */
+  readonly #authority: string;
+  readonly #late: LatenessWatch;
+  readonly #zeroMs: number;
+  readonly #attempts: Entry[] = [];
+  readonly #started: Endpoint[] = [];
+  readonly #timers = new Map<TimerName, () => void>();
+  readonly #knownRoot: Record<ContenderName, boolean | null> = { h3: null, h2: null };
+  readonly #over = new AbortController();
+  readonly #followed: Names[] = [];
+  /** Ends of handshakes that the engine has not been told of. */
+  #arrived: { readonly event: TrialEvent; readonly atMs: number }[] = [];
+  /** Handshakes of contenders whose results may be told late. */
+  #lateUnderWay = 0;
+  #altSvc: HeardAltSvc | null = null;
+  #undiscovered: AttemptError | null = null;
+  /** Discovery has said something. */
+  #heard = false;
+  #live: LiveDiscovery | null = null;
+  #lateAtAdoption: Lateness | null = null;
+
+  constructor(drive: Drive, resolve: (driven: DrivenTrial) => void) {
+    this.#drive = drive;
+    this.#resolve = resolve;
+    this.#machine = createTrial(drive.plan);
+    this.#authority = new URL(drive.origin.origin).host;
+    this.#late = drive.watchLateness?.() ?? NEVER_LATE;
+    drive.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#zeroMs = drive.clock.nowMs();
+  }
+
+  begin(): void {
+    const { discovery, live } = this.#drive;
+    this.#performAll(this.#machine.start());
+    if (live !== null) this.#live = discovery.begin(live, (news) => this.#onNews(news));
+    if (this.#over.signal.aborted) this.#live?.cancel();
+  }
+
+  readonly #onAbort = (): void => this.#feed({ type: 'cancelled' });
+
+  #sinceStart(): number {
+    return this.#drive.clock.nowMs() - this.#zeroMs;
+  }
+
+  #feed(event: TrialEvent): void {
+    this.#performAll(this.#machine.handle(event, this.#sinceStart()));
+  }
+
+  #performAll(actions: readonly TrialAction[]): void {
+    for (const action of actions) this.#perform(action);
+  }
+
+  #perform(action: TrialAction): void {
+    if (action.type === 'start') this.#start(action);
+    else if (action.type === 'request') this.#request(action.attempt);
+    else if (action.type === 'follow') this.#follow(action.attempt);
+    else if (action.type === 'end') this.#entryOf(action.attempt).running.cancel();
+    else if (action.type === 'timer') this.#setTimer(action.timer, action.atMs);
+    else if (action.type === 'tell') this.#tell(action);
+    else void this.#finish();
+  }
+
+  #entryOf(attempt: number): Entry {
+    const entry = this.#attempts[attempt];
+    if (entry === undefined) throw new RangeError(`no attempt ${attempt}`);
+    return entry;
+  }
+
+  #start({ attempt, endpoint }: TrialAction & { type: 'start' }): void {
+    const { plan, origin, contenders } = this.#drive;
+    this.#started.push(endpoint);
+    const startedMs = this.#sinceStart();
+    const contender = contenders[endpoint.contender];
+    const running = contender.start({
+      address: endpoint.address,
+      port: endpoint.port,
+      // Wherever the endpoint was learnt, it has to prove that it is the origin (RFC 7838 section 2.1, RFC 9460 section 9).
+      host: origin.host,
+      authority: this.#authority,
+      initialRttMs: plan.pacing.initialRttMs,
+      handshakeTimeoutMs: Math.max(LEAST_TIMEOUT_MS, plan.timeoutMs - startedMs),
+      onTransport: () => this.#feed({ type: 'progressed', attempt, transportMs: this.#sinceStart() }),
+    });
+    const told = running.established.then((result) => {
+      if (result.ok) this.#knownRoot[endpoint.contender] = result.knownRoot;
+      const atMs = startedMs + (result.ok ? result.establishedMs : result.atMs);
+      return this.#onHandshakeOver(handshakeEvent(attempt, result, startedMs), atMs, contender);
+    });
+    if (contender.toldLate) this.#lateUnderWay += 1;
+    this.#attempts[attempt] = { running, startedMs, told, alternatives: [] };
+  }
+
+  /**
+   * One contender's results come from a thread of its own, and a busy event loop tells them late; the other's are made
+   * as they are told. So the latter wait, while one of the former may be on its way, until everything that had happened
+   * by then was told, and the contenders' own times decide.
+   */
+  async #onHandshakeOver(event: TrialEvent, atMs: number, { toldLate = false }: Contender): Promise<void> {
+    this.#arrived.push({ event, atMs });
+    if (toldLate) {
+      this.#lateUnderWay -= 1;
+      this.#tellUntil(atMs);
+      return;
+    }
+    if (this.#lateUnderWay > 0) await nextPoll();
+    this.#tellUntil(Number.POSITIVE_INFINITY);
+  }
+
+  #tellUntil(lastMs: number): void {
+    const due = this.#arrived.filter(({ atMs }) => atMs <= lastMs).toSorted((a, b) => a.atMs - b.atMs);
+    this.#arrived = this.#arrived.filter(({ atMs }) => atMs > lastMs);
+    for (const one of due) this.#feed(one.event);
+  }
+
+  #request(attempt: number): void {
+    const entry = this.#entryOf(attempt);
+    const patienceMs = Math.max(LEAST_TIMEOUT_MS, this.#drive.plan.timeoutMs - this.#sinceStart());
+    void entry.running.request(patienceMs).then((result) => {
+      if (result.ok) this.#onAnswered(attempt, result, entry);
+      else this.#feed(failureEvent(attempt, result, entry.startedMs));
+    });
+  }
+
+  #onAnswered(attempt: number, answer: Answered, entry: Entry): void {
+    if (answer.altSvc !== null) {
+      this.#altSvc = { value: answer.altSvc, source: answer.altSvcSource ?? 'header' };
+      entry.alternatives = h3Alternatives(answer.altSvc).filter(
+        (a) => this.#drive.believes(a) && !this.#isPlanned(a),
+      );
+    }
+    const advertises = entry.alternatives.length > 0;
+    this.#feed({ ...answerEvent(attempt, answer, entry.startedMs), advertises });
+  }
+
+  /** What the plan goes to anyway need not be followed. */
+  #isPlanned({ host, port }: Alternative): boolean {
+    const { origin, plan } = this.#drive;
+    const own = host === '' || host === origin.host;
+    return own && plan.groups.some(({ endpoints }) => endpoints.some((p) => isH3At(p, origin.host, port)));
+  }
+
+  #follow(attempt: number): void {
+    const { discovery, origin } = this.#drive;
+    const { alternatives } = this.#entryOf(attempt);
+    void discovery.follow(origin, alternatives, this.#over.signal).then(({ endpoints, names }) => {
+      this.#followed.push(names);
+      this.#feed({ type: 'alternatives', attempt, endpoints });
+    });
+  }
+
+  #setTimer(name: TimerName, atMs: number | null): void {
+    this.#timers.get(name)?.();
+    this.#timers.delete(name);
+    if (atMs === null) return;
+    const delayMs = Math.max(0, atMs - this.#sinceStart());
+    const forget = this.#drive.clock.after(delayMs, () => this.#feed({ type: 'timer', timer: name }));
+    this.#timers.set(name, forget);
+  }
+
+  #tell({ event, contender, atMs }: TrialAction & { type: 'tell' }): void {
+    if (event === 'adopted') this.#lateAtAdoption = this.#late.read();
+    this.#drive.listener?.(event, contender, atMs);
+  }
+
+  #onNews(news: DiscoveryNews): void {
+    this.#heard = true;
+    if (news.type === 'failed') this.#undiscovered = news.error;
+    this.#feed(news.type === 'failed' ? { type: 'undiscovered' } : news);
+  }
+
+  async #finish(): Promise<void> {
+    const { signal, origin, plan } = this.#drive;
+    signal?.removeEventListener('abort', this.#onAbort);
+    this.#over.abort(OVER);
+    this.#live?.cancel();
+    const ended = this.#late.read();
+    this.#late.end();
+    // Ended attempts still have to say how many packets they took.
+    await Promise.all(this.#attempts.map((entry) => entry.told));
+    const names = this.#live?.names() ?? null;
+    if (names !== null && !this.#heard)
+      this.#undiscovered = notInTime(origin.host, names, plan.timeoutMs, ended);
+    this.#resolve({
+      trial: this.#recordWith(ended),
+      traffic: this.#machine.traffic(),
+      started: this.#started,
+      altSvc: this.#altSvc,
+      knownRoot: this.#knownRoot,
+      names,
+      followed: this.#followed,
+      undiscovered: this.#undiscovered,
+    });
+  }
+
+  /** The trial's record, with how late this machine was. */
+  #recordWith(ended: Lateness): Trial {
+    const record = this.#machine.record();
+    if (this.#drive.watchLateness === null) return record;
+    const decided = record.adopted === null ? ended : (this.#lateAtAdoption ?? ended);
+    return withLateness(record, { decided, ended }, this.#drive.plan.timeoutMs);
+  }
+}
+
 /** Runs one trial to its end. Never rejects; an abort ends it at once, with its attempts `cancelled`. */
 export function driveTrial(drive: Drive): Promise<DrivenTrial> {
-  const { plan, origin, contenders, clock, discovery, signal } = drive;
-  const machine = createTrial(plan);
-  const authority = new URL(origin.origin).host;
-  const attempts: Entry[] = [];
-  const started: Endpoint[] = [];
-  const timers = new Map<TimerName, () => void>();
-  const knownRoot: Record<ContenderName, boolean | null> = { h3: null, h2: null };
-  const over = new AbortController();
-  const followed: Names[] = [];
-  let arrived: { readonly event: TrialEvent; readonly atMs: number }[] = [];
-  /** Handshakes of contenders whose results may be told late. */
-  let lateUnderWay = 0;
-  let altSvc: DrivenTrial['altSvc'] = null;
-  let undiscovered: AttemptError | null = null;
-  let heard = false;
-  let live: LiveDiscovery | null = null;
-  const late = drive.watchLateness?.() ?? NEVER_LATE;
-  let lateAtAdoption: Lateness | null = null;
-
-  return new Promise((resolve) => {
-    const onAbort = (): void => feed({ type: 'cancelled' });
-    signal?.addEventListener('abort', onAbort, { once: true });
-    const zeroMs = clock.nowMs();
-    const sinceStart = (): number => clock.nowMs() - zeroMs;
-
-    function entryOf(attempt: number): Entry {
-      const entry = attempts[attempt];
-      if (entry === undefined) throw new RangeError(`no attempt ${attempt}`);
-      return entry;
-    }
-
-    function failureEvent(attempt: number, failure: AttemptFailure, startedMs: number): TrialEvent {
-      const transportMs = failure.transportMs === null ? null : startedMs + failure.transportMs;
-      const packets = failure.packets ?? null;
-      const { error, traffic } = failure;
-      return { type: 'failed', attempt, error, transportMs, packets, ...(traffic && { traffic }) };
-    }
-
-    /**
-     * One contender's results come from a thread of its own, and a busy event loop tells them late; the other's are made
-     * as they are told. So the latter wait, while one of the former may be on its way, until everything that had happened
-     * by then was told, and the contenders' own times decide.
-     */
-    async function handshakeOver(
-      event: TrialEvent,
-      atMs: number,
-      { toldLate = false }: Contender,
-    ): Promise<void> {
-      arrived.push({ event, atMs });
-      if (toldLate) {
-        lateUnderWay -= 1;
-        tellUntil(atMs);
-        return;
-      }
-      if (lateUnderWay > 0) await nextPoll();
-      tellUntil(Number.POSITIVE_INFINITY);
-    }
-
-    function tellUntil(lastMs: number): void {
-      const due = arrived.filter(({ atMs }) => atMs <= lastMs).toSorted((a, b) => a.atMs - b.atMs);
-      arrived = arrived.filter(({ atMs }) => atMs > lastMs);
-      for (const one of due) feed(one.event);
-    }
-
-    function resultOf(
-      { attempt, endpoint }: TrialAction & { type: 'start' },
-      result: Established | AttemptFailure,
-      startedMs: number,
-    ): TrialEvent {
-      if (!result.ok) return failureEvent(attempt, result, startedMs);
-      knownRoot[endpoint.contender] = result.knownRoot;
-      return {
-        type: 'established',
-        attempt,
-        protocol: result.protocol,
-        transportMs: result.transportMs === null ? null : startedMs + result.transportMs,
-        establishedMs: startedMs + result.establishedMs,
-        rttMs: result.rttMs,
-        packets: result.packets ?? null,
-        ...(result.traffic && { traffic: result.traffic }),
-      };
-    }
-
-    function start(action: TrialAction & { type: 'start' }): void {
-      const { attempt, endpoint } = action;
-      started.push(endpoint);
-      const startedMs = sinceStart();
-      const contender = contenders[endpoint.contender];
-      const running = contender.start({
-        address: endpoint.address,
-        port: endpoint.port,
-        // Wherever the endpoint was learnt, it has to prove that it is the origin (RFC 7838 section 2.1, RFC 9460 section 9).
-        host: origin.host,
-        authority,
-        initialRttMs: plan.pacing.initialRttMs,
-        handshakeTimeoutMs: Math.max(LEAST_TIMEOUT_MS, plan.timeoutMs - startedMs),
-        onTransport: () => feed({ type: 'progressed', attempt, transportMs: sinceStart() }),
-      });
-      const told = running.established.then((result) =>
-        handshakeOver(
-          resultOf(action, result, startedMs),
-          startedMs + (result.ok ? result.establishedMs : result.atMs),
-          contender,
-        ),
-      );
-      if (contender.toldLate) lateUnderWay += 1;
-      attempts[attempt] = { running, startedMs, told, alternatives: [] };
-    }
-
-    /** What the plan goes to anyway need not be followed. */
-    function isPlanned({ host, port }: Alternative): boolean {
-      const own = host === '' || host === origin.host;
-      return own && plan.groups.some(({ endpoints }) => endpoints.some((p) => isH3At(p, origin.host, port)));
-    }
-
-    function answered(attempt: number, answer: Answered, entry: Entry): void {
-      if (answer.altSvc !== null) {
-        altSvc = { value: answer.altSvc, source: answer.altSvcSource ?? 'header' };
-        entry.alternatives = h3Alternatives(answer.altSvc).filter((a) => drive.believes(a) && !isPlanned(a));
-      }
-      const { repeated } = answer;
-      feed({
-        type: 'answered',
-        attempt,
-        firstByteMs: entry.startedMs + answer.firstByteMs,
-        packets: answer.packets ?? null,
-        ...(answer.traffic && { traffic: answer.traffic }),
-        advertises: entry.alternatives.length > 0,
-        ...(repeated !== undefined && {
-          repeated: { ...repeated, establishedMs: entry.startedMs + repeated.establishedMs },
-        }),
-      });
-    }
-
-    function request(attempt: number): void {
-      const entry = entryOf(attempt);
-      const patienceMs = Math.max(LEAST_TIMEOUT_MS, plan.timeoutMs - sinceStart());
-      void entry.running.request(patienceMs).then((result) => {
-        if (result.ok) answered(attempt, result, entry);
-        else feed(failureEvent(attempt, result, entry.startedMs));
-      });
-    }
-
-    function follow(attempt: number): void {
-      const { alternatives } = entryOf(attempt);
-      void discovery.follow(origin, alternatives, over.signal).then(({ endpoints, names }) => {
-        followed.push(names);
-        feed({ type: 'alternatives', attempt, endpoints });
-      });
-    }
-
-    function setTimer(name: TimerName, atMs: number | null): void {
-      timers.get(name)?.();
-      timers.delete(name);
-      if (atMs === null) return;
-      const forget = clock.after(Math.max(0, atMs - sinceStart()), () =>
-        feed({ type: 'timer', timer: name }),
-      );
-      timers.set(name, forget);
-    }
-
-    async function finish(): Promise<void> {
-      signal?.removeEventListener('abort', onAbort);
-      over.abort(OVER);
-      live?.cancel();
-      const ended = late.read();
-      late.end();
-      // Ended attempts still have to say how many packets they took.
-      await Promise.all(attempts.map((entry) => entry.told));
-      const names = live?.names() ?? null;
-      if (names !== null && !heard) undiscovered = notInTime(origin.host, names, plan.timeoutMs, ended);
-      const record = machine.record();
-      const decided = record.adopted === null ? null : lateAtAdoption;
-      const trial =
-        drive.watchLateness === null
-          ? record
-          : withLateness(record, { decided: decided ?? ended, ended }, plan.timeoutMs);
-      resolve({
-        trial,
-        traffic: machine.traffic(),
-        started,
-        altSvc,
-        knownRoot,
-        names,
-        followed,
-        undiscovered,
-      });
-    }
-
-    function tell({ event, contender, atMs }: TrialAction & { type: 'tell' }): void {
-      if (event === 'adopted') lateAtAdoption = late.read();
-      drive.listener?.(event, contender, atMs);
-    }
-
-    function perform(action: TrialAction): void {
-      if (action.type === 'start') start(action);
-      else if (action.type === 'request') request(action.attempt);
-      else if (action.type === 'follow') follow(action.attempt);
-      else if (action.type === 'end') entryOf(action.attempt).running.cancel();
-      else if (action.type === 'timer') setTimer(action.timer, action.atMs);
-      else if (action.type === 'tell') tell(action);
-      else void finish();
-    }
-
-    function feed(event: TrialEvent): void {
-      for (const action of machine.handle(event, sinceStart())) perform(action);
-    }
-
-    function onNews(news: DiscoveryNews): void {
-      heard = true;
-      if (news.type === 'failed') undiscovered = news.error;
-      feed(news.type === 'failed' ? { type: 'undiscovered' } : news);
-    }
-
-    for (const action of machine.start()) perform(action);
-    if (drive.live !== null) live = discovery.begin(drive.live, onNews);
-    if (over.signal.aborted) live?.cancel();
-  });
+  return new Promise((resolve) => new RunningTrial(drive, resolve).begin());
 }

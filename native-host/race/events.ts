@@ -4,7 +4,7 @@ import type { Progress } from '@photofinish/shared/port/wire';
 import type { AttemptError, ContenderName } from '@photofinish/shared/race/outcome';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { Endpoint } from '../discover/endpoint.ts';
-import type { Packets, Traffic } from './contender.ts';
+import type { Answered, AttemptFailure, Established, Packets, Traffic } from './contender.ts';
 
 /**
  * `group-N` paces the endpoints of the nth group; `fresh` is how long the first QUIC attempt may take, `answer` how long the
@@ -74,3 +74,46 @@ export type TrialAction =
     }
   /** Nothing runs any more; `record` is final, but for packets and traffic still to be told of. */
   | { readonly type: 'done' };
+
+/** That an attempt which began at `startedMs` failed. */
+export function failureEvent(attempt: number, failure: AttemptFailure, startedMs: number): TrialEvent {
+  const transportMs = failure.transportMs === null ? null : startedMs + failure.transportMs;
+  const packets = failure.packets ?? null;
+  const { error, traffic } = failure;
+  return { type: 'failed', attempt, error, transportMs, packets, ...(traffic && { traffic }) };
+}
+
+/** How the handshake of an attempt ended that began at `startedMs`. */
+export function handshakeEvent(
+  attempt: number,
+  result: Established | AttemptFailure,
+  startedMs: number,
+): TrialEvent {
+  if (!result.ok) return failureEvent(attempt, result, startedMs);
+  return {
+    type: 'established',
+    attempt,
+    protocol: result.protocol,
+    transportMs: result.transportMs === null ? null : startedMs + result.transportMs,
+    establishedMs: startedMs + result.establishedMs,
+    rttMs: result.rttMs,
+    packets: result.packets ?? null,
+    ...(result.traffic && { traffic: result.traffic }),
+  };
+}
+
+/** That an attempt which began at `startedMs` was answered; what the answer advertises is not for it to say. */
+export function answerEvent(
+  attempt: number,
+  { firstByteMs, packets, traffic, repeated }: Answered,
+  startedMs: number,
+): Omit<TrialEvent & { type: 'answered' }, 'advertises'> {
+  return {
+    type: 'answered',
+    attempt,
+    firstByteMs: startedMs + firstByteMs,
+    packets: packets ?? null,
+    ...(traffic && { traffic }),
+    ...(repeated && { repeated: { ...repeated, establishedMs: startedMs + repeated.establishedMs } }),
+  };
+}
