@@ -85,119 +85,173 @@ function boundedFinding({ text, remedy, ...finding }: DoctorFinding): DoctorFind
   return { ...finding, text: cut(text), remedy: remedy === null ? null : cut(remedy) };
 }
 
-export function openSession(parts: SessionParts): Session {
-  const { cache, log, network } = parts;
-  const running = new Map<number, Running>();
-  let greeted = false;
-  let ended = false;
-  let wipes = 0;
-  let examination: Promise<readonly DoctorFinding[]> | null = null;
+/** A handler for each request; races run beside them. */
+class PortSession implements Session {
+  readonly #parts: SessionParts;
+  readonly #running = new Map<number, Running>();
+  #greeted = false;
+  #ended = false;
+  #wipes = 0;
+  #examination: Promise<readonly DoctorFinding[]> | null = null;
+
+  readonly #handlers: { readonly [T in Request['type']]: (request: RequestOf<T>) => void } = {
+    hello: (request) => this.#hello(request),
+    forecast: (request) => this.#forecast(request),
+    race: (request) => this.#startRace(request),
+    observed: (request) => this.#observed(request),
+    cancel: (request) => this.#cancel(request),
+    stats: (request) => this.#stats(request),
+    wipe: (request) => this.#wipe(request),
+    doctor: (request) => this.#doctor(request),
+    networks: (request) => this.#certain(request, (key) => this.#sendNetworks(request.id, key)),
+    'name-network': (request) => this.#nameNetwork(request),
+  };
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+  }
+
+  receive(message: unknown): void {
+    const id = idOf(message);
+    const type = typeOf(message);
+    if (type !== null && !REQUEST_TYPES.has(type)) {
+      this.#fail(id, 'unknown-type', `there is no message of type "${type.slice(0, 64)}"`);
+      return;
+    }
+    const parsed = v.safeParse(requestSchema, message, { abortEarly: true });
+    if (!parsed.success) {
+      const [issue] = parsed.issues;
+      this.#fail(id, 'bad-message', `${v.getDotPath(issue) ?? 'message'}: ${issue.message}`.slice(0, 512));
+      return;
+    }
+    const request = parsed.output;
+    if (!this.#greeted && request.type !== 'hello') this.#fail(id, 'hello-first');
+    else if (this.#running.has(request.id)) this.#fail(id, 'duplicate-id');
+    else this.#handle(request);
+  }
+
+  refuse(code: WireErrorCode, message: string): void {
+    this.#fail(0, code, message);
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true;
+    for (const race of this.#running.values()) race.abort.abort();
+    await Promise.all([...this.#running.values()].map((race) => race.done));
+  }
+
+  #handle(request: Request): void {
+    try {
+      (this.#handlers[request.type] as (request: Request) => void)(request);
+    } catch (error) {
+      this.#failed(request.id, request.type, error);
+    }
+  }
 
   /** A reply that does not fit its schema would be the end of every other request on the port, so it is withheld. */
-  function send(reply: Reply): void {
-    if (ended) return;
+  #send(reply: Reply): void {
+    if (this.#ended) return;
     const checked = v.safeParse(replySchema, reply, { abortEarly: true });
     if (checked.success) {
-      parts.send(reply);
+      this.#parts.send(reply);
       return;
     }
     const [issue] = checked.issues;
-    log.write('bad-reply', { type: reply.type, where: v.getDotPath(issue), expected: issue.expected });
-    if (reply.type !== 'progress') fail(reply.id, 'bad-reply');
+    this.#parts.log.write('bad-reply', {
+      type: reply.type,
+      where: v.getDotPath(issue),
+      expected: issue.expected,
+    });
+    if (reply.type !== 'progress') this.#fail(reply.id, 'bad-reply');
   }
 
-  function fail(id: number, code: WireErrorCode, message: string = WIRE_ERRORS[code]): void {
-    send({ id, type: 'error', code, message: message.slice(0, MAX_FINDING_CHARS) });
+  #fail(id: number, code: WireErrorCode, message: string = WIRE_ERRORS[code]): void {
+    this.#send({ id, type: 'error', code, message: message.slice(0, MAX_FINDING_CHARS) });
   }
 
   /** Where an error happened, but not its message, in which a host may stand. */
-  function logError(type: string, error: unknown): void {
+  #logError(type: string, error: unknown): void {
     const where = error instanceof Error ? error.stack?.split('\n').slice(1, 6) : undefined;
-    log.write('error', { type, name: error instanceof Error ? error.name : typeof error, where });
+    this.#parts.log.write('error', { type, name: error instanceof Error ? error.name : typeof error, where });
   }
 
-  function failed(id: number, type: string, error: unknown): void {
+  #failed(id: number, type: string, error: unknown): void {
     if (error instanceof CacheUnavailable) {
-      fail(id, 'cache-unavailable', `${WIRE_ERRORS['cache-unavailable']}: ${error.message}`);
+      this.#fail(id, 'cache-unavailable', `${WIRE_ERRORS['cache-unavailable']}: ${error.message}`);
       return;
     }
-    logError(type, error);
-    fail(id, 'internal');
+    this.#logError(type, error);
+    this.#fail(id, 'internal');
   }
 
-  function hello(request: RequestOf<'hello'>): void {
+  #hello(request: RequestOf<'hello'>): void {
     if (request.protocol !== WIRE_PROTOCOL) {
       const older = request.protocol < WIRE_PROTOCOL ? 'extension' : 'helper';
       const message = `this helper speaks protocol ${WIRE_PROTOCOL} and the extension ${request.protocol}; update the ${older}`;
-      fail(request.id, 'bad-protocol', message);
+      this.#fail(request.id, 'bad-protocol', message);
       return;
     }
-    greeted = true;
-    send({ id: request.id, type: 'hello', protocol: WIRE_PROTOCOL, program: parts.program });
+    this.#greeted = true;
+    this.#send({ id: request.id, type: 'hello', protocol: WIRE_PROTOCOL, program: this.#parts.program });
   }
 
   /** Acts under the network's key: at once where that is known, else when it is settled or patience ends. */
-  function under(
-    key: string | null,
-    { id, type }: Request,
-    act: (key: string) => void,
-    patienceMs?: number,
-  ): void {
+  #under(key: string | null, { id, type }: Request, act: (key: string) => void, patienceMs?: number): void {
     if (key !== null) act(key);
     else
-      void network
+      void this.#parts.network
         .settled(patienceMs)
         .then(act)
-        .catch((error) => failed(id, type, error));
+        .catch((error) => this.#failed(id, type, error));
   }
 
   /** Reads soon in any case. */
-  function reading(request: Request, read: (key: string) => void): void {
-    under(network.key(), request, read, READING_PATIENCE_MS);
+  #reading(request: Request, read: (key: string) => void): void {
+    this.#under(this.#parts.network.key(), request, read, READING_PATIENCE_MS);
   }
 
   /** Does what needs the key itself: only once it is certain, which it nearly always is. */
-  function certain(request: Request, act: (key: string) => void): void {
-    under(network.settledKey(), request, act);
+  #certain(request: Request, act: (key: string) => void): void {
+    this.#under(this.#parts.network.settledKey(), request, act);
   }
 
-  function forecast(request: RequestOf<'forecast'>): void {
+  #forecast(request: RequestOf<'forecast'>): void {
     const { id, browser, site, origins } = request;
-    reading(request, (key) =>
-      send({
+    this.#reading(request, (key) =>
+      this.#send({
         id,
         type: 'forecast',
-        forecasts: cache.forecast({ network: key, browser, site, origins }),
+        forecasts: this.#parts.cache.forecast({ network: key, browser, site, origins }),
         network: key,
       }),
     );
   }
 
-  function observed(request: RequestOf<'observed'>): void {
+  #observed(request: RequestOf<'observed'>): void {
     const { id, browser, observations } = request;
-    const asked = wipes;
-    certain(request, () => {
+    const asked = this.#wipes;
+    this.#certain(request, () => {
       // What was wiped meanwhile does not come back.
-      const wanted = asked === wipes ? observations : [];
+      const wanted = asked === this.#wipes ? observations : [];
       let stored = 0;
       // A network that cannot be told from others has no rows.
-      for (const [key, there] of Map.groupBy(wanted, ({ atMs }) => network.keyAt(atMs)))
-        if (key !== UNIDENTIFIED) stored += cache.observe(key, browser, there);
-      send({ id, type: 'observed', stored });
+      for (const [key, there] of Map.groupBy(wanted, ({ atMs }) => this.#parts.network.keyAt(atMs)))
+        if (key !== UNIDENTIFIED) stored += this.#parts.cache.observe(key, browser, there);
+      this.#send({ id, type: 'observed', stored });
     });
   }
 
-  async function runRace(
+  async #runRace(
     { id, origin, mode, startDelayMs }: RequestOf<'race'>,
     abort: AbortController,
     slot: RaceSlot,
   ): Promise<void> {
-    const key = await network.settled();
-    const stopWatching = network.watch(key, () =>
+    const key = await this.#parts.network.settled();
+    const stopWatching = this.#parts.network.watch(key, () =>
       abort.abort(new DOMException(NETWORK_CHANGED, 'AbortError')),
     );
     try {
-      const race = await parts.race({
+      const race = await this.#parts.race({
         origin,
         mode,
         startDelayMs: startDelayMs ?? null,
@@ -205,136 +259,101 @@ export function openSession(parts: SessionParts): Session {
         signal: abort.signal,
         onProgress: (progress) => {
           if (progress.event === 'started') slot.began();
-          if (!abort.signal.aborted) send({ id, type: 'progress', ...progress });
+          if (!abort.signal.aborted) this.#send({ id, type: 'progress', ...progress });
         },
       });
-      if (abort.signal.aborted) return cancelled(id, abort);
-      log.write('race', {
-        host: log.digest(origin),
+      if (abort.signal.aborted) return this.#cancelled(id, abort);
+      this.#parts.log.write('race', {
+        host: this.#parts.log.digest(origin),
         mode,
         verdict: race.verdict.code,
         error: race.error?.code,
       });
-      if (race.error?.code === 'blocked') fail(id, 'blocked', race.error.message);
-      else send({ ...race, id, type: 'race' });
+      if (race.error?.code === 'blocked') this.#fail(id, 'blocked', race.error.message);
+      else this.#send({ ...race, id, type: 'race' });
     } finally {
       stopWatching();
     }
   }
 
-  function cancelled(id: number, { signal }: AbortController): void {
-    fail(id, 'cancelled', signal.reason?.message === NETWORK_CHANGED ? NETWORK_CHANGED : undefined);
+  #cancelled(id: number, { signal }: AbortController): void {
+    this.#fail(id, 'cancelled', signal.reason?.message === NETWORK_CHANGED ? NETWORK_CHANGED : undefined);
   }
 
-  function startRace(request: RequestOf<'race'>): void {
+  #startRace(request: RequestOf<'race'>): void {
     const { id } = request;
-    const slot = parts.budget.take(request.reason);
+    const slot = this.#parts.budget.take(request.reason);
     if (slot === null) {
-      fail(id, 'too-many-races');
+      this.#fail(id, 'too-many-races');
       return;
     }
     const abort = new AbortController();
-    const done = runRace(request, abort, slot)
+    const done = this.#runRace(request, abort, slot)
       .catch((error) => {
-        if (abort.signal.aborted) return cancelled(id, abort);
-        logError('race', error);
-        fail(id, 'race-failed', error instanceof Error ? error.message : String(error));
+        if (abort.signal.aborted) return this.#cancelled(id, abort);
+        this.#logError('race', error);
+        this.#fail(id, 'race-failed', error instanceof Error ? error.message : String(error));
       })
       .finally(() => {
-        running.delete(id);
+        this.#running.delete(id);
         slot.release();
       });
-    running.set(id, { abort, done });
+    this.#running.set(id, { abort, done });
   }
 
-  function cancel({ id, target }: RequestOf<'cancel'>): void {
-    const race = running.get(target);
+  #cancel({ id, target }: RequestOf<'cancel'>): void {
+    const race = this.#running.get(target);
     race?.abort.abort();
-    send({ id, type: 'cancel', cancelled: race !== undefined });
+    this.#send({ id, type: 'cancel', cancelled: race !== undefined });
   }
 
-  function wipe({ id }: RequestOf<'wipe'>): void {
+  #stats(request: RequestOf<'stats'>): void {
+    this.#certain(request, (key) =>
+      this.#send({ id: request.id, type: 'stats', ...this.#parts.cache.stats(), network: key }),
+    );
+  }
+
+  #wipe({ id }: RequestOf<'wipe'>): void {
     // A race under way would write history back.
-    wipes += 1;
-    for (const race of running.values()) race.abort.abort();
-    const wiped = cache.wipe();
-    log.wipe();
-    send({ id, type: 'wipe', wiped });
+    this.#wipes += 1;
+    for (const race of this.#running.values()) race.abort.abort();
+    const wiped = this.#parts.cache.wipe();
+    this.#parts.log.wipe();
+    this.#send({ id, type: 'wipe', wiped });
   }
 
-  function sendNetworks(id: number, current: string): void {
-    const names = cache.networkNames();
+  #sendNetworks(id: number, current: string): void {
+    const names = this.#parts.cache.networkNames();
     const known = new Set([...names.keys(), ...(mayBeNamed(current) ? [current] : [])]);
     const networks = [...known].map((key) => ({
       network: key,
       name: names.get(key) ?? null,
       current: key === current,
     }));
-    send({ id, type: 'networks', networks });
+    this.#send({ id, type: 'networks', networks });
   }
 
   /** It starts every browser's launcher, so there is one examination at a time, for all that ask meanwhile. */
-  function doctor({ id, type }: RequestOf<'doctor'>): void {
-    examination ??= parts.doctor().finally(() => {
-      examination = null;
+  #doctor({ id, type }: RequestOf<'doctor'>): void {
+    this.#examination ??= this.#parts.doctor().finally(() => {
+      this.#examination = null;
     });
-    void examination.then(
-      (findings) => send({ id, type, findings: findings.map(boundedFinding) }),
-      (error) => failed(id, type, error),
+    void this.#examination.then(
+      (findings) => this.#send({ id, type, findings: findings.map(boundedFinding) }),
+      (error) => this.#failed(id, type, error),
     );
   }
 
-  function nameNetwork(request: RequestOf<'name-network'>): void {
+  #nameNetwork(request: RequestOf<'name-network'>): void {
     if (!mayBeNamed(request.network)) {
-      fail(request.id, 'bad-network');
+      this.#fail(request.id, 'bad-network');
       return;
     }
-    cache.nameNetwork(request.network, request.name);
-    certain(request, (key) => sendNetworks(request.id, key));
+    this.#parts.cache.nameNetwork(request.network, request.name);
+    this.#certain(request, (key) => this.#sendNetworks(request.id, key));
   }
+}
 
-  const handlers: { readonly [T in Request['type']]: (request: RequestOf<T>) => void } = {
-    hello,
-    forecast,
-    race: startRace,
-    observed,
-    cancel,
-    stats: (request) =>
-      certain(request, (key) => send({ id: request.id, type: 'stats', ...cache.stats(), network: key })),
-    wipe,
-    doctor,
-    networks: (request) => certain(request, (key) => sendNetworks(request.id, key)),
-    'name-network': nameNetwork,
-  };
-
-  return {
-    receive(message) {
-      const id = idOf(message);
-      const type = typeOf(message);
-      if (type !== null && !REQUEST_TYPES.has(type)) {
-        fail(id, 'unknown-type', `there is no message of type "${type.slice(0, 64)}"`);
-        return;
-      }
-      const parsed = v.safeParse(requestSchema, message, { abortEarly: true });
-      if (!parsed.success) {
-        const [issue] = parsed.issues;
-        fail(id, 'bad-message', `${v.getDotPath(issue) ?? 'message'}: ${issue.message}`.slice(0, 512));
-        return;
-      }
-      const request = parsed.output;
-      if (!greeted && request.type !== 'hello') return fail(id, 'hello-first');
-      if (running.has(request.id)) return fail(id, 'duplicate-id');
-      try {
-        (handlers[request.type] as (request: Request) => void)(request);
-      } catch (error) {
-        failed(id, request.type, error);
-      }
-    },
-    refuse: (code, message) => fail(0, code, message),
-    async end() {
-      ended = true;
-      for (const race of running.values()) race.abort.abort();
-      await Promise.all([...running.values()].map((race) => race.done));
-    },
-  };
+export function openSession(parts: SessionParts): Session {
+  return new PortSession(parts);
 }
