@@ -73,150 +73,181 @@ function isLessKnown(now: NetworkFacts, before: NetworkFacts | null): boolean {
   return networkKey({ ...before, linkLayer: null }, NO_SALT) === networkKey(now, NO_SALT);
 }
 
-/** Recognises networks and watches for changes. It sets no timer of its own unless someone watches or waits. */
-export function watchNetwork({ source, salt, clock, onChange }: NetworkOptions): Network {
-  if (source === null) return { ...namedNetwork(UNIDENTIFIED), isStill: () => false };
-  const watchers = new Set<{ readonly key: string; readonly left: () => void }>();
-  const waiting = new Set<() => void>();
-  let state: State | null = null;
-  let lookedMs = Number.NEGATIVE_INFINITY;
-  let examining: Glance | null = null;
-  let forgetPoll: (() => void) | null = null;
+/** Where the machine is now: what was seen last, and who waits for what comes of it. */
+class NetworkWatch implements Network {
+  readonly #source: NetworkSource;
+  readonly #salt: Uint8Array;
+  readonly #clock: Clock;
+  readonly #onChange: NetworkOptions['onChange'];
+  readonly #watchers = new Set<{ readonly key: string; readonly left: () => void }>();
+  readonly #waiting = new Set<() => void>();
+  #state: State | null = null;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #examining: Glance | null = null;
+  #forgetPoll: (() => void) | null = null;
   /** The last key there was, for telling of changes. */
-  let lastKey: string | null = null;
-  const stays: { readonly key: string; readonly fromMs: number }[] = [];
+  #lastKey: string | null = null;
+  readonly #stays: { readonly key: string; readonly fromMs: number }[] = [];
 
-  function remember(key: string): void {
-    const last = stays.at(-1);
-    if (last?.key === key) return;
-    // From when the last network was left, not from when the next was recognised.
-    const fromMs = last?.key === UNIDENTIFIED ? last.fromMs : clock.epochMs();
-    if (last?.key === UNIDENTIFIED) stays.pop();
-    if (stays.at(-1)?.key !== key) stays.push({ key, fromMs });
-    if (stays.length > MAX_STAYS) stays.shift();
+  constructor({ source, salt, clock, onChange }: NetworkOptions & { readonly source: NetworkSource }) {
+    this.#source = source;
+    this.#salt = salt;
+    this.#clock = clock;
+    this.#onChange = onChange;
   }
 
-  function enter(next: State): void {
-    state = next;
-    remember(next.settled && next.key !== null ? next.key : UNIDENTIFIED);
-    if (next.key !== null && next.key !== lastKey) {
-      const from = lastKey;
-      lastKey = next.key;
-      if (from !== null) onChange?.(from, next.key);
-    }
-    for (const watcher of [...watchers]) {
-      if (watcher.key === next.key) continue;
-      watchers.delete(watcher);
-      watcher.left();
-    }
-    if (!next.settled) return;
-    for (const done of [...waiting]) done();
+  key(): string | null {
+    this.#lookIfDue();
+    return this.#state?.key ?? null;
   }
 
-  async function examine(glance: Glance): Promise<void> {
-    examining = glance;
-    const facts = await source?.examine().catch(() => undefined);
-    // Another place was seen meanwhile, and is being examined itself.
-    if (examining !== glance) return;
-    examining = null;
-    const found = { glance, atMs: clock.nowMs(), settled: true };
-    const before = state !== null && state.glance.place === glance.place ? state : null;
-    if (facts === undefined || (facts !== null && isLessKnown(facts, before?.facts ?? null))) {
-      // Silence is no sign of another network.
-      enter({ ...found, key: before?.key ?? UNIDENTIFIED, facts: before?.facts ?? null });
-      return;
-    }
-    // What was found may belong to before or after a change in between; only the same mark on both sides proves it.
-    const after = source?.glance() ?? glance;
-    const sure = after.mark === glance.mark;
-    if (after.place === glance.place) enter({ ...found, settled: sure, key: networkKey(facts, salt), facts });
-    if (!sure) see(after);
+  settledKey(): string | null {
+    this.#lookIfDue();
+    return this.#certainKey();
   }
 
-  function see(glance: Glance): void {
-    const nowMs = clock.nowMs();
-    const { facts, mark, place } = glance;
-    if (facts !== 'ask') {
-      examining = null;
-      enter({ glance, key: networkKey(facts, salt), facts, settled: true, atMs: nowMs });
-      return;
-    }
-    if (examining?.mark === mark) return;
-    const known = state?.settled === true && state.glance.mark === mark ? state : null;
-    const goodForMs = glance.goodForMs ?? Number.POSITIVE_INFINITY;
-    if (known !== null && nowMs - known.atMs < goodForMs) return;
-    // An expired key holds until it is disproved, a place's old key until its gateway is known; elsewhere there is none.
-    const held = state !== null && state.glance.place === place ? state : null;
-    if (known === null)
-      enter({ glance, key: held?.key ?? null, facts: held?.facts ?? null, settled: false, atMs: nowMs });
-    void examine(glance);
-  }
-
-  function look(): void {
-    lookedMs = clock.nowMs();
-    if (source !== null) see(source.glance());
-  }
-
-  function lookIfDue(): void {
-    if (clock.nowMs() - lookedMs >= LOOK_AGAIN_MS) look();
-  }
-
-  function poll(): void {
-    forgetPoll ??= clock.after(LOOK_AGAIN_MS, () => {
-      forgetPoll = null;
-      look();
-      if (watchers.size > 0) poll();
+  settled(withinMs = SETTLE_TIMEOUT_MS): Promise<string> {
+    this.#lookIfDue();
+    const key = this.#certainKey();
+    if (key !== null) return Promise.resolve(key);
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#waiting.delete(done);
+        forget();
+        resolve(this.#certainKey() ?? UNIDENTIFIED);
+      };
+      const forget = this.#clock.after(withinMs, done);
+      this.#waiting.add(done);
     });
   }
 
-  function stopPolling(): void {
-    if (watchers.size > 0) return;
-    forgetPoll?.();
-    forgetPoll = null;
+  keyAt(epochMs: number): string {
+    const stay = this.#stays.findLast(({ fromMs }) => fromMs <= epochMs) ?? this.#stays[0];
+    return stay?.key ?? UNIDENTIFIED;
   }
 
-  const settledKey = (): string | null => (state?.settled === true ? state.key : null);
+  isStill(key: string): boolean {
+    this.#look();
+    return key !== UNIDENTIFIED && this.#certainKey() === key;
+  }
 
-  return {
-    key() {
-      lookIfDue();
-      return state?.key ?? null;
-    },
-    settledKey() {
-      lookIfDue();
-      return settledKey();
-    },
-    settled(withinMs = SETTLE_TIMEOUT_MS) {
-      lookIfDue();
-      const key = settledKey();
-      if (key !== null) return Promise.resolve(key);
-      return new Promise((resolve) => {
-        const done = (): void => {
-          waiting.delete(done);
-          forget();
-          resolve(settledKey() ?? UNIDENTIFIED);
-        };
-        const forget = clock.after(withinMs, done);
-        waiting.add(done);
+  watch(key: string, left: () => void): () => void {
+    const watcher = { key, left };
+    this.#watchers.add(watcher);
+    this.#poll();
+    return () => {
+      this.#watchers.delete(watcher);
+      this.#stopPolling();
+    };
+  }
+
+  facts(): NetworkFacts | null {
+    return this.#state?.facts ?? null;
+  }
+
+  #certainKey(): string | null {
+    return this.#state?.settled === true ? this.#state.key : null;
+  }
+
+  #remember(key: string): void {
+    const last = this.#stays.at(-1);
+    if (last?.key === key) return;
+    // From when the last network was left, not from when the next was recognised.
+    const fromMs = last?.key === UNIDENTIFIED ? last.fromMs : this.#clock.epochMs();
+    if (last?.key === UNIDENTIFIED) this.#stays.pop();
+    if (this.#stays.at(-1)?.key !== key) this.#stays.push({ key, fromMs });
+    if (this.#stays.length > MAX_STAYS) this.#stays.shift();
+  }
+
+  #enter(next: State): void {
+    this.#state = next;
+    this.#remember(next.settled && next.key !== null ? next.key : UNIDENTIFIED);
+    if (next.key !== null && next.key !== this.#lastKey) {
+      const from = this.#lastKey;
+      this.#lastKey = next.key;
+      if (from !== null) this.#onChange?.(from, next.key);
+    }
+    for (const watcher of [...this.#watchers]) {
+      if (watcher.key === next.key) continue;
+      this.#watchers.delete(watcher);
+      watcher.left();
+    }
+    if (!next.settled) return;
+    for (const done of [...this.#waiting]) done();
+  }
+
+  async #examine(glance: Glance): Promise<void> {
+    this.#examining = glance;
+    const facts = await this.#source.examine().catch(() => undefined);
+    // Another place was seen meanwhile, and is being examined itself.
+    if (this.#examining !== glance) return;
+    this.#examining = null;
+    const found = { glance, atMs: this.#clock.nowMs(), settled: true };
+    const before = this.#state !== null && this.#state.glance.place === glance.place ? this.#state : null;
+    if (facts === undefined || (facts !== null && isLessKnown(facts, before?.facts ?? null))) {
+      // Silence is no sign of another network.
+      this.#enter({ ...found, key: before?.key ?? UNIDENTIFIED, facts: before?.facts ?? null });
+      return;
+    }
+    // What was found may belong to before or after a change in between; only the same mark on both sides proves it.
+    const after = this.#source.glance();
+    const sure = after.mark === glance.mark;
+    if (after.place === glance.place)
+      this.#enter({ ...found, settled: sure, key: networkKey(facts, this.#salt), facts });
+    if (!sure) this.#see(after);
+  }
+
+  #see(glance: Glance): void {
+    const nowMs = this.#clock.nowMs();
+    const { facts, mark, place } = glance;
+    if (facts !== 'ask') {
+      this.#examining = null;
+      this.#enter({ glance, key: networkKey(facts, this.#salt), facts, settled: true, atMs: nowMs });
+      return;
+    }
+    if (this.#examining?.mark === mark) return;
+    const known = this.#state?.settled === true && this.#state.glance.mark === mark ? this.#state : null;
+    const goodForMs = glance.goodForMs ?? Number.POSITIVE_INFINITY;
+    if (known !== null && nowMs - known.atMs < goodForMs) return;
+    // An expired key holds until it is disproved, a place's old key until its gateway is known; elsewhere there is none.
+    const held = this.#state !== null && this.#state.glance.place === place ? this.#state : null;
+    if (known === null)
+      this.#enter({
+        glance,
+        key: held?.key ?? null,
+        facts: held?.facts ?? null,
+        settled: false,
+        atMs: nowMs,
       });
-    },
-    keyAt(epochMs) {
-      const stay = stays.findLast(({ fromMs }) => fromMs <= epochMs) ?? stays[0];
-      return stay?.key ?? UNIDENTIFIED;
-    },
-    isStill(key) {
-      look();
-      return key !== UNIDENTIFIED && settledKey() === key;
-    },
-    watch(key, left) {
-      const watcher = { key, left };
-      watchers.add(watcher);
-      poll();
-      return () => {
-        watchers.delete(watcher);
-        stopPolling();
-      };
-    },
-    facts: () => state?.facts ?? null,
-  };
+    void this.#examine(glance);
+  }
+
+  #look(): void {
+    this.#lookedMs = this.#clock.nowMs();
+    this.#see(this.#source.glance());
+  }
+
+  #lookIfDue(): void {
+    if (this.#clock.nowMs() - this.#lookedMs >= LOOK_AGAIN_MS) this.#look();
+  }
+
+  #poll(): void {
+    this.#forgetPoll ??= this.#clock.after(LOOK_AGAIN_MS, () => {
+      this.#forgetPoll = null;
+      this.#look();
+      if (this.#watchers.size > 0) this.#poll();
+    });
+  }
+
+  #stopPolling(): void {
+    if (this.#watchers.size > 0) return;
+    this.#forgetPoll?.();
+    this.#forgetPoll = null;
+  }
+}
+
+/** Recognises networks and watches for changes. It sets no timer of its own unless someone watches or waits. */
+export function watchNetwork({ source, ...options }: NetworkOptions): Network {
+  if (source === null) return { ...namedNetwork(UNIDENTIFIED), isStill: () => false };
+  return new NetworkWatch({ source, ...options });
 }
