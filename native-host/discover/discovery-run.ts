@@ -9,7 +9,7 @@ import type { Answer, DnsClient } from './answer.ts';
 import type { SourceFor } from './connectivity.ts';
 import type { DiscoveryNews, DiscoveryQuery } from './discovering.ts';
 import type { Endpoint } from './endpoint.ts';
-import { createGivenHosts } from './given-hosts.ts';
+import { createGivenHosts, type GivenHosts } from './given-hosts.ts';
 import { guardAnswer } from './guarded-answer.ts';
 import { type Asked, createLearntNames } from './learnt-names.ts';
 import { createResolution, type Resolution } from './resolution.ts';
@@ -54,6 +54,200 @@ function bare(host: string): string {
   return host.replace(/^\[|\]$/g, '');
 }
 
+/** One discovery under way: its machine, what it waits for, and what was learnt. */
+class RunningDiscovery implements DiscoveryRun {
+  readonly #parts: DiscoveryParts;
+  readonly #query: DiscoveryQuery;
+  readonly #listener: (news: DiscoveryNews) => void;
+  readonly #startMs: number;
+  readonly #learnt = createLearntNames();
+  readonly #given: GivenHosts;
+  readonly #timers = new Map<ResolutionTimer, () => void>();
+  /** What the machine is still to be told. */
+  readonly #events: ResolutionEvent[] = [];
+  // Both made for the first question: pins and literals have none.
+  #client: DnsClient | null = null;
+  #stop: AbortController | null = null;
+  readonly #dns: DnsClient = {
+    ask: (...question) => {
+      this.#client ??= this.#parts.openDns();
+      return this.#client.ask(...question);
+    },
+  };
+  #machine: Resolution | null = null;
+  #connectivity = ANY_FAMILY;
+  /** Why the guard left out an endpoint of a race that may do without it. */
+  #leftOut: AttemptError | null = null;
+  #delayPassed = false;
+  #over = false;
+
+  constructor(
+    parts: DiscoveryParts,
+    query: DiscoveryQuery,
+    found: ReadonlyMap<string, readonly string[]>,
+    listener: (news: DiscoveryNews) => void,
+  ) {
+    const { origin, alternatives } = query;
+    this.#parts = parts;
+    this.#query = query;
+    this.#listener = listener;
+    this.#startMs = parts.clock.nowMs();
+    const places = alternatives.map(({ host, port }) => ({ host: bare(host) || origin.host, port }));
+    this.#given = createGivenHosts({ pins: parts.pins, places: [origin, ...places], found });
+    void Promise.resolve().then(() => this.#start());
+  }
+
+  names(): Names {
+    return this.#learnt.names(this.#sinceStart());
+  }
+
+  delayPassed(): boolean {
+    return this.#delayPassed;
+  }
+
+  cancel(): void {
+    this.#over = true;
+    this.#stop?.abort(OVER);
+    for (const forget of this.#timers.values()) forget();
+    this.#timers.clear();
+  }
+
+  #sinceStart(): number {
+    return this.#parts.clock.nowMs() - this.#startMs;
+  }
+
+  async #start(): Promise<void> {
+    const { origin } = this.#query;
+    const refused = refusedPort(origin.port, 'h2');
+    if (refused !== null) {
+      this.#fail(refused);
+      return;
+    }
+    // An IPv4 literal needs NAT64 on a network without IPv4.
+    const concerned = isIP(origin.host) !== 6 && !this.#given.has(origin.host);
+    this.#connectivity = concerned ? await this.#parts.connectivity(this.#dns) : ANY_FAMILY;
+    if (this.#over) return;
+    const { sourceFor, random } = this.#parts;
+    this.#machine = createResolution({ ...this.#query, connectivity: this.#connectivity, sourceFor, random });
+    this.#notePins(this.#given.pinned);
+    this.#performAll(this.#machine.start(this.#sinceStart()));
+    this.#drain();
+  }
+
+  #fail(error: AttemptError): void {
+    if (this.#over) return;
+    this.cancel();
+    this.#listener({ type: 'failed', error });
+  }
+
+  /** Nothing else may be refused as a whole: a record or an alternative is somebody else's word. */
+  #isOwn(host: string): boolean {
+    return host === this.#query.origin.host;
+  }
+
+  #receive(number: number, question: Asked, answer: Answer): void {
+    if (this.#over) return;
+    const { answer: guarded, note } = guardAnswer(answer, this.#parts.policy, this.#connectivity.nat64Prefix);
+    this.#learnt.answered(question, guarded, note, this.#sinceStart());
+    // Whoever answers for the origin's own host with a forbidden address is mistaken or an attacker.
+    if (note !== null && question.kind !== 'HTTPS' && this.#isOwn(question.name)) {
+      this.#fail({ code: 'blocked', message: note });
+      return;
+    }
+    if (note !== null) this.#leftOut = { code: 'blocked', message: note };
+    if (guarded.ok && guarded.kind === 'HTTPS') this.#notePins(this.#given.learn(guarded.services));
+    this.#feed({ type: 'answer', query: number, answer: guarded });
+  }
+
+  #notePins(pins: ReadonlyMap<string, string>): void {
+    for (const [host, address] of pins)
+      if (this.#parts.policy.check([address], this.#connectivity.nat64Prefix).ok)
+        this.#learnt.address({ host, address, source: 'pin', ttlSeconds: null });
+  }
+
+  #ask({ query: number, name, kind }: ResolutionAction & { type: 'query' }): void {
+    const known = this.#given.answer(name, kind);
+    if (known !== null) {
+      this.#events.push({ type: 'answer', query: number, answer: known });
+      return;
+    }
+    const question: Asked = { name, kind, askedMs: this.#sinceStart() };
+    this.#learnt.asked(question);
+    this.#stop ??= new AbortController();
+    void this.#dns
+      .ask(name, kind, this.#stop.signal)
+      .then((answer) => this.#receive(number, question, answer));
+  }
+
+  #setTimer({ timer, atMs }: ResolutionAction & { type: 'timer' }): void {
+    this.#timers.get(timer)?.();
+    this.#timers.delete(timer);
+    if (atMs === null) return;
+    const delayMs = Math.min(Math.max(0, atMs - this.#sinceStart()), LONGEST_TIMER_MS);
+    const fire = (): void => {
+      this.#timers.delete(timer);
+      if (timer === 'resolution') this.#delayPassed = true;
+      this.#feed({ type: 'timer', timer });
+    };
+    this.#timers.set(timer, this.#parts.clock.after(delayMs, fire));
+  }
+
+  /** The last door: pins, literals and what NAT64 made have been through no other. */
+  #passes({ address, host, port, contender }: Endpoint): boolean {
+    const refused = refusedPort(port, contender);
+    if (refused !== null) {
+      this.#leftOut = refused;
+      return false;
+    }
+    const checked = this.#parts.policy.check([address], this.#connectivity.nat64Prefix);
+    if (checked.ok) return true;
+    this.#leftOut = { code: 'blocked', message: checked.message };
+    if (this.#isOwn(host)) this.#fail(this.#leftOut);
+    return false;
+  }
+
+  #noteUse({ address, host }: Endpoint): void {
+    if (host === address) this.#learnt.address({ host, address, source: 'literal', ttlSeconds: null });
+    else this.#learnt.used(host, address, this.#connectivity.nat64Prefix);
+  }
+
+  #announce({ endpoints, final, untried }: ResolutionAction & { type: 'endpoints' }): void {
+    this.#learnt.untried(untried);
+    const open = endpoints.filter((endpoint) => this.#passes(endpoint));
+    if (this.#over) return;
+    for (const endpoint of open) this.#noteUse(endpoint);
+    if (open.length > 0) this.#listener({ type: 'endpoints', endpoints: open, final });
+    else if (final)
+      this.#fail(
+        this.#leftOut ?? { code: 'blocked', message: `${this.#query.origin.host} has no place to go to` },
+      );
+  }
+
+  #perform(action: ResolutionAction): void {
+    if (action.type === 'query') this.#ask(action);
+    else if (action.type === 'timer') this.#setTimer(action);
+    else if (action.type === 'endpoints') this.#announce(action);
+    else if (this.#leftOut !== null) this.#fail(this.#leftOut);
+    else this.#fail({ code: action.code, message: action.message });
+  }
+
+  #performAll(actions: readonly ResolutionAction[]): void {
+    for (const action of actions) if (!this.#over) this.#perform(action);
+  }
+
+  /** Answers that were at hand wait until the actions before them are done. */
+  #drain(): void {
+    for (let event = this.#events.shift(); event !== undefined; event = this.#events.shift())
+      if (this.#machine !== null && !this.#over)
+        this.#performAll(this.#machine.handle(event, this.#sinceStart()));
+  }
+
+  #feed(event: ResolutionEvent): void {
+    this.#events.push(event);
+    this.#drain();
+  }
+}
+
 /**
  * Begins a discovery. `found` holds addresses known before, by host, for which nothing is asked. News come until the
  * run is cancelled or has failed, the first one after this call has returned.
@@ -64,160 +258,5 @@ export function runDiscovery(
   found: ReadonlyMap<string, readonly string[]>,
   listener: (news: DiscoveryNews) => void,
 ): DiscoveryRun {
-  const { clock, policy } = parts;
-  const { origin } = query;
-  const startMs = clock.nowMs();
-  const sinceStart = (): number => clock.nowMs() - startMs;
-  const learnt = createLearntNames();
-  const places = query.alternatives.map(({ host, port }) => ({ host: bare(host) || origin.host, port }));
-  const given = createGivenHosts({ pins: parts.pins, places: [origin, ...places], found });
-  // Both made for the first question: pins and literals have none.
-  let client: DnsClient | null = null;
-  let stop: AbortController | null = null;
-  let over = false;
-  const dns: DnsClient = {
-    ask(...question) {
-      client ??= parts.openDns();
-      return client.ask(...question);
-    },
-  };
-  const timers = new Map<ResolutionTimer, () => void>();
-  const events: ResolutionEvent[] = [];
-  let machine: Resolution | null = null;
-  let connectivity = ANY_FAMILY;
-  /** Why the guard left out a place of a race that may do without it. */
-  let leftOut: AttemptError | null = null;
-  let delayPassed = false;
-
-  function end(): void {
-    over = true;
-    stop?.abort(OVER);
-    for (const forget of timers.values()) forget();
-    timers.clear();
-  }
-
-  function fail(error: AttemptError): void {
-    if (over) return;
-    end();
-    listener({ type: 'failed', error });
-  }
-
-  /** Nothing else may be refused as a whole: a record or an alternative is somebody else's word. */
-  function isOwn(host: string): boolean {
-    return host === origin.host;
-  }
-
-  function receive(number: number, question: Asked, answer: Answer): void {
-    if (over) return;
-    const { answer: guarded, note } = guardAnswer(answer, policy, connectivity.nat64Prefix);
-    learnt.answered(question, guarded, note, sinceStart());
-    // Whoever answers for the origin's own host with a forbidden address is mistaken or an attacker.
-    if (note !== null && question.kind !== 'HTTPS' && isOwn(question.name)) {
-      fail({ code: 'blocked', message: note });
-      return;
-    }
-    if (note !== null) leftOut = { code: 'blocked', message: note };
-    if (guarded.ok && guarded.kind === 'HTTPS') given.learn(guarded.services).forEach(notePin);
-    feed({ type: 'answer', query: number, answer: guarded });
-  }
-
-  function notePin(address: string, host: string): void {
-    if (policy.check([address], connectivity.nat64Prefix).ok)
-      learnt.address({ host, address, source: 'pin', ttlSeconds: null });
-  }
-
-  function ask({ query: number, name, kind }: ResolutionAction & { type: 'query' }): void {
-    const known = given.answer(name, kind);
-    if (known !== null) {
-      events.push({ type: 'answer', query: number, answer: known });
-      return;
-    }
-    const question: Asked = { name, kind, askedMs: sinceStart() };
-    learnt.asked(question);
-    stop ??= new AbortController();
-    void dns.ask(name, kind, stop.signal).then((answer) => receive(number, question, answer));
-  }
-
-  function setTimer({ timer, atMs }: ResolutionAction & { type: 'timer' }): void {
-    timers.get(timer)?.();
-    timers.delete(timer);
-    if (atMs === null) return;
-    const delayMs = Math.min(Math.max(0, atMs - sinceStart()), LONGEST_TIMER_MS);
-    const fire = (): void => {
-      timers.delete(timer);
-      if (timer === 'resolution') delayPassed = true;
-      feed({ type: 'timer', timer });
-    };
-    timers.set(timer, clock.after(delayMs, fire));
-  }
-
-  /** The last door: pins, literals and what NAT64 made have been through no other. */
-  function passes({ address, host, port, contender }: Endpoint): boolean {
-    const refused = refusedPort(port, contender);
-    if (refused !== null) {
-      leftOut = refused;
-      return false;
-    }
-    const checked = policy.check([address], connectivity.nat64Prefix);
-    if (checked.ok) return true;
-    leftOut = { code: 'blocked', message: checked.message };
-    if (isOwn(host)) fail(leftOut);
-    return false;
-  }
-
-  function noteUse({ address, host }: Endpoint): void {
-    if (host === address) learnt.address({ host, address, source: 'literal', ttlSeconds: null });
-    else learnt.used(host, address, connectivity.nat64Prefix);
-  }
-
-  function announce({ endpoints, final, untried }: ResolutionAction & { type: 'endpoints' }): void {
-    learnt.untried(untried);
-    const open = endpoints.filter(passes);
-    if (over) return;
-    open.forEach(noteUse);
-    if (open.length > 0) listener({ type: 'endpoints', endpoints: open, final });
-    else if (final) fail(leftOut ?? { code: 'blocked', message: `${origin.host} has no place to go to` });
-  }
-
-  function perform(action: ResolutionAction): void {
-    if (action.type === 'query') ask(action);
-    else if (action.type === 'timer') setTimer(action);
-    else if (action.type === 'endpoints') announce(action);
-    else if (leftOut !== null) fail(leftOut);
-    else fail({ code: action.code, message: action.message });
-  }
-
-  function performAll(actions: readonly ResolutionAction[]): void {
-    for (const action of actions) if (!over) perform(action);
-  }
-
-  /** Answers that were at hand wait until the actions before them are done. */
-  function drain(): void {
-    for (let event = events.shift(); event !== undefined; event = events.shift())
-      if (machine !== null && !over) performAll(machine.handle(event, sinceStart()));
-  }
-
-  function feed(event: ResolutionEvent): void {
-    events.push(event);
-    drain();
-  }
-
-  async function start(): Promise<void> {
-    const refused = refusedPort(origin.port, 'h2');
-    if (refused !== null) {
-      fail(refused);
-      return;
-    }
-    // An IPv4 literal needs NAT64 on a network without IPv4.
-    const concerned = isIP(origin.host) !== 6 && !given.has(origin.host);
-    connectivity = concerned ? await parts.connectivity(dns) : ANY_FAMILY;
-    if (over) return;
-    machine = createResolution({ ...query, connectivity, sourceFor: parts.sourceFor, random: parts.random });
-    given.pinned.forEach(notePin);
-    performAll(machine.start(sinceStart()));
-    drain();
-  }
-
-  void Promise.resolve().then(start);
-  return { names: () => learnt.names(sinceStart()), delayPassed: () => delayPassed, cancel: end };
+  return new RunningDiscovery(parts, query, found, listener);
 }
