@@ -111,151 +111,177 @@ function later(result: Answered | AttemptFailure, byMs: number): Answered | Atte
   return { ...result, firstByteMs: result.firstByteMs + byMs, doneMs: result.doneMs + byMs };
 }
 
-function startAttempt(
-  target: AttemptTarget,
-  loaded: Loaded,
-  alpn: readonly string[] = ALPN_PROTOCOLS,
-): RunningAttempt {
-  const { Client, http2, secureContext, store } = loaded;
-  const zeroMs = performance.now();
-  const sinceStart = (): number => performance.now() - zeroMs;
-  const { promise: established, resolve } = Promise.withResolvers<Established | AttemptFailure>();
-  let transportMs: number | null = null;
-  let endExchange: ((error: AttemptError) => void) | null = null;
-  let cancelled = false;
+/** One connection to one endpoint, from its SYN to the answer over it. */
+class TcpAttempt implements RunningAttempt {
+  readonly established: Promise<Established | AttemptFailure>;
+  readonly #resolve: (result: Established | AttemptFailure) => void;
+  readonly #target: AttemptTarget;
+  readonly #loaded: Loaded;
+  readonly #alpn: readonly string[];
+  readonly #zeroMs = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  readonly #tcp: Socket;
+  readonly #endWatch: () => void;
+  #tls: TLSSocket | null = null;
+  #transportMs: number | null = null;
+  /** What is waited for until when; null: nothing. */
+  #waiting: { readonly untilMs: number; readonly overdue: () => AttemptError } | null;
+  #endExchange: ((error: AttemptError) => void) | null = null;
+  #cancelled = false;
   /** Why the connection is over; a request that comes after that is told so. */
-  let over: AttemptError | null = null;
+  #over: AttemptError | null = null;
   /** The attempt over HTTP/1.1 that the server asked for. */
-  let repeating: RunningAttempt | null = null;
+  #repeating: RunningAttempt | null = null;
 
-  const failure = (error: AttemptError): AttemptFailure => ({
-    ok: false,
-    error,
-    atMs: sinceStart(),
-    transportMs,
-    traffic: trafficOf(tcp),
-  });
-  const overdue = (): AttemptError =>
-    transportMs === null
+  constructor(target: AttemptTarget, loaded: Loaded, alpn: readonly string[]) {
+    const { promise, resolve } = Promise.withResolvers<Established | AttemptFailure>();
+    this.established = promise;
+    this.#resolve = resolve;
+    this.#target = target;
+    this.#loaded = loaded;
+    this.#alpn = alpn;
+    const overdue = (): AttemptError => this.#overdue();
+    this.#waiting = { untilMs: target.handshakeTimeoutMs, overdue };
+    this.#timer = setTimeout(() => this.#giveUp(overdue()), target.handshakeTimeoutMs);
+    this.#tcp = openTcp(target);
+    this.#endWatch = watchReading(this.#tcp, () => this.#giveUp(READ_TOO_MUCH));
+    this.#tcp.once('connect', () => {
+      this.#transportMs = this.#sinceStart();
+      target.onTransport?.();
+    });
+    this.#tcp.on('error', (error) => this.#fail(error));
+    // By then the SYN is sent: what TLS takes to be set up, half a millisecond, passes while it is on its way.
+    process.nextTick(() => this.#secure());
+  }
+
+  async request(timeoutMs: number): Promise<Answered | AttemptFailure> {
+    if (this.#over !== null) return this.#failure(this.#over);
+    if (this.#tls === null) throw new Error('a request takes an attempt that is established');
+    const untilMs = this.#sinceStart() + timeoutMs;
+    const running = this.#exchange(this.#tls, timeoutMs);
+    this.#endExchange = running.end;
+    this.#waiting = { untilMs, overdue: () => responseTimeout(timeoutMs) };
+    const result = await running.result;
+    if (result.ok) return { ...result.answer, traffic: trafficOf(this.#tcp) };
+    return result.http11Required && !this.#cancelled ? this.#repeat(untilMs) : this.#failure(result.error);
+  }
+
+  cancel(): void {
+    if (this.#cancelled) return;
+    this.#cancelled = true;
+    this.#repeating?.cancel();
+    const waiting = this.#waiting;
+    const atDeadline = waiting !== null && this.#sinceStart() >= waiting.untilMs - DEADLINE_LEEWAY_MS;
+    this.#giveUp(atDeadline ? waiting.overdue() : CANCELLED);
+  }
+
+  #sinceStart(): number {
+    return performance.now() - this.#zeroMs;
+  }
+
+  #failure(error: AttemptError): AttemptFailure {
+    const atMs = this.#sinceStart();
+    return { ok: false, error, atMs, transportMs: this.#transportMs, traffic: trafficOf(this.#tcp) };
+  }
+
+  #overdue(): AttemptError {
+    return this.#transportMs === null
       ? { code: 'tcp-timeout', message: 'TCP did not connect in time' }
       : {
           code: 'handshake-timeout',
           message: 'TCP connected, but the TLS handshake did not finish in time',
         };
-  /** What is waited for until when; null: nothing. */
-  let waiting: { readonly untilMs: number; readonly overdue: () => AttemptError } | null = {
-    untilMs: target.handshakeTimeoutMs,
-    overdue,
-  };
-  const timer = setTimeout(() => giveUp(overdue()), target.handshakeTimeoutMs);
-  const tcp = openTcp(target);
-  let tls: TLSSocket | null = null;
-  const endWatch = watchReading(tcp, () => giveUp(READ_TOO_MUCH));
+  }
 
-  function giveUp(error: AttemptError): void {
-    clearTimeout(timer);
-    endWatch();
-    over ??= error;
-    resolve(failure(error));
-    endExchange?.(error);
-    (tls ?? tcp).destroy();
+  #giveUp(error: AttemptError): void {
+    clearTimeout(this.#timer);
+    this.#endWatch();
+    this.#over ??= error;
+    this.#resolve(this.#failure(error));
+    this.#endExchange?.(error);
+    (this.#tls ?? this.#tcp).destroy();
   }
 
   /** An alert or reset may come at any time, also when nobody asks any more. */
-  function fail(error: Error): void {
-    const judged = tls !== null && tls.authorizationError != null;
-    giveUp(
-      endExchange === null
-        ? connectError(error, { connected: transportMs !== null, judged })
+  #fail(error: Error): void {
+    const judged = this.#tls !== null && this.#tls.authorizationError != null;
+    this.#giveUp(
+      this.#endExchange === null
+        ? connectError(error, { connected: this.#transportMs !== null, judged })
         : exchangeError(error),
     );
   }
 
-  function secure(): void {
-    if (tcp.destroyed) return;
-    const socket = connect({ ...tlsOptions(target, secureContext, alpn), socket: tcp });
-    tls = socket;
-    socket.once('secureConnect', () => {
-      const establishedMs = sinceStart();
-      const verdict = judgedOf(socket, target.host, store);
-      if (verdict.outcome === 'refused')
-        return giveUp(certificateError(verdict.certificateReason, verdict.message));
-      clearTimeout(timer);
-      waiting = null;
-      resolve({
-        ok: true,
-        // A server without ALPN speaks HTTP/1.1 (RFC 9113 section 3.2 makes ALPN a condition of h2).
-        protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1',
-        transportMs,
-        establishedMs,
-        rttMs: transportMs,
-        knownRoot: verdict.knownRoot,
-        traffic: trafficOf(tcp),
-      });
-    });
-    socket.on('error', fail);
+  #secure(): void {
+    if (this.#tcp.destroyed) return;
+    const { secureContext } = this.#loaded;
+    const socket = connect({ ...tlsOptions(this.#target, secureContext, this.#alpn), socket: this.#tcp });
+    this.#tls = socket;
+    socket.once('secureConnect', () => this.#onSecure(socket));
+    socket.on('error', (error) => this.#fail(error));
     socket.once('close', () =>
-      giveUp({ code: 'connection-closed', message: 'the peer closed the connection' }),
+      this.#giveUp({ code: 'connection-closed', message: 'the peer closed the connection' }),
     );
   }
 
-  function exchange(socket: TLSSocket, timeoutMs: number): RunningExchange {
-    const options = { socket, authority: target.authority, timeoutMs, sinceStart };
+  #onSecure(socket: TLSSocket): void {
+    const establishedMs = this.#sinceStart();
+    const verdict = judgedOf(socket, this.#target.host, this.#loaded.store);
+    if (verdict.outcome === 'refused') {
+      this.#giveUp(certificateError(verdict.certificateReason, verdict.message));
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#waiting = null;
+    this.#resolve({
+      ok: true,
+      // A server without ALPN speaks HTTP/1.1 (RFC 9113 section 3.2 makes ALPN a condition of h2).
+      protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1',
+      transportMs: this.#transportMs,
+      establishedMs,
+      rttMs: this.#transportMs,
+      knownRoot: verdict.knownRoot,
+      traffic: trafficOf(this.#tcp),
+    });
+  }
+
+  #exchange(socket: TLSSocket, timeoutMs: number): RunningExchange {
+    const options = {
+      socket,
+      authority: this.#target.authority,
+      timeoutMs,
+      sinceStart: () => this.#sinceStart(),
+    };
+    const { http2, Client } = this.#loaded;
     return socket.alpnProtocol === 'h2' ? http2Exchange(http2, options) : http1Exchange(Client, options);
   }
 
   /** What came of the second connection, with what the first took. */
-  function withOwn(result: Answered | AttemptFailure): Answered | AttemptFailure {
+  #withOwn(result: Answered | AttemptFailure): Answered | AttemptFailure {
     const { traffic = NO_TRAFFIC } = result;
-    return { ...result, traffic: sumOfTraffic([trafficOf(tcp), traffic]) };
+    return { ...result, traffic: sumOfTraffic([trafficOf(this.#tcp), traffic]) };
   }
 
   /** As browsers do: over a connection of its own, which offers nothing but HTTP/1.1. */
-  async function repeat(untilMs: number): Promise<Answered | AttemptFailure> {
-    const beganMs = sinceStart();
+  async #repeat(untilMs: number): Promise<Answered | AttemptFailure> {
+    const beganMs = this.#sinceStart();
     const handshakeTimeoutMs = Math.max(1, untilMs - beganMs);
-    repeating = startAttempt(
-      { ...target, handshakeTimeoutMs, onTransport: () => {} },
-      loaded,
+    this.#repeating = new TcpAttempt(
+      { ...this.#target, handshakeTimeoutMs, onTransport: () => {} },
+      this.#loaded,
       HTTP_1_1_ALONE,
     );
-    const again = await repeating.established;
-    if (!again.ok) return withOwn(later(again, beganMs));
-    const patienceMs = Math.max(1, untilMs - sinceStart());
-    const answer = withOwn(later(await repeating.request(patienceMs), beganMs));
+    const again = await this.#repeating.established;
+    if (!again.ok) return this.#withOwn(later(again, beganMs));
+    const patienceMs = Math.max(1, untilMs - this.#sinceStart());
+    const answer = this.#withOwn(later(await this.#repeating.request(patienceMs), beganMs));
     const establishedMs = beganMs + again.establishedMs;
     return answer.ok ? { ...answer, repeated: { protocol: 'http/1.1', establishedMs } } : answer;
   }
+}
 
-  tcp.once('connect', () => {
-    transportMs = sinceStart();
-    target.onTransport?.();
-  });
-  tcp.on('error', fail);
-  // By then the SYN is sent: what TLS takes to be set up, half a millisecond, passes while it is on its way.
-  process.nextTick(secure);
-
-  return {
-    established,
-    async request(timeoutMs): Promise<Answered | AttemptFailure> {
-      if (over !== null) return failure(over);
-      if (tls === null) throw new Error('a request takes an attempt that is established');
-      const untilMs = sinceStart() + timeoutMs;
-      const running = exchange(tls, timeoutMs);
-      endExchange = running.end;
-      waiting = { untilMs, overdue: () => responseTimeout(timeoutMs) };
-      const result = await running.result;
-      if (result.ok) return { ...result.answer, traffic: trafficOf(tcp) };
-      return result.http11Required && !cancelled ? repeat(untilMs) : failure(result.error);
-    },
-    cancel() {
-      if (cancelled) return;
-      cancelled = true;
-      repeating?.cancel();
-      const atDeadline = waiting !== null && sinceStart() >= waiting.untilMs - DEADLINE_LEEWAY_MS;
-      giveUp(atDeadline && waiting !== null ? waiting.overdue() : CANCELLED);
-    },
-  };
+function startAttempt(target: AttemptTarget, loaded: Loaded): RunningAttempt {
+  return new TcpAttempt(target, loaded, ALPN_PROTOCOLS);
 }
 
 /** TCP to a port that refuses, and the first flight of TLS to nobody. */
