@@ -171,139 +171,161 @@ function setAside(path: string, corrupt: string | null, epochMs: number): string
   }
 }
 
-/** Opens the file, or tables of the same shape in memory with the reason. Never throws. */
-export function openDatabase<S>(options: DatabaseOptions<S>): Database<S> {
-  const { path, say } = options;
-  let db: DatabaseSync;
-  let statements: S;
-  let opened: string | null = null;
-  let memoryReason: string | null = null;
-  let writeFailure: string | null = null;
+/** The open file, or memory in its place. */
+class CacheDatabase<S> implements Database<S> {
+  readonly #options: DatabaseOptions<S>;
+  readonly #path: string;
+  readonly #say: DatabaseOptions<S>['say'];
+  #db!: DatabaseSync;
+  #statements!: S;
+  /** Which file is open; null: none is. */
+  #opened: string | null = null;
+  #memoryReason: string | null = null;
+  #writeFailure: string | null = null;
 
-  function use(next: DatabaseSync): void {
+  constructor(options: DatabaseOptions<S>) {
+    this.#options = options;
+    this.#path = options.path;
+    this.#say = options.say;
+    this.#open();
+  }
+
+  read<T>(run: (statements: S) => T): T {
+    return this.#mended(() => run(this.#statements));
+  }
+
+  write<T>(run: (statements: S) => T): T {
     try {
-      statements = options.prepare(next);
+      const result = this.#mended(() => this.#transaction(run));
+      this.#writeFailure = null;
+      return result;
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      if (this.#writeFailure === null) this.#say(`the host cache could not be written: ${messageOf(error)}`);
+      this.#writeFailure = `the last write failed: ${messageOf(error)}`;
+      throw new CacheUnavailable(this.#writeFailure, { cause: error });
+    }
+  }
+
+  maintain(run: (db: DatabaseSync) => void): void {
+    this.#mended(() => run(this.#db));
+  }
+
+  discard(): void {
+    this.#db.close();
+    for (const suffix of ['-wal', '-shm', '']) rmSync(this.#path + suffix, { force: true });
+    this.#reopen();
+  }
+
+  store(): { readonly store: 'sqlite' | 'memory'; readonly reason: string | null } {
+    const store = this.#memoryReason === null ? 'sqlite' : 'memory';
+    return { store, reason: this.#memoryReason ?? this.#writeFailure };
+  }
+
+  close(): void {
+    if (this.#db.isOpen) this.#db.close();
+  }
+
+  #use(next: DatabaseSync): void {
+    try {
+      this.#statements = this.#options.prepare(next);
     } catch (error) {
       next.close();
       throw error;
     }
-    db = next;
+    this.#db = next;
   }
 
-  function useMemory(reason: string): void {
-    memoryReason = reason;
-    opened = null;
+  #useMemory(reason: string): void {
+    this.#memoryReason = reason;
+    this.#opened = null;
     const memory = new DatabaseSync(':memory:');
     migrate(memory);
-    use(memory);
-    say(`the host cache works in memory only: ${reason} (${path})`);
+    this.#use(memory);
+    this.#say(`the host cache works in memory only: ${reason} (${this.#path})`);
   }
 
   /** Throws for a file that is not ours to move. */
-  function replaceCorrupt(was: string | null): void {
-    const foreign = whyNotOurs(path);
+  #replaceCorrupt(was: string | null): void {
+    const foreign = whyNotOurs(this.#path);
     if (foreign !== null) throw new Error(`the file is left alone: ${foreign}`);
-    const aside = setAside(path, was, options.epochMs());
-    if (aside !== null) say(`the host cache was corrupt; it is kept as ${aside} and a new one is begun`);
+    const aside = setAside(this.#path, was, this.#options.epochMs());
+    if (aside !== null)
+      this.#say(`the host cache was corrupt; it is kept as ${aside} and a new one is begun`);
   }
 
-  function tryFile(): void {
-    const leaveAlone = whyNotTrusted(path) ?? whyLeaveAlone(path);
+  #tryFile(): void {
+    const leaveAlone = whyNotTrusted(this.#path) ?? whyLeaveAlone(this.#path);
     if (leaveAlone !== null) {
-      useMemory(leaveAlone);
+      this.#useMemory(leaveAlone);
       return;
     }
-    createPrivately(path);
-    const before = identity(path);
-    use(openFile(path));
-    opened = before;
+    createPrivately(this.#path);
+    const before = identity(this.#path);
+    this.#use(openFile(this.#path));
+    this.#opened = before;
   }
 
-  function open(): void {
+  #open(): void {
     for (let tries = 1; ; tries += 1) {
-      const was = identity(path);
+      const was = identity(this.#path);
       try {
-        tryFile();
+        this.#tryFile();
         return;
       } catch (error) {
         try {
-          if (tries < OPEN_TRIES && isUnusable(error)) replaceCorrupt(was);
+          if (tries < OPEN_TRIES && isUnusable(error)) this.#replaceCorrupt(was);
           else if (tries < OPEN_TRIES && codeOf(error) === SQLITE_BUSY) pause(OPEN_PAUSE_MS);
           else throw error;
         } catch (final) {
-          useMemory(messageOf(final));
+          this.#useMemory(messageOf(final));
           return;
         }
       }
     }
   }
 
-  function reopen(): void {
-    if (db.isOpen) db.close();
-    open();
+  #reopen(): void {
+    if (this.#db.isOpen) this.#db.close();
+    this.#open();
   }
 
   /** Another helper set the file aside, or somebody removed it: writing on into the old one would lose it all. */
-  function followFile(): void {
-    if (memoryReason === null && identity(path) !== opened) reopen();
+  #followFile(): void {
+    if (this.#memoryReason === null && identity(this.#path) !== this.#opened) this.#reopen();
   }
 
-  function mended<T>(run: () => T): T {
-    followFile();
+  #mended<T>(run: () => T): T {
+    this.#followFile();
     try {
       return run();
     } catch (error) {
-      if (memoryReason !== null || !(isCorrupt(error) || isDamaged(db, error))) throw error;
-      if (db.isOpen) db.close();
+      if (this.#memoryReason !== null || !(isCorrupt(error) || isDamaged(this.#db, error))) throw error;
+      if (this.#db.isOpen) this.#db.close();
       try {
-        replaceCorrupt(opened);
-        open();
+        this.#replaceCorrupt(this.#opened);
+        this.#open();
       } catch (final) {
-        useMemory(messageOf(final));
+        this.#useMemory(messageOf(final));
       }
       return run();
     }
   }
 
-  function transaction<T>(run: (s: S) => T): T {
-    db.exec('BEGIN IMMEDIATE');
+  #transaction<T>(run: (s: S) => T): T {
+    this.#db.exec('BEGIN IMMEDIATE');
     try {
-      const result = run(statements);
-      db.exec('COMMIT');
+      const result = run(this.#statements);
+      this.#db.exec('COMMIT');
       return result;
     } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK');
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       throw error;
     }
   }
+}
 
-  open();
-  return {
-    read: (run) => mended(() => run(statements)),
-    write(run) {
-      try {
-        const result = mended(() => transaction(run));
-        writeFailure = null;
-        return result;
-      } catch (error) {
-        if (!isRefused(error)) throw error;
-        if (writeFailure === null) say(`the host cache could not be written: ${messageOf(error)}`);
-        writeFailure = `the last write failed: ${messageOf(error)}`;
-        throw new CacheUnavailable(writeFailure, { cause: error });
-      }
-    },
-    maintain: (run) => mended(() => run(db)),
-    discard() {
-      db.close();
-      for (const suffix of ['-wal', '-shm', '']) rmSync(path + suffix, { force: true });
-      reopen();
-    },
-    store: () => ({
-      store: memoryReason === null ? 'sqlite' : 'memory',
-      reason: memoryReason ?? writeFailure,
-    }),
-    close() {
-      if (db.isOpen) db.close();
-    },
-  };
+/** Opens the file, or tables of the same shape in memory with the reason. Never throws. */
+export function openDatabase<S>(options: DatabaseOptions<S>): Database<S> {
+  return new CacheDatabase(options);
 }
