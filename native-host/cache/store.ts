@@ -4,18 +4,15 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Forecast } from '@photofinish/shared/port/forecast';
 import type { CacheUse, OriginRace } from '@photofinish/shared/race/outcome';
-import { isTooLate } from '@photofinish/shared/web/instant';
 import type { Browser, Observation } from '@photofinish/shared/web/observation';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { ASIDE } from '../aside.ts';
 import type { Clock } from '../clock.ts';
-import { foldMisdirected, type Hearing, heardAltSvc } from './advertised.ts';
-import { CacheUnavailable, isDiskFull, openDatabase } from './database.ts';
-import { foldRace, foldSighting, sightingOf } from './fold.ts';
-import { foldUse } from './fold-use.ts';
-import { admitOrigin, type CacheLimits, LIMITS, trim } from './limits.ts';
+import { CacheUnavailable, type Database, isDiskFull, openDatabase } from './database.ts';
+import { fileObservations, fileRace } from './filing.ts';
+import { type CacheLimits, LIMITS, trim } from './limits.ts';
 import { forecastOf, type Recall, recallOf } from './policy.ts';
-import { type AddressRecord, type HostRecord, newHost, newUse, type UseRecord } from './record.ts';
+import type { AddressRecord, HostRecord, UseRecord } from './record.ts';
 import { idsOf } from './record-id.ts';
 import {
   addressesOf,
@@ -24,13 +21,8 @@ import {
   expire,
   forecastRowsOf,
   forgetOrigin,
-  keepAddresses,
-  keepHost,
-  keepPersistent,
-  keepUse,
   knownOf,
   onlyNumber,
-  useOf,
 } from './rows.ts';
 import { isSoundAddress, isSoundHost, isSoundUse } from './soundness.ts';
 import { prepareStatements, type Statements } from './statements.ts';
@@ -147,217 +139,130 @@ const NOTHING_COUNTED = {
 const NOT_ASKED: CacheUse = { lookups: 0, hits: 0, scored: 0, right: 0 };
 const COUNTERS = Object.keys(NOTHING_COUNTED) as (keyof typeof NOTHING_COUNTED)[];
 
-/** Opens the cache; it always works, if need be in memory (`stats().store`, `stats().storeReason`). */
-export function openHostCache(options: HostCacheOptions): HostCache {
-  const { clock, path, say = () => {}, limits = LIMITS } = options;
-  const database = openDatabase<Statements>({
-    path,
-    epochMs: () => clock.epochMs(),
-    prepare: prepareStatements,
-    say,
+/** A cache that is open, and what it counts. */
+interface OpenCache {
+  readonly database: Database<Statements>;
+  readonly clock: Clock;
+  readonly path: string;
+  readonly say: (message: string) => void;
+  readonly limits: CacheLimits;
+  /** Counted here and written along with the next transaction: a forecast itself never writes. */
+  readonly pending: { -readonly [Name in keyof typeof NOTHING_COUNTED]: number };
+}
+
+function write<T>(c: OpenCache, run: (s: Statements, nowMs: number) => T): T {
+  const nowMs = c.clock.epochMs();
+  const counted = { ...c.pending };
+  let dropped = 0;
+  const result = c.database.write((s) => {
+    dropped = dropUnsound(s);
+    if (dropped > 0) s.count.run('unsound', dropped);
+    const value = run(s, nowMs);
+    for (const [name, n] of Object.entries(counted)) if (n > 0) s.count.run(name, n);
+    expire(s, nowMs);
+    trim(s, nowMs, c.limits);
+    return value;
   });
-  // Counted here and written along with the next transaction: a forecast itself never writes.
-  const pending = { ...NOTHING_COUNTED };
+  for (const name of COUNTERS) c.pending[name] -= counted[name];
+  if (dropped > 0)
+    c.say(`${dropped} damaged ${dropped === 1 ? 'record' : 'records'} of the host cache dropped`);
+  return result;
+}
 
-  function write<T>(run: (s: Statements, nowMs: number) => T): T {
-    const nowMs = clock.epochMs();
-    const counted = { ...pending };
-    let dropped = 0;
-    const result = database.write((s) => {
-      dropped = dropUnsound(s);
-      if (dropped > 0) s.count.run('unsound', dropped);
-      const value = run(s, nowMs);
-      for (const [name, n] of Object.entries(counted)) if (n > 0) s.count.run(name, n);
-      expire(s, nowMs);
-      trim(s, nowMs, limits);
-      return value;
-    });
-    for (const name of COUNTERS) pending[name] -= counted[name];
-    if (dropped > 0)
-      say(`${dropped} damaged ${dropped === 1 ? 'record' : 'records'} of the host cache dropped`);
-    return result;
+function countRace(c: OpenCache, race: Omit<OriginRace, 'verdict'>): void {
+  c.pending.races += 1;
+  const { lookups, hits, scored, right } = race.summary.cache ?? NOT_ASKED;
+  c.pending.raceLookups += lookups;
+  c.pending.raceHits += hits;
+  c.pending.raceScored += scored;
+  c.pending.raceRight += right;
+}
+
+function save(c: OpenCache): void {
+  if (c.pending.lookups + c.pending.races === 0) return;
+  try {
+    // Whoever writes next folds the journal.
+    c.database.maintain((db) => db.exec('PRAGMA wal_autocheckpoint = 0'));
+    write(c, () => undefined);
+  } catch {
+    // Only counters are lost, and whoever could not write has been told.
   }
+}
 
-  function countRace(race: Omit<OriginRace, 'verdict'>): void {
-    pending.races += 1;
-    const { lookups, hits, scored, right } = race.summary.cache ?? NOT_ASKED;
-    pending.raceLookups += lookups;
-    pending.raceHits += hits;
-    pending.raceScored += scored;
-    pending.raceRight += right;
-  }
+function forecast(c: OpenCache, { network, browser, site, origins }: ForecastQuery): Forecast[] {
+  const nowMs = c.clock.epochMs();
+  const forecasts = c.database.read((s) =>
+    origins.map((origin) => {
+      const { here, anywhere, use } = forecastRowsOf(s, origin, { network, browser, site });
+      return forecastOf(origin, here, anywhere, use, nowMs);
+    }),
+  );
+  c.pending.lookups += forecasts.length;
+  c.pending.hits += forecasts.filter((f) => f.hit).length;
+  return forecasts;
+}
 
-  function save(): void {
-    if (pending.lookups + pending.races === 0) return;
-    try {
-      // Whoever writes next folds the journal.
-      database.maintain((db) => db.exec('PRAGMA wal_autocheckpoint = 0'));
-      write(() => undefined);
-    } catch {
-      // Only counters are lost, and whoever could not write has been told.
-    }
-  }
-
-  function observeOne(s: Statements, network: string, browser: Browser, o: Observation, nowMs: number): void {
-    // A clock that runs ahead must not make a record that nothing can ever update.
-    const atMs = Math.min(o.atMs, nowMs);
-    const known = useOf(s, browser, o.origin, o.site, network);
-    // What is delivered otherwise than over the network makes no record.
-    if (known === null && o.delivery === 'network' && !admitOrigin(s, o.site, nowMs, limits)) return;
-    const oldUse = notAhead(known, known?.seenAtMs, nowMs) ?? newUse(browser, o.origin, o.site, network);
-    const { here, anywhere } = knownOf(s, o.origin, network);
-    const oldHost = notAhead(here, here?.updatedAtMs, nowMs) ?? newHost(o.origin, network, atMs);
-    const sighting = sightingOf(o);
-    const host = foldSighting(oldHost, sighting, atMs);
-    if (host !== oldHost) keepHost(s, host, here);
-    const use = foldUse(oldUse, sighting, atMs);
-    if (use !== oldUse) keepUse(s, use, known);
-    const { altSvc } = sighting;
-    if (altSvc === null || o.delivery !== 'network') return;
-    keepPersistent(s, { origin: o.origin, altSvc, known: anywhere }, { atMs, by: 'browser' });
-  }
-
-  /** It still holds what was deleted. */
-  function emptyJournal(): void {
-    database.maintain((db) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
-  }
-
-  function wipeRows(): number {
-    try {
-      return database.write((s) => {
-        const origins = countersOf(s).get('origins') ?? 0;
-        for (const statement of s.wipe) statement.run();
-        return origins;
-      });
-    } catch (error) {
-      if (!isDiskFull(error)) throw error;
-      // Overwriting takes room in the journal first; a full disk has none and still has to forget.
-      const origins = database.read((s) => countersOf(s).get('origins') ?? 0);
-      database.discard();
-      return origins;
-    }
-  }
-
+function recordsOf(s: Statements, origin: Origin): OriginRecords {
+  const about = { ...idsOf(origin), origin };
   return {
-    forecast({ network, browser, site, origins }) {
-      const nowMs = clock.epochMs();
-      const forecasts = database.read((s) =>
-        origins.map((origin) => {
-          const { here, anywhere, use } = forecastRowsOf(s, origin, { network, browser, site });
-          return forecastOf(origin, here, anywhere, use, nowMs);
-        }),
-      );
-      pending.lookups += forecasts.length;
-      pending.hits += forecasts.filter((f) => f.hit).length;
-      return forecasts;
-    },
-    observe(network, browser, observations) {
-      return write((s, nowMs) => {
-        let stored = 0;
-        for (const o of observations.toSorted((a, b) => a.atMs - b.atMs)) {
-          if (s.putFolded.run(`${browser}:${o.id}`, nowMs).changes === 0) continue;
-          observeOne(s, network, browser, o, nowMs);
-          stored += 1;
-        }
-        if (stored > 0) s.count.run('folded', stored);
-        return stored;
-      });
-    },
-    recordRace(race) {
-      countRace(race);
-      write((s, nowMs) => {
-        const { here, anywhere } = knownOf(s, race.origin, race.network);
-        const heard = heardAltSvc(race.discovered, [here, anywhere], nowMs);
-        const host = notAhead(here, here?.updatedAtMs, nowMs) ?? newHost(race.origin, race.network, nowMs);
-        keepHost(s, foldRace(host, { race, heard }, nowMs), here);
-        keepAddresses(s, race, nowMs);
-        const attempts = race.trials.flatMap((t) => t.attempts);
-        const known = anywhere && foldMisdirected(anywhere, attempts, nowMs);
-        if (known !== null && known !== anywhere) keepHost(s, known, anywhere);
-        if (heard === null) return;
-        const hearing: Hearing = { atMs: nowMs, by: 'race', ageMs: heard.ageMs };
-        keepPersistent(s, { origin: race.origin, altSvc: heard.altSvc, known }, hearing);
-      });
-    },
-    recall(network, origin) {
-      return database.read((s) => {
-        const { here, anywhere } = knownOf(s, origin, network);
-        return recallOf(here, anywhere, addressesOf(s, origin, network), clock.epochMs());
-      });
-    },
-    udpEvidence(network, except) {
-      const asked = { network, except, sinceMs: clock.epochMs() - EVIDENCE_MS };
-      return database.read((s) => ({
-        failedHosts: onlyNumber(s.udpFailed, asked),
-        reachedHosts: onlyNumber(s.udpReached, asked),
-      }));
-    },
-    list: () => database.read((s) => s.list.all().filter((row) => isSoundHost(row))),
-    show: (origin) =>
-      database.read((s) => {
-        const about = { ...idsOf(origin), origin };
-        return {
-          hosts: s.hostsOf.all(about).filter((row) => isSoundHost(row)),
-          uses: s.usesOf.all(about).filter((row) => isSoundUse(row)),
-          addresses: s.addressesOf.all(origin).filter((row) => isSoundAddress(row)),
-        };
-      }),
-    forget(origin) {
-      const known = write((s) => forgetOrigin(s, origin));
-      if (known) emptyJournal();
-      return known;
-    },
-    networks: () =>
-      database
-        .read((s) => s.networks.all() as unknown as NetworkRecord[])
-        .toSorted((a, b) => b.updatedAtMs - a.updatedAtMs),
-    networkNames: () =>
-      database.read(
-        (s) => new Map(s.networkNames.all().map((row) => [String(row.network), String(row.name)])),
-      ),
-    nameNetwork: (network, name) =>
-      write((s) => {
-        if (name === null) s.dropNetworkName.run(network);
-        else s.putNetworkName.run(network, name);
-      }),
-    stats() {
-      return database.read((s) => {
-        const kept = countersOf(s);
-        const counted = COUNTERS.map((name) => [name, (kept.get(name) ?? 0) + pending[name]]);
-        return {
-          store: database.store().store,
-          storeReason: database.store().reason,
-          origins: kept.get('origins') ?? 0,
-          unsound: kept.get('unsound') ?? 0,
-          refused: kept.get('refused') ?? 0,
-          ...(Object.fromEntries(counted) as typeof NOTHING_COUNTED),
-        };
-      });
-    },
-    wipe() {
-      const wiped = wipeRows();
-      emptyJournal();
-      Object.assign(pending, NOTHING_COUNTED);
-      const { store, reason } = database.store();
-      if (store === 'memory' && existsSync(path))
-        throw new CacheUnavailable(`only what was in memory is wiped, ${path} is left alone: ${reason}`);
-      removeAside(path);
-      return wiped;
-    },
-    save,
-    close() {
-      save();
-      database.close();
-    },
+    hosts: s.hostsOf.all(about).filter((row) => isSoundHost(row)),
+    uses: s.usesOf.all(about).filter((row) => isSoundUse(row)),
+    addresses: s.addressesOf.all(origin).filter((row) => isSoundAddress(row)),
   };
 }
 
-/**
- * A record, unless the clock that it was written by was far ahead of now's: what is newer than everything could not be
- * folded into for as long, and what is acknowledged would not be there.
- */
-function notAhead<T>(record: T | null, atMs: number | undefined, nowMs: number): T | null {
-  return isTooLate(atMs ?? 0, nowMs) ? null : record;
+function udpEvidence(c: OpenCache, network: string, except: Origin): UdpEvidence {
+  const asked = { network, except, sinceMs: c.clock.epochMs() - EVIDENCE_MS };
+  return c.database.read((s) => ({
+    failedHosts: onlyNumber(s.udpFailed, asked),
+    reachedHosts: onlyNumber(s.udpReached, asked),
+  }));
+}
+
+function statsOf(c: OpenCache, s: Statements): CacheStats {
+  const kept = countersOf(s);
+  const counted = COUNTERS.map((name) => [name, (kept.get(name) ?? 0) + c.pending[name]]);
+  const { store, reason } = c.database.store();
+  return {
+    store,
+    storeReason: reason,
+    origins: kept.get('origins') ?? 0,
+    unsound: kept.get('unsound') ?? 0,
+    refused: kept.get('refused') ?? 0,
+    ...(Object.fromEntries(counted) as typeof NOTHING_COUNTED),
+  };
+}
+
+/** It still holds what was deleted. */
+function emptyJournal(c: OpenCache): void {
+  c.database.maintain((db) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+}
+
+function wipeRows(c: OpenCache): number {
+  try {
+    return c.database.write((s) => {
+      const origins = countersOf(s).get('origins') ?? 0;
+      for (const statement of s.wipe) statement.run();
+      return origins;
+    });
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    // Overwriting takes room in the journal first; a full disk has none and still has to forget.
+    const origins = c.database.read((s) => countersOf(s).get('origins') ?? 0);
+    c.database.discard();
+    return origins;
+  }
+}
+
+function wipe(c: OpenCache): number {
+  const wiped = wipeRows(c);
+  emptyJournal(c);
+  Object.assign(c.pending, NOTHING_COUNTED);
+  const { store, reason } = c.database.store();
+  if (store === 'memory' && existsSync(c.path))
+    throw new CacheUnavailable(`only what was in memory is wiped, ${c.path} is left alone: ${reason}`);
+  removeAside(c.path);
+  return wiped;
 }
 
 /** Files set aside as corrupt are browsing history too; nothing else whose name begins alike is. */
@@ -370,4 +275,54 @@ function removeAside(path: string): void {
   } catch {
     // No directory: the cache is in memory and nothing was ever set aside.
   }
+}
+
+/** Opens the cache; it always works, if need be in memory (`stats().store`, `stats().storeReason`). */
+export function openHostCache(options: HostCacheOptions): HostCache {
+  const { clock, path, say = () => {}, limits = LIMITS } = options;
+  const epochMs = (): number => clock.epochMs();
+  const database = openDatabase<Statements>({ path, epochMs, prepare: prepareStatements, say });
+  const c: OpenCache = { database, clock, path, say, limits, pending: { ...NOTHING_COUNTED } };
+  return {
+    forecast: (query) => forecast(c, query),
+    observe: (network, browser, observations) =>
+      write(c, (s, nowMs) => fileObservations(s, { network, browser }, observations, { nowMs, limits })),
+    recordRace(race) {
+      countRace(c, race);
+      write(c, (s, nowMs) => fileRace(s, race, nowMs));
+    },
+    recall: (network, origin) =>
+      database.read((s) => {
+        const { here, anywhere } = knownOf(s, origin, network);
+        return recallOf(here, anywhere, addressesOf(s, origin, network), clock.epochMs());
+      }),
+    udpEvidence: (network, except) => udpEvidence(c, network, except),
+    list: () => database.read((s) => s.list.all().filter((row) => isSoundHost(row))),
+    show: (origin) => database.read((s) => recordsOf(s, origin)),
+    forget(origin) {
+      const known = write(c, (s) => forgetOrigin(s, origin));
+      if (known) emptyJournal(c);
+      return known;
+    },
+    networks: () =>
+      database
+        .read((s) => s.networks.all() as unknown as NetworkRecord[])
+        .toSorted((a, b) => b.updatedAtMs - a.updatedAtMs),
+    networkNames: () =>
+      database.read(
+        (s) => new Map(s.networkNames.all().map((row) => [String(row.network), String(row.name)])),
+      ),
+    nameNetwork: (network, name) =>
+      write(c, (s) => {
+        if (name === null) s.dropNetworkName.run(network);
+        else s.putNetworkName.run(network, name);
+      }),
+    stats: () => database.read((s) => statsOf(c, s)),
+    wipe: () => wipe(c),
+    save: () => save(c),
+    close() {
+      save(c);
+      database.close();
+    },
+  };
 }

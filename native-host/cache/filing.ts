@@ -1,0 +1,82 @@
+// What an observation and a race change in the tables: each is folded into the records that it tells of, within the
+// transaction of whoever calls.
+import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { isTooLate } from '@photofinish/shared/web/instant';
+import type { Browser, Observation } from '@photofinish/shared/web/observation';
+import { foldMisdirected, type Hearing, heardAltSvc } from './advertised.ts';
+import { foldRace, foldSighting, sightingOf } from './fold.ts';
+import { foldUse } from './fold-use.ts';
+import { admitOrigin, type CacheLimits } from './limits.ts';
+import { newHost, newUse } from './record.ts';
+import { keepAddresses, keepHost, keepPersistent, keepUse, knownOf, useOf } from './rows.ts';
+import type { Statements } from './statements.ts';
+
+/** Whose observations they are, and where they were made. */
+interface Observer {
+  readonly network: string;
+  readonly browser: Browser;
+}
+
+/**
+ * A record, unless the clock that it was written by was far ahead of now's: what is newer than everything could not be
+ * folded into for as long, and what is acknowledged would not be there.
+ */
+function notAhead<T>(record: T | null, atMs: number | undefined, nowMs: number): T | null {
+  return isTooLate(atMs ?? 0, nowMs) ? null : record;
+}
+
+function fileOne(
+  s: Statements,
+  { network, browser }: Observer,
+  o: Observation,
+  { nowMs, limits }: { readonly nowMs: number; readonly limits: CacheLimits },
+): void {
+  // A clock that runs ahead must not make a record that nothing can ever update.
+  const atMs = Math.min(o.atMs, nowMs);
+  const known = useOf(s, browser, o.origin, o.site, network);
+  // What is delivered otherwise than over the network makes no record.
+  if (known === null && o.delivery === 'network' && !admitOrigin(s, o.site, nowMs, limits)) return;
+  const oldUse = notAhead(known, known?.seenAtMs, nowMs) ?? newUse(browser, o.origin, o.site, network);
+  const { here, anywhere } = knownOf(s, o.origin, network);
+  const oldHost = notAhead(here, here?.updatedAtMs, nowMs) ?? newHost(o.origin, network, atMs);
+  const sighting = sightingOf(o);
+  const host = foldSighting(oldHost, sighting, atMs);
+  if (host !== oldHost) keepHost(s, host, here);
+  const use = foldUse(oldUse, sighting, atMs);
+  if (use !== oldUse) keepUse(s, use, known);
+  const { altSvc } = sighting;
+  if (altSvc === null || o.delivery !== 'network') return;
+  keepPersistent(s, { origin: o.origin, altSvc, known: anywhere }, { atMs, by: 'browser' });
+}
+
+/** Files what a browser saw, each observation once; gives how many were new. */
+export function fileObservations(
+  s: Statements,
+  observer: Observer,
+  observations: readonly Observation[],
+  when: { readonly nowMs: number; readonly limits: CacheLimits },
+): number {
+  let stored = 0;
+  for (const o of observations.toSorted((a, b) => a.atMs - b.atMs)) {
+    if (s.putFolded.run(`${observer.browser}:${o.id}`, when.nowMs).changes === 0) continue;
+    fileOne(s, observer, o, when);
+    stored += 1;
+  }
+  if (stored > 0) s.count.run('folded', stored);
+  return stored;
+}
+
+/** Files a finished race. */
+export function fileRace(s: Statements, race: Omit<OriginRace, 'verdict'>, nowMs: number): void {
+  const { here, anywhere } = knownOf(s, race.origin, race.network);
+  const heard = heardAltSvc(race.discovered, [here, anywhere], nowMs);
+  const host = notAhead(here, here?.updatedAtMs, nowMs) ?? newHost(race.origin, race.network, nowMs);
+  keepHost(s, foldRace(host, { race, heard }, nowMs), here);
+  keepAddresses(s, race, nowMs);
+  const attempts = race.trials.flatMap((t) => t.attempts);
+  const known = anywhere && foldMisdirected(anywhere, attempts, nowMs);
+  if (known !== null && known !== anywhere) keepHost(s, known, anywhere);
+  if (heard === null) return;
+  const hearing: Hearing = { atMs: nowMs, by: 'race', ageMs: heard.ageMs };
+  keepPersistent(s, { origin: race.origin, altSvc: heard.altSvc, known }, hearing);
+}
