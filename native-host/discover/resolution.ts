@@ -14,7 +14,7 @@ import { isIP } from 'node:net';
 import type { Alternative } from '@photofinish/shared/web/alt-svc';
 import { addressBytes, addressText, type Family, familyOf } from '../address/address-bytes.ts';
 import { type Authority, type Walk, type Walked, walkAuthority } from './authority.ts';
-import type { Endpoint } from './endpoint.ts';
+import { type Endpoint, sameEndpoint } from './endpoint.ts';
 import { firstEndpoints } from './first-endpoints.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import type {
@@ -79,147 +79,151 @@ function groupsOf(walked: readonly Walked[]): Endpoint[][] {
 }
 
 function sameList(a: readonly Endpoint[], b: readonly Endpoint[]): boolean {
-  return (
-    a.length === b.length &&
-    a.every((one, i) => {
-      const other = b[i];
-      return (
-        other !== undefined &&
-        one.contender === other.contender &&
-        one.address === other.address &&
-        one.port === other.port &&
-        one.host === other.host &&
-        one.source === other.source
-      );
-    })
-  );
+  const same = (one: Endpoint, other: Endpoint | undefined): boolean =>
+    other !== undefined && sameEndpoint(one, other) && one.host === other.host && one.source === other.source;
+  return a.length === b.length && a.every((one, i) => same(one, b[i]));
 }
 
-/** A machine for one resolution. */
-export function createResolution(options: ResolutionOptions): Resolution {
-  const { origin, connectivity, random } = options;
-  const readServices = createServiceReader(random);
-  const forgetful = random() < 1 / HISTORY_IGNORED_ONE_IN;
-  const families = familiesOf(connectivity);
-  const questions: Questions = createQuestions();
-  const walk: Walk = { questions, families, readServices };
-  const sorted = createSorting({
-    nat64Prefix: connectivity.nat64Prefix,
-    history: forgetful ? new Map() : options.history,
-    sourceFor: options.sourceFor,
-  });
-  const named = alternativeAuthorities(options.alternatives, origin.host);
-  const alternatives = named.slice(0, MOST_ALTERNATIVES);
-  const timers = new Map<ResolutionTimer, number | null>();
-  let actions: ResolutionAction[] = [];
-  let announced: { readonly endpoints: readonly Endpoint[]; readonly final: boolean } | null = null;
-  let delayPassed = false;
-  let failed = false;
+/** One resolution: what was asked, what was announced, and what is waited for. */
+class ResolutionMachine implements Resolution {
+  readonly #options: ResolutionOptions;
+  readonly #families: readonly Family[];
+  readonly #questions: Questions = createQuestions();
+  readonly #walk: Walk;
+  readonly #sorted: ReturnType<typeof createSorting>;
+  /** What the alternatives name, and those of it that are looked at. */
+  readonly #named: readonly Authority[];
+  readonly #alternatives: readonly Authority[];
+  readonly #timers = new Map<ResolutionTimer, number | null>();
+  #actions: ResolutionAction[] = [];
+  #announced: { readonly endpoints: readonly Endpoint[]; readonly final: boolean } | null = null;
+  #delayPassed = false;
+  #failed = false;
 
-  function setTimer(timer: ResolutionTimer, atMs: number | null): void {
-    if ((timers.get(timer) ?? null) === atMs) return;
-    timers.set(timer, atMs);
-    actions.push({ type: 'timer', timer, atMs });
+  constructor(options: ResolutionOptions) {
+    const { origin, connectivity, random, sourceFor } = options;
+    this.#options = options;
+    this.#families = familiesOf(connectivity);
+    const readServices = createServiceReader(random);
+    this.#walk = { questions: this.#questions, families: this.#families, readServices };
+    const history = random() < 1 / HISTORY_IGNORED_ONE_IN ? new Map() : options.history;
+    this.#sorted = createSorting({ nat64Prefix: connectivity.nat64Prefix, history, sourceFor });
+    this.#named = alternativeAuthorities(options.alternatives, origin.host);
+    this.#alternatives = this.#named.slice(0, MOST_ALTERNATIVES);
+  }
+
+  start(nowMs: number): ResolutionAction[] {
+    return this.#step(nowMs);
+  }
+
+  handle(event: ResolutionEvent, nowMs: number): ResolutionAction[] {
+    if (this.#failed) return [];
+    if (event.type === 'answer') this.#questions.take(event.query, event.answer, nowMs);
+    else {
+      this.#timers.set(event.timer, null);
+      if (event.timer === 'resolution') this.#delayPassed = true;
+      else this.#questions.renew(nowMs);
+    }
+    return this.#step(nowMs);
+  }
+
+  #setTimer(timer: ResolutionTimer, atMs: number | null): void {
+    if ((this.#timers.get(timer) ?? null) === atMs) return;
+    this.#timers.set(timer, atMs);
+    this.#actions.push({ type: 'timer', timer, atMs });
   }
 
   /** The origin first: its questions are asked before those of the alternatives. */
-  function walkAll(): { origin: Walked; alternatives: Walked[] } {
-    questions.forget();
-    const { host, port } = origin;
-    const own = walkAuthority({ host, port, speaks: ['h2'], source: 'origin' }, walk);
-    const others = alternatives.map((authority) => walkAuthority(authority, walk));
-    if (!options.assumeH3 || alternatives.length > 0 || own.namesH3)
+  #walkAll(): { origin: Walked; alternatives: Walked[] } {
+    this.#questions.forget();
+    const { host, port } = this.#options.origin;
+    const own = walkAuthority({ host, port, speaks: ['h2'], source: 'origin' }, this.#walk);
+    const others = this.#alternatives.map((authority) => walkAuthority(authority, this.#walk));
+    if (!this.#options.assumeH3 || this.#alternatives.length > 0 || own.namesH3)
       return { origin: own, alternatives: others };
     const assumed = own.unassociated.map((endpoint): Endpoint => ({ ...endpoint, contender: 'h3' }));
     return { origin: { ...own, unassociated: [...assumed, ...own.unassociated] }, alternatives: others };
   }
 
-  function isPreferred({ address }: Endpoint): boolean {
-    return familyOf(address) === connectivity.preferred;
+  #isPreferred({ address }: Endpoint): boolean {
+    return familyOf(address) === this.#options.connectivity.preferred;
   }
 
   /** Whether a host has its answer for a family. */
-  function isAnswered(host: string, family: Family): boolean {
-    return isIP(host) !== 0 || questions.ask(host, family === 'ipv6' ? 'AAAA' : 'A').answer !== null;
+  #isAnswered(host: string, family: Family): boolean {
+    return isIP(host) !== 0 || this.#questions.ask(host, family === 'ipv6' ? 'AAAA' : 'A').answer !== null;
   }
 
   /**
    * Whether the best service, where there is one, can be tried before what has no service (RFC 9460 section 3): by an
    * address of the preferred family, or by another where that one has its negative answer; or by none at all.
    */
-  function isTargetKnown({ bestTarget, services: [best = []] }: Walked): boolean {
-    if (bestTarget === null || best.some(isPreferred)) return true;
+  #isTargetKnown({ bestTarget, services: [best = []] }: Walked): boolean {
+    if (bestTarget === null || best.some((endpoint) => this.#isPreferred(endpoint))) return true;
     return best.length > 0
-      ? isAnswered(bestTarget, connectivity.preferred)
-      : families.every((family) => isAnswered(bestTarget, family));
+      ? this.#isAnswered(bestTarget, this.#options.connectivity.preferred)
+      : this.#families.every((family) => this.#isAnswered(bestTarget, family));
   }
 
   /**
    * The first condition set of section 4.2, apart from there being addresses at all. The addresses of the best service's
    * target are waited for as well: without them HTTP/2 at the origin's own would start before what its record names.
    */
-  function hasPreferred(walked: readonly Walked[], groups: readonly Endpoint[][]): boolean {
-    if (!walked.every((w) => w.serviceKnown && isTargetKnown(w))) return false;
-    return isAnswered(origin.host, connectivity.preferred) || groups.some((group) => group.some(isPreferred));
+  #hasPreferred(walked: readonly Walked[], groups: readonly Endpoint[][]): boolean {
+    if (!walked.every((w) => w.serviceKnown && this.#isTargetKnown(w))) return false;
+    const { origin, connectivity } = this.#options;
+    if (this.#isAnswered(origin.host, connectivity.preferred)) return true;
+    return groups.some((group) => group.some((endpoint) => this.#isPreferred(endpoint)));
   }
 
-  function announce(groups: readonly Endpoint[][], final: boolean): void {
-    const { endpoints, untried: beyond } = firstEndpoints(sorted(groups), groups);
-    const news = announced === null || !sameList(announced.endpoints, endpoints);
-    if (!news && (!final || announced?.final)) return;
-    announced = { endpoints, final };
-    const untried = beyond + questions.refused() + named.length - alternatives.length;
-    actions.push({ type: 'endpoints', endpoints, final, untried });
+  #announce(groups: readonly Endpoint[][], final: boolean): void {
+    const { endpoints, untried: beyond } = firstEndpoints(this.#sorted(groups), groups);
+    const news = this.#announced === null || !sameList(this.#announced.endpoints, endpoints);
+    if (!news && (!final || this.#announced?.final)) return;
+    this.#announced = { endpoints, final };
+    const untried = beyond + this.#questions.refused() + this.#named.length - this.#alternatives.length;
+    this.#actions.push({ type: 'endpoints', endpoints, final, untried });
   }
 
-  function fail(own: Walked): void {
-    failed = true;
-    setTimer('resolution', null);
-    const { host } = origin;
-    const failure = questions.failure();
+  #fail(own: Walked): void {
+    this.#failed = true;
+    this.#setTimer('resolution', null);
+    const { host } = this.#options.origin;
+    const failure = this.#questions.failure();
     if (own.unavailable)
-      actions.push({
+      this.#actions.push({
         type: 'failed',
         code: 'no-address',
         message: `${host}: its HTTPS record says there is no such service`,
       });
     else if (failure === null)
-      actions.push({ type: 'failed', code: 'no-address', message: `${host} has no address` });
-    else actions.push({ type: 'failed', code: 'dns-failed', message: failure.message });
+      this.#actions.push({ type: 'failed', code: 'no-address', message: `${host} has no address` });
+    else this.#actions.push({ type: 'failed', code: 'dns-failed', message: failure.message });
   }
 
-  function step(nowMs: number): ResolutionAction[] {
-    const { origin: own, alternatives: others } = walkAll();
+  #step(nowMs: number): ResolutionAction[] {
+    const { origin: own, alternatives: others } = this.#walkAll();
     const walked = [...others, own];
-    actions.push(...questions.takeQueries());
+    this.#actions.push(...this.#questions.takeQueries());
     const groups = groupsOf(walked);
     const positive = groups.some((group) => group.length > 0);
-    const final = !questions.waiting();
-    if (announced === null && !positive) {
-      if (final) fail(own);
-    } else if (announced !== null || delayPassed || hasPreferred(walked, groups)) {
-      setTimer('resolution', null);
-      announce(groups, final);
-      setTimer('expiry', questions.expiresAtMs());
-    } else if (!timers.has('resolution')) {
-      setTimer('resolution', nowMs + RESOLUTION_DELAY_MS);
+    const final = !this.#questions.waiting();
+    if (this.#announced === null && !positive) {
+      if (final) this.#fail(own);
+    } else if (this.#announced !== null || this.#delayPassed || this.#hasPreferred(walked, groups)) {
+      this.#setTimer('resolution', null);
+      this.#announce(groups, final);
+      this.#setTimer('expiry', this.#questions.expiresAtMs());
+    } else if (!this.#timers.has('resolution')) {
+      this.#setTimer('resolution', nowMs + RESOLUTION_DELAY_MS);
     }
-    const out = actions;
-    actions = [];
+    const out = this.#actions;
+    this.#actions = [];
     return out;
   }
+}
 
-  return {
-    start: step,
-    handle(event, nowMs) {
-      if (failed) return [];
-      if (event.type === 'answer') questions.take(event.query, event.answer, nowMs);
-      else {
-        timers.set(event.timer, null);
-        if (event.timer === 'resolution') delayPassed = true;
-        else questions.renew(nowMs);
-      }
-      return step(nowMs);
-    },
-  };
+/** A machine for one resolution. */
+export function createResolution(options: ResolutionOptions): Resolution {
+  return new ResolutionMachine(options);
 }
