@@ -41,8 +41,8 @@ export interface AttemptGroup {
   dueMs(): number;
   /** An attempt was started: the next is paced after it. */
   onStart(run: Run): void;
-  /** A fresh attempt was started beside another: the next endpoint waits no longer for it than the draft's least delay. */
-  onFresh(run: Run): void;
+  /** A hedged attempt was started beside another: the next endpoint waits no longer for it than the draft's least delay. */
+  onHedged(run: Run): void;
   /** Progress before the end: the next waits for an estimate of the whole establishment (section 6.1). */
   onProgress(run: Run, nowMs: number): void;
   /** The next need not wait, but for an attempt under way that was started a moment ago. */
@@ -117,7 +117,7 @@ export function createAttemptGroup(
       last = run;
       nextMs = run.startedMs + attemptDelayMs[run.endpoint.contender];
     },
-    onFresh(run) {
+    onHedged(run) {
       last = run;
       nextMs = Math.max(nextMs, run.startedMs + LEAST_ATTEMPT_DELAY_MS);
     },

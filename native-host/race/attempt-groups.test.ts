@@ -1,5 +1,5 @@
 // Attempt groups with several endpoints: HTTP/3 is raced within its own address families before it counts as lost, in every mode;
-// advertisements, broken HTTP/3 and the fresh QUIC attempt. Times are chosen so that no two events coincide.
+// advertisements, broken HTTP/3 and the hedged QUIC attempt. Times are chosen so that no two events coincide.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/outcome';
@@ -288,7 +288,7 @@ test('a decision for old HTTP whose host has died falls back to HTTP/3, broken a
 
 const FRESH = { hedge: true, tcpAttemptDelayMs: 5000 };
 
-test('fresh QUIC: one attempt at the same endpoint once the first was silent for a PTO, and never another', () => {
+test('hedged QUIC: one attempt at the same endpoint once the first was silent for a PTO, and never another', () => {
   const run = play({ endpoints: FAMILIES.slice(1, 2), with: FRESH });
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 201']);
   assert.deepEqual(
@@ -301,12 +301,12 @@ const KNOWN = { srttMs: 40, rttvarMs: 2, handshakeMs: 44, lossRate: null };
 const ON_KNOWN_PATH = { hedge: null, tcpAttemptDelayMs: null, hints: { ...NO_HINTS, h3: KNOWN } };
 const ONE_ADDRESS = FAMILIES.filter(({ address }) => address === '127.0.0.1');
 
-test('fresh QUIC: unasked where HTTP/3 is known to work, once a handshake is overdue; old HTTP 10 ms behind it', () => {
+test('hedged QUIC: unasked where HTTP/3 is known to work, once a handshake is overdue; old HTTP 10 ms behind it', () => {
   const run = play({ endpoints: ONE_ADDRESS, with: ON_KNOWN_PATH });
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 52', 'h2 127.0.0.1 62']);
 });
 
-test('fresh QUIC: a known path needs no sign of life to know that a ServerHello was lost', () => {
+test('hedged QUIC: a known path needs no sign of life to know that a ServerHello was lost', () => {
   const run = play({
     endpoints: ONE_ADDRESS,
     with: ON_KNOWN_PATH,
@@ -319,7 +319,7 @@ test('fresh QUIC: a known path needs no sign of life to know that a ServerHello 
   ]);
 });
 
-test('fresh QUIC: a handshake in time has none beside it, and a decision for HTTP/3 may have one', () => {
+test('hedged QUIC: a handshake in time has none beside it, and a decision for HTTP/3 may have one', () => {
   const quick = play({ endpoints: ONE_ADDRESS, with: ON_KNOWN_PATH, peers: { h3: { handshakeMs: 51 } } });
   assert.deepEqual(starts(quick), ['h3 127.0.0.1 0']);
   const decided = play({
@@ -330,7 +330,7 @@ test('fresh QUIC: a handshake in time has none beside it, and a decision for HTT
   assert.deepEqual(outcomes(decided), ['h3 127.0.0.1 cancelled', 'h3 127.0.0.1 adopted']);
 });
 
-test('fresh QUIC: the first sign of life of an unknown path says when a handshake is overdue', () => {
+test('hedged QUIC: the first sign of life of an unknown path says when a handshake is overdue', () => {
   const run = play({
     endpoints: FAMILIES.slice(1, 2),
     with: FRESH,
@@ -339,7 +339,7 @@ test('fresh QUIC: the first sign of life of an unknown path says when a handshak
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 80']);
 });
 
-test('fresh QUIC: unasked on an unknown path for a handshake that stalls, never for silence', () => {
+test('hedged QUIC: unasked on an unknown path for a handshake that stalls, never for silence', () => {
   const unasked = { hedge: null, tcpAttemptDelayMs: 5000 };
   const stalled = play({
     endpoints: ONE_ADDRESS,
@@ -351,7 +351,7 @@ test('fresh QUIC: unasked on an unknown path for a handshake that stalls, never 
   assert.deepEqual(starts(silent), ['h3 127.0.0.1 0']);
 });
 
-test('fresh QUIC: old HTTP that stalls beside a silent QUIC tells of a path that loses packets', () => {
+test('hedged QUIC: old HTTP that stalls beside a silent QUIC tells of a path that loses packets', () => {
   const h3 = [{ handshakeMs: 900 }, { handshakeMs: 9 }];
   const unasked = { hedge: null };
   const stalled = play({
@@ -368,14 +368,14 @@ test('fresh QUIC: old HTTP that stalls beside a silent QUIC tells of a path that
   assert.deepEqual(starts(inTime), ['h3 127.0.0.1 0', 'h2 127.0.0.1 10']);
 });
 
-test('fresh QUIC: a sign of life that comes after it calls for no other', () => {
+test('hedged QUIC: a sign of life that comes after it calls for no other', () => {
   const h3 = [{ handshakeMs: 2000, transportMs: 250 }, { handshakeMs: 2000 }];
   const run = play({ endpoints: FAMILIES.slice(1, 2), with: FRESH, peers: { h3 } });
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h3 127.0.0.1 201']);
 });
 
 for (const mode of ['v3', 'naive', 'alt-svc', 'h2'] as const)
-  test(`fresh QUIC: never in ${mode}, whatever is known and asked for`, () => {
+  test(`hedged QUIC: never in ${mode}, whatever is known and asked for`, () => {
     for (const hedge of [null, true]) {
       const endpoints = ONE_ADDRESS.map((each) => ({ ...each, source: 'alt-svc' as const }));
       const plan = plainPlan({ mode, endpoints, ...ON_KNOWN_PATH, hedge, timeoutMs: TIMEOUT_MS });
@@ -389,7 +389,7 @@ for (const mode of ['v3', 'naive', 'alt-svc', 'h2'] as const)
     }
   });
 
-test('fresh QUIC: for HTTP/3 alone as well', () => {
+test('hedged QUIC: for HTTP/3 alone as well', () => {
   const run = play({
     endpoints: ONE_ADDRESS,
     with: { ...ON_KNOWN_PATH, mode: 'h3' },
@@ -398,7 +398,7 @@ test('fresh QUIC: for HTTP/3 alone as well', () => {
   assert.deepEqual(outcomes(run), ['h3 127.0.0.1 cancelled', 'h3 127.0.0.1 adopted']);
 });
 
-test('fresh QUIC: no sooner than the least delay after an attempt under way (section 6 of the draft)', () => {
+test('hedged QUIC: no sooner than the least delay after an attempt under way (section 6 of the draft)', () => {
   const run = play({
     endpoints: ONE_ADDRESS,
     with: { hedge: true },
@@ -407,7 +407,7 @@ test('fresh QUIC: no sooner than the least delay after an attempt under way (sec
   assert.deepEqual(starts(run), ['h3 127.0.0.1 0', 'h2 127.0.0.1 10', 'h3 127.0.0.1 20']);
 });
 
-test('fresh QUIC: the next address keeps the least delay after it as well', () => {
+test('hedged QUIC: the next address keeps the least delay after it as well', () => {
   const run = play({
     endpoints: FAMILIES.filter(({ contender }) => contender === 'h3'),
     with: { ...ON_KNOWN_PATH, tcpAttemptDelayMs: 5000, attemptDelayMs: 55 },
@@ -415,7 +415,7 @@ test('fresh QUIC: the next address keeps the least delay after it as well', () =
   assert.deepEqual(starts(run), ['h3 ::1 0', 'h3 ::1 52', 'h3 127.0.0.1 62']);
 });
 
-test('fresh QUIC: the first of the two to be established counts, the other is ended', () => {
+test('hedged QUIC: the first of the two to be established counts, the other is ended', () => {
   const second = play({
     endpoints: FAMILIES.slice(1, 2),
     with: FRESH,
@@ -430,7 +430,7 @@ test('fresh QUIC: the first of the two to be established counts, the other is en
   assert.deepEqual(outcomes(first), ['h3 127.0.0.1 adopted', 'h3 127.0.0.1 cancelled']);
 });
 
-test('fresh QUIC: where HTTP/3 breaks behind either of the two, its endpoint has no third', () => {
+test('hedged QUIC: where HTTP/3 breaks behind either of the two, its endpoint has no third', () => {
   const broken = { handshakeMs: 50, answerMs: 9, answerFailure: 'h3-error' } as const;
   for (const h3 of [
     [{ handshakeMs: 1000 }, broken],
@@ -442,12 +442,12 @@ test('fresh QUIC: where HTTP/3 breaks behind either of the two, its endpoint has
   }
 });
 
-test('fresh QUIC: a sign of life, a failure or an adoption of HTTP/3 is enough to do without', () => {
+test('hedged QUIC: a sign of life, a failure or an adoption of HTTP/3 is enough to do without', () => {
   for (const h3 of [{ handshakeMs: 400, transportMs: 200 }, UDP_REFUSED, { handshakeMs: 150 }])
     assert.equal(play({ endpoints: FAMILIES.slice(1, 2), with: FRESH, peers: { h3 } }).starts.length, 1);
 });
 
-test('fresh QUIC: beaten by old HTTP, HTTP/3 is learnt from the first attempt or not at all', () => {
+test('hedged QUIC: beaten by old HTTP, HTTP/3 is learnt from the first attempt or not at all', () => {
   const run = play({
     endpoints: FAMILIES.filter(({ address }) => address === '127.0.0.1'),
     with: { hedge: true },

@@ -17,7 +17,7 @@ export interface Run {
   readonly group: AttemptGroup;
   readonly endpoint: Endpoint;
   /** The one beside an unanswered attempt at the same endpoint. */
-  readonly fresh: boolean;
+  readonly hedged: boolean;
   readonly startedMs: number;
   /** Begun by our own delay, when what made it needless had happened and was not yet told. */
   needless: boolean;
@@ -41,13 +41,13 @@ export function newRun(
   id: number,
   group: AttemptGroup,
   endpoint: Endpoint,
-  { fresh, startedMs }: { readonly fresh: boolean; readonly startedMs: number },
+  { hedged, startedMs }: { readonly hedged: boolean; readonly startedMs: number },
 ): Run {
   return {
     id,
     group,
     endpoint,
-    fresh,
+    hedged,
     startedMs,
     needless: false,
     phase: 'connecting',
@@ -98,7 +98,7 @@ export function attemptOf(run: Run, originHost: string): Attempt {
     port: run.endpoint.port,
     ...(host !== originHost && { host }),
     ...(source !== 'origin' && { source }),
-    ...(run.fresh && { fresh: true }),
+    ...(run.hedged && { fresh: true }),
     ...(run.http11Required && { http11Required: true }),
     startedMs: rounded(run.startedMs),
     transportMs: rounded(run.transportMs),

@@ -96,7 +96,7 @@ test('random lists and peers keep the invariants, in every mode', () => {
         ...(w.cancelAtMs !== undefined && { cancelAtMs: w.cancelAtMs }),
       });
       assert.ok(endedMs <= TIMEOUT_MS + w.endLatencyMs, 'a trial ends with its time-out');
-      assert.ok(trial.attempts.filter((a) => a.fresh).length <= 1, 'one fresh attempt at most');
+      assert.ok(trial.attempts.filter((a) => a.fresh).length <= 1, 'one hedged attempt at most');
     }),
     { numRuns: 4000 },
   );

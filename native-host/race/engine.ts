@@ -8,7 +8,7 @@ import type { Traffic } from './contender.ts';
 import { adopt, ask, beat, conclude, end, fail, resume, stop } from './deciding.ts';
 import type { TimerName, TrialAction, TrialEvent } from './events.ts';
 import type { TrialPlan } from './plan.ts';
-import { beginFresh, drain, heedLife, open, openFirst, openNext } from './starting.ts';
+import { beginHedged, drain, onSignOfLife, open, openFirst, openNext } from './starting.ts';
 import { trialOf } from './trial-record.ts';
 import {
   enter,
@@ -38,7 +38,7 @@ type EventOf<Type extends TrialEvent['type']> = Extract<TrialEvent, { type: Type
 const USER_CANCELLED: AttemptError = { code: 'cancelled', message: 'the race was cancelled' };
 
 /** Also of an attempt that was ended while this was on its way: what it sent was sent. */
-function heedCost(
+function addCost(
   s: TrialState,
   run: Run,
   { packets, traffic }: EventOf<'established' | 'failed' | 'answered'>,
@@ -56,12 +56,12 @@ function onProgressed(s: TrialState, run: Run, { transportMs }: EventOf<'progres
   if (run.phase !== 'connecting' || run.transportMs !== null) return;
   run.transportMs = transportMs;
   run.group.onProgress(run, transportMs);
-  heedLife(s, run, transportMs);
+  onSignOfLife(s, run, transportMs);
   drain(s, run.group, nowMs);
 }
 
 function onEstablished(s: TrialState, run: Run, event: EventOf<'established'>, nowMs: number): void {
-  heedCost(s, run, event);
+  addCost(s, run, event);
   if (run.phase !== 'connecting' && run.phase !== 'expiring') return;
   run.transportMs = event.transportMs ?? run.transportMs;
   // The deadline had already decided when this handshake's end came in.
@@ -83,7 +83,7 @@ function onEstablished(s: TrialState, run: Run, event: EventOf<'established'>, n
 }
 
 function onFailed(s: TrialState, run: Run, event: EventOf<'failed'>, nowMs: number): void {
-  heedCost(s, run, event);
+  addCost(s, run, event);
   if (run.phase === 'over') return;
   run.transportMs = event.transportMs ?? run.transportMs;
   const ownCode = run.phase !== 'expiring' || event.error.code !== 'cancelled';
@@ -98,7 +98,7 @@ function learners(s: TrialState, answered: Run): AttemptGroup[] {
 }
 
 function onAnswered(s: TrialState, run: Run, event: EventOf<'answered'>, nowMs: number): void {
-  heedCost(s, run, event);
+  addCost(s, run, event);
   if (run.phase !== 'asked' && run.phase !== 'overdue' && run.phase !== 'expiring') return;
   if (run.phase === 'expiring' && run !== s.adopted) {
     fail(s, run, expiredError(run, s.plan.timeoutMs), nowMs);
@@ -171,8 +171,8 @@ function onDeadline(s: TrialState): void {
 function onTimer(s: TrialState, timer: TimerName, nowMs: number): void {
   if (timer === 'deadline') onDeadline(s);
   else if (timer === 'answer') onOverdue(s, nowMs);
-  else if (timer === 'fresh') {
-    if (!s.expired) beginFresh(s, nowMs);
+  else if (timer === 'hedge') {
+    if (!s.expired) beginHedged(s, nowMs);
   } else if (timer === 'stagger') {
     if (s.adopted === null && !s.expired) openNext(s, nowMs);
   } else {
@@ -208,7 +208,7 @@ function settle(s: TrialState, nowMs: number): void {
 
 function finish(s: TrialState): void {
   s.finished = true;
-  for (const timer of ['stagger', 'fresh', 'answer', 'deadline'] as const) setTimer(s, timer, null);
+  for (const timer of ['stagger', 'hedge', 'answer', 'deadline'] as const) setTimer(s, timer, null);
   for (const group of s.groups) setPace(s, group, null);
   s.actions.push({ type: 'done' });
 }

@@ -7,10 +7,10 @@ import type { Endpoint } from '../discover/endpoint.ts';
 import type { Answered, AttemptFailure, Established, Packets, Traffic } from './contender.ts';
 
 /**
- * `group-N` paces the endpoints of the nth group; `fresh` is how long the first QUIC attempt may take, `answer` how long the
+ * `group-N` paces the endpoints of the nth group; `hedge` is how long the first QUIC attempt may take, `answer` how long the
  * adopted one's answer alone is waited for.
  */
-export type TimerName = 'stagger' | 'deadline' | 'fresh' | 'answer' | `group-${number}`;
+export type TimerName = 'stagger' | 'deadline' | 'hedge' | 'answer' | `group-${number}`;
 
 /** What happened; times are milliseconds from the start of the trial, `attempt` is the number from its `start`. */
 export type TrialEvent =

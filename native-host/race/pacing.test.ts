@@ -52,8 +52,8 @@ test('TCP’s connection attempt delay: 10 ms behind a hedged QUIC attempt (sect
 });
 
 test('a hedged QUIC attempt: on a path that HTTP/3 is known to take when a handshake is overdue, unless forbidden', () => {
-  assert.deepEqual(pacing(h3(50, 4, 60), {}, true).hedge, { afterMs: 76, heedsLife: false });
-  assert.deepEqual(pacing(h3(1, 0), {}, true).hedge, { afterMs: 10, heedsLife: false });
+  assert.deepEqual(pacing(h3(50, 4, 60), {}, true).hedge, { afterMs: 76, bySignOfLife: false });
+  assert.deepEqual(pacing(h3(1, 0), {}, true).hedge, { afterMs: 10, bySignOfLife: false });
   assert.equal(pacing(h3(50, 4), { hedge: false }, true).hedge, null);
   assert.equal(pacing(h3(50, 4)).hedge, null);
 });
@@ -61,8 +61,8 @@ test('a hedged QUIC attempt: on a path that HTTP/3 is known to take when a hands
 test('a hedged QUIC attempt on an unknown path: by the first sign of life, and after silence only where asked for', () => {
   for (const hints of [NO_HINTS, { ...NO_HINTS, h2: path(50, 4) }]) {
     const rule = (hedge: boolean | null) => pacing(hints, { hedge, initialRttMs: 25 }, true).hedge;
-    assert.deepEqual(rule(null), { afterMs: null, heedsLife: true });
-    assert.deepEqual(rule(true), { afterMs: 75, heedsLife: true });
+    assert.deepEqual(rule(null), { afterMs: null, bySignOfLife: true });
+    assert.deepEqual(rule(true), { afterMs: 75, bySignOfLife: true });
     assert.equal(rule(false), null);
   }
 });

@@ -96,7 +96,7 @@ interface HedgeRule {
   /** Null: not for silence alone. */
   readonly afterMs: number | null;
   /** Whether it is for signs of life to say when a handshake is overdue. */
-  readonly heedsLife: boolean;
+  readonly bySignOfLife: boolean;
 }
 
 /**
@@ -107,8 +107,8 @@ interface HedgeRule {
  */
 function hedgeRule(hints: Hints, wanted: boolean | null, rttMs: number): HedgeRule | null {
   if (wanted === false) return null;
-  if (hints.h3 !== null) return { afterMs: handshakeOverdueMs(hints.h3), heedsLife: false };
-  return { afterMs: wanted === null ? null : rttMs * INITIAL_RTTS_PER_PTO, heedsLife: true };
+  if (hints.h3 !== null) return { afterMs: handshakeOverdueMs(hints.h3), bySignOfLife: false };
+  return { afterMs: wanted === null ? null : rttMs * INITIAL_RTTS_PER_PTO, bySignOfLife: true };
 }
 
 /** By when a handshake would be done over a path that lost none of it; no attempt starts sooner after another. */

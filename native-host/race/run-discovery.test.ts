@@ -147,7 +147,7 @@ test('the first sign of life is when the transport saw it, not when a busy event
   assert.equal(result.trials[0]?.attempts[0]?.transportMs, 18);
 });
 
-test('a sign of life keeps the fresh QUIC attempt away', async () => {
+test('a sign of life keeps the hedged QUIC attempt away', async () => {
   const { contenders } = await race([{ handshakeMs: 300, transportMs: 150 }], [{ handshakeMs: 500 }], {
     hedge: true,
   });

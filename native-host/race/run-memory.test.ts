@@ -35,7 +35,7 @@ test('memory hints: the path and what is advertised are known, the decision is n
   assert.equal(result.summary.cache, undefined);
 });
 
-test('a fresh QUIC attempt joins HTTP/3 alone, and never a pair that is compared', async () => {
+test('a hedged QUIC attempt joins HTTP/3 alone, and never a pair that is compared', async () => {
   const known = { decision: null, hints: HINTS } as const;
   const attempts = async (mode: 'h3' | 'compare') => {
     const options = { mode, memory: 'hints', tcpAttemptDelayMs: null, known, pairs: 1 } as const;

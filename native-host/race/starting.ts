@@ -6,8 +6,8 @@ import { newRun, type Run } from './attempt-run.ts';
 import { establishingMs, LEAST_ATTEMPT_DELAY_MS } from './pacing.ts';
 import { isExhausted, isOpen, setPace, setTimer, type TrialState, tell, visits } from './trial-state.ts';
 
-function begin(s: TrialState, group: AttemptGroup, endpoint: Endpoint, nowMs: number, fresh: boolean): Run {
-  const run = newRun(s.runs.length, group, endpoint, { fresh, startedMs: nowMs });
+function begin(s: TrialState, group: AttemptGroup, endpoint: Endpoint, nowMs: number, hedged: boolean): Run {
+  const run = newRun(s.runs.length, group, endpoint, { hedged, startedMs: nowMs });
   s.runs.push(run);
   s.count.connecting += 1;
   group.connecting.add(run);
@@ -28,24 +28,24 @@ function beginNext(s: TrialState, group: AttemptGroup, nowMs: number): void {
   if (s.plan.pacing.hedge === null || s.firstQuic !== null || endpoint.contender !== 'h3') return;
   s.firstQuic = run;
   const { afterMs } = s.plan.pacing.hedge;
-  if (afterMs !== null) setTimer(s, 'fresh', nowMs + afterMs);
+  if (afterMs !== null) setTimer(s, 'hedge', nowMs + afterMs);
 }
 
 /**
- * One fresh QUIC attempt beside the first, if the handshake of that is overdue and nothing is adopted yet: what is only
+ * One hedged QUIC attempt beside the first, if the handshake of that is overdue and nothing is adopted yet: what is only
  * learnt can wait. Like any other it starts no sooner than the draft's least delay after an attempt under way.
  */
-export function beginFresh(s: TrialState, nowMs: number): void {
+export function beginHedged(s: TrialState, nowMs: number): void {
   const first = s.firstQuic;
-  if (first?.phase !== 'connecting' || s.adopted !== null || s.runs.some(({ fresh }) => fresh)) return;
+  if (first?.phase !== 'connecting' || s.adopted !== null || s.runs.some(({ hedged }) => hedged)) return;
   if (isExhausted(s)) return;
   const started = s.runs.filter((run) => run.phase === 'connecting').map((run) => run.startedMs);
   const earliestMs = Math.max(...started) + LEAST_ATTEMPT_DELAY_MS;
   if (nowMs < earliestMs) {
-    setTimer(s, 'fresh', earliestMs);
+    setTimer(s, 'hedge', earliestMs);
     return;
   }
-  first.group.onFresh(begin(s, first.group, first.endpoint, nowMs, true));
+  first.group.onHedged(begin(s, first.group, first.endpoint, nowMs, true));
   drain(s, first.group, nowMs);
 }
 
@@ -53,10 +53,10 @@ export function beginFresh(s: TrialState, nowMs: number): void {
  * On an unknown path a sign of life says what a round trip takes, and so when a handshake is overdue: QUIC's own, else
  * old HTTP's. If its handshake is overdue as well, silence is not a host without HTTP/3 but a path that loses packets.
  */
-export function heedLife(s: TrialState, run: Run, transportMs: number): void {
-  if (s.plan.pacing.hedge?.heedsLife !== true) return;
+export function onSignOfLife(s: TrialState, run: Run, transportMs: number): void {
+  if (s.plan.pacing.hedge?.bySignOfLife !== true) return;
   if (run !== s.firstQuic && s.firstQuic?.transportMs !== null) return;
-  setTimer(s, 'fresh', transportMs + establishingMs(transportMs - run.startedMs));
+  setTimer(s, 'hedge', transportMs + establishingMs(transportMs - run.startedMs));
 }
 
 function mayStart(s: TrialState, group: AttemptGroup): boolean {

@@ -123,8 +123,8 @@ export function simulate(world: World): Simulated {
   /** Endpoints are not attempted twice, unless a winner broke; only what is under way is waited for, but for 10 ms. */
   function checkStart(endpoint: Endpoint, group: number): void {
     const again = models.filter((m) => sameEndpoint(m.endpoint, endpoint)).length;
-    const fresh = plan.pacing.hedge === null ? 0 : 1;
-    if (brokenWinners === 0) assert.ok(again <= fresh, 'no endpoint is attempted twice');
+    const hedges = plan.pacing.hedge === null ? 0 : 1;
+    if (brokenWinners === 0) assert.ok(again <= hedges, 'no endpoint is attempted twice');
     for (const other of models)
       if (other.group === group && !other.over && !other.established)
         assert.ok(nowMs - other.startedMs >= 10 - 1e-9, 'a start within 10 ms of an attempt under way');
