@@ -19,7 +19,7 @@ import { h3Contender } from './race/h3.ts';
 import { watchEventLoop } from './race/lateness.ts';
 import { nextPoll } from './race/next-poll.ts';
 import { withVerdict } from './race/race-record.ts';
-import type { Known } from './race/remembered.ts';
+import type { PriorKnowledge } from './race/remembered.ts';
 import { type RaceOptions, raceOrigin } from './race/run.ts';
 import { readTrust } from './trust.ts';
 
@@ -61,7 +61,7 @@ function discoveryOf({ pins, resolver, policy, clock }: RacingParts): Discoverin
   });
 }
 
-function knownOf(parts: RacingParts, spec: RaceSpec): Known | null {
+function knownOf(parts: RacingParts, spec: RaceSpec): PriorKnowledge | null {
   const recall = spec.memory === 'none' ? null : parts.cache.recall(spec.network, spec.origin.origin);
   if (recall === null) return null;
   const { decision, altSvc, misdirected, hints } = recall;

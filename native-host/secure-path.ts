@@ -17,7 +17,7 @@ const GROUP_OR_OTHERS_WRITE = 0o022;
 const OTHERS_WRITE = 0o002;
 const STICKY = 0o1000;
 
-type Owned = Pick<Stats, 'uid' | 'mode'>;
+type FileOwner = Pick<Stats, 'uid' | 'mode'>;
 
 /** The user whose files are trusted beside root's; undefined: the system has no owners and modes. */
 const user = (): number | undefined => process.getuid?.();
@@ -31,7 +31,7 @@ export function foreignOwner(file: Pick<Stats, 'uid'>, uid: number | undefined =
  * Why a file of that owner and mode is refused, null when it is fine: only its owner, who is the user or root, may write
  * it. `uid` undefined: the system has no such modes.
  */
-export function insecureFile(file: Owned, uid: number | undefined = user()): string | null {
+export function insecureFile(file: FileOwner, uid: number | undefined = user()): string | null {
   if (uid === undefined) return null;
   const foreign = foreignOwner(file, uid);
   if (foreign !== null) return foreign;
@@ -39,7 +39,7 @@ export function insecureFile(file: Owned, uid: number | undefined = user()): str
   return null;
 }
 
-function insecureDirectory(path: string, { uid: owner, mode }: Owned, isOwn: boolean): string | null {
+function insecureDirectory(path: string, { uid: owner, mode }: FileOwner, isOwn: boolean): string | null {
   const uid = user();
   if (uid === undefined) return null;
   if (isOwn && foreignOwner({ uid: owner }, uid) !== null)

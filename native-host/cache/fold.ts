@@ -63,14 +63,14 @@ function h3Failed(host: HostRecord, code: NonNullable<HostRecord['h3Failure']>, 
   };
 }
 
-interface Measured {
+interface PathMeasurements {
   rtt: { srttMs: number; rttvarMs: number } | null;
   rttAtMs: number | null;
   handshakeMs: number | null;
   lossRate: number | null;
 }
 
-function measure(known: Measured, attempts: readonly Attempt[], atMs: number): Measured {
+function measure(known: PathMeasurements, attempts: readonly Attempt[], atMs: number): PathMeasurements {
   const next = { ...known };
   for (const attempt of attempts) {
     const rttMs = rttSampleMs(attempt);
@@ -87,7 +87,7 @@ function measure(known: Measured, attempts: readonly Attempt[], atMs: number): M
 }
 
 /** A mean without its variance is from before that was kept; RFC 6298 section 2.2 begins with half. */
-function rttOf(srttMs: number | null, rttvarMs: number | null): Measured['rtt'] {
+function rttOf(srttMs: number | null, rttvarMs: number | null): PathMeasurements['rtt'] {
   return srttMs === null ? null : { srttMs, rttvarMs: rttvarMs ?? srttMs / 2 };
 }
 

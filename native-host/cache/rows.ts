@@ -63,13 +63,13 @@ export function dropUnsound(s: Statements): number {
 }
 
 /** The record on this network, and the one that outlives networks. */
-interface Known {
+interface HostRecords {
   readonly here: HostRecord | null;
   readonly anywhere: HostRecord | null;
 }
 
 /** What is known of an origin on a network. */
-export function knownOf(s: Statements, origin: Origin, network: string): Known {
+export function knownOf(s: Statements, origin: Origin, network: string): HostRecords {
   const ids = [recordId(origin, network), recordId(origin, ANY_NETWORK)];
   const rows = sound(s, s.hosts.all(...ids, origin), isSoundHost, origin);
   const of = (name: string): HostRecord | null => rows.find((row) => row.network === name) ?? null;

@@ -24,7 +24,7 @@ export interface Walk {
   readonly readServices: (records: readonly ServiceRecord[]) => ServiceAnswer;
 }
 
-export interface Walked {
+export interface AuthorityEndpoints {
   /** Service information is in, or will not come: the draft's third condition (section 4.2). */
   readonly serviceKnown: boolean;
   /** An HTTPS record says that there is no such service. */
@@ -63,13 +63,17 @@ function addressesOf(host: string, { questions, families }: Walk, hints: Hints):
 
 const NO_SERVICES: readonly ServiceRecord[] = [];
 
-interface Place {
+interface ServicePlace {
   readonly host: string;
   readonly port: number;
   readonly source: Endpoint['source'];
 }
 
-function endpointsAt(place: Place, contenders: readonly ContenderName[], addresses: string[]): Endpoint[] {
+function endpointsAt(
+  place: ServicePlace,
+  contenders: readonly ContenderName[],
+  addresses: string[],
+): Endpoint[] {
   return addresses.flatMap((address) => contenders.map((contender) => ({ contender, address, ...place })));
 }
 
@@ -110,7 +114,7 @@ function followAliases({ host, port }: Authority, walk: Walk): Chain {
  * alias chain as if it were a service without parameters (RFC 9460 section 3). The authority itself stays as what a
  * client that can do without services falls back to, unless its own record says that nothing we may try is spoken there.
  */
-export function walkAuthority(authority: Authority, walk: Walk): Walked {
+export function walkAuthority(authority: Authority, walk: Walk): AuthorityEndpoints {
   const { host, port, speaks, source } = authority;
   const unassociated = (): Endpoint[] =>
     endpointsAt({ host, port, source }, speaks, addressesOf(host, walk, NO_HINTS));

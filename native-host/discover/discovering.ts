@@ -40,7 +40,7 @@ export interface LiveDiscovery {
 }
 
 /** Where alternatives lead, and what was asked to find that out. */
-export interface Followed {
+export interface FollowedAlternatives {
   readonly endpoints: readonly Endpoint[];
   readonly names: Names;
 }
@@ -54,5 +54,9 @@ export interface Discovering {
    * The endpoints of alternatives that an answer just named; those of the origin's own host need no look-up. Gives no
    * endpoint for what does not resolve or is forbidden; `names` then says why. Never rejects.
    */
-  follow(origin: OriginParts, alternatives: readonly Alternative[], signal: AbortSignal): Promise<Followed>;
+  follow(
+    origin: OriginParts,
+    alternatives: readonly Alternative[],
+    signal: AbortSignal,
+  ): Promise<FollowedAlternatives>;
 }

@@ -11,7 +11,7 @@ import type { DiscoveryNews, DiscoveryQuery } from './discovering.ts';
 import type { Endpoint } from './endpoint.ts';
 import { createGivenHosts, type GivenHosts } from './given-hosts.ts';
 import { guardAnswer } from './guarded-answer.ts';
-import { type Asked, createLearntNames } from './learnt-names.ts';
+import { type AskedQuestion, createLearntNames } from './learnt-names.ts';
 import { createResolution, type Resolution } from './resolution.ts';
 import type {
   Connectivity,
@@ -145,7 +145,7 @@ class RunningDiscovery implements DiscoveryRun {
     return host === this.#query.origin.host;
   }
 
-  #receive(number: number, question: Asked, answer: Answer): void {
+  #receive(number: number, question: AskedQuestion, answer: Answer): void {
     if (this.#over) return;
     const { answer: guarded, note } = guardAnswer(answer, this.#parts.policy, this.#connectivity.nat64Prefix);
     this.#learnt.answered(question, guarded, note, this.#sinceStart());
@@ -171,7 +171,7 @@ class RunningDiscovery implements DiscoveryRun {
       this.#events.push({ type: 'answer', query: number, answer: known });
       return;
     }
-    const question: Asked = { name, kind, askedMs: this.#sinceStart() };
+    const question: AskedQuestion = { name, kind, askedMs: this.#sinceStart() };
     this.#learnt.asked(question);
     this.#stop ??= new AbortController();
     void this.#dns

@@ -3,7 +3,13 @@
 import type { Names } from '@photofinish/shared/race/discovered';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { OriginParts } from '@photofinish/shared/web/origin';
-import type { Discovering, Discovery, DiscoveryNews, DiscoveryQuery, Followed } from './discovering.ts';
+import type {
+  Discovering,
+  Discovery,
+  DiscoveryNews,
+  DiscoveryQuery,
+  FollowedAlternatives,
+} from './discovering.ts';
 import { type DiscoveryParts, type DiscoveryRun, runDiscovery } from './discovery-run.ts';
 import type { Endpoint } from './endpoint.ts';
 import { RESOLUTION_DELAY_MS } from './resolution.ts';
@@ -67,7 +73,7 @@ export function openDiscovering(parts: DiscoveryParts): Discovering {
     origin: OriginParts,
     alternatives: DiscoveryQuery['alternatives'],
     signal: AbortSignal,
-  ): Promise<Followed> {
+  ): Promise<FollowedAlternatives> {
     if (signal.aborted) return Promise.resolve({ endpoints: [], names: NO_NAMES });
     const query: DiscoveryQuery = { origin, alternatives, assumeH3: false, history: new Map() };
     return new Promise((resolve) => {

@@ -73,10 +73,14 @@ function abandoned(signal: AbortSignal): Promise<never> {
   });
 }
 
-type Found = { readonly A: Answer; readonly AAAA: Answer };
+type FamilyAnswers = { readonly A: Answer; readonly AAAA: Answer };
 
-async function askSystem(getaddrinfo: Getaddrinfo, name: string, signal: AbortSignal): Promise<Found> {
-  const both = (make: (kind: AddressKind) => Answer): Found => ({ A: make('A'), AAAA: make('AAAA') });
+async function askSystem(
+  getaddrinfo: Getaddrinfo,
+  name: string,
+  signal: AbortSignal,
+): Promise<FamilyAnswers> {
+  const both = (make: (kind: AddressKind) => Answer): FamilyAnswers => ({ A: make('A'), AAAA: make('AAAA') });
   try {
     const found = await Promise.race([getaddrinfo(name), abandoned(signal)]);
     const recordsOf = (family: number): AddressRecord[] =>
@@ -110,7 +114,7 @@ function isPositive(answer: Answer): boolean {
  */
 function systemClient(resolver: DnsResolver, getaddrinfo: Getaddrinfo): DnsClient {
   const asked = new Map<string, Partial<Record<AddressKind, Promise<Answer>>>>();
-  const lastResorts = new Map<string, Promise<Found>>();
+  const lastResorts = new Map<string, Promise<FamilyAnswers>>();
   return {
     async ask(name, kind, signal) {
       if (kind === 'HTTPS') return askResolver(resolver, name, kind, signal);
@@ -132,7 +136,7 @@ function systemClient(resolver: DnsResolver, getaddrinfo: Getaddrinfo): DnsClien
 
 /** Where there is no server to ask: addresses from getaddrinfo, and why there are no HTTPS records. */
 function getaddrinfoClient(getaddrinfo: Getaddrinfo, reason: string): DnsClient {
-  const found = new Map<string, Promise<Found>>();
+  const found = new Map<string, Promise<FamilyAnswers>>();
   return {
     async ask(name, kind, signal) {
       if (kind === 'HTTPS') return failed(kind, reason);

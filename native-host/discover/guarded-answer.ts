@@ -4,7 +4,7 @@ import type { ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { AddressPolicy } from '../address/guard.ts';
 import type { Answer } from './answer.ts';
 
-export interface Guarded {
+export interface GuardedAnswer {
   /** The answer without what is forbidden. */
   readonly answer: Answer;
   /** Why something was left out, in the guard's words; null: nothing was. */
@@ -35,7 +35,11 @@ function guardService(service: ServiceRecord, { pass }: Sieve): ServiceRecord {
 }
 
 /** Takes the forbidden addresses out of an answer: A and AAAA records, and the hints of HTTPS records. */
-export function guardAnswer(answer: Answer, policy: AddressPolicy, nat64Prefix: string | null): Guarded {
+export function guardAnswer(
+  answer: Answer,
+  policy: AddressPolicy,
+  nat64Prefix: string | null,
+): GuardedAnswer {
   if (!answer.ok) return { answer, note: null };
   const gate = sieve(policy, nat64Prefix);
   if (answer.kind === 'HTTPS') {

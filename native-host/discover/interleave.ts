@@ -3,7 +3,7 @@
 import type { ContenderName } from '@photofinish/shared/race/outcome';
 import type { Family } from '../address/address-bytes.ts';
 
-interface Interleaved {
+interface InterleavedItem {
   readonly contender: ContenderName;
   readonly family: Family;
 }
@@ -26,7 +26,7 @@ function alternate<T>(first: readonly T[], second: readonly T[]): T[] {
  * draft favours QUIC (section 3) and has both protocols in one group where neither is critical (section 5.1.1). Two
  * addresses a and b of each family thus give h3/v6a, h3/v4a, h2/v6a, h2/v4a, h3/v6b, and so on.
  */
-export function interleave<T extends Interleaved>(sorted: readonly T[]): T[] {
+export function interleave<T extends InterleavedItem>(sorted: readonly T[]): T[] {
   const lead = sorted[0]?.family;
   const turns = (led: boolean): T[] => {
     const family = sorted.filter((item) => (item.family === lead) === led);

@@ -10,7 +10,7 @@ import { familyOf } from '../address/address-bytes.ts';
 import { nat64Of } from '../address/nat64.ts';
 import type { Answer, QueryKind } from './answer.ts';
 
-export interface Asked {
+export interface AskedQuestion {
   readonly name: string;
   readonly kind: QueryKind;
   readonly askedMs: number;
@@ -20,9 +20,9 @@ export interface LearntNames {
   /** An address that a race may use. */
   address(found: DiscoveredAddress): void;
   /** A question was asked; it counts as unanswered until `answered`. */
-  asked(question: Asked): void;
+  asked(question: AskedQuestion): void;
   /** Its answer as the guard left it; `note`: what the guard left out. */
-  answered(question: Asked, answer: Answer, note: string | null, nowMs: number): void;
+  answered(question: AskedQuestion, answer: Answer, note: string | null, nowMs: number): void;
   /** How many addresses and names a race does not go to, although the answers named them. */
   untried(count: number): void;
   /** An endpoint's address; one that nobody answered with was made of an IPv4 address behind this NAT64 prefix. */
@@ -52,7 +52,7 @@ export function createLearntNames(): LearntNames {
   const addresses = new Map<string, DiscoveredAddress>();
   const services = new Map<string, ServiceRecord>();
   const lookups: Lookup[] = [];
-  const unanswered = new Set<Asked>();
+  const unanswered = new Set<AskedQuestion>();
   /** Records beyond those taken in, by question: a renewed answer brings the same ones. */
   const beyond = new Map<string, number>();
   let untried = 0;

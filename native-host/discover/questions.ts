@@ -10,7 +10,7 @@ interface Question {
   readonly answer: Answer | null;
 }
 
-interface Asked extends Question {
+interface QuestionState extends Question {
   answer: Answer | null;
   /** Number of the query that is under way. */
   query: number | null;
@@ -58,20 +58,20 @@ function lifetimeMs(answer: Answer & { ok: true }): number | null {
 }
 
 export function createQuestions(): Questions {
-  const asked = new Map<string, Asked>();
-  const underWay = new Map<number, Asked>();
+  const asked = new Map<string, QuestionState>();
+  const underWay = new Map<number, QuestionState>();
   const refused = new Set<string>();
   let queries: ResolutionAction[] = [];
   let nextQuery = 0;
 
-  function send(question: Asked): void {
+  function send(question: QuestionState): void {
     question.query = nextQuery++;
     question.expiresAtMs = null;
     underWay.set(question.query, question);
     queries.push({ type: 'query', query: question.query, name: question.name, kind: question.kind });
   }
 
-  function* needed(): Generator<Asked> {
+  function* needed(): Generator<QuestionState> {
     for (const question of asked.values()) if (question.needed) yield question;
   }
 

@@ -13,7 +13,7 @@
 import { isIP } from 'node:net';
 import type { Alternative } from '@photofinish/shared/web/alt-svc';
 import { addressBytes, addressText, type Family, familyOf } from '../address/address-bytes.ts';
-import { type Authority, type Walk, type Walked, walkAuthority } from './authority.ts';
+import { type Authority, type AuthorityEndpoints, type Walk, walkAuthority } from './authority.ts';
 import { type Endpoint, sameEndpoint } from './endpoint.ts';
 import { firstEndpoints } from './first-endpoints.ts';
 import { createQuestions, type Questions } from './questions.ts';
@@ -70,8 +70,8 @@ function alternativeAuthorities(alternatives: readonly Alternative[], originHost
  * All groups in order. The best group of each authority is tried as one, for an alternative is another way into the
  * same service; then the other services; the addresses with which no service is associated come last (section 5.2).
  */
-function groupsOf(walked: readonly Walked[]): Endpoint[][] {
-  const hasServices = ({ services }: Walked): boolean => services.length > 0;
+function groupsOf(walked: readonly AuthorityEndpoints[]): Endpoint[][] {
+  const hasServices = ({ services }: AuthorityEndpoints): boolean => services.length > 0;
   const head = walked.flatMap((w) => w.services[0] ?? w.unassociated);
   const others = walked.flatMap((w) => w.services.slice(1).map((group) => [...group]));
   const last = walked.filter(hasServices).flatMap((w) => w.unassociated);
@@ -134,7 +134,7 @@ class ResolutionMachine implements Resolution {
   }
 
   /** The origin first: its questions are asked before those of the alternatives. */
-  #walkAll(): { origin: Walked; alternatives: Walked[] } {
+  #walkAll(): { origin: AuthorityEndpoints; alternatives: AuthorityEndpoints[] } {
     this.#questions.forget();
     const { host, port } = this.#options.origin;
     const own = walkAuthority({ host, port, speaks: ['h2'], source: 'origin' }, this.#walk);
@@ -158,7 +158,7 @@ class ResolutionMachine implements Resolution {
    * Whether the best service, where there is one, can be tried before what has no service (RFC 9460 section 3): by an
    * address of the preferred family, or by another where that one has its negative answer; or by none at all.
    */
-  #isTargetKnown({ bestTarget, services: [best = []] }: Walked): boolean {
+  #isTargetKnown({ bestTarget, services: [best = []] }: AuthorityEndpoints): boolean {
     if (bestTarget === null || best.some((endpoint) => this.#isPreferred(endpoint))) return true;
     return best.length > 0
       ? this.#isAnswered(bestTarget, this.#options.connectivity.preferred)
@@ -169,7 +169,7 @@ class ResolutionMachine implements Resolution {
    * The first condition set of section 4.2, apart from there being addresses at all. The addresses of the best service's
    * target are waited for as well: without them HTTP/2 at the origin's own would start before what its record names.
    */
-  #hasPreferred(walked: readonly Walked[], groups: readonly Endpoint[][]): boolean {
+  #hasPreferred(walked: readonly AuthorityEndpoints[], groups: readonly Endpoint[][]): boolean {
     if (!walked.every((w) => w.serviceKnown && this.#isTargetKnown(w))) return false;
     const { origin, connectivity } = this.#options;
     if (this.#isAnswered(origin.host, connectivity.preferred)) return true;
@@ -185,7 +185,7 @@ class ResolutionMachine implements Resolution {
     this.#actions.push({ type: 'endpoints', endpoints, final, untried });
   }
 
-  #fail(own: Walked): void {
+  #fail(own: AuthorityEndpoints): void {
     this.#failed = true;
     this.#setTimer('resolution', null);
     const { host } = this.#options.origin;

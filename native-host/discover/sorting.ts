@@ -22,7 +22,7 @@ export interface SortingOptions {
 }
 
 /** An address as DNS gave it: what is connected to, and what it is sorted by. */
-interface Located {
+interface LocatedEndpoint {
   readonly address: string;
   readonly destination: Destination;
 }
@@ -35,9 +35,9 @@ interface Candidate {
 }
 
 /** Gives each address's facts, worked out once for all the lists it appears in. */
-function locator({ nat64Prefix, history, sourceFor }: SortingOptions): (given: string) => Located {
+function locator({ nat64Prefix, history, sourceFor }: SortingOptions): (given: string) => LocatedEndpoint {
   const nat64 = nat64Prefix === null ? null : nat64Of(nat64Prefix);
-  const known = new Map<string, Located>();
+  const known = new Map<string, LocatedEndpoint>();
   const sources = new Map<string, Source>();
 
   /** Few sources stand for many destinations. */
@@ -47,7 +47,7 @@ function locator({ nat64Prefix, history, sourceFor }: SortingOptions): (given: s
     return source;
   }
 
-  function locate(given: string): Located {
+  function locate(given: string): LocatedEndpoint {
     const bare = (familyOf(given) === 'ipv6' && nat64?.desynthesize(given)) || given;
     const direct = sourceFor(bare);
     // Synthesis is for IPv4 addresses to which no IPv4 route applies (section 8.3), and for no others.

@@ -6,7 +6,7 @@ import type { Mode } from '@photofinish/shared/race/outcome';
 import { NO_HINTS } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { type PlainInput, plainPlan } from '../testing/plan.ts';
-import { type Behaviour, endpoint, type Simulated, simulate } from '../testing/simulation.ts';
+import { type Behaviour, endpoint, type Simulation, simulate } from '../testing/simulation.ts';
 
 const TIMEOUT_MS = 3000;
 const SILENT: Behaviour = { handshakeMs: null };
@@ -26,7 +26,7 @@ interface Scene {
   readonly peers?: Readonly<Record<string, Behaviour | readonly Behaviour[]>>;
 }
 
-function play({ mode = 'race', endpoints = FAMILIES, with: more, peers = {} }: Scene): Simulated {
+function play({ mode = 'race', endpoints = FAMILIES, with: more, peers = {} }: Scene): Simulation {
   const plan = plainPlan({ mode, endpoints, tcpAttemptDelayMs: 10, timeoutMs: TIMEOUT_MS, ...more });
   const seen = new Map<string, number>();
   return simulate({
@@ -41,9 +41,9 @@ function play({ mode = 'race', endpoints = FAMILIES, with: more, peers = {} }: S
   });
 }
 
-const starts = ({ starts: all }: Simulated): string[] =>
+const starts = ({ starts: all }: Simulation): string[] =>
   all.map(({ endpoint, atMs }) => `${endpoint.contender} ${endpoint.address} ${atMs}`);
-const outcomes = ({ trial }: Simulated): string[] =>
+const outcomes = ({ trial }: Simulation): string[] =>
   trial.attempts.map((a) => `${a.protocol} ${a.address} ${a.outcome}`);
 
 test('UDP black-holed on IPv6 only: HTTP/3 is found on IPv4, late, and is not lost', () => {

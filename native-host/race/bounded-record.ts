@@ -20,7 +20,7 @@ import {
   MAX_VERDICT_CHARS,
 } from '@photofinish/shared/web/bounds';
 
-type Unjudged = Omit<OriginRace, 'verdict'>;
+type UnjudgedRace = Omit<OriginRace, 'verdict'>;
 
 /** A text of at most so many characters, the last of which says that more was there. */
 function cut(text: string, maxChars: number): string {
@@ -105,8 +105,8 @@ function boundedTrial(trial: Trial): Trial {
 const attemptsOf = (trials: readonly Trial[]): number =>
   trials.reduce((sum, { attempts }) => sum + attempts.length, 0);
 
-function leftOutOf(whole: Unjudged, rest: Unjudged): LeftOut | null {
-  const of = ({ discovered: { names }, trials }: Unjudged): LeftOut => ({
+function leftOutOf(whole: UnjudgedRace, rest: UnjudgedRace): LeftOut | null {
+  const of = ({ discovered: { names }, trials }: UnjudgedRace): LeftOut => ({
     addresses: names?.addresses.length ?? 0,
     services: names?.services.length ?? 0,
     lookups: names?.lookups.length ?? 0,
@@ -123,9 +123,9 @@ function leftOutOf(whole: Unjudged, rest: Unjudged): LeftOut | null {
 }
 
 /** The record within the bounds of `originRaceSchema`, with the number of what it leaves out. */
-export function boundedRace(race: Unjudged): Unjudged {
+export function boundedRace(race: UnjudgedRace): UnjudgedRace {
   const { names, altSvc, alternatives } = race.discovered;
-  const bounded: Unjudged = {
+  const bounded: UnjudgedRace = {
     ...race,
     trials: race.trials.map(boundedTrial),
     discovered: {

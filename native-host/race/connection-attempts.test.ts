@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { NO_HINTS, type PathHint } from '../cache/hints.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { type PlainInput, plainPlan } from '../testing/plan.ts';
-import { type Behaviour, endpoint, type Listing, type Simulated, simulate } from '../testing/simulation.ts';
+import { type Behaviour, endpoint, type Listing, type Simulation, simulate } from '../testing/simulation.ts';
 
 const TIMEOUT_MS = 10_000;
 const SILENT: Behaviour = { handshakeMs: null };
@@ -31,14 +31,14 @@ interface Scene {
   readonly with?: Partial<PlainInput>;
 }
 
-function play({ lists, peers = {}, with: more }: Scene): Simulated {
+function play({ lists, peers = {}, with: more }: Scene): Simulation {
   const plan = plainPlan({ mode: 'v3', timeoutMs: TIMEOUT_MS, ...more });
   return simulate({ plan, lists, behave: (_contender, _nth, { address }) => peers[address] ?? SILENT });
 }
 
-const starts = ({ starts: all }: Simulated): string[] =>
+const starts = ({ starts: all }: Simulation): string[] =>
   all.map(({ endpoint, atMs }) => `${endpoint.contender} ${endpoint.address} ${atMs}`);
-const outcomes = ({ trial }: Simulated): string[] => trial.attempts.map((a) => `${a.address} ${a.outcome}`);
+const outcomes = ({ trial }: Simulation): string[] => trial.attempts.map((a) => `${a.address} ${a.outcome}`);
 
 function known(srttMs: number, rttvarMs: number): PathHint {
   return { srttMs, rttvarMs, handshakeMs: null, lossRate: null };

@@ -55,7 +55,7 @@ export interface AttemptFailure {
 }
 
 /** Times are milliseconds from the attempt's own start, by a monotonic clock. */
-export interface Established {
+export interface AttemptHandshake {
   readonly ok: true;
   readonly protocol: KnownProtocol;
   /** First datagram back (QUIC), or TCP connected. */
@@ -69,7 +69,7 @@ export interface Established {
   readonly knownRoot: boolean;
 }
 
-export interface Answered {
+export interface AttemptAnswer {
   readonly ok: true;
   readonly status: number;
   /** The last Alt-Svc value received, several lines joined by `, `, its `Age` taken off; null without one. */
@@ -101,9 +101,9 @@ export function misdirectedError(altSvc: string | null): AttemptError {
 
 export interface RunningAttempt {
   /** Resolves once: established, or why not. Never rejects; a cancelled attempt resolves with code `cancelled`. */
-  readonly established: Promise<Established | AttemptFailure>;
+  readonly established: Promise<AttemptHandshake | AttemptFailure>;
   /** Sends one request over the established connection; only the owner of an adopted attempt calls it. */
-  request(timeoutMs: number): Promise<Answered | AttemptFailure>;
+  request(timeoutMs: number): Promise<AttemptAnswer | AttemptFailure>;
   /**
    * Ends the attempt at once in any phase; calling it again does nothing. An attempt that is at its deadline by
    * `DEADLINE_LEEWAY_MS` or less says what it has waited for, as if its own clock had ended it.

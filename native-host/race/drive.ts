@@ -9,7 +9,7 @@ import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Clock } from '../clock.ts';
 import type { Discovering, DiscoveryNews, DiscoveryQuery, LiveDiscovery } from '../discover/discovering.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
-import type { Answered, Contender, RunningAttempt, Traffic } from './contender.ts';
+import type { AttemptAnswer, Contender, RunningAttempt, Traffic } from './contender.ts';
 import { withLateness } from './disturbance.ts';
 import { createTrial, type TrialMachine } from './engine.ts';
 import {
@@ -217,7 +217,7 @@ class RunningTrial {
     });
   }
 
-  #onAnswered(attempt: number, answer: Answered, entry: Entry): void {
+  #onAnswered(attempt: number, answer: AttemptAnswer, entry: Entry): void {
     if (answer.altSvc !== null) {
       this.#altSvc = { value: answer.altSvc, source: answer.altSvcSource ?? 'header' };
       entry.alternatives = h3Alternatives(answer.altSvc).filter(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/outcome';
 import { plainPlan } from '../testing/plan.ts';
-import { type Behaviour, endpoint, type Simulated, simulate } from '../testing/simulation.ts';
+import { type Behaviour, endpoint, type Simulation, simulate } from '../testing/simulation.ts';
 import { createTrial } from './engine.ts';
 
 const TIMEOUT_MS = 3000;
@@ -18,7 +18,7 @@ interface Scene {
   readonly addresses?: readonly string[];
 }
 
-function play({ mode = 'race', h3, h2, addresses = ['127.0.0.1'] }: Scene): Simulated {
+function play({ mode = 'race', h3, h2, addresses = ['127.0.0.1'] }: Scene): Simulation {
   const endpoints = addresses.flatMap((address) => [
     endpoint('h3', { address }),
     endpoint('h2', { address }),
@@ -37,7 +37,7 @@ function play({ mode = 'race', h3, h2, addresses = ['127.0.0.1'] }: Scene): Simu
   });
 }
 
-const told = ({ trial }: Simulated): string[] =>
+const told = ({ trial }: Simulation): string[] =>
   trial.attempts.map(({ protocol, outcome, error }) => `${protocol} ${error?.code ?? outcome}`);
 
 for (const mode of ['race', 'naive', 'v3'] as const)

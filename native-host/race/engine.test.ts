@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Mode } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/endpoint.ts';
 import { type PlainInput, plainPlan } from '../testing/plan.ts';
-import { type Behaviour, endpoint, type Simulated, simulate, type World } from '../testing/simulation.ts';
+import { type Behaviour, endpoint, type Simulation, simulate, type World } from '../testing/simulation.ts';
 
 const DELAY_MS = 10;
 const TIMEOUT_MS = 3000;
@@ -37,13 +37,13 @@ function nthOf(behaviours: Behaviour | readonly Behaviour[] | undefined, nth: nu
   return list[Math.min(nth, list.length - 1)] ?? NEVER;
 }
 
-function play({ mode = 'race', with: overrides, h3, h2, ...world }: Scene): Simulated {
+function play({ mode = 'race', with: overrides, h3, h2, ...world }: Scene): Simulation {
   const behave: World['behave'] = (contender, nth) => nthOf(contender === 'h3' ? h3 : h2, nth);
   return simulate({ ...world, plan: plan(mode, overrides), behave });
 }
 
-const outcomes = ({ trial }: Simulated): string[] => trial.attempts.map((a) => `${a.protocol} ${a.outcome}`);
-const codes = ({ trial }: Simulated): (string | undefined)[] => trial.attempts.map((a) => a.error?.code);
+const outcomes = ({ trial }: Simulation): string[] => trial.attempts.map((a) => `${a.protocol} ${a.outcome}`);
+const codes = ({ trial }: Simulation): (string | undefined)[] => trial.attempts.map((a) => a.error?.code);
 
 test('rule 1: QUIC starts at once, old HTTP after the start delay', () => {
   const { trial } = play({ h3: { handshakeMs: 50 }, h2: { handshakeMs: 100 } });

@@ -4,7 +4,7 @@ import type { Progress } from '@photofinish/shared/port/wire';
 import type { AttemptError, ContenderName } from '@photofinish/shared/race/outcome';
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import type { Endpoint } from '../discover/endpoint.ts';
-import type { Answered, AttemptFailure, Established, Packets, Traffic } from './contender.ts';
+import type { AttemptAnswer, AttemptFailure, AttemptHandshake, Packets, Traffic } from './contender.ts';
 
 /**
  * `group-N` paces the endpoints of the nth group; `hedge` is how long the first QUIC attempt may take, `answer` how long the
@@ -86,7 +86,7 @@ export function failureEvent(attempt: number, failure: AttemptFailure, startedMs
 /** How the handshake of an attempt ended that began at `startedMs`. */
 export function handshakeEvent(
   attempt: number,
-  result: Established | AttemptFailure,
+  result: AttemptHandshake | AttemptFailure,
   startedMs: number,
 ): TrialEvent {
   if (!result.ok) return failureEvent(attempt, result, startedMs);
@@ -105,7 +105,7 @@ export function handshakeEvent(
 /** That an attempt which began at `startedMs` was answered; what the answer advertises is not for it to say. */
 export function answerEvent(
   attempt: number,
-  { firstByteMs, packets, traffic, repeated }: Answered,
+  { firstByteMs, packets, traffic, repeated }: AttemptAnswer,
   startedMs: number,
 ): Omit<TrialEvent & { type: 'answered' }, 'advertises'> {
   return {

@@ -17,7 +17,7 @@ const FRAME_HEAD_BYTES = 9;
 const TYPE_HEADERS = 1;
 const PREFACE_BYTES = 24;
 
-interface Loaded {
+interface LoadedTransport {
   readonly Client: UndiciClient;
   readonly http2: Http2;
 }
@@ -58,7 +58,10 @@ function warmUp(
 }
 
 /** Sends one request over each version of HTTP to a peer in memory, each in a turn of its own; gives what came of them. */
-export async function warmUpExchanges({ Client, http2 }: Loaded): Promise<readonly ExchangeResult[]> {
+export async function warmUpExchanges({
+  Client,
+  http2,
+}: LoadedTransport): Promise<readonly ExchangeResult[]> {
   const new2 = await warmUp(
     (options) => http2Exchange(http2, options),
     holdsHeaders,

@@ -17,12 +17,12 @@ import type { AttemptError } from '@photofinish/shared/race/outcome';
 import type { ChainVerdict, TrustStore } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
 import {
-  type Answered,
+  type AttemptAnswer,
   type AttemptFailure,
+  type AttemptHandshake,
   type AttemptTarget,
   type Contender,
   DEADLINE_LEEWAY_MS,
-  type Established,
   lazyContender,
   NO_TRAFFIC,
   type RunningAttempt,
@@ -51,7 +51,7 @@ const watchReading = createReadWatch();
 const CANCELLED: AttemptError = { code: 'cancelled', message: 'the attempt was cancelled' };
 
 /** What the first race loads and every attempt shares. */
-interface Loaded {
+interface LoadedTransport {
   readonly Client: UndiciClient;
   readonly http2: Http2;
   readonly secureContext: SecureContext;
@@ -101,7 +101,7 @@ function trafficOf({ bytesRead, bytesWritten }: Socket): Traffic {
 }
 
 /** An answer or failure of an attempt that began `byMs` after the one whose it is told as. */
-function later(result: Answered | AttemptFailure, byMs: number): Answered | AttemptFailure {
+function later(result: AttemptAnswer | AttemptFailure, byMs: number): AttemptAnswer | AttemptFailure {
   if (!result.ok)
     return {
       ...result,
@@ -113,10 +113,10 @@ function later(result: Answered | AttemptFailure, byMs: number): Answered | Atte
 
 /** One connection to one endpoint, from its SYN to the answer over it. */
 class TcpAttempt implements RunningAttempt {
-  readonly established: Promise<Established | AttemptFailure>;
-  readonly #resolve: (result: Established | AttemptFailure) => void;
+  readonly established: Promise<AttemptHandshake | AttemptFailure>;
+  readonly #resolve: (result: AttemptHandshake | AttemptFailure) => void;
   readonly #target: AttemptTarget;
-  readonly #loaded: Loaded;
+  readonly #loaded: LoadedTransport;
   readonly #alpn: readonly string[];
   readonly #zeroMs = performance.now();
   readonly #timer: NodeJS.Timeout;
@@ -133,8 +133,8 @@ class TcpAttempt implements RunningAttempt {
   /** The attempt over HTTP/1.1 that the server asked for. */
   #repeating: RunningAttempt | null = null;
 
-  constructor(target: AttemptTarget, loaded: Loaded, alpn: readonly string[]) {
-    const { promise, resolve } = Promise.withResolvers<Established | AttemptFailure>();
+  constructor(target: AttemptTarget, loaded: LoadedTransport, alpn: readonly string[]) {
+    const { promise, resolve } = Promise.withResolvers<AttemptHandshake | AttemptFailure>();
     this.established = promise;
     this.#resolve = resolve;
     this.#target = target;
@@ -154,7 +154,7 @@ class TcpAttempt implements RunningAttempt {
     process.nextTick(() => this.#secure());
   }
 
-  async request(timeoutMs: number): Promise<Answered | AttemptFailure> {
+  async request(timeoutMs: number): Promise<AttemptAnswer | AttemptFailure> {
     if (this.#over !== null) return this.#failure(this.#over);
     if (this.#tls === null) throw new Error('a request takes an attempt that is established');
     const untilMs = this.#sinceStart() + timeoutMs;
@@ -257,13 +257,13 @@ class TcpAttempt implements RunningAttempt {
   }
 
   /** What came of the second connection, with what the first took. */
-  #withOwn(result: Answered | AttemptFailure): Answered | AttemptFailure {
+  #withOwn(result: AttemptAnswer | AttemptFailure): AttemptAnswer | AttemptFailure {
     const { traffic = NO_TRAFFIC } = result;
     return { ...result, traffic: sumOfTraffic([trafficOf(this.#tcp), traffic]) };
   }
 
   /** As browsers do: over a connection of its own, which offers nothing but HTTP/1.1. */
-  async #repeat(untilMs: number): Promise<Answered | AttemptFailure> {
+  async #repeat(untilMs: number): Promise<AttemptAnswer | AttemptFailure> {
     const beganMs = this.#sinceStart();
     const handshakeTimeoutMs = Math.max(1, untilMs - beganMs);
     this.#repeating = new TcpAttempt(
@@ -280,12 +280,12 @@ class TcpAttempt implements RunningAttempt {
   }
 }
 
-function startAttempt(target: AttemptTarget, loaded: Loaded): RunningAttempt {
+function startAttempt(target: AttemptTarget, loaded: LoadedTransport): RunningAttempt {
   return new TcpAttempt(target, loaded, ALPN_PROTOCOLS);
 }
 
 /** TCP to a port that refuses, and the first flight of TLS to nobody. */
-async function warmUp(loaded: Loaded): Promise<void> {
+async function warmUp(loaded: LoadedTransport): Promise<void> {
   const [nearEnd, farEnd] = duplexPair();
   const socket = connect({ ...tlsOptions(WARM_UP, loaded.secureContext, ALPN_PROTOCOLS), socket: nearEnd });
   socket.on('error', () => {});
@@ -299,7 +299,7 @@ async function warmUp(loaded: Loaded): Promise<void> {
 /** HTTP/2 or HTTP/1.1 over TLS, with the roots of `trust`. undici and the roots are loaded by `prepare`. */
 export function h2Contender(trust: Trust): Contender {
   // Each part takes 5 to 50 ms; between them forecasts are answered.
-  async function load(): Promise<Loaded> {
+  async function load(): Promise<LoadedTransport> {
     const { Client } = await import('undici');
     await nextPoll();
     const http2 = await import('node:http2');

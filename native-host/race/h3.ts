@@ -12,11 +12,11 @@ import { loadQuicAddon } from '../quic/addon.ts';
 import type { Trust } from '../trust.ts';
 import { ageSeconds } from './age.ts';
 import {
-  type Answered,
+  type AttemptAnswer,
   type AttemptFailure,
+  type AttemptHandshake,
   type AttemptTarget,
   type Contender,
-  type Established,
   lazyContender,
   misdirectedError,
   type Packets,
@@ -26,7 +26,7 @@ import {
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, REQUEST_PATH, USER_AGENT } from './request-limits.ts';
 import { WARM_UP } from './warm-up.ts';
 
-interface Loaded {
+interface LoadedTransport {
   readonly addon: QuicAddon;
   readonly store: TrustStore;
 }
@@ -101,7 +101,7 @@ function once(listener: () => void): { readonly tell: () => void; readonly withh
 async function connect(
   attempt: QuicAttempt,
   onTransport: AttemptTarget['onTransport'],
-): Promise<Established | AttemptFailure> {
+): Promise<AttemptHandshake | AttemptFailure> {
   const transport = onTransport === undefined ? null : once(onTransport);
   const result = await attempt.connect(transport?.tell);
   if (result.outcome === 'failed') {
@@ -126,7 +126,7 @@ async function ask(
   attempt: QuicAttempt,
   authority: string,
   timeoutMs: number,
-): Promise<Answered | AttemptFailure> {
+): Promise<AttemptAnswer | AttemptFailure> {
   const result = await attempt.request({
     authority,
     path: REQUEST_PATH,
@@ -177,7 +177,7 @@ function refused(error: unknown): RunningAttempt {
   };
 }
 
-function startAttempt(target: AttemptTarget, { addon, store }: Loaded): RunningAttempt {
+function startAttempt(target: AttemptTarget, { addon, store }: LoadedTransport): RunningAttempt {
   let attempt: QuicAttempt;
   try {
     attempt = new addon.QuicAttempt(store, {
@@ -197,7 +197,7 @@ function startAttempt(target: AttemptTarget, { addon, store }: Loaded): RunningA
   };
 }
 
-async function warmUp(loaded: Loaded): Promise<void> {
+async function warmUp(loaded: LoadedTransport): Promise<void> {
   const attempt = startAttempt(WARM_UP, loaded);
   await attempt.established;
   attempt.cancel();
@@ -205,7 +205,7 @@ async function warmUp(loaded: Loaded): Promise<void> {
 
 /** HTTP/3 by the QUIC addon, with the roots of `trust`. The addon is loaded by `prepare`, which rejects without one. */
 export function h3Contender(trust: Trust): Contender {
-  async function load(): Promise<Loaded> {
+  async function load(): Promise<LoadedTransport> {
     const addon = loadQuicAddon();
     const ready = { addon, store: trust.store() };
     await warmUp(ready);

@@ -33,7 +33,7 @@ const GRANULARITY_MS = 1;
 /** A watch that nothing is ever late for: races on virtual time. */
 export const NEVER_LATE: LatenessWatch = { read: () => ({ worstMs: 0, totalMs: 0 }), end() {} };
 
-interface Watched {
+interface LatenessState {
   readonly beganMs: number;
   worstMs: number;
   totalMs: number;
@@ -41,12 +41,12 @@ interface Watched {
 
 /** A meter by a timer that is set anew again and again while anybody watches, and is of use to all of them. */
 export function latenessMeter({ nowMs, after }: LatenessParts): WatchLateness {
-  const watched = new Set<Watched>();
+  const watched = new Set<LatenessState>();
   let dueMs = 0;
   let forget: (() => void) | null = null;
 
   /** Of what was overdue before a watch began, it bears only its own part. */
-  function lateMs({ beganMs }: Watched, atMs: number): number {
+  function lateMs({ beganMs }: LatenessState, atMs: number): number {
     return Math.max(0, atMs - Math.max(dueMs, beganMs) - GRANULARITY_MS);
   }
 
@@ -66,7 +66,7 @@ export function latenessMeter({ nowMs, after }: LatenessParts): WatchLateness {
   }
 
   return () => {
-    const own: Watched = { beganMs: nowMs(), worstMs: 0, totalMs: 0 };
+    const own: LatenessState = { beganMs: nowMs(), worstMs: 0, totalMs: 0 };
     if (watched.size === 0) arm(own.beganMs);
     watched.add(own);
     return {

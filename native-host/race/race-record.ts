@@ -7,13 +7,13 @@ import { rounded } from './attempt-run.ts';
 import { boundedRace, boundedVerdict } from './bounded-record.ts';
 import type { DrivenTrial } from './drive.ts';
 import { type Decision, pacingInMode } from './plan.ts';
-import { discoveredAlternatives, type Remembered } from './remembered.ts';
+import { discoveredAlternatives, type RaceMemory } from './remembered.ts';
 import type { RaceOptions } from './run.ts';
 import { cacheUseOf, summaryOf } from './summary.ts';
 
-export interface Raced {
+export interface RaceResult {
   readonly options: RaceOptions;
-  readonly memory: Remembered;
+  readonly memory: RaceMemory;
   /** When the first trial began, milliseconds since the epoch. */
   readonly atMs: number;
   readonly done: readonly DrivenTrial[];
@@ -26,7 +26,7 @@ export interface Raced {
 }
 
 /** Those given from memory, then those of the last answer that named any. */
-function alternativesOf({ options, done }: Raced): DiscoveredAlternative[] {
+function alternativesOf({ options, done }: RaceResult): DiscoveredAlternative[] {
   const known = options.memory === 'full' ? options.known : undefined;
   const remembered = known?.altSvc === undefined ? [] : discoveredAlternatives(known.altSvc, 'memory');
   const heard = done.findLast((d) => d.altSvc !== null)?.altSvc;
@@ -36,7 +36,7 @@ function alternativesOf({ options, done }: Raced): DiscoveredAlternative[] {
 }
 
 /** What the last look-up gave, and after it what the last following of alternatives asked. */
-function namesOf({ done, names }: Raced): Names | null {
+function namesOf({ done, names }: RaceResult): Names | null {
   const own = done.findLast((d) => d.names !== null)?.names ?? names;
   const followed = done.findLast((d) => d.followed.length > 0)?.followed ?? [];
   if (own === null) return null;
@@ -51,7 +51,7 @@ function namesOf({ done, names }: Raced): Names | null {
   };
 }
 
-function discoveredBy(raced: Raced): Discovered {
+function discoveredBy(raced: RaceResult): Discovered {
   const { options, done } = raced;
   const remembered = options.memory === 'full' ? options.known?.altSvc : undefined;
   const h3Root = done.findLast((d) => d.knownRoot.h3 !== null)?.knownRoot.h3;
@@ -69,7 +69,7 @@ function discoveredBy(raced: Raced): Discovered {
 }
 
 /** The record within its bounds, still without a verdict. */
-export function recordOf(raced: Raced): Omit<OriginRace, 'verdict'> {
+export function recordOf(raced: RaceResult): Omit<OriginRace, 'verdict'> {
   const { options, memory, done, error } = raced;
   const trials = done.map((d) => d.trial);
   const { groupDelayMs } = pacingInMode(options.mode, memory.hints, options.pacing);

@@ -11,7 +11,7 @@ import { decisionOf } from './learn.ts';
 import type { Decision } from './plan.ts';
 
 /** What a host cache knows before the race. Memory `hints` reads all but the decision, `none` nothing. */
-export interface Known {
+export interface PriorKnowledge {
   /** The protocol to attempt alone, if a fresh outcome says so; null lets the race decide. */
   readonly decision: Decision | null;
   /** The Alt-Svc value last received, its age taken off. */
@@ -21,7 +21,7 @@ export interface Known {
   readonly hints: Hints;
 }
 
-export interface Remembered {
+export interface RaceMemory {
   readonly hints: Hints;
   decision(): Decision | null;
   /** Unexpired HTTP/3 alternatives. */
@@ -32,9 +32,9 @@ export interface Remembered {
   learn(driven: DrivenTrial, nowMs: number): void;
 }
 
-export interface Beginning {
+export interface MemoryOptions {
   readonly memory: Memory;
-  readonly known: Known | undefined;
+  readonly known: PriorKnowledge | undefined;
   /** The origin's own host. */
   readonly host: string;
   /** By the monotonic clock. */
@@ -42,7 +42,7 @@ export interface Beginning {
 }
 
 /** Starts with what is known at `nowMs`. */
-export function remember({ memory, known, host: own, nowMs }: Beginning): Remembered {
+export function remember({ memory, known, host: own, nowMs }: MemoryOptions): RaceMemory {
   const told = memory === 'none' ? undefined : known;
   let decision = memory === 'full' ? (known?.decision ?? null) : null;
   let altSvc = told?.altSvc ?? null;

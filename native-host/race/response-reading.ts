@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { ageSeconds } from './age.ts';
-import { type Answered, misdirectedError } from './contender.ts';
+import { type AttemptAnswer, misdirectedError } from './contender.ts';
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES, MAX_INTERIM_RESPONSES } from './request-limits.ts';
 
 export interface ExchangeOptions {
@@ -16,7 +16,7 @@ export interface ExchangeOptions {
 }
 
 export type ExchangeResult =
-  | { readonly ok: true; readonly answer: Answered }
+  | { readonly ok: true; readonly answer: AttemptAnswer }
   | {
       readonly ok: false;
       readonly error: AttemptError;
@@ -88,7 +88,7 @@ export function readResponse(
   close: () => void,
 ): Reading {
   const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
-  let altSvc: Pick<Answered, 'altSvc' | 'altSvcSource'> = { altSvc: null };
+  let altSvc: Pick<AttemptAnswer, 'altSvc' | 'altSvcSource'> = { altSvc: null };
   let answered: { readonly status: number; readonly firstByteMs: number } | null = null;
   let bodyBytes = 0;
   let interim = 0;

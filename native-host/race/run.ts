@@ -17,8 +17,8 @@ import { MODE_RULES } from './modes.ts';
 import { nextPoll } from './next-poll.ts';
 import type { PacingOptions } from './pacing.ts';
 import { type Decision, leavesH3Out, type PlanInput, planTrial, raceRulesOf } from './plan.ts';
-import { type Raced, recordOf, withVerdict } from './race-record.ts';
-import { type Known, type Remembered, remember } from './remembered.ts';
+import { type RaceResult, recordOf, withVerdict } from './race-record.ts';
+import { type PriorKnowledge, type RaceMemory, remember } from './remembered.ts';
 import { isSettled } from './series.ts';
 import { type AttemptLimits, isUsedUp, TRIAL_LIMITS } from './trial-budget.ts';
 
@@ -39,7 +39,7 @@ export interface RaceOptions {
   readonly limits?: AttemptLimits;
   /** Of one trial, and of the look-up before the first. */
   readonly timeoutMs: number;
-  readonly known?: Known;
+  readonly known?: PriorKnowledge;
   readonly contenders: Contenders;
   readonly clock: Clock;
   /** How late this machine is; without it nothing counts as late. */
@@ -74,9 +74,9 @@ interface Endpoints {
 }
 
 /** A look-up that led to no endpoint, with what it learnt all the same. */
-type Unfound = Extract<Discovery, { readonly ok: false }>;
+type FailedDiscovery = Extract<Discovery, { readonly ok: false }>;
 
-function queryOf(options: RaceOptions, mode: Mode, memory: Remembered): DiscoveryQuery {
+function queryOf(options: RaceOptions, mode: Mode, memory: RaceMemory): DiscoveryQuery {
   const { clock, origin } = options;
   const { discovers, h3Places } = raceRulesOf(mode);
   // Within a trial their questions would hold up the origin's own answers, and nothing would come of them.
@@ -93,7 +93,7 @@ async function endpointsFor(
   options: RaceOptions,
   query: DiscoveryQuery,
   last: Endpoints | null,
-): Promise<Endpoints | Unfound> {
+): Promise<Endpoints | FailedDiscovery> {
   const advertised = query.alternatives.map(({ host, port }) => `${host}:${port}`).join();
   if (last?.advertised === advertised) return last;
   const { discovery, timeoutMs, clock, watchLateness = null, signal = null } = options;
@@ -105,12 +105,12 @@ async function endpointsFor(
 interface Race {
   readonly options: RaceOptions;
   readonly schedule: readonly Mode[];
-  readonly memory: Remembered;
-  readonly spent: Spent;
+  readonly memory: RaceMemory;
+  readonly spent: RaceUsage;
 }
 
 /** What a race has done of what its limits allow. */
-interface Spent {
+interface RaceUsage {
   attempts: number;
   traffic: Traffic;
   readonly visited: Set<string>;
@@ -166,7 +166,7 @@ function driveOne(race: Race, index: number, endpoints: Endpoints | null) {
   });
 }
 
-function isUnfound(endpoints: Endpoints | Unfound): endpoints is Unfound {
+function isUnfound(endpoints: Endpoints | FailedDiscovery): endpoints is FailedDiscovery {
   return 'error' in endpoints;
 }
 
@@ -196,7 +196,7 @@ function cancelledError(signal: AbortSignal | undefined): AttemptError {
 }
 
 /** Runs the trials until one finds no endpoint at all, they have decided a comparison, or the signal is aborted. */
-async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>> {
+async function runTrials(race: Race): Promise<Omit<RaceResult, 'options' | 'memory'>> {
   const { options, schedule, memory } = race;
   const { clock, signal } = options;
   const done: DrivenTrial[] = [];
@@ -204,7 +204,7 @@ async function runTrials(race: Race): Promise<Omit<Raced, 'options' | 'memory'>>
   let endpoints: Endpoints | null = null;
   let atMs = clock.epochMs();
   let sinceMs = clock.nowMs();
-  const sofar = (error: AttemptError | null): Omit<Raced, 'options' | 'memory'> => ({
+  const sofar = (error: AttemptError | null): Omit<RaceResult, 'options' | 'memory'> => ({
     atMs,
     done,
     decisions,
@@ -255,7 +255,7 @@ export async function raceOrigin(options: RaceOptions): Promise<OriginRace> {
     host: options.origin.host,
     nowMs: clock.nowMs(),
   });
-  const spent: Spent = { attempts: 0, traffic: NO_TRAFFIC, visited: new Set() };
+  const spent: RaceUsage = { attempts: 0, traffic: NO_TRAFFIC, visited: new Set() };
   const raced = await runTrials({ options, schedule, memory, spent });
   await nextPoll();
   const record = recordOf({ options, memory, ...raced });

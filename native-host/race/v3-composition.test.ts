@@ -13,7 +13,7 @@ import type { Answer, QueryKind } from '../discover/answer.ts';
 import { openDiscovering } from '../discover/discovery.ts';
 import { arrange } from '../testing/race.ts';
 import type { Script } from '../testing/virtual-time.ts';
-import type { Known } from './remembered.ts';
+import type { PriorKnowledge } from './remembered.ts';
 import { raceOrigin } from './run.ts';
 
 /** Public addresses, or the guard would let nothing through; nothing is ever sent. */
@@ -32,7 +32,7 @@ interface Scene {
   /** In the order of the attempts, the last one repeating. */
   readonly h3?: readonly Script[];
   readonly h2?: readonly Script[];
-  readonly known?: Known;
+  readonly known?: PriorKnowledge;
 }
 
 function answerOf(name: string, kind: QueryKind, { addresses = [], services = [] }: Reply): Answer {

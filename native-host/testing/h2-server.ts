@@ -4,7 +4,13 @@ import { once } from 'node:events';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Answered, AttemptFailure, Contender, Established, RunningAttempt } from '../race/contender.ts';
+import type {
+  AttemptAnswer,
+  AttemptFailure,
+  AttemptHandshake,
+  Contender,
+  RunningAttempt,
+} from '../race/contender.ts';
 import { h2Contender } from '../race/h2.ts';
 import { HOST, LOOPBACK, PLENTY_MS, target, trusted } from './contender.ts';
 import { type ThrowawayOrigins, throwawayOrigins } from './throwaway-origins.ts';
@@ -64,7 +70,7 @@ export interface Scene {
   get(
     port: number,
     timeoutMs?: number,
-  ): Promise<{ readonly established: Established; readonly answer: Answered | AttemptFailure }>;
+  ): Promise<{ readonly established: AttemptHandshake; readonly answer: AttemptAnswer | AttemptFailure }>;
 }
 
 /** Sets the scene; `ca.stop` clears it away. */

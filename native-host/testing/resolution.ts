@@ -79,16 +79,16 @@ export interface Scene extends Partial<Omit<ResolutionOptions, 'origin'>> {
   readonly untilMs?: number;
 }
 
-interface Listed {
+interface ListedEndpoints {
   readonly atMs: number;
   readonly endpoints: readonly Endpoint[];
   readonly final: boolean;
 }
 
-export interface Resolved {
+export interface ResolutionLog {
   /** Everything that was done, in words: `30 wait until 80`, `80 start h2 192.0.2.1`. */
   readonly log: readonly string[];
-  readonly lists: readonly Listed[];
+  readonly lists: readonly ListedEndpoints[];
   readonly queries: readonly string[];
   readonly failure: (ResolutionAction & { type: 'failed' }) | null;
   /** The endpoints of the last list in words, as `h3 2001:db8::1`, the port where it is not 443. */
@@ -106,7 +106,7 @@ interface Pending {
 }
 
 /** Runs a resolution in the scene's world until nothing is left to happen, or its time is up. */
-export function resolve(scene: Scene): Resolved {
+export function resolve(scene: Scene): ResolutionLog {
   const { replies = [], untilMs = 10_000, ...rest } = scene;
   const origin = parseOrigin(rest.origin ?? 'https://a.test');
   assert.ok(origin.ok);
@@ -123,9 +123,9 @@ export function resolve(scene: Scene): Resolved {
   });
 
   const log: string[] = [];
-  const lists: Listed[] = [];
+  const lists: ListedEndpoints[] = [];
   const queries: string[] = [];
-  let failure: Resolved['failure'] = null;
+  let failure: ResolutionLog['failure'] = null;
   let pending: Pending[] = [];
   const asked = new Map<string, number>();
   const underWay = new Map<number, string>();

@@ -5,7 +5,12 @@ import type { AttemptError } from '@photofinish/shared/race/outcome';
 import { type Alternative, h3Alternatives } from '@photofinish/shared/web/alt-svc';
 import type { OriginParts } from '@photofinish/shared/web/origin';
 import type { Clock } from '../clock.ts';
-import type { Discovering, Discovery, DiscoveryQuery, Followed } from '../discover/discovering.ts';
+import type {
+  Discovering,
+  Discovery,
+  DiscoveryQuery,
+  FollowedAlternatives,
+} from '../discover/discovering.ts';
 import type { Endpoint } from '../discover/endpoint.ts';
 
 export interface DiscoveryScript {
@@ -120,7 +125,7 @@ export function scriptedDiscovery(clock: Clock, script: DiscoveryScript = {}): S
       followed.push(alternatives);
       const names = namesOf(origin.host, []);
       const endpoints = placesOf(origin, alternatives);
-      return later<Followed>(followMs, { endpoints, names }, { endpoints: [], names }, signal);
+      return later<FollowedAlternatives>(followMs, { endpoints, names }, { endpoints: [], names }, signal);
     },
   };
 }

@@ -40,16 +40,16 @@ export function endpoint(contender: ContenderName, more: Partial<Endpoint> = {})
   return { contender, address: '127.0.0.1', port: 443, host: 'a.test', source: 'origin', ...more };
 }
 
-interface Told {
+interface ToldEvent {
   readonly event: Progress['event'];
   readonly contender: ContenderName;
   readonly attempt: number;
   readonly atMs: number;
 }
 
-export interface Simulated {
+export interface Simulation {
   readonly trial: Trial;
-  readonly told: readonly Told[];
+  readonly told: readonly ToldEvent[];
   readonly starts: readonly { readonly endpoint: Endpoint; readonly atMs: number }[];
   /** Numbers of the attempts that were asked to send a request, in order. */
   readonly requests: readonly number[];
@@ -90,12 +90,12 @@ interface Model {
 }
 
 /** Plays one trial to its end and gives what came of it. Throws when the engine breaks an invariant. */
-export function simulate(world: World): Simulated {
+export function simulate(world: World): Simulation {
   const { plan } = world;
   const machine = createTrial(plan);
   const pending: Pending[] = [];
   const models: Model[] = [];
-  const told: Told[] = [];
+  const told: ToldEvent[] = [];
   const requests: number[] = [];
   let nowMs = 0;
   let adopted: number | null = null;

@@ -55,7 +55,7 @@ export interface Session {
   end(): Promise<void>;
 }
 
-interface Running {
+interface RunningRace {
   /** Its reason is the message of the error that the race ends with. */
   readonly abort: AbortController;
   readonly done: Promise<void>;
@@ -88,7 +88,7 @@ function boundedFinding({ text, remedy, ...finding }: DoctorFinding): DoctorFind
 /** A handler for each request; races run beside them. */
 class PortSession implements Session {
   readonly #parts: SessionParts;
-  readonly #running = new Map<number, Running>();
+  readonly #running = new Map<number, RunningRace>();
   #greeted = false;
   #ended = false;
   #wipes = 0;
