@@ -3,7 +3,14 @@
 // then every authority (the origin, and each Alt-Svc alternative) is walked anew over what the table holds, which asks
 // whatever has become necessary and gives groups of endpoints; the groups are sorted as a whole. So nothing depends on
 // the order of answers, and late, changed and expired ones are no cases of their own: where the list comes out as it
-// was, nothing is told.
+// was, nothing is told. example.test.ts plays a resolution from start to end.
+//
+// In (ResolutionEvent, resolution-events.ts): an answer to a query, and timers that were set. Out (ResolutionAction):
+// a query, a timer, the whole list of endpoints each time it changes, or that none will come. Timers: `resolution` is
+// the resolution delay (4.2), `expiry` is when the first answer in use has outlived its TTL (4.4).
+//
+// Read next: questions.ts (what was asked and answered), authority.ts (from answers to groups of endpoints), sorting.ts
+// (5), discovery-run.ts (who asks DNS and holds everything against the guard), discovery.ts (what races use of it).
 //
 // What the draft asks of others than this machine. The race: attempts, their cancelling and their waiting (6, 6.1, 7).
 // The resolver: the choice among DNS servers (4.5). The host cache: keeping history apart by network (5.3). The

@@ -1,5 +1,20 @@
 // The race's state machine, free of I/O: events with their time go in, actions come out. It runs ONE trial by a plan of
 // groups: P2 ("Happy Eyeballs for HTTP/3") between groups, section 6 of the Happy Eyeballs v3 draft within each.
+// example.test.ts plays a trial from start to end.
+//
+// In (TrialEvent, events.ts): how an attempt comes along (progressed, established, failed, answered), endpoints that
+// discovery or an answer's alternatives give during the trial, timers that were set, and that the user gave up.
+//
+// Out (TrialAction): start an attempt at an endpoint, send the request over it, follow what its answer advertises, end
+// it; set a timer; tell listeners; done.
+//
+// Timers, one of each name: `deadline` ends the trial; `stagger` opens the next group (pacing.ts: TCP's connection
+// attempt delay); `group-N` starts the next endpoint of a group (the draft's Connection Attempt Delay); `hedge` starts a
+// second QUIC attempt beside a first one that is overdue; `answer` gives others their chance beside an adopted attempt
+// that does not answer.
+//
+// Read next: modes.ts (what races there are), plan.ts (what one trial is to do), starting.ts (what is attempted when),
+// deciding.ts (what is adopted, and what then ends), drive.ts (who carries the actions out).
 import type { AttemptError, Trial } from '@photofinish/shared/race/outcome';
 import type { Endpoint } from '../discover/endpoint.ts';
 import type { AttemptGroup } from './attempt-group.ts';
