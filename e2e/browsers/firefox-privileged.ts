@@ -18,44 +18,6 @@ type ScriptResult =
   | { readonly type: 'success'; readonly result: { readonly value?: unknown } }
   | { readonly type: 'exception'; readonly exceptionDetails: { readonly text: string } };
 
-export interface PrivilegedContext {
-  /** The number that BiDi knows a tab by. */
-  contextOf(page: Page): string;
-  /** Sends a tab to an address without waiting for its arrival. */
-  navigate(context: string, url: string): Promise<void>;
-  emulateMedia(context: string, media: Media): Promise<void>;
-  openDeveloperTools(context: string): Promise<void>;
-  /** Runs an expression in the world of an add-on's content script, as `InContentScript` says. */
-  inContentScript(script: ContentExpression): Promise<unknown>;
-  /** The number that extensions know a tab by. */
-  tabIdOf(context: string): Promise<number>;
-  /** Trusts a certificate authority, given in PEM, for websites. */
-  trust(pem: string): Promise<void>;
-  /** From now on that host is at this address, whatever DNS says. */
-  resolve(host: string, address: string): Promise<void>;
-  /** Closes every connection over HTTP; resolves once none is left. What they have taught is kept. */
-  closeConnections(): Promise<void>;
-  /** How many downloads have been started. */
-  downloads(): Promise<number>;
-  /** The first download beyond so many, once it is whole. */
-  downloadAfter(count: number): Promise<Download>;
-  /** Ends the add-on's background at once, as Firefox does when it is idle, whatever keeps it busy. */
-  stopBackground(addOn: string): Promise<void>;
-  /** Lets the add-on run in private windows, and starts it anew, as its page in about:addons does. */
-  allowPrivateWindows(addOn: string): Promise<void>;
-  /** Installs an add-on from its package. */
-  install(file: string): Promise<void>;
-  /** Uninstalls an add-on, and with it all that it has stored and was allowed. */
-  uninstall(addOn: string): Promise<void>;
-  /** Closes every tab and window of the user, but for one empty tab. */
-  closeTabs(): Promise<void>;
-  /** The host that this profile gave to the add-on's pages, once it is installed. */
-  hostOf(addOn: string): Promise<string>;
-  /** Every request over HTTP since this place was taken, or since they were forgotten. */
-  requests(): Promise<readonly SeenRequest[]>;
-  forgetRequests(): Promise<void>;
-}
-
 interface ContentExpression {
   readonly context: string;
   /** Of the add-on's pages. */
@@ -230,161 +192,215 @@ function openConnections(): Promise<number> {
   });
 }
 
-/** Takes a place in the browser's own window. */
-export async function becomePrivileged(browser: Browser): Promise<PrivilegedContext> {
-  const { connection } = browser as unknown as { readonly connection: Connection };
-  const tree = await connection.send('browsingContext.getTree', { 'moz:scope': 'chrome' });
-  const [own] = (tree.result as ContextTree).contexts;
-  if (own === undefined) throw new Error('Firefox shows no window of its own');
-  const run = runIn(connection, own.context);
-  await run(watchRequests);
+/** A place in the browser's own window. */
+export class PrivilegedContext {
+  readonly #connection: Connection;
+  readonly #run: ReturnType<typeof runIn>;
 
-  return {
-    contextOf: (page) => (page.mainFrame() as unknown as { readonly _id: string })._id,
-    async navigate(context, url) {
-      await connection.send('browsingContext.navigate', { context, url, wait: 'none' });
-    },
-    emulateMedia: (context, { colorScheme }) =>
-      run(
-        ([id, scheme]) => {
-          const remote = 'chrome://remote/content/shared/NavigableManager.sys.mjs';
-          const { NavigableManager } = ChromeUtils.importESModule(remote);
-          NavigableManager.getBrowsingContextById(id).prefersColorSchemeOverride = scheme;
-        },
-        [context, colorScheme] as const,
-      ),
-    openDeveloperTools: (context) =>
-      run(async (id) => {
-        const { importESModule } = ChromeUtils;
-        const { NavigableManager } = importESModule(
-          'chrome://remote/content/shared/NavigableManager.sys.mjs',
-        );
-        const { require } = importESModule('resource://devtools/shared/loader/Loader.sys.mjs');
-        const { gDevTools } = require('devtools/client/framework/devtools');
-        const { embedderElement } = NavigableManager.getBrowsingContextById(id);
-        await gDevTools.showToolboxForTab(gBrowser.getTabForBrowser(embedderElement), {
-          toolId: 'netmonitor',
+  private constructor(connection: Connection, run: ReturnType<typeof runIn>) {
+    this.#connection = connection;
+    this.#run = run;
+  }
+
+  static async open(browser: Browser): Promise<PrivilegedContext> {
+    const { connection } = browser as unknown as { readonly connection: Connection };
+    const tree = await connection.send('browsingContext.getTree', { 'moz:scope': 'chrome' });
+    const [own] = (tree.result as ContextTree).contexts;
+    if (own === undefined) throw new Error('Firefox shows no window of its own');
+    const run = runIn(connection, own.context);
+    await run(watchRequests);
+    return new PrivilegedContext(connection, run);
+  }
+
+  /** The number that BiDi knows a tab by. */
+  contextOf(page: Page): string {
+    return (page.mainFrame() as unknown as { readonly _id: string })._id;
+  }
+
+  /** Sends a tab to an address without waiting for its arrival. */
+  async navigate(context: string, url: string): Promise<void> {
+    await this.#connection.send('browsingContext.navigate', { context, url, wait: 'none' });
+  }
+
+  emulateMedia(context: string, { colorScheme }: Media): Promise<void> {
+    return this.#run(
+      ([id, scheme]) => {
+        const remote = 'chrome://remote/content/shared/NavigableManager.sys.mjs';
+        const { NavigableManager } = ChromeUtils.importESModule(remote);
+        NavigableManager.getBrowsingContextById(id).prefersColorSchemeOverride = scheme;
+      },
+      [context, colorScheme] as const,
+    );
+  }
+
+  openDeveloperTools(context: string): Promise<void> {
+    return this.#run(async (id) => {
+      const { importESModule } = ChromeUtils;
+      const { NavigableManager } = importESModule('chrome://remote/content/shared/NavigableManager.sys.mjs');
+      const { require } = importESModule('resource://devtools/shared/loader/Loader.sys.mjs');
+      const { gDevTools } = require('devtools/client/framework/devtools');
+      const { embedderElement } = NavigableManager.getBrowsingContextById(id);
+      await gDevTools.showToolboxForTab(gBrowser.getTabForBrowser(embedderElement), {
+        toolId: 'netmonitor',
+      });
+    }, context);
+  }
+
+  /** Runs an expression in the world of an add-on's content script, as `InContentScript` says. */
+  inContentScript({ context, host, frameUrl, expression }: ContentExpression): Promise<unknown> {
+    return this.#run(
+      async ([id, ownHost, frame, code]) => {
+        const remote = 'chrome://remote/content/shared/NavigableManager.sys.mjs';
+        const { NavigableManager } = ChromeUtils.importESModule(remote);
+        const top = NavigableManager.getBrowsingContextById(id);
+        const shown = frame === null ? [top] : top.getAllBrowsingContextsInSubtree();
+        const found = shown
+          .map(({ currentWindowGlobal }) => currentWindowGlobal)
+          .find((each) => frame === null || each?.documentURI.spec === frame);
+        if (!found) throw new Error(`no frame shows ${frame}`);
+        // As `tabs.executeScript` does it, which takes a permission that the add-on has not.
+        const options = {
+          extensionId: WebExtensionPolicy.getByHostname(ownHost).id,
+          matches: ['https://*/*'],
+          jsExecuteScriptSources: [{ code }],
+          cssPaths: [],
+          runAt: 'document_start',
+          cssOrigin: 'author',
+          hasActiveTabPermission: false,
+          wantReturnValue: true,
+        };
+        const windows = [found.innerWindowId];
+        const asked = found.domProcess
+          .getActor('ExtensionContent')
+          .sendQuery('Execute', { windows, options });
+        const [result] = await asked.catch(({ message }) => {
+          throw new Error(message);
         });
-      }, context),
-    inContentScript: ({ context, host, frameUrl, expression }) =>
-      run(
-        async ([id, ownHost, frame, code]) => {
-          const remote = 'chrome://remote/content/shared/NavigableManager.sys.mjs';
-          const { NavigableManager } = ChromeUtils.importESModule(remote);
-          const top = NavigableManager.getBrowsingContextById(id);
-          const shown = frame === null ? [top] : top.getAllBrowsingContextsInSubtree();
-          const found = shown
-            .map(({ currentWindowGlobal }) => currentWindowGlobal)
-            .find((each) => frame === null || each?.documentURI.spec === frame);
-          if (!found) throw new Error(`no frame shows ${frame}`);
-          // As `tabs.executeScript` does it, which takes a permission that the add-on has not.
-          const options = {
-            extensionId: WebExtensionPolicy.getByHostname(ownHost).id,
-            matches: ['https://*/*'],
-            jsExecuteScriptSources: [{ code }],
-            cssPaths: [],
-            runAt: 'document_start',
-            cssOrigin: 'author',
-            hasActiveTabPermission: false,
-            wantReturnValue: true,
-          };
-          const windows = [found.innerWindowId];
-          const asked = found.domProcess
-            .getActor('ExtensionContent')
-            .sendQuery('Execute', { windows, options });
-          const [result] = await asked.catch(({ message }) => {
-            throw new Error(message);
-          });
-          return result;
-        },
-        [context, host, frameUrl ?? null, expression] as const,
-      ),
-    tabIdOf: (context) =>
-      run((id) => {
-        const { importESModule } = ChromeUtils;
-        const { NavigableManager } = importESModule(
-          'chrome://remote/content/shared/NavigableManager.sys.mjs',
-        );
-        const { ExtensionParent } = importESModule('resource://gre/modules/ExtensionParent.sys.mjs');
-        const { embedderElement } = NavigableManager.getBrowsingContextById(id);
-        const { gBrowser } = embedderElement.ownerDocument.defaultView;
-        const { tabTracker } = ExtensionParent.apiManager.global;
-        return tabTracker.getId(gBrowser.getTabForBrowser(embedderElement));
-      }, context),
-    trust: (pem) =>
-      run(
-        (base64) => {
-          const certificates = Cc['@mozilla.org/security/x509certdb;1'].getService(Ci.nsIX509CertDB);
-          // As an authority for websites, in the notation of NSS's certutil.
-          certificates.addCertFromBase64(base64, 'C,,');
-        },
-        pem.replace(/-----[^-]+-----|\s/g, ''),
-      ),
-    resolve: (host, address) =>
-      run(
-        ([name, at]) => {
-          const overrides = Cc['@mozilla.org/network/native-dns-override;1'];
-          overrides.getService(Ci.nsINativeDNSResolverOverride).addIPOverride(name, at);
-        },
-        [host, address] as const,
-      ),
-    async closeConnections() {
-      await run(() => Services.obs.notifyObservers(null, 'net:cancel-all-connections'));
-      if ((await until(async () => (await run(openConnections)) === 0, CLOSE_TIMEOUT_MS)) === null)
-        throw new Error(`Firefox did not close its connections within ${CLOSE_TIMEOUT_MS} ms`);
-    },
-    downloads: async () => (await run(downloadedFiles)).length,
-    async downloadAfter(count) {
-      const file = await until(async () => (await run(downloadedFiles))[count], DOWNLOAD_TIMEOUT_MS);
-      if (file === null) throw new Error(`nothing was downloaded within ${DOWNLOAD_TIMEOUT_MS} ms`);
-      return { file, name: basename(file) };
-    },
-    stopBackground: (addOn) =>
-      run(async (id) => {
-        const options = { ignoreDevToolsAttached: true, disableResetIdleForTest: true };
-        await WebExtensionPolicy.getByID(id)?.extension.terminateBackground(options);
-      }, addOn),
-    allowPrivateWindows: (addOn) =>
-      run(async (id) => {
-        const { importESModule } = ChromeUtils;
-        const { ExtensionPermissions } = importESModule(
-          'resource://gre/modules/ExtensionPermissions.sys.mjs',
-        );
-        const { AddonManager } = importESModule('resource://gre/modules/AddonManager.sys.mjs');
-        const allowed = { permissions: ['internal:privateBrowsingAllowed'], origins: [] };
-        await ExtensionPermissions.add(id, allowed);
-        await (await AddonManager.getAddonByID(id)).reload();
-      }, addOn),
-    install: (file) =>
-      run(async (path) => {
-        const { AddonManager } = ChromeUtils.importESModule('resource://gre/modules/AddonManager.sys.mjs');
-        const place = Cc['@mozilla.org/file/local;1'].createInstance(Ci.nsIFile);
-        place.initWithPath(path);
-        await (await AddonManager.getInstallForFile(place)).install();
-      }, file),
-    uninstall: (addOn) =>
-      run(async (id) => {
-        const { AddonManager } = ChromeUtils.importESModule('resource://gre/modules/AddonManager.sys.mjs');
-        await (await AddonManager.getAddonByID(id)).uninstall();
-      }, addOn),
-    closeTabs: () =>
-      run(() => {
-        for (const other of Services.wm.getEnumerator('navigator:browser'))
-          if (other !== window) other.close();
-        const empty = gBrowser.addTrustedTab('about:blank');
-        gBrowser.selectedTab = empty;
-        gBrowser.removeAllTabsBut(empty, { animate: false, skipWarnAboutClosingTabs: true });
-      }),
-    async hostOf(addOn) {
-      const host = () => run((id) => WebExtensionPolicy.getByID(id)?.mozExtensionHostname, addOn);
-      const found = await until(host, INSTALL_TIMEOUT_MS);
-      if (found === null) throw new Error(`Firefox did not take ${addOn}`);
-      return found;
-    },
-    requests: () => run(() => window.seenRequests ?? []),
-    forgetRequests: () =>
-      run(() => {
-        window.seenRequests?.splice(0);
-      }),
-  };
+        return result;
+      },
+      [context, host, frameUrl ?? null, expression] as const,
+    );
+  }
+
+  /** The number that extensions know a tab by. */
+  tabIdOf(context: string): Promise<number> {
+    return this.#run((id) => {
+      const { importESModule } = ChromeUtils;
+      const { NavigableManager } = importESModule('chrome://remote/content/shared/NavigableManager.sys.mjs');
+      const { ExtensionParent } = importESModule('resource://gre/modules/ExtensionParent.sys.mjs');
+      const { embedderElement } = NavigableManager.getBrowsingContextById(id);
+      const { gBrowser } = embedderElement.ownerDocument.defaultView;
+      const { tabTracker } = ExtensionParent.apiManager.global;
+      return tabTracker.getId(gBrowser.getTabForBrowser(embedderElement));
+    }, context);
+  }
+
+  /** Trusts a certificate authority, given in PEM, for websites. */
+  trust(pem: string): Promise<void> {
+    return this.#run(
+      (base64) => {
+        const certificates = Cc['@mozilla.org/security/x509certdb;1'].getService(Ci.nsIX509CertDB);
+        // As an authority for websites, in the notation of NSS's certutil.
+        certificates.addCertFromBase64(base64, 'C,,');
+      },
+      pem.replace(/-----[^-]+-----|\s/g, ''),
+    );
+  }
+
+  /** From now on that host is at this address, whatever DNS says. */
+  resolve(host: string, address: string): Promise<void> {
+    return this.#run(
+      ([name, at]) => {
+        const overrides = Cc['@mozilla.org/network/native-dns-override;1'];
+        overrides.getService(Ci.nsINativeDNSResolverOverride).addIPOverride(name, at);
+      },
+      [host, address] as const,
+    );
+  }
+
+  /** Closes every connection over HTTP; resolves once none is left. What they have taught is kept. */
+  async closeConnections(): Promise<void> {
+    await this.#run(() => Services.obs.notifyObservers(null, 'net:cancel-all-connections'));
+    if ((await until(async () => (await this.#run(openConnections)) === 0, CLOSE_TIMEOUT_MS)) === null)
+      throw new Error(`Firefox did not close its connections within ${CLOSE_TIMEOUT_MS} ms`);
+  }
+
+  /** How many downloads have been started. */
+  async downloads(): Promise<number> {
+    return (await this.#run(downloadedFiles)).length;
+  }
+
+  /** The first download beyond so many, once it is whole. */
+  async downloadAfter(count: number): Promise<Download> {
+    const file = await until(async () => (await this.#run(downloadedFiles))[count], DOWNLOAD_TIMEOUT_MS);
+    if (file === null) throw new Error(`nothing was downloaded within ${DOWNLOAD_TIMEOUT_MS} ms`);
+    return { file, name: basename(file) };
+  }
+
+  /** Ends the add-on's background at once, as Firefox does when it is idle, whatever keeps it busy. */
+  stopBackground(addOn: string): Promise<void> {
+    return this.#run(async (id) => {
+      const options = { ignoreDevToolsAttached: true, disableResetIdleForTest: true };
+      await WebExtensionPolicy.getByID(id)?.extension.terminateBackground(options);
+    }, addOn);
+  }
+
+  /** Lets the add-on run in private windows, and starts it anew, as its page in about:addons does. */
+  allowPrivateWindows(addOn: string): Promise<void> {
+    return this.#run(async (id) => {
+      const { importESModule } = ChromeUtils;
+      const { ExtensionPermissions } = importESModule('resource://gre/modules/ExtensionPermissions.sys.mjs');
+      const { AddonManager } = importESModule('resource://gre/modules/AddonManager.sys.mjs');
+      const allowed = { permissions: ['internal:privateBrowsingAllowed'], origins: [] };
+      await ExtensionPermissions.add(id, allowed);
+      await (await AddonManager.getAddonByID(id)).reload();
+    }, addOn);
+  }
+
+  /** Installs an add-on from its package. */
+  install(file: string): Promise<void> {
+    return this.#run(async (path) => {
+      const { AddonManager } = ChromeUtils.importESModule('resource://gre/modules/AddonManager.sys.mjs');
+      const place = Cc['@mozilla.org/file/local;1'].createInstance(Ci.nsIFile);
+      place.initWithPath(path);
+      await (await AddonManager.getInstallForFile(place)).install();
+    }, file);
+  }
+
+  /** Uninstalls an add-on, and with it all that it has stored and was allowed. */
+  uninstall(addOn: string): Promise<void> {
+    return this.#run(async (id) => {
+      const { AddonManager } = ChromeUtils.importESModule('resource://gre/modules/AddonManager.sys.mjs');
+      await (await AddonManager.getAddonByID(id)).uninstall();
+    }, addOn);
+  }
+
+  /** Closes every tab and window of the user, but for one empty tab. */
+  closeTabs(): Promise<void> {
+    return this.#run(() => {
+      for (const other of Services.wm.getEnumerator('navigator:browser')) if (other !== window) other.close();
+      const empty = gBrowser.addTrustedTab('about:blank');
+      gBrowser.selectedTab = empty;
+      gBrowser.removeAllTabsBut(empty, { animate: false, skipWarnAboutClosingTabs: true });
+    });
+  }
+
+  /** The host that this profile gave to the add-on's pages, once it is installed. */
+  async hostOf(addOn: string): Promise<string> {
+    const host = () => this.#run((id) => WebExtensionPolicy.getByID(id)?.mozExtensionHostname, addOn);
+    const found = await until(host, INSTALL_TIMEOUT_MS);
+    if (found === null) throw new Error(`Firefox did not take ${addOn}`);
+    return found;
+  }
+
+  /** Every request over HTTP since this place was taken, or since they were forgotten. */
+  requests(): Promise<readonly SeenRequest[]> {
+    return this.#run(() => window.seenRequests ?? []);
+  }
+
+  forgetRequests(): Promise<void> {
+    return this.#run(() => {
+      window.seenRequests?.splice(0);
+    });
+  }
 }

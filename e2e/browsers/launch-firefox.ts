@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import puppeteer, { type Browser } from 'puppeteer-core';
 import { entriesBelow, zipOf } from '../packaging/archive.ts';
 import { findBrowser } from '../run/find-browser.mjs';
-import { becomePrivileged, type PrivilegedContext } from './firefox-privileged.ts';
+import { PrivilegedContext } from './firefox-privileged.ts';
 import { firefoxTab } from './firefox-tab.ts';
 import type { Installer, LocalOrigins, ProxyChoice, RunningBrowser } from './running.ts';
 import type { Tab } from './tab.ts';
@@ -145,7 +145,7 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
     },
   });
   try {
-    const privileged = await becomePrivileged(browser);
+    const privileged = await PrivilegedContext.open(browser);
     if (local) await meet(privileged, local);
     let host = addOn === '' || archive !== null ? '' : await privileged.hostOf(addOn);
     const installerOf = (file: string): Installer => ({
@@ -168,7 +168,7 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
       newContainerTab: async () =>
         firefoxTab(await (await browser.createBrowserContext()).newPage(), privileged),
       extensionUrl: (page) => `moz-extension://${host}/${page}`,
-      requests: privileged.requests,
+      requests: () => privileged.requests(),
       stopBackground: () => privileged.stopBackground(addOn),
       allowPrivateWindows: () => privileged.allowPrivateWindows(addOn),
       closed: new Promise((resolve) => browser.once('disconnected', () => resolve())),
