@@ -6,11 +6,11 @@ import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
 import { BROWSER_NAMES } from '../install/browser-names.ts';
 import {
   ATTEMPT_DELAY_MS,
+  DEFAULT_TIMEOUT_MS,
   LEAST_ATTEMPT_DELAY_MS,
   MAX_ATTEMPT_DELAY_MS,
   TCP_ATTEMPT_DELAY_MS,
 } from '../race/pacing.ts';
-import { DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
 
 /** What a shell offers as a value: these words, or what is on the disk. */
 export type Completion = readonly string[] | 'file' | 'directory';

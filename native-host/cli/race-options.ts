@@ -3,9 +3,13 @@ import { isIP } from 'node:net';
 import { MEMORIES, type Memory, MODES, type Mode } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import { type OriginParts, parseOrigin } from '@photofinish/shared/web/origin';
-import { pinName } from '../discover/pins.ts';
-import { LEAST_ATTEMPT_DELAY_MS, MAX_ATTEMPT_DELAY_MS, type PacingOptions } from '../race/pacing.ts';
-import { DEFAULT_TIMEOUT_MS } from '../race/series-defaults.ts';
+import { pinName } from '../discover/given-hosts.ts';
+import {
+  DEFAULT_TIMEOUT_MS,
+  LEAST_ATTEMPT_DELAY_MS,
+  MAX_ATTEMPT_DELAY_MS,
+  type PacingOptions,
+} from '../race/pacing.ts';
 import { MAX_LINES_AT_A_TIME, RACE_OPTIONS } from './command-table.ts';
 import { Complaint, oneOf, parseCommand, wholeNumber } from './usage.ts';
 

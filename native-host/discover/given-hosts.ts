@@ -1,14 +1,19 @@
 // Hosts whose addresses are known without DNS: pinned by the user, or found a moment ago by the same race. Questions
 // about them are answered on the spot, HTTPS records included: there are none.
 import type { ServiceRecord } from '@photofinish/shared/race/discovered';
+import { hostPort } from '@photofinish/shared/web/origin';
 import { familyOf } from '../address/address-bytes.ts';
 import type { Answer, QueryKind } from './answer.ts';
-import { pinName } from './pins.ts';
 
 /** A day, longer than any race: what the user said does not expire. */
 const LIFETIME_SECONDS = 86_400;
 /** RFC 9460 section 9.1: where HTTPS records of other ports are kept. */
 const PORT_PREFIX = /^_[0-9]+\._https\./;
+
+/** The name under which a pin is kept: `host:port`, IPv6 hosts in brackets. */
+export function pinName(host: string, port: number): string {
+  return hostPort(host, port).toLowerCase();
+}
 
 export interface GivenHosts {
   /** The answer to a question about a given host; null: DNS has to be asked. */

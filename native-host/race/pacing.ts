@@ -34,6 +34,11 @@ export interface Pacing {
   readonly initialRttMs: number;
 }
 
+/** How long a trial takes at most, unless its flag says otherwise. */
+export const DEFAULT_TIMEOUT_MS = 3000;
+/** How long a comparison that a message asks for goes on while it is undecided; its pairs are at most 6 s long. */
+export const MOST_SERIES_MS = 45_000;
+
 /** P2: the fixed delay after which old HTTP is started. */
 export const TCP_ATTEMPT_DELAY_MS = 10;
 /** QUIC's estimate for a host never met: its first retransmission then comes after 200 ms, as in quic-go, P2's stack. */

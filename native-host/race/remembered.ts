@@ -1,13 +1,13 @@
 // What a race knows before each of its trials: what it was given, less what its memory may not read, and with memory
 // `full` what its earlier trials taught.
 
+import { conclusiveAttempts, isOurDoing } from '@photofinish/shared/race/conclusive';
 import type { DiscoveredAlternative } from '@photofinish/shared/race/discovered';
-import type { Memory } from '@photofinish/shared/race/outcome';
+import type { Memory, Trial } from '@photofinish/shared/race/outcome';
 import { type Alternative, type AltSvc, h3Alternatives } from '@photofinish/shared/web/alt-svc';
 import { isMisdirectedAlternative } from '../cache/back-off.ts';
 import { type Hints, NO_HINTS } from '../cache/hints.ts';
 import type { DrivenTrial } from './drive.ts';
-import { decisionOf } from './learn.ts';
 import type { Decision } from './plan.ts';
 
 /** What a host cache knows before the race. Memory `hints` reads all but the decision, `none` nothing. */
@@ -84,4 +84,26 @@ export function discoveredAlternatives(
     expiresInSeconds: maxAgeSeconds,
     source,
   }));
+}
+
+/** True: HTTP/3 works. False: it was tried and failed. Null: nobody knows, for a beaten attempt proves nothing. */
+function h3Proof(trial: Trial): boolean | null {
+  const h3 = conclusiveAttempts(trial).filter(
+    (a) => a.protocol === 'h3' && !isOurDoing(a) && !isMisdirectedAlternative(a),
+  );
+  if (h3.some((a) => a.outcome === 'adopted' || a.outcome === 'established-late')) return true;
+  return h3.some((a) => a.outcome === 'failed') ? false : null;
+}
+
+/**
+ * The protocol to attempt alone from now on, by the last trials that prove anything; null when they prove nothing.
+ * HTTP/3 that was established late counts (P2, rule 4); old HTTP counts only if HTTP/3 was tried and failed, or if the
+ * trial itself used a remembered decision.
+ */
+export function decisionOf(trials: readonly Trial[]): Decision | null {
+  const proof = trials.map(h3Proof).findLast((p) => p !== null);
+  if (proof === true) return 'h3';
+  const old = trials.findLast((t) => t.adopted === 'h2' || t.adopted === 'http/1.1');
+  const proven = proof === false || old?.cacheHit === true;
+  return old !== undefined && proven ? (old.adopted as Decision) : null;
 }

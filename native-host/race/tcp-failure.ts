@@ -1,7 +1,29 @@
 // From what Node, OpenSSL and undici throw to the failure taxonomy, for attempts over TCP and TLS. One table each.
 import type { AttemptError, CertificateReason } from '@photofinish/shared/race/outcome';
-import { http2CodeName } from './http2-codes.ts';
 import { TOO_LARGE } from './response-reading.ts';
+
+/** HTTP/2's error codes (RFC 9113 section 7) in the registry's order, from 0: some are told by number, some by name. */
+const HTTP2_CODES = [
+  'NO_ERROR',
+  'PROTOCOL_ERROR',
+  'INTERNAL_ERROR',
+  'FLOW_CONTROL_ERROR',
+  'SETTINGS_TIMEOUT',
+  'STREAM_CLOSED',
+  'FRAME_SIZE_ERROR',
+  'REFUSED_STREAM',
+  'CANCEL',
+  'COMPRESSION_ERROR',
+  'CONNECT_ERROR',
+  'ENHANCE_YOUR_CALM',
+  'INADEQUATE_SECURITY',
+  'HTTP_1_1_REQUIRED',
+] as const;
+
+/** The name of a code, or the code itself where nobody has registered one. */
+function http2CodeName(code: number): string {
+  return HTTP2_CODES[code] ?? `0x${code.toString(16)}`;
+}
 
 /** OpenSSL's verification results as Node names them (`X509_V_ERR_*` without the prefix); any other is `other`. */
 const CERTIFICATE_REASONS: Readonly<Record<string, CertificateReason>> = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attempt, Trial } from '@photofinish/shared/race/outcome';
-import { decisionOf } from './learn.ts';
+import { decisionOf } from './remembered.ts';
 
 type Outcome = readonly [Attempt['protocol'], Attempt['outcome'], NonNullable<Attempt['error']>['code']?];
 
