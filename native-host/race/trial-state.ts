@@ -2,7 +2,7 @@
 // stand where a scan over all attempts would otherwise be needed at every event.
 import type { Progress } from '@photofinish/shared/port/wire';
 import { type Endpoint, endpointKey } from '../discover/endpoint.ts';
-import { type AttemptGroup, createAttemptGroup } from './attempt-group.ts';
+import { AttemptGroup } from './attempt-group.ts';
 import type { Phase, Run } from './attempt-run.ts';
 import { NO_TRAFFIC, type Traffic } from './contender.ts';
 import type { TimerName, TrialAction } from './events.ts';
@@ -39,8 +39,8 @@ export interface TrialState {
 }
 
 export function newTrial(plan: TrialPlan): TrialState {
-  const groups = plan.groups.map((rules, index) =>
-    createAttemptGroup(rules, index, plan.pacing.attemptDelayMs),
+  const groups = plan.groups.map(
+    (rules, index) => new AttemptGroup(rules, index, plan.pacing.attemptDelayMs),
   );
   return {
     plan,

@@ -31,86 +31,102 @@ export interface Outbox {
   empty(): Promise<void>;
 }
 
-export function createOutbox({ pipe, clock, onStuck }: OutboxParts): Outbox {
-  let waiting: Uint8Array[] = [];
-  let written = 0;
-  let heldBytes = 0;
-  let closed = false;
-  let progressMs = 0;
-  let retryMs = FIRST_RETRY_MS;
-  let isRetrying = false;
-  let listeners: (() => void)[] = [];
+/** What waits for the browser to read, and how long it has read nothing. */
+class PipeOutbox implements Outbox {
+  readonly #pipe: Pipe;
+  readonly #clock: OutboxParts['clock'];
+  readonly #onStuck: OutboxParts['onStuck'];
+  #waiting: Uint8Array[] = [];
+  /** Of the first that waits. */
+  #written = 0;
+  #heldBytes = 0;
+  #closed = false;
+  #progressMs = 0;
+  #retryMs = FIRST_RETRY_MS;
+  #isRetrying = false;
+  #listeners: (() => void)[] = [];
 
-  function settle(): void {
-    const told = listeners;
-    listeners = [];
+  constructor({ pipe, clock, onStuck }: OutboxParts) {
+    this.#pipe = pipe;
+    this.#clock = clock;
+    this.#onStuck = onStuck;
+  }
+
+  send(bytes: Uint8Array): void {
+    if (this.#closed) return;
+    if (this.#waiting.length === 0) this.#progressMs = this.#clock.nowMs();
+    this.#waiting.push(bytes);
+    this.#heldBytes += bytes.length;
+    this.#run();
+  }
+
+  empty(): Promise<void> {
+    if (this.#closed || this.#waiting.length === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#listeners.push(resolve));
+  }
+
+  #settle(): void {
+    const told = this.#listeners;
+    this.#listeners = [];
     for (const listener of told) listener();
   }
 
-  function close(): void {
-    closed = true;
-    waiting = [];
-    heldBytes = 0;
-    settle();
+  #close(): void {
+    this.#closed = true;
+    this.#waiting = [];
+    this.#heldBytes = 0;
+    this.#settle();
   }
 
   /** Writes what there is room for; whether any of it was taken. */
-  function flush(): boolean {
+  #flush(): boolean {
     let took = false;
-    for (let [first] = waiting; first !== undefined; [first] = waiting) {
-      const count = pipe.write(first, written);
+    for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
+      const count = this.#pipe.write(first, this.#written);
       if (count === 0) return took;
       took = true;
-      written += count;
-      heldBytes -= count;
-      if (written < first.length) continue;
-      waiting.shift();
-      written = 0;
+      this.#written += count;
+      this.#heldBytes -= count;
+      if (this.#written < first.length) continue;
+      this.#waiting.shift();
+      this.#written = 0;
     }
-    settle();
+    this.#settle();
     return took;
   }
 
-  function isStuck(): boolean {
-    const isTooMuch = heldBytes + pipe.waitingBytes() > MAX_WAITING_BYTES;
-    return isTooMuch || (waiting.length > 0 && clock.nowMs() - progressMs >= PATIENCE_MS);
+  #isStuck(): boolean {
+    const isTooMuch = this.#heldBytes + this.#pipe.waitingBytes() > MAX_WAITING_BYTES;
+    return isTooMuch || (this.#waiting.length > 0 && this.#clock.nowMs() - this.#progressMs >= PATIENCE_MS);
   }
 
-  function run(): void {
-    if (closed) return;
+  #run(): void {
+    if (this.#closed) return;
     try {
-      if (flush()) {
-        progressMs = clock.nowMs();
-        retryMs = FIRST_RETRY_MS;
+      if (this.#flush()) {
+        this.#progressMs = this.#clock.nowMs();
+        this.#retryMs = FIRST_RETRY_MS;
       }
     } catch {
       // The end of stdin says as well that the browser has gone, and ends the helper in order.
-      close();
+      this.#close();
       return;
     }
-    if (isStuck()) {
-      const bytes = heldBytes + pipe.waitingBytes();
-      close();
-      onStuck(bytes);
-    } else if (waiting.length > 0 && !isRetrying) {
-      isRetrying = true;
-      clock.after(retryMs, () => {
-        isRetrying = false;
-        run();
+    if (this.#isStuck()) {
+      const bytes = this.#heldBytes + this.#pipe.waitingBytes();
+      this.#close();
+      this.#onStuck(bytes);
+    } else if (this.#waiting.length > 0 && !this.#isRetrying) {
+      this.#isRetrying = true;
+      this.#clock.after(this.#retryMs, () => {
+        this.#isRetrying = false;
+        this.#run();
       });
-      retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
+      this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
     }
   }
+}
 
-  return {
-    send(bytes) {
-      if (closed) return;
-      if (waiting.length === 0) progressMs = clock.nowMs();
-      waiting.push(bytes);
-      heldBytes += bytes.length;
-      run();
-    },
-    empty: () =>
-      closed || waiting.length === 0 ? Promise.resolve() : new Promise((resolve) => listeners.push(resolve)),
-  };
+export function createOutbox(parts: OutboxParts): Outbox {
+  return new PipeOutbox(parts);
 }
