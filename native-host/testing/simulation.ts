@@ -6,7 +6,7 @@ import type { AttemptError, ContenderName, Trial } from '@photofinish/shared/rac
 import type { KnownProtocol } from '@photofinish/shared/web/protocol';
 import { type Endpoint, sameEndpoint } from '../discover/endpoint.ts';
 import type { Traffic } from '../race/contender.ts';
-import { createTrial } from '../race/engine.ts';
+import { createTrial, type TrialMachine } from '../race/engine.ts';
 import type { TrialAction, TrialEvent } from '../race/events.ts';
 import type { TrialPlan } from '../race/plan.ts';
 
@@ -89,70 +89,102 @@ interface Model {
   over: boolean;
 }
 
-/** Plays one trial to its end and gives what came of it. Throws when the engine breaks an invariant. */
-export function simulate(world: World): Simulation {
-  const { plan } = world;
-  const machine = createTrial(plan);
-  const pending: Pending[] = [];
-  const models: Model[] = [];
-  const told: ToldEvent[] = [];
-  const requests: number[] = [];
-  let nowMs = 0;
-  let adopted: number | null = null;
-  let brokenWinners = 0;
-  let endedMs: number | null = null;
+/** The trial's world: what is under way, what was told, and what comes next. */
+class SimulatedWorld {
+  readonly #world: World;
+  readonly #machine: TrialMachine;
+  readonly #pending: Pending[] = [];
+  readonly #models: Model[] = [];
+  readonly #told: ToldEvent[] = [];
+  readonly #requests: number[] = [];
+  #nowMs = 0;
+  #adopted: number | null = null;
+  #brokenWinners = 0;
+  #endedMs: number | null = null;
 
-  const modelOf = (attempt: number): Model => {
-    const model = models[attempt];
-    assert.ok(model, `attempt ${attempt} was never started`);
-    return model;
-  };
-  const costOf = (attempt: number): { readonly traffic?: Traffic } => {
-    const { traffic } = modelOf(attempt).behaviour;
-    return traffic === undefined ? {} : { traffic };
-  };
-  const failure = (attempt: number, code: AttemptError['code'], transportMs: number | null): TrialEvent => ({
-    type: 'failed',
-    attempt,
-    error: { code, message: code },
-    transportMs,
-    packets: null,
-    ...costOf(attempt),
-  });
-
-  /** Endpoints are not attempted twice, unless a winner broke; only what is under way is waited for, but for 10 ms. */
-  function checkStart(endpoint: Endpoint, group: number): void {
-    const again = models.filter((m) => sameEndpoint(m.endpoint, endpoint)).length;
-    const hedges = plan.pacing.hedge === null ? 0 : 1;
-    if (brokenWinners === 0) assert.ok(again <= hedges, 'no endpoint is attempted twice');
-    for (const other of models)
-      if (other.group === group && !other.over && !other.established)
-        assert.ok(nowMs - other.startedMs >= 10 - 1e-9, 'a start within 10 ms of an attempt under way');
+  constructor(world: World) {
+    this.#world = world;
+    this.#machine = createTrial(world.plan);
   }
 
-  function onStart({ attempt, endpoint }: TrialAction & { type: 'start' }): void {
-    assert.equal(attempt, models.length, 'attempts are numbered in order');
+  play(): Simulation {
+    if (this.#world.cancelAtMs !== undefined)
+      this.#pending.push({ atMs: this.#world.cancelAtMs, owner: 'user', event: { type: 'cancelled' } });
+    for (const { atMs, endpoints, final } of this.#world.lists ?? []) {
+      const event: TrialEvent =
+        endpoints === null ? { type: 'undiscovered' } : { type: 'endpoints', endpoints, final };
+      this.#pending.push({ atMs, owner: 'discovery', event });
+    }
+    this.#perform(this.#machine.start());
+    while (this.#endedMs === null) {
+      const nextMs = Math.min(...this.#pending.map((p) => p.atMs));
+      assert.ok(Number.isFinite(nextMs), 'the trial hangs: nothing is pending and it is not done');
+      const due = this.#pending.filter((p) => p.atMs === nextMs);
+      const next = due[this.#world.choose?.(due.length) ?? 0];
+      assert.ok(next);
+      this.#pending.splice(this.#pending.indexOf(next), 1);
+      this.#nowMs = nextMs;
+      if (next.event.type === 'timer' && next.event.timer === 'answer' && this.#adopted !== null) {
+        this.#modelOf(this.#adopted).overdue = true;
+        this.#brokenWinners += 1;
+      }
+      this.#perform(this.#machine.handle(next.event, this.#nowMs));
+    }
+    const trial = this.#machine.record();
+    checkRecord(trial, this.#world.plan);
+    const starts = this.#models.map(({ endpoint, startedMs }) => ({ endpoint, atMs: startedMs }));
+    return { trial, told: this.#told, starts, requests: this.#requests, endedMs: this.#endedMs };
+  }
+
+  #modelOf(attempt: number): Model {
+    const model = this.#models[attempt];
+    assert.ok(model, `attempt ${attempt} was never started`);
+    return model;
+  }
+
+  #costOf(attempt: number): { readonly traffic?: Traffic } {
+    const { traffic } = this.#modelOf(attempt).behaviour;
+    return traffic === undefined ? {} : { traffic };
+  }
+
+  #failure(attempt: number, code: AttemptError['code'], transportMs: number | null): TrialEvent {
+    const error = { code, message: code };
+    return { type: 'failed', attempt, error, transportMs, packets: null, ...this.#costOf(attempt) };
+  }
+
+  /** Endpoints are not attempted twice, unless a winner broke; only what is under way is waited for, but for 10 ms. */
+  #checkStart(endpoint: Endpoint, group: number): void {
+    const again = this.#models.filter((m) => sameEndpoint(m.endpoint, endpoint)).length;
+    const hedges = this.#world.plan.pacing.hedge === null ? 0 : 1;
+    if (this.#brokenWinners === 0) assert.ok(again <= hedges, 'no endpoint is attempted twice');
+    for (const other of this.#models)
+      if (other.group === group && !other.over && !other.established)
+        assert.ok(this.#nowMs - other.startedMs >= 10 - 1e-9, 'a start within 10 ms of an attempt under way');
+  }
+
+  #onStart({ attempt, endpoint }: TrialAction & { type: 'start' }): void {
+    assert.equal(attempt, this.#models.length, 'attempts are numbered in order');
     const { contender } = endpoint;
-    const nth = models.filter((m) => m.endpoint.contender === contender).length;
-    const behaviour = world.behave(contender, nth, endpoint);
-    const group = plan.groups.findIndex((l) => l.contenders.includes(contender));
+    const nth = this.#models.filter((m) => m.endpoint.contender === contender).length;
+    const behaviour = this.#world.behave(contender, nth, endpoint);
+    const group = this.#world.plan.groups.findIndex((l) => l.contenders.includes(contender));
     assert.ok(group >= 0, 'only what a group holds is attempted');
-    checkStart(endpoint, group);
-    const givesWay = plan.groups[group]?.givesWay ?? false;
-    const state = { startedMs: nowMs, established: false, asked: false, overdue: false, over: false };
-    models.push({ endpoint, group, behaviour, givesWay, ...state });
+    this.#checkStart(endpoint, group);
+    const givesWay = this.#world.plan.groups[group]?.givesWay ?? false;
+    const state = { startedMs: this.#nowMs, established: false, asked: false, overdue: false, over: false };
+    this.#models.push({ endpoint, group, behaviour, givesWay, ...state });
     const { handshakeMs, transportMs: seen = handshakeMs } = behaviour;
-    const transportMs = seen === null ? null : nowMs + seen;
+    const transportMs = seen === null ? null : this.#nowMs + seen;
     if (transportMs !== null && seen !== handshakeMs && (handshakeMs === null || (seen ?? 0) < handshakeMs))
-      pending.push({
+      this.#pending.push({
         atMs: transportMs,
         owner: `progress ${attempt}`,
         event: { type: 'progressed', attempt, transportMs },
       });
     if (handshakeMs === null) return;
-    const atMs = nowMs + handshakeMs;
+    const atMs = this.#nowMs + handshakeMs;
     const event: TrialEvent = behaviour.refusal
-      ? failure(attempt, behaviour.refusal, transportMs)
+      ? this.#failure(attempt, behaviour.refusal, transportMs)
       : {
           type: 'established',
           attempt,
@@ -162,132 +194,115 @@ export function simulate(world: World): Simulation {
           rttMs: null,
           packets: null,
         };
-    pending.push({ atMs, owner: attempt, event });
+    this.#pending.push({ atMs, owner: attempt, event });
   }
 
-  function onRequest(attempt: number): void {
-    const model = modelOf(attempt);
+  #onRequest(attempt: number): void {
+    const model = this.#modelOf(attempt);
     assert.ok(model.established && !model.over, 'only a live, established attempt is asked');
     assert.ok(!model.asked, 'an attempt is asked once');
     // What is asked beside an overdue answer is still waited for when the overdue attempt breaks.
-    const undecided = adopted === null || modelOf(adopted).overdue;
-    const beside = undecided && models.some((m) => m.asked && !m.over);
+    const undecided = this.#adopted === null || this.#modelOf(this.#adopted).overdue;
+    const beside = undecided && this.#models.some((m) => m.asked && !m.over);
     assert.ok(
-      adopted === attempt || model.givesWay || beside,
+      this.#adopted === attempt || model.givesWay || beside,
       'a late or undecided attempt sends no request',
     );
     model.asked = true;
-    requests.push(attempt);
+    this.#requests.push(attempt);
     const { answerMs = 0, answerFailure, advertises } = model.behaviour;
     if (answerMs === null) return;
-    const atMs = nowMs + answerMs;
+    const atMs = this.#nowMs + answerMs;
     const event: TrialEvent = answerFailure
-      ? failure(attempt, answerFailure, null)
+      ? this.#failure(attempt, answerFailure, null)
       : {
           type: 'answered',
           attempt,
           firstByteMs: atMs,
           packets: null,
-          ...costOf(attempt),
+          ...this.#costOf(attempt),
           advertises: advertises !== undefined,
         };
-    pending.push({ atMs, owner: attempt, event });
+    this.#pending.push({ atMs, owner: attempt, event });
   }
 
-  function onFollow(attempt: number): void {
-    const { advertises, followMs = 0 } = modelOf(attempt).behaviour;
+  #onFollow(attempt: number): void {
+    const { advertises, followMs = 0 } = this.#modelOf(attempt).behaviour;
     assert.ok(advertises, 'only an advertisement is followed');
     if (followMs === null) return;
-    pending.push({
-      atMs: nowMs + followMs,
+    this.#pending.push({
+      atMs: this.#nowMs + followMs,
       owner: `follow ${attempt}`,
       event: { type: 'alternatives', attempt, endpoints: advertises },
     });
   }
 
   /** The contender's promise resolves all the same: with `cancelled`, unless its real end was on its way already. */
-  function onEnd(attempt: number): void {
-    const model = modelOf(attempt);
+  #onEnd(attempt: number): void {
+    const model = this.#modelOf(attempt);
     if (model.over) return;
     model.over = true;
-    const progress = pending.findIndex((p) => p.owner === `progress ${attempt}`);
-    if (progress >= 0) pending.splice(progress, 1);
-    const due = pending.findIndex((p) => p.owner === attempt);
-    if (due >= 0 && (pending[due]?.atMs ?? 0) <= nowMs) return;
-    if (due >= 0) pending.splice(due, 1);
+    const progress = this.#pending.findIndex((p) => p.owner === `progress ${attempt}`);
+    if (progress >= 0) this.#pending.splice(progress, 1);
+    const due = this.#pending.findIndex((p) => p.owner === attempt);
+    if (due >= 0 && (this.#pending[due]?.atMs ?? 0) <= this.#nowMs) return;
+    if (due >= 0) this.#pending.splice(due, 1);
     const seen = model.behaviour.transportMs ?? null;
-    const transportMs = seen !== null && model.startedMs + seen <= nowMs ? model.startedMs + seen : null;
-    const atMs = nowMs + (world.endLatencyMs ?? 0);
-    pending.push({ atMs, owner: attempt, event: failure(attempt, 'cancelled', transportMs) });
+    const transportMs =
+      seen !== null && model.startedMs + seen <= this.#nowMs ? model.startedMs + seen : null;
+    const atMs = this.#nowMs + (this.#world.endLatencyMs ?? 0);
+    this.#pending.push({ atMs, owner: attempt, event: this.#failure(attempt, 'cancelled', transportMs) });
   }
 
-  function onTimer(action: TrialAction & { type: 'timer' }): void {
-    const old = pending.findIndex((p) => p.owner === action.timer);
-    if (old >= 0) pending.splice(old, 1);
+  #onTimer(action: TrialAction & { type: 'timer' }): void {
+    const old = this.#pending.findIndex((p) => p.owner === action.timer);
+    if (old >= 0) this.#pending.splice(old, 1);
     if (action.atMs === null) return;
-    assert.ok(action.atMs >= nowMs, 'no timer in the past');
-    pending.push({ atMs: action.atMs, owner: action.timer, event: { type: 'timer', timer: action.timer } });
+    assert.ok(action.atMs >= this.#nowMs, 'no timer in the past');
+    this.#pending.push({
+      atMs: action.atMs,
+      owner: action.timer,
+      event: { type: 'timer', timer: action.timer },
+    });
   }
 
-  function onTell({ event, attempt, contender, atMs }: TrialAction & { type: 'tell' }): void {
-    told.push({ event, contender, attempt, atMs });
-    if (event === 'established') modelOf(attempt).established = true;
+  #onTell({ event, attempt, contender, atMs }: TrialAction & { type: 'tell' }): void {
+    this.#told.push({ event, contender, attempt, atMs });
+    if (event === 'established') this.#modelOf(attempt).established = true;
     if (event === 'failed' || event === 'cancelled') {
-      if (modelOf(attempt).asked && !modelOf(attempt).over) brokenWinners += 1;
-      modelOf(attempt).over = true;
+      if (this.#modelOf(attempt).asked && !this.#modelOf(attempt).over) this.#brokenWinners += 1;
+      this.#modelOf(attempt).over = true;
     }
-    if ((event === 'failed' || event === 'cancelled') && attempt === adopted) adopted = null;
+    if ((event === 'failed' || event === 'cancelled') && attempt === this.#adopted) this.#adopted = null;
     if (event !== 'adopted') return;
-    assert.ok(adopted === null || modelOf(adopted).overdue, 'never two adoptions');
-    assert.ok(atMs <= plan.timeoutMs, 'the decision falls by the time-out');
-    adopted = attempt;
+    assert.ok(this.#adopted === null || this.#modelOf(this.#adopted).overdue, 'never two adoptions');
+    assert.ok(atMs <= this.#world.plan.timeoutMs, 'the decision falls by the time-out');
+    this.#adopted = attempt;
   }
 
-  function perform(actions: readonly TrialAction[]): void {
+  #perform(actions: readonly TrialAction[]): void {
     for (const action of actions) {
-      assert.equal(endedMs, null, 'nothing follows done');
-      if (action.type === 'start') onStart(action);
-      else if (action.type === 'request') onRequest(action.attempt);
-      else if (action.type === 'follow') onFollow(action.attempt);
-      else if (action.type === 'end') onEnd(action.attempt);
-      else if (action.type === 'timer') onTimer(action);
-      else if (action.type === 'tell') onTell(action);
+      assert.equal(this.#endedMs, null, 'nothing follows done');
+      if (action.type === 'start') this.#onStart(action);
+      else if (action.type === 'request') this.#onRequest(action.attempt);
+      else if (action.type === 'follow') this.#onFollow(action.attempt);
+      else if (action.type === 'end') this.#onEnd(action.attempt);
+      else if (action.type === 'timer') this.#onTimer(action);
+      else if (action.type === 'tell') this.#onTell(action);
       else {
-        endedMs = nowMs;
+        this.#endedMs = this.#nowMs;
         assert.ok(
-          models.every((m) => m.over),
+          this.#models.every((m) => m.over),
           'no attempt is left running',
         );
       }
     }
   }
+}
 
-  if (world.cancelAtMs !== undefined)
-    pending.push({ atMs: world.cancelAtMs, owner: 'user', event: { type: 'cancelled' } });
-  for (const { atMs, endpoints, final } of world.lists ?? []) {
-    const event: TrialEvent =
-      endpoints === null ? { type: 'undiscovered' } : { type: 'endpoints', endpoints, final };
-    pending.push({ atMs, owner: 'discovery', event });
-  }
-  perform(machine.start());
-  while (endedMs === null) {
-    const nextMs = Math.min(...pending.map((p) => p.atMs));
-    assert.ok(Number.isFinite(nextMs), 'the trial hangs: nothing is pending and it is not done');
-    const due = pending.filter((p) => p.atMs === nextMs);
-    const next = due[world.choose?.(due.length) ?? 0];
-    assert.ok(next);
-    pending.splice(pending.indexOf(next), 1);
-    nowMs = nextMs;
-    if (next.event.type === 'timer' && next.event.timer === 'answer' && adopted !== null) {
-      modelOf(adopted).overdue = true;
-      brokenWinners += 1;
-    }
-    perform(machine.handle(next.event, nowMs));
-  }
-  const trial = machine.record();
-  checkRecord(trial, plan);
-  const starts = models.map(({ endpoint, startedMs }) => ({ endpoint, atMs: startedMs }));
-  return { trial, told, starts, requests, endedMs };
+/** Plays one trial to its end and gives what came of it. Throws when the engine breaks an invariant. */
+export function simulate(world: World): Simulation {
+  return new SimulatedWorld(world).play();
 }
 
 /** What holds for every finished trial. */
