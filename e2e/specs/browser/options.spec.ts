@@ -165,7 +165,7 @@ test('an export brings records and options back after everything is forgotten', 
   await expect(options.find('#consent-dialog')).toMention('30 days');
   await options.press('Enter');
   await expect(options.part('transfer-result'), 'the answer at hand keeps things').toSay(
-    /^Imported [1-9].* stays as/,
+    /^Imported [1-9].* left unchanged/,
   );
   expect(await retentionOf(options)).toBe('60');
   await importFile(options, data);
