@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import http2 from 'node:http2';
 import { test } from 'node:test';
 import { Client } from 'undici';
+import { PLENTY_MS } from '../testing/contender.ts';
 import { warmUpExchanges } from './exchange-warm-up.ts';
 
 test('both versions of HTTP are asked and answer', async () => {
-  const results = await warmUpExchanges({ Client, http2 });
+  const results = await warmUpExchanges({ Client, http2 }, PLENTY_MS);
   assert.deepEqual(
     results.map((result) => result.ok && result.answer.status),
     [204, 204],

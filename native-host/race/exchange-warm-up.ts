@@ -36,6 +36,7 @@ function warmUp(
   exchange: (options: ExchangeOptions) => RunningExchange,
   isAsked: (sent: Buffer) => boolean,
   answer: Buffer | string,
+  timeoutMs: number,
 ): Promise<ExchangeResult> {
   const [nearEnd, farEnd] = duplexPair();
   let sent = Buffer.alloc(0);
@@ -47,7 +48,7 @@ function warmUp(
     farEnd.write(answer);
   });
   const zeroMs = performance.now();
-  const { authority, handshakeTimeoutMs: timeoutMs } = WARM_UP;
+  const { authority } = WARM_UP;
   // Of a TLS socket no more is used than of any stream, and this.
   const socket = Object.assign(nearEnd, { bytesRead: 0 }) as unknown as TLSSocket;
   const running = exchange({
@@ -58,20 +59,22 @@ function warmUp(
 }
 
 /** Sends one request over each version of HTTP to a peer in memory, each in a turn of its own; gives what came of them. */
-export async function warmUpExchanges({
-  Client,
-  http2,
-}: LoadedTransport): Promise<readonly ExchangeResult[]> {
+export async function warmUpExchanges(
+  { Client, http2 }: LoadedTransport,
+  timeoutMs = WARM_UP.handshakeTimeoutMs,
+): Promise<readonly ExchangeResult[]> {
   const new2 = await warmUp(
     (options) => http2Exchange(http2, options),
     holdsHeaders,
     Buffer.concat([HTTP2_SETTINGS, HTTP2_NO_CONTENT]),
+    timeoutMs,
   );
   await nextPoll();
   const old = await warmUp(
     (options) => http1Exchange(Client, options),
     (sent) => sent.includes('\r\n\r\n'),
     HTTP1_NO_CONTENT,
+    timeoutMs,
   );
   return [new2, old];
 }
