@@ -672,8 +672,8 @@ test('report reads, checks and converts what the extension exports', async (t) =
   writeFileSync(later, JSON.stringify({ ...report, network: 'work', sites: [{ ...site, origins }] }));
   const diff = await photofinish(['report', '--diff', file, later], home);
   assert.equal(diff.code, 0, diff.stderr);
-  assert.match(diff.stdout, /^unfair: Different network: home, then work\.$/m);
-  assert.match(diff.stdout, /^https:\/\/a\.test on a\.test: HTTP\/3 stopped, verdict changed$/m);
+  assert.match(diff.stdout, /^- Different network: home, then work\.$/m);
+  assert.match(diff.stdout, /^a\.test · https:\/\/a\.test · HTTP\/3 stopped, verdict changed$/m);
   assert.match(diff.stdout, /after +0 % \(0 of 4, 0 hidden\)\. Does not offer HTTP\/3\./);
   const json = JSON.parse((await photofinish(['report', '--diff', file, later, '--json'], home)).stdout);
   assert.equal(json.schema, 'photofinish.report-diff/1');

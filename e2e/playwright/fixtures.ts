@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { reportToHtml } from '@photofinish/shared/report/report-html';
+import { REPORT_FORMS } from '@photofinish/shared/report/forms';
 import { type BrowserContext, test as base, chromium, expect } from '@playwright/test';
 import { runOrThrow } from '../child-process.ts';
 import { reportOf } from './extension-page.ts';
@@ -133,7 +133,7 @@ export const test = base.extend<PhotofinishFixtures>({
       if (!{ ...DEFAULTS, ...photofinishOptions }.attachReport) return;
       const report = await reportOf(context);
       const name = 'photofinish-report';
-      await testInfo.attach(`${name}.html`, { body: reportToHtml(report), contentType: 'text/html' });
+      await testInfo.attach(`${name}.html`, { body: REPORT_FORMS.html(report), contentType: 'text/html' });
       await testInfo.attach(`${name}.json`, {
         body: JSON.stringify(report, null, 2),
         contentType: 'application/json',

@@ -1,38 +1,18 @@
 // `photofinish report`: shows reports that the extension exported, converts them, and compares two of them.
 import { writeFileSync } from 'node:fs';
+import { diffListing } from '@photofinish/shared/report/diff-document';
+import { DIFF_FORMS, type Forms, REPORT_FORMS } from '@photofinish/shared/report/forms';
 import type { Report } from '@photofinish/shared/report/report';
 import { compareReports } from '@photofinish/shared/report/report-compare';
-import { reportToCsv } from '@photofinish/shared/report/report-csv';
-import { reportDiffToCsv } from '@photofinish/shared/report/report-diff-csv';
-import { reportDiffToHtml } from '@photofinish/shared/report/report-diff-html';
-import { reportDiffToMarkdown } from '@photofinish/shared/report/report-diff-markdown';
-import { reportToHtml } from '@photofinish/shared/report/report-html';
-import { reportToMarkdown } from '@photofinish/shared/report/report-markdown';
+import { reportListing } from '@photofinish/shared/report/report-document';
 import { systemClock } from '../clock.ts';
 import { REPORT_OPTIONS } from './command-table.ts';
 import { onlySites, readReport } from './report-file.ts';
-import { reportDiffText, reportText } from './report-text.ts';
+import { documentText } from './report-text.ts';
 import type { Terminal } from './terminal.ts';
 import { Complaint, EXIT_FAILED, EXIT_OK, parseCommand } from './usage.ts';
 
 const FORMS = '--html, --csv, --markdown and --json';
-
-/** A document in each of its forms, made when asked for. */
-interface Forms {
-  readonly html: () => string;
-  readonly csv: () => string;
-  readonly markdown: () => string;
-  readonly json: () => string;
-}
-
-function reportForms(report: Report): Forms {
-  return {
-    html: () => reportToHtml(report),
-    csv: () => reportToCsv(report),
-    markdown: () => reportToMarkdown(report),
-    json: () => JSON.stringify(report),
-  };
-}
 
 /** Writes a conversion to a file, or to stdout for `-`; gives the exit code. */
 function deliver(out: string, text: string, terminal: Terminal): number {
@@ -57,24 +37,18 @@ interface FormOptions {
 }
 
 /** Delivers the form that was asked for; null: none was. */
-function deliverForm(asked: FormOptions, forms: Forms, terminal: Terminal): number | null {
-  if (asked.html !== undefined) return deliver(asked.html, forms.html(), terminal);
-  if (asked.csv !== undefined) return deliver(asked.csv, forms.csv(), terminal);
-  if (asked.markdown) return deliver('-', forms.markdown(), terminal);
-  return asked.json ? deliver('-', forms.json(), terminal) : null;
+function deliverForm<D>(document: D, asked: FormOptions, forms: Forms<D>, terminal: Terminal): number | null {
+  if (asked.html !== undefined) return deliver(asked.html, forms.html(document), terminal);
+  if (asked.csv !== undefined) return deliver(asked.csv, forms.csv(document), terminal);
+  if (asked.markdown) return deliver('-', forms.markdown(document), terminal);
+  return asked.json ? deliver('-', JSON.stringify(document), terminal) : null;
 }
 
 function compare(before: Report, after: Report, asked: FormOptions, terminal: Terminal): number {
   const diff = compareReports(before, after);
-  const forms: Forms = {
-    html: () => reportDiffToHtml(diff),
-    csv: () => reportDiffToCsv(diff),
-    markdown: () => reportDiffToMarkdown(diff),
-    json: () => JSON.stringify(diff),
-  };
-  const delivered = deliverForm(asked, forms, terminal);
+  const delivered = deliverForm(diff, asked, DIFF_FORMS, terminal);
   if (delivered !== null) return delivered;
-  terminal.result(reportDiffText(diff, terminal.paint));
+  terminal.result(documentText(diffListing(diff), terminal.paint));
   return EXIT_OK;
 }
 
@@ -95,8 +69,10 @@ export function runReport(args: readonly string[], terminal: Terminal): number {
   const [first, second] = reports;
   if (values.diff && first !== undefined && second !== undefined)
     return compare(first, second, values, terminal);
-  const delivered = first === undefined ? null : deliverForm(values, reportForms(first), terminal);
+  const delivered = first === undefined ? null : deliverForm(first, values, REPORT_FORMS, terminal);
   if (delivered !== null) return delivered;
-  terminal.result(reports.map((report) => reportText(report, terminal.paint)).join('\n\n'));
+  terminal.result(
+    reports.map((report) => documentText(reportListing(report), terminal.paint)).join('\n\n\n'),
+  );
   return EXIT_OK;
 }

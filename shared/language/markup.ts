@@ -11,10 +11,12 @@ const ESCAPES: Record<string, string> = {
 
 /** Control characters but tab and line ends, and the two non-characters: XML 1.0 section 2.2 forbids them. */
 const NOT_XML = /[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu;
+/** Most texts are only these. */
+const PLAIN = /^[ !#-%(-;=?-~]*$/;
 
 /** Text made safe for element content and quoted attributes; characters that no XML may hold are dropped. */
 export function escapeMarkup(text: string): string {
-  return text.replace(NOT_XML, '').replace(/[&<>"']/g, (c) => ESCAPES[c] ?? c);
+  return PLAIN.test(text) ? text : text.replace(NOT_XML, '').replace(/[&<>"']/g, (c) => ESCAPES[c] ?? c);
 }
 
 /** Milliseconds as far as they are shown: at most three significant figures. */

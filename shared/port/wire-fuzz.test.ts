@@ -5,10 +5,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
+import { REPORT_FORMS } from '../report/forms.ts';
 import { reportSchema } from '../report/report.ts';
-import { reportToCsv } from '../report/report-csv.ts';
-import { reportToHtml } from '../report/report-html.ts';
-import { reportToMarkdown } from '../report/report-markdown.ts';
 import { inputs, mutatedJson } from '../testing/hostile.ts';
 import { comparison } from '../testing/race-samples.ts';
 import { anyReport } from '../testing/reports.ts';
@@ -70,9 +68,9 @@ test('a report that somebody changed is refused, or can be shown in every form w
     fc.property(mutatedJson(REPORTS), (value) => {
       const report = admitted(reportSchema, value);
       if (report === null) return;
-      reportToCsv(report);
-      reportToMarkdown(report);
-      assert.doesNotMatch(reportToHtml(report), /<img src=x/);
+      REPORT_FORMS.csv(report);
+      REPORT_FORMS.markdown(report);
+      assert.doesNotMatch(REPORT_FORMS.html(report), /<img src=x/);
     }),
     inputs(3000),
   );

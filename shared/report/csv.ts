@@ -1,6 +1,14 @@
-// Rows as CSV (RFC 4180), made to be opened in spreadsheets, which run cells that look like formulas. Where the comma is
-// the decimal sign (as in German) they separate at semicolons instead, quoted or not, so that a cell may begin anywhere.
+// Reports and their comparisons as CSV (RFC 4180), whose columns are a contract of their own: new ones come last. Made to
+// be opened in spreadsheets, which run cells that look like formulas. Where the comma is the decimal sign (as in German)
+// they separate at semicolons instead, quoted or not, so that a cell may begin anywhere.
+import type { Verdict } from '../race/verdict-schema.ts';
+import { roundedMs } from '../verdict/gain.ts';
+import { verdictText } from '../verdict/verdict-text.ts';
 import { printable } from '../web/printable.ts';
+import { type Counts, PROTOCOL_COLUMNS } from './protocol-counts.ts';
+import type { Report } from './report.ts';
+import { gainOf, newestComparison } from './report-compare.ts';
+import type { DiffGain, OriginDiff, ReportDiff } from './report-diff.ts';
 
 /**
  * What spreadsheets take for the beginning of a formula (OWASP, "CSV Injection"), also in its full-width forms, at the
@@ -8,14 +16,94 @@ import { printable } from '../web/printable.ts';
  */
 const FORMULA = /(^|;)(?=[\s"']*[=+\-@|\uff1d\uff0b\uff0d\uff20])/g;
 
-function cell(value: string | number): string {
-  if (typeof value === 'number') return String(value);
+const PROTOCOLS = PROTOCOL_COLUMNS.map(([, protocol]) => protocol);
+const VERDICT = ['verdict', 'verdict_text'] as const;
+const GAIN = ['gain_ms', 'gain_pairs', 'gain_network'] as const;
+const RANGE = ['quicker', 'gain_low_ms', 'gain_high_ms'] as const;
+const CONDITIONS = [
+  'browser',
+  'browser_version',
+  'network',
+  'period_from',
+  'period_to',
+  'created_at',
+] as const;
+
+type Cell = string | number;
+
+function written(cell: Cell): string {
+  if (typeof cell === 'number') return String(cell);
   // Neither line ends nor tabs are left in it.
-  const text = printable(value).replace(FORMULA, "$1'");
+  const text = printable(cell).replace(FORMULA, "$1'");
   return /[",;]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** Records with CRLF after each; numbers stay plain, text that a spreadsheet would run is defused by an apostrophe. */
-export function csvText(rows: readonly (readonly (string | number)[])[]): string {
-  return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+function csvText(rows: readonly (readonly Cell[])[]): string {
+  return rows.map((row) => `${row.map(written).join(',')}\r\n`).join('');
+}
+
+function countCells(counts: Counts | null): Cell[] {
+  return PROTOCOLS.map((protocol) => counts?.[protocol] ?? '');
+}
+
+function verdictCells(verdict: Pick<Verdict, 'code' | 'text'> | null): Cell[] {
+  return verdict === null ? ['', ''] : [verdict.code, verdictText(verdict)];
+}
+
+function gainCells(gain: DiffGain | null): Cell[] {
+  return [gain?.quicker ? gain.gainMs : '', gain?.pairs ?? '', gain?.network ?? ''];
+}
+
+function rangeCells(gain: DiffGain | null): Cell[] {
+  const ms = (end: number | undefined) => (end === undefined ? '' : roundedMs(end));
+  return gain === null ? ['', '', ''] : [gain.quicker ?? 'none', ms(gain.lowMs), ms(gain.highMs)];
+}
+
+/**
+ * One row per (site, origin) under a header, conditions repeated in every row so that rows of several reports can be put
+ * into one sheet. Counts are plain numbers; `gain_ms` is empty where nothing was measured and where there is no clear
+ * difference, negative where HTTP/2 connects sooner. `quicker` tells the two apart: it is `h3`, `h2` or `none`, and empty
+ * where nothing was measured.
+ */
+export function reportToCsv(report: Report): string {
+  const { browser, network, networkNames = {}, period, createdAt } = report;
+  const name = Object.hasOwn(networkNames, network) ? networkNames[network] : undefined;
+  const conditions = [browser.name, browser.version, network, period.from, period.to, createdAt, name ?? ''];
+  const columns = ['site', 'origin', ...PROTOCOLS, 'hidden', 'bytes', ...VERDICT, 'races', ...GAIN];
+  const rows = report.sites.flatMap(({ site, origins }) =>
+    origins.map((origin) => {
+      const gain = gainOf(newestComparison(origin));
+      return [
+        ...[site, origin.origin, ...countCells(origin.protocols), origin.hidden, origin.bytes],
+        ...[...verdictCells(origin.verdict), origin.races.length, ...gainCells(gain)],
+        ...[...conditions, ...rangeCells(gain)],
+      ];
+    }),
+  );
+  return csvText([[...columns, ...CONDITIONS, 'network_name', ...RANGE], ...rows]);
+}
+
+function onBothSides(names: readonly string[]): string[] {
+  return ['before', 'after'].flatMap((side) => names.map((name) => `${name}_${side}`));
+}
+
+function sideCells(origin: OriginDiff, side: 'before' | 'after'): Cell[] {
+  const [counts, verdict, gain] = [origin.protocols[side], origin.verdict[side], origin.gain[side]];
+  return [...countCells(counts), ...verdictCells(verdict), ...gainCells(gain)];
+}
+
+/** One row per changed origin under a header, both sides beside each other; those of a side without the origin are empty. */
+export function reportDiffToCsv(diff: ReportDiff): string {
+  const periods = [diff.before, diff.after].map(({ period }) => `${period.from}/${period.to}`);
+  const sides = onBothSides([...PROTOCOLS, ...VERDICT, ...GAIN]);
+  const columns = ['site', 'origin', 'changes', ...sides, ...onBothSides(['period']), ...onBothSides(RANGE)];
+  const rows = diff.sites.flatMap(({ site, origins }) =>
+    origins.map((origin) => [
+      ...[site, origin.origin, origin.changes.join(' ')],
+      ...[...sideCells(origin, 'before'), ...sideCells(origin, 'after'), ...periods],
+      ...[...rangeCells(origin.gain.before), ...rangeCells(origin.gain.after)],
+    ]),
+  );
+  return csvText([columns, ...rows]);
 }

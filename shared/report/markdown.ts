@@ -1,4 +1,7 @@
-// Text as GitHub Flavored Markdown that stays text: nothing of it becomes markup, a link, a mention or a reference.
+// Documents in GitHub Flavored Markdown. Text stays text: nothing of it becomes markup, a link, a mention or a reference.
+
+import type { Block, ReportDocument, Value } from './document.ts';
+import { valueWords } from './report-words.ts';
 
 /** Control characters and those that turn the direction of text. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
@@ -29,4 +32,35 @@ export function markdownCode(text: string): string {
 export function markdownTable(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [line(heads), line(heads.map(() => '---')), ...rows.map(line)];
+}
+
+function written(value: Value): string {
+  const code = typeof value === 'object' && value.kind === 'host';
+  return code ? markdownCode(value.host) : markdownText(valueWords(value));
+}
+
+function lines(block: Block): string[] {
+  switch (block.kind) {
+    case 'paragraph':
+      return [block.tone === 'strong' ? `**${written(block.words)}**` : written(block.words)];
+    case 'list':
+      return block.items.map((item) => `- ${written(item)}`);
+    case 'warning':
+      return [`**${markdownText(block.words)}** ${block.reasons.map(markdownText).join(' ')}`];
+    case 'table':
+      return markdownTable(
+        block.columns.map(({ title }) => written(title)),
+        [...block.rows, ...(block.rest ? [block.rest] : [])].map((row) => row.map(written)),
+      );
+  }
+}
+
+/** The document, ended by a line break; its footer has no room. */
+export function documentToMarkdown({ title, conditions, blocks }: ReportDocument): string {
+  const under = conditions.map(([, value]) => written(value)).join(' · ');
+  const parts = [[`## ${markdownText(title)}`], under === '' ? [] : [under], ...blocks.map(lines)];
+  return `${parts
+    .filter((part) => part.length > 0)
+    .map((part) => part.join('\n'))
+    .join('\n\n')}\n`;
 }

@@ -62,7 +62,8 @@ export function newestComparison({ races }: Pick<ReportOrigin, 'races'>): Compar
   return undefined;
 }
 
-function gainOf(compared: Compared | undefined): DiffGain | null {
+/** What a comparison shows, as comparisons of reports keep it; null: there is none. */
+export function gainOf(compared: Compared | undefined): DiffGain | null {
   if (compared === undefined) return null;
   const { h3Ms, h2Ms, pairs, quicker, lowMs, highMs } = compared.comparison;
   const { network, atMs } = compared.race;

@@ -1,55 +1,174 @@
-// The page that the HTML forms of reports share, and the means by which its parts are written.
+// A report as a page: adoption, verdicts, sites, what HTTP/3 gained, every site with its origins and races, and what the
+// codes in it mean, so that a page that is passed on explains itself without a network and without Photofinish.
 
-import { standalonePage } from '../drawing/page.ts';
-import { escapeMarkup as esc } from '../language/markup.ts';
-import { say, wordsLanguage } from '../language/words.ts';
+import { say } from '../language/words.ts';
+import { pairGains } from '../race/race-pairs.ts';
+import { median } from '../race/statistics.ts';
+import { failureRows, verdictRows } from '../verdict/codes.ts';
+import { gainCellWords } from '../verdict/gain.ts';
+import { verdictName } from '../verdict/verdict-names.ts';
+import { otherFindings } from '../verdict/verdict-text.ts';
+import {
+  columns,
+  count,
+  type GainAxis,
+  host,
+  type PageBlock,
+  type PageSizes,
+  type PageValue,
+  paragraph,
+  type ReportDocument,
+  type Row,
+  type Section,
+  section,
+  table,
+  text,
+} from './document.ts';
+import { addProtocols, totalOf } from './protocol-counts.ts';
 import type { Report } from './report.ts';
-import { REPORT_CSS } from './report-style.ts';
-import { browserWords, instantWords, networksWords } from './report-words.ts';
+import { type Compared, newestComparison, totalAdoption } from './report-compare.ts';
+import { adoptionTitle, blocksOf, madeCondition, originsByVerdict, reportHead } from './report-document.ts';
+import { siteSections, sitesOnPage, sitesSection } from './report-sites.ts';
+import { networkWords } from './report-words.ts';
 
-/** Reports from before their language was kept. */
-const FIRST_LANGUAGE = 'en';
+const COMPARISONS_DRAWN = 40;
+/** An axis shows pairs that lie so many times as far from the median as half of them do. */
+const NOT_FAR = 5;
 
-export function instant(at: string | number): string {
-  return `<time datetime="${new Date(at).toISOString()}">${instantWords(at)}</time>`;
-}
-
-/** A host or origin, which reads from left to right in any language. */
-export function hostMarkup(host: string): string {
-  return `<bdi dir="ltr">${esc(host)}</bdi>`;
-}
-
-/** The attribute of an element whose text is in the report's language, where that is not the page's. */
-export function languageOf({ language = FIRST_LANGUAGE }: Pick<Report, 'language'>): string {
-  return language === wordsLanguage() ? '' : ` lang="${esc(language)}"`;
-}
-
-export type ConditionSource = Pick<
-  Report,
-  'browser' | 'network' | 'networks' | 'networkNames' | 'period' | 'createdAt'
->;
-
-/** Names and values of the conditions a report was made under, as markup. */
-export function conditionEntries(source: ConditionSource): (readonly [string, string])[] {
-  const { from, to } = source.period;
-  return [
-    [say('reportBrowser'), esc(browserWords(source.browser))],
-    [say('reportNetwork'), esc(networksWords(source))],
-    [say('reportPeriod'), say('reportFromTo', { from: instant(from), to: instant(to) })],
-    [say('reportMade'), instant(source.createdAt)],
+function totalSection(report: Report): Section {
+  const { byRequest, byOrigin, byNavigation } = totalAdoption(report);
+  const figures = [
+    { adoption: byRequest, words: say('reportOfRequests') },
+    { adoption: byOrigin, words: say('reportOfOrigins') },
+    { adoption: byNavigation, words: say('reportOfNavigations') },
   ];
+  const counts = addProtocols(report.sites.flatMap(({ origins }) => origins));
+  const blocks = [{ kind: 'figures', figures }, { kind: 'protocols', counts }, { kind: 'legend' }] as const;
+  return section('total', adoptionTitle(report), ...blocks);
 }
 
-export interface ReportPage {
-  readonly title: string;
-  /** Markup, as are all of the following. */
-  readonly conditions: string;
-  readonly main: string;
-  readonly footer: string;
+function verdictsSection(report: Report): Section {
+  const all = report.sites.reduce((sum, { origins }) => sum + origins.length, 0);
+  const rows = originsByVerdict(report).map(
+    ([code, origins]): Row<PageValue> => [
+      { kind: 'code', code, words: verdictName(code) },
+      { kind: 'share-bar', share: origins.length / all },
+      count(origins.length, 'strong'),
+      { kind: 'share', part: origins.length, whole: all },
+      count(totalOf(addProtocols(origins))),
+    ],
+  );
+  const heads = [
+    ...columns('text', say('reportVerdict')),
+    ...columns('plot', ''),
+    ...columns('number', say('reportOrigins'), say('reportShare'), say('reportRequests')),
+  ];
+  const what = paragraph(say('reportVerdictsWhat'), 'aside');
+  return section('verdicts', say('reportVerdicts'), what, table<PageValue>('verdicts', heads, rows));
 }
 
-/** The whole page. */
-export function reportPage({ title, conditions, main, footer }: ReportPage): string {
-  const header = `<h1>${esc(title)}</h1>${conditions}`;
-  return standalonePage({ language: wordsLanguage(), title, css: REPORT_CSS, header, main, footer });
+/** A comparison with what each of its pairs gained, and the difference of its medians. */
+interface Drawn extends Compared {
+  readonly gainsMs: readonly number[];
+  readonly medianMs: number;
+}
+
+/** The newest comparison of each origin on each network, newest first. */
+function comparisons(report: Report): Compared[] {
+  const newest = new Map<string, Compared>();
+  for (const { origins } of report.sites)
+    for (const origin of origins) {
+      const compared = newestComparison(origin);
+      if (compared !== undefined) newest.set(`${compared.race.origin} ${compared.race.network}`, compared);
+    }
+  return [...newest.values()].toSorted((a, b) => b.race.atMs - a.race.atMs);
+}
+
+/** Those of a comparison's pairs that its median says enough about to be on the axis. */
+function nearMedian(gainsMs: readonly number[]): number[] {
+  const middle = median(gainsMs) ?? 0;
+  const half = median(gainsMs.map((ms) => Math.abs(ms - middle))) ?? 0;
+  return gainsMs.filter((ms) => Math.abs(ms - middle) <= NOT_FAR * half);
+}
+
+/** The axis always holds 0, for a gain is nothing without where it begins, and all medians. */
+function axisOf(drawn: readonly Drawn[]): GainAxis {
+  const shown = drawn.flatMap(({ gainsMs, medianMs }) => [medianMs, ...nearMedian(gainsMs)]);
+  const [fromMs, toMs] = [Math.min(0, ...shown), Math.max(0, ...shown)];
+  return toMs > fromMs ? { fromMs, toMs } : { fromMs: -1, toMs: 1 };
+}
+
+/** What HTTP/3 gained in every comparison, pair by pair on one axis; none where nothing was compared. */
+function gainsSection(report: Report): Section[] {
+  const all = comparisons(report);
+  if (all.length === 0) return [];
+  const drawn = all.slice(0, COMPARISONS_DRAWN).map(({ race, comparison }): Drawn => {
+    const medianMs = comparison.h2Ms - comparison.h3Ms;
+    return { race, comparison, medianMs, gainsMs: pairGains(race.trials) };
+  });
+  const axis = axisOf(drawn);
+  const beyond = drawn.flatMap(({ gainsMs }) => gainsMs).filter((ms) => ms > axis.toMs || ms < axis.fromMs);
+  const rows = drawn.map(({ race, comparison, gainsMs, medianMs }): Row<PageValue> => {
+    const clear = comparison.quicker !== null;
+    return [
+      host(race.origin),
+      networkWords(race.network, report.networkNames),
+      { kind: 'gain-strip', axis, gainsMs, medianMs, clear },
+      text(gainCellWords(comparison), clear ? 'strong' : undefined),
+      count(gainsMs.length),
+    ];
+  });
+  const heads = [
+    ...columns<PageValue>('text', say('reportOrigin'), say('reportNetwork')),
+    ...columns<PageValue>('plot', { kind: 'gain-axis', axis }),
+    ...columns<PageValue>('number', say('reportMedianGain'), say('reportPairs')),
+  ];
+  const notes = [
+    ...(beyond.length > 0 ? [say('reportGainsBeyond', { count: beyond.length })] : []),
+    ...(all.length > drawn.length ? [say('reportGainsMore', { count: all.length - drawn.length })] : []),
+  ];
+  const blocks = [
+    paragraph(say('reportGainsWhat'), 'aside'),
+    table('gains', heads, rows),
+    ...(notes.length > 0 ? [paragraph(notes.join(' '), 'aside')] : []),
+  ];
+  return [section('gains', say('reportGains'), ...blocks)];
+}
+
+function codesIn({ sites }: Report): ReadonlySet<string> {
+  const codes = new Set<string>();
+  for (const { verdict, races } of sites.flatMap(({ origins }) => origins)) {
+    codes.add(verdict.code);
+    for (const { code } of otherFindings(verdict)) codes.add(code);
+    for (const { error, trials } of races) {
+      const attempts = trials.flatMap((trial) => trial.attempts);
+      for (const each of [error, ...attempts.map((attempt) => attempt.error)])
+        if (each !== undefined) codes.add(each.code);
+    }
+  }
+  return codes;
+}
+
+/** What the codes mean, of those that occur alone. */
+function meaningsSection(report: Report): Section {
+  const codes = codesIn(report);
+  const rows = [...verdictRows(), ...failureRows()].filter(({ code }) => codes.has(code));
+  return section('means', say('codesTitle'), { kind: 'meanings', rows });
+}
+
+/** The page; it has as many sites in full as fit by `sizes`. */
+export function reportPage(report: Report, sizes: PageSizes): ReportDocument<PageBlock> {
+  const head = reportHead(report);
+  const blocks = blocksOf<PageBlock>(report, () => {
+    const onPage = sitesOnPage(report, sizes);
+    return [
+      totalSection(report),
+      verdictsSection(report),
+      sitesSection(report, onPage),
+      ...gainsSection(report),
+      ...siteSections(onPage),
+      meaningsSection(report),
+    ];
+  });
+  return { ...head, conditions: [...head.conditions, madeCondition(report)], blocks };
 }

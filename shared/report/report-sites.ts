@@ -1,90 +1,185 @@
-// The sites of the HTML report. A page of every site that a year has seen would be 160 MB that no browser shows: the
-// sites with most requests stand in full, as many as fit, and the others are counted, so that every sum still adds up.
+// The sites of a report's page. A page of every site that a year has seen would be 160 MB that no browser shows: the
+// sites with most requests stand in full with their busiest origins, as many as fit, and all others are counted, so that
+// every sum still adds up.
 
-import { escapeMarkup as esc } from '../language/markup.ts';
+import { markOf } from '../drawing/marks.ts';
 import { say } from '../language/words.ts';
-import type { Adoption } from './adoption.ts';
-import type { Report, ReportSite } from './report.ts';
-import { addProtocols, countCells, countHeads, protocolBar, totalOf } from './report-bars.ts';
+import { otherFindings, verdictText } from '../verdict/verdict-text.ts';
+import { protocolName } from '../web/protocol.ts';
+import {
+  type Article,
+  adoptionValue,
+  type Column,
+  type ContentsEntry,
+  columns,
+  count,
+  host,
+  type PageBlock,
+  type PageSizes,
+  type PageValue,
+  paragraph,
+  type Row,
+  type Section,
+  section,
+  table,
+  text,
+  type Value,
+} from './document.ts';
+import { addProtocols, type Counts, PROTOCOL_COLUMNS, totalOf } from './protocol-counts.ts';
+import type { Report, ReportOrigin, ReportSite } from './report.ts';
 import { totalAdoption } from './report-compare.ts';
-import { bytesOf, racesLeft, siteSection } from './report-origins.ts';
-import { hostMarkup, languageOf } from './report-page.ts';
-import { shareWords } from './report-words.ts';
+import { raceFigure } from './report-races.ts';
+import { foreignLanguage, type NetworkNames } from './report-words.ts';
 
 /** What the sites in full may take; with what stands on every page it is less than 5 MB. */
 const SITES_BYTES = 4_000_000;
+/** A site of ordinary origins has room for about a thousand of them. */
+const SITE_BYTES = 1_000_000;
+/** More than an entry in the list of contents ever takes, beside the site's name in its section. */
+const ENTRY_BYTES = 400;
+/** Bars in the chart of sites. */
 const SITES_DRAWN = 30;
+/** Races drawn per origin, newest first, and on the whole page; the others are counted and are in the JSON. */
+const RACES_DRAWN = 3;
+const RACES_DRAWN_IN_ALL = 120;
 /** With more origins than this, sites are folded on screen; paper shows all. */
 const ORIGINS_UNFOLDED = 60;
 /** From so many sites on a list of contents is worth its room. */
 const SITES_LISTED = 3;
 
+/** What all sites of a page share. */
+interface Page {
+  readonly sizes: PageSizes;
+  readonly language: string | undefined;
+  readonly networkNames: NetworkNames;
+  readonly open: boolean;
+  /** Races that may still be drawn, and whether any was not. */
+  drawable: number;
+  racesLeftOut: boolean;
+}
+
+function protocolHeads(): PageValue[] {
+  return PROTOCOL_COLUMNS.map(([mark, key]) => ({ kind: 'protocol', mark, name: protocolName(key) }));
+}
+
+function protocolCells(counts: Counts): Value[] {
+  return PROTOCOL_COLUMNS.map(([, key]) => count(counts[key]));
+}
+
+/** The items in descending order of their requests, each with its place. */
+function busiest<T>(items: readonly T[], countsOf: (item: T) => Counts): { item: T; at: number }[] {
+  return items
+    .map((item, at) => ({ item, at, requests: totalOf(countsOf(item)) }))
+    .toSorted((a, b) => b.requests - a.requests);
+}
+
+/** An origin by its name, marked with the newest protocol it was seen to use. */
+function originName({ origin, protocols }: ReportOrigin): Value {
+  const used = (['h3', 'h2', 'http/1.1'] as const).find((key) => protocols[key] > 0);
+  return host(origin, markOf(used ?? 'unknown'));
+}
+
+/** An origin's races, as many as may be drawn; none: null. */
+function originArticle(origin: ReportOrigin, id: string, page: Page): Article | null {
+  const races = origin.races.toSorted((a, b) => b.atMs - a.atMs);
+  const drawn = races.slice(0, Math.min(RACES_DRAWN, page.drawable));
+  if (drawn.length === 0) return null;
+  const figures = drawn.map((race, i) => raceFigure(race, `${id}-${i}`, page.networkNames));
+  const older = races.length - drawn.length;
+  const rest = older > 0 ? [paragraph(say('reportOlderRaces', { count: older }), 'aside')] : [];
+  return { kind: 'article', title: originName(origin), blocks: [...figures, ...rest] };
+}
+
+function countedCells({
+  protocols,
+  hidden,
+  bytes,
+}: Pick<ReportOrigin, 'protocols' | 'hidden' | 'bytes'>): Value[] {
+  return [...protocolCells(protocols), count(hidden), { kind: 'bytes', bytes }];
+}
+
+function originRow(origin: ReportOrigin, { language }: Page): Row<PageValue> {
+  const why = text(verdictText(origin.verdict), undefined, language);
+  const findings = otherFindings(origin.verdict).map((finding) => finding.text);
+  const verdict = { kind: 'verdict', why, code: origin.verdict.code, findings } as const;
+  return [originName(origin), ...countedCells(origin), verdict];
+}
+
+function originColumns(): Column<PageValue>[] {
+  return [
+    ...columns('text', say('reportOrigin')),
+    ...columns('number', ...protocolHeads(), say('reportHiddenOfThese'), say('reportBytes')),
+    ...columns('verdict', say('reportVerdict')),
+  ];
+}
+
+interface OriginParts {
+  readonly row: Row<PageValue>;
+  readonly article: Article | null;
+}
+
+/** The origins with most requests, while they fit, by their places. */
+function originsThatFit(
+  origins: readonly ReportOrigin[],
+  heads: readonly Column<PageValue>[],
+  index: number,
+  page: Page,
+): Map<number, OriginParts> {
+  const fitting = new Map<number, OriginParts>();
+  let left = SITE_BYTES;
+  for (const { item: origin, at } of busiest(origins, ({ protocols }) => protocols)) {
+    const row = originRow(origin, page);
+    const article = originArticle(origin, `race-${index}-${at}`, page);
+    left -= page.sizes.row(row, heads) + (article === null ? 0 : page.sizes.block(article));
+    if (left < 0) break;
+    fitting.set(at, { row, article });
+    if (article !== null) page.drawable -= Math.min(RACES_DRAWN, page.drawable, origin.races.length);
+    else if (origin.races.length > 0) page.racesLeftOut = true;
+  }
+  return fitting;
+}
+
+/** A site in full; `index` is its place in the report. */
+function siteSection({ site, origins, hidden }: ReportSite, index: number, page: Page): Section {
+  const heads = originColumns();
+  const fitting = originsThatFit(origins, heads, index, page);
+  const left = origins.filter((_, at) => !fitting.has(at));
+  if (left.some(({ races }) => races.length > 0)) page.racesLeftOut = true;
+  // In the order of the report, whichever order they were chosen in.
+  const shown = origins.flatMap((_, at) => fitting.get(at) ?? []);
+  const sum = (of: 'hidden' | 'bytes') => left.reduce((total, origin) => total + origin[of], 0);
+  const counted = { protocols: addProtocols(left), hidden: sum('hidden'), bytes: sum('bytes') };
+  const name = say('reportFurtherOrigins', { count: left.length });
+  const rest = [name, ...countedCells(counted), say('reportFurtherWhere')];
+  const rows = shown.map(({ row }) => row);
+  const words = say('reportSiteWhat', {
+    origins: say('reportSiteOrigins', { count: origins.length }),
+    requests: say('reportSiteRequests', { count: totalOf(addProtocols(origins)) }),
+    hidden,
+  });
+  const blocks = [
+    table('origins', heads, rows, left.length > 0 ? rest : undefined),
+    ...shown.flatMap(({ article }) => article ?? []),
+  ];
+  return { ...section(`site-${index}`, host(site), ...blocks), fold: { open: page.open, words } };
+}
+
 type Counted = Pick<ReportSite, 'origins' | 'adoption' | 'hitRatio' | 'accuracy'>;
 
-function adoptionCell(adoption: Adoption): string {
-  const hidden = adoption.hidden > 0 ? `<br>${say('reportHidden', { count: adoption.hidden })}` : '';
-  const counts = say('countOf', { part: adoption.h3, whole: adoption.known });
-  return `<td class="n"><b>${shareWords(adoption)}</b> <small>${counts}${hidden}</small></td>`;
+function siteColumns(): Column<PageValue>[] {
+  const shares = ['reportByRequest', 'reportByOrigin', 'reportByNavigation'] as const;
+  const forecasts = ['reportForecastHits', 'reportForecastsRight'] as const;
+  const numbers = [...shares, ...forecasts].map((key) => say(key));
+  return [...columns('text', say('reportSite')), ...columns('number', ...protocolHeads(), ...numbers)];
 }
 
-function ratioCell({ hits, of }: ReportSite['accuracy']): string {
-  if (of === 0) return `<td class="n">${say('reportNone')}</td>`;
-  const percent = say('percent', { value: Math.round((100 * hits) / of) });
-  return `<td class="n"><b>${percent}</b> <small>${say('countOf', { part: hits, whole: of })}</small></td>`;
-}
-
-function countedCells({ origins, adoption, hitRatio, accuracy }: Counted): string {
-  return `${countCells(addProtocols(origins))}${adoptionCell(adoption.byRequest)}${adoptionCell(adoption.byOrigin)}${adoptionCell(adoption.byNavigation)}${ratioCell(hitRatio)}${ratioCell(accuracy)}`;
-}
-
-function contentsEntry({ site, adoption }: ReportSite, index: number): string {
-  return `<li><a href="#site-${index}">${hostMarkup(site)}</a> <small>${shareWords(adoption.byRequest)}</small></li>`;
-}
-
-interface SiteMarkup {
-  readonly row: string;
-  readonly entry: string;
-  readonly section: string;
-}
-
-/** A report's sites as its page has them: in full in the report's order, or counted. */
-export interface SitesOnPage {
-  readonly inFull: readonly SiteMarkup[];
-  readonly rest: readonly ReportSite[];
-  readonly allRacesDrawn: boolean;
-}
-
-/** Chooses the sites with most requests, as many as fit, and writes them. */
-export function sitesOnPage(report: Report): SitesOnPage {
-  const origins = report.sites.reduce((sum, site) => sum + site.origins.length, 0);
-  const page = {
-    language: languageOf(report),
-    open: origins <= ORIGINS_UNFOLDED,
-    networkNames: report.networkNames,
-  };
-  const busiest = report.sites
-    .map((site, index) => ({ site, index, requests: totalOf(addProtocols(site.origins)) }))
-    .toSorted((a, b) => b.requests - a.requests);
-  const races = racesLeft();
-  const written = new Map<number, SiteMarkup>();
-  let left = SITES_BYTES;
-  for (const { site, index } of busiest) {
-    const parts = {
-      row: `<tr><th scope="row">${hostMarkup(site.site)}</th>${countedCells(site)}</tr>`,
-      entry: contentsEntry(site, index),
-      section: siteSection(site, index, page, races),
-    };
-    left -= bytesOf(parts.row) + bytesOf(parts.entry) + bytesOf(parts.section);
-    if (left < 0) break;
-    written.set(index, parts);
-  }
-  const rest = report.sites.filter((_, index) => !written.has(index));
-  const raced = rest.some((site) => site.origins.some((origin) => origin.races.length > 0));
-  return {
-    inFull: report.sites.flatMap((_, index) => written.get(index) ?? []),
-    rest,
-    allRacesDrawn: races.leftOut === 0 && !raced,
-  };
+function siteRow(name: Value, { origins, adoption, hitRatio, accuracy }: Counted): Row<PageValue> {
+  return [
+    name,
+    ...protocolCells(addProtocols(origins)),
+    ...[adoption.byRequest, adoption.byOrigin, adoption.byNavigation].map(adoptionValue),
+    ...[hitRatio, accuracy].map(({ hits, of }) => ({ kind: 'ratio', part: hits, whole: of }) as const),
+  ];
 }
 
 function sumOf(sites: readonly ReportSite[]): Counted {
@@ -100,62 +195,87 @@ function sumOf(sites: readonly ReportSite[]): Counted {
   };
 }
 
-/** What is counted and not shown; empty when everything is shown. */
-function restWords({ rest }: SitesOnPage): string {
-  if (rest.length === 0) return '';
+interface SiteParts {
+  readonly row: Row<PageValue>;
+  readonly entry: ContentsEntry;
+  readonly section: Section;
+}
+
+/** A report's sites as its page has them: in full in the report's order, or counted. */
+export interface SitesOnPage {
+  readonly heads: Column<PageValue>[];
+  readonly inFull: readonly SiteParts[];
+  readonly rest: readonly ReportSite[];
+  readonly racesLeftOut: boolean;
+}
+
+/** Chooses the sites with most requests, as many as fit. */
+export function sitesOnPage(report: Report, sizes: PageSizes): SitesOnPage {
+  const origins = report.sites.reduce((sum, site) => sum + site.origins.length, 0);
+  const page: Page = {
+    sizes,
+    language: foreignLanguage(report),
+    networkNames: report.networkNames,
+    open: origins <= ORIGINS_UNFOLDED,
+    drawable: RACES_DRAWN_IN_ALL,
+    racesLeftOut: false,
+  };
+  const heads = siteColumns();
+  const chosen = new Map<number, SiteParts>();
+  let left = SITES_BYTES;
+  for (const { item: site, at } of busiest(report.sites, (each) => addProtocols(each.origins))) {
+    const inFull = siteSection(site, at, page);
+    const row = siteRow(host(site.site), site);
+    left -= sizes.row(row, heads) + sizes.block(inFull) + ENTRY_BYTES;
+    if (left < 0) break;
+    const entry = { id: inFull.id, site: site.site, adoption: site.adoption.byRequest };
+    chosen.set(at, { row, entry, section: inFull });
+  }
+  const rest = report.sites.filter((_, at) => !chosen.has(at));
+  const unseen = rest.some((site) => site.origins.some(({ races }) => races.length > 0));
+  return {
+    heads,
+    inFull: report.sites.flatMap((_, at) => chosen.get(at) ?? []),
+    rest,
+    racesLeftOut: page.racesLeftOut || unseen,
+  };
+}
+
+/** What is counted and not shown; none where everything is shown. */
+function restNote({ rest }: SitesOnPage): PageBlock[] {
+  if (rest.length === 0) return [];
   const origins = rest.reduce((sum, site) => sum + site.origins.length, 0);
-  return say('reportFurther', {
+  const words = say('reportFurther', {
     sites: say('reportFurtherSites', { count: rest.length }),
     origins: say('reportSiteOrigins', { count: origins }),
   });
-}
-
-function sitesTable({ inFull, rest }: SitesOnPage): string {
-  const further =
-    rest.length === 0
-      ? ''
-      : `<tr class="rest"><th scope="row">${say('reportFurtherSites', { count: rest.length })}</th>${countedCells(sumOf(rest))}</tr>`;
-  const heads = (
-    [
-      'reportByRequest',
-      'reportByOrigin',
-      'reportByNavigation',
-      'reportForecastHits',
-      'reportForecastsRight',
-    ] as const
-  ).map((key) => `<th scope="col" class="n">${say(key)}</th>`);
-  return `<div class="scroll"><table class="sites"><caption>${say('reportSitesTable')}</caption><thead><tr><th scope="col">${say('reportSite')}</th>${countHeads()}${heads.join('')}</tr></thead><tbody>${inFull.map(({ row }) => row).join('')}${further}</tbody></table></div>`;
+  return [paragraph(words, 'note')];
 }
 
 /** The sites with most requests as bars, and all of them as a table. */
-export function bySite(sites: readonly ReportSite[], onPage: SitesOnPage): string {
-  const busiest = sites
-    .map((site) => ({ site, counts: addProtocols(site.origins) }))
-    .toSorted((a, b) => totalOf(b.counts) - totalOf(a.counts))
-    .slice(0, SITES_DRAWN);
-  const rows = busiest.map(({ site: { site, adoption }, counts }) => {
-    const { h3: part, known: whole } = adoption.byRequest;
-    return `<div class="site-row"><span class="name" title="${esc(site)}">${hostMarkup(site)}</span>${protocolBar(counts)}<span class="share"><b>${shareWords(adoption.byRequest)}</b> ${say('countOf', { part, whole })}</span></div>`;
-  });
+export function sitesSection({ sites }: Report, onPage: SitesOnPage): Section {
+  const { heads, inFull, rest } = onPage;
+  const bars = busiest(sites, ({ origins }) => addProtocols(origins))
+    .slice(0, SITES_DRAWN)
+    .map(({ item: { site, origins, adoption } }) => {
+      return { site, counts: addProtocols(origins), adoption: adoption.byRequest };
+    });
   const more = sites.length > SITES_DRAWN ? ` ${say('reportSitesMore', { count: SITES_DRAWN })}` : '';
-  const further = restWords(onPage);
-  const note = further === '' ? '' : `<p class="note" role="note">${further}</p>`;
-  return `<section aria-labelledby="sites"><h2 id="sites">${say('reportSites')}</h2><p class="what">${say('reportSitesWhat')}${more}</p>${note}<div class="chart">${rows.join('')}</div>${sitesTable(onPage)}</section>`;
-}
-
-function contents({ inFull }: SitesOnPage): string {
-  if (inFull.length < SITES_LISTED) return '';
-  const entries = inFull.map(({ entry }) => entry).join('');
-  return `<nav aria-labelledby="contents"><h2 id="contents">${say('reportContents')}</h2><ul class="contents">${entries}</ul></nav>`;
+  const further = say('reportFurtherSites', { count: rest.length });
+  const restRow = rest.length > 0 ? siteRow(further, sumOf(rest)) : undefined;
+  const rows = inFull.map(({ row }) => row);
+  const all = { ...table('sites', heads, rows, restRow), caption: say('reportSitesTable') };
+  const what = paragraph(`${say('reportSitesWhat')}${more}`, 'aside');
+  return section('sites', say('reportSites'), what, ...restNote(onPage), { kind: 'bars', bars }, all);
 }
 
 /** The list of contents, the sites in full, and what is said of the others. */
-export function siteSections(onPage: SitesOnPage): string {
-  const further = restWords(onPage);
-  const notes = [
-    ...(onPage.allRacesDrawn ? [] : [`<p class="what">${say('reportRacesAll')}</p>`]),
-    ...(further === '' ? [] : [`<p class="note" role="note">${further}</p>`]),
+export function siteSections(onPage: SitesOnPage): PageBlock[] {
+  const entries = onPage.inFull.map(({ entry }) => entry);
+  return [
+    ...(entries.length < SITES_LISTED ? [] : [{ kind: 'contents', entries } as const]),
+    ...onPage.inFull.map((site) => site.section),
+    ...(onPage.racesLeftOut ? [paragraph(say('reportRacesAll'), 'aside')] : []),
+    ...restNote(onPage),
   ];
-  const after = notes.length === 0 ? '' : `<section>${notes.join('')}</section>`;
-  return `${contents(onPage)}${onPage.inFull.map(({ section }) => section).join('')}${after}`;
 }

@@ -9,11 +9,12 @@ import { comparison, report, reportOrigin } from '../testing/race-samples.ts';
 import { verdictSaying } from '../testing/verdicts.ts';
 import type { Origin } from '../web/origin.ts';
 import { addAdoption, NO_ADOPTION } from './adoption.ts';
+import { REPORT_FORMS } from './forms.ts';
+import { addProtocols } from './protocol-counts.ts';
 import type { Report, ReportOrigin, ReportSite } from './report.ts';
-import { addProtocols } from './report-bars.ts';
 import { adoptionOf, totalAdoption } from './report-compare.ts';
-import { reportToHtml } from './report-html.ts';
 
+const reportToHtml = REPORT_FORMS.html;
 const MOST_BYTES = 5_000_000;
 const ADVICE =
   'Advertises HTTP/3 on port 443, but UDP there is refused. Open UDP 443 on the server or withdraw the Alt-Svc header.';

@@ -1,13 +1,19 @@
-// How the forms of a report write conditions, shares and instants, so that page, summary and comparison agree.
+// How reports and their comparisons say what they hold, so that page, summary, table and terminal agree.
 
-import { say } from '../language/words.ts';
+import { formatBytes, formatMsTo } from '../language/markup.ts';
+import { type SharedWordKey, say, sayNumber, wordsLanguage } from '../language/words.ts';
+import { gainStepMs, resultWords } from '../verdict/gain.ts';
 import { protocolName } from '../web/protocol.ts';
 import { type Adoption, adoptionPercent } from './adoption.ts';
+import type { Value } from './document.ts';
 import type { Report } from './report.ts';
+import type { Change, DiffCondition, DiffGain, OriginDiff, ReportDiff } from './report-diff.ts';
 
 const BROWSER_NAMES: Record<Report['browser']['name'], string> = { chromium: 'Chromium', firefox: 'Firefox' };
 /** The label of a network that no helper recognised. */
 const NETWORK_UNKNOWN = 'unknown';
+/** Reports from before their language was kept. */
+const FIRST_LANGUAGE = 'en';
 
 /** `Chromium 156.0`. */
 export function browserWords({ name, version }: Report['browser']): string {
@@ -39,10 +45,6 @@ export function instantWords(at: string | number): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 }
 
-export function periodWords({ from, to }: Report['period']): string {
-  return say('reportFromTo', { from: instantWords(from), to: instantWords(to) });
-}
-
 /** The share of HTTP/3, `unknown` where nothing is known. */
 export function shareWords(adoption: Adoption): string {
   const percent = adoptionPercent(adoption);
@@ -53,4 +55,126 @@ export function shareWords(adoption: Adoption): string {
 export function shareCountsWords(adoption: Adoption): string {
   const { h3: part, known: whole, hidden } = adoption;
   return say('reportShareCounts', { share: shareWords(adoption), part, whole, hidden });
+}
+
+/** `75 %`. */
+export function percentWords(part: number, whole: number): string {
+  return say('percent', { value: Math.round((100 * part) / whole) });
+}
+
+/** `3 of 4 (75 %)`, or that there is none. */
+export function ratioWords(part: number, whole: number): string {
+  return whole === 0
+    ? say('reportNone')
+    : `${say('countOf', { part, whole })} (${percentWords(part, whole)})`;
+}
+
+/** A value in words alone. */
+export function valueWords(value: Value): string {
+  if (typeof value === 'string') return value;
+  switch (value.kind) {
+    case 'text':
+      return value.text;
+    case 'sentence': {
+      const params = Object.entries(value.params).map(([name, each]) => [name, valueWords(each)]);
+      return say(value.key, Object.fromEntries(params));
+    }
+    case 'count':
+      return sayNumber(value.count);
+    case 'share':
+      return percentWords(value.part, value.whole);
+    case 'ratio':
+      return ratioWords(value.part, value.whole);
+    case 'adoption':
+      return shareCountsWords(value.adoption);
+    case 'bytes':
+      return formatBytes(value.bytes);
+    case 'instant':
+      return instantWords(value.at);
+    case 'host':
+      return value.host;
+    case 'side':
+      return [`${shareCountsWords(value.adoption)}.`, value.why.text, value.gain && `${value.gain}.`]
+        .filter((words) => words !== '')
+        .join(' ');
+  }
+}
+
+/** The language of a report's verdicts, where that is not the reader's. */
+export function foreignLanguage({ language = FIRST_LANGUAGE }: Pick<Report, 'language'>): string | undefined {
+  return language === wordsLanguage() ? undefined : language;
+}
+
+const CHANGES: Record<Change, SharedWordKey> = {
+  appeared: 'diffAppeared',
+  disappeared: 'diffDisappeared',
+  'h3-began': 'diffH3Began',
+  'h3-ended': 'diffH3Ended',
+  share: 'diffShare',
+  protocols: 'diffProtocols',
+  visibility: 'diffVisibility',
+  verdict: 'diffVerdict',
+  gain: 'diffGain',
+};
+
+const CONDITIONS: Record<DiffCondition['condition'], SharedWordKey> = {
+  browser: 'diffConditionBrowser',
+  version: 'diffConditionVersion',
+  network: 'diffConditionNetwork',
+  length: 'diffConditionLength',
+  overlap: 'diffConditionOverlap',
+  order: 'diffConditionOrder',
+};
+
+/** What changed at an origin, in few words each. */
+export function changesWords({ changes, few }: OriginDiff): string {
+  return changes
+    .map((change) => say(few && change === 'share' ? 'diffShareFew' : CHANGES[change]))
+    .join(', ');
+}
+
+/** A condition that differs, as a sentence; `diff` is where it is of. */
+export function conditionWords({ condition, before, after }: DiffCondition, diff: ReportDiff): string {
+  const key = CONDITIONS[condition];
+  if (condition === 'browser')
+    return say(key, { before: browserWords(diff.before.browser), after: browserWords(diff.after.browser) });
+  if (condition === 'version' || condition === 'network') return say(key, { before, after });
+  const period = (side: ReportDiff['before']) =>
+    say('reportFromTo', { from: instantWords(side.period.from), to: instantWords(side.period.to) });
+  return say(key, { before: period(diff.before), after: period(diff.after) });
+}
+
+/** The change of a share in percentage points, as the shares beside it are written. */
+export function pointsWords(before: Adoption | null, after: Adoption | null): string {
+  const [a, b] = [before, after].map((side) => (side === null ? null : adoptionPercent(side)));
+  if (a == null || b == null) return say('diffUntold');
+  if (a === b) return say('diffSame');
+  return say('diffPoints', { count: Math.abs(b - a), sign: b > a ? '+' : '−' });
+}
+
+/** How many origins changed, and how many of them came and went. */
+export function summaryWords({ total, sites }: ReportDiff): string {
+  const { changed, unchanged } = total.origins;
+  if (changed === 0) return say('diffNothing');
+  const all = sites.flatMap(({ origins }) => origins);
+  const count = (change: Change) => all.filter(({ changes }) => changes.includes(change)).length;
+  return say('diffSummary', {
+    count: changed,
+    unchanged,
+    appeared: count('appeared'),
+    disappeared: count('disappeared'),
+  });
+}
+
+/** A comparison's medians and what they show, with its pairs. */
+export function gainWords({ h3Ms, h2Ms, gainMs, pairs, quicker = null, ...range }: DiffGain): string {
+  const { lowMs = gainMs, highMs = gainMs } = range;
+  const gain = { pairs, h3Ms, h2Ms, quicker, lowMs, highMs };
+  const stepMs = gainStepMs(gain);
+  return say('diffGainWords', {
+    h3: formatMsTo(h3Ms, stepMs),
+    h2: formatMsTo(h2Ms, stepMs),
+    gain: resultWords(gain),
+    pairs: say('finishPairs', { count: pairs }),
+  });
 }

@@ -1,29 +1,29 @@
 // Two report files compared: which origins changed, from what to what, and why. The files are read in the page and leave
 // it nowhere.
 
+import { DIFF_FORMS } from '@photofinish/shared/report/forms';
 import { futureInstantOf, type Report, reportSchema } from '@photofinish/shared/report/report';
 import { compareReports } from '@photofinish/shared/report/report-compare';
 import type { OriginDiff, ReportDiff } from '@photofinish/shared/report/report-diff';
-import { reportDiffToCsv } from '@photofinish/shared/report/report-diff-csv';
-import { reportDiffToHtml } from '@photofinish/shared/report/report-diff-html';
-import { reportDiffToMarkdown } from '@photofinish/shared/report/report-diff-markdown';
-import { changesWords, conditionWords, summaryWords } from '@photofinish/shared/report/report-diff-words';
-import { shareCountsWords, shareWords } from '@photofinish/shared/report/report-words';
+import {
+  changesWords,
+  conditionWords,
+  shareCountsWords,
+  shareWords,
+  summaryWords,
+} from '@photofinish/shared/report/report-words';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import * as v from 'valibot';
 import { say, type WordKey } from '../../common/words.ts';
+import { FORMATS } from '../report/export-names.ts';
 import { byId, make, saveFile, setText } from '../ui/elements.ts';
 
 /** Lines drawn; a comparison of everything can have a hundred thousand. */
 const MOST_LINES = 300;
 
 /** The forms a comparison is saved in. */
-const FORMS = [
-  { name: 'HTML', ending: 'html', type: 'text/html;charset=utf-8', write: reportDiffToHtml },
-  { name: 'Markdown', ending: 'md', type: 'text/markdown;charset=utf-8', write: reportDiffToMarkdown },
-  { name: 'CSV', ending: 'csv', type: 'text/csv;charset=utf-8', write: reportDiffToCsv },
-] as const;
+const SAVED = ['html', 'markdown', 'csv'] as const;
 
 type Side = 'before' | 'after';
 type ReadResult =
@@ -139,12 +139,13 @@ function summary(diff: ReportDiff): string {
 function saveButtons(diff: ReportDiff): HTMLElement {
   const box = make('div', 'formats');
   const days = [diff.before, diff.after].map(({ createdAt }) => createdAt.slice(0, 10));
-  for (const { name, ending, type, write } of FORMS) {
+  for (const format of SAVED) {
+    const { name, ending, type } = FORMATS[format];
     const button = make('button', 'button', name);
     button.type = 'button';
     button.ariaLabel = say('dashboardSaveComparison', { format: name });
     button.addEventListener('click', () =>
-      saveFile(new Blob([write(diff)], { type }), `photofinish-${days.join('-to-')}.${ending}`),
+      saveFile(new Blob([DIFF_FORMS[format](diff)], { type }), `photofinish-${days.join('-to-')}.${ending}`),
     );
     box.append(button);
   }

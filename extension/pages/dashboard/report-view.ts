@@ -3,7 +3,7 @@
 
 import { say } from '../../common/words.ts';
 import { saveReport } from '../report/export-file.ts';
-import { EXPORT_FORMATS, type ExportFormat, FORMAT_NAMES } from '../report/export-names.ts';
+import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
 import type { MadeReport } from '../report/order.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import type { Period } from './state.ts';
@@ -97,9 +97,9 @@ export function createReportView({ period, siteNames }: ReportViewDeps): void {
   };
 
   const buttons = EXPORT_FORMATS.map((format) => {
-    const button = make('button', 'button', FORMAT_NAMES[format]);
+    const button = make('button', 'button', FORMATS[format].name);
     button.type = 'button';
-    button.ariaLabel = say('dashboardSaveAs', { format: FORMAT_NAMES[format] });
+    button.ariaLabel = say('dashboardSaveAs', { format: FORMATS[format].name });
     button.addEventListener('click', () => void save(format));
     return button;
   });

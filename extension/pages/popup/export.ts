@@ -1,7 +1,7 @@
 // *Export report*: a small menu (what, in which format), and the file that the page makes itself.
 
 import { say } from '../../common/words.ts';
-import { EXPORT_FORMATS, type ExportFormat, FORMAT_NAMES } from '../report/export-names.ts';
+import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 
 let shownSite: string | null | undefined;
@@ -65,7 +65,7 @@ function group(label: string, site: string | null): HTMLElement {
   element.setAttribute('aria-label', label);
   element.append(make('span', 'group-label', label));
   for (const format of EXPORT_FORMATS) {
-    const name = FORMAT_NAMES[format];
+    const name = FORMATS[format].name;
     const item = make('button', 'item', name);
     item.type = 'button';
     item.tabIndex = -1;

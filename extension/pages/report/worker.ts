@@ -2,11 +2,13 @@
 // the page stays alive. It is ended from outside when the order is withdrawn. A worker has IndexedDB, but none of the
 // extension's interfaces: the conditions come with the order, and the words from the catalog that lies in the package.
 import { useWords } from '@photofinish/shared/language/words';
+import { REPORT_FORMS } from '@photofinish/shared/report/forms';
+import type { Report } from '@photofinish/shared/report/report';
 import { browsesOn } from '../../ledger/browsing.ts';
 import { openDatabase } from '../../ledger/database.ts';
 import { troubleWords } from '../../ledger/trouble.ts';
 import { collectReport, type Progress } from './collect.ts';
-import { reportFile } from './forms.ts';
+import { type ExportFormat, FORMATS } from './export-names.ts';
 import type { ReportNews, ReportOrder } from './order.ts';
 
 /** More often than this nobody sees a count change. */
@@ -25,6 +27,10 @@ function seldom(): (progress: Progress) => void {
   };
 }
 
+function written(report: Report, format: ExportFormat): string {
+  return format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : REPORT_FORMS[format](report);
+}
+
 async function speak(language: string): Promise<void> {
   const catalog = await fetch(new URL(`/_locales/${language}/messages.json`, location.origin));
   const messages: Readonly<Record<string, { readonly message: string }>> = await catalog.json();
@@ -38,7 +44,7 @@ async function make({ selection, conditions, format, language }: ReportOrder): P
   try {
     const report = await collectReport(browsesOn(database), selection, conditions, progress);
     progress({ stage: 'writing', done: 0, of: 1 });
-    const file = reportFile(report, format);
+    const file = new Blob([written(report, format)], { type: FORMATS[format].type });
     tell({ type: 'made', made: { file, createdAt: report.createdAt, sites: report.sites.length } });
   } catch (error) {
     tell({ type: 'failed', why: error instanceof DOMException ? troubleWords(error) : String(error) });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { clearComparison, comparison, originRace, report, reportOrigin } from '../testing/race-samples.ts';
 import type { Origin } from '../web/origin.ts';
-import { reportToCsv } from './report-csv.ts';
+import { reportToCsv } from './csv.ts';
 
 /** RFC 4180 read strictly: quoted or bare fields, CRLF after every record. */
 function parse(csv: string): string[][] {

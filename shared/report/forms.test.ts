@@ -9,14 +9,12 @@ import { gfm, gfmHtml } from 'micromark-extension-gfm';
 import { comparison, report, reportOrigin } from '../testing/race-samples.ts';
 import { anyReport } from '../testing/reports.ts';
 import type { Origin } from '../web/origin.ts';
+import { DIFF_FORMS, REPORT_FORMS } from './forms.ts';
 import type { Report } from './report.ts';
 import { compareReports } from './report-compare.ts';
-import { reportToCsv } from './report-csv.ts';
-import { reportDiffToCsv } from './report-diff-csv.ts';
-import { reportDiffToHtml } from './report-diff-html.ts';
-import { reportDiffToMarkdown } from './report-diff-markdown.ts';
-import { reportToHtml } from './report-html.ts';
-import { reportToMarkdown } from './report-markdown.ts';
+
+const { html: reportToHtml, markdown: reportToMarkdown, csv: reportToCsv } = REPORT_FORMS;
+const { html: reportDiffToHtml, markdown: reportDiffToMarkdown, csv: reportDiffToCsv } = DIFF_FORMS;
 
 const HOSTILE = `"><script>alert(1)</script> | [x](javascript:a) \`b\` @all =1+1`;
 const hostile: Report = {

@@ -4,9 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comparison, originRace, report, reportOrigin } from '../testing/race-samples.ts';
 import type { Origin } from '../web/origin.ts';
+import { REPORT_FORMS } from './forms.ts';
 import type { ReportSite } from './report.ts';
-import { reportToHtml } from './report-html.ts';
 
+const reportToHtml = REPORT_FORMS.html;
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&`;
 
 test('hostile strings come out as text everywhere they can stand', () => {
@@ -123,7 +124,7 @@ test('what is not clear is neither bold nor a filled dot, and no figure is finer
 });
 
 test('verdicts in another language than the page say which', () => {
-  assert.match(reportToHtml(report(undefined, { language: 'de' })), /<td class="verdict" lang="de">/);
+  assert.match(reportToHtml(report(undefined, { language: 'de' })), /<td class="verdict"><span lang="de">/);
   assert.match(reportToHtml(report()), /<td class="verdict">/);
 });
 

@@ -8,7 +8,7 @@ h1 { font-size: 26px; line-height: 32px; margin: 0 0 16px; letter-spacing: -0.01
 h2 { font-size: 18px; line-height: 24px; margin: 0 0 4px; overflow-wrap: anywhere; }
 h3 { font-size: 15px; line-height: 24px; margin: 0 0 4px; }
 p { margin: 0 0 8px; } small, .what, figcaption, caption, footer { color: var(--pf-muted); } small { font-size: 12px; } a { color: inherit; }
-section, nav { margin-top: 48px; } ul { margin: 0 0 8px; padding-inline-start: 20px; }
+section, nav, main > p[class] { margin-top: 48px; } ul { margin: 0 0 8px; padding-inline-start: 20px; }
 .conditions { display: flex; flex-wrap: wrap; gap: 8px 32px; margin: 0; padding: 12px 16px; border-radius: 8px; background: var(--pf-wash); }
 .conditions div { min-width: 0; } dt { font-size: 12px; color: var(--pf-muted); } dd { margin: 0; overflow-wrap: anywhere; }
 .figures { display: flex; flex-wrap: wrap; gap: 16px 56px; margin: 16px 0; }
@@ -40,9 +40,9 @@ th, td { padding: 7px 0; padding-inline-end: 10px; text-align: start; vertical-a
 thead th { font-size: 12px; font-weight: 500; color: var(--pf-muted); vertical-align: bottom; } thead .mark { vertical-align: -2px; } tbody th { font-weight: 600; overflow-wrap: anywhere; min-width: 104px; } .origins tbody th { min-width: 224px; max-width: 320px; }
 tr.rest > * { background: var(--pf-wash); } tr.rest th { font-weight: 500; padding-inline-start: 8px; } .n { text-align: end; } td.n { white-space: nowrap; } td small { display: block; white-space: nowrap; } .zero { color: var(--pf-muted); } td.verdict { min-width: 240px; } td.verdict ul { margin: 4px 0 0; color: var(--pf-muted); } .trials { min-width: 160px; color: var(--pf-muted); }
 .plot { min-width: 160px; width: 45%; vertical-align: middle; } .verdicts th { white-space: nowrap; } .verdicts td { vertical-align: middle; } .gains tbody th { max-width: 280px; } .gains tbody th, .gains td { vertical-align: middle; }
-.diff { table-layout: fixed; min-width: 720px; } .diff th:nth-child(1) { width: 24%; } .diff th:nth-child(2) { width: 16%; } .notes { margin-top: 12px; } .side .bar { margin-bottom: 4px; } .side p { margin: 4px 0 0; } .changes { min-width: 120px; font-weight: 600; }
+.diff { table-layout: fixed; min-width: 720px; } .diff th:nth-child(1) { width: 24%; } .diff th:nth-child(2) { width: 16%; } ul.what { margin-top: 12px; } .side .bar { margin-bottom: 4px; } .side p { margin: 4px 0 0; } .changes { min-width: 120px; font-weight: 600; }
 .origin { display: flex; gap: 8px; align-items: flex-start; overflow-wrap: anywhere; } .origin span { min-width: 0; } .origin .mark { flex: none; margin-top: 2px; }
-article { margin-top: 32px; } figure { margin: 16px 0 0; padding: 16px; border-radius: 8px; background: var(--pf-wash); } figcaption { margin: 4px 0 12px; } figcaption b { color: var(--pf-ink); } .small { font-size: 12px; }
+article { margin-top: 32px; } figure { margin: 16px 0 0; padding: 16px; border-radius: 8px; background: var(--pf-wash); } figcaption { margin: 4px 0 12px; } figcaption b { color: var(--pf-ink); } .lanes { font-size: 12px; }
 a.means { color: inherit; } td a.means { color: var(--pf-muted); font-size: 12px; white-space: nowrap; } .meanings dt { margin-top: 12px; font-weight: 600; } .meanings dt small { font-weight: 400; color: var(--pf-muted); } .meanings dd { margin: 0; } .meanings dd b { font-weight: 600; } .meanings dt:target, .meanings dt:target + dd { padding-inline-start: 10px; border-inline-start: 3px solid var(--pf-h2); }
 @media (max-width: 640px) { body { padding: 24px 16px; } .verdicts th { white-space: normal; } .verdicts .plot { min-width: 48px; width: 20%; } .site-row { grid-template-columns: 1fr auto; gap: 4px 16px; } .site-row .bar { grid-column: 1 / -1; grid-row: 2; } }`;
 
@@ -50,8 +50,8 @@ a.means { color: inherit; } td a.means { color: var(--pf-muted); font-size: 12px
 const PRINT = `
 @page { size: A4; margin: 16mm 14mm 18mm; @top-left { content: "Photofinish"; font: 9px sans-serif; color: #5b616a; } @bottom-right { content: counter(page) " / " counter(pages); font: 9px sans-serif; color: #5b616a; } }
 @media print {
-  body { max-width: none; padding: 0; font-size: 11px; } h1 { font-size: 22px; } h2 { font-size: 15px; } h3 { font-size: 13px; } small, caption, thead th, .small, .legend, dt, .bar text, .tick-label { font-size: 9px; } table { font-size: 10px; } th, td { padding-block: 4px; }
-  section, nav { margin-top: 24px; } .figures { gap: 8px 24px; } .figure b { font-size: 22px; line-height: 28px; } .scroll { overflow: visible; } .origins tbody th { min-width: 176px; max-width: 200px; } td.verdict { min-width: 150px; } .trials { min-width: 0; }
+  body { max-width: none; padding: 0; font-size: 11px; } h1 { font-size: 22px; } h2 { font-size: 15px; } h3 { font-size: 13px; } small, caption, thead th, .lanes, .legend, dt, .bar text, .tick-label { font-size: 9px; } table { font-size: 10px; } th, td { padding-block: 4px; }
+  section, nav, main > p[class] { margin-top: 24px; } .figures { gap: 8px 24px; } .figure b { font-size: 22px; line-height: 28px; } .scroll { overflow: visible; } .origins tbody th { min-width: 176px; max-width: 200px; } td.verdict { min-width: 150px; } .trials { min-width: 0; }
   tr, figure, .figure, .site-row, .conditions, .warning, h1, h2, h3, summary { break-inside: avoid; } h2, h3, summary, caption { break-after: avoid; } thead { display: table-header-group; } p { orphans: 3; widows: 3; }
   figure { padding: 8px 12px; border: 1px solid var(--pf-line); } summary { list-style: none; } details::details-content { content-visibility: visible; display: block; block-size: auto; }
   .diff { min-width: 0; } .contents a { text-decoration: none; }

@@ -1,0 +1,103 @@
+// What every drawing is made of, as SVG text: elements whose texts and attributes are escaped here and nowhere else,
+// paints that follow a page's theme and are right without one, and axes. No script, no style sheet, no event handler.
+import { escapeMarkup } from '../language/markup.ts';
+import { LIGHT } from './marks.ts';
+
+export const INK = `var(--pf-ink, ${LIGHT.ink})`;
+export const MUTED = `var(--pf-muted, ${LIGHT.muted})`;
+export const LINE = `var(--pf-line, ${LIGHT.line})`;
+export const PAPER = `var(--pf-paper, ${LIGHT.paper})`;
+export const WASH = `var(--pf-wash, ${LIGHT.wash})`;
+export const ON_MARK = `var(--pf-on-mark, ${LIGHT.onMark})`;
+
+export const FONT_PX = 11;
+
+/** A coordinate with one decimal, which is finer than any screen. */
+export function px(value: number): string {
+  return String(Math.round(value * 10) / 10);
+}
+
+/** Numbers are coordinates; what is null is left out. */
+export type Attributes = Readonly<Record<string, string | number | null>>;
+
+/** An element; `content` is markup. */
+export function element(name: string, attributes: Attributes, ...content: readonly string[]): string {
+  let head = name;
+  for (const attribute in attributes) {
+    const value = attributes[attribute];
+    if (value === null || value === undefined) continue;
+    head += ` ${attribute}="${typeof value === 'number' ? px(value) : escapeMarkup(value)}"`;
+  }
+  const body = content.join('');
+  return body === '' ? `<${head}/>` : `<${head}>${body}</${name}>`;
+}
+
+/** What an element says when pointed at. */
+export function tip(words: string): string {
+  return `<title>${escapeMarkup(words)}</title>`;
+}
+
+/** A text at a place. */
+export function text(x: number, y: number, words: string, attributes: Attributes = {}): string {
+  return element('text', { x, y, 'font-size': FONT_PX, fill: MUTED, ...attributes }, escapeMarkup(words));
+}
+
+/** What keeps a text legible where it crosses lines or areas of this paint. */
+export function halo(paint: string): Attributes {
+  return { stroke: paint, 'stroke-width': '3', 'stroke-linejoin': 'round', 'paint-order': 'stroke' };
+}
+
+/** What names a drawing to those who do not see it, and how large it is. */
+export interface Frame {
+  /** Unique on the page. */
+  readonly id: string;
+  readonly widthPx: number;
+  readonly heightPx: number;
+  /** The drawing in one sentence, and in full. */
+  readonly title: string;
+  readonly description: string;
+}
+
+/** A drawing as one SVG element, named and described. */
+export function drawing(name: string, frame: Frame, ...content: readonly string[]): string {
+  const { id, widthPx, heightPx, title, description } = frame;
+  const attributes = {
+    xmlns: 'http://www.w3.org/2000/svg',
+    class: name,
+    role: 'img',
+    'aria-labelledby': `${id}-title`,
+    'aria-describedby': `${id}-desc`,
+    width: widthPx,
+    height: heightPx,
+    viewBox: `0 0 ${widthPx} ${heightPx}`,
+  };
+  const named = element('title', { id: `${id}-title` }, escapeMarkup(title));
+  const described = element('desc', { id: `${id}-desc` }, escapeMarkup(description));
+  return element('svg', attributes, named, described, ...content);
+}
+
+/** A drawing that stands beside the words it goes with, hidden from those who hear them. */
+export function decoration(
+  name: string,
+  widthPx: number,
+  heightPx: number,
+  viewBox: string,
+  ...content: readonly string[]
+): string {
+  const hidden = { 'aria-hidden': 'true', focusable: 'false' };
+  const size = { class: name, width: widthPx, height: heightPx, viewBox };
+  return element('svg', { xmlns: 'http://www.w3.org/2000/svg', ...size, ...hidden }, ...content);
+}
+
+const MOST_TICKS = 5;
+/** Below a nanosecond there is nothing to tell apart, and powers of ten end in 0. */
+const LEAST_AXIS = 1e-6;
+
+/** Round steps of 1, 2 or 5 times a power of ten from 0 up to `max`, at most five after 0. */
+export function axisTicks(max: number): number[] {
+  const rough = Math.max(max, LEAST_AXIS) / MOST_TICKS;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) ?? 10 * power;
+  const count = Math.floor(max / step + 1e-9);
+  return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
+}

@@ -1,0 +1,212 @@
+// A comparison of two reports as a document: conditions first, then the sum, then every origin that changed with what it
+// was and what it is. The summary fits a ticket, the listing has every origin, the page has them by site.
+
+import { say, sayNumber } from '../language/words.ts';
+import { verdictName } from '../verdict/verdict-names.ts';
+import { verdictText } from '../verdict/verdict-text.ts';
+import type { Adoption } from './adoption.ts';
+import {
+  adoptionValue,
+  type Block,
+  type Column,
+  columns,
+  count,
+  host,
+  type List,
+  type PageBlock,
+  type Paragraph,
+  paragraph,
+  type ReportDocument,
+  type Row,
+  type Section,
+  type Side,
+  section,
+  type Table,
+  type Text,
+  table,
+  text,
+  type Value,
+  type Warning,
+} from './document.ts';
+import type { OriginDiff, ReportDiff, SiteDiff } from './report-diff.ts';
+import { conditionsOf, madeCondition } from './report-document.ts';
+import {
+  changesWords,
+  conditionWords,
+  foreignLanguage,
+  gainWords,
+  pointsWords,
+  shareWords,
+  summaryWords,
+  valueWords,
+} from './report-words.ts';
+
+const SUMMARY_ORIGINS = 12;
+/** With more changed origins than this, sites are folded on screen. */
+const ORIGINS_UNFOLDED = 60;
+
+type SideName = 'before' | 'after';
+
+function head({ schema }: ReportDiff): Omit<ReportDocument, 'blocks'> {
+  return { title: say('diffTitle'), conditions: [], footer: say('diffFooter', { schema }) };
+}
+
+/** What makes the comparison unfair, or that nothing does, and what else differs. */
+function fairness(diff: ReportDiff): (Warning | Paragraph | List)[] {
+  const said = (unfair: boolean) =>
+    diff.conditions.filter((each) => each.unfair === unfair).map((each) => conditionWords(each, diff));
+  const [reasons, others] = [said(true), said(false)];
+  return [
+    reasons.length === 0
+      ? paragraph(say('diffFair'), 'aside')
+      : { kind: 'warning', words: say('diffUnfair'), reasons },
+    ...(others.length === 0 ? [] : [{ kind: 'list', items: others } as const]),
+  ];
+}
+
+function changeHeads(first: string): Column[] {
+  const titles = [say('diffBefore'), say('diffAfter'), say('diffChange')];
+  return [...columns('text', first), ...columns('number', ...titles)];
+}
+
+function totalTable({ total: { adoption, common } }: ReportDiff): Table {
+  const row = (name: string, before: Adoption, after: Adoption): Row => {
+    const points = text(pointsWords(before, after), 'strong');
+    return [name, adoptionValue(before), adoptionValue(after), points];
+  };
+  const { before, after } = adoption;
+  const origins = say('reportSiteOrigins', { count: common.origins });
+  return table('total', changeHeads(say('diffMeasure')), [
+    row(say('reportByRequest'), before.byRequest, after.byRequest),
+    row(say('reportByOrigin'), before.byOrigin, after.byOrigin),
+    row(say('reportByNavigation'), before.byNavigation, after.byNavigation),
+    row(say('diffCommon', { origins }), common.before, common.after),
+  ]);
+}
+
+function sideValue(origin: OriginDiff, side: SideName, diff: ReportDiff): Side | Text {
+  const [counts, adoption, verdict] = [origin.protocols[side], origin.adoption[side], origin.verdict[side]];
+  if (counts === null || adoption === null || verdict === null) return text(say('diffAbsent'), 'muted');
+  const gain = origin.gain[side];
+  return {
+    kind: 'side',
+    counts,
+    adoption,
+    verdict: verdictName(verdict.code),
+    why: text(verdictText(verdict), undefined, foreignLanguage(diff[side])),
+    gain: gain === null ? '' : gainWords(gain),
+  };
+}
+
+type OriginCells = readonly [name: Value, changes: string, before: Side | Text, after: Side | Text];
+
+function originCells(origin: OriginDiff, diff: ReportDiff): OriginCells {
+  const sides = [sideValue(origin, 'before', diff), sideValue(origin, 'after', diff)] as const;
+  return [host(origin.origin), changesWords(origin), ...sides];
+}
+
+function originHeads(): Column[] {
+  return [
+    ...columns('text', say('reportOrigin')),
+    ...columns('changes', say('diffWhat')),
+    ...columns('side', say('diffBefore'), say('diffAfter')),
+  ];
+}
+
+/** In lines the same words twice help nobody; they stand with what is now. */
+function withoutRepeats([name, changes, before, after]: OriginCells): Value[] {
+  if (before.kind !== 'side' || after.kind !== 'side') return [name, changes, before, after];
+  const why = before.why.text === after.why.text ? { ...before.why, text: '' } : before.why;
+  const gain = before.gain === after.gain ? '' : before.gain;
+  return [name, changes, { ...before, why, gain }, after];
+}
+
+/** Every origin that changed, or the first of them and how many more there are. */
+function changed(diff: ReportDiff, most: number): Block[] {
+  const all = diff.sites.flatMap(({ site, origins }) => origins.map((origin) => ({ site, origin })));
+  if (all.length === 0) return [];
+  const rows = all.slice(0, most).map(({ site, origin }): Row => {
+    return [host(site), ...withoutRepeats(originCells(origin, diff))];
+  });
+  const heads = [...columns('text', say('reportSite')), ...originHeads()];
+  const more = all.length - rows.length;
+  const further = more > 0 ? [paragraph(say('diffMore', { count: more }))] : [];
+  return [table('diff', heads, rows), ...further];
+}
+
+function inLines(diff: ReportDiff, most: number): ReportDocument {
+  const side = (name: SideName, title: string) =>
+    `${title}: ${conditionsOf(diff[name])
+      .map(([, value]) => valueWords(value))
+      .join(' · ')}`;
+  const sides = [side('before', say('diffBefore')), side('after', say('diffAfter'))];
+  return {
+    ...head(diff),
+    blocks: [
+      { kind: 'list', items: sides },
+      ...fairness(diff),
+      totalTable(diff),
+      paragraph(summaryWords(diff)),
+      ...changed(diff, most),
+    ],
+  };
+}
+
+/** What fits a ticket: at most 40 lines of Markdown. */
+export function diffSummary(diff: ReportDiff): ReportDocument {
+  return inLines(diff, SUMMARY_ORIGINS);
+}
+
+/** Every origin that changed. */
+export function diffListing(diff: ReportDiff): ReportDocument {
+  return inLines(diff, Number.POSITIVE_INFINITY);
+}
+
+function conditionsSection(diff: ReportDiff): Section {
+  const [before, after] = [
+    [...conditionsOf(diff.before), madeCondition(diff.before)],
+    [...conditionsOf(diff.after), madeCondition(diff.after)],
+  ];
+  const rows = before.map(([name, value], i): Row => [name, value, after[i]?.[1] ?? '']);
+  const heads = columns('text', '', say('diffBefore'), say('diffAfter'));
+  return section('conditions', say('diffConditions'), table('sides', heads, rows), ...fairness(diff));
+}
+
+function verdictsTable({ total: { verdicts } }: ReportDiff): Table {
+  const rows = verdicts.map(({ code, before, after }): Row => {
+    const sign = after === before ? '' : after > before ? '+' : '−';
+    const change = text(`${sign}${sayNumber(Math.abs(after - before))}`, 'strong');
+    return [verdictName(code), count(before), count(after), change];
+  });
+  return table('verdicts', changeHeads(say('reportVerdict')), rows);
+}
+
+function siteSection(
+  { site, adoption, unchanged, origins }: SiteDiff,
+  index: number,
+  diff: ReportDiff,
+): Section {
+  const share = (side: SideName) => {
+    const own = adoption[side];
+    return own === null ? say('diffAbsent') : shareWords(own.byRequest);
+  };
+  const words = `${share('before')} → ${share('after')}. ${say('diffUnchanged', { count: unchanged })}`;
+  const open = diff.total.origins.changed <= ORIGINS_UNFOLDED;
+  const rows = origins.map((origin) => originCells(origin, diff));
+  const all = section(`site-${index}`, host(site), table('diff', originHeads(), rows));
+  return { ...all, fold: { open, words } };
+}
+
+/** The page. */
+export function diffPage(diff: ReportDiff): ReportDocument<PageBlock> {
+  return {
+    ...head(diff),
+    blocks: [
+      conditionsSection(diff),
+      section('total', say('diffTotal'), paragraph(summaryWords(diff)), totalTable(diff)),
+      section('verdicts', say('diffVerdicts'), verdictsTable(diff)),
+      ...(diff.sites.length > 0 ? [{ kind: 'legend' } as const] : []),
+      ...diff.sites.map((site, i) => siteSection(site, i, diff)),
+    ],
+  };
+}

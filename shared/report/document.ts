@@ -1,0 +1,225 @@
+// What a report, or a comparison of two, shows, as data: built once and written by every form. Texts in it may be
+// anybody's; each form makes them safe in one place, and writes numbers, times and names in its own way.
+
+import type { Mark } from '../drawing/marks.ts';
+import type { PhotoFinish } from '../drawing/photo-finish.ts';
+import type { SharedWordKey } from '../language/words.ts';
+import type { VerdictCode } from '../race/verdict-schema.ts';
+import type { CodeRow } from '../verdict/codes.ts';
+import type { Adoption } from './adoption.ts';
+import type { Counts } from './protocol-counts.ts';
+
+/** A text whose language is not the document's has its BCP 47 tag. */
+export interface Text {
+  readonly kind: 'text';
+  readonly text: string;
+  readonly tone?: 'strong' | 'muted' | undefined;
+  readonly language?: string | undefined;
+}
+
+/** One side of a compared origin; `gain` is empty where none is told. */
+export interface Side {
+  readonly kind: 'side';
+  readonly counts: Counts;
+  readonly adoption: Adoption;
+  readonly verdict: string;
+  readonly why: Text;
+  readonly gain: string;
+}
+
+/** What every form can write on a line or in a cell. */
+export type Value =
+  | string
+  | Text
+  | Side
+  /** A sentence of the catalog with values in it. */
+  | { readonly kind: 'sentence'; readonly key: SharedWordKey; readonly params: Record<string, Value> }
+  | { readonly kind: 'count'; readonly count: number; readonly strong?: boolean }
+  | { readonly kind: 'share'; readonly part: number; readonly whole: number }
+  /** A share with its two counts; of nothing there is none. */
+  | { readonly kind: 'ratio'; readonly part: number; readonly whole: number }
+  | { readonly kind: 'adoption'; readonly adoption: Adoption }
+  | { readonly kind: 'bytes'; readonly bytes: number }
+  /** Milliseconds since the epoch, or ISO 8601. */
+  | { readonly kind: 'instant'; readonly at: number | string }
+  /** A host, site or origin. */
+  | { readonly kind: 'host'; readonly host: string; readonly mark?: Mark };
+
+/** An axis of differences in milliseconds; it holds 0. */
+export interface GainAxis {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** What only a page can write. */
+export type PageValue =
+  | Value
+  | { readonly kind: 'protocol'; readonly mark: Mark; readonly name: string }
+  /** Leads to what the code means. */
+  | { readonly kind: 'code'; readonly code: VerdictCode; readonly words: string }
+  | {
+      readonly kind: 'verdict';
+      readonly why: Text;
+      readonly code: VerdictCode;
+      readonly findings: readonly string[];
+    }
+  | { readonly kind: 'share-bar'; readonly share: number }
+  | { readonly kind: 'gain-axis'; readonly axis: GainAxis }
+  /** What each pair of a comparison gained, and the difference of the medians; `clear`: whether that is one. */
+  | {
+      readonly kind: 'gain-strip';
+      readonly axis: GainAxis;
+      readonly gainsMs: readonly number[];
+      readonly medianMs: number;
+      readonly clear: boolean;
+    };
+
+/** What the cells of a column are, which says how they are aligned and how wide they want to be. */
+export type ColumnKind = 'text' | 'number' | 'plot' | 'verdict' | 'changes' | 'side' | 'trials';
+
+export interface Column<V = Value> {
+  readonly kind: ColumnKind;
+  /** Empty: the cells say themselves what they are. */
+  readonly title: V;
+}
+
+/** The first cell names the row. */
+export type Row<V = Value> = readonly V[];
+
+export interface Table<V = Value> {
+  readonly kind: 'table';
+  readonly name: 'sides' | 'total' | 'verdicts' | 'sites' | 'origins' | 'gains' | 'lanes' | 'diff';
+  readonly caption?: string;
+  readonly columns: readonly Column<V>[];
+  readonly rows: readonly Row<V>[];
+  /** Sums up the rows that are not shown. */
+  readonly rest?: Row<V> | undefined;
+}
+
+export interface Paragraph {
+  readonly kind: 'paragraph';
+  /** `aside` explains; a `note` must not be missed. */
+  readonly tone: 'plain' | 'strong' | 'aside' | 'note';
+  readonly words: Value;
+}
+
+export interface List {
+  readonly kind: 'list';
+  readonly items: readonly Value[];
+}
+
+/** What makes a comparison unfair. */
+export interface Warning {
+  readonly kind: 'warning';
+  readonly words: string;
+  readonly reasons: readonly string[];
+}
+
+/** What every form can write. */
+export type Block = Paragraph | List | Warning | Table;
+
+/** Part of a page, with an id that is unique on it; a folded one shows its title and `words` alone until opened. */
+export interface Section {
+  readonly kind: 'section';
+  readonly id: string;
+  readonly title: Value;
+  readonly fold?: { readonly open: boolean; readonly words: string };
+  readonly blocks: readonly PageBlock[];
+}
+
+/** One race: its drawing, where there is anything to draw, what it shows in lines, and its numbers. */
+export interface Figure {
+  readonly kind: 'figure';
+  readonly id: string;
+  readonly finish: PhotoFinish | null;
+  readonly lines: readonly Value[];
+  readonly table: Table | null;
+}
+
+/** A heading with what belongs under it. */
+export interface Article {
+  readonly kind: 'article';
+  readonly title: Value;
+  readonly blocks: readonly PageBlock[];
+}
+
+/** A site in a list of contents, by the id of its section. */
+export interface ContentsEntry {
+  readonly id: string;
+  readonly site: string;
+  readonly adoption: Adoption;
+}
+
+/** What only a page can write. */
+export type PageBlock =
+  | Exclude<Block, Table>
+  | Table<PageValue>
+  | Section
+  | Article
+  | Figure
+  /** Large figures beside each other. */
+  | { readonly kind: 'figures'; readonly figures: readonly { adoption: Adoption; words: string }[] }
+  | { readonly kind: 'protocols'; readonly counts: Counts }
+  | { readonly kind: 'legend' }
+  | {
+      readonly kind: 'bars';
+      readonly bars: readonly { site: string; counts: Counts; adoption: Adoption }[];
+    }
+  | { readonly kind: 'contents'; readonly entries: readonly ContentsEntry[] }
+  | { readonly kind: 'meanings'; readonly rows: readonly CodeRow[] };
+
+/** A document as a form takes it: `B` are the blocks that form can write. */
+export interface ReportDocument<B = Block> {
+  readonly title: string;
+  /** Names and values of the conditions; empty where the blocks tell them. */
+  readonly conditions: readonly (readonly [name: string, value: Value])[];
+  readonly blocks: readonly B[];
+  /** What is to be known of all of it, at its end. */
+  readonly footer: string;
+}
+
+/** What parts take in a page's file, in bytes; whoever writes the page knows. */
+export interface PageSizes {
+  row(row: Row<PageValue>, columns: readonly Column<PageValue>[]): number;
+  block(block: PageBlock): number;
+}
+
+export const host = (name: string, mark?: Mark): Value => ({
+  kind: 'host',
+  host: name,
+  ...(mark && { mark }),
+});
+export const count = (value: number, tone?: 'strong'): Value => ({
+  kind: 'count',
+  count: value,
+  strong: tone === 'strong',
+});
+export const adoptionValue = (adoption: Adoption): Value => ({ kind: 'adoption', adoption });
+export const text = (words: string, tone?: Text['tone'], language?: string): Text => ({
+  kind: 'text',
+  text: words,
+  tone,
+  language,
+});
+
+/** Columns that are all of one kind. */
+export function columns<V = Value>(kind: ColumnKind, ...titles: readonly V[]): Column<V>[] {
+  return titles.map((title) => ({ kind, title }));
+}
+
+export function table<V = Value>(
+  name: Table['name'],
+  heads: readonly Column<V>[],
+  rows: readonly Row<V>[],
+  rest?: Row<V>,
+): Table<V> {
+  return { kind: 'table', name, columns: heads, rows, rest };
+}
+
+export function paragraph(words: string, tone: Paragraph['tone'] = 'plain'): Paragraph {
+  return { kind: 'paragraph', tone, words };
+}
+
+export function section(id: string, title: Value, ...blocks: readonly PageBlock[]): Section {
+  return { kind: 'section', id, title, blocks };
+}

@@ -1,0 +1,28 @@
+// The forms that reports and comparisons of two are written in, beside their JSON and the terminal's.
+import { reportDiffToCsv, reportToCsv } from './csv.ts';
+import { diffPage, diffSummary } from './diff-document.ts';
+import { documentToHtml } from './html.ts';
+import { documentToMarkdown } from './markdown.ts';
+import type { Report } from './report.ts';
+import type { ReportDiff } from './report-diff.ts';
+import { reportSummary } from './report-document.ts';
+import { reportPage } from './report-page.ts';
+
+/** How one is written in each form. */
+export interface Forms<D> {
+  readonly html: (document: D) => string;
+  readonly markdown: (document: D) => string;
+  readonly csv: (document: D) => string;
+}
+
+export const REPORT_FORMS: Forms<Report> = {
+  html: (report) => documentToHtml((sizes) => reportPage(report, sizes)),
+  markdown: (report) => documentToMarkdown(reportSummary(report)),
+  csv: reportToCsv,
+};
+
+export const DIFF_FORMS: Forms<ReportDiff> = {
+  html: (diff) => documentToHtml(() => diffPage(diff)),
+  markdown: (diff) => documentToMarkdown(diffSummary(diff)),
+  csv: reportDiffToCsv,
+};

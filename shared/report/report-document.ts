@@ -1,0 +1,170 @@
+// A report as a document. The summary fits a ticket: conditions, sums, and the origins that cost most, each with its
+// verdict and what to do. The listing has every site and every verdict. The page is in `report-page`.
+
+import { say, sayNumber } from '../language/words.ts';
+import { VERDICT_CODES, type VerdictCode } from '../race/verdict-schema.ts';
+import { gainCellWords } from '../verdict/gain.ts';
+import { verdictName } from '../verdict/verdict-names.ts';
+import { verdictText } from '../verdict/verdict-text.ts';
+import { protocolName } from '../web/protocol.ts';
+import {
+  adoptionValue,
+  type Block,
+  columns,
+  count,
+  host,
+  paragraph,
+  type ReportDocument,
+  type Row,
+  type Table,
+  table,
+  type Value,
+} from './document.ts';
+import { addProtocols, PROTOCOL_COLUMNS } from './protocol-counts.ts';
+import type { Report, ReportOrigin } from './report.ts';
+import { adoptionOf, newestComparison, totalAdoption } from './report-compare.ts';
+import { browserWords, networksWords, shareCountsWords } from './report-words.ts';
+
+const WORST_LISTED = 10;
+
+type Condition = ReportDocument['conditions'][number];
+
+const instant = (at: string): Value => ({ kind: 'instant', at });
+
+/** Names and values of the conditions a report was made under. */
+export function conditionsOf(
+  report: Pick<Report, 'browser' | 'network' | 'networks' | 'networkNames' | 'period'>,
+): Condition[] {
+  const { from, to } = report.period;
+  const params = { from: instant(from), to: instant(to) };
+  return [
+    [say('reportBrowser'), browserWords(report.browser)],
+    [say('reportNetwork'), networksWords(report)],
+    [say('reportPeriod'), { kind: 'sentence', key: 'reportFromTo', params }],
+  ];
+}
+
+/** When a report was made. */
+export function madeCondition({ createdAt }: Pick<Report, 'createdAt'>): Condition {
+  return [say('reportMade'), instant(createdAt)];
+}
+
+/** What is the same in every document of one report. */
+export function reportHead(report: Report): Omit<ReportDocument, 'blocks'> {
+  const [one, another] = report.sites;
+  return {
+    title: one && !another ? say('reportTitleSite', { site: one.site }) : say('reportTitle'),
+    conditions: conditionsOf(report),
+    footer: say('reportFooter', { schema: report.schema }),
+  };
+}
+
+/** What the shares of the sites' adoption stand under. */
+export function adoptionTitle({ sites }: Report): string {
+  return say(sites.length === 1 ? 'reportAdoptionOne' : 'reportAdoptionAll');
+}
+
+/** The blocks, or that there is nothing to tell. */
+export function blocksOf<B>({ sites }: Report, make: () => B[]): (B | Block)[] {
+  return sites.length > 0 ? make() : [paragraph(say('reportNothing'))];
+}
+
+/** The origins of each verdict that occurs, the most frequent first. */
+export function originsByVerdict(report: Report): [VerdictCode, ReportOrigin[]][] {
+  const by = Map.groupBy(
+    report.sites.flatMap(({ origins }) => origins),
+    ({ verdict }) => verdict.code,
+  );
+  return VERDICT_CODES.map((code): [VerdictCode, ReportOrigin[]] => [code, by.get(code) ?? []])
+    .filter(([, origins]) => origins.length > 0)
+    .toSorted(([, a], [, b]) => b.length - a.length);
+}
+
+function verdictsTable(report: Report): Table {
+  const heads = [...columns('text', say('reportVerdict')), ...columns('number', say('reportOrigins'))];
+  const rows = originsByVerdict(report).map(([code, { length }]) => [verdictName(code), count(length)]);
+  return table('verdicts', heads, rows);
+}
+
+/** Requests known to have gone over something older than HTTP/3. */
+function olderRequests(origin: ReportOrigin): number {
+  const { known, h3 } = adoptionOf(origin);
+  return known - h3;
+}
+
+function worst(report: Report): Block[] {
+  const all = report.sites
+    .flatMap(({ site, origins }) => origins.map((origin) => ({ site, origin, older: olderRequests(origin) })))
+    .filter(({ older }) => older > 0)
+    .toSorted((a, b) => b.older - a.older);
+  if (all.length === 0) return [paragraph(say('reportNoneWithout'))];
+  const listed = all.slice(0, WORST_LISTED);
+  const several = report.sites.length > 1;
+  const heads = [
+    ...columns('text', ...(several ? [say('reportSite')] : []), say('reportOrigin')),
+    ...columns('number', say('reportNotH3'), say('reportGain')),
+    ...columns('verdict', say('reportWhatToDo')),
+  ];
+  const rows = listed.map(({ site, origin, older }): Row => {
+    const compared = newestComparison(origin);
+    return [
+      ...(several ? [host(site)] : []),
+      host(origin.origin),
+      say('countOf', { part: older, whole: adoptionOf(origin).known }),
+      compared === undefined ? '–' : gainCellWords(compared.comparison),
+      verdictText(origin.verdict),
+    ];
+  });
+  const title = say('reportWorst', { count: listed.length, all: all.length });
+  return [paragraph(title, 'strong'), table('origins', heads, rows)];
+}
+
+function sums(report: Report): Block[] {
+  const { byRequest, byOrigin, byNavigation } = totalAdoption(report);
+  const counts = addProtocols(report.sites.flatMap((site) => site.origins));
+  const summary = say('reportSummary', {
+    requests: shareCountsWords(byRequest),
+    origins: shareCountsWords(byOrigin),
+    navigations: shareCountsWords(byNavigation),
+  });
+  const protocols = PROTOCOL_COLUMNS.map(([, key]) => `${protocolName(key)} ${sayNumber(counts[key])}`);
+  return [paragraph(summary), paragraph(`${say('reportRequests')}: ${protocols.join(' · ')}`)];
+}
+
+/** What fits a ticket: at most 40 lines of Markdown. */
+export function reportSummary(report: Report): ReportDocument {
+  const blocks = blocksOf(report, () => [...sums(report), verdictsTable(report), ...worst(report)]);
+  return { ...reportHead(report), blocks };
+}
+
+function sitesTable({ sites }: Report): Table {
+  const shares = ['reportByNavigation', 'reportByRequest', 'reportByOrigin'] as const;
+  const numbers = [...shares, 'reportHiddenHead', 'reportForecastsRight'] as const;
+  const heads = [
+    ...columns('text', say('reportSite')),
+    ...columns('number', ...numbers.map((key) => say(key))),
+  ];
+  const rows = sites.map(
+    ({ site, adoption: { byNavigation, byRequest, byOrigin }, hidden, accuracy }): Row => [
+      host(site),
+      ...[byNavigation, byRequest, byOrigin].map(adoptionValue),
+      count(hidden),
+      { kind: 'ratio', part: accuracy.hits, whole: accuracy.of },
+    ],
+  );
+  return table('sites', heads, rows);
+}
+
+/** Every site with its shares, and the verdict on every origin. */
+export function reportListing(report: Report): ReportDocument {
+  const heads = [...columns('text', say('reportOrigin')), ...columns('verdict', say('reportVerdict'))];
+  const rows = report.sites
+    .flatMap(({ origins }) => origins)
+    .map(({ origin, verdict }): Row => [host(origin), verdictText(verdict)]);
+  const blocks = blocksOf(report, () => [
+    paragraph(adoptionTitle(report), 'strong'),
+    sitesTable(report),
+    table('origins', heads, rows),
+  ]);
+  return { ...reportHead(report), blocks };
+}
