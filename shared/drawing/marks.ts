@@ -1,6 +1,8 @@
 // How a protocol is marked wherever it is drawn: a shape and a figure first, a colour second, so that colour is never
-// the only sign. Palette after Okabe and Ito; text reaches 4.5:1 and shapes 3:1 on the papers below.
+// the only sign.
 import type { Protocol } from '../web/protocol.ts';
+import { markPaint, ON_MARK } from './palette.ts';
+import { decoration, element } from './svg.ts';
 
 export const MARKS = ['h3', 'h2', 'h1', 'unknown'] as const;
 export type Mark = (typeof MARKS)[number];
@@ -13,60 +15,6 @@ export function markOf(protocol: Protocol): Mark {
 
 /** The shortest way to write a protocol: the toolbar's badge, the lanes of a drawing. */
 export const MARK_LABELS: Record<Mark, string> = { h3: 'H3', h2: 'H2', h1: 'H1', unknown: '?' };
-
-interface Theme {
-  readonly paper: string;
-  readonly wash: string;
-  readonly ink: string;
-  readonly muted: string;
-  readonly line: string;
-  readonly onMark: string;
-  readonly marks: Readonly<Record<Mark, string>>;
-}
-
-export const LIGHT: Theme = {
-  paper: '#ffffff',
-  wash: '#f6f7f9',
-  ink: '#14181d',
-  muted: '#5b616a',
-  line: '#dfe2e6',
-  onMark: '#ffffff',
-  marks: { h3: '#007a5a', h2: '#0062a3', h1: '#b35900', unknown: '#63676e' },
-};
-
-export const DARK: Theme = {
-  paper: '#15181c',
-  wash: '#1c2026',
-  ink: '#eceef1',
-  muted: '#a3a8b0',
-  line: '#30353c',
-  onMark: '#0d1013',
-  marks: { h3: '#3ddcab', h2: '#6bb8f5', h1: '#ffb057', unknown: '#a3a8b0' },
-};
-
-function properties(theme: Theme): string {
-  const names = {
-    paper: theme.paper,
-    wash: theme.wash,
-    ink: theme.ink,
-    muted: theme.muted,
-    line: theme.line,
-  };
-  const all = { ...names, 'on-mark': theme.onMark, ...theme.marks };
-  return Object.entries(all)
-    .map(([name, value]) => `--pf-${name}: ${value};`)
-    .join(' ');
-}
-
-/** Custom properties of both themes and of forced colours (CSS Color Adjustment, section 3); print is always light. */
-export const PALETTE_CSS = `:root { color-scheme: light dark; ${properties(LIGHT)} }
-@media screen and (prefers-color-scheme: dark) { :root { ${properties(DARK)} } }
-@media (forced-colors: active) { :root { --pf-paper: Canvas; --pf-wash: Canvas; --pf-ink: CanvasText; --pf-muted: CanvasText; --pf-line: ButtonBorder; --pf-on-mark: Canvas; --pf-h3: LinkText; --pf-h2: CanvasText; --pf-h1: CanvasText; --pf-unknown: CanvasText; } }`;
-
-/** The colour of a mark as an SVG paint that follows the page's theme and is right without one. */
-export function markPaint(mark: Mark): string {
-  return `var(--pf-${mark}, ${LIGHT.marks[mark]})`;
-}
 
 /** Side of the square that every shape and figure below is drawn in. */
 export const MARK_GRID = 16;
@@ -96,10 +44,16 @@ export const RING_DASHES = '3.4 1.705';
  */
 export function markSvg(mark: Mark, sizePx: number): string {
   const paint = markPaint(mark);
-  const shape =
-    mark === 'unknown'
-      ? `<path d="${MARK_SHAPES.unknown}" fill="none" stroke="${paint}" stroke-width="1.5" stroke-dasharray="${RING_DASHES}"/>`
-      : `<path d="${MARK_SHAPES[mark]}" fill="${paint}"/>`;
-  const ink = mark === 'unknown' ? paint : `var(--pf-on-mark, ${LIGHT.onMark})`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" class="mark" width="${sizePx}" height="${sizePx}" viewBox="0 0 ${MARK_GRID} ${MARK_GRID}" aria-hidden="true" focusable="false">${shape}<path d="${MARK_FIGURES[mark]}" fill="none" stroke="${ink}" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
+  const isRing = mark === 'unknown';
+  const ring = { fill: 'none', stroke: paint, 'stroke-width': 1.5, 'stroke-dasharray': RING_DASHES };
+  const shape = element('path', { d: MARK_SHAPES[mark], ...(isRing ? ring : { fill: paint }) });
+  const figure = element('path', {
+    d: MARK_FIGURES[mark],
+    fill: 'none',
+    stroke: isRing ? paint : ON_MARK,
+    'stroke-width': 1.7,
+    'stroke-linecap': 'round',
+    'stroke-linejoin': 'round',
+  });
+  return decoration('mark', [sizePx, sizePx], [MARK_GRID, MARK_GRID], shape, figure);
 }

@@ -1,14 +1,12 @@
 // The photo finish as SVG text: no script, no style sheet, no event handler; colours are custom properties with the
 // light theme as fallback, so that the same string follows a page's theme and stands alone.
 
-import { escapeMarkup, formatMs } from '../language/markup.ts';
+import { formatMs } from '../language/markup.ts';
 import { say, sayNumber } from '../language/words.ts';
-import { LIGHT, MARK_LABELS, markOf, markPaint } from './marks.ts';
-import { INK, LINE, MUTED, px } from './paint.ts';
+import { MARK_LABELS, markOf } from './marks.ts';
+import { INK, LINE, MUTED, markPaint, ON_MARK, WASH } from './palette.ts';
 import { beyondWords, type Lane, laneWords, type PhotoFinish } from './photo-finish.ts';
-
-const PAPER = `var(--pf-wash, ${LIGHT.wash})`;
-const ON_MARK = `var(--pf-on-mark, ${LIGHT.onMark})`;
+import { drawing, element, FONT_PX, halo, line, px, text, tip } from './svg.ts';
 
 /** The drawing's own pixels. */
 const LABEL_WIDTH = 32;
@@ -25,7 +23,6 @@ const GRID = [
   [BAR_TOPS[0] + BAR_HEIGHT + 2, BAR_TOPS[1] - 2],
   [BAR_TOPS[1] + BAR_HEIGHT + 2, AXIS_Y],
 ] as const;
-const FONT_SIZE = 11;
 /** Average advance of a figure or letter in the fonts we can expect, as a share of the font size. */
 const ADVANCE = 0.62;
 
@@ -39,26 +36,24 @@ interface Frame {
 }
 
 function textWidth(text: string, bold = false): number {
-  return text.length * FONT_SIZE * (bold ? ADVANCE * 1.1 : ADVANCE);
+  return text.length * FONT_PX * (bold ? ADVANCE * 1.1 : ADVANCE);
 }
 
-function text(x: number, y: number, content: string, attributes = ''): string {
-  return `<text x="${px(x)}" y="${px(y)}" font-size="${FONT_SIZE}" ${attributes}>${escapeMarkup(content)}</text>`;
+function segment(x1: number, x2: number, y: number, paint: string, opacity: string, words: string): string {
+  const size = { width: Math.max(1, x2 - x1), height: BAR_HEIGHT, rx: 2.5 };
+  return element('rect', { x: x1, y, ...size, fill: paint, 'fill-opacity': opacity }, tip(words));
 }
 
-function segment(x1: number, x2: number, y: number, paint: string, opacity: number, tip: string): string {
-  const width = Math.max(1, x2 - x1);
-  return `<rect x="${px(x1)}" y="${y}" width="${px(width)}" height="${BAR_HEIGHT}" rx="2.5" fill="${paint}" fill-opacity="${opacity}"><title>${escapeMarkup(tip)}</title></rect>`;
-}
-
-function inside(x1: number, x2: number, y: number, label: string, paint: string): string {
+function inside(x1: number, x2: number, y: number, label: string, fill: string): string {
   if (x2 - x1 < textWidth(label) + 8) return '';
-  return text((x1 + x2) / 2, y + 14, label, `fill="${paint}" text-anchor="middle" pointer-events="none"`);
+  return text((x1 + x2) / 2, y + 14, label, { fill, 'text-anchor': 'middle', 'pointer-events': 'none' });
 }
 
 function flag(x: number, y: number, paint: string, filled: boolean): string {
   const top = y - 9;
-  return `<path d="M${px(x)} ${y + BAR_HEIGHT + 2}V${top}" stroke="${paint}" stroke-width="1.5" fill="none"/><path d="M${px(x)} ${top}l9 3.75l-9 3.75z" stroke="${paint}" stroke-width="1.5" stroke-linejoin="round" fill="${filled ? paint : 'none'}"/>`;
+  const pole = line(`M${px(x)} ${y + BAR_HEIGHT + 2}V${top}`, paint, 1.5);
+  const pennant = { fill: filled ? paint : 'none', 'stroke-linejoin': 'round' };
+  return pole + line(`M${px(x)} ${top}l9 3.75l-9 3.75z`, paint, 1.5, pennant);
 }
 
 function establishedLane(lane: Lane, y: number, frame: Frame, flagged: Flag): string {
@@ -66,51 +61,38 @@ function establishedLane(lane: Lane, y: number, frame: Frame, flagged: Flag): st
   const start = frame.x(lane.startMs);
   const done = frame.x(lane.establishedMs ?? 0);
   const first = lane.firstByteMs === null ? done : frame.x(lane.firstByteMs);
+  const time = formatMs(lane.establishedMs ?? 0);
   const parts: string[] = [];
   if (first > done) {
+    const words = say('finishFirstByteAfter', { time: formatMs(lane.firstByteMs ?? 0) });
     parts.push(
-      segment(
-        done,
-        first,
-        y,
-        paint,
-        0.18,
-        say('finishFirstByteAfter', { time: formatMs(lane.firstByteMs ?? 0) }),
-      ),
-      `<circle cx="${px(first)}" cy="${y + BAR_HEIGHT / 2}" r="2.5" fill="${paint}"/>`,
+      segment(done, first, y, paint, '0.18', words),
+      element('circle', { cx: first, cy: y + BAR_HEIGHT / 2, r: 2.5, fill: paint }),
     );
   }
   if (lane.contender === 'h2' && lane.transportMs !== null) {
     const tcp = frame.x(lane.transportMs);
+    const tcpWords = say('finishTcp', { time: formatMs(lane.transportMs) });
     parts.push(
-      segment(start, tcp - 0.75, y, paint, 0.42, say('finishTcp', { time: formatMs(lane.transportMs) })),
-      segment(tcp + 0.75, done, y, paint, 1, say('finishTls', { time: formatMs(lane.establishedMs ?? 0) })),
+      segment(start, tcp - 0.75, y, paint, '0.42', tcpWords),
+      segment(tcp + 0.75, done, y, paint, '1', say('finishTls', { time })),
       inside(start, tcp, y, 'TCP', INK),
       inside(tcp, done, y, 'TLS', ON_MARK),
     );
   } else {
     const name = lane.contender === 'h3' ? 'QUIC' : 'TCP + TLS';
-    parts.push(
-      segment(
-        start,
-        done,
-        y,
-        paint,
-        1,
-        say('finishHandshake', { name, time: formatMs(lane.establishedMs ?? 0) }),
-      ),
-      inside(start, done, y, name, ON_MARK),
-    );
+    const words = say('finishHandshake', { name, time });
+    parts.push(segment(start, done, y, paint, '1', words), inside(start, done, y, name, ON_MARK));
   }
   if (flagged !== 'none') parts.push(flag(done, y, paint, flagged === 'filled'));
   const value = laneWords(lane);
   const bold = flagged !== 'none';
   const room = textWidth(value, bold) + 12;
   const labelX = first - done > room ? done + 6 : first + 7;
-  parts.push(text(labelX, y + 14, value, `fill="${INK}"${bold ? ' font-weight="600"' : ''}`));
+  parts.push(text(labelX, y + 14, value, { fill: INK, 'font-weight': bold ? 600 : null }));
   const firstByte = say('finishFirstByte');
   if (first - done > room + textWidth(firstByte) + 12)
-    parts.push(text(first - 8, y + 14, firstByte, `fill="${MUTED}" text-anchor="end"`));
+    parts.push(text(first - 8, y + 14, firstByte, { 'text-anchor': 'end' }));
   return parts.join('');
 }
 
@@ -122,7 +104,8 @@ function tornLane(lane: Lane, y: number, frame: Frame): string {
   const teeth = [0, 1, 2, 3, 4].map((i) => `L${px(cut - (i % 2 === 0 ? 0 : 4))} ${y + (i * BAR_HEIGHT) / 4}`);
   const shape = `M${px(start)} ${y}${teeth.join('')}L${px(start)} ${y + BAR_HEIGHT}z`;
   const words = say(lane.state === 'running' ? 'finishRacing' : 'finishCancelledHere');
-  return `<path d="${shape}" fill="${paint}" fill-opacity=".42"><title>${escapeMarkup(words)}</title></path>${text(cut + 6, y + 14, laneWords(lane), `fill="${MUTED}"`)}`;
+  const area = element('path', { d: shape, fill: paint, 'fill-opacity': '.42' }, tip(words));
+  return area + text(cut + 6, y + 14, laneWords(lane));
 }
 
 function failedLane(lane: Lane, y: number, frame: Frame): string {
@@ -130,16 +113,17 @@ function failedLane(lane: Lane, y: number, frame: Frame): string {
   const start = frame.x(lane.startMs);
   const end = lane.cutMs === null ? start : frame.x(lane.cutMs);
   const middle = y + BAR_HEIGHT / 2;
-  const bar = end > start ? segment(start, end, y, paint, 0.42, say('finishAnsweredFailed')) : '';
+  const bar = end > start ? segment(start, end, y, paint, '0.42', say('finishAnsweredFailed')) : '';
   const cross = end + 9;
-  return `${bar}<path d="M${px(cross - 4)} ${middle - 4}l8 8m0-8l-8 8" stroke="${INK}" stroke-width="2" stroke-linecap="round" fill="none"/>${text(cross + 10, y + 14, laneWords(lane), `fill="${INK}"`)}`;
+  const sign = line(`M${px(cross - 4)} ${middle - 4}l8 8m0-8l-8 8`, INK, 2, { 'stroke-linecap': 'round' });
+  return bar + sign + text(cross + 10, y + 14, laneWords(lane), { fill: INK });
 }
 
 function laneBody(lane: Lane, y: number, frame: Frame, flagged: Flag): string {
   if (lane.state === 'established') return establishedLane(lane, y, frame, flagged);
   if (lane.state === 'failed') return failedLane(lane, y, frame);
   if (lane.state === 'absent')
-    return text(frame.x(0) + 6, y + 14, laneWords(lane), `fill="${MUTED}" font-style="italic"`);
+    return text(frame.x(0) + 6, y + 14, laneWords(lane), { 'font-style': 'italic' });
   return tornLane(lane, y, frame);
 }
 
@@ -153,8 +137,9 @@ function strokes(lane: Lane, y: number, frame: Frame): string {
   const path = lane.trialsMs
     .map((ms) => `M${px(frame.x(Math.min(ms, frame.maxMs)))} ${top}v${STROKES_HEIGHT}`)
     .join('');
-  const paint = markPaint(markOf(lane.protocol));
-  return `${beyondSvg(lane, top, frame)}<path d="${path}" stroke="${paint}" stroke-opacity=".6" stroke-width="1.25" fill="none"><title>${escapeMarkup(say('finishTrials', { times: lane.trialsMs.map((ms) => formatMs(ms)).join(', ') }))}</title></path>`;
+  const words = say('finishTrials', { times: lane.trialsMs.map((ms) => formatMs(ms)).join(', ') });
+  const stroke = { stroke: markPaint(markOf(lane.protocol)), 'stroke-opacity': '.6', 'stroke-width': '1.25' };
+  return beyondSvg(lane, top, frame) + element('path', { d: path, ...stroke, fill: 'none' }, tip(words));
 }
 
 /** Says at the end of the axis how many trials lie beyond it. */
@@ -162,17 +147,24 @@ function beyondSvg(lane: Lane, top: number, frame: Frame): string {
   const { few, times } = beyondWords(lane, frame.maxMs);
   if (few === '') return '';
   const [x, middle] = [frame.x(frame.maxMs), top + STROKES_HEIGHT / 2];
-  const arrow = `<path d="M${px(x + 3)} ${middle - 3}l4 3l-4 3z" fill="${MUTED}"/>`;
-  return `<g><title>${escapeMarkup(times)}</title>${arrow}${text(x + 10, middle + 4, few, `fill="${MUTED}"`)}</g>`;
+  const arrow = element('path', { d: `M${px(x + 3)} ${middle - 3}l4 3l-4 3z`, fill: MUTED });
+  return element('g', {}, tip(times), arrow, text(x + 10, middle + 4, few));
+}
+
+/** From the start of the race to that of a lane that began later. */
+function waitSvg(lane: Lane, y: number, frame: Frame): string {
+  if (lane.startMs <= 0 || lane.state === 'absent') return '';
+  const d = `M${px(frame.x(0))} ${y + BAR_HEIGHT / 2}H${px(frame.x(lane.startMs))}`;
+  const stroke = { stroke: MUTED, 'stroke-width': 1.5, 'stroke-dasharray': '1.5 2.5' };
+  const words = say('finishStarted', { time: formatMs(lane.startMs) });
+  return element('path', { d, fill: 'none', ...stroke }, tip(words));
 }
 
 function laneSvg(lane: Lane, y: number, frame: Frame, flagged: Flag): string {
   const mark = markOf(lane.protocol);
-  const late =
-    lane.startMs > 0 && lane.state !== 'absent'
-      ? `<path d="M${px(frame.x(0))} ${y + BAR_HEIGHT / 2}H${px(frame.x(lane.startMs))}" stroke="${MUTED}" stroke-width="1.5" stroke-dasharray="1.5 2.5" fill="none"><title>${escapeMarkup(say('finishStarted', { time: formatMs(lane.startMs) }))}</title></path>`
-      : '';
-  return `<g>${text(0, y + 14, MARK_LABELS[mark], `fill="${markPaint(mark)}" font-weight="700"`)}${late}${strokes(lane, y, frame)}${laneBody(lane, y, frame, flagged)}</g>`;
+  const label = text(0, y + 14, MARK_LABELS[mark], { fill: markPaint(mark), 'font-weight': 700 });
+  const body = laneBody(lane, y, frame, flagged);
+  return element('g', {}, label, waitSvg(lane, y, frame), strokes(lane, y, frame), body);
 }
 
 function axisSvg(finish: PhotoFinish, frame: Frame): string {
@@ -181,7 +173,8 @@ function axisSvg(finish: PhotoFinish, frame: Frame): string {
     .map((ms, i) => {
       const x = frame.x(ms);
       const label = i === ticksMs.length - 1 ? say('milliseconds', { value: ms }) : sayNumber(ms);
-      return `<path d="${GRID.map(([from, to]) => `M${px(x)} ${from}V${to}`).join('')}" stroke="${LINE}" fill="none"/>${text(x, AXIS_Y + 14, label, `fill="${MUTED}" text-anchor="middle"`)}`;
+      const grid = line(GRID.map(([from, to]) => `M${px(x)} ${from}V${to}`).join(''), LINE, 1);
+      return grid + text(x, AXIS_Y + 14, label, { 'text-anchor': 'middle' });
     })
     .join('');
 }
@@ -197,7 +190,7 @@ function marginSvg(finish: PhotoFinish, frame: Frame): string {
   const fits = right - left > 2 * half + 12;
   const ends = `M${px(left)} ${MARGIN_Y - 4}v8M${px(right)} ${MARGIN_Y - 4}v8`;
   const middle = (left + right) / 2;
-  const line = fits
+  const measure = fits
     ? `M${px(left)} ${MARGIN_Y}H${px(middle - half)}M${px(middle + half)} ${MARGIN_Y}H${px(right)}`
     : `M${px(left)} ${MARGIN_Y}H${px(right)}`;
   const beside = right + 6 + 2 * half <= frame.width;
@@ -206,7 +199,16 @@ function marginSvg(finish: PhotoFinish, frame: Frame): string {
     : beside
       ? { x: right + 6, anchor: 'start' }
       : { x: left - 6, anchor: 'end' };
-  return `<g><title>${escapeMarkup(finish.title)}</title><path d="M${px(a)} ${BAR_TOPS[0] + BAR_HEIGHT + 2}V${MARGIN_Y}" stroke="${MUTED}" stroke-dasharray="2 2" fill="none"/><path d="${ends}${line}" stroke="${INK}" stroke-width="1.25" fill="none"/>${text(place.x, MARGIN_Y + 4, label, `fill="${INK}" font-weight="700" text-anchor="${place.anchor}" stroke="${PAPER}" stroke-width="3" paint-order="stroke"`)}</g>`;
+  const drop = `M${px(a)} ${BAR_TOPS[0] + BAR_HEIGHT + 2}V${MARGIN_Y}`;
+  const bold = { fill: INK, 'font-weight': 700, 'text-anchor': place.anchor, ...halo(WASH) };
+  return element(
+    'g',
+    {},
+    tip(finish.title),
+    line(drop, MUTED, 1, { 'stroke-dasharray': '2 2' }),
+    line(`${ends}${measure}`, INK, 1.25),
+    text(place.x, MARGIN_Y + 4, label, bold),
+  );
 }
 
 function flagOf({ mode, result }: PhotoFinish, lane: Lane): Flag {
@@ -226,9 +228,10 @@ export function photoFinishSvg(finish: PhotoFinish, id: string, widthPx: number)
     maxMs: finish.axis.maxMs,
     x: (ms) => LABEL_WIDTH + ((right - LABEL_WIDTH) * ms) / finish.axis.maxMs,
   };
-  const name = escapeMarkup(id);
   const lanes = finish.lanes.map((lane, i) => {
     return laneSvg(lane, BAR_TOPS[i] ?? 0, frame, flagOf(finish, lane));
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" class="photo-finish" role="img" aria-labelledby="${name}-title" aria-describedby="${name}-desc" width="${widthPx}" height="${HEIGHT}" viewBox="0 0 ${widthPx} ${HEIGHT}"><title id="${name}-title">${escapeMarkup(finish.title)}</title><desc id="${name}-desc">${escapeMarkup(finish.description)}</desc>${axisSvg(finish, frame)}${lanes.join('')}${marginSvg(finish, frame)}</svg>`;
+  const { title, description } = finish;
+  const named = { id, widthPx, heightPx: HEIGHT, title, description };
+  return drawing('photo-finish', named, axisSvg(finish, frame), ...lanes, marginSvg(finish, frame));
 }

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { ATTEMPT_ERROR_CODES } from '../race/outcome.ts';
 import { attempt, clearComparison, comparison, originRace, trial } from '../testing/race-samples.ts';
 import { attemptErrorWords } from '../verdict/attempt-words.ts';
-import { axisTicks, beyondWords, laneWords, photoFinish } from './photo-finish.ts';
+import { beyondWords, laneWords, photoFinish } from './photo-finish.ts';
+import { axisTicks } from './svg.ts';
 
 test('compare: both lanes begin at 0 although they ran one after the other; the flags are the margin apart', () => {
   const finish = photoFinish(clearComparison(51.8, 112.3));

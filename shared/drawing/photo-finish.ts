@@ -11,6 +11,7 @@ import { median } from '../race/statistics.ts';
 import { attemptErrorWords } from '../verdict/attempt-words.ts';
 import { differenceWords, gainStepMs, rangeWords } from '../verdict/gain.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';
+import { axisTicks } from './svg.ts';
 
 /** `running` occurs only while a race is under way; `absent`: this contender was never started. */
 export type LaneState = 'established' | 'running' | 'cancelled' | 'failed' | 'absent';
@@ -62,23 +63,10 @@ export interface PhotoFinish {
   readonly description: string;
 }
 
-const MOST_TICKS = 5;
 /** An axis with nothing on it still needs a length. */
 const EMPTY_AXIS_MS = 100;
 /** The axis is at most so many times as long as the longest median, to show single trials that took longer. */
 const NOT_FAR = 1.25;
-
-/** Below a nanosecond there is nothing to tell apart, and powers of ten end in 0. */
-const LEAST_AXIS_MS = 1e-6;
-
-/** Round steps of 1, 2 or 5 times a power of ten from 0 up to `maxMs`, at most `MOST_TICKS` after 0. */
-export function axisTicks(maxMs: number): number[] {
-  const rough = Math.max(maxMs, LEAST_AXIS_MS) / MOST_TICKS;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) ?? 10 * power;
-  const count = Math.floor(maxMs / step + 1e-9);
-  return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
-}
 
 function contenderOf(protocol: KnownProtocol): ContenderName {
   return protocol === 'h3' ? 'h3' : 'h2';

@@ -1,14 +1,7 @@
-// What every drawing is made of, as SVG text: elements whose texts and attributes are escaped here and nowhere else,
-// paints that follow a page's theme and are right without one, and axes. No script, no style sheet, no event handler.
+// What every drawing is made of, as SVG text: elements, texts, frames and axes, whose words and attributes are escaped
+// here. No script, no style sheet, no event handler.
 import { escapeMarkup } from '../language/markup.ts';
-import { LIGHT } from './marks.ts';
-
-export const INK = `var(--pf-ink, ${LIGHT.ink})`;
-export const MUTED = `var(--pf-muted, ${LIGHT.muted})`;
-export const LINE = `var(--pf-line, ${LIGHT.line})`;
-export const PAPER = `var(--pf-paper, ${LIGHT.paper})`;
-export const WASH = `var(--pf-wash, ${LIGHT.wash})`;
-export const ON_MARK = `var(--pf-on-mark, ${LIGHT.onMark})`;
+import { MUTED } from './palette.ts';
 
 export const FONT_PX = 11;
 
@@ -42,9 +35,15 @@ export function text(x: number, y: number, words: string, attributes: Attributes
   return element('text', { x, y, 'font-size': FONT_PX, fill: MUTED, ...attributes }, escapeMarkup(words));
 }
 
-/** What keeps a text legible where it crosses lines or areas of this paint. */
+/** What keeps a text legible where it crosses lines on a surface of this paint. */
 export function halo(paint: string): Attributes {
-  return { stroke: paint, 'stroke-width': '3', 'stroke-linejoin': 'round', 'paint-order': 'stroke' };
+  return { stroke: paint, 'stroke-width': 3, 'stroke-linejoin': 'round', 'paint-order': 'stroke' };
+}
+
+/** Lines along a path, without an area. */
+export function line(d: string, stroke: string, width: number, attributes: Attributes = {}): string {
+  const look = { class: null, d, fill: 'none', stroke, 'stroke-width': String(width) };
+  return element('path', { ...look, ...attributes });
 }
 
 /** What names a drawing to those who do not see it, and how large it is. */
@@ -76,17 +75,20 @@ export function drawing(name: string, frame: Frame, ...content: readonly string[
   return element('svg', attributes, named, described, ...content);
 }
 
-/** A drawing that stands beside the words it goes with, hidden from those who hear them. */
-export function decoration(
-  name: string,
-  widthPx: number,
-  heightPx: number,
-  viewBox: string,
-  ...content: readonly string[]
-): string {
-  const hidden = { 'aria-hidden': 'true', focusable: 'false' };
-  const size = { class: name, width: widthPx, height: heightPx, viewBox };
-  return element('svg', { xmlns: 'http://www.w3.org/2000/svg', ...size, ...hidden }, ...content);
+type Size = readonly [width: number, height: number];
+
+/** A drawing beside the words it goes with, hidden from those who hear them; `grid` is what it is drawn on. */
+export function decoration(name: string, size: Size, grid: Size, ...content: readonly string[]): string {
+  const attributes = {
+    xmlns: 'http://www.w3.org/2000/svg',
+    class: name,
+    width: size[0],
+    height: size[1],
+    viewBox: `0 0 ${grid[0]} ${grid[1]}`,
+    'aria-hidden': 'true',
+    focusable: 'false',
+  };
+  return element('svg', attributes, ...content);
 }
 
 const MOST_TICKS = 5;

@@ -1,5 +1,5 @@
 // The style of the HTML reports, inlined into their pages: light, dark, forced colours and print from one palette.
-import { PALETTE_CSS } from '../drawing/marks.ts';
+import { PALETTE_CSS } from '../drawing/palette.ts';
 
 const BASE = `${PALETTE_CSS}
 * { box-sizing: border-box; }

@@ -1,12 +1,20 @@
 // Distributions of times as empirical cumulative distribution functions: for every time the share of trials that were
 // done by then. Medians stand on the curves; slow trials beyond the axis are counted in words, never dropped silently.
-import { MARK_LABELS, type Mark, markPaint } from '@photofinish/shared/drawing/marks';
-import { LINE, MUTED, PAPER, px } from '@photofinish/shared/drawing/paint';
-import { axisTicks } from '@photofinish/shared/drawing/photo-finish';
+import { MARK_LABELS, type Mark } from '@photofinish/shared/drawing/marks';
+import { MUTED, markPaint, PAPER } from '@photofinish/shared/drawing/palette';
+import {
+  axisTicks,
+  drawing,
+  element,
+  FONT_PX,
+  type Frame,
+  line,
+  px,
+  text,
+} from '@photofinish/shared/drawing/svg';
 import { formatMs } from '@photofinish/shared/language/markup';
 import { median, percentile } from '@photofinish/shared/race/statistics';
-import { say } from '../../common/words.ts';
-import { FONT_PX, type Frame, frameSvg, haloText, text } from './paint.ts';
+import { haloText, shareGrid } from './paint.ts';
 
 export interface EcdfSeries {
   readonly mark: Mark;
@@ -30,11 +38,10 @@ const MEDIAN_ROOM = 84;
 const PLOT_HEIGHT = 150;
 const AXIS_ROOM = 22;
 export const ECDF_CHART_HEIGHT = TOP + PLOT_HEIGHT + AXIS_ROOM;
-const SHARE_TICKS = [0, 0.25, 0.5, 0.75, 1];
 /** The axis ends where nearly all trials are done, unless the slowest are not far behind. */
 const NEARLY_ALL = 0.95;
 const NOT_FAR = 2;
-const DASHES = ['', ' stroke-dasharray="6 3"'];
+const DASHES = [null, '6 3'];
 
 /** Where an axis for these trials ends, in milliseconds. */
 export function ecdfAxisMs(series: readonly EcdfSeries[]): number {
@@ -96,46 +103,52 @@ function steps(chart: EcdfChart, valuesMs: readonly number[]): string {
 
 function seriesSvg(chart: EcdfChart, { mark, valuesMs }: EcdfSeries, index: number): string {
   if (valuesMs.length === 0) return '';
-  const paint = markPaint(mark);
   const d = steps(chart, valuesMs);
-  return `<g fill="none" stroke-linejoin="round"><path d="${d}" stroke="${PAPER}" stroke-width="4.5"/><path class="curve ${mark}" d="${d}" stroke="${paint}" stroke-width="2.25"${DASHES[index] ?? ''}/></g>`;
+  const stroke = {
+    stroke: markPaint(mark),
+    'stroke-width': '2.25',
+    'stroke-dasharray': DASHES[index] ?? null,
+  };
+  const curve = element('path', { class: `curve ${mark}`, d, ...stroke });
+  return element('g', { fill: 'none', 'stroke-linejoin': 'round' }, line(d, PAPER, 4.5), curve);
 }
 
 /** Medians as labels above the plot, each with a line down to it. */
 function mediansSvg(chart: EcdfChart): string {
   const x = scaleX(chart);
-  const flags = chart.series.map(({ mark, valuesMs }, line) => {
+  const flags = chart.series.map(({ mark, valuesMs }, row) => {
     const ms = median(valuesMs);
     if (ms === null) return '';
     const at = x(ms);
-    const y1 = FONT_PX + line * MEDIAN_LINE;
+    const y1 = FONT_PX + row * MEDIAN_LINE;
     const anchor = at > chart.widthPx - MEDIAN_ROOM ? 'end' : 'start';
-    const drop = `<path d="M${px(at)} ${y1 - 8}V${px(y(0))}" stroke="${markPaint(mark)}" stroke-dasharray="2 3"/>`;
-    return `<g class="median">${drop}${haloText(at + (anchor === 'end' ? -5 : 5), y1, `${MARK_LABELS[mark]} ${formatMs(ms)}`, anchor)}</g>`;
+    const drop = line(`M${px(at)} ${y1 - 8}V${px(y(0))}`, markPaint(mark), 1, { 'stroke-dasharray': '2 3' });
+    const words = `${MARK_LABELS[mark]} ${formatMs(ms)}`;
+    return element(
+      'g',
+      { class: 'median' },
+      drop,
+      haloText(at + (anchor === 'end' ? -5 : 5), y1, words, anchor),
+    );
   });
   return flags.join('');
 }
 
-function gridSvg(chart: EcdfChart): string {
-  const end = chart.widthPx - END_ROOM;
-  const shares = SHARE_TICKS.map(
-    (share) =>
-      `<path d="M${START_ROOM} ${px(y(share))}H${px(end)}" stroke="${LINE}"/>${text(START_ROOM - 8, y(share) + 4, say('dashboardPercent', { value: 100 * share }), 'text-anchor="end"')}`,
-  );
+function axisSvg(chart: EcdfChart): string {
   const x = scaleX(chart);
   const ticks = axisTicks(chart.maxMs);
   const times = ticks.map((ms, i) => {
     const label = i === ticks.length - 1 ? formatMs(ms) : String(ms);
-    return `<path d="M${px(x(ms))} ${px(y(0))}v4" stroke="${MUTED}"/>${text(x(ms), y(0) + FONT_PX + 6, label, 'text-anchor="middle"')}`;
+    const mark = line(`M${px(x(ms))} ${px(y(0))}v4`, MUTED, 1);
+    return mark + text(x(ms), y(0) + FONT_PX + 6, label, { 'text-anchor': 'middle' });
   });
-  return shares.join('') + times.join('');
+  return times.join('');
 }
 
 /** The chart as one SVG element. */
 export function ecdfChartSvg(chart: EcdfChart): string {
   const curves = chart.series.map((series, i) => seriesSvg(chart, series, i)).toReversed();
-  return frameSvg(
-    { ...chart, heightPx: ECDF_CHART_HEIGHT },
-    gridSvg(chart) + curves.join('') + mediansSvg(chart),
-  );
+  const grid = shareGrid(START_ROOM, chart.widthPx - END_ROOM, y);
+  const frame = { ...chart, heightPx: ECDF_CHART_HEIGHT };
+  return drawing('chart', frame, grid, axisSvg(chart), ...curves, mediansSvg(chart));
 }

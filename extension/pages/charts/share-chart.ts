@@ -1,10 +1,10 @@
 // Shares by day: columns of bands that fill one whole, a line or a reference across them, and under them the number the
 // shares are of. A day without data is a gap: no column, and the line breaks.
-import { INK, LINE, MUTED, PAPER, px } from '@photofinish/shared/drawing/paint';
+import { INK, LINE, MUTED, PAPER } from '@photofinish/shared/drawing/palette';
+import { drawing, element, FONT_PX, type Frame, line, px, text } from '@photofinish/shared/drawing/svg';
 import { sayNumber } from '@photofinish/shared/language/words';
-import { say } from '../../common/words.ts';
 import { dayTicks } from './days.ts';
-import { type Band, bandFill, FONT_PX, type Frame, frameSvg, haloText, hatchPattern, text } from './paint.ts';
+import { type Band, bandFill, haloText, hatchPattern, shareGrid } from './paint.ts';
 
 /** One day: the bands' counts, and what they are counted of. */
 export interface ShareDay {
@@ -43,7 +43,6 @@ const ZERO_HEIGHT = 2;
 const TICK_ROOM = 64;
 /** Up to so many days each value of the line has its dot. */
 const MOST_DOTS = 31;
-const SHARE_TICKS = [0, 0.25, 0.5, 0.75, 1];
 
 interface Place {
   readonly step: number;
@@ -89,9 +88,8 @@ function bandPath(chart: ShareChart, place: Place, band: number): string {
     return column(place, index, top, bottom);
   });
   const d = paths.join('');
-  return kind === undefined || d === ''
-    ? ''
-    : `<path class="band ${kind}" d="${d}" ${bandFill(kind, chart.id)}/>`;
+  if (kind === undefined || d === '') return '';
+  return element('path', { class: `band ${kind}`, d, ...bandFill(kind, chart.id) });
 }
 
 /** The line over days that follow each other; a day without a value ends it. */
@@ -113,20 +111,15 @@ function linePath(chart: ShareChart, place: Place): string {
   });
   if (points.length === 0) return '';
   const d = points.join('');
-  const dotted =
-    dots.length === 0
-      ? ''
-      : `<path d="${dots.join('')}" stroke="${PAPER}" stroke-width="7.5" stroke-linecap="round"/><path class="dots" d="${dots.join('')}" stroke="${INK}" stroke-width="5" stroke-linecap="round"/>`;
-  return `<g fill="none" stroke-linejoin="round"><path d="${d}" stroke="${PAPER}" stroke-width="4"/><path class="line" d="${d}" stroke="${INK}" stroke-width="1.75"/>${dotted}</g>`;
-}
-
-function gridSvg(chart: ShareChart): string {
-  const end = chart.widthPx - END_ROOM;
-  return SHARE_TICKS.map((share) => {
-    const y = shareY(share);
-    const words = say('dashboardPercent', { value: 100 * share });
-    return `<path d="M${START_ROOM} ${px(y)}H${px(end)}" stroke="${LINE}"/>${text(START_ROOM - 8, y + 4, words, 'text-anchor="end"')}`;
-  }).join('');
+  const round = { 'stroke-linecap': 'round' };
+  const dotted = dots.join('');
+  return element(
+    'g',
+    { fill: 'none', 'stroke-linejoin': 'round' },
+    line(d, PAPER, 4),
+    line(d, INK, 1.75, { class: 'line' }),
+    dotted && line(dotted, PAPER, 7.5, round) + line(dotted, INK, 5, { class: 'dots', ...round }),
+  );
 }
 
 function panelSvg(chart: ShareChart, place: Place): string {
@@ -134,7 +127,9 @@ function panelSvg(chart: ShareChart, place: Place): string {
   const top = TOP + SHARES_HEIGHT + PANEL_GAP;
   const bottom = top + PANEL_HEIGHT;
   const end = chart.widthPx - END_ROOM;
-  const base = `<path d="M${START_ROOM} ${bottom}H${px(end)}" stroke="${LINE}"/>`;
+  const across = (y: number, dashes: string | null) =>
+    line(`M${START_ROOM} ${y}H${px(end)}`, LINE, 1, { 'stroke-dasharray': dashes });
+  const base = across(bottom, null);
   const words = text(START_ROOM, top - 8, chart.ofWords);
   if (most === 0) return base + words;
   const bars = chart.values.map((value, index) =>
@@ -142,7 +137,10 @@ function panelSvg(chart: ShareChart, place: Place): string {
       ? ''
       : column(place, index, bottom - (PANEL_HEIGHT * value.of) / most, bottom),
   );
-  return `${base}<path d="M${START_ROOM} ${top}H${px(end)}" stroke="${LINE}" stroke-dasharray="1 3"/>${text(START_ROOM - 8, top + 4, compactNumber(most), 'text-anchor="end"')}${text(START_ROOM - 8, bottom + 4, '0', 'text-anchor="end"')}${words}<path class="of" d="${bars.join('')}" fill="${MUTED}"/>`;
+  const label = (y: number, count: string) => text(START_ROOM - 8, y + 4, count, { 'text-anchor': 'end' });
+  const labels = label(top, compactNumber(most)) + label(bottom, '0');
+  const of = element('path', { class: 'of', d: bars.join(''), fill: MUTED });
+  return base + across(top, '1 3') + labels + words + of;
 }
 
 /** A count short enough for an axis: four figures as they are, more in thousands and millions. */
@@ -161,7 +159,8 @@ function daysAxis(chart: ShareChart, place: Place): string {
       const x = place.centre(index);
       const room = 3.2 * label.length;
       const anchor = x + room > chart.widthPx ? 'end' : 'middle';
-      return `<path d="M${px(x)} ${SHARE_CHART_HEIGHT - AXIS_ROOM}v4" stroke="${MUTED}"/>${text(anchor === 'end' ? chart.widthPx : x, y, label, `text-anchor="${anchor}"`)}`;
+      const mark = line(`M${px(x)} ${SHARE_CHART_HEIGHT - AXIS_ROOM}v4`, MUTED, 1);
+      return mark + text(anchor === 'end' ? chart.widthPx : x, y, label, { 'text-anchor': anchor });
     })
     .join('');
 }
@@ -170,14 +169,24 @@ function referenceSvg({ reference, widthPx }: ShareChart): string {
   if (reference === null) return '';
   const y = shareY(reference.share);
   const end = widthPx - END_ROOM;
-  return `<path class="reference" d="M${START_ROOM} ${px(y)}H${px(end)}" stroke="${INK}" stroke-width="1.25" stroke-dasharray="5 4"/>${haloText(end, y - 5, reference.label, 'end')}`;
+  const look = { class: 'reference', 'stroke-dasharray': '5 4' };
+  const across = line(`M${START_ROOM} ${px(y)}H${px(end)}`, INK, 1.25, look);
+  return across + haloText(end, y - 5, reference.label, 'end');
 }
 
 /** The chart as one SVG element. */
 export function shareChartSvg(chart: ShareChart): string {
   const place = placeOf(chart.widthPx, chart.days.length);
-  const bands = chart.bands.map((_, band) => bandPath(chart, place, band)).join('');
-  const hatch = chart.bands.includes('hidden') ? `<defs>${hatchPattern(chart.id)}</defs>` : '';
-  const body = `${hatch}${gridSvg(chart)}${bands}${referenceSvg(chart)}${linePath(chart, place)}${panelSvg(chart, place)}${daysAxis(chart, place)}`;
-  return frameSvg({ ...chart, heightPx: SHARE_CHART_HEIGHT }, body);
+  const hatch = chart.bands.includes('hidden') ? element('defs', {}, hatchPattern(chart.id)) : '';
+  return drawing(
+    'chart',
+    { ...chart, heightPx: SHARE_CHART_HEIGHT },
+    hatch,
+    shareGrid(START_ROOM, chart.widthPx - END_ROOM, shareY),
+    ...chart.bands.map((_, band) => bandPath(chart, place, band)),
+    referenceSvg(chart),
+    linePath(chart, place),
+    panelSvg(chart, place),
+    daysAxis(chart, place),
+  );
 }

@@ -1,7 +1,7 @@
 // Races over all origins or of one: how long each protocol took in comparisons, as distributions, and the list of every
 // race of the period. A line opens its photo finish.
 
-import { markPaint } from '@photofinish/shared/drawing/marks';
+import { markPaint } from '@photofinish/shared/drawing/palette';
 import { formatMs } from '@photofinish/shared/language/markup';
 import { sayNumber } from '@photofinish/shared/language/words';
 import { median, percentile } from '@photofinish/shared/race/statistics';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { PALETTE_CSS } from '@photofinish/shared/drawing/marks';
+import { PALETTE_CSS } from '@photofinish/shared/drawing/palette';
 import { catalogFiles } from '../../testing/catalogs.ts';
 
 const html = await readFile(new URL('./popup.html', import.meta.url), 'utf8');
@@ -14,7 +14,7 @@ test('all pages wear the shared palette', () => {
   const bare = (text: string) => text.replaceAll(/\s+|;(?=\s*})/g, '');
   assert.ok(
     bare(theme).includes(bare(PALETTE_CSS)),
-    'copy PALETTE_CSS of shared/drawing/marks.ts to the top of ui/theme.css',
+    'copy PALETTE_CSS of shared/drawing/palette.ts to the top of ui/theme.css',
   );
 });
 
