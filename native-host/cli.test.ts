@@ -619,7 +619,7 @@ test('report reads, checks and converts what the extension exports', async (t) =
   const home = newHome(t);
   const file = join(home, 'report.json');
   const report = {
-    schema: 'photofinish.report/1',
+    schema: 'photofinish.report/2',
     createdAt: '2026-01-02T03:04:05.000Z',
     period: { from: '2026-01-01T00:00:00.000Z', to: '2026-01-02T00:00:00.000Z' },
     browser: { name: 'chromium', version: '156.0' },
@@ -676,7 +676,7 @@ test('report reads, checks and converts what the extension exports', async (t) =
   assert.match(diff.stdout, /^a\.test · https:\/\/a\.test · HTTP\/3 stopped, verdict changed$/m);
   assert.match(diff.stdout, /after +0 % \(0 of 4, 0 hidden\)\. Does not offer HTTP\/3\./);
   const json = JSON.parse((await photofinish(['report', '--diff', file, later, '--json'], home)).stdout);
-  assert.equal(json.schema, 'photofinish.report-diff/1');
+  assert.equal(json.schema, 'photofinish.report-diff/2');
   const same = await photofinish(['report', '--diff', file, file], home);
   assert.match(same.stdout, /No origin changed\./);
   const page = await photofinish(['report', '--diff', file, later, '--html', '-'], home);

@@ -3,7 +3,7 @@
 
 // First of all, because nothing may print before it.
 import './wire/stdout.ts';
-import { type Reply, WIRE_ERRORS } from '@photofinish/shared/port/wire';
+import { type SentReply, WIRE_ERRORS } from '@photofinish/shared/port/wire';
 import { openHostCache } from './cache/store.ts';
 import { systemClock } from './clock.ts';
 import { loadSettings, type Settings, SettingsError } from './config.ts';
@@ -37,7 +37,7 @@ const outbox = createOutbox({
   },
 });
 
-function send(reply: Reply): void {
+function send(reply: SentReply): void {
   for (const bytes of framesOf(reply)) outbox.send(bytes);
 }
 

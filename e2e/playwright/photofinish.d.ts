@@ -44,7 +44,7 @@ export interface Photofinish {
   adoption(page: Page): Promise<PageAdoption>;
   /** The page's origins, its own first. */
   origins(page: Page): Promise<readonly PageOrigin[]>;
-  /** `photofinish.report/1` of everything the test visited. */
+  /** `photofinish.report/2` of everything the test visited. */
   report(): Promise<unknown>;
 }
 

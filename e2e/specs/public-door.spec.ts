@@ -65,7 +65,7 @@ test('a site that rolls out HTTP/3 is reached over it on a later visit', async (
   const { h3, known } = await adoption(page);
   expect(h3).toBe(known);
   expect(known).toBeGreaterThan(0);
-  expect(await photofinish.report()).toMatchObject({ schema: 'photofinish.report/1' });
+  expect(await photofinish.report()).toMatchObject({ schema: 'photofinish.report/2' });
 });
 
 test('a resource’s origin is asked for by its name', async ({ page, served }) => {

@@ -1,4 +1,4 @@
-import { verdictText } from '@photofinish/shared/verdict/verdict-text';
+import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -34,7 +34,7 @@ test('without a race the browser speaks for itself', () => {
 
 test('a race adds its evidence and the gain', () => {
   const used = verdict({ protocol: 'h3', race: aClearRace() });
-  assert.deepEqual([used.code, used.findings.map((f) => f.code)], ['h3-used', ['h3-available']]);
+  assert.deepEqual([used.code, otherFindings(used).map((f) => f.code)], ['h3-used', ['h3-available']]);
   assert.match(verdictText(used), /HTTP\/3 connects in 10\.0 ms, HTTP\/2 in 31\.0 ms \(21\.0 ms faster\)/);
 });
 
@@ -65,7 +65,7 @@ test('a race that could not be run is no evidence', () => {
 
 test('a confirmed copy says that its protocol is not told, and what it was before', () => {
   const seen = { ...record, protocol: 'h2', protocolAtMs: 1 } as const;
-  const { text } = verdict({ reason: 'revalidated', record: seen });
+  const text = verdictText(verdict({ reason: 'revalidated', record: seen }));
   assert.match(text, /304 Not Modified.* Earlier: Reached over HTTP\/2\. No HTTP\/3 advertisement/);
 });
 

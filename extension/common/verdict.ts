@@ -1,15 +1,17 @@
 // The verdict on an origin as this browser used it on this site: from the newest race and the browser's own record
-// by the shared rules, and in words of its own where only the browser has spoken.
+// by the shared rules, and in messages of its own where only the browser has spoken.
 
+import { type Message, message } from '@photofinish/shared/language/message';
+import type { SharedWordKey } from '@photofinish/shared/language/words';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
+import { boundedFindings } from '@photofinish/shared/verdict/bounded';
 import {
   type BrowserEvidence,
   type Evidence,
   evidenceOfRace,
   verdictOf,
 } from '@photofinish/shared/verdict/verdict';
-import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { h3Alternatives, parseAltSvc } from '@photofinish/shared/web/alt-svc';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import {
@@ -19,7 +21,6 @@ import {
   type UnknownReason,
 } from '@photofinish/shared/web/protocol';
 import type { OriginRecord } from './records/schema.ts';
-import { say, type WordKey } from './words.ts';
 
 export interface OriginEvidence {
   readonly origin: Origin;
@@ -31,7 +32,7 @@ export interface OriginEvidence {
   readonly race: OriginRace | undefined;
 }
 
-const WHY_UNKNOWN: Record<UnknownReason, WordKey> = {
+const WHY_UNKNOWN: Record<UnknownReason, SharedWordKey> = {
   'no-timing-allow-origin': 'pageNoTimingAllowOrigin',
   'service-worker': 'pageByServiceWorker',
   missed: 'pageMissed',
@@ -39,7 +40,7 @@ const WHY_UNKNOWN: Record<UnknownReason, WordKey> = {
   'not-exposed': 'pageNotExposed',
 };
 
-const ELSEWHERE: Record<Exclude<Delivery, 'network'>, WordKey> = {
+const ELSEWHERE: Record<Exclude<Delivery, 'network'>, SharedWordKey> = {
   'http-cache': 'pageFromCache',
   'service-worker': 'pageAroundNetwork',
   prefetch: 'pagePrefetched',
@@ -80,12 +81,20 @@ function evidenceOf(
 /** What can be said without a race when the browser's own record explains nothing. */
 function browserOnly(lastProtocol: KnownProtocol | null, record: OriginRecord | undefined): Verdict {
   const advertises = record?.altSvc != null && h3Alternatives(parseAltSvc(record.altSvc)).length > 0;
-  const advertised = say(advertises ? 'pageAdvertised' : 'pageNotAdvertised');
-  const text =
-    lastProtocol === null
-      ? advertised
-      : `${say('pageReached', { protocol: PROTOCOL_NAMES[lastProtocol] })} ${advertised}`;
-  return { code: 'unknown', text, findings: [] };
+  const said = message(advertises ? 'pageAdvertised' : 'pageNotAdvertised');
+  const reached =
+    lastProtocol === null ? [] : [message('pageReached', { protocol: PROTOCOL_NAMES[lastProtocol] })];
+  return { code: 'unknown', findings: [...reached, said].map((each) => ({ code: 'unknown', ...each })) };
+}
+
+/** The verdict where this visit told no protocol: why comes first, for the rest speaks of earlier visits or of the race. */
+function afterReason(why: Message, { code, findings }: Verdict, isEarlier: boolean): Verdict {
+  const [first, ...rest] = findings;
+  if (first === undefined || !isEarlier)
+    return { code, findings: boundedFindings([{ code, ...why }, ...findings]) };
+  const { key, params } = first;
+  const earlier = message('pageEarlier', { verdict: { key, params } });
+  return { code, findings: boundedFindings([{ code, ...why }, { code, ...earlier }, ...rest]) };
 }
 
 /** The verdict of an origin on a page; never empty, and `unknown` always says why. */
@@ -97,12 +106,8 @@ export function verdictOfOrigin(known: OriginEvidence): Verdict {
   const raced = known.race !== undefined && known.race.error === undefined;
   const verdict = shared.code === 'unknown' && !raced ? browserOnly(lastProtocol, known.record) : shared;
   if (known.protocol !== null) return verdict;
-  // The verdict then speaks of earlier visits or of the race; this visit told no protocol, and why comes first.
-  const why = say(
-    known.elsewhere === null ? WHY_UNKNOWN[known.reason ?? 'missed'] : ELSEWHERE[known.elsewhere],
-  );
-  const text = say(earlier === null ? 'pageNow' : 'pageBefore', { why, verdict: verdictText(verdict) });
-  return { ...verdict, text };
+  const key = known.elsewhere === null ? WHY_UNKNOWN[known.reason ?? 'missed'] : ELSEWHERE[known.elsewhere];
+  return afterReason(message(key), verdict, earlier !== null);
 }
 
 /** The verdict on an origin that the browser did not reach: by the race, and what the server advertised before. */

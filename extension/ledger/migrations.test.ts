@@ -2,8 +2,11 @@ import 'fake-indexeddb/auto';
 import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
+import { verdictInWords } from '@photofinish/shared/verdict/verdict-text';
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import { openDB } from 'idb';
+import * as v from 'valibot';
 import { LEDGER_NAME, NETWORK_UNKNOWN } from '../common/records/schema.ts';
 import { type Failure, failAt } from '../testing/failing-storage.ts';
 import { checkInvariants, dump } from '../testing/ledger-invariants.ts';
@@ -30,7 +33,12 @@ test('a ledger of version 1 is led to this one, and nothing of it is lost', asyn
     all.days,
     stores.days.rows.map((row) => ({ ...row, network: NETWORK_UNKNOWN })),
   );
-  assert.deepEqual(all.races, stores.races.rows);
+  assert.deepEqual(
+    all.races.map((race) => ({ ...race, verdict: verdictInWords(race.verdict) })),
+    stores.races.rows,
+    'verdicts are data now, and say what they said',
+  );
+  assert.ok(all.races.length > 0 && all.races.every(({ verdict }) => v.is(writtenVerdictSchema, verdict)));
   assert.deepEqual(
     await ledger.outbox(100),
     stores.outbox.rows.map((row, i) => ({ ...row, key: stores.outbox.keys?.[i] })),

@@ -2,6 +2,7 @@
 // fails it, or is the browser ended, the version before stays whole.
 
 import type { OriginRace } from '@photofinish/shared/race/outcome';
+import { type VerdictInWords, verdictAsWritten } from '@photofinish/shared/race/verdict-schema';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { IDBPDatabase, IDBPTransaction } from 'idb';
 import { emptyDay } from '../common/records/fold.ts';
@@ -17,6 +18,8 @@ type Migration = (db: IDBPDatabase<LedgerSchema>, tx: Upgrade) => void | Promise
 
 /** Days were kept without their network until version 2. */
 type DayRow1 = Omit<DayRow, 'network'>;
+/** Verdicts of races were in words until version 3. */
+type RaceInWords = Omit<OriginRace, 'verdict'> & { readonly verdict: VerdictInWords };
 
 function createVersion1(db: IDBPDatabase<LedgerSchema>): void {
   const records = db.createObjectStore('records', { keyPath: ['origin', 'site'] });
@@ -68,6 +71,17 @@ async function verdicts(tx: Upgrade): Promise<void> {
     );
 }
 
+/** Verdicts of races are data; those of before were in words, and stay in them. */
+async function verdictsAsData(tx: Upgrade): Promise<void> {
+  const races = tx.objectStore('races');
+  for await (const rows of chunksOf(races))
+    await Promise.all(
+      (rows as readonly (OriginRace | RaceInWords)[]).map(async (row) => {
+        if ('text' in row.verdict) await races.put({ ...row, verdict: verdictAsWritten(row.verdict) });
+      }),
+    );
+}
+
 /** `MIGRATIONS[n]` leads from version n to n + 1. Never edited once released; a change is a further one. */
 const MIGRATIONS: readonly Migration[] = [
   createVersion1,
@@ -75,6 +89,7 @@ const MIGRATIONS: readonly Migration[] = [
     await networksAndTotals(db, tx);
     await verdicts(tx);
   },
+  (_, tx) => verdictsAsData(tx),
 ];
 
 export const LEDGER_VERSION = MIGRATIONS.length;

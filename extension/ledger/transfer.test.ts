@@ -2,8 +2,12 @@ import 'fake-indexeddb/auto';
 import '../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
+import { REPORT_1 } from '@photofinish/shared/testing/report-1';
+import { verdictInWords } from '@photofinish/shared/verdict/verdict-text';
 import { IDBFactory } from 'fake-indexeddb';
 import fc from 'fast-check';
+import * as v from 'valibot';
 import { loadNames, nameNetwork } from '../common/network-names.ts';
 import { loadSettings } from '../common/settings.ts';
 import { failAt } from '../testing/failing-storage.ts';
@@ -178,13 +182,27 @@ test('how far an import has come is told', async () => {
   assert.ok(told.every(([done], i) => i === 0 || done > (told[i - 1]?.[0] ?? 0)));
 });
 
+test('a file of version 1 brings races whose verdicts are in words, which become data', async () => {
+  const ledger = await small();
+  const document = await documentOf(ledger);
+  const [old] = REPORT_1.sites[0]?.origins[0]?.races ?? [];
+  assert.ok(old);
+  const rows = { ...document.rows, races: 1 };
+  const file = asFile({ ...document, schema: 'photofinish.data/1', races: [old], rows });
+  await ledger.wipe();
+  await importData(ledger, options(), file, TAKE_ALL);
+  const [race] = (await dump(ledger)).races;
+  assert.ok(v.is(writtenVerdictSchema, race?.verdict));
+  assert.deepEqual(verdictInWords(race.verdict), old.verdict);
+});
+
 type Changes = (document: Awaited<ReturnType<typeof documentOf>>) => unknown;
 
 const REFUSED: Record<string, readonly [DataErrorCode, Changes]> = {
   'another document': ['not-data', () => ({ schema: 'photofinish.report/1' })],
   'no object': ['damaged', () => [1, 2]],
   'a schema that comes last': ['not-data', ({ schema, ...rest }) => ({ ...rest, schema })],
-  'a newer document': ['newer', (d) => ({ ...d, schema: 'photofinish.data/2' })],
+  'a newer document': ['newer', (d) => ({ ...d, schema: 'photofinish.data/3' })],
   'newer settings': ['newer', (d) => ({ ...d, settings: { ...d.settings, version: 99 } })],
   'settings out of their limits': [
     'bad-row',

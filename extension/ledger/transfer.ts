@@ -1,4 +1,4 @@
-// All data out to a file and in from one: `photofinish.data/1`, a JSON document of settings, names of networks and rows,
+// All data out to a file and in from one: `photofinish.data/2`, a JSON document of settings, names of networks and rows,
 // written and read piece by piece so that a heavy user's year fits through a page. The helper's cache is the helper's,
 // and no part of it.
 import { addNames, loadNames } from '../common/network-names.ts';

@@ -287,7 +287,7 @@ export const REPORT_OPTIONS = {
   markdown: { type: 'boolean', help: ['print a summary of at most 40 lines for a ticket'] },
   json: {
     type: 'boolean',
-    help: ['print the document itself, checked; with --diff, one', 'photofinish.report-diff/1 document'],
+    help: ['print the document itself, checked; with --diff, one', 'photofinish.report-diff/2 document'],
   },
 } as const satisfies OptionTable;
 

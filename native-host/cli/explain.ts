@@ -2,7 +2,7 @@
 // not. Nothing remembered decides these races; what they give is filed in the host cache as the outcome of any race is.
 
 import type { Mode, OriginRace } from '@photofinish/shared/race/outcome';
-import { advertisedPlaces, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
+import { advertisedBy, isRecordUnanswered } from '@photofinish/shared/verdict/advertised';
 import { isFailed, isH3, reachOf } from '@photofinish/shared/verdict/evidence';
 import {
   discoveredIn,
@@ -120,7 +120,7 @@ function isComparable(race: OriginRace): boolean {
 
 /** Whether a place is advertised that no attempt went to: HTTP/3 at the origin's own port came first, for example. */
 function leavesOpen(races: Races): boolean {
-  return advertisedPlaces(evidenceOfRaces(races, NO_OTHERS)).some(({ reach }) => reach === 'not-tried');
+  return advertisedBy(evidenceOfRaces(races, NO_OTHERS)).places.some(({ reach }) => reach === 'not-tried');
 }
 
 /** Whether the races so far ended before DNS had said what its HTTPS record advertises. */

@@ -1,6 +1,11 @@
 // Reports as files: read, refused when they do not fit the schema, and narrowed to the sites that were asked for.
 import { readFileSync } from 'node:fs';
-import { futureInstantOf, REPORT_SCHEMA, type Report, reportSchema } from '@photofinish/shared/report/report';
+import {
+  futureInstantOf,
+  REPORT_SCHEMA,
+  type Report,
+  reportDocumentSchema,
+} from '@photofinish/shared/report/report';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import * as v from 'valibot';
 import { Complaint, listed } from './usage.ts';
@@ -20,7 +25,7 @@ export function readReport(path: string, nowMs: number): Report {
   } catch {
     throw new Complaint('bad-report', `${path} is not JSON`);
   }
-  const result = v.safeParse(reportSchema, json);
+  const result = v.safeParse(reportDocumentSchema, json);
   if (result.success) {
     const future = futureInstantOf(result.output, nowMs);
     if (future === null) return printableDeep(result.output);

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { message } from '@photofinish/shared/language/message';
 import { MAX_WHOLE_REPLY_BYTES, type Reply } from '@photofinish/shared/port/wire';
 import type { Names, ServiceRecord } from '@photofinish/shared/race/discovered';
 import {
@@ -10,13 +11,14 @@ import {
   originRaceSchema,
   type Trial,
 } from '@photofinish/shared/race/outcome';
-import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import type { Verdict } from '@photofinish/shared/race/verdict-schema';
+import { boundedFindings } from '@photofinish/shared/verdict/bounded';
 import { leftOutWords } from '@photofinish/shared/verdict/left-out';
 import * as v from 'valibot';
 import { race, trial, up } from '../testing/cache-samples.ts';
 import '@photofinish/shared/language/english';
 import { framesOf } from '../wire/framing.ts';
-import { boundedRace, boundedVerdict } from './bounded-record.ts';
+import { boundedRace } from './bounded-record.ts';
 
 const NAME = `${'\\255'.repeat(300)}.test`;
 const LONG = '😀'.repeat(30_000);
@@ -77,12 +79,23 @@ function hugeRace(): Omit<OriginRace, 'verdict'> {
   };
 }
 
-const UNKNOWN = verdictSaying('unknown', LONG, ['h3-not-offered', LONG]);
+/** As long as a verdict can be that is made of such a record. */
+const UNKNOWN: Verdict = {
+  code: 'unknown',
+  findings: boundedFindings(
+    Array.from({ length: 200 }, () => ({
+      code: 'unknown',
+      ...message('verdictAlsoFails', {
+        places: Array.from({ length: 200 }, () => message('placeFailed', { place: LONG, failure: LONG })),
+      }),
+    })),
+  ),
+};
 
 test('the largest record fits schema and port, and says how much it leaves out', () => {
   const bounded = {
     ...boundedRace(hugeRace()),
-    verdict: boundedVerdict(UNKNOWN),
+    verdict: UNKNOWN,
   };
   v.parse(originRaceSchema, bounded);
   const frames = framesOf({ ...bounded, id: 1, type: 'race' } as Reply);

@@ -3,8 +3,8 @@
 
 import type { Names, ServiceRecord } from '@photofinish/shared/race/discovered';
 import type { Attempt, AttemptError, LeftOut, OriginRace, Trial } from '@photofinish/shared/race/outcome';
-import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import {
+  cut,
   MAX_ADDRESSES,
   MAX_ALPN_CHARS,
   MAX_ALPNS,
@@ -17,15 +17,9 @@ import {
   MAX_LOOKUPS,
   MAX_MESSAGE_CHARS,
   MAX_SERVICES,
-  MAX_VERDICT_CHARS,
 } from '@photofinish/shared/web/bounds';
 
 type UnjudgedRace = Omit<OriginRace, 'verdict'>;
-
-/** A text of at most so many characters, the last of which says that more was there. */
-function cut(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).toWellFormed()}…`;
-}
 
 /** At most so many items, those that matter first, all in their old order. */
 function kept<T>(items: readonly T[], most: number, matters: (item: T, index: number) => boolean): T[] {
@@ -138,13 +132,4 @@ export function boundedRace(race: UnjudgedRace): UnjudgedRace {
   };
   const leftOut = leftOutOf(race, bounded);
   return leftOut === null ? bounded : { ...bounded, leftOut };
-}
-
-/** A verdict within the bounds of its schema: what was advertised may stand in its words. */
-export function boundedVerdict({ code, text, findings }: Verdict): Verdict {
-  return {
-    code,
-    text: cut(text, MAX_VERDICT_CHARS),
-    findings: findings.map((finding) => ({ ...finding, text: cut(finding.text, MAX_VERDICT_CHARS) })),
-  };
 }

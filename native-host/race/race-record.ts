@@ -4,7 +4,7 @@ import type { AttemptError, Discovered, OriginRace } from '@photofinish/shared/r
 import { evidenceOfRace, verdictOf } from '@photofinish/shared/verdict/verdict';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import { rounded } from './attempt-run.ts';
-import { boundedRace, boundedVerdict } from './bounded-record.ts';
+import { boundedRace } from './bounded-record.ts';
 import type { DrivenTrial } from './drive.ts';
 import { type Decision, pacingInMode } from './plan.ts';
 import { discoveredAlternatives, type RaceMemory } from './remembered.ts';
@@ -92,5 +92,5 @@ export function recordOf(raced: RaceResult): Omit<OriginRace, 'verdict'> {
 
 /** The finished record. */
 export function withVerdict(race: Omit<OriginRace, 'verdict'>): OriginRace {
-  return { ...race, verdict: boundedVerdict(verdictOf(evidenceOfRace(race))) };
+  return { ...race, verdict: verdictOf(evidenceOfRace(race)) };
 }

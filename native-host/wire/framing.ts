@@ -4,7 +4,7 @@ import {
   MAX_INBOUND_BYTES,
   MAX_REPLY_BYTES,
   MAX_WHOLE_REPLY_BYTES,
-  type Reply,
+  type SentReply,
   WIRE_ERRORS,
 } from '@photofinish/shared/port/wire';
 
@@ -122,11 +122,11 @@ function slices(text: string, maxBytes: number): string[] {
  * The frames a reply travels in: one, or `chunk`s of its JSON text when it is over `maxBytes`. One that nobody would put
  * together again is answered with an error in its place.
  */
-export function framesOf(reply: Reply, maxBytes: number = MAX_REPLY_BYTES): Buffer[] {
+export function framesOf(reply: SentReply, maxBytes: number = MAX_REPLY_BYTES): Buffer[] {
   const whole = frame(reply);
   if (whole.length - LENGTH_BYTES > MAX_WHOLE_REPLY_BYTES) {
     const message = `${WIRE_ERRORS['reply-too-large']}: ${whole.length} bytes`;
-    return [frame({ id: reply.id, type: 'error', code: 'reply-too-large', message } satisfies Reply)];
+    return [frame({ id: reply.id, type: 'error', code: 'reply-too-large', message } satisfies SentReply)];
   }
   if (whole.length - LENGTH_BYTES <= maxBytes) return [whole];
   const data = slices(JSON.stringify(reply), maxBytes - CHUNK_OVERHEAD_BYTES);

@@ -1,8 +1,6 @@
 // What a race asked for over the port is allowed: the limits are the helper's, whatever the message says. Loaded with
 // the first race, and everything heavy with it.
 
-// Only races say anything in words, and a helper that starts has none to run.
-import '@photofinish/shared/language/english';
 import { originParts } from '@photofinish/shared/web/origin';
 import { addressPolicy } from '../address/guard.ts';
 import type { HostCache } from '../cache/store.ts';

@@ -5,9 +5,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type Reply, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import { message } from '@photofinish/shared/language/message';
+import { type SentReply, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
+import * as v from 'valibot';
 import { openHostCache } from '../cache/store.ts';
 import type { NetworkFacts } from '../network/key.ts';
 import { recordOnlyOn } from '../network/recording.ts';
@@ -29,7 +32,7 @@ const CAFE: NetworkFacts = { ...HOME, linkLayer: 'bb:bb:bb:bb:bb:bb', ssid: 'caf
 /** How long it takes to find out where the machine is. */
 const EXAMINING_MS = 400;
 
-async function conversation(t: TestContext) {
+async function conversation(t: TestContext, hello: object = { verdictData: true }) {
   const directory = await mkdtemp(join(tmpdir(), 'photofinish-'));
   const time = virtualTime();
   const { clock } = time;
@@ -56,7 +59,7 @@ async function conversation(t: TestContext) {
     clock,
   });
   const kept = recordOnlyOn(network, cache);
-  const replies: Reply[] = [];
+  const replies: SentReply[] = [];
   const races: { finish: (change?: object) => void; signal: AbortSignal }[] = [];
   const logged: [string, object | undefined][] = [];
   let spoilProgress = false;
@@ -93,7 +96,7 @@ async function conversation(t: TestContext) {
     send: (reply) => replies.push(reply),
     log: { write: (event, facts) => logged.push([event, facts]), digest: () => '', wipe: () => {} },
   });
-  session.receive({ type: 'hello', id: 1, protocol: WIRE_PROTOCOL, program: 'test/1' });
+  session.receive({ type: 'hello', id: 1, protocol: WIRE_PROTOCOL, program: 'test/1', ...hello });
   return {
     session,
     cache,
@@ -176,6 +179,42 @@ test('nor is one that ends before anyone has noticed', async (t) => {
   const answer = reply(2);
   assert.deepEqual(answer?.type === 'error' && answer.code, 'cancelled');
   assert.equal(cache.list().length, 0);
+});
+
+/** What extensions from before verdicts were data hold them to. */
+const OLD_VERDICT = v.strictObject({
+  code: v.string(),
+  text: v.string(),
+  findings: v.array(v.strictObject({ code: v.string(), text: v.string() })),
+});
+
+test('a verdict goes out as data, and in words to an extension from before', async (t) => {
+  const verdict: Verdict = {
+    code: 'h3-used',
+    findings: [
+      { code: 'h3-used', ...message('verdictUsed') },
+      { code: 'h3-used', ...message('verdictUntriedAddresses', { count: 2 }) },
+      { code: 'h3-available', ...message('verdictAvailable') },
+    ],
+  };
+  const told = async (hello: object): Promise<unknown> => {
+    const { pass, reply, race: start, races } = await conversation(t, hello);
+    start(2);
+    await pass(EXAMINING_MS + 1);
+    races[0]?.finish({ verdict });
+    await new Promise((resolve) => setImmediate(resolve));
+    for (let turn = 0; reply(2) === undefined && turn < 1000; turn += 1) await pass(1);
+    const answer = reply(2);
+    return answer?.type === 'race' ? answer.verdict : answer;
+  };
+  assert.deepEqual(await told({ verdictData: true }), verdict);
+  const old = await told({});
+  assert.ok(v.is(OLD_VERDICT, old), JSON.stringify(old));
+  assert.deepEqual(old, {
+    code: 'h3-used',
+    text: 'Reached over HTTP/3. 2 more addresses were not tried: a race goes to so many and no further.',
+    findings: [{ code: 'h3-available', text: 'Supports HTTP/3 on this network.' }],
+  });
 });
 
 for (const [what, change, where] of [

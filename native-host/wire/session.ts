@@ -3,10 +3,10 @@
 import { type DoctorFinding, MAX_FINDING_CHARS } from '@photofinish/shared/port/doctor';
 import {
   type Progress,
-  type Reply,
   type Request,
   replySchema,
   requestSchema,
+  type SentReply,
   WIRE_ERRORS,
   WIRE_PROTOCOL,
   type WireErrorCode,
@@ -42,7 +42,7 @@ export interface SessionParts {
   readonly budget: RaceBudget;
   readonly race: RaceRunner;
   readonly doctor: () => Promise<readonly DoctorFinding[]>;
-  readonly send: (reply: Reply) => void;
+  readonly send: (reply: SentReply) => void;
   readonly log: Log;
 }
 
@@ -90,6 +90,7 @@ class PortSession implements Session {
   readonly #parts: SessionParts;
   readonly #running = new Map<number, RunningRace>();
   #greeted = false;
+  #readsVerdictData = false;
   #ended = false;
   #wipes = 0;
   #examination: Promise<readonly DoctorFinding[]> | null = null;
@@ -149,7 +150,7 @@ class PortSession implements Session {
   }
 
   /** A reply that does not fit its schema would be the end of every other request on the port, so it is withheld. */
-  #send(reply: Reply): void {
+  #send(reply: SentReply): void {
     if (this.#ended) return;
     const checked = v.safeParse(replySchema, reply, { abortEarly: true });
     if (checked.success) {
@@ -192,6 +193,7 @@ class PortSession implements Session {
       return;
     }
     this.#greeted = true;
+    this.#readsVerdictData = request.verdictData === true;
     this.#send({ id: request.id, type: 'hello', protocol: WIRE_PROTOCOL, program: this.#parts.program });
   }
 
@@ -262,6 +264,7 @@ class PortSession implements Session {
           if (!abort.signal.aborted) this.#send({ id, type: 'progress', ...progress });
         },
       });
+      const told = this.#readsVerdictData ? race : (await import('./older-extension.ts')).raceInWords(race);
       if (abort.signal.aborted) return this.#cancelled(id, abort);
       this.#parts.log.write('race', {
         host: this.#parts.log.digest(origin),
@@ -270,7 +273,7 @@ class PortSession implements Session {
         error: race.error?.code,
       });
       if (race.error?.code === 'blocked') this.#fail(id, 'blocked', race.error.message);
-      else this.#send({ ...race, id, type: 'race' });
+      else this.#send({ ...told, id, type: 'race' });
     } finally {
       stopWatching();
     }

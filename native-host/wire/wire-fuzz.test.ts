@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type Reply, replySchema, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import { replySchema, type SentReply, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import { inputs, mutatedBytes, mutatedJson } from '@photofinish/shared/testing/hostile';
 import { REQUESTS } from '@photofinish/shared/testing/requests';
 import fc from 'fast-check';
@@ -80,7 +80,7 @@ function open(t: TestContext) {
     salt: new Uint8Array(32),
     clock,
   });
-  const replies: Reply[] = [];
+  const replies: SentReply[] = [];
   const logged: unknown[] = [];
   const greeted = () => {
     const session = openSession({

@@ -70,16 +70,29 @@ export interface Said {
   readonly param: string | null;
 }
 
-/** `sayKey` in pieces, for whoever sets a parameter apart from the words around it. */
-export function sayParts(key: string, params: Params = {}): Said[] {
-  const message = messageOf(key, params['count']) || key;
-  const parts = message.split(/\{(\w+)\}/).map((text, i): Said => {
+const HOLE = /\{(\w+)\}/;
+
+function partsOf(message: string, params: Params): Said[] {
+  const parts = message.split(HOLE).map((text, i): Said => {
     if (i % 2 === 0) return { text, param: null };
     const value = params[text];
     if (value === undefined) return { text: `{${text}}`, param: null };
     return { text: typeof value === 'number' ? sayNumber(value) : value, param: text };
   });
   return parts.filter(({ text }) => text !== '');
+}
+
+/** A message in pieces; null where the catalog has none of that key, or where it has a hole that nothing is given for. */
+export function sayKnownParts(key: string, params: Params): Said[] | null {
+  const message = messageOf(key, params['count']);
+  const holes = message.split(HOLE).filter((_, i) => i % 2 === 1);
+  const known = message !== '' && holes.every((name) => Object.hasOwn(params, name));
+  return known ? partsOf(message, params) : null;
+}
+
+/** `sayKey` in pieces, for whoever sets a parameter apart from the words around it. */
+export function sayParts(key: string, params: Params = {}): Said[] {
+  return partsOf(messageOf(key, params['count']) || key, params);
 }
 
 /** The message of `key` with `{name}` replaced by its parameters; a key without a message stands for itself. */

@@ -52,7 +52,14 @@ const idSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Numbe
 const program = v.pipe(v.string(), v.minLength(1), v.maxLength(64));
 
 export const requestSchema = v.variant('type', [
-  v.object({ type: v.literal('hello'), id: v.optional(idSchema, 0), protocol: v.number(), program }),
+  v.object({
+    type: v.literal('hello'),
+    id: v.optional(idSchema, 0),
+    protocol: v.number(),
+    program,
+    /** Whether verdicts are understood as data; without it they are sent in words, as they were before. */
+    verdictData: v.optional(v.boolean()),
+  }),
   v.object({
     type: v.literal('forecast'),
     id: idSchema,
@@ -169,5 +176,7 @@ export const replySchema = v.variant('type', [
     data: text(MAX_REPLY_BYTES),
   }),
 ]);
-/** What the helper may send. */
+/** What the helper may send, as it is read. */
 export type Reply = v.InferOutput<typeof replySchema>;
+/** The same as it is sent: verdicts to older extensions are in words. */
+export type SentReply = v.InferInput<typeof replySchema>;

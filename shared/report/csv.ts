@@ -47,7 +47,7 @@ function countCells(counts: Counts | null): Cell[] {
   return PROTOCOLS.map((protocol) => counts?.[protocol] ?? '');
 }
 
-function verdictCells(verdict: Pick<Verdict, 'code' | 'text'> | null): Cell[] {
+function verdictCells(verdict: Verdict | null): Cell[] {
   return verdict === null ? ['', ''] : [verdict.code, verdictText(verdict)];
 }
 

@@ -5,8 +5,8 @@ import type { OriginRace } from '../race/outcome.ts';
 import { differsBetween, type PairedComparison } from '../race/paired-comparison.ts';
 import { comparisonOf } from '../race/race-pairs.ts';
 import { VERDICT_CODES } from '../race/verdict-schema.ts';
-import { roundedMs } from '../verdict/gain.ts';
-import { verdictText } from '../verdict/verdict-text.ts';
+import { differenceMsOf } from '../verdict/gain.ts';
+import { ownVerdict } from '../verdict/verdict-text.ts';
 import {
   type Adoption,
   addAdoption,
@@ -67,7 +67,17 @@ export function gainOf(compared: Compared | undefined): DiffGain | null {
   if (compared === undefined) return null;
   const { h3Ms, h2Ms, pairs, quicker, lowMs, highMs } = compared.comparison;
   const { network, atMs } = compared.race;
-  return { gainMs: roundedMs(h2Ms - h3Ms), h3Ms, h2Ms, pairs, quicker, lowMs, highMs, network, atMs };
+  return {
+    gainMs: differenceMsOf(compared.comparison),
+    h3Ms,
+    h2Ms,
+    pairs,
+    quicker,
+    lowMs,
+    highMs,
+    network,
+    atMs,
+  };
 }
 
 function gainDiffers(a: Compared | undefined, b: Compared | undefined): boolean {
@@ -110,9 +120,7 @@ function originDiff(pair: Sides<ReportOrigin | undefined>): OriginDiff | null {
     protocols: both(pair, (side) => side?.protocols ?? null),
     adoption,
     few: changes.includes('share') && Math.min(...known) < FEW_REQUESTS,
-    verdict: both(pair, (side) =>
-      side ? { code: side.verdict.code, text: verdictText(side.verdict) } : null,
-    ),
+    verdict: both(pair, (side) => (side === undefined ? null : ownVerdict(side.verdict))),
     gain: both(pair, (side) => (side === undefined ? null : gainOf(newestComparison(side)))),
   };
 }

@@ -1,4 +1,4 @@
-// `photofinish.report-diff/1`: two reports compared. What changed, from what to what with the counts behind it, and
+// `photofinish.report-diff/2`: two reports compared. What changed, from what to what with the counts behind it, and
 // which conditions differ; the rules that find it are in `report-compare`.
 import * as v from 'valibot';
 import { CONTENDERS } from '../race/outcome.ts';
@@ -7,7 +7,7 @@ import { originSchema, siteSchema } from '../web/origin.ts';
 import { adoptionSchema } from './adoption.ts';
 import { reportSchema } from './report.ts';
 
-export const REPORT_DIFF_SCHEMA = 'photofinish.report-diff/1';
+export const REPORT_DIFF_SCHEMA = 'photofinish.report-diff/2';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const finite = v.pipe(v.number(), v.finite());
@@ -83,7 +83,8 @@ export const originDiffSchema = v.object({
   adoption: sides(v.nullable(adoptionSchema)),
   /** Fewer known requests on one side than would let its share mean much. */
   few: v.boolean(),
-  verdict: sides(v.nullable(v.omit(verdictSchema, ['findings']))),
+  /** What each says of the code it has. */
+  verdict: sides(v.nullable(verdictSchema)),
   gain: sides(v.nullable(gainSchema)),
 });
 export type OriginDiff = v.InferOutput<typeof originDiffSchema>;

@@ -6,8 +6,12 @@ import { test } from 'node:test';
 import { Ajv, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import * as v from 'valibot';
+import type { Message, MessageParams } from '../language/message.ts';
+import type { Finding, Verdict } from '../race/verdict-schema.ts';
 import { attempt, originRace, report, reportOrigin, trial } from '../testing/race-samples.ts';
-import { reportSchema } from './report.ts';
+import { REPORT_1 } from '../testing/report-1.ts';
+import { verdictInWords } from '../verdict/verdict-text.ts';
+import { type Report, reportDocumentSchema, reportSchema } from './report.ts';
 import { compareReports } from './report-compare.ts';
 import { reportDiffSchema } from './report-diff.ts';
 import { DOCUMENTS, jsonSchemaText } from './report-schema.ts';
@@ -19,6 +23,14 @@ const [fits, fitsDiff] = committed.map((text) => ajv.compile(JSON.parse(text))) 
   ValidateFunction,
   ValidateFunction,
 ];
+
+const finding = (key: string, params: MessageParams = {}): Finding => ({ code: 'unknown', key, params });
+const nested = (depth: number): Finding =>
+  finding('k', depth === 0 ? {} : { inner: nestedMessage(depth - 1) });
+const nestedMessage = (depth: number): Message => ({
+  key: 'k',
+  params: depth === 0 ? {} : { inner: nestedMessage(depth - 1) },
+});
 
 function both(document: unknown): [boolean, boolean] {
   return [fits(document) as boolean, v.safeParse(reportSchema, document).success];
@@ -34,7 +46,7 @@ test('a comparison of two reports fits both schemas of its own', () => {
   const diff: unknown = JSON.parse(JSON.stringify(compareReports(report(), other)));
   assert.ok(v.is(reportDiffSchema, diff));
   assert.ok(fitsDiff(diff), ajv.errorsText(fitsDiff.errors));
-  assert.equal(fitsDiff({ ...(diff as object), schema: 'photofinish.report-diff/2' }), false);
+  assert.equal(fitsDiff({ ...(diff as object), schema: 'photofinish.report-diff/1' }), false);
 });
 
 test('a full report fits both schemas', () => {
@@ -49,7 +61,11 @@ test('a full report fits both schemas', () => {
 });
 
 const breaks: Record<string, (r: ReturnType<typeof report>) => unknown> = {
-  'another schema': (r) => ({ ...r, schema: 'photofinish.report/2' }),
+  'another schema': (r) => ({ ...r, schema: 'photofinish.report/3' }),
+  'a verdict in a key that is none': () =>
+    report([reportOrigin({ verdict: { code: 'unknown', findings: [finding('not a key')] } })]),
+  'a verdict that goes too deep': () =>
+    report([reportOrigin({ verdict: { code: 'unknown', findings: [nested(5)] } })]),
   'no conditions': ({ network: _, ...r }) => r,
   'a day instead of an instant': (r) => ({ ...r, createdAt: '2026-01-02' }),
   'an offset without minutes': (r) => ({ ...r, createdAt: '2026-01-02T00:00:00+14' }),
@@ -70,3 +86,38 @@ for (const [name, broken] of Object.entries(breaks))
   test(`both schemas refuse ${name}`, () => {
     assert.deepEqual(both(JSON.parse(JSON.stringify(broken(report())))), [false, false]);
   });
+
+test('messages in messages fit as deep as verdicts go', () => {
+  const deep = report([reportOrigin({ verdict: { code: 'unknown', findings: [nested(4)] } })]);
+  assert.deepEqual(both(JSON.parse(JSON.stringify(deep))), [true, true]);
+});
+
+const older = JSON.parse(await readFile(new URL('report-1.schema.json', import.meta.url), 'utf8'));
+
+test('a report of version 1 fits its own schema, and is read as one of this version that says the same', () => {
+  assert.ok(ajv.compile(older)(REPORT_1), ajv.errorsText());
+  assert.deepEqual(both(REPORT_1), [false, false], 'what is written now has another shape');
+  const read = v.parse(reportDocumentSchema, REPORT_1);
+  assert.deepEqual([read.schema, read.language], ['photofinish.report/2', 'en']);
+  assert.ok(fits(JSON.parse(JSON.stringify(read))), ajv.errorsText(fits.errors));
+  const verdicts = ({ sites }: Pick<typeof REPORT_1 | Report, 'sites'>) =>
+    sites.flatMap(({ origins }) =>
+      origins.flatMap(({ verdict, races }) => [verdict, ...races.map((r) => r.verdict)]),
+    );
+  assert.deepEqual(
+    verdicts(read).map((verdict) => verdictInWords(verdict as Verdict)),
+    verdicts(REPORT_1),
+  );
+  const { language: _, ...untold } = REPORT_1;
+  assert.equal(v.parse(reportDocumentSchema, untold).language, 'en', 'reports of before told no language');
+});
+
+test('a report of version 1 with a verdict that is broken is refused', () => {
+  const [site] = REPORT_1.sites;
+  const [origin] = site?.origins ?? [];
+  const broken = {
+    ...REPORT_1,
+    sites: [{ ...site, origins: [{ ...origin, verdict: { code: 'unknown' } }] }],
+  };
+  assert.equal(v.is(reportDocumentSchema, broken), false);
+});

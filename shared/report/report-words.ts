@@ -12,9 +12,6 @@ import type { Change, DiffCondition, DiffGain, OriginDiff, ReportDiff } from './
 const BROWSER_NAMES: Record<Report['browser']['name'], string> = { chromium: 'Chromium', firefox: 'Firefox' };
 /** The label of a network that no helper recognised. */
 const NETWORK_UNKNOWN = 'unknown';
-/** Reports from before their language was kept. */
-const FIRST_LANGUAGE = 'en';
-
 /** `Chromium 156.0`. */
 export function browserWords({ name, version }: Report['browser']): string {
   return `${BROWSER_NAMES[name]} ${version}`;
@@ -101,7 +98,7 @@ export function valueWords(value: Value): string {
 }
 
 /** The language of a report's verdicts, where that is not the reader's. */
-export function foreignLanguage({ language = FIRST_LANGUAGE }: Pick<Report, 'language'>): string | undefined {
+export function foreignLanguage({ language }: Pick<Report, 'language'>): string | undefined {
   return language === wordsLanguage() ? undefined : language;
 }
 

@@ -1,5 +1,6 @@
-// `photofinish.report/1`: what is exported per site. The schema is the contract; the committed JSON Schema is derived
+// `photofinish.report/2`: what is exported per site. The schema is the contract; the committed JSON Schema is derived
 // from it, the extension builds it from its ledger, and CSV and HTML are only other dresses of the same document.
+// Reports of version 1, whose verdicts are in words, are read as well (their JSON Schema is `report-1.schema.json`).
 import * as v from 'valibot';
 import { originRaceSchema } from '../race/outcome.ts';
 import { verdictSchema } from '../race/verdict-schema.ts';
@@ -9,7 +10,10 @@ import { browserSchema } from '../web/observation.ts';
 import { originSchema, siteSchema } from '../web/origin.ts';
 import { adoptionSchema } from './adoption.ts';
 
-export const REPORT_SCHEMA = 'photofinish.report/1';
+export const REPORT_SCHEMA = 'photofinish.report/2';
+const OLDER_SCHEMA = 'photofinish.report/1';
+/** The language of reports from before it was told. */
+const FIRST_LANGUAGE = 'en';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
 /** ISO 8601 allows offsets of hours alone; RFC 3339 section 5.6, and `Date`, know none. */
@@ -68,11 +72,23 @@ export const reportSchema = v.object({
   networkNames: v.optional(
     v.pipe(v.record(text(MAX_LABEL_CHARS), text(MAX_LABEL_CHARS)), v.maxEntries(MAX_NETWORKS)),
   ),
-  /** The language of the verdicts (a BCP 47 tag); absent: English. */
+  /** The language (a BCP 47 tag) of verdicts that a report of version 1 had in words; absent in all others. */
   language: v.optional(v.pipe(v.string(), v.regex(LANGUAGE_TAG))),
   sites: list(reportSiteSchema, MAX_SITES),
 });
 export type Report = v.InferOutput<typeof reportSchema>;
+
+/** A report of any version as it is read; what comes out is one of this version. */
+export const reportDocumentSchema = v.pipe(
+  v.object({ ...reportSchema.entries, schema: v.picklist([REPORT_SCHEMA, OLDER_SCHEMA]) }),
+  v.transform(
+    ({ schema, ...report }): Report => ({
+      schema: REPORT_SCHEMA,
+      ...report,
+      ...(schema === OLDER_SCHEMA && { language: report.language ?? FIRST_LANGUAGE }),
+    }),
+  ),
+);
 
 /** Where a report tells of something later than tomorrow, as a path into it; null: nowhere. */
 export function futureInstantOf({ createdAt, period, sites }: Report, nowMs: number): string | null {

@@ -90,7 +90,7 @@ export function reportOrigin(over: Partial<ReportOrigin> = {}): ReportOrigin {
 
 export function report(origins: ReportOrigin[] = [reportOrigin()], over: Partial<Report> = {}): Report {
   return {
-    schema: 'photofinish.report/1',
+    schema: 'photofinish.report/2',
     createdAt: '2026-01-02T03:04:05.000Z',
     period: { from: '2026-01-01T00:00:00.000Z', to: '2026-01-02T03:04:05.000Z' },
     browser: { name: 'chromium', version: '156.0' },

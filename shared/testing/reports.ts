@@ -65,5 +65,5 @@ export const anyReport: fc.Arbitrary<Report> = fc
   })
   .map(({ days, ...report }) => {
     const [from, to] = days.toSorted() as [string, string];
-    return structuredClone({ ...report, schema: 'photofinish.report/1' as const, period: { from, to } });
+    return structuredClone({ ...report, schema: 'photofinish.report/2' as const, period: { from, to } });
   });

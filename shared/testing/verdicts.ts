@@ -1,5 +1,5 @@
 // Verdicts that say what a test wants them to say, and all that a verdict says.
-import type { Verdict, VerdictCode } from '../race/verdict-schema.ts';
+import { type Verdict, type VerdictCode, verdictAsWritten } from '../race/verdict-schema.ts';
 import { otherFindings, verdictText } from '../verdict/verdict-text.ts';
 
 /** A verdict in these very words, with others that also hold. */
@@ -8,7 +8,8 @@ export function verdictSaying(
   text: string,
   ...others: readonly (readonly [code: VerdictCode, text: string])[]
 ): Verdict {
-  return { code, text, findings: others.map(([other, said]) => ({ code: other, text: said })) };
+  const findings = others.map(([other, said]) => ({ code: other, text: said }));
+  return verdictAsWritten({ code, text, findings });
 }
 
 /** The words of a verdict, then those of everything else that it found. */

@@ -1,13 +1,14 @@
 // Where an origin says that it speaks HTTP/3, in Alt-Svc (RFC 7838) and in HTTPS records (RFC 9460), what came of going
 // there, and what is wrong with the saying itself.
 
-import { say } from '../language/words.ts';
+import { codeKey } from '../language/code-keys.ts';
+import { type Message, message } from '../language/message.ts';
 import { portBlock } from '../race/blocked-ports.ts';
 import type { Names, ServiceRecord } from '../race/discovered.ts';
 import type { Discovered } from '../race/outcome.ts';
 import { type AltSvc, h3Alternatives, parseAltSvc } from '../web/alt-svc.ts';
 import { hostPort } from '../web/origin.ts';
-import { attemptErrorWords, certificateReasonWords, failureWords } from './attempt-words.ts';
+import { certificateReasonMessage, failureMessage } from './attempt-words.ts';
 import { type Evidence, isFailed, isH3, isUnanswered, type Reach, reachOf } from './evidence.ts';
 
 /** A place where HTTP/3 is said to be spoken. */
@@ -24,8 +25,32 @@ export interface PlaceReached extends Place {
 
 /** Something wrong with the advertisement; `leads`: it keeps clients from HTTP/3, whatever else works. */
 export interface Fault {
-  readonly text: string;
+  /** Its sentences. */
+  readonly said: readonly Message[];
   readonly leads: boolean;
+}
+
+/** What is advertised, what came of it, and what is wrong with it. */
+export interface Advertised {
+  /** Every place that Alt-Svc and HTTPS records name, each once; in the server's order. */
+  readonly places: readonly PlaceReached[];
+  /** What keeps clients from HTTP/3 first. */
+  readonly faults: readonly Fault[];
+  /** The header takes back every advertisement (RFC 7838 section 3). */
+  readonly withdrawn: boolean;
+}
+
+/** The evidence with its Alt-Svc value parsed, and the places by it. */
+interface Heard extends Evidence {
+  /** Null: no header was heard. */
+  readonly altSvc: AltSvc | null;
+  readonly byHeader: readonly Place[];
+}
+
+function heardOf(evidence: Evidence): Heard {
+  const { discovered, origin } = evidence;
+  const altSvc = discovered.altSvc === null ? null : parseAltSvc(discovered.altSvc);
+  return { ...evidence, altSvc, byHeader: alternativePlaces(discovered, altSvc, origin.host) };
 }
 
 /** The host of a record's name: that of a port other than 443 is _PORT._https.HOST (RFC 9460 section 9.1). */
@@ -34,12 +59,15 @@ function hostOf(name: string): string {
 }
 
 /** The HTTP/3 alternatives that hold: a header replaces whatever was remembered, `clear` withdraws it. */
-function alternativePlaces(discovered: Discovered, ownHost: string): Place[] {
-  const { altSvc, alternatives = [] } = discovered;
+function alternativePlaces(
+  { alternatives = [] }: Discovered,
+  altSvc: AltSvc | null,
+  ownHost: string,
+): Place[] {
   const named =
     altSvc === null
       ? alternatives.filter((a) => a.alpn === 'h3' && a.expiresInSeconds > 0)
-      : h3Alternatives(parseAltSvc(altSvc));
+      : h3Alternatives(altSvc);
   return named.map(({ host, port }) => ({
     host: host === '' ? ownHost : host.replace(/^\[|\]$/g, ''),
     port,
@@ -56,15 +84,13 @@ function targetOf({ target }: ServiceRecord, evidence: Evidence): string {
 }
 
 /** Records in ServiceMode that were found for the origin itself, not for a host that Alt-Svc names. */
-function ownServices({ discovered, origin }: Evidence): ServiceRecord[] {
-  const others = alternativePlaces(discovered, origin.host)
-    .map(({ host }) => host)
-    .filter((host) => host !== origin.host);
+function ownServices({ discovered, origin, byHeader }: Heard): ServiceRecord[] {
+  const others = byHeader.map(({ host }) => host).filter((host) => host !== origin.host);
   const services = discovered.names?.services ?? [];
   return services.filter(({ priority, owner }) => priority > 0 && !others.includes(hostOf(owner)));
 }
 
-function recordPlaces(evidence: Evidence): Place[] {
+function recordPlaces(evidence: Heard): Place[] {
   return ownServices(evidence)
     .filter((record) => !record.incompatible && record.alpn.includes('h3'))
     .toSorted((a, b) => a.priority - b.priority)
@@ -119,86 +145,91 @@ function reachAt(evidence: Evidence, place: Pick<Place, 'host' | 'port'>): Reach
     : reach;
 }
 
-/** Every place that Alt-Svc and HTTPS records advertise, each once, with what came of it; in the server's order. */
-export function advertisedPlaces(evidence: Evidence): PlaceReached[] {
-  const places = [...alternativePlaces(evidence.discovered, evidence.origin.host), ...recordPlaces(evidence)];
+function placesOf(evidence: Heard): PlaceReached[] {
+  const places = [...evidence.byHeader, ...recordPlaces(evidence)];
   return places
     .filter((place, index) => places.findIndex((other) => isSamePlace(other, place)) === index)
     .map((place) => ({ ...place, reach: reachAt(evidence, place) }));
 }
 
 /** `on port 443` or `at other.test:443`. */
-export function placeWords(place: Pick<Place, 'host' | 'port'>, ownHost: string): string {
-  if (place.host === ownHost) return say('placePort', { port: String(place.port) });
-  return say('placeHost', { place: hostPort(place.host, place.port) });
+export function placeMessage(place: Pick<Place, 'host' | 'port'>, ownHost: string): Message {
+  if (place.host === ownHost) return message('placePort', { port: String(place.port) });
+  return message('placeHost', { place: hostPort(place.host, place.port) });
 }
 
-function withExample(fault: string, { origin }: Evidence): string {
-  return `${fault} ${say('faultExample', { port: String(origin.port) })}`;
+/** The sentences of each fault. */
+type Said = readonly (readonly Message[])[];
+
+function exampleFor({ origin }: Evidence): Message {
+  return message('faultExample', { port: String(origin.port) });
 }
 
-function syntaxFaults(evidence: Evidence, altSvc: AltSvc): string[] {
-  const { alternatives, skipped } = altSvc;
-  if (alternatives.length === 0 && skipped > 0) return [withExample(say('faultUnreadable'), evidence)];
-  if (skipped > 0)
-    return [withExample(say('faultSkipped', { skipped, count: alternatives.length + skipped }), evidence)];
-  return [];
+function syntaxFaults(evidence: Evidence, { alternatives, skipped }: AltSvc): Said {
+  if (skipped === 0) return [];
+  const fault =
+    alternatives.length === 0
+      ? message('faultUnreadable')
+      : message('faultSkipped', { skipped, count: alternatives.length + skipped });
+  return [[fault, exampleFor(evidence)]];
 }
 
 /** Entries that can be parsed and yet lead no browser to HTTP/3. */
-function emptyFaults(evidence: Evidence, { alternatives }: AltSvc): string[] {
+function emptyFaults(evidence: Evidence, { alternatives }: AltSvc): Said {
   if (alternatives.some((a) => a.alpn === 'h3' && a.maxAgeSeconds > 0)) return [];
-  if (alternatives.some((a) => a.alpn === 'h3')) return [say('faultNoLifetime')];
-  const drafts = alternatives.map(({ alpn }) => alpn).filter((alpn) => /^(h3-|quic$)/.test(alpn));
-  if (drafts.length === 0) return [];
+  if (alternatives.some((a) => a.alpn === 'h3')) return [[message('faultNoLifetime')]];
+  const named = alternatives.map(({ alpn }) => alpn).filter((alpn) => /^(h3-|quic$)/.test(alpn));
+  if (named.length === 0) return [];
+  const drafts = named.join(', ');
   const { host, port } = evidence.origin;
   const there = reachAt(evidence, { host, port });
   // Whoever advertises what nobody answers for makes matters worse.
   if (isFailed(there))
     return [
-      say('faultDraftsUnreachable', {
-        drafts: drafts.join(', '),
-        port: String(port),
-        failure: failureWords(there),
-      }),
+      [message('faultDraftsUnreachable', { drafts, port: String(port), failure: failureMessage(there) })],
     ];
-  return [withExample(say('faultDrafts', { drafts: drafts.join(', ') }), evidence)];
+  return [[message('faultDrafts', { drafts }), exampleFor(evidence)]];
 }
 
-function whereWords({ source }: Place): string {
-  return say(source === 'alt-svc' ? 'inAltSvc' : 'inRecord');
+function whereMessage({ source }: Place): Message {
+  return message(source === 'alt-svc' ? 'inAltSvc' : 'inRecord');
 }
 
-function portFault(evidence: Evidence, place: PlaceReached): string[] {
+function portFault(evidence: Evidence, place: PlaceReached): Message[] {
   const { host, port } = evidence.origin;
   const block = portBlock(place.port, 'h3');
   if (block !== null) {
     const key = block === 'browsers' ? 'faultPortBlocked' : 'faultPortReflects';
-    return [say(key, { place: placeWords(place, host), where: whereWords(place) })];
+    return [message(key, { place: placeMessage(place, host), where: whereMessage(place) })];
   }
   if (place.host !== host || place.port === port) return [];
   if (!isFailed(place.reach) || !isUnanswered(place.reach)) return [];
   const { code } = place.reach;
-  const failure = attemptErrorWords(code);
-  const params = { other: String(place.port), port: String(port), failure, where: whereWords(place) };
-  if (reachAt(evidence, { host, port }) === 'established') return [say('faultPortSpeaksOwn', params)];
+  const failure = message(codeKey('failure', code));
+  const params = { other: String(place.port), port: String(port), failure, where: whereMessage(place) };
+  if (reachAt(evidence, { host, port }) === 'established') return [message('faultPortSpeaksOwn', params)];
   // Silence may be a firewall's; only a refusal says that nothing listens.
-  return code === 'udp-refused' ? [say('faultPortSilent', params)] : [];
+  return code === 'udp-refused' ? [message('faultPortSilent', params)] : [];
 }
 
-function hostFault(evidence: Evidence, place: PlaceReached): string[] {
+function hostFault(evidence: Evidence, place: PlaceReached): Message[] {
   const { host } = evidence.origin;
   if (place.host === host || !isFailed(place.reach)) return [];
-  const params = { place: placeWords(place, host), host, where: whereWords(place) };
+  const params = { place: placeMessage(place, host), host, where: whereMessage(place) };
   switch (place.reach.code) {
     // A resolver that does not answer proves nothing about the name.
     case 'no-address':
-      return [say('faultHostNoAddress', params)];
+      return [message('faultHostNoAddress', params)];
     case 'certificate-invalid':
       // RFC 7838 section 2.1: an alternative must prove that it may answer for the origin.
-      return [say('faultHostCertificate', { ...params, reason: certificateReasonWords(place.reach.reason) })];
+      return [
+        message('faultHostCertificate', {
+          ...params,
+          reason: certificateReasonMessage(place.reach.reason),
+        }),
+      ];
     case 'misdirected':
-      return [say('faultHostMisdirected', params)];
+      return [message('faultHostMisdirected', params)];
     default:
       return [];
   }
@@ -219,39 +250,45 @@ function leadsAlike(evidence: Evidence, a: Place, b: Place): boolean {
   return shared && ![a, b].some((place) => isFailed(reachAt(evidence, place)));
 }
 
-function contradictions(evidence: Evidence, altSvc: AltSvc | null): string[] {
+function contradictions(evidence: Heard): Message[] {
+  const { altSvc, byHeader } = evidence;
   const { host } = evidence.origin;
-  const byHeader = alternativePlaces(evidence.discovered, host);
   const byRecord = recordPlaces(evidence);
   const [record] = byRecord;
   const [header] = byHeader;
-  if (record !== undefined && altSvc?.clear) return [say('faultRecordAgainstClear')];
+  if (record !== undefined && altSvc?.clear) return [message('faultRecordAgainstClear')];
   if (record !== undefined && header !== undefined) {
     if (byHeader.some((a) => byRecord.some((b) => leadsAlike(evidence, a, b)))) return [];
-    const places = { record: placeWords(record, host), header: placeWords(header, host) };
-    return [say('faultRecordAgainstHeader', places)];
+    const places = { record: placeMessage(record, host), header: placeMessage(header, host) };
+    return [message('faultRecordAgainstHeader', places)];
   }
   const usable = ownServices(evidence).filter((service) => !service.incompatible);
-  return header !== undefined && usable.length > 0 ? [say('faultRecordWithout')] : [];
+  return header !== undefined && usable.length > 0 ? [message('faultRecordWithout')] : [];
 }
 
-/** Everything wrong with how HTTP/3 is advertised, what keeps clients from it first. */
-export function advertisementFaults(evidence: Evidence): Fault[] {
-  const altSvc = evidence.discovered.altSvc === null ? null : parseAltSvc(evidence.discovered.altSvc);
-  const places = advertisedPlaces(evidence);
+function faultsOf(evidence: Heard, places: readonly PlaceReached[]): Fault[] {
+  const { altSvc } = evidence;
   const usable = places.some(({ reach }) => reach === 'established');
   const ignored = ownServices(evidence).some((record) => record.incompatible && record.alpn.includes('h3'))
-    ? [say('faultMandatoryKey')]
+    ? [message('faultMandatoryKey')]
     : [];
-  const of = (texts: readonly string[], leads: boolean): Fault[] => texts.map((text) => ({ text, leads }));
+  const each = (sentences: readonly Message[]): Said => sentences.map((sentence) => [sentence]);
+  const of = (faults: Said, leads: boolean): Fault[] => faults.map((said) => ({ said, leads }));
   return [
     ...(altSvc === null ? [] : of(syntaxFaults(evidence, altSvc), true)),
     ...(altSvc === null ? [] : of(emptyFaults(evidence, altSvc), places.length === 0)),
-    ...of(ignored, places.length === 0),
+    ...of(each(ignored), places.length === 0),
     ...of(
-      places.flatMap((place) => [...portFault(evidence, place), ...hostFault(evidence, place)]),
+      each(places.flatMap((place) => [...portFault(evidence, place), ...hostFault(evidence, place)])),
       !usable,
     ),
-    ...of(contradictions(evidence, altSvc), false),
+    ...of(each(contradictions(evidence)), false),
   ];
+}
+
+/** Everything about how HTTP/3 is advertised. */
+export function advertisedBy(evidence: Evidence): Advertised {
+  const heard = heardOf(evidence);
+  const places = placesOf(heard);
+  return { places, faults: faultsOf(heard, places), withdrawn: heard.altSvc?.clear === true };
 }

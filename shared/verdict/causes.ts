@@ -1,44 +1,11 @@
 // Why an attempt failed and what a site operator can do about it, one message for every code of the taxonomy. Each is
 // the end of a sentence with its full stop, and the remedy after it.
 
-import { type SharedWordKey, say } from '../language/words.ts';
+import { codeKey } from '../language/code-keys.ts';
+import { type Message, message } from '../language/message.ts';
+import type { SharedWordKey } from '../language/words.ts';
 import { BAD_PORTS } from '../race/blocked-ports.ts';
-import type { AttemptError, AttemptErrorCode, CertificateReason } from '../race/outcome.ts';
-
-const CERTIFICATE: Record<CertificateReason, SharedWordKey> = {
-  expired: 'causeExpired',
-  'not-yet-valid': 'causeNotYetValid',
-  'wrong-name': 'causeWrongName',
-  'unknown-issuer': 'causeUnknownIssuer',
-  revoked: 'causeRevoked',
-  'bad-signature': 'causeBadSignature',
-  other: 'causeOtherCertificate',
-};
-
-const CAUSES: Record<Exclude<AttemptErrorCode, 'certificate-invalid'>, SharedWordKey> = {
-  'dns-failed': 'causeDnsFailed',
-  'no-address': 'causeNoAddress',
-  'udp-refused': 'causeUdpRefused',
-  'udp-timeout': 'causeUdpTimeout',
-  'handshake-timeout': 'causeHandshakeTimeout',
-  'tcp-refused': 'causeTcpRefused',
-  'tcp-timeout': 'causeTcpTimeout',
-  'version-mismatch': 'causeVersionMismatch',
-  'alpn-mismatch': 'causeAlpnMismatch',
-  'tls-alert': 'causeTlsAlert',
-  'connection-closed': 'causeConnectionClosed',
-  'stateless-reset': 'causeStatelessReset',
-  'h3-error': 'causeH3Error',
-  goaway: 'causeGoaway',
-  misdirected: 'causeMisdirected',
-  'response-timeout': 'causeResponseTimeout',
-  blocked: 'causeBlocked',
-  cancelled: 'causeCancelled',
-  internal: 'causeInternal',
-  'response-too-large': 'causeResponseTooLarge',
-  'version-fallback': 'causeVersionFallback',
-  'port-blocked': 'causePortBlocked',
-};
+import type { AttemptError } from '../race/outcome.ts';
 
 /** TLS alerts whose cause is known (RFC 8446 section 6). */
 const ALERTS: Readonly<Record<string, SharedWordKey>> = {
@@ -63,15 +30,16 @@ const ORDERLY: ReadonlySet<string> = new Set([
 
 /** The message for a failure by what it says beside its code. */
 function causeKey({ code, reason, wireCode, endedBy }: AttemptError, advertiser: Advertiser): SharedWordKey {
-  if (code === 'certificate-invalid') return CERTIFICATE[reason ?? 'other'];
-  if (code === 'tls-alert') return ALERTS[wireCode ?? ''] ?? CAUSES[code];
+  if (code === 'certificate-invalid') return codeKey('causeCertificate', reason ?? 'other');
+  const ofCode = codeKey('cause', code);
+  if (code === 'tls-alert') return ALERTS[wireCode ?? ''] ?? ofCode;
   if (code === 'misdirected' && advertiser === 'nothing') return 'causeMisdirectedOwn';
-  if (code !== 'goaway' && code !== 'connection-closed' && code !== 'h3-error') return CAUSES[code];
+  if (code !== 'goaway' && code !== 'connection-closed' && code !== 'h3-error') return ofCode;
   if (endedBy === 'client') return 'causeBreach';
   const refusal = REFUSALS[wireCode ?? ''];
   if (refusal !== undefined) return refusal;
   const plain = code !== 'goaway' || wireCode === undefined || ORDERLY.has(wireCode);
-  return plain ? CAUSES[code] : 'causeGoawayCode';
+  return plain ? ofCode : 'causeGoawayCode';
 }
 
 /** What names the place that failed, and so what could be taken back. */
@@ -90,15 +58,13 @@ export interface FailedPlace {
 }
 
 /** The cause and the remedy as the end of a sentence, with its full stop. */
-export function causeWords(error: AttemptError, { host, port, advertiser }: FailedPlace): string {
+export function causeMessage(error: AttemptError, { host, port, advertiser }: FailedPlace): Message {
   const reflects = error.code === 'port-blocked' && !BAD_PORTS.has(port);
-  const key = reflects ? 'causePortReflects' : causeKey(error, advertiser);
-  const withdraw = say(WITHDRAWALS[advertiser]);
-  return say(key, {
+  return message(reflects ? 'causePortReflects' : causeKey(error, advertiser), {
     host,
     port: String(port),
     message: error.message,
     wireCode: error.wireCode ?? '',
-    withdraw,
+    withdraw: message(WITHDRAWALS[advertiser]),
   });
 }

@@ -1,4 +1,4 @@
-import { verdictText } from './verdict-text.ts';
+import { verdictInWords, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -81,7 +81,7 @@ test('what DNS has not answered is said to be unknown, and a later race that hea
   assert.match(verdictText(verdictOfRaces(races({ race: asking(unheard) }), NO_OTHERS)), unknown);
   const later = races({ race: asking(unheard), h3: asking(heard) });
   assert.deepEqual(discoveredIn(later).names, heard);
-  const { code, text } = verdictOfRaces(later, NO_OTHERS);
+  const { code, text } = verdictInWords(verdictOfRaces(later, NO_OTHERS));
   assert.equal(code, 'h3-not-offered');
   assert.doesNotMatch(text, unknown);
 });
@@ -98,7 +98,7 @@ test('the gain is the comparison’s', () => {
 });
 
 test('other hosts speak for the network', () => {
-  const { text } = verdictOfRaces(races({}), { failedHosts: 2, reachedHosts: 0 });
+  const { text } = verdictInWords(verdictOfRaces(races({}), { failedHosts: 2, reachedHosts: 0 }));
   assert.match(text, /your network blocks UDP/);
 });
 

@@ -2,16 +2,14 @@ import '../language/english.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { messageParts, textOf } from '../language/message.ts';
 import { comparePairs } from '../race/paired-comparison.ts';
-import { type Gain, gainCellWords, gainMsOf, gainSentence, rangeWords, resultWords } from './gain.ts';
+import { type Gain, gainCellWords, gainMessage, gainMsOf, rangeWords, resultWords } from './gain.ts';
 
 const gain = (h3Ms: number, h2Ms: number, quicker: Gain['quicker'], lowMs: number, highMs: number): Gain => ({
   ...{ pairs: 15, h3Ms, h2Ms, quicker, lowMs, highMs },
 });
-const said = (of: Gain): string =>
-  gainSentence(of)
-    .map(({ text }) => text)
-    .join('');
+const said = (of: Gain): string => textOf(gainMessage(of));
 
 test('a clear difference is told with both times, as far as its range supports figures', () => {
   assert.equal(
@@ -38,7 +36,7 @@ test('where nothing is clear that is said, with the range and what it is of', ()
     said(unclear),
     'HTTP/3 connects in 14.3 ms, HTTP/2 in 14.4 ms: no clear difference in 15 pairs (from HTTP/2 1.2 ms faster to HTTP/3 3.4 ms faster).',
   );
-  assert.ok(gainSentence(unclear).every(({ param }) => param !== 'difference'));
+  assert.equal(gainMessage(unclear).params['differenceMs'], undefined);
   assert.deepEqual([gainMsOf(unclear), resultWords(unclear)], [null, 'no clear difference']);
   assert.equal(gainCellWords(unclear), 'no clear difference');
 });
@@ -64,9 +62,9 @@ test('whatever was measured: a clear difference is shown, and is that of the tim
     fc.property(pairs, time, (times, leadMs) => {
       const compared = comparePairs(times.map(([h3, more]) => ({ h3, h2: h3 + leadMs + more })));
       assert.ok(compared);
-      const parts = new Map(gainSentence(compared).map(({ text, param }) => [param, text]));
+      const parts = new Map(messageParts(gainMessage(compared))?.map(({ text, param }) => [param, text]));
       if (compared.quicker === null || compared.h2Ms >= 999) return;
-      const [h3 = 0, h2 = 0, difference = 0] = ['h3', 'h2', 'difference'].map((name) =>
+      const [h3 = 0, h2 = 0, difference = 0] = ['h3Ms', 'h2Ms', 'differenceMs'].map((name) =>
         number(parts.get(name) ?? ''),
       );
       assert.ok(difference > 0);

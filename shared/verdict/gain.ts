@@ -1,7 +1,8 @@
 // What HTTP/3 gains at an origin, in words: both times, their difference where there is a clear one, else the range that
 // it lies in. No figure is finer than what was measured supports.
-import { formatMs, formatMsTo, shownMs, shownStepMs, steppedMs } from '../language/markup.ts';
-import { type Said, say, sayParts } from '../language/words.ts';
+import { formatMsTo, shownMs, shownStepMs, steppedMs } from '../language/markup.ts';
+import { type Message, message, textOf } from '../language/message.ts';
+import { say } from '../language/words.ts';
 import type { PairedComparison } from '../race/paired-comparison.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';
 
@@ -21,9 +22,14 @@ export function roundedMs(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
 
-/** HTTP/2 established less HTTP/3 established, in milliseconds; null: no clear difference. */
-export function gainMsOf({ h3Ms, h2Ms, quicker }: Gain): number | null {
-  return quicker === null ? null : roundedMs(h2Ms - h3Ms);
+/** HTTP/2 established less HTTP/3 established, in milliseconds, whether that is clear or not. */
+export function differenceMsOf({ h3Ms, h2Ms }: Pick<Gain, 'h3Ms' | 'h2Ms'>): number {
+  return roundedMs(h2Ms - h3Ms);
+}
+
+/** The same, where it is a gain or a loss; null: no clear difference. */
+export function gainMsOf(gain: Gain): number | null {
+  return gain.quicker === null ? null : differenceMsOf(gain);
 }
 
 /** The place value of a number's first figure; 0 of 0. */
@@ -46,43 +52,47 @@ export function gainStepMs(gain: Gain): number {
   );
 }
 
-/** The clear difference as it is shown, whoever is quicker; the reader of both times can subtract. Null: there is none. */
+/** The clear difference as it is shown, in milliseconds, whoever is quicker: the reader of both times can subtract. */
+function shownDifferenceMs({ h3Ms, h2Ms }: Gain, stepMs: number): number {
+  return Math.abs(Math.round(h2Ms / stepMs) - Math.round(h3Ms / stepMs)) * stepMs;
+}
+
+/** The clear difference in words. Null: there is none. */
 export function differenceWords(gain: Gain): string | null {
   if (gain.quicker === null) return null;
   const stepMs = gainStepMs(gain);
-  const steps = Math.round(gain.h2Ms / stepMs) - Math.round(gain.h3Ms / stepMs);
-  return formatMsTo(Math.abs(steps) * stepMs, stepMs);
+  return formatMsTo(shownDifferenceMs(gain, stepMs), stepMs);
 }
 
 /** Two figures: the ends of a range are no better known than that. */
-function endMs(ms: number): string {
-  return formatMs(Number(Math.abs(ms).toPrecision(2)));
+function endMs(ms: number): number {
+  return Number(Math.abs(ms).toPrecision(2));
+}
+
+function rangeMessage(gain: Gain): Message {
+  const { lowMs, highMs } = gain;
+  const old = oldName(gain);
+  if (lowMs < 0 && highMs > 0) return message('gainRange', { old, h2Ms: endMs(lowMs), h3Ms: endMs(highMs) });
+  const protocol = lowMs < 0 ? old : PROTOCOL_NAMES.h3;
+  const [nearMs, farMs] = lowMs < 0 ? [endMs(highMs), endMs(lowMs)] : [endMs(lowMs), endMs(highMs)];
+  return nearMs === farMs
+    ? message('gainRangeOne', { protocol, timeMs: farMs })
+    : message('gainRangeSide', { protocol, nearMs, farMs });
 }
 
 /** Where the difference lies, pair by pair: "from HTTP/2 1.2 ms faster to HTTP/3 3.4 ms faster". */
 export function rangeWords(gain: Gain): string {
-  const { lowMs, highMs } = gain;
-  const old = oldName(gain);
-  if (lowMs < 0 && highMs > 0) return say('gainRange', { old, h2: endMs(lowMs), h3: endMs(highMs) });
-  const protocol = lowMs < 0 ? old : PROTOCOL_NAMES.h3;
-  const [near, far] = lowMs < 0 ? [endMs(highMs), endMs(lowMs)] : [endMs(lowMs), endMs(highMs)];
-  return near === far
-    ? say('gainRangeOne', { protocol, time: far })
-    : say('gainRangeSide', { protocol, near, far });
+  return textOf(rangeMessage(gain));
 }
 
-/** Both times and their difference as a sentence; the part of `difference`, where there is one, is what to set apart. */
-export function gainSentence(gain: Gain): Said[] {
+/** Both times and their difference as a sentence; `differenceMs`, where there is a clear one, is what to set apart. */
+export function gainMessage(gain: Gain): Message {
   const stepMs = gainStepMs(gain);
-  const times = {
-    old: oldName(gain),
-    h3: formatMsTo(gain.h3Ms, stepMs),
-    h2: formatMsTo(gain.h2Ms, stepMs),
-  };
-  const difference = differenceWords(gain);
-  if (difference === null)
-    return sayParts('verdictUnclear', { ...times, pairs: gain.pairs, range: rangeWords(gain) });
-  return sayParts(gain.quicker === 'h3' ? 'verdictSaves' : 'verdictLoses', { ...times, difference });
+  const times = { old: oldName(gain), h3Ms: gain.h3Ms, h2Ms: gain.h2Ms, stepMs };
+  if (gain.quicker === null)
+    return message('verdictUnclear', { ...times, pairs: gain.pairs, range: rangeMessage(gain) });
+  const differenceMs = roundedMs(shownDifferenceMs(gain, stepMs));
+  return message(gain.quicker === 'h3' ? 'verdictSaves' : 'verdictLoses', { ...times, differenceMs });
 }
 
 /** What the comparison shows of HTTP/3 in a few words: "12 ms faster", or that there is no clear difference. */

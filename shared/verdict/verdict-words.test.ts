@@ -1,6 +1,7 @@
 // What verdicts say beyond their codes: an action for every failure, whose fault it is, and what the evidence came from.
+
 import { allTexts } from '../testing/verdicts.ts';
-import { otherFindings, verdictText } from './verdict-text.ts';
+import { otherFindings, verdictInWords, verdictText } from './verdict-text.ts';
 import '@photofinish/shared/language/english';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -78,7 +79,7 @@ test('a response that is larger than we read says nothing against the server, wh
       verdictText(verdict),
       /larger than Photofinish reads .*256 KiB.* The server is not to blame/,
     );
-    assert.deepEqual(verdict.findings, []);
+    assert.deepEqual(otherFindings(verdict), []);
   }
 });
 
@@ -121,7 +122,7 @@ test('your network blocks UDP: only with two other hosts that fail and none that
 
 test('a host that fails where others are reached is told that it is this host', () => {
   const network = { failedHosts: 5, reachedHosts: 1 };
-  const { text } = verdictOf({ ...base, network, attempts: [h3(silent), h2()] });
+  const { text } = verdictInWords(verdictOf({ ...base, network, attempts: [h3(silent), h2()] }));
   assert.match(text, /Open UDP 443.* so the problem is this host\.$/);
 });
 

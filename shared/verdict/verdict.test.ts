@@ -499,7 +499,7 @@ for (const [name, change, code, findings, words] of [
     const verdict = verdictOf({ ...base, ...change });
     assert.equal(verdict.code, code);
     assert.deepEqual(
-      verdict.findings.map((f) => f.code),
+      otherFindings(verdict).map((f) => f.code),
       findings,
     );
     if (words !== undefined) assert.match(verdictText(verdict), words);
@@ -516,7 +516,7 @@ test('a race that this machine was too busy for in every trial is evidence of no
   assert.equal(verdict.code, 'machine-too-busy');
   assert.match(verdictText(verdict), /this machine was too busy/);
   assert.doesNotMatch(verdictText(verdict), /firewall|UDP|TCP|down/);
-  assert.deepEqual(verdict.findings, []);
+  assert.deepEqual(otherFindings(verdict), []);
   const sound = verdictOf(evidenceOfRace(originRace([disturbed, trial([h3(), h2()])])));
   assert.equal(sound.code, 'h3-available', 'one trial that was not disturbed is enough');
 });
@@ -531,7 +531,7 @@ test('what the browser did stands before a race that this machine was too busy f
   const browser = { lastProtocol: 'h3', visitsSinceAdvertised: 5 } as const;
   const verdict = verdictOf(evidenceOfRace(originRace([disturbed]), browser));
   assert.deepEqual(
-    [verdict.code, ...verdict.findings.map(({ code }) => code)],
+    [verdict.code, ...otherFindings(verdict).map(({ code }) => code)],
     ['h3-used', 'machine-too-busy'],
   );
 });
@@ -609,7 +609,7 @@ test('a race that reached nothing since is told beside what the browser did befo
 test('a browser that came over HTTP/3 trusts the root for it', () => {
   const discovered = { ...own, knownRoot: false };
   const codes = (browser: Evidence['browser']) =>
-    verdictOf({ ...base, discovered, ...(browser && { browser }) }).findings.map(({ code }) => code);
+    otherFindings(verdictOf({ ...base, discovered, ...(browser && { browser }) })).map(({ code }) => code);
   assert.ok(codes({ lastProtocol: 'h2', visitsSinceAdvertised: 0 }).includes('h3-private-root'));
   for (const lastProtocol of ['h2', 'h3'] as const)
     assert.ok(!codes({ lastProtocol, visitsSinceAdvertised: 0, usedH3: true }).includes('h3-private-root'));

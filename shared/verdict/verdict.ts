@@ -1,22 +1,16 @@
-// EXPLAIN: from evidence to the reason why an origin was, or was not, reached over HTTP/3. Pure; no I/O, no clock.
-// Every verdict says what is, why, and what to do, in words a site operator can act on.
+// EXPLAIN: from evidence to the reason why an origin was, or was not, reached over HTTP/3. Pure; no I/O, no clock, no
+// language. Every verdict says what is, why, and what to do, in messages whose words a site operator can act on.
 
-import { type SharedWordKey, say } from '../language/words.ts';
+import { type Message, message } from '../language/message.ts';
+import type { SharedWordKey } from '../language/words.ts';
 import type { Attempt, AttemptError } from '../race/outcome.ts';
-import type { Verdict } from '../race/verdict-schema.ts';
-import { parseAltSvc } from '../web/alt-svc.ts';
+import type { Finding, Verdict, VerdictCode } from '../race/verdict-schema.ts';
 import { VISITS_BEFORE_CHOICE } from '../web/observation.ts';
 import { PROTOCOL_NAMES } from '../web/protocol.ts';
-import {
-  advertisedPlaces,
-  advertisementFaults,
-  type Fault,
-  isRecordUnanswered,
-  type PlaceReached,
-  placeWords,
-} from './advertised.ts';
-import { failureWords } from './attempt-words.ts';
-import { causeWords } from './causes.ts';
+import { type Advertised, advertisedBy, isRecordUnanswered, placeMessage } from './advertised.ts';
+import { failureMessage } from './attempt-words.ts';
+import { boundedFindings } from './bounded.ts';
+import { causeMessage } from './causes.ts';
 import {
   type BrowserEvidence,
   type Evidence,
@@ -27,55 +21,38 @@ import {
   type Reach,
   reachOf,
 } from './evidence.ts';
-import { gainSentence } from './gain.ts';
+import { gainMessage } from './gain.ts';
 
 export { type BrowserEvidence, type Evidence, evidenceOfRace } from './evidence.ts';
-
-type Finding = Verdict['findings'][number];
 
 /** One host that fails may be that host; from two on, with none that works, it is what they share. */
 const HOSTS_BEFORE_BLOCKED = 2;
 
 /** What the evidence comes to, worked out once and read by every rule. */
-interface Facts {
+interface Facts extends Advertised {
   readonly evidence: Evidence;
   readonly h3: Reach;
   readonly h2: Reach;
-  readonly places: readonly PlaceReached[];
-  readonly faults: readonly Fault[];
-  /** The header takes back every advertisement (RFC 7838 section 3). */
-  readonly withdrawn: boolean;
 }
 
 function factsOf(evidence: Evidence): Facts {
-  const { altSvc } = evidence.discovered;
   return {
     evidence,
     h3: reachOf(evidence.attempts.filter(isH3)),
     h2: reachOf(evidence.attempts.filter((a) => !isH3(a))),
-    places: advertisedPlaces(evidence),
-    faults: advertisementFaults(evidence),
-    withdrawn: altSvc !== null && parseAltSvc(altSvc).clear,
+    ...advertisedBy(evidence),
   };
 }
 
-/** Sentences one after the other, those that do not apply left out. */
-function sentences(...said: readonly (string | null)[]): string {
-  return said.filter((sentence) => sentence !== null).join(' ');
-}
-
-/** What a comparison shows here; told once, with the verdict itself. */
-function gainWords({ gain }: Evidence): string | null {
-  if (gain === null) return null;
-  return gainSentence(gain)
-    .map(({ text }) => text)
-    .join('');
+/** Findings on one code, a sentence each; those that do not apply left out. */
+function findingsOn(code: VerdictCode, ...said: readonly (Message | null)[]): Finding[] {
+  return said.flatMap((sentence) => (sentence === null ? [] : [{ code, ...sentence }]));
 }
 
 /** What our own limits kept from being tried, where something failed: it might have worked there. */
-function untriedWords({ evidence: { untried = 0 }, h3, h2 }: Facts): string | null {
+function untriedMessage({ evidence: { untried = 0 }, h3, h2 }: Facts): Message | null {
   if (untried === 0 || !(isFailed(h3) || isFailed(h2))) return null;
-  return say('verdictUntriedAddresses', { count: untried });
+  return message('verdictUntriedAddresses', { count: untried });
 }
 
 /** Whether no host at all is reached over UDP here, by the evidence of others. */
@@ -84,14 +61,14 @@ function networkBlocksUdp({ network }: Evidence, error: AttemptError): boolean {
   return network.failedHosts >= HOSTS_BEFORE_BLOCKED && network.reachedHosts === 0;
 }
 
-function blockedWords({ network }: Evidence, port: number): string {
-  return say('causeNetworkBlocksUdp', { count: network?.failedHosts ?? 0, port: String(port) });
+function blockedMessage({ network }: Evidence, port: number): Message {
+  return message('causeNetworkBlocksUdp', { count: network?.failedHosts ?? 0, port: String(port) });
 }
 
 /** Clears the network where other hosts show that it carries HTTP/3. */
-function networkCleared({ network }: Evidence, error: AttemptError): string | null {
+function networkCleared({ network }: Evidence, error: AttemptError): Message | null {
   return network !== undefined && network.reachedHosts > 0 && isUnanswered(error)
-    ? say('verdictOthersReachable')
+    ? message('verdictOthersReachable')
     : null;
 }
 
@@ -103,31 +80,35 @@ function unreachableFinding({ evidence, places }: Facts): Finding[] {
   const { host, port, error, source } = first;
   const blocked = networkBlocksUdp(evidence, error);
   const cause = blocked
-    ? blockedWords(evidence, port)
-    : causeWords(error, { host, port, advertiser: source });
+    ? blockedMessage(evidence, port)
+    : causeMessage(error, { host, port, advertiser: source });
   const key = source === 'https-record' ? 'verdictUnreachableRecord' : 'verdictUnreachable';
   const others = rest.map((p) =>
-    say('placeFailed', { place: placeWords(p, ownHost), failure: failureWords(p.error) }),
+    message('placeFailed', { place: placeMessage(p, ownHost), failure: failureMessage(p.error) }),
   );
-  const text = sentences(
-    say(key, { place: placeWords(first, ownHost), cause }),
+  return findingsOn(
+    'h3-advertised-unreachable',
+    message(key, { place: placeMessage(first, ownHost), cause }),
     blocked ? null : networkCleared(evidence, error),
-    others.length === 0 ? null : say('verdictAlsoFails', { places: others.join(', ') }),
+    others.length === 0 ? null : message('verdictAlsoFails', { places: others }),
   );
-  return [{ code: 'h3-advertised-unreachable', text }];
 }
 
-function notOfferedWords({ evidence, withdrawn }: Facts, error: AttemptError): string {
+function notOfferedMessage({ evidence, withdrawn }: Facts, error: AttemptError): Message {
   const { host, port } = evidence.origin;
-  const there = { port: String(port), failure: failureWords(error) };
+  const there = { port: String(port), failure: failureMessage(error) };
   if (networkBlocksUdp(evidence, error))
-    return say(withdrawn ? 'verdictNotOfferedWithdrawnBlocked' : 'verdictNotOfferedBlocked', {
+    return message(withdrawn ? 'verdictNotOfferedWithdrawnBlocked' : 'verdictNotOfferedBlocked', {
       ...there,
-      cause: blockedWords(evidence, port),
+      cause: blockedMessage(evidence, port),
     });
-  if (isUnanswered(error)) return say(withdrawn ? 'verdictNotOfferedWithdrawn' : 'verdictNotOffered', there);
-  const cause = causeWords(error, { host, port, advertiser: 'nothing' });
-  return say(withdrawn ? 'verdictNotOfferedWithdrawnCause' : 'verdictNotOfferedCause', { ...there, cause });
+  if (isUnanswered(error))
+    return message(withdrawn ? 'verdictNotOfferedWithdrawn' : 'verdictNotOffered', there);
+  const cause = causeMessage(error, { host, port, advertiser: 'nothing' });
+  return message(withdrawn ? 'verdictNotOfferedWithdrawnCause' : 'verdictNotOfferedCause', {
+    ...there,
+    cause,
+  });
 }
 
 function answeredOverTcp({ evidence }: Facts): boolean {
@@ -135,14 +116,13 @@ function answeredOverTcp({ evidence }: Facts): boolean {
 }
 
 /** Says so where nobody knows what an HTTPS record may advertise. */
-function unansweredWords({ discovered }: Evidence): string | null {
-  return isRecordUnanswered(discovered.names) ? say('verdictRecordUnanswered') : null;
+function unansweredMessage({ discovered }: Evidence): Message | null {
+  return isRecordUnanswered(discovered.names) ? message('verdictRecordUnanswered') : null;
 }
 
 function notOfferedFinding(facts: Facts): Finding[] {
   if (!isFailed(facts.h3) || facts.places.length > 0) return [];
-  const text = sentences(notOfferedWords(facts, facts.h3), unansweredWords(facts.evidence));
-  return [{ code: 'h3-not-offered', text }];
+  return findingsOn('h3-not-offered', notOfferedMessage(facts, facts.h3), unansweredMessage(facts.evidence));
 }
 
 /** Never what has been done: the advice would lead in a circle. */
@@ -153,15 +133,15 @@ function elsewhereFinding({ evidence, h3, h2, places }: Facts): Finding[] {
   const [first] = places;
   if (first === undefined || places.some(({ reach }) => reach !== 'not-tried')) return [];
   const { origin, leftOut } = evidence;
-  const place = placeWords(first, origin.host);
+  const place = placeMessage(first, origin.host);
   const { next = 'race' } = evidence;
-  const advice = next === null ? null : say(ADVICE[next], { origin: origin.origin });
+  const advice = next === null ? null : message(ADVICE[next], { origin: origin.origin });
   if (isFailed(h3)) {
-    const there = { place, port: String(origin.port), failure: failureWords(h3) };
-    return [{ code: 'unknown', text: sentences(say('verdictElsewhereFails', there), advice) }];
+    const there = { place, port: String(origin.port), failure: failureMessage(h3) };
+    return findingsOn('unknown', message('verdictElsewhereFails', there), advice);
   }
   if (h3 === 'established' || h2 !== 'established' || leftOut) return [];
-  return [{ code: 'unknown', text: sentences(say('verdictElsewhere', { place }), advice) }];
+  return findingsOn('unknown', message('verdictElsewhere', { place }), advice);
 }
 
 const FAMILIES = ['IPv6', 'IPv4'] as const;
@@ -172,7 +152,7 @@ function over(family: Family, attempts: readonly Attempt[]): Reach {
 }
 
 /** One family works and the other does not: a browser on the other one waits, or never sees HTTP/3. */
-function familyWords({ evidence }: Facts): string | null {
+function familyMessage({ evidence }: Facts): Message | null {
   const h3 = evidence.attempts.filter(isH3);
   const tcp = evidence.attempts.filter((a) => !isH3(a));
   const broken = FAMILIES.find((family) => isFailed(over(family, h3)));
@@ -180,10 +160,10 @@ function familyWords({ evidence }: Facts): string | null {
   const working: Family = broken === 'IPv6' ? 'IPv4' : 'IPv6';
   const error = over(broken, h3);
   if (!isFailed(error) || over(working, h3) !== 'established') return null;
-  return say(isFailed(over(broken, tcp)) ? 'verdictFamilyBroken' : 'verdictFamilyQuic', {
+  return message(isFailed(over(broken, tcp)) ? 'verdictFamilyBroken' : 'verdictFamilyQuic', {
     broken,
     working,
-    failure: failureWords(error),
+    failure: failureMessage(error),
   });
 }
 
@@ -200,23 +180,24 @@ function reachedFindings(facts: Facts): Finding[] {
   const { evidence, h3, h2, places, withdrawn } = facts;
   if (h3 !== 'established') return [];
   const findings: Finding[] = [];
-  const family = familyWords(facts);
+  const family = familyMessage(facts);
   if (places.length === 0 && h2 === 'established') {
     const key = withdrawn ? 'verdictWithdrawn' : 'verdictNotAdvertised';
-    const text = sentences(
-      say(key, { port: String(evidence.origin.port), old: oldName(evidence) }),
-      unansweredWords(evidence),
-      family === null ? null : say('verdictBefore', { family }),
+    findings.push(
+      ...findingsOn(
+        'h3-not-advertised',
+        message(key, { port: String(evidence.origin.port), old: oldName(evidence) }),
+        unansweredMessage(evidence),
+        family === null ? null : message('verdictBefore', { family }),
+      ),
     );
-    findings.push({ code: 'h3-not-advertised', text });
   }
   if (evidence.discovered.knownRoot === false && !trustsRoot(evidence))
-    findings.push({ code: 'h3-private-root', text: say('verdictPrivateRoot') });
-  const failed = isFailed(h2) ? { failure: failureWords(h2), old: oldName(evidence) } : null;
-  const alone = failed === null ? null : say('verdictH3Alone', failed);
-  findings.push({ code: 'h3-available', text: sentences(say('verdictAvailable'), alone) });
-  if (family !== null && places.length > 0)
-    findings.push({ code: 'h3-advertised-unreachable', text: family });
+    findings.push(...findingsOn('h3-private-root', message('verdictPrivateRoot')));
+  const failed = isFailed(h2) ? { failure: failureMessage(h2), old: oldName(evidence) } : null;
+  const alone = failed === null ? null : message('verdictH3Alone', failed);
+  findings.push(...findingsOn('h3-available', message('verdictAvailable'), alone));
+  if (family !== null && places.length > 0) findings.push(...findingsOn('h3-advertised-unreachable', family));
   return findings;
 }
 
@@ -235,65 +216,61 @@ function deadKey({ attempts }: Evidence, h3: AttemptError, h2: AttemptError): Sh
   return connected(() => true) ? 'verdictUnanswered' : 'verdictDead';
 }
 
-/** No answer came over either, so nothing can be said of HTTP/3. */
-function deadFinding({ evidence, h3, h2 }: Facts): Finding | null {
+/** No answer came over either, so nothing can be said of HTTP/3; the sentences that say so, or none. */
+function deadMessages({ evidence, h3, h2 }: Facts): Message[] {
   const { host, port } = evidence.origin;
   const place = { host, port, advertiser: 'nothing' } as const;
   const failed = evidence.error !== undefined || (isFailed(h3) && isFailed(h2));
-  if (evidence.offline && failed) return { code: 'unknown', text: say('verdictOffline') };
+  if (evidence.offline && failed) return [message('verdictOffline')];
   if (evidence.error !== undefined)
-    return { code: 'unknown', text: say('verdictUntried', { cause: causeWords(evidence.error, place) }) };
-  if (!isFailed(h3) || !isFailed(h2)) return null;
-  const said = say(deadKey(evidence, h3, h2), {
-    h3: failureWords(h3),
-    h2: failureWords(h2),
+    return [message('verdictUntried', { cause: causeMessage(evidence.error, place) })];
+  if (!isFailed(h3) || !isFailed(h2)) return [];
+  const said = message(deadKey(evidence, h3, h2), {
+    h3: failureMessage(h3),
+    h2: failureMessage(h2),
     old: oldName(evidence),
-    cause: causeWords(h2, place),
+    cause: causeMessage(h2, place),
   });
   const ignored = h3.ignoredAltSvc !== undefined || h2.ignoredAltSvc !== undefined;
-  return { code: 'unknown', text: sentences(said, ignored ? say('verdictIgnoredAltSvc') : null) };
+  return ignored ? [said, message('verdictIgnoredAltSvc')] : [said];
 }
 
 /** HTTP/3 was tried, or everything was, and all that was learnt of it is a fault or a limit of ours. */
-function ownFaultFinding({ evidence, h3, h2 }: Facts): Finding | null {
-  if (h3 !== 'not-tried') return null;
+function ownFaultFindings({ evidence, h3, h2 }: Facts): Finding[] {
+  if (h3 !== 'not-tried') return [];
   const ours = evidence.attempts.filter((a) => isH3(a) || h2 === 'not-tried').map(({ error }) => error);
   const fault = ours.findLast((error) => error?.code === 'internal' || error?.code === 'response-too-large');
-  if (fault === undefined) return null;
+  if (fault === undefined) return [];
   const key = fault.code === 'internal' ? 'verdictInternal' : 'verdictTooLarge';
-  return { code: 'unknown', text: say(key, { message: fault.message }) };
+  return findingsOn('unknown', message(key, { message: fault.message }));
 }
 
-function unexplainedWords({ evidence, h3, h2 }: Facts): string {
+function unexplainedMessage({ evidence, h3, h2 }: Facts): Message {
   const old = oldName(evidence);
-  if (evidence.leftOut) return say('verdictLeftOut', { old });
+  if (evidence.leftOut) return message('verdictLeftOut', { old });
   const { host, port } = evidence.origin;
   if (h3 === 'not-tried' && isFailed(h2))
-    return say('verdictH2Failed', {
-      failure: failureWords(h2),
+    return message('verdictH2Failed', {
+      failure: failureMessage(h2),
       old,
-      cause: causeWords(h2, { host, port, advertiser: 'nothing' }),
+      cause: causeMessage(h2, { host, port, advertiser: 'nothing' }),
     });
-  if (h3 === 'not-tried' && h2 === 'established') return say('verdictH3Untried', { old });
+  if (h3 === 'not-tried' && h2 === 'established') return message('verdictH3Untried', { old });
   return isFailed(h3)
-    ? say('verdictUnexplainedFails', { port: String(port), failure: failureWords(h3) })
-    : say('verdictUnexplained');
-}
-
-function unexplained(facts: Facts): Finding {
-  return { code: 'unknown', text: unexplainedWords(facts) };
+    ? message('verdictUnexplainedFails', { port: String(port), failure: failureMessage(h3) })
+    : message('verdictUnexplained');
 }
 
 function raceFindings(facts: Facts): Finding[] {
-  if (facts.evidence.tooBusy) return [{ code: 'machine-too-busy', text: say('verdictTooBusy') }];
-  const dead = deadFinding(facts);
-  if (dead !== null) return [dead];
+  if (facts.evidence.tooBusy) return findingsOn('machine-too-busy', message('verdictTooBusy'));
+  const dead = deadMessages(facts);
+  if (dead.length > 0) return findingsOn('unknown', ...dead);
   const wrong = (leads: boolean): Finding[] =>
     facts.faults
       .filter((fault) => fault.leads === leads)
-      .map(({ text }) => ({ code: 'h3-advertisement-wrong', text }));
-  const ownFault = ownFaultFinding(facts);
-  if (ownFault !== null) return [...wrong(true), ownFault, ...wrong(false)];
+      .flatMap(({ said }) => findingsOn('h3-advertisement-wrong', ...said));
+  const ownFault = ownFaultFindings(facts);
+  if (ownFault.length > 0) return [...wrong(true), ...ownFault, ...wrong(false)];
   const findings = [
     ...wrong(true),
     ...unreachableFinding(facts),
@@ -302,51 +279,55 @@ function raceFindings(facts: Facts): Finding[] {
     ...elsewhereFinding(facts),
     ...reachedFindings(facts),
   ];
-  return [...(findings.length === 0 ? [unexplained(facts)] : findings), ...wrong(false)];
+  const unexplained = findings.length === 0 ? findingsOn('unknown', unexplainedMessage(facts)) : [];
+  return [...findings, ...unexplained, ...wrong(false)];
 }
 
 /** What a race since then has met, where that was nothing at all. */
-function nowWords(facts: Facts, { raceIsOlder = false }: BrowserEvidence): string | null {
-  const dead = raceIsOlder ? null : deadFinding(facts);
-  return dead === null ? null : say('verdictJustNow', { verdict: dead.text });
+function nowMessages(facts: Facts, { raceIsOlder = false }: BrowserEvidence): Message[] {
+  const [dead, ...rest] = raceIsOlder ? [] : deadMessages(facts);
+  return dead === undefined ? [] : [message('verdictJustNow', { verdict: dead }), ...rest];
 }
 
-function browserFinding(facts: Facts, browser: BrowserEvidence): Finding | null {
+function browserFindings(facts: Facts, browser: BrowserEvidence): Finding[] {
   const { evidence, h3, places, faults } = facts;
   if (browser.lastProtocol === 'h3')
-    return { code: 'h3-used', text: sentences(say('verdictUsed'), nowWords(facts, browser)) };
+    return findingsOn('h3-used', message('verdictUsed'), ...nowMessages(facts, browser));
   const dead = places.every(({ reach }) => isFailed(reach));
-  if (dead || isFailed(h3) || faults.some(({ leads }) => leads)) return null;
-  if (browserUsedH3(evidence)) {
-    const staying =
-      browser.visitsSinceAdvertised >= VISITS_BEFORE_CHOICE ? say('verdictUsedBeforeStaying') : null;
-    return { code: 'h3-used-before', text: sentences(say('verdictUsedBefore'), staying) };
-  }
-  if (browser.visitsSinceAdvertised < VISITS_BEFORE_CHOICE)
-    return { code: 'h3-first-visit', text: say('verdictFirstVisit') };
+  if (dead || isFailed(h3) || faults.some(({ leads }) => leads)) return [];
+  const staying = browser.visitsSinceAdvertised >= VISITS_BEFORE_CHOICE;
+  if (browserUsedH3(evidence))
+    return findingsOn(
+      'h3-used-before',
+      message('verdictUsedBefore'),
+      staying ? message('verdictUsedBeforeStaying') : null,
+    );
+  if (!staying) return findingsOn('h3-first-visit', message('verdictFirstVisit'));
   if (h3 === 'established' && (evidence.discovered.knownRoot !== false || trustsRoot(evidence)))
-    return {
-      code: 'h3-browser-avoids',
-      text: say('verdictAvoids', { old: PROTOCOL_NAMES[browser.lastProtocol] }),
-    };
-  return null;
+    return findingsOn(
+      'h3-browser-avoids',
+      message('verdictAvoids', { old: PROTOCOL_NAMES[browser.lastProtocol] }),
+    );
+  return [];
 }
 
 /**
- * The verdict on an origin: the first that fits, with every other that also holds as `findings`.
+ * The verdict on an origin: the first that fits, with every other that also holds among its `findings`.
  * With the browser's side the browser's own finding comes first; without, the order is that of causes an operator
  * can mend; faults of the advertisement that keep nobody from HTTP/3 come last. Both protocols dead gives `unknown`
- * with both causes.
+ * with both causes. What a comparison shows here is told once, with the verdict itself.
  */
 export function verdictOf(evidence: Evidence): Verdict {
   const facts = factsOf(evidence);
   const fromRace = raceFindings(facts);
-  const own = evidence.browser ? browserFinding(facts, evidence.browser) : null;
-  const [first, ...rest] = own === null ? fromRace : [own, ...fromRace.filter((f) => f.code !== 'unknown')];
+  const own = evidence.browser ? browserFindings(facts, evidence.browser) : [];
+  const findings = own.length === 0 ? fromRace : [...own, ...fromRace.filter((f) => f.code !== 'unknown')];
+  const [first] = findings;
   if (first === undefined) throw new Error('a verdict always has a first finding');
-  return {
-    code: first.code,
-    text: sentences(first.text, untriedWords(facts), gainWords(evidence)),
-    findings: rest,
-  };
+  const { code } = first;
+  const others = findings.findIndex((finding) => finding.code !== code);
+  const leading = others < 0 ? findings.length : others;
+  const gain = evidence.gain === null ? null : gainMessage(evidence.gain);
+  const more = findingsOn(code, untriedMessage(facts), gain);
+  return { code, findings: boundedFindings(findings.toSpliced(leading, 0, ...more)) };
 }

@@ -11,8 +11,14 @@ export const MAX_ADDRESS_CHARS = 64;
 /** What an error says, and a label of a network, a version or a code on the wire. */
 export const MAX_MESSAGE_CHARS = 512;
 export const MAX_LABEL_CHARS = 128;
-/** A verdict in words, which may repeat what was advertised. */
+/** A verdict in words, as records of before hold it, and a text in a message: what was advertised may stand in either. */
 export const MAX_VERDICT_CHARS = 8192;
+/** Sentences of a verdict, each of them a message. */
+export const MAX_FINDINGS = 64;
+/** Of a message: its key and the names of its parameters, how many those are, and how many others each may list. */
+export const MAX_KEY_CHARS = 64;
+export const MAX_MESSAGE_PARAMS = 16;
+export const MAX_LISTED = 16;
 /** An ALPN identifier: 255 octets (RFC 7301 section 3.1), escaped where they are no text. */
 export const MAX_ALPN_CHARS = 1024;
 /** A longer Alt-Svc value is heeded by nobody; one character more keeps it so when it is read again. */
@@ -32,7 +38,12 @@ export const MAX_ATTEMPTS = 64;
 /** Of one race: what `--trials` takes. */
 export const MAX_TRIALS = 100_000;
 
-/** A text of at most so many characters. */
+/** A text cut to so many characters, the last of which says that more was there. */
+export function cut(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).toWellFormed()}…`;
+}
+
+/** The schema of a text of at most so many characters. */
 export function text(maxChars: number) {
   return v.pipe(v.string(), v.maxLength(maxChars));
 }

@@ -74,7 +74,7 @@ test('data of the first version is led to this one when the browser starts', asy
   ]);
   expect(origins.find(({ origin }) => origin === 'https://b.test')?.races).toHaveLength(2);
   const days = stores.days?.rows.length;
-  expect(await popup.tab.evaluate(shape)).toEqual({ version: 2, totals: 4, days });
+  expect(await popup.tab.evaluate(shape)).toEqual({ version: 3, totals: 4, days });
 });
 
 /** What version 1 of the options kept, where it kept it. */

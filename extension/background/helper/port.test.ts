@@ -3,6 +3,11 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_REPLY_BYTES, MAX_WHOLE_REPLY_BYTES, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
+import { writtenVerdictSchema } from '@photofinish/shared/race/verdict-schema';
+import { REPORT_1 } from '@photofinish/shared/testing/report-1';
+import { verdictInWords } from '@photofinish/shared/verdict/verdict-text';
+import type { Origin } from '@photofinish/shared/web/origin';
+import * as v from 'valibot';
 import { HelperError } from '../../common/helper/state.ts';
 import type { HelperState } from '../../common/messages.ts';
 import { createHelperPort } from './port.ts';
@@ -280,4 +285,20 @@ test('what the user does not agree to is closed and left closed, until asked for
   port.connect();
   await receive(HELLO);
   assert.deepEqual([connects(), port.state.state], [2, 'ready']);
+});
+
+test('a helper of before tells verdicts in words: they become data, and say the same', async () => {
+  const b = bench();
+  b.port.connect();
+  await b.receive(HELLO);
+  const asked = b.port.ask(
+    { type: 'race', origin: 'https://a.test' as Origin, mode: 'race', reason: 'click' },
+    { timeoutMs: 1000 },
+  );
+  const [old] = REPORT_1.sites[0]?.origins[0]?.races ?? [];
+  assert.ok(old);
+  await b.receive({ ...old, id: asked.id, type: 'race' });
+  const race = await asked.reply;
+  assert.ok(race.type === 'race' && v.is(writtenVerdictSchema, race.verdict));
+  assert.deepEqual(verdictInWords(race.verdict), old.verdict);
 });

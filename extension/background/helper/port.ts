@@ -174,6 +174,7 @@ class ReconnectingPort implements HelperPort {
         if (opened === this.#connection) this.#refused(error);
       },
     );
-    port.postMessage({ type: 'hello', id: HELLO_ID, protocol: WIRE_PROTOCOL, program: this.#deps.program });
+    const { program } = this.#deps;
+    port.postMessage({ type: 'hello', id: HELLO_ID, protocol: WIRE_PROTOCOL, program, verdictData: true });
   }
 }

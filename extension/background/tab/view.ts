@@ -255,7 +255,7 @@ export function failedView(
     forecast: null,
     forecastRight: null,
     race,
-    verdict: verdict ?? { code: 'unknown', text: '', findings: [] },
+    verdict: verdict ?? { code: 'unknown', findings: [] },
   };
   return {
     ...emptyView(tabId, shown, helper),

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { readReport, whyWords } from './compare-view.ts';
 
 const REPORT = {
-  schema: 'photofinish.report/1',
+  schema: 'photofinish.report/2',
   createdAt: '2026-11-21T10:00:00.000Z',
   period: { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T10:00:00.000Z' },
   browser: { name: 'chromium', version: '156' },

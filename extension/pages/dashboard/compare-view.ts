@@ -2,7 +2,7 @@
 // it nowhere.
 
 import { DIFF_FORMS } from '@photofinish/shared/report/forms';
-import { futureInstantOf, type Report, reportSchema } from '@photofinish/shared/report/report';
+import { futureInstantOf, type Report, reportDocumentSchema } from '@photofinish/shared/report/report';
 import { compareReports } from '@photofinish/shared/report/report-compare';
 import type { OriginDiff, ReportDiff } from '@photofinish/shared/report/report-diff';
 import {
@@ -38,7 +38,7 @@ export function readReport(text: string): ReadResult {
   } catch {
     return { ok: false, why: say('dashboardNotJson') };
   }
-  const parsed = v.safeParse(reportSchema, document);
+  const parsed = v.safeParse(reportDocumentSchema, document);
   if (parsed.success) {
     const late = futureInstantOf(parsed.output, Date.now());
     return late === null

@@ -3,8 +3,9 @@ import '../../testing/catalogs.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VERDICT_CODES } from '@photofinish/shared/race/verdict-schema';
+import { verdictMeans } from '@photofinish/shared/verdict/codes';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
-import { adoptionWords, agoWords, percentWords, verdictMeaning } from './labels.ts';
+import { adoptionWords, agoWords, percentWords } from './labels.ts';
 
 test('shares are whole percents, finer where they are small or nearly all', () => {
   assert.equal(percentWords(1, 3), '33 %');
@@ -32,5 +33,5 @@ test('ages are told in their largest whole unit', () => {
 
 test('every verdict has a name of its own and a meaning', () => {
   assert.equal(new Set(VERDICT_CODES.map(verdictName)).size, VERDICT_CODES.length);
-  for (const code of VERDICT_CODES) assert.match(verdictMeaning(code), /\.$/);
+  for (const code of VERDICT_CODES) assert.match(verdictMeans(code), /\.$/);
 });

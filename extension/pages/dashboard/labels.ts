@@ -2,11 +2,10 @@
 
 import { wordsLanguage } from '@photofinish/shared/language/words';
 import type { Mode } from '@photofinish/shared/race/outcome';
-import type { VerdictCode } from '@photofinish/shared/race/verdict-schema';
 import type { Adoption } from '@photofinish/shared/report/adoption';
 import { type NetworkNames, nameOrKey } from '../../common/network-names.ts';
 import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
-import { say, type WordKey } from '../../common/words.ts';
+import { say } from '../../common/words.ts';
 
 const FINE_PERCENT = 10;
 
@@ -74,26 +73,6 @@ export function useNames(next: NetworkNames): void {
 /** A network by its name, or else its label; without a helper there is none. */
 export function networkWords(network: string): string {
   return network === NETWORK_UNKNOWN ? say('dashboardNetworkUnknown') : nameOrKey(names, network);
-}
-
-const MEANINGS: Record<VerdictCode, WordKey> = {
-  'h3-used': 'dashboardUsedWhat',
-  'h3-first-visit': 'dashboardFirstVisitWhat',
-  'h3-not-advertised': 'dashboardNotAdvertisedWhat',
-  'h3-advertised-unreachable': 'dashboardUnreachableWhat',
-  'h3-private-root': 'dashboardPrivateRootWhat',
-  'h3-browser-avoids': 'dashboardAvoidsWhat',
-  'h3-used-before': 'dashboardUsedBeforeWhat',
-  'h3-advertisement-wrong': 'dashboardWrongWhat',
-  'h3-not-offered': 'dashboardNotOfferedWhat',
-  'h3-available': 'dashboardAvailableWhat',
-  unknown: 'dashboardUnknownWhat',
-  'machine-too-busy': 'dashboardTooBusyWhat',
-};
-
-/** What a verdict means, in one sentence. */
-export function verdictMeaning(code: VerdictCode): string {
-  return say(MEANINGS[code]);
 }
 
 /** A race's mode as the tables name it. */

@@ -2,13 +2,14 @@
 
 import { type Mark, markOf, markSvg } from '@photofinish/shared/drawing/marks';
 import { sayNumber } from '@photofinish/shared/language/words';
+import { verdictMeans } from '@photofinish/shared/verdict/codes';
 import { type Gain, gainCellWords, rangeWords } from '@photofinish/shared/verdict/gain';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import { protocolName } from '@photofinish/shared/web/protocol';
 import { say, type WordKey } from '../../common/words.ts';
 import { make, setSvg } from '../ui/elements.ts';
 import type { Row } from './columns.ts';
-import { agoWords, instantWords, percentWords, verdictMeaning } from './labels.ts';
+import { agoWords, instantWords, percentWords } from './labels.ts';
 import type { Direction } from './packed-sort.ts';
 import { ORIGIN_KEYS, SITE_KEYS, type SiteColumns, type SortKey } from './table-model.ts';
 
@@ -161,7 +162,7 @@ export function originRow(row: Row, nowMs: number, open: boolean, onOpen: () => 
   opener.addEventListener('click', onOpen);
   name.append(opener);
   const verdict = make('td', '', verdictName(row.verdict));
-  verdict.title = verdictMeaning(row.verdict);
+  verdict.title = verdictMeans(row.verdict);
   const site = make('td', 'site');
   site.append(host(row.site));
   line.append(

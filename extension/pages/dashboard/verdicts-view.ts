@@ -1,10 +1,11 @@
 // Verdicts counted: a bar for each, in the words of what it means; a click shows its origins in the table.
 
 import type { VerdictCode } from '@photofinish/shared/race/verdict-schema';
+import { verdictMeans } from '@photofinish/shared/verdict/codes';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import { say } from '../../common/words.ts';
 import { byId, make, setText } from '../ui/elements.ts';
-import { percentWords, verdictMeaning } from './labels.ts';
+import { percentWords } from './labels.ts';
 
 function bar(
   code: VerdictCode,
@@ -25,7 +26,7 @@ function bar(
     make('strong', 'name', verdictName(code)),
     track,
     make('span', 'count', say('dashboardVerdictCount', { count, share: percentWords(count, all) })),
-    make('span', 'meaning', verdictMeaning(code)),
+    make('span', 'meaning', verdictMeans(code)),
   );
   button.addEventListener('click', onChoose);
   item.append(button);

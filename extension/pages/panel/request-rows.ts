@@ -120,8 +120,10 @@ function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMo
   let limit = ROWS_AT_ONCE;
   return {
     show({ group: { requests }, view, sorting, race: { state, failure, helper } }: ShownGroup): void {
-      writeVerdict(words, view === null ? '' : verdictText(view.verdict), view?.race ?? null);
-      if (view !== null) pointToCode(means, view.verdict.code);
+      if (view !== null) {
+        writeVerdict(words, view.verdict);
+        pointToCode(means, view.verdict.code);
+      }
       verdict.line.hidden = view === null;
       raceButton(race, view?.race != null, state === 'racing', helper);
       setText(why, failure?.message ?? (view === null || state === 'racing' ? '' : unmeasuredWords(view)));

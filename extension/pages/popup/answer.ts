@@ -1,6 +1,7 @@
 // The popup's first answer: which page, which protocol, why, what HTTP/3 gains, and how much of it went over HTTP/3.
 
 import { MARK_LABELS, markOf } from '@photofinish/shared/drawing/marks';
+import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { leftOutWords } from '@photofinish/shared/verdict/left-out';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { protocolName } from '@photofinish/shared/web/protocol';
@@ -62,13 +63,14 @@ function renderRemedy(remedy: StateWords['remedy']): void {
   button.dataset['action'] = remedy?.action ?? '';
 }
 
-function verdictOf(page: PageView, main: OriginView | undefined): string {
-  return main === undefined ? reasonWords(page.protocol, page.reason) : verdictText(main.verdict);
-}
-
-/** What to say of a host whose page failed to load: what a race found since, or that one would tell. */
-function failedWords({ race, verdict }: OriginView): string {
-  return race === null || race.error !== undefined ? say('popupFailedHost') : verdictText(verdict);
+/** What stands above the photo finish: a state's own words, or a verdict. Of a failed page what a race found since. */
+function told(page: PageView, plain: StateWords | null, main: OriginView | undefined): string | Verdict {
+  if (page.state === 'failed' && main !== undefined) {
+    const { race, verdict } = main;
+    return race === null || race.error !== undefined ? say('popupFailedHost') : verdict;
+  }
+  if (plain !== null) return plain.text;
+  return main === undefined ? reasonWords(page.protocol, page.reason) : main.verdict;
 }
 
 function asideOf(page: PageView, plain: StateWords | null): string {
@@ -91,8 +93,9 @@ export function renderAnswer(page: PageView): void {
   const main = page.origins.find((view) => view.origin === page.origin);
   renderWho(page, plain);
   renderRemedy(plain?.remedy ?? null);
-  const text = page.state === 'failed' && main !== undefined ? failedWords(main) : plain?.text;
-  writeVerdict(byId('verdict'), text ?? verdictOf(page, main), main?.race ?? null);
+  const said = told(page, plain, main);
+  if (typeof said === 'string') setText(byId('verdict'), said);
+  else writeVerdict(byId('verdict'), said);
   renderMeans(plain === null || (page.state === 'failed' && page.verdict !== null) ? main : undefined);
   writeLine(byId('aside'), asideOf(page, plain));
   // A failed page has no table of origins, in which findings stand otherwise.

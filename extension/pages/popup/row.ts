@@ -1,6 +1,5 @@
 // One origin in the popup's table: a line, and below it, once it is opened, its verdict, findings and race.
 
-import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/origin-order.ts';
@@ -99,7 +98,7 @@ function updateDetail(row: Row, { page, board }: RowContext): void {
   const { detail, view } = row;
   if (detail === null || detail.line.hidden) return;
   const running = board.running.get(view.origin);
-  writeVerdict(detail.verdict, verdictText(view.verdict), view.race);
+  writeVerdict(detail.verdict, view.verdict);
   pointToCode(detail.means, view.verdict.code);
   writeFindings(detail.findings, view);
   // The page's own drawing stands above; twice would only be longer.

@@ -77,7 +77,7 @@ test('days add up by origin and site, with the hidden beside the known', () => {
 test('the conditions are part of it, and verdicts say why', () => {
   const report = buildReport(input);
   assert.deepEqual(report.period, { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T12:00:00.000Z' });
-  assert.deepEqual([report.networks, report.language], [['home'], 'en']);
+  assert.deepEqual([report.networks, report.language], [['home'], undefined]);
   const [a, b] = report.sites[0]?.origins ?? [];
   assert.equal(a?.races.length, 1, 'the race before the period is not one of it');
   assert.equal(a?.verdict.code, 'h3-used');

@@ -1,7 +1,6 @@
-// Builds `photofinish.report/1` from the ledger's sums. Pure: sums and conditions in, the document out, checked by the
+// Builds `photofinish.report/2` from the ledger's sums. Pure: sums and conditions in, the document out, checked by the
 // schema that readers check it by.
 
-import { wordsLanguage } from '@photofinish/shared/language/words';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import {
   addCounts,
@@ -119,7 +118,6 @@ export function buildReport(
     browser: input.browser,
     network: input.network,
     networks: [...input.sums.networks].sort(),
-    language: wordsLanguage(),
     sites: [],
   });
   const built = sites.map(([site, sum], index) => {

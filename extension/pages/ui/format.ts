@@ -5,13 +5,14 @@ import { photoFinish } from '@photofinish/shared/drawing/photo-finish';
 import { sayNumber, wordsLanguage } from '@photofinish/shared/language/words';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { comparisonOf } from '@photofinish/shared/race/race-pairs';
+import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import {
   type Adoption,
   adoptionByRequest,
   adoptionPercent,
   type ProtocolCounts,
 } from '@photofinish/shared/report/adoption';
-import { gainSentence } from '@photofinish/shared/verdict/gain';
+import { verdictParts } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import {
   KNOWN_PROTOCOLS,
@@ -36,24 +37,15 @@ export interface Piece {
 }
 
 /** What of a gain's sentence are figures. */
-const FIGURES: ReadonlySet<string | null> = new Set(['h3', 'h2', 'difference', 'pairs', 'range']);
+const FIGURES: ReadonlySet<string | null> = new Set(['h3Ms', 'h2Ms', 'differenceMs', 'pairs', 'range']);
 
-/**
- * A verdict's sentences with what HTTP/3 clearly gains, or loses, set apart; a verdict that tells it ends in it. Where no
- * difference is clear there is nothing to set apart.
- */
-export function emphasise(text: string, race: OriginRace | null): Piece[] {
-  const gain = race === null ? null : comparisonOf(race);
-  const told = gain === null ? [] : gainSentence(gain);
-  const sentence = told.map((part) => part.text).join('');
-  if (sentence === '' || !text.endsWith(sentence)) return [{ text, strong: false, whole: false }];
-  const before = { text: text.slice(0, -sentence.length), strong: false, whole: false };
-  const parts = told.map(({ text: words, param }) => ({
-    text: words,
-    strong: param === 'difference',
+/** A verdict's sentences with what HTTP/3 clearly gains, or loses, set apart. */
+export function emphasise(verdict: Verdict): Piece[] {
+  return verdictParts(verdict).map(({ text, param }) => ({
+    text,
+    strong: param === 'differenceMs',
     whole: FIGURES.has(param),
   }));
-  return [before, ...parts].filter((piece) => piece.text !== '');
 }
 
 /** Whether a race would tell what HTTP/3 gains at an origin and none has: it failed nowhere, and no pairs were run. */

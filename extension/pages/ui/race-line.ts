@@ -1,5 +1,5 @@
 // What pages say of an origin's race where they offer one: the button, the verdict, and why there was none.
-import type { OriginRace } from '@photofinish/shared/race/outcome';
+import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import type { PageView } from '../../common/messages.ts';
 import { say, type WordKey } from '../../common/words.ts';
 import { make, setAttribute, setText } from './elements.ts';
@@ -13,12 +13,13 @@ export interface RaceFailure {
 }
 
 /** Writes a verdict's sentences with what the race measured set apart. */
-export function writeVerdict(element: HTMLElement, text: string, race: OriginRace | null): void {
-  if (element.textContent === text) return;
-  const pieces = emphasise(text, race).map((p) =>
+export function writeVerdict(element: HTMLElement, verdict: Verdict): void {
+  const pieces = emphasise(verdict);
+  if (element.textContent === pieces.map(({ text }) => text).join('')) return;
+  const nodes = pieces.map((p) =>
     p.whole ? make(p.strong ? 'strong' : 'span', 'measured', p.text) : document.createTextNode(p.text),
   );
-  element.replaceChildren(...pieces);
+  element.replaceChildren(...nodes);
 }
 
 /** The race button's words and whether it can be pressed. While a race runs it can: what is switched off loses the focus. */

@@ -1,0 +1,21 @@
+// Keeps a verdict within the bounds of its schema: what servers and resolvers chose to send is in its messages.
+import type { Message, MessageParam } from '../language/message.ts';
+import type { Finding } from '../race/verdict-schema.ts';
+import { cut, MAX_DNS_NAME_CHARS, MAX_FINDINGS, MAX_LISTED } from '../web/bounds.ts';
+
+function boundedParam(param: MessageParam): MessageParam {
+  if (typeof param === 'string') return cut(param, MAX_DNS_NAME_CHARS);
+  if (typeof param === 'number') return param;
+  if (!Array.isArray(param)) return boundedMessage(param as Message);
+  return (param as readonly Message[]).slice(0, MAX_LISTED).map(boundedMessage);
+}
+
+function boundedMessage<M extends Message>(message: M): M {
+  const params = Object.entries(message.params).map(([name, param]) => [name, boundedParam(param)]);
+  return { ...message, params: Object.fromEntries(params) };
+}
+
+/** The first of the findings, as many as a verdict may have, their texts and lists cut. */
+export function boundedFindings(findings: readonly Finding[]): Finding[] {
+  return findings.slice(0, MAX_FINDINGS).map(boundedMessage);
+}

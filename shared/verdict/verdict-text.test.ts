@@ -1,0 +1,110 @@
+// Verdicts as readers have them: sentences on one code together, and never a key that nobody here knows.
+import '../language/english.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { type Message, message } from '../language/message.ts';
+import { RACE_SCHEMA, raceDocumentSchema } from '../race/outcome.ts';
+import {
+  type Verdict,
+  type VerdictCode,
+  verdictSchema,
+  writtenVerdictSchema,
+} from '../race/verdict-schema.ts';
+import { REPORT_1 } from '../testing/report-1.ts';
+import { MAX_VERDICT_CHARS } from '../web/bounds.ts';
+import { otherFindings, ownVerdict, verdictInWords, verdictText } from './verdict-text.ts';
+
+const UNHEARD: Message = { key: 'verdictFromTheFuture', params: {} };
+const verdict = (code: VerdictCode, ...said: readonly (readonly [VerdictCode, Message])[]): Verdict => ({
+  code,
+  findings: said.map(([of, told]) => ({ code: of, ...told })),
+});
+
+test('sentences in a row on one code are one paragraph', () => {
+  const told = verdict(
+    'h3-used',
+    ['h3-used', message('verdictUsed')],
+    ['h3-used', message('verdictUntriedAddresses', { count: 1 })],
+    ['h3-available', message('verdictAvailable')],
+    ['h3-advertisement-wrong', message('faultRecordWithout')],
+    ['h3-advertisement-wrong', message('faultNoLifetime')],
+  );
+  assert.equal(
+    verdictText(told),
+    'Reached over HTTP/3. 1 more address was not tried: a race goes to so many and no further.',
+  );
+  const [available, wrong, ...more] = otherFindings(told);
+  assert.deepEqual(available, { code: 'h3-available', text: 'Supports HTTP/3 on this network.' });
+  assert.match(wrong?.text ?? '', /^The HTTPS record does not list h3.* Advertises HTTP\/3 with max-age 0/);
+  assert.deepEqual(more, []);
+  assert.deepEqual(ownVerdict(told), { code: 'h3-used', findings: told.findings.slice(0, 2) });
+});
+
+test('what another version says is told by the name of its code, once', () => {
+  const alone = verdict('h3-used', ['h3-used', UNHEARD], ['h3-available', UNHEARD]);
+  assert.equal(verdictText(alone), 'HTTP/3 used.');
+  assert.deepEqual(otherFindings(alone), [{ code: 'h3-available', text: 'HTTP/3 available.' }]);
+  const among = verdict(
+    'h3-used',
+    ['h3-used', message('verdictUsed')],
+    ['h3-used', UNHEARD],
+    ['h3-used', UNHEARD],
+  );
+  assert.equal(verdictText(among), 'Reached over HTTP/3. HTTP/3 used.');
+  assert.equal(verdictText(verdict('unknown')), 'Unknown.');
+  for (const key of ['constructor', 'toString'])
+    assert.equal(verdictText(verdict('unknown', ['unknown', { key, params: {} }])), 'Unknown.');
+  assert.equal(verdictText(verdict('unknown', ['h3-available', message('verdictAvailable')])), 'Unknown.');
+});
+
+test('a verdict in words becomes data as it is read, and says the same; what cannot be seen is written out', () => {
+  const old = { code: 'h3-used', text: 'Reached.', findings: [{ code: 'unknown', text: 'And a\u202eb.' }] };
+  const read = v.parse(verdictSchema, old);
+  assert.deepEqual(read.findings[0], {
+    code: 'h3-used',
+    key: 'verdictAsWritten',
+    params: { text: 'Reached.' },
+  });
+  assert.deepEqual(verdictInWords(read), {
+    ...old,
+    findings: [{ code: 'unknown', text: 'And a\\u202eb.' }],
+  });
+  assert.deepEqual(v.parse(verdictSchema, read), read, 'and stays as it is');
+});
+
+test('a race document from before verdicts were data is read as one of now', () => {
+  const [race] = REPORT_1.sites[0]?.origins[0]?.races ?? [];
+  const old = { schema: RACE_SCHEMA, mode: 'race', memory: 'none', startDelayMs: 10, races: [race] };
+  const [read] = v.parse(raceDocumentSchema, old).races;
+  assert.ok(read && v.is(writtenVerdictSchema, read.verdict));
+  assert.deepEqual(verdictInWords(read.verdict), race?.verdict);
+});
+
+test('messages of others are bounded, and their texts fit to be shown', () => {
+  const reads = (params: unknown, key = 'k'): boolean =>
+    v.is(verdictSchema, { code: 'unknown', findings: [{ code: 'unknown', key, params }] });
+  assert.ok(reads({ a: 'x', b: 1, c: { key: 'k', params: {} }, d: [{ key: 'k', params: { e: 'y' } }] }));
+  for (const key of ['', 'Key', 'a key', '@@extension_id', 'k'.repeat(65), '__proto__']) {
+    assert.equal(reads({}, key), false, key);
+    if (key !== '__proto__') assert.equal(reads({ [key]: 1 }), false, key);
+  }
+  assert.equal(reads({ a: Number.NaN }), false);
+  assert.equal(reads({ a: null }), false);
+  assert.equal(reads({ a: 'x'.repeat(MAX_VERDICT_CHARS + 1) }), false);
+  assert.equal(reads({ a: Array.from({ length: 17 }, () => ({ key: 'k', params: {} })) }), false);
+  assert.equal(reads(Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`p${i}`, 1]))), false);
+  const [told] = v.parse(verdictSchema, {
+    code: 'unknown',
+    findings: [{ code: 'unknown', key: 'k', params: { a: '\u001b[31m' } }],
+  }).findings;
+  assert.deepEqual(told?.params, { a: '\\u001b[31m' });
+});
+
+test('a verdict in words for older programs keeps to what those hold it to', () => {
+  const long = message('verdictAsWritten', { text: 'x'.repeat(MAX_VERDICT_CHARS) });
+  const codes = ['h3-used', 'h3-available'] as const;
+  const said = Array.from({ length: 60 }, (_, i) => [codes[i % 2] ?? 'unknown', long] as const);
+  const { text, findings } = verdictInWords(verdict('h3-used', ['h3-used', long], ...said));
+  assert.deepEqual([text.length, findings.length], [MAX_VERDICT_CHARS, 12]);
+});
