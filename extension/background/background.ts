@@ -13,6 +13,7 @@ import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
 import { answerOf, asServed, observeRequests, openBrowserSteering } from '#edition';
 import { documentOfTab, isOwnPage, knownTabs, lockStorage, preciseNowMs, timers } from '../common/browser.ts';
+import { getMessage } from '../common/catalog.ts';
 import { createGestures, createUnasked, UNASKED_KEY } from '../common/helper/unasked.ts';
 import { DEVTOOLS_PORT } from '../common/inspected/devtools-messages.ts';
 import { POPUP_PORT } from '../common/messages.ts';
@@ -20,7 +21,6 @@ import { forgetNames } from '../common/network-names.ts';
 import type { Page } from '../common/page/model.ts';
 import { DEFAULT_SETTINGS, loadSettings, onSettings, type Settings } from '../common/settings.ts';
 import { siteOfHost } from '../common/site.ts';
-import { say } from '../common/words.ts';
 import { openKeptLedger } from '../ledger/keeping.ts';
 import { pruneHourly } from '../ledger/prune.ts';
 import { troubleWords } from '../ledger/trouble.ts';
@@ -88,7 +88,7 @@ const races = createRaces({
   onDone: (race) =>
     void onRace(race).catch((error) => {
       logged(error);
-      onRaceFailed(race.origin, 'not-saved', say('popupRaceNotKept', { why: troubleWords(error) }));
+      onRaceFailed(race.origin, 'not-saved', getMessage('popupRaceNotKept', { why: troubleWords(error) }));
     }),
   onFailed: onRaceFailed,
   onAsked: (asked) => popups.broadcast({ type: 'races', races: asked }),
@@ -115,7 +115,7 @@ const popups = createPopupServer({
   race(origins) {
     const [first, ...others] = origins.map(comparison);
     if (settings.raceWhen === 'never')
-      for (const origin of origins) onRaceFailed(origin, 'not-allowed', say('pageRacesOff'));
+      for (const origin of origins) onRaceFailed(origin, 'not-allowed', getMessage('pageRacesOff'));
     else if (first !== undefined && others.length === 0) races.start(first);
     else if (first !== undefined) races.startAll([first, ...others]);
   },

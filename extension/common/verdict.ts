@@ -1,8 +1,8 @@
 // The verdict on an origin as this browser used it on this site: from the newest race and the browser's own record
 // by the shared rules, and in messages of its own where only the browser has spoken.
 
+import type { SharedMessageKey } from '@photofinish/shared/language/catalog';
 import { type Message, message } from '@photofinish/shared/language/message';
-import type { SharedWordKey } from '@photofinish/shared/language/words';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { boundedFindings } from '@photofinish/shared/verdict/bounded';
@@ -32,7 +32,7 @@ export interface OriginEvidence {
   readonly race: OriginRace | undefined;
 }
 
-const WHY_UNKNOWN: Record<UnknownReason, SharedWordKey> = {
+const WHY_UNKNOWN: Record<UnknownReason, SharedMessageKey> = {
   'no-timing-allow-origin': 'pageNoTimingAllowOrigin',
   'service-worker': 'pageByServiceWorker',
   missed: 'pageMissed',
@@ -40,7 +40,7 @@ const WHY_UNKNOWN: Record<UnknownReason, SharedWordKey> = {
   'not-exposed': 'pageNotExposed',
 };
 
-const ELSEWHERE: Record<Exclude<Delivery, 'network'>, SharedWordKey> = {
+const ELSEWHERE: Record<Exclude<Delivery, 'network'>, SharedMessageKey> = {
   'http-cache': 'pageFromCache',
   'service-worker': 'pageAroundNetwork',
   prefetch: 'pagePrefetched',

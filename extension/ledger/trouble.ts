@@ -1,7 +1,7 @@
 // What a failing IndexedDB means for the user, in words: the browser's own errors name causes, not consequences.
-import { say, type WordKey } from '../common/words.ts';
+import { getMessage, type MessageKey } from '../common/catalog.ts';
 
-const REMEDIES: Record<string, WordKey> = {
+const REMEDIES: Record<string, MessageKey> = {
   VersionError: 'popupStorageNewer',
   QuotaExceededError: 'popupStorageFull',
   // What Chromium says of a full disk, and of one that it cannot read.
@@ -11,5 +11,5 @@ const REMEDIES: Record<string, WordKey> = {
 /** What failed and what to do, for any error that the ledger rejects with. */
 export function troubleWords(error: unknown): string {
   const name = error instanceof Error || error instanceof DOMException ? error.name : 'Error';
-  return say('popupStorageFails', { name, remedy: say(REMEDIES[name] ?? 'popupStorageOther') });
+  return getMessage('popupStorageFails', { name, remedy: getMessage(REMEDIES[name] ?? 'popupStorageOther') });
 }

@@ -1,6 +1,6 @@
 // Gives unit tests the extension's English, from the same files that the build merges: import it first.
 import { readdirSync, readFileSync } from 'node:fs';
-import { useWords } from '@photofinish/shared/language/words';
+import { useCatalog } from '@photofinish/shared/language/catalog';
 
 type Catalog = Readonly<Record<string, { readonly message: string; readonly description?: string }>>;
 
@@ -22,7 +22,7 @@ export function catalogFiles(language: string): ReadonlyMap<string, Catalog> {
 /** Says everything from now on in another language. */
 export function speak(language: (typeof LANGUAGES)[number]): void {
   const catalog: Catalog = Object.assign({}, ...catalogFiles(language).values());
-  useWords((key) => catalog[key]?.message ?? '', language);
+  useCatalog((key) => catalog[key]?.message ?? '', language);
 }
 
 speak('en');

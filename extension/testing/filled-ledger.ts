@@ -3,7 +3,7 @@
 
 import { seededRandom } from '@photofinish/shared/testing/seeded-random';
 import { verdictSaying } from '@photofinish/shared/testing/verdicts';
-import '../common/words.ts';
+import '../common/catalog.ts';
 import type { OriginRace, Trial } from '@photofinish/shared/race/outcome';
 import { MOST_PAIRS } from '@photofinish/shared/race/paired-comparison';
 import { compareTrials } from '@photofinish/shared/race/race-pairs';

@@ -1,8 +1,8 @@
 // The photo finish as SVG text: no script, no style sheet, no event handler; colours are custom properties with the
 // light theme as fallback, so that the same string follows a page's theme and stands alone.
 
+import { formatNumber, getMessage } from '../language/catalog.ts';
 import { formatMs } from '../language/markup.ts';
-import { say, sayNumber } from '../language/words.ts';
 import { MARK_LABELS, markOf } from './marks.ts';
 import { INK, LINE, MUTED, markPaint, ON_MARK, WASH } from './palette.ts';
 import { beyondWords, type Lane, laneWords, type PhotoFinish } from './photo-finish.ts';
@@ -64,7 +64,7 @@ function establishedLane(lane: Lane, y: number, frame: Frame, flagged: Flag): st
   const time = formatMs(lane.establishedMs ?? 0);
   const parts: string[] = [];
   if (first > done) {
-    const words = say('finishFirstByteAfter', { time: formatMs(lane.firstByteMs ?? 0) });
+    const words = getMessage('finishFirstByteAfter', { time: formatMs(lane.firstByteMs ?? 0) });
     parts.push(
       segment(done, first, y, paint, '0.18', words),
       element('circle', { cx: first, cy: y + BAR_HEIGHT / 2, r: 2.5, fill: paint }),
@@ -72,16 +72,16 @@ function establishedLane(lane: Lane, y: number, frame: Frame, flagged: Flag): st
   }
   if (lane.contender === 'h2' && lane.transportMs !== null) {
     const tcp = frame.x(lane.transportMs);
-    const tcpWords = say('finishTcp', { time: formatMs(lane.transportMs) });
+    const tcpWords = getMessage('finishTcp', { time: formatMs(lane.transportMs) });
     parts.push(
       segment(start, tcp - 0.75, y, paint, '0.42', tcpWords),
-      segment(tcp + 0.75, done, y, paint, '1', say('finishTls', { time })),
+      segment(tcp + 0.75, done, y, paint, '1', getMessage('finishTls', { time })),
       inside(start, tcp, y, 'TCP', INK),
       inside(tcp, done, y, 'TLS', ON_MARK),
     );
   } else {
     const name = lane.contender === 'h3' ? 'QUIC' : 'TCP + TLS';
-    const words = say('finishHandshake', { name, time });
+    const words = getMessage('finishHandshake', { name, time });
     parts.push(segment(start, done, y, paint, '1', words), inside(start, done, y, name, ON_MARK));
   }
   if (flagged !== 'none') parts.push(flag(done, y, paint, flagged === 'filled'));
@@ -90,7 +90,7 @@ function establishedLane(lane: Lane, y: number, frame: Frame, flagged: Flag): st
   const room = textWidth(value, bold) + 12;
   const labelX = first - done > room ? done + 6 : first + 7;
   parts.push(text(labelX, y + 14, value, { fill: INK, 'font-weight': bold ? 600 : null }));
-  const firstByte = say('finishFirstByte');
+  const firstByte = getMessage('finishFirstByte');
   if (first - done > room + textWidth(firstByte) + 12)
     parts.push(text(first - 8, y + 14, firstByte, { 'text-anchor': 'end' }));
   return parts.join('');
@@ -103,7 +103,7 @@ function tornLane(lane: Lane, y: number, frame: Frame): string {
   const cut = Math.max(frame.x(lane.cutMs ?? lane.startMs), start + 6);
   const teeth = [0, 1, 2, 3, 4].map((i) => `L${px(cut - (i % 2 === 0 ? 0 : 4))} ${y + (i * BAR_HEIGHT) / 4}`);
   const shape = `M${px(start)} ${y}${teeth.join('')}L${px(start)} ${y + BAR_HEIGHT}z`;
-  const words = say(lane.state === 'running' ? 'finishRacing' : 'finishCancelledHere');
+  const words = getMessage(lane.state === 'running' ? 'finishRacing' : 'finishCancelledHere');
   const area = element('path', { d: shape, fill: paint, 'fill-opacity': '.42' }, tip(words));
   return area + text(cut + 6, y + 14, laneWords(lane));
 }
@@ -113,7 +113,7 @@ function failedLane(lane: Lane, y: number, frame: Frame): string {
   const start = frame.x(lane.startMs);
   const end = lane.cutMs === null ? start : frame.x(lane.cutMs);
   const middle = y + BAR_HEIGHT / 2;
-  const bar = end > start ? segment(start, end, y, paint, '0.42', say('finishAnsweredFailed')) : '';
+  const bar = end > start ? segment(start, end, y, paint, '0.42', getMessage('finishAnsweredFailed')) : '';
   const cross = end + 9;
   const sign = line(`M${px(cross - 4)} ${middle - 4}l8 8m0-8l-8 8`, INK, 2, { 'stroke-linecap': 'round' });
   return bar + sign + text(cross + 10, y + 14, laneWords(lane), { fill: INK });
@@ -137,7 +137,7 @@ function strokes(lane: Lane, y: number, frame: Frame): string {
   const path = lane.trialsMs
     .map((ms) => `M${px(frame.x(Math.min(ms, frame.maxMs)))} ${top}v${STROKES_HEIGHT}`)
     .join('');
-  const words = say('finishTrials', { times: lane.trialsMs.map((ms) => formatMs(ms)).join(', ') });
+  const words = getMessage('finishTrials', { times: lane.trialsMs.map((ms) => formatMs(ms)).join(', ') });
   const stroke = { stroke: markPaint(markOf(lane.protocol)), 'stroke-opacity': '.6', 'stroke-width': '1.25' };
   return beyondSvg(lane, top, frame) + element('path', { d: path, ...stroke, fill: 'none' }, tip(words));
 }
@@ -156,7 +156,7 @@ function waitSvg(lane: Lane, y: number, frame: Frame): string {
   if (lane.startMs <= 0 || lane.state === 'absent') return '';
   const d = `M${px(frame.x(0))} ${y + BAR_HEIGHT / 2}H${px(frame.x(lane.startMs))}`;
   const stroke = { stroke: MUTED, 'stroke-width': 1.5, 'stroke-dasharray': '1.5 2.5' };
-  const words = say('finishStarted', { time: formatMs(lane.startMs) });
+  const words = getMessage('finishStarted', { time: formatMs(lane.startMs) });
   return element('path', { d, fill: 'none', ...stroke }, tip(words));
 }
 
@@ -172,7 +172,7 @@ function axisSvg(finish: PhotoFinish, frame: Frame): string {
   return ticksMs
     .map((ms, i) => {
       const x = frame.x(ms);
-      const label = i === ticksMs.length - 1 ? say('milliseconds', { value: ms }) : sayNumber(ms);
+      const label = i === ticksMs.length - 1 ? getMessage('milliseconds', { value: ms }) : formatNumber(ms);
       const grid = line(GRID.map(([from, to]) => `M${px(x)} ${from}V${to}`).join(''), LINE, 1);
       return grid + text(x, AXIS_Y + 14, label, { 'text-anchor': 'middle' });
     })

@@ -1,8 +1,8 @@
 // The photo finish as data: two lanes on one time axis, made from a race and drawn elsewhere (SVG, text).
 // Flags may be compared only in a `compare` run: a race cancels its loser, so its loser has no finish and no margin.
 
+import { catalogLanguage, getMessage } from '../language/catalog.ts';
 import { formatMs, formatMsTo } from '../language/markup.ts';
-import { say, wordsLanguage } from '../language/words.ts';
 import { isAllDisturbed, soundTrials, timedTrials } from '../race/conclusive.ts';
 import type { Attempt, AttemptErrorCode, ContenderName, Mode, OriginRace, Trial } from '../race/outcome.ts';
 import { CONTENDERS } from '../race/outcome.ts';
@@ -167,55 +167,62 @@ export function laneWords(lane: Lane): string {
     case 'established':
       return establishedWords(lane);
     case 'running':
-      return say('finishRacing');
+      return getMessage('finishRacing');
     case 'cancelled':
-      return say('finishCancelled');
+      return getMessage('finishCancelled');
     case 'failed':
-      return lane.error === null ? say('finishFailed') : attemptErrorWords(lane.error);
+      return lane.error === null ? getMessage('finishFailed') : attemptErrorWords(lane.error);
     case 'absent':
-      return say('finishAbsent');
+      return getMessage('finishAbsent');
   }
 }
 
 function laneSentence(lane: Lane): string {
   const events: string[] = [];
-  if (lane.startMs > 0) events.push(say('finishStarted', { time: formatMs(lane.startMs) }));
+  if (lane.startMs > 0) events.push(getMessage('finishStarted', { time: formatMs(lane.startMs) }));
   if (lane.contender === 'h2' && lane.transportMs !== null)
-    events.push(say('finishTcp', { time: formatMs(lane.transportMs) }));
-  if (lane.establishedMs !== null) events.push(say('finishEstablished', { time: establishedWords(lane) }));
+    events.push(getMessage('finishTcp', { time: formatMs(lane.transportMs) }));
+  if (lane.establishedMs !== null)
+    events.push(getMessage('finishEstablished', { time: establishedWords(lane) }));
   else events.push(laneWords(lane));
   if (lane.firstByteMs !== null)
-    events.push(say('finishFirstByteAfter', { time: formatMs(lane.firstByteMs) }));
+    events.push(getMessage('finishFirstByteAfter', { time: formatMs(lane.firstByteMs) }));
   const { established, tried } = lane;
   const partly =
-    established > 0 && established < tried ? ` ${say('finishPartly', { established, count: tried })}` : '';
-  return `${say('finishLane', { protocol: PROTOCOL_NAMES[lane.protocol], events: events.join(', ') })}${partly}`;
+    established > 0 && established < tried
+      ? ` ${getMessage('finishPartly', { established, count: tried })}`
+      : '';
+  return `${getMessage('finishLane', { protocol: PROTOCOL_NAMES[lane.protocol], events: events.join(', ') })}${partly}`;
 }
 
 function resultOf(comparison: RacedComparison, lanes: readonly Lane[]): FinishResult {
   const winner = lanes.find((lane) => lane.contender === comparison.quicker);
   const margin = differenceWords(comparison);
   if (winner === undefined || margin === null)
-    return { winner: null, margin: null, words: say('finishUnclear', { range: rangeWords(comparison) }) };
-  const words = say('finishSooner', { protocol: PROTOCOL_NAMES[winner.protocol], time: margin });
+    return {
+      winner: null,
+      margin: null,
+      words: getMessage('finishUnclear', { range: rangeWords(comparison) }),
+    };
+  const words = getMessage('finishSooner', { protocol: PROTOCOL_NAMES[winner.protocol], time: margin });
   return { winner: winner.contender, margin, words };
 }
 
 function compareCaption(race: OriginRace): string {
   const count = Math.floor(race.trials.length / 2);
   const whole = wholePairs(race.trials).length;
-  if (whole === 0) return say('finishPairsNone', { count });
+  if (whole === 0) return getMessage('finishPairsNone', { count });
   const all = whole > 1 ? 'finishPairsMedian' : 'finishPairs';
   const some = whole > 1 ? 'finishPairsMedianSome' : 'finishPairsSome';
-  const caption = say(whole === count ? all : some, { whole, count });
-  return comparisonOf(race) === null ? say('finishTooFew', { caption }) : caption;
+  const caption = getMessage(whole === count ? all : some, { whole, count });
+  return comparisonOf(race) === null ? getMessage('finishTooFew', { caption }) : caption;
 }
 
 function plainCaption(race: OriginRace): string {
   if (race.mode === 'compare') return compareCaption(race);
   const count = race.trials.length;
-  if (race.mode === 'race') return say(count > 1 ? 'finishRaceMedian' : 'finishRace', { count });
-  return say(count > 1 ? 'finishModeMedian' : 'finishMode', { mode: race.mode, count });
+  if (race.mode === 'race') return getMessage(count > 1 ? 'finishRaceMedian' : 'finishRace', { count });
+  return getMessage(count > 1 ? 'finishModeMedian' : 'finishMode', { mode: race.mode, count });
 }
 
 /** What the numbers are, and whether any were left out; where none is left the verdict itself says so. */
@@ -225,7 +232,7 @@ function captionOf(race: OriginRace): string {
   const busy = count - timedTrials(race.trials).length;
   return busy === 0 || isAllDisturbed(race.trials)
     ? caption
-    : say('finishDisturbed', { caption, busy, count });
+    : getMessage('finishDisturbed', { caption, busy, count });
 }
 
 /** The trials that are worth drawing: those that are evidence, rather than none all of them. */
@@ -235,7 +242,7 @@ function drawnTrials(trials: readonly Trial[]): readonly Trial[] {
 
 /** A phrase made to stand as a sentence. */
 function asSentence(phrase: string): string {
-  return `${phrase.slice(0, 1).toLocaleUpperCase(wordsLanguage())}${phrase.slice(1)}.`;
+  return `${phrase.slice(0, 1).toLocaleUpperCase(catalogLanguage())}${phrase.slice(1)}.`;
 }
 
 /** How many single trials of a lane lie beyond the end of the axis, and their times in words; empty where none does. */
@@ -246,8 +253,8 @@ export function beyondWords(
   const beyond = trialsMs.filter((ms) => ms > maxMs);
   if (beyond.length === 0) return { few: '', times: '' };
   return {
-    few: say('finishBeyond', { count: beyond.length }),
-    times: say('finishBeyondTimes', { times: beyond.map((ms) => formatMs(ms)).join(', ') }),
+    few: getMessage('finishBeyond', { count: beyond.length }),
+    times: getMessage('finishBeyondTimes', { times: beyond.map((ms) => formatMs(ms)).join(', ') }),
   };
 }
 

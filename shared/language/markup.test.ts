@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { character } from '../testing/web-text.ts';
+import { useCatalog } from './catalog.ts';
 import { escapeMarkup, formatBytes, formatMs } from './markup.ts';
-import { useWords } from './words.ts';
 
 test('whatever comes in, no character that could open or close markup comes out', () => {
   fc.assert(
@@ -46,6 +46,6 @@ test('numbers are written as the language writes them', async () => {
   const catalog: Record<string, { message: string }> = JSON.parse(
     await readFile(new URL('../_locales/de/shared.json', import.meta.url), 'utf8'),
   );
-  useWords((key) => catalog[key]?.message ?? '', 'de');
+  useCatalog((key) => catalog[key]?.message ?? '', 'de');
   assert.deepEqual([formatMs(51.84), formatMs(1234), formatBytes(12_345)], ['51,8 ms', '1,23 s', '12,3 kB']);
 });

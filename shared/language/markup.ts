@@ -1,5 +1,5 @@
 // The one escape for every string that ends up in SVG or HTML, and the one way numbers are written for people.
-import { say, sayDecimals } from './words.ts';
+import { formatDecimals, getMessage } from './catalog.ts';
 
 const ESCAPES: Record<string, string> = {
   '&': '&amp;',
@@ -33,20 +33,23 @@ export function shownStepMs(ms: number): number {
 export function formatMs(ms: number): string {
   const figures = shownMs(ms);
   return Math.abs(figures) >= 1000
-    ? say('seconds', { value: Number((ms / 1000).toPrecision(3)) })
-    : say('milliseconds', { value: figures });
+    ? getMessage('seconds', { value: Number((ms / 1000).toPrecision(3)) })
+    : getMessage('milliseconds', { value: figures });
 }
 
 /** A number of milliseconds without its unit, down to a place value and no further: of 0.1 "5.0", of 10 "50". */
 export function steppedMs(ms: number, stepMs: number): string {
-  return sayDecimals(Math.round(ms / stepMs) * stepMs, Math.max(0, -Math.floor(Math.log10(stepMs) + 1e-9)));
+  return formatDecimals(
+    Math.round(ms / stepMs) * stepMs,
+    Math.max(0, -Math.floor(Math.log10(stepMs) + 1e-9)),
+  );
 }
 
 /** Milliseconds with their unit down to a place value that is a power of ten; from one second on, seconds. */
 export function formatMsTo(ms: number, stepMs: number): string {
   return Math.abs(shownMs(ms)) >= 1000
-    ? say('seconds', { value: steppedMs(ms / 1000, stepMs / 1000) })
-    : say('milliseconds', { value: steppedMs(ms, stepMs) });
+    ? getMessage('seconds', { value: steppedMs(ms / 1000, stepMs / 1000) })
+    : getMessage('milliseconds', { value: steppedMs(ms, stepMs) });
 }
 
 const BYTE_UNITS = [
@@ -58,6 +61,6 @@ const BYTE_UNITS = [
 /** Bytes with a decimal unit and at most three significant figures. */
 export function formatBytes(bytes: number): string {
   for (const [unit, size] of BYTE_UNITS)
-    if (bytes >= size) return say(unit, { value: Number((bytes / size).toPrecision(3)) });
-  return say('bytes', { value: bytes });
+    if (bytes >= size) return getMessage(unit, { value: Number((bytes / size).toPrecision(3)) });
+  return getMessage('bytes', { value: bytes });
 }

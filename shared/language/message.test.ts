@@ -1,9 +1,9 @@
 // Messages as data: what is in them becomes words only here, and what this catalog does not have is never shown bare.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { useCatalog } from './catalog.ts';
 import { type Message, messageParts, messageText } from './message.ts';
 import { ENGLISH_FORMS, intlForms } from './number-forms.ts';
-import { useWords } from './words.ts';
 
 const MESSAGES: Readonly<Record<string, string>> = {
   milliseconds: '{value} ms',
@@ -16,7 +16,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   plain: 'Plain.',
 };
 const speak = (language: 'en' | 'de'): void =>
-  useWords((key) => MESSAGES[key] ?? '', language, language === 'en' ? ENGLISH_FORMS : intlForms('de'));
+  useCatalog((key) => MESSAGES[key] ?? '', language, language === 'en' ? ENGLISH_FORMS : intlForms('de'));
 speak('en');
 
 const place = (where: string, why: Message): Message => ({ key: 'place', params: { where, why } });

@@ -1,7 +1,8 @@
 // What is to be said, as data: the key of a message and what goes into its holes. It becomes a sentence only where
 // somebody reads, in the language in force there.
+
+import { getKnownMessageParts, type MessagePart, type Params, type SharedMessageKey } from './catalog.ts';
 import { formatMs, formatMsTo } from './markup.ts';
-import { type Params, type Said, type SharedWordKey, sayKnownParts } from './words.ts';
 
 /**
  * Numbers whose names end in `Ms` are milliseconds and are said as durations, of a message with a `stepMs` down to that
@@ -18,7 +19,7 @@ export interface Message {
 }
 
 /** A message of the catalogs that both ends have. */
-export function message(key: SharedWordKey, params: MessageParams = {}): Message {
+export function message(key: SharedMessageKey, params: MessageParams = {}): Message {
   return { key, params };
 }
 
@@ -44,14 +45,14 @@ function filled(name: string, param: MessageParam, stepMs: MessageParam | undefi
  * A message in pieces, for whoever sets a parameter apart from the words around it. Null where the catalog in force does
  * not have the message, or one inside it, or asks for more than is given: it is of another version.
  */
-export function messageParts({ key, params }: Message): Said[] | null {
+export function messageParts({ key, params }: Message): MessagePart[] | null {
   const told: Record<string, string | number> = {};
   for (const [name, param] of Object.entries(params)) {
     const text = filled(name, param, params['stepMs']);
     if (text === null) return null;
     told[name] = text;
   }
-  return sayKnownParts(key, told satisfies Params);
+  return getKnownMessageParts(key, told satisfies Params);
 }
 
 /** A message in the language in force; null where that does not have it. */

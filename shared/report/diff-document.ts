@@ -1,7 +1,7 @@
 // A comparison of two reports as a document: conditions first, then the sum, then every origin that changed with what it
 // was and what it is. The summary fits a ticket, the listing has every origin, the page has them by site.
 
-import { say, sayNumber } from '../language/words.ts';
+import { formatNumber, getMessage } from '../language/catalog.ts';
 import { verdictName } from '../verdict/verdict-names.ts';
 import { verdictText } from '../verdict/verdict-text.ts';
 import type { Adoption } from './adoption.ts';
@@ -48,7 +48,7 @@ const ORIGINS_UNFOLDED = 60;
 type SideName = 'before' | 'after';
 
 function head({ schema }: ReportDiff): Omit<ReportDocument, 'blocks'> {
-  return { title: say('diffTitle'), conditions: [], footer: say('diffFooter', { schema }) };
+  return { title: getMessage('diffTitle'), conditions: [], footer: getMessage('diffFooter', { schema }) };
 }
 
 /** What makes the comparison unfair, or that nothing does, and what else differs. */
@@ -58,14 +58,14 @@ function fairness(diff: ReportDiff): (Warning | Paragraph | List)[] {
   const [reasons, others] = [said(true), said(false)];
   return [
     reasons.length === 0
-      ? paragraph(say('diffFair'), 'aside')
-      : { kind: 'warning', words: say('diffUnfair'), reasons },
+      ? paragraph(getMessage('diffFair'), 'aside')
+      : { kind: 'warning', words: getMessage('diffUnfair'), reasons },
     ...(others.length === 0 ? [] : [{ kind: 'list', items: others } as const]),
   ];
 }
 
 function changeHeads(first: string): Column[] {
-  const titles = [say('diffBefore'), say('diffAfter'), say('diffChange')];
+  const titles = [getMessage('diffBefore'), getMessage('diffAfter'), getMessage('diffChange')];
   return [...columns('text', first), ...columns('number', ...titles)];
 }
 
@@ -75,18 +75,19 @@ function totalTable({ total: { adoption, common } }: ReportDiff): Table {
     return [name, adoptionValue(before), adoptionValue(after), points];
   };
   const { before, after } = adoption;
-  const origins = say('reportSiteOrigins', { count: common.origins });
-  return table('total', changeHeads(say('diffMeasure')), [
-    row(say('reportByRequest'), before.byRequest, after.byRequest),
-    row(say('reportByOrigin'), before.byOrigin, after.byOrigin),
-    row(say('reportByNavigation'), before.byNavigation, after.byNavigation),
-    row(say('diffCommon', { origins }), common.before, common.after),
+  const origins = getMessage('reportSiteOrigins', { count: common.origins });
+  return table('total', changeHeads(getMessage('diffMeasure')), [
+    row(getMessage('reportByRequest'), before.byRequest, after.byRequest),
+    row(getMessage('reportByOrigin'), before.byOrigin, after.byOrigin),
+    row(getMessage('reportByNavigation'), before.byNavigation, after.byNavigation),
+    row(getMessage('diffCommon', { origins }), common.before, common.after),
   ]);
 }
 
 function sideValue(origin: OriginDiff, side: SideName, diff: ReportDiff): Side | Text {
   const [counts, adoption, verdict] = [origin.protocols[side], origin.adoption[side], origin.verdict[side]];
-  if (counts === null || adoption === null || verdict === null) return text(say('diffAbsent'), 'muted');
+  if (counts === null || adoption === null || verdict === null)
+    return text(getMessage('diffAbsent'), 'muted');
   const gain = origin.gain[side];
   return {
     kind: 'side',
@@ -107,9 +108,9 @@ function originCells(origin: OriginDiff, diff: ReportDiff): OriginCells {
 
 function originHeads(): Column[] {
   return [
-    ...columns('text', say('reportOrigin')),
-    ...columns('changes', say('diffWhat')),
-    ...columns('side', say('diffBefore'), say('diffAfter')),
+    ...columns('text', getMessage('reportOrigin')),
+    ...columns('changes', getMessage('diffWhat')),
+    ...columns('side', getMessage('diffBefore'), getMessage('diffAfter')),
   ];
 }
 
@@ -128,9 +129,9 @@ function changed(diff: ReportDiff, most: number): Block[] {
   const rows = all.slice(0, most).map(({ site, origin }): Row => {
     return [host(site), ...withoutRepeats(originCells(origin, diff))];
   });
-  const heads = [...columns('text', say('reportSite')), ...originHeads()];
+  const heads = [...columns('text', getMessage('reportSite')), ...originHeads()];
   const more = all.length - rows.length;
-  const further = more > 0 ? [paragraph(say('diffMore', { count: more }))] : [];
+  const further = more > 0 ? [paragraph(getMessage('diffMore', { count: more }))] : [];
   return [table('diff', heads, rows), ...further];
 }
 
@@ -139,7 +140,7 @@ function inLines(diff: ReportDiff, most: number): ReportDocument {
     `${title}: ${conditionsOf(diff[name])
       .map(([, value]) => valueWords(value))
       .join(' · ')}`;
-  const sides = [side('before', say('diffBefore')), side('after', say('diffAfter'))];
+  const sides = [side('before', getMessage('diffBefore')), side('after', getMessage('diffAfter'))];
   return {
     ...head(diff),
     blocks: [
@@ -168,17 +169,17 @@ function conditionsSection(diff: ReportDiff): Section {
     [...conditionsOf(diff.after), madeCondition(diff.after)],
   ];
   const rows = before.map(([name, value], i): Row => [name, value, after[i]?.[1] ?? '']);
-  const heads = columns('text', '', say('diffBefore'), say('diffAfter'));
-  return section('conditions', say('diffConditions'), table('sides', heads, rows), ...fairness(diff));
+  const heads = columns('text', '', getMessage('diffBefore'), getMessage('diffAfter'));
+  return section('conditions', getMessage('diffConditions'), table('sides', heads, rows), ...fairness(diff));
 }
 
 function verdictsTable({ total: { verdicts } }: ReportDiff): Table {
   const rows = verdicts.map(({ code, before, after }): Row => {
     const sign = after === before ? '' : after > before ? '+' : '−';
-    const change = text(`${sign}${sayNumber(Math.abs(after - before))}`, 'strong');
+    const change = text(`${sign}${formatNumber(Math.abs(after - before))}`, 'strong');
     return [verdictName(code), count(before), count(after), change];
   });
-  return table('verdicts', changeHeads(say('reportVerdict')), rows);
+  return table('verdicts', changeHeads(getMessage('reportVerdict')), rows);
 }
 
 function siteSection(
@@ -188,9 +189,9 @@ function siteSection(
 ): Section {
   const share = (side: SideName) => {
     const own = adoption[side];
-    return own === null ? say('diffAbsent') : shareWords(own.byRequest);
+    return own === null ? getMessage('diffAbsent') : shareWords(own.byRequest);
   };
-  const words = `${share('before')} → ${share('after')}. ${say('diffUnchanged', { count: unchanged })}`;
+  const words = `${share('before')} → ${share('after')}. ${getMessage('diffUnchanged', { count: unchanged })}`;
   const open = diff.total.origins.changed <= ORIGINS_UNFOLDED;
   const rows = origins.map((origin) => originCells(origin, diff));
   const all = section(`site-${index}`, host(site), table('diff', originHeads(), rows));
@@ -203,8 +204,8 @@ export function diffPage(diff: ReportDiff): ReportDocument<PageBlock> {
     ...head(diff),
     blocks: [
       conditionsSection(diff),
-      section('total', say('diffTotal'), paragraph(summaryWords(diff)), totalTable(diff)),
-      section('verdicts', say('diffVerdicts'), verdictsTable(diff)),
+      section('total', getMessage('diffTotal'), paragraph(summaryWords(diff)), totalTable(diff)),
+      section('verdicts', getMessage('diffVerdicts'), verdictsTable(diff)),
       ...(diff.sites.length > 0 ? [{ kind: 'legend' } as const] : []),
       ...diff.sites.map((site, i) => siteSection(site, i, diff)),
     ],

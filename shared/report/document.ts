@@ -3,7 +3,7 @@
 
 import type { Mark } from '../drawing/marks.ts';
 import type { PhotoFinish } from '../drawing/photo-finish.ts';
-import type { SharedWordKey } from '../language/words.ts';
+import type { SharedMessageKey } from '../language/catalog.ts';
 import type { VerdictCode } from '../race/verdict-schema.ts';
 import type { CodeRow } from '../verdict/codes.ts';
 import type { Adoption } from './adoption.ts';
@@ -33,7 +33,7 @@ export type Value =
   | Text
   | Side
   /** A sentence of the catalog with values in it. */
-  | { readonly kind: 'sentence'; readonly key: SharedWordKey; readonly params: Record<string, Value> }
+  | { readonly kind: 'sentence'; readonly key: SharedMessageKey; readonly params: Record<string, Value> }
   | { readonly kind: 'count'; readonly count: number; readonly strong?: boolean }
   | { readonly kind: 'share'; readonly part: number; readonly whole: number }
   /** A share with its two counts; of nothing there is none. */

@@ -2,8 +2,8 @@
 // column and its text is never stretched. Figure and texture say what colour says.
 import { MARK_LABELS, type Mark } from '../drawing/marks.ts';
 import { axisTicks, element, tip } from '../drawing/svg.ts';
+import { formatNumber, getMessage } from '../language/catalog.ts';
 import { escapeMarkup, formatMs } from '../language/markup.ts';
-import { say, sayNumber } from '../language/words.ts';
 import { protocolName } from '../web/protocol.ts';
 import type { GainAxis, PageValue } from './document.ts';
 import { type Counts, PROTOCOL_COLUMNS, totalOf } from './protocol-counts.ts';
@@ -36,13 +36,13 @@ function texture(mark: Mark, from: string, to: string): string {
 function label(mark: Mark, count: number, share: number): string {
   if (share < ROOM_FOR_FIGURE) return '';
   const figure = mark === 'unknown' ? '?' : mark.slice(1);
-  return share < ROOM_FOR_COUNT ? figure : `${MARK_LABELS[mark]} · ${sayNumber(count)}`;
+  return share < ROOM_FOR_COUNT ? figure : `${MARK_LABELS[mark]} · ${formatNumber(count)}`;
 }
 
 /** All network answers by protocol; its name is the counts in words. */
 export function protocolBar(counts: Counts): string {
   const parts = PROTOCOL_COLUMNS.filter(([, key]) => counts[key] > 0);
-  const words = parts.map(([, key]) => `${protocolName(key)} ${sayNumber(counts[key])}`).join(', ');
+  const words = parts.map(([, key]) => `${protocolName(key)} ${formatNumber(counts[key])}`).join(', ');
   const total = totalOf(counts);
   let before = 0;
   const drawn = parts.map(([mark, key]) => {
@@ -54,7 +54,7 @@ export function protocolBar(counts: Counts): string {
     const written = text && element('text', { class: `on-${mark}`, x, dx: 8, y: 14 }, text);
     return area + texture(mark, x, percent(before)) + written;
   });
-  return plot('bar', 20, words || say('reportNoRequests'), ...drawn);
+  return plot('bar', 20, words || getMessage('reportNoRequests'), ...drawn);
 }
 
 /** A plain bar of a share between 0 and 1; decoration beside its number. */
@@ -76,17 +76,17 @@ export function gainAxis(axis: GainAxis): string {
     .filter((ms) => ms >= axis.fromMs && ms <= axis.toMs)
     .map((ms) => {
       const x = placeOn(axis, ms);
-      const words = element('text', { class: 'tick-label', x, y: 12 }, escapeMarkup(sayNumber(ms)));
+      const words = element('text', { class: 'tick-label', x, y: 12 }, escapeMarkup(formatNumber(ms)));
       return upright('tick', x, 16, 22) + words;
     });
-  return plot('strip', 22, say('reportGainAxis'), ...drawn);
+  return plot('strip', 22, getMessage('reportGainAxis'), ...drawn);
 }
 
 /** What each pair of a comparison gained, with a dot at the difference of the medians. */
 export function gainStrip(strip: Extract<PageValue, { kind: 'gain-strip' }>): string {
   const { axis, gainsMs, medianMs, clear } = strip;
   const dot = !clear ? 'unclear' : medianMs >= 0 ? 'gains' : 'loses';
-  const title = say('reportGainPairs', { times: gainsMs.map((ms) => formatMs(ms)).join(', ') });
+  const title = getMessage('reportGainPairs', { times: gainsMs.map((ms) => formatMs(ms)).join(', ') });
   return plot(
     'strip',
     24,

@@ -3,8 +3,8 @@
 import { markSvg } from '../drawing/marks.ts';
 import { standalonePage } from '../drawing/page.ts';
 import { photoFinishSvg } from '../drawing/photo-finish-svg.ts';
+import { catalogLanguage, getMessage, getMessageParts } from '../language/catalog.ts';
 import { escapeMarkup as esc } from '../language/markup.ts';
-import { say, sayParts, wordsLanguage } from '../language/words.ts';
 import { protocolName } from '../web/protocol.ts';
 import type { Adoption } from './adoption.ts';
 import type {
@@ -67,11 +67,11 @@ function textMarkup({ text, tone, language }: Text): string {
 }
 
 function ratioMarkup(share: string, part: number, whole: number, more = ''): string {
-  return `<b>${esc(share)}</b> <small>${esc(say('countOf', { part, whole }))}${more}</small>`;
+  return `<b>${esc(share)}</b> <small>${esc(getMessage('countOf', { part, whole }))}${more}</small>`;
 }
 
 function adoptionMarkup({ h3, known, hidden, ...rest }: Adoption): string {
-  const more = hidden > 0 ? `<br>${esc(say('reportHidden', { count: hidden }))}` : '';
+  const more = hidden > 0 ? `<br>${esc(getMessage('reportHidden', { count: hidden }))}` : '';
   return ratioMarkup(shareWords({ h3, known, hidden, ...rest }), h3, known, more);
 }
 
@@ -92,7 +92,7 @@ function markup(value: PageValue, markPx = MARK_PX): string {
       return textMarkup(value);
     case 'sentence': {
       const words = Object.entries(value.params).map(([name, each]) => [name, valueWords(each)]);
-      const parts = sayParts(value.key, Object.fromEntries(words));
+      const parts = getMessageParts(value.key, Object.fromEntries(words));
       return parts
         .map(({ text, param }) => markup(param === null ? text : (value.params[param] ?? text)))
         .join('');
@@ -203,7 +203,7 @@ function blockMarkup(block: PageBlock, written: Written): string {
       return `<div class="figures">${block.figures
         .map(({ adoption, words }) => {
           const counts = { part: adoption.h3, whole: adoption.known, hidden: adoption.hidden };
-          return `<div class="figure"><b>${esc(shareWords(adoption))}</b> <span>${esc(words)}</span><small>${esc(say('reportKnownHidden', counts))}</small></div>`;
+          return `<div class="figure"><b>${esc(shareWords(adoption))}</b> <span>${esc(words)}</span><small>${esc(getMessage('reportKnownHidden', counts))}</small></div>`;
         })
         .join('')}</div>`;
     case 'protocols':
@@ -213,12 +213,12 @@ function blockMarkup(block: PageBlock, written: Written): string {
     case 'bars':
       return `<div class="chart">${block.bars
         .map(({ site, counts, adoption }) => {
-          const words = say('countOf', { part: adoption.h3, whole: adoption.known });
+          const words = getMessage('countOf', { part: adoption.h3, whole: adoption.known });
           return `<div class="site-row"><span class="name" title="${esc(site)}">${hostMarkup(site)}</span>${protocolBar(counts)}<span class="share"><b>${esc(shareWords(adoption))}</b> ${esc(words)}</span></div>`;
         })
         .join('')}</div>`;
     case 'contents':
-      return `<nav aria-labelledby="contents"><h2 id="contents">${esc(say('reportContents'))}</h2><ul class="contents">${block.entries
+      return `<nav aria-labelledby="contents"><h2 id="contents">${esc(getMessage('reportContents'))}</h2><ul class="contents">${block.entries
         .map(
           ({ id, site, adoption }) =>
             `<li><a href="#${id}">${hostMarkup(site)}</a> <small>${esc(shareWords(adoption))}</small></li>`,
@@ -227,7 +227,7 @@ function blockMarkup(block: PageBlock, written: Written): string {
     case 'meanings':
       return `<dl class="meanings">${block.rows
         .map(({ kind, code, name, means, remedy }) => {
-          const label = say(kind === 'verdict' ? 'codesVerdictRemedy' : 'codesFailureRemedy');
+          const label = getMessage(kind === 'verdict' ? 'codesVerdictRemedy' : 'codesFailureRemedy');
           return `<dt id="means-${code}"><code>${code}</code> <small>${esc(name)}</small></dt><dd>${esc(means)} <b>${esc(label)}:</b> ${esc(remedy)}</dd>`;
         })
         .join('')}</dl>`;
@@ -251,7 +251,7 @@ export function documentToHtml(make: (sizes: PageSizes) => ReportDocument<PageBl
   );
   const under = entries.length === 0 ? '' : `<dl class="conditions">${entries.join('')}</dl>`;
   return standalonePage({
-    language: wordsLanguage(),
+    language: catalogLanguage(),
     title,
     css: REPORT_CSS,
     header: `<h1>${esc(title)}</h1>${under}`,

@@ -1,7 +1,7 @@
 // A report as a document. The summary fits a ticket: conditions, sums, and the origins that cost most, each with its
 // verdict and what to do. The listing has every site and every verdict. The page is in `report-page`.
 
-import { say, sayNumber } from '../language/words.ts';
+import { formatNumber, getMessage } from '../language/catalog.ts';
 import { VERDICT_CODES, type VerdictCode } from '../race/verdict-schema.ts';
 import { gainCellWords } from '../verdict/gain.ts';
 import { verdictName } from '../verdict/verdict-names.ts';
@@ -38,35 +38,35 @@ export function conditionsOf(
   const { from, to } = report.period;
   const params = { from: instant(from), to: instant(to) };
   return [
-    [say('reportBrowser'), browserWords(report.browser)],
-    [say('reportNetwork'), networksWords(report)],
-    [say('reportPeriod'), { kind: 'sentence', key: 'reportFromTo', params }],
+    [getMessage('reportBrowser'), browserWords(report.browser)],
+    [getMessage('reportNetwork'), networksWords(report)],
+    [getMessage('reportPeriod'), { kind: 'sentence', key: 'reportFromTo', params }],
   ];
 }
 
 /** When a report was made. */
 export function madeCondition({ createdAt }: Pick<Report, 'createdAt'>): Condition {
-  return [say('reportMade'), instant(createdAt)];
+  return [getMessage('reportMade'), instant(createdAt)];
 }
 
 /** What is the same in every document of one report. */
 export function reportHead(report: Report): Omit<ReportDocument, 'blocks'> {
   const [one, another] = report.sites;
   return {
-    title: one && !another ? say('reportTitleSite', { site: one.site }) : say('reportTitle'),
+    title: one && !another ? getMessage('reportTitleSite', { site: one.site }) : getMessage('reportTitle'),
     conditions: conditionsOf(report),
-    footer: say('reportFooter', { schema: report.schema }),
+    footer: getMessage('reportFooter', { schema: report.schema }),
   };
 }
 
 /** What the shares of the sites' adoption stand under. */
 export function adoptionTitle({ sites }: Report): string {
-  return say(sites.length === 1 ? 'reportAdoptionOne' : 'reportAdoptionAll');
+  return getMessage(sites.length === 1 ? 'reportAdoptionOne' : 'reportAdoptionAll');
 }
 
 /** The blocks, or that there is nothing to tell. */
 export function blocksOf<B>({ sites }: Report, make: () => B[]): (B | Block)[] {
-  return sites.length > 0 ? make() : [paragraph(say('reportNothing'))];
+  return sites.length > 0 ? make() : [paragraph(getMessage('reportNothing'))];
 }
 
 /** The origins of each verdict that occurs, the most frequent first. */
@@ -81,7 +81,10 @@ export function originsByVerdict(report: Report): [VerdictCode, ReportOrigin[]][
 }
 
 function verdictsTable(report: Report): Table {
-  const heads = [...columns('text', say('reportVerdict')), ...columns('number', say('reportOrigins'))];
+  const heads = [
+    ...columns('text', getMessage('reportVerdict')),
+    ...columns('number', getMessage('reportOrigins')),
+  ];
   const rows = originsByVerdict(report).map(([code, { length }]) => [verdictName(code), count(length)]);
   return table('verdicts', heads, rows);
 }
@@ -97,38 +100,38 @@ function worst(report: Report): Block[] {
     .flatMap(({ site, origins }) => origins.map((origin) => ({ site, origin, older: olderRequests(origin) })))
     .filter(({ older }) => older > 0)
     .toSorted((a, b) => b.older - a.older);
-  if (all.length === 0) return [paragraph(say('reportNoneWithout'))];
+  if (all.length === 0) return [paragraph(getMessage('reportNoneWithout'))];
   const listed = all.slice(0, WORST_LISTED);
   const several = report.sites.length > 1;
   const heads = [
-    ...columns('text', ...(several ? [say('reportSite')] : []), say('reportOrigin')),
-    ...columns('number', say('reportNotH3'), say('reportGain')),
-    ...columns('verdict', say('reportWhatToDo')),
+    ...columns('text', ...(several ? [getMessage('reportSite')] : []), getMessage('reportOrigin')),
+    ...columns('number', getMessage('reportNotH3'), getMessage('reportGain')),
+    ...columns('verdict', getMessage('reportWhatToDo')),
   ];
   const rows = listed.map(({ site, origin, older }): Row => {
     const compared = newestComparison(origin);
     return [
       ...(several ? [host(site)] : []),
       host(origin.origin),
-      say('countOf', { part: older, whole: adoptionOf(origin).known }),
+      getMessage('countOf', { part: older, whole: adoptionOf(origin).known }),
       compared === undefined ? '–' : gainCellWords(compared.comparison),
       verdictText(origin.verdict),
     ];
   });
-  const title = say('reportWorst', { count: listed.length, all: all.length });
+  const title = getMessage('reportWorst', { count: listed.length, all: all.length });
   return [paragraph(title, 'strong'), table('origins', heads, rows)];
 }
 
 function sums(report: Report): Block[] {
   const { byRequest, byOrigin, byNavigation } = totalAdoption(report);
   const counts = addProtocols(report.sites.flatMap((site) => site.origins));
-  const summary = say('reportSummary', {
+  const summary = getMessage('reportSummary', {
     requests: shareCountsWords(byRequest),
     origins: shareCountsWords(byOrigin),
     navigations: shareCountsWords(byNavigation),
   });
-  const protocols = PROTOCOL_COLUMNS.map(([, key]) => `${protocolName(key)} ${sayNumber(counts[key])}`);
-  return [paragraph(summary), paragraph(`${say('reportRequests')}: ${protocols.join(' · ')}`)];
+  const protocols = PROTOCOL_COLUMNS.map(([, key]) => `${protocolName(key)} ${formatNumber(counts[key])}`);
+  return [paragraph(summary), paragraph(`${getMessage('reportRequests')}: ${protocols.join(' · ')}`)];
 }
 
 /** What fits a ticket: at most 40 lines of Markdown. */
@@ -141,8 +144,8 @@ function sitesTable({ sites }: Report): Table {
   const shares = ['reportByNavigation', 'reportByRequest', 'reportByOrigin'] as const;
   const numbers = [...shares, 'reportHiddenHead', 'reportForecastsRight'] as const;
   const heads = [
-    ...columns('text', say('reportSite')),
-    ...columns('number', ...numbers.map((key) => say(key))),
+    ...columns('text', getMessage('reportSite')),
+    ...columns('number', ...numbers.map((key) => getMessage(key))),
   ];
   const rows = sites.map(
     ({ site, adoption: { byNavigation, byRequest, byOrigin }, hidden, accuracy }): Row => [
@@ -157,7 +160,10 @@ function sitesTable({ sites }: Report): Table {
 
 /** Every site with its shares, and the verdict on every origin. */
 export function reportListing(report: Report): ReportDocument {
-  const heads = [...columns('text', say('reportOrigin')), ...columns('verdict', say('reportVerdict'))];
+  const heads = [
+    ...columns('text', getMessage('reportOrigin')),
+    ...columns('verdict', getMessage('reportVerdict')),
+  ];
   const rows = report.sites
     .flatMap(({ origins }) => origins)
     .map(({ origin, verdict }): Row => [host(origin), verdictText(verdict)]);

@@ -1,7 +1,7 @@
 // A report as a page: adoption, verdicts, sites, what HTTP/3 gained, every site with its origins and races, and what the
 // codes in it mean, so that a page that is passed on explains itself without a network and without Photofinish.
 
-import { say } from '../language/words.ts';
+import { getMessage } from '../language/catalog.ts';
 import { pairGains } from '../race/race-pairs.ts';
 import { median } from '../race/statistics.ts';
 import { failureRows, verdictRows } from '../verdict/codes.ts';
@@ -38,9 +38,9 @@ const NOT_FAR = 5;
 function totalSection(report: Report): Section {
   const { byRequest, byOrigin, byNavigation } = totalAdoption(report);
   const figures = [
-    { adoption: byRequest, words: say('reportOfRequests') },
-    { adoption: byOrigin, words: say('reportOfOrigins') },
-    { adoption: byNavigation, words: say('reportOfNavigations') },
+    { adoption: byRequest, words: getMessage('reportOfRequests') },
+    { adoption: byOrigin, words: getMessage('reportOfOrigins') },
+    { adoption: byNavigation, words: getMessage('reportOfNavigations') },
   ];
   const counts = addProtocols(report.sites.flatMap(({ origins }) => origins));
   const blocks = [{ kind: 'figures', figures }, { kind: 'protocols', counts }, { kind: 'legend' }] as const;
@@ -59,12 +59,17 @@ function verdictsSection(report: Report): Section {
     ],
   );
   const heads = [
-    ...columns('text', say('reportVerdict')),
+    ...columns('text', getMessage('reportVerdict')),
     ...columns('plot', ''),
-    ...columns('number', say('reportOrigins'), say('reportShare'), say('reportRequests')),
+    ...columns(
+      'number',
+      getMessage('reportOrigins'),
+      getMessage('reportShare'),
+      getMessage('reportRequests'),
+    ),
   ];
-  const what = paragraph(say('reportVerdictsWhat'), 'aside');
-  return section('verdicts', say('reportVerdicts'), what, table<PageValue>('verdicts', heads, rows));
+  const what = paragraph(getMessage('reportVerdictsWhat'), 'aside');
+  return section('verdicts', getMessage('reportVerdicts'), what, table<PageValue>('verdicts', heads, rows));
 }
 
 /** A comparison with what each of its pairs gained, and the difference of its medians. */
@@ -119,20 +124,22 @@ function gainsSection(report: Report): Section[] {
     ];
   });
   const heads = [
-    ...columns<PageValue>('text', say('reportOrigin'), say('reportNetwork')),
+    ...columns<PageValue>('text', getMessage('reportOrigin'), getMessage('reportNetwork')),
     ...columns<PageValue>('plot', { kind: 'gain-axis', axis }),
-    ...columns<PageValue>('number', say('reportMedianGain'), say('reportPairs')),
+    ...columns<PageValue>('number', getMessage('reportMedianGain'), getMessage('reportPairs')),
   ];
   const notes = [
-    ...(beyond.length > 0 ? [say('reportGainsBeyond', { count: beyond.length })] : []),
-    ...(all.length > drawn.length ? [say('reportGainsMore', { count: all.length - drawn.length })] : []),
+    ...(beyond.length > 0 ? [getMessage('reportGainsBeyond', { count: beyond.length })] : []),
+    ...(all.length > drawn.length
+      ? [getMessage('reportGainsMore', { count: all.length - drawn.length })]
+      : []),
   ];
   const blocks = [
-    paragraph(say('reportGainsWhat'), 'aside'),
+    paragraph(getMessage('reportGainsWhat'), 'aside'),
     table('gains', heads, rows),
     ...(notes.length > 0 ? [paragraph(notes.join(' '), 'aside')] : []),
   ];
-  return [section('gains', say('reportGains'), ...blocks)];
+  return [section('gains', getMessage('reportGains'), ...blocks)];
 }
 
 function codesIn({ sites }: Report): ReadonlySet<string> {
@@ -153,7 +160,7 @@ function codesIn({ sites }: Report): ReadonlySet<string> {
 function meaningsSection(report: Report): Section {
   const codes = codesIn(report);
   const rows = [...verdictRows(), ...failureRows()].filter(({ code }) => codes.has(code));
-  return section('means', say('codesTitle'), { kind: 'meanings', rows });
+  return section('means', getMessage('codesTitle'), { kind: 'meanings', rows });
 }
 
 /** The page; it has as many sites in full as fit by `sizes`. */

@@ -1,7 +1,7 @@
 // A race in a report's page: its photo finish beside its numbers.
 import { type Lane, laneWords, photoFinish } from '../drawing/photo-finish.ts';
+import { getMessage } from '../language/catalog.ts';
 import { formatMs } from '../language/markup.ts';
-import { say } from '../language/words.ts';
 import type { OriginRace } from '../race/outcome.ts';
 import { PROTOCOL_NAMES } from '../web/protocol.ts';
 import { columns, type Figure, type Row, table, text, type Value } from './document.ts';
@@ -13,12 +13,12 @@ function laneRow(lane: Lane): Row {
   const ms = (value: number | null) => (value === null ? '–' : formatMs(value));
   return [
     PROTOCOL_NAMES[lane.protocol],
-    lane.state === 'established' ? say('reportEstablishedState') : laneWords(lane),
+    lane.state === 'established' ? getMessage('reportEstablishedState') : laneWords(lane),
     ms(lane.state === 'absent' ? null : lane.startMs),
     ms(lane.transportMs),
     lane.establishedMs === null ? '–' : laneWords(lane),
     ms(lane.firstByteMs),
-    say('countOf', { part: lane.established, whole: lane.tried }),
+    getMessage('countOf', { part: lane.established, whole: lane.tried }),
     lane.trialsMs.map((each) => formatMs(each)).join(', ') || '–',
   ];
 }
@@ -30,7 +30,7 @@ export function raceFigure(race: OriginRace, id: string, names: NetworkNames): F
   const head: Value = { kind: 'sentence', key: 'reportRaceHead', params };
   const message = race.error?.message;
   if (race.trials.length === 0) {
-    const why = say('reportNotRaced', { message: message || say('reportNoTrial') });
+    const why = getMessage('reportNotRaced', { message: message || getMessage('reportNoTrial') });
     return { kind: 'figure', id, finish: null, lines: [head, why], table: null };
   }
   const finish = photoFinish(race);
@@ -39,11 +39,11 @@ export function raceFigure(race: OriginRace, id: string, names: NetworkNames): F
     result === null ? caption : `${title}, ${caption}`,
     result?.winner === null ? undefined : 'strong',
   );
-  const ended = message ? [say('reportEndedEarly', { message })] : [];
+  const ended = message ? [getMessage('reportEndedEarly', { message })] : [];
   const heads = [
-    ...columns('text', say('reportProtocol'), say('reportOutcome')),
-    ...columns('number', ...TIMES.map((key) => say(key)), say('reportFinished')),
-    ...columns('trials', say('reportTrials')),
+    ...columns('text', getMessage('reportProtocol'), getMessage('reportOutcome')),
+    ...columns('number', ...TIMES.map((key) => getMessage(key)), getMessage('reportFinished')),
+    ...columns('trials', getMessage('reportTrials')),
   ];
   const numbers = table('lanes', heads, finish.lanes.map(laneRow));
   return { kind: 'figure', id, finish, lines: [shown, head, ...ended], table: numbers };

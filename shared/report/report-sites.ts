@@ -3,7 +3,7 @@
 // every sum still adds up.
 
 import { markOf } from '../drawing/marks.ts';
-import { say } from '../language/words.ts';
+import { getMessage } from '../language/catalog.ts';
 import { otherFindings, verdictText } from '../verdict/verdict-text.ts';
 import { protocolName } from '../web/protocol.ts';
 import {
@@ -86,7 +86,7 @@ function originArticle(origin: ReportOrigin, id: string, page: Page): Article | 
   if (drawn.length === 0) return null;
   const figures = drawn.map((race, i) => raceFigure(race, `${id}-${i}`, page.networkNames));
   const older = races.length - drawn.length;
-  const rest = older > 0 ? [paragraph(say('reportOlderRaces', { count: older }), 'aside')] : [];
+  const rest = older > 0 ? [paragraph(getMessage('reportOlderRaces', { count: older }), 'aside')] : [];
   return { kind: 'article', title: originName(origin), blocks: [...figures, ...rest] };
 }
 
@@ -107,9 +107,9 @@ function originRow(origin: ReportOrigin, { language }: Page): Row<PageValue> {
 
 function originColumns(): Column<PageValue>[] {
   return [
-    ...columns('text', say('reportOrigin')),
-    ...columns('number', ...protocolHeads(), say('reportHiddenOfThese'), say('reportBytes')),
-    ...columns('verdict', say('reportVerdict')),
+    ...columns('text', getMessage('reportOrigin')),
+    ...columns('number', ...protocolHeads(), getMessage('reportHiddenOfThese'), getMessage('reportBytes')),
+    ...columns('verdict', getMessage('reportVerdict')),
   ];
 }
 
@@ -149,12 +149,12 @@ function siteSection({ site, origins, hidden }: ReportSite, index: number, page:
   const shown = origins.flatMap((_, at) => fitting.get(at) ?? []);
   const sum = (of: 'hidden' | 'bytes') => left.reduce((total, origin) => total + origin[of], 0);
   const counted = { protocols: addProtocols(left), hidden: sum('hidden'), bytes: sum('bytes') };
-  const name = say('reportFurtherOrigins', { count: left.length });
-  const rest = [name, ...countedCells(counted), say('reportFurtherWhere')];
+  const name = getMessage('reportFurtherOrigins', { count: left.length });
+  const rest = [name, ...countedCells(counted), getMessage('reportFurtherWhere')];
   const rows = shown.map(({ row }) => row);
-  const words = say('reportSiteWhat', {
-    origins: say('reportSiteOrigins', { count: origins.length }),
-    requests: say('reportSiteRequests', { count: totalOf(addProtocols(origins)) }),
+  const words = getMessage('reportSiteWhat', {
+    origins: getMessage('reportSiteOrigins', { count: origins.length }),
+    requests: getMessage('reportSiteRequests', { count: totalOf(addProtocols(origins)) }),
     hidden,
   });
   const blocks = [
@@ -169,8 +169,8 @@ type Counted = Pick<ReportSite, 'origins' | 'adoption' | 'hitRatio' | 'accuracy'
 function siteColumns(): Column<PageValue>[] {
   const shares = ['reportByRequest', 'reportByOrigin', 'reportByNavigation'] as const;
   const forecasts = ['reportForecastHits', 'reportForecastsRight'] as const;
-  const numbers = [...shares, ...forecasts].map((key) => say(key));
-  return [...columns('text', say('reportSite')), ...columns('number', ...protocolHeads(), ...numbers)];
+  const numbers = [...shares, ...forecasts].map((key) => getMessage(key));
+  return [...columns('text', getMessage('reportSite')), ...columns('number', ...protocolHeads(), ...numbers)];
 }
 
 function siteRow(name: Value, { origins, adoption, hitRatio, accuracy }: Counted): Row<PageValue> {
@@ -245,9 +245,9 @@ export function sitesOnPage(report: Report, sizes: PageSizes): SitesOnPage {
 function restNote({ rest }: SitesOnPage): PageBlock[] {
   if (rest.length === 0) return [];
   const origins = rest.reduce((sum, site) => sum + site.origins.length, 0);
-  const words = say('reportFurther', {
-    sites: say('reportFurtherSites', { count: rest.length }),
-    origins: say('reportSiteOrigins', { count: origins }),
+  const words = getMessage('reportFurther', {
+    sites: getMessage('reportFurtherSites', { count: rest.length }),
+    origins: getMessage('reportSiteOrigins', { count: origins }),
   });
   return [paragraph(words, 'note')];
 }
@@ -260,13 +260,13 @@ export function sitesSection({ sites }: Report, onPage: SitesOnPage): Section {
     .map(({ item: { site, origins, adoption } }) => {
       return { site, counts: addProtocols(origins), adoption: adoption.byRequest };
     });
-  const more = sites.length > SITES_DRAWN ? ` ${say('reportSitesMore', { count: SITES_DRAWN })}` : '';
-  const further = say('reportFurtherSites', { count: rest.length });
+  const more = sites.length > SITES_DRAWN ? ` ${getMessage('reportSitesMore', { count: SITES_DRAWN })}` : '';
+  const further = getMessage('reportFurtherSites', { count: rest.length });
   const restRow = rest.length > 0 ? siteRow(further, sumOf(rest)) : undefined;
   const rows = inFull.map(({ row }) => row);
-  const all = { ...table('sites', heads, rows, restRow), caption: say('reportSitesTable') };
-  const what = paragraph(`${say('reportSitesWhat')}${more}`, 'aside');
-  return section('sites', say('reportSites'), what, ...restNote(onPage), { kind: 'bars', bars }, all);
+  const all = { ...table('sites', heads, rows, restRow), caption: getMessage('reportSitesTable') };
+  const what = paragraph(`${getMessage('reportSitesWhat')}${more}`, 'aside');
+  return section('sites', getMessage('reportSites'), what, ...restNote(onPage), { kind: 'bars', bars }, all);
 }
 
 /** The list of contents, the sites in full, and what is said of the others. */
@@ -275,7 +275,7 @@ export function siteSections(onPage: SitesOnPage): PageBlock[] {
   return [
     ...(entries.length < SITES_LISTED ? [] : [{ kind: 'contents', entries } as const]),
     ...onPage.inFull.map((site) => site.section),
-    ...(onPage.racesLeftOut ? [paragraph(say('reportRacesAll'), 'aside')] : []),
+    ...(onPage.racesLeftOut ? [paragraph(getMessage('reportRacesAll'), 'aside')] : []),
     ...restNote(onPage),
   ];
 }

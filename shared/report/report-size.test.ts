@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import german from '../_locales/de/shared.json' with { type: 'json' };
 import english from '../_locales/en/shared.json' with { type: 'json' };
-import { useWords } from '../language/words.ts';
+import { useCatalog } from '../language/catalog.ts';
 import { comparison, report, reportOrigin } from '../testing/race-samples.ts';
 import { verdictSaying } from '../testing/verdicts.ts';
 import type { Origin } from '../web/origin.ts';
@@ -126,9 +126,9 @@ test('what fits wholly says nothing of further sites', () => {
 });
 
 test('German says the same', () => {
-  useWords((key) => (german as Record<string, { message: string }>)[key]?.message ?? '', 'de');
+  useCatalog((key) => (german as Record<string, { message: string }>)[key]?.message ?? '', 'de');
   const html = reportToHtml(HEAVY);
-  useWords((key) => (english as Record<string, { message: string }>)[key]?.message ?? '', 'en');
+  useCatalog((key) => (english as Record<string, { message: string }>)[key]?.message ?? '', 'en');
   assert.match(html, /[\d.]+ weitere Websites mit [\d.]+ Origins sind hier nur gezählt/);
   assert.ok(bytes(html) < MOST_BYTES);
 });

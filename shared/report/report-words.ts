@@ -1,7 +1,7 @@
 // How reports and their comparisons say what they hold, so that page, summary, table and terminal agree.
 
+import { catalogLanguage, formatNumber, getMessage, type SharedMessageKey } from '../language/catalog.ts';
 import { formatBytes, formatMsTo } from '../language/markup.ts';
-import { type SharedWordKey, say, sayNumber, wordsLanguage } from '../language/words.ts';
 import { gainStepMs, resultWords } from '../verdict/gain.ts';
 import { protocolName } from '../web/protocol.ts';
 import { type Adoption, adoptionPercent } from './adoption.ts';
@@ -23,7 +23,7 @@ export type NetworkNames = Report['networkNames'];
 /** A network by its name, or else its label. */
 export function networkWords(network: string, names: NetworkNames): string {
   if (names !== undefined && Object.hasOwn(names, network)) return names[network] ?? network;
-  return network === NETWORK_UNKNOWN ? say('reportNetworkUnknown') : network;
+  return network === NETWORK_UNKNOWN ? getMessage('reportNetworkUnknown') : network;
 }
 
 /** Every network that what is counted came over; the helper's own where that was not kept. */
@@ -45,25 +45,25 @@ export function instantWords(at: string | number): string {
 /** The share of HTTP/3, `unknown` where nothing is known. */
 export function shareWords(adoption: Adoption): string {
   const percent = adoptionPercent(adoption);
-  return percent === null ? protocolName('unknown') : say('percent', { value: percent });
+  return percent === null ? protocolName('unknown') : getMessage('percent', { value: percent });
 }
 
 /** `75 % (3 of 4, 2 hidden)`. */
 export function shareCountsWords(adoption: Adoption): string {
   const { h3: part, known: whole, hidden } = adoption;
-  return say('reportShareCounts', { share: shareWords(adoption), part, whole, hidden });
+  return getMessage('reportShareCounts', { share: shareWords(adoption), part, whole, hidden });
 }
 
 /** `75 %`. */
 export function percentWords(part: number, whole: number): string {
-  return say('percent', { value: Math.round((100 * part) / whole) });
+  return getMessage('percent', { value: Math.round((100 * part) / whole) });
 }
 
 /** `3 of 4 (75 %)`, or that there is none. */
 export function ratioWords(part: number, whole: number): string {
   return whole === 0
-    ? say('reportNone')
-    : `${say('countOf', { part, whole })} (${percentWords(part, whole)})`;
+    ? getMessage('reportNone')
+    : `${getMessage('countOf', { part, whole })} (${percentWords(part, whole)})`;
 }
 
 /** A value in words alone. */
@@ -74,10 +74,10 @@ export function valueWords(value: Value): string {
       return value.text;
     case 'sentence': {
       const params = Object.entries(value.params).map(([name, each]) => [name, valueWords(each)]);
-      return say(value.key, Object.fromEntries(params));
+      return getMessage(value.key, Object.fromEntries(params));
     }
     case 'count':
-      return sayNumber(value.count);
+      return formatNumber(value.count);
     case 'share':
       return percentWords(value.part, value.whole);
     case 'ratio':
@@ -99,10 +99,10 @@ export function valueWords(value: Value): string {
 
 /** The language of a report's verdicts, where that is not the reader's. */
 export function foreignLanguage({ language }: Pick<Report, 'language'>): string | undefined {
-  return language === wordsLanguage() ? undefined : language;
+  return language === catalogLanguage() ? undefined : language;
 }
 
-const CHANGES: Record<Change, SharedWordKey> = {
+const CHANGES: Record<Change, SharedMessageKey> = {
   appeared: 'diffAppeared',
   disappeared: 'diffDisappeared',
   'h3-began': 'diffH3Began',
@@ -114,7 +114,7 @@ const CHANGES: Record<Change, SharedWordKey> = {
   gain: 'diffGain',
 };
 
-const CONDITIONS: Record<DiffCondition['condition'], SharedWordKey> = {
+const CONDITIONS: Record<DiffCondition['condition'], SharedMessageKey> = {
   browser: 'diffConditionBrowser',
   version: 'diffConditionVersion',
   network: 'diffConditionNetwork',
@@ -126,7 +126,7 @@ const CONDITIONS: Record<DiffCondition['condition'], SharedWordKey> = {
 /** What changed at an origin, in few words each. */
 export function changesWords({ changes, few }: OriginDiff): string {
   return changes
-    .map((change) => say(few && change === 'share' ? 'diffShareFew' : CHANGES[change]))
+    .map((change) => getMessage(few && change === 'share' ? 'diffShareFew' : CHANGES[change]))
     .join(', ');
 }
 
@@ -134,28 +134,31 @@ export function changesWords({ changes, few }: OriginDiff): string {
 export function conditionWords({ condition, before, after }: DiffCondition, diff: ReportDiff): string {
   const key = CONDITIONS[condition];
   if (condition === 'browser')
-    return say(key, { before: browserWords(diff.before.browser), after: browserWords(diff.after.browser) });
-  if (condition === 'version' || condition === 'network') return say(key, { before, after });
+    return getMessage(key, {
+      before: browserWords(diff.before.browser),
+      after: browserWords(diff.after.browser),
+    });
+  if (condition === 'version' || condition === 'network') return getMessage(key, { before, after });
   const period = (side: ReportDiff['before']) =>
-    say('reportFromTo', { from: instantWords(side.period.from), to: instantWords(side.period.to) });
-  return say(key, { before: period(diff.before), after: period(diff.after) });
+    getMessage('reportFromTo', { from: instantWords(side.period.from), to: instantWords(side.period.to) });
+  return getMessage(key, { before: period(diff.before), after: period(diff.after) });
 }
 
 /** The change of a share in percentage points, as the shares beside it are written. */
 export function pointsWords(before: Adoption | null, after: Adoption | null): string {
   const [a, b] = [before, after].map((side) => (side === null ? null : adoptionPercent(side)));
-  if (a == null || b == null) return say('diffUntold');
-  if (a === b) return say('diffSame');
-  return say('diffPoints', { count: Math.abs(b - a), sign: b > a ? '+' : '−' });
+  if (a == null || b == null) return getMessage('diffUntold');
+  if (a === b) return getMessage('diffSame');
+  return getMessage('diffPoints', { count: Math.abs(b - a), sign: b > a ? '+' : '−' });
 }
 
 /** How many origins changed, and how many of them came and went. */
 export function summaryWords({ total, sites }: ReportDiff): string {
   const { changed, unchanged } = total.origins;
-  if (changed === 0) return say('diffNothing');
+  if (changed === 0) return getMessage('diffNothing');
   const all = sites.flatMap(({ origins }) => origins);
   const count = (change: Change) => all.filter(({ changes }) => changes.includes(change)).length;
-  return say('diffSummary', {
+  return getMessage('diffSummary', {
     count: changed,
     unchanged,
     appeared: count('appeared'),
@@ -168,10 +171,10 @@ export function gainWords({ h3Ms, h2Ms, gainMs, pairs, quicker = null, ...range 
   const { lowMs = gainMs, highMs = gainMs } = range;
   const gain = { pairs, h3Ms, h2Ms, quicker, lowMs, highMs };
   const stepMs = gainStepMs(gain);
-  return say('diffGainWords', {
+  return getMessage('diffGainWords', {
     h3: formatMsTo(h3Ms, stepMs),
     h2: formatMsTo(h2Ms, stepMs),
     gain: resultWords(gain),
-    pairs: say('finishPairs', { count: pairs }),
+    pairs: getMessage('finishPairs', { count: pairs }),
   });
 }

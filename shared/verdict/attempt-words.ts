@@ -1,13 +1,13 @@
 // What each way of failing is called where there is room for a few words only; the long form is the verdict's.
 
+import { getMessage } from '../language/catalog.ts';
 import { codeKey } from '../language/code-keys.ts';
 import { type Message, message, textOf } from '../language/message.ts';
-import { say } from '../language/words.ts';
 import type { AttemptError, AttemptErrorCode, CertificateReason } from '../race/outcome.ts';
 
 /** An attempt's failure in a few words, for example `UDP refused`. */
 export function attemptErrorWords(code: AttemptErrorCode): string {
-  return say(codeKey('failure', code));
+  return getMessage(codeKey('failure', code));
 }
 
 /** The same of a whole failure, which may say more than its code. */

@@ -1,20 +1,20 @@
 // Why an attempt failed and what a site operator can do about it, one message for every code of the taxonomy. Each is
 // the end of a sentence with its full stop, and the remedy after it.
 
+import type { SharedMessageKey } from '../language/catalog.ts';
 import { codeKey } from '../language/code-keys.ts';
 import { type Message, message } from '../language/message.ts';
-import type { SharedWordKey } from '../language/words.ts';
 import { BAD_PORTS } from '../race/blocked-ports.ts';
 import type { AttemptError } from '../race/outcome.ts';
 
 /** TLS alerts whose cause is known (RFC 8446 section 6). */
-const ALERTS: Readonly<Record<string, SharedWordKey>> = {
+const ALERTS: Readonly<Record<string, SharedMessageKey>> = {
   certificate_required: 'causeClientCertificate',
   protocol_version: 'causeTlsVersion',
 };
 
 /** Codes by which a server refuses to go on, over HTTP/2 (RFC 9113 section 7) and HTTP/3 (RFC 9114 section 8.1). */
-const REFUSALS: Readonly<Record<string, SharedWordKey>> = {
+const REFUSALS: Readonly<Record<string, SharedMessageKey>> = {
   ENHANCE_YOUR_CALM: 'causeEnhanceYourCalm',
   H3_EXCESSIVE_LOAD: 'causeEnhanceYourCalm',
   INADEQUATE_SECURITY: 'causeInadequateSecurity',
@@ -29,7 +29,10 @@ const ORDERLY: ReadonlySet<string> = new Set([
 ]);
 
 /** The message for a failure by what it says beside its code. */
-function causeKey({ code, reason, wireCode, endedBy }: AttemptError, advertiser: Advertiser): SharedWordKey {
+function causeKey(
+  { code, reason, wireCode, endedBy }: AttemptError,
+  advertiser: Advertiser,
+): SharedMessageKey {
   if (code === 'certificate-invalid') return codeKey('causeCertificate', reason ?? 'other');
   const ofCode = codeKey('cause', code);
   if (code === 'tls-alert') return ALERTS[wireCode ?? ''] ?? ofCode;
@@ -45,7 +48,7 @@ function causeKey({ code, reason, wireCode, endedBy }: AttemptError, advertiser:
 /** What names the place that failed, and so what could be taken back. */
 export type Advertiser = 'alt-svc' | 'https-record' | 'nothing';
 
-const WITHDRAWALS: Record<Advertiser, SharedWordKey> = {
+const WITHDRAWALS: Record<Advertiser, SharedMessageKey> = {
   'alt-svc': 'withdrawAltSvc',
   'https-record': 'withdrawRecord',
   nothing: 'withdrawH3',

@@ -1,8 +1,8 @@
 // What every verdict and failure code means and what to do about it: the one owner of these rows. The extension's page,
 // the report, `photofinish codes` and docs/verdicts.md all show them from here.
 
+import { getMessage } from '../language/catalog.ts';
 import { codeKey } from '../language/code-keys.ts';
-import { say } from '../language/words.ts';
 import { ATTEMPT_ERROR_CODES, type AttemptErrorCode } from '../race/outcome.ts';
 import { VERDICT_CODES, type VerdictCode } from '../race/verdict-schema.ts';
 import { attemptErrorWords } from './attempt-words.ts';
@@ -30,7 +30,7 @@ export interface CodeRow {
 
 /** What a verdict means, in full sentences. */
 export function verdictMeans(code: VerdictCode): string {
-  return say(codeKey('verdict', code, 'Means'));
+  return getMessage(codeKey('verdict', code, 'Means'));
 }
 
 /** Every verdict in the language in force, in the order of the schema. */
@@ -42,7 +42,7 @@ export function verdictRows(): CodeRow[] {
       code,
       name: verdictName(code),
       means: verdictMeans(code),
-      remedy: say(codeKey('verdict', code, 'Remedy')),
+      remedy: getMessage(codeKey('verdict', code, 'Remedy')),
       browserOnly,
     };
   });
@@ -55,8 +55,8 @@ export function failureRows(): CodeRow[] {
       kind: 'failure',
       code,
       name: attemptErrorWords(code),
-      means: say(codeKey('failure', code, 'Means')),
-      remedy: say(codeKey('failure', code, 'Remedy')),
+      means: getMessage(codeKey('failure', code, 'Means')),
+      remedy: getMessage(codeKey('failure', code, 'Remedy')),
       browserOnly: false,
     };
   });

@@ -1,8 +1,9 @@
 // What HTTP/3 gains at an origin, in words: both times, their difference where there is a clear one, else the range that
 // it lies in. No figure is finer than what was measured supports.
+
+import { getMessage } from '../language/catalog.ts';
 import { formatMsTo, shownMs, shownStepMs, steppedMs } from '../language/markup.ts';
 import { type Message, message, textOf } from '../language/message.ts';
-import { say } from '../language/words.ts';
 import type { PairedComparison } from '../race/paired-comparison.ts';
 import { type KnownProtocol, PROTOCOL_NAMES } from '../web/protocol.ts';
 
@@ -99,13 +100,13 @@ export function gainMessage(gain: Gain): Message {
 export function resultWords(gain: Gain): string {
   const difference = differenceWords(gain);
   return difference === null
-    ? say('finishUnclearShort')
-    : say(gain.quicker === 'h3' ? 'gainFaster' : 'gainSlower', { difference });
+    ? getMessage('finishUnclearShort')
+    : getMessage(gain.quicker === 'h3' ? 'gainFaster' : 'gainSlower', { difference });
 }
 
 /** What a cell of a table says: both times where they clearly differ. */
 export function gainCellWords(gain: Gain): string {
-  return gain.quicker === null ? say('finishUnclearShort') : timesWords(gain);
+  return gain.quicker === null ? getMessage('finishUnclearShort') : timesWords(gain);
 }
 
 /** What it takes to connect with HTTP/2, then with HTTP/3: "5.0 → 2.4 ms". */
@@ -116,5 +117,5 @@ export function timesWords(gain: Gain): string {
   // The unit stands once where both times have the same.
   const h2 =
     Math.max(shownMs(h2Ms), shownMs(h3Ms)) < 1000 ? steppedMs(h2Ms, stepMs) : formatMsTo(h2Ms, stepMs);
-  return say('gainTimes', { h2, h3 });
+  return getMessage('gainTimes', { h2, h3 });
 }

@@ -1,9 +1,9 @@
 // What a record leaves out because a server or resolver sent too much of it, in words.
 
-import { type SharedWordKey, say } from '../language/words.ts';
+import { getMessage, type SharedMessageKey } from '../language/catalog.ts';
 import type { LeftOut, OriginRace } from '../race/outcome.ts';
 
-const KINDS: readonly (readonly [keyof LeftOut, SharedWordKey])[] = [
+const KINDS: readonly (readonly [keyof LeftOut, SharedMessageKey])[] = [
   ['addresses', 'leftOutAddresses'],
   ['services', 'leftOutServices'],
   ['lookups', 'leftOutLookups'],
@@ -14,7 +14,7 @@ const KINDS: readonly (readonly [keyof LeftOut, SharedWordKey])[] = [
 export function leftOutWords({ leftOut }: Pick<OriginRace, 'leftOut'>): string[] {
   if (leftOut === undefined) return [];
   const said = KINDS.flatMap(([kind, key]) =>
-    leftOut[kind] === 0 ? [] : [say(key, { count: leftOut[kind] })],
+    leftOut[kind] === 0 ? [] : [getMessage(key, { count: leftOut[kind] })],
   );
-  return [say('leftOut', { what: said.join(', ') })];
+  return [getMessage('leftOut', { what: said.join(', ') })];
 }

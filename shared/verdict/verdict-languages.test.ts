@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { useWords } from '../language/words.ts';
+import { useCatalog } from '../language/catalog.ts';
 import { ATTEMPT_ERROR_CODES, type AttemptError, CERTIFICATE_REASONS } from '../race/outcome.ts';
 import { at444, atB, base, h2, h3, names, onB, own, quiet, refused, silent } from '../testing/evidence.ts';
 import { allTexts } from '../testing/verdicts.ts';
@@ -19,7 +19,7 @@ const LOCALES = new URL('../_locales/', import.meta.url);
 function speak(language: string): void {
   const file = new URL(`${language}/shared.json`, LOCALES);
   const catalog: Record<string, { message: string }> = JSON.parse(readFileSync(file, 'utf8'));
-  useWords((key) => catalog[key]?.message ?? '', language);
+  useCatalog((key) => catalog[key]?.message ?? '', language);
 }
 
 const ERRORS: readonly AttemptError[] = [

@@ -1,10 +1,10 @@
 // What verdicts are called where there is room for a few words only: charts, tables, comparisons.
 
+import { getMessage } from '../language/catalog.ts';
 import { codeKey } from '../language/code-keys.ts';
-import { say } from '../language/words.ts';
 import type { VerdictCode } from '../race/verdict-schema.ts';
 
 /** A verdict's short name, for example `HTTP/3 used`. */
 export function verdictName(code: VerdictCode): string {
-  return say(codeKey('verdictName', code));
+  return getMessage(codeKey('verdictName', code));
 }

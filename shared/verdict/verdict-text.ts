@@ -1,7 +1,8 @@
 // A verdict as its readers have it: in the language in force, the sentences of what it says first and those of everything
 // else it found. Whoever stores, sends or compares verdicts does so without.
+
+import { getMessage, type MessagePart } from '../language/catalog.ts';
 import { messageParts } from '../language/message.ts';
-import { type Said, say } from '../language/words.ts';
 import {
   type Finding,
   VERDICT_CODES,
@@ -36,11 +37,11 @@ export function ownVerdict(verdict: Verdict): Verdict {
 }
 
 /** A paragraph in pieces. What is told in the messages of another version, or not at all, is told by the code's name. */
-function partsOf({ code, findings }: Paragraph): Said[] {
+function partsOf({ code, findings }: Paragraph): MessagePart[] {
   const sentences = findings.map(messageParts);
   const unknown = sentences.length === 0 ? 0 : sentences.indexOf(null);
   if (unknown >= 0)
-    sentences[unknown] = [{ text: say('verdictNamed', { name: verdictName(code) }), param: null }];
+    sentences[unknown] = [{ text: getMessage('verdictNamed', { name: verdictName(code) }), param: null }];
   return sentences
     .filter((sentence) => sentence !== null)
     .flatMap((sentence, i) => (i === 0 ? sentence : [{ text: ' ', param: null }, ...sentence]));
@@ -58,7 +59,7 @@ export function verdictText(verdict: Verdict): string {
 }
 
 /** The same in pieces, for whoever sets parameters apart from the words around them. */
-export function verdictParts(verdict: Verdict): Said[] {
+export function verdictParts(verdict: Verdict): MessagePart[] {
   return partsOf(paragraphsOf(verdict)[0]);
 }
 

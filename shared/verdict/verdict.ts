@@ -1,8 +1,8 @@
 // EXPLAIN: from evidence to the reason why an origin was, or was not, reached over HTTP/3. Pure; no I/O, no clock, no
 // language. Every verdict says what is, why, and what to do, in messages whose words a site operator can act on.
 
+import type { SharedMessageKey } from '../language/catalog.ts';
 import { type Message, message } from '../language/message.ts';
-import type { SharedWordKey } from '../language/words.ts';
 import type { Attempt, AttemptError } from '../race/outcome.ts';
 import type { Finding, Verdict, VerdictCode } from '../race/verdict-schema.ts';
 import { VISITS_BEFORE_CHOICE } from '../web/observation.ts';
@@ -208,7 +208,7 @@ function oldName({ attempts }: Evidence): string {
 }
 
 /** What nothing came over, by how far both came: a handshake that was done is no lack of connection. */
-function deadKey({ attempts }: Evidence, h3: AttemptError, h2: AttemptError): SharedWordKey {
+function deadKey({ attempts }: Evidence, h3: AttemptError, h2: AttemptError): SharedMessageKey {
   const connected = (over: (attempt: Attempt) => boolean): boolean =>
     attempts.some((attempt) => over(attempt) && attempt.establishedMs !== null);
   const both = connected(isH3) && connected((attempt) => !isH3(attempt));

@@ -1,6 +1,6 @@
 // The words for what a request was carried by, and how much a request says about it.
 import * as v from 'valibot';
-import { say } from '../language/words.ts';
+import { getMessage } from '../language/catalog.ts';
 
 /** Protocols by their ALPN names (RFC 7301 registry), newest first. */
 export const KNOWN_PROTOCOLS = ['h3', 'h2', 'http/1.1', 'http/1.0'] as const;
@@ -51,5 +51,5 @@ export const PROTOCOL_NAMES: Record<KnownProtocol, string> = {
 
 /** How the protocol is written for people. */
 export function protocolName(protocol: Protocol): string {
-  return protocol === 'unknown' ? say('protocolUnknown') : PROTOCOL_NAMES[protocol];
+  return protocol === 'unknown' ? getMessage('protocolUnknown') : PROTOCOL_NAMES[protocol];
 }

@@ -4,9 +4,9 @@
 // A connection lives until the helper goes or garbles; then it is tried again, each time after a longer pause.
 import { type Reply, type Request, WIRE_PROTOCOL } from '@photofinish/shared/port/wire';
 import type { Clock, NativePort } from '../../common/browser.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { HelperError, stateAfterDisconnect, stateAfterRefusal } from '../../common/helper/state.ts';
 import type { HelperState } from '../../common/messages.ts';
-import { say } from '../../common/words.ts';
 import { createPendingReplies, createReassembly, type PendingReplies } from './pending.ts';
 
 export interface PortDeps {
@@ -130,7 +130,7 @@ class ReconnectingPort implements HelperPort {
     if (answer.type !== 'hello') return;
     if (answer.protocol !== WIRE_PROTOCOL) {
       const { program, protocol: theirs } = answer;
-      const message = say('popupHelperVersions', { program, theirs, ours: WIRE_PROTOCOL });
+      const message = getMessage('popupHelperVersions', { program, theirs, ours: WIRE_PROTOCOL });
       this.#connection?.port.disconnect();
       this.#lose({ state: 'incompatible', message }, new HelperError('bad-protocol', message));
       return;

@@ -6,9 +6,9 @@ import type { Progress } from '@photofinish/shared/port/wire';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
 import type { Clock } from '../../common/browser.ts';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { HelperError } from '../../common/helper/state.ts';
 import type { RaceAsked } from '../../common/messages.ts';
-import { say, type WordKey } from '../../common/words.ts';
 import type { RaceOrder, RunningRace } from './helper.ts';
 
 export interface RacesDeps {
@@ -40,7 +40,7 @@ const MARGIN_MS = 500;
 const MAX_WAITING = 500;
 
 /** What the helper's codes mean to somebody who pressed a button; other messages are sentences already. */
-const WORDS: Partial<Record<HelperError['code'], WordKey>> = {
+const WORDS: Partial<Record<HelperError['code'], MessageKey>> = {
   'too-many-races': 'popupRaceTooMany',
   'helper-missing': 'popupRaceHelperMissing',
   'helper-disconnected': 'popupRaceHelperGone',
@@ -52,7 +52,7 @@ const WORDS: Partial<Record<HelperError['code'], WordKey>> = {
 
 function wordsOf({ code, message }: HelperError): string {
   const words = WORDS[code];
-  return words === undefined ? message : say(words, { why: message });
+  return words === undefined ? message : getMessage(words, { why: message });
 }
 
 interface WaitingRace {
@@ -170,7 +170,11 @@ class RaceQueue implements Races {
     const { origin } = order;
     if (this.#running.has(origin) || (oneOfMany && this.#waiting.has(origin))) return;
     if (this.#waiting.size >= MAX_WAITING) {
-      this.#deps.onFailed(origin, 'too-many-races', say('popupRaceQueueFull', { number: MAX_WAITING }));
+      this.#deps.onFailed(
+        origin,
+        'too-many-races',
+        getMessage('popupRaceQueueFull', { number: MAX_WAITING }),
+      );
       return;
     }
     this.#waiting.set(origin, { order, oneOfMany });
@@ -179,7 +183,7 @@ class RaceQueue implements Races {
 
   #cancelWaiting(origin: Origin): void {
     if (!this.#waiting.delete(origin)) return;
-    this.#deps.onFailed(origin, 'cancelled', say('popupRaceCancelledEarly'));
+    this.#deps.onFailed(origin, 'cancelled', getMessage('popupRaceCancelledEarly'));
     this.#note(origin, 'over');
   }
 

@@ -2,8 +2,8 @@
 // whatever the browser's language; an unknown one counts as a crash, which is tried again.
 
 import type { WireErrorCode } from '@photofinish/shared/port/wire';
+import { getMessage } from '../catalog.ts';
 import type { HelperState } from '../messages.ts';
-import { say } from '../words.ts';
 
 const MISSING = [
   'Specified native messaging host not found',
@@ -18,10 +18,10 @@ const NOT_FOR_US = ['Access to the specified native messaging host is forbidden'
 
 /** The state after the port closed with the browser's message. */
 export function stateAfterDisconnect(why: string | null): HelperState {
-  if (why === null) return { state: 'crashed', message: say('popupHelperClosed') };
+  if (why === null) return { state: 'crashed', message: getMessage('popupHelperClosed') };
   if (MISSING.some((words) => why.includes(words))) return { state: 'missing' };
   if (NOT_FOR_US.some((words) => why.includes(words)))
-    return { state: 'incompatible', message: say('popupHelperForAnother'), foreign: true };
+    return { state: 'incompatible', message: getMessage('popupHelperForAnother'), foreign: true };
   return { state: 'crashed', message: why };
 }
 

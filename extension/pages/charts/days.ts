@@ -1,5 +1,5 @@
 // UTC days as an axis: which there are, which of them get a label, and how they are written.
-import { wordsLanguage } from '@photofinish/shared/language/words';
+import { catalogLanguage } from '@photofinish/shared/language/catalog';
 
 export const DAY_MS = 86_400_000;
 
@@ -24,7 +24,7 @@ export function daysBetween(fromDay: string, toDay: string): string[] {
 export function dayWords(day: string, withYear: boolean): string {
   const options = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
   return new Intl.DateTimeFormat(
-    wordsLanguage(),
+    catalogLanguage(),
     withYear ? { ...options, year: 'numeric' } : options,
   ).format(dayStartMs(day));
 }
@@ -42,7 +42,7 @@ function monthWords(day: string): string {
   const month = { month: 'short', timeZone: 'UTC' } as const;
   // January says which year begins.
   const options = day.slice(5, 7) === '01' ? { ...month, year: 'numeric' as const } : month;
-  return new Intl.DateTimeFormat(wordsLanguage(), options).format(dayStartMs(day));
+  return new Intl.DateTimeFormat(catalogLanguage(), options).format(dayStartMs(day));
 }
 
 /** Days that deserve a label, at most `most` of them at even distances: single days, weeks, or first days of months. */

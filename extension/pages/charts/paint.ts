@@ -1,7 +1,7 @@
 // What the charts of the dashboard share: how areas are filled, the grid of shares, and samples for their legends.
 import { INK, LINE, MUTED, markPaint, PAPER } from '@photofinish/shared/drawing/palette';
 import { type Attributes, decoration, element, halo, line, px, text } from '@photofinish/shared/drawing/svg';
-import { say } from '../../common/words.ts';
+import { getMessage } from '../../common/catalog.ts';
 
 /** A text that stays legible where it crosses lines or areas. */
 export function haloText(x: number, y: number, words: string, anchor: 'start' | 'middle' | 'end'): string {
@@ -13,7 +13,7 @@ const SHARE_TICKS = [0, 0.25, 0.5, 0.75, 1];
 /** Lines from one place to another at every quarter, each with its share; `y` is where a share from 0 to 1 stands. */
 export function shareGrid(fromX: number, toX: number, y: (share: number) => number): string {
   const lines = SHARE_TICKS.map((share) => {
-    const words = say('dashboardPercent', { value: 100 * share });
+    const words = getMessage('dashboardPercent', { value: 100 * share });
     const label = text(fromX - 8, y(share) + 4, words, { 'text-anchor': 'end' });
     return line(`M${fromX} ${px(y(share))}H${px(toX)}`, LINE, 1) + label;
   });

@@ -2,7 +2,7 @@
 // shares are of. A day without data is a gap: no column, and the line breaks.
 import { INK, LINE, MUTED, PAPER } from '@photofinish/shared/drawing/palette';
 import { drawing, element, FONT_PX, type Frame, line, px, text } from '@photofinish/shared/drawing/svg';
-import { sayNumber } from '@photofinish/shared/language/words';
+import { formatNumber } from '@photofinish/shared/language/catalog';
 import { dayTicks } from './days.ts';
 import { type Band, bandFill, haloText, hatchPattern, shareGrid } from './paint.ts';
 
@@ -145,10 +145,10 @@ function panelSvg(chart: ShareChart, place: Place): string {
 
 /** A count short enough for an axis: four figures as they are, more in thousands and millions. */
 function compactNumber(value: number): string {
-  if (value < 10_000) return sayNumber(value);
+  if (value < 10_000) return formatNumber(value);
   return value < 1e6
-    ? `${sayNumber(Number((value / 1e3).toPrecision(3)))}k`
-    : `${sayNumber(Number((value / 1e6).toPrecision(3)))}M`;
+    ? `${formatNumber(Number((value / 1e3).toPrecision(3)))}k`
+    : `${formatNumber(Number((value / 1e6).toPrecision(3)))}M`;
 }
 
 function daysAxis(chart: ShareChart, place: Place): string {

@@ -15,7 +15,7 @@ import {
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { printableDeep } from '@photofinish/shared/web/printable';
 import * as v from 'valibot';
-import { say, type WordKey } from '../../common/words.ts';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { FORMATS } from '../report/export-names.ts';
 import { byId, make, saveFile, setText } from '../ui/elements.ts';
 
@@ -36,31 +36,35 @@ export function readReport(text: string): ReadResult {
   try {
     document = JSON.parse(text);
   } catch {
-    return { ok: false, why: say('dashboardNotJson') };
+    return { ok: false, why: getMessage('dashboardNotJson') };
   }
   const parsed = v.safeParse(reportDocumentSchema, document);
   if (parsed.success) {
     const late = futureInstantOf(parsed.output, Date.now());
     return late === null
       ? { ok: true, report: printableDeep(parsed.output) }
-      : { ok: false, why: say('dashboardReportFuture', { where: late }) };
+      : { ok: false, why: getMessage('dashboardReportFuture', { where: late }) };
   }
   const [issue] = parsed.issues;
-  return { ok: false, why: say('dashboardNotReport', { where: v.getDotPath(issue) ?? 'schema' }) };
+  return { ok: false, why: getMessage('dashboardNotReport', { where: v.getDotPath(issue) ?? 'schema' }) };
 }
 
 /** Why: the verdict now, and the one before where it was another. */
 export function whyWords({ verdict: { before, after } }: Pick<OriginDiff, 'verdict'>): string {
   if (after === null) return before === null ? '' : verdictText(before);
   if (before === null || before.code === after.code) return verdictText(after);
-  return say('dashboardWhyChanged', { before: verdictText(before), after: verdictText(after) });
+  return getMessage('dashboardWhyChanged', { before: verdictText(before), after: verdictText(after) });
 }
 
 function conditionList(diff: ReportDiff): HTMLElement {
   const box = make('div');
   const unfair = diff.conditions.filter((condition) => condition.unfair);
   box.append(
-    make('p', unfair.length > 0 ? 'unfair' : 'what', say(unfair.length > 0 ? 'diffUnfair' : 'diffFair')),
+    make(
+      'p',
+      unfair.length > 0 ? 'unfair' : 'what',
+      getMessage(unfair.length > 0 ? 'diffUnfair' : 'diffFair'),
+    ),
   );
   const list = make('ul');
   list.append(...diff.conditions.map((condition) => make('li', '', conditionWords(condition, diff))));
@@ -77,7 +81,7 @@ function lineOf(site: string, origin: OriginDiff): HTMLTableRowElement {
   name.append(host);
   const share = (side: Side) => {
     const adoption = origin.adoption[side];
-    return make('td', 'number', adoption === null ? say('diffAbsent') : shareCountsWords(adoption));
+    return make('td', 'number', adoption === null ? getMessage('diffAbsent') : shareCountsWords(adoption));
   };
   const siteName = make('td');
   const isolated = make('bdi', 'host', site);
@@ -98,10 +102,10 @@ function changesTable(diff: ReportDiff): HTMLElement {
   const scroll = make('div', 'scroll');
   scroll.tabIndex = 0;
   scroll.role = 'region';
-  scroll.ariaLabel = say('dashboardCompare');
+  scroll.ariaLabel = getMessage('dashboardCompare');
   const table = make('table');
   const head = make('tr');
-  const titles: readonly (readonly [WordKey, string])[] = [
+  const titles: readonly (readonly [MessageKey, string])[] = [
     ['dashboardOrigin', ''],
     ['dashboardSite', ''],
     ['diffWhat', ''],
@@ -111,7 +115,7 @@ function changesTable(diff: ReportDiff): HTMLElement {
   ];
   head.append(
     ...titles.map(([key, kind]) => {
-      const cell = make('th', kind, say(key));
+      const cell = make('th', kind, getMessage(key));
       cell.scope = 'col';
       return cell;
     }),
@@ -126,14 +130,14 @@ function changesTable(diff: ReportDiff): HTMLElement {
   const box = make('div');
   box.append(scroll);
   if (lines.length > MOST_LINES)
-    box.append(make('p', 'what', say('dashboardMoreChanges', { count: lines.length - MOST_LINES })));
+    box.append(make('p', 'what', getMessage('dashboardMoreChanges', { count: lines.length - MOST_LINES })));
   return box;
 }
 
 function summary(diff: ReportDiff): string {
   const { before, after } = diff.total.adoption;
   const shares = { before: shareWords(before.byRequest), after: shareWords(after.byRequest) };
-  return `${say('dashboardCompareShares', shares)} ${summaryWords(diff)}`;
+  return `${getMessage('dashboardCompareShares', shares)} ${summaryWords(diff)}`;
 }
 
 function saveButtons(diff: ReportDiff): HTMLElement {
@@ -143,7 +147,7 @@ function saveButtons(diff: ReportDiff): HTMLElement {
     const { name, ending, type } = FORMATS[format];
     const button = make('button', 'button', name);
     button.type = 'button';
-    button.ariaLabel = say('dashboardSaveComparison', { format: name });
+    button.ariaLabel = getMessage('dashboardSaveComparison', { format: name });
     button.addEventListener('click', () =>
       saveFile(new Blob([DIFF_FORMS[format](diff)], { type }), `photofinish-${days.join('-to-')}.${ending}`),
     );
@@ -155,7 +159,7 @@ function saveButtons(diff: ReportDiff): HTMLElement {
 function render(diff: ReportDiff): void {
   const box = byId('comparison');
   box.replaceChildren(
-    make('h3', '', say('diffTitle')),
+    make('h3', '', getMessage('diffTitle')),
     make('p', 'summary', summary(diff)),
     conditionList(diff),
   );
@@ -174,12 +178,12 @@ export function createCompareView(): void {
     byId('comparison').hidden = true;
     const read = readReport(await file.text());
     if (!read.ok) {
-      setText(words, say('dashboardNoReportFile', { file: file.name, why: read.why }));
+      setText(words, getMessage('dashboardNoReportFile', { file: file.name, why: read.why }));
       return;
     }
     reports[side] = read.report;
     const { before, after } = reports;
-    if (before === undefined || after === undefined) setText(words, say('dashboardOtherReport'));
+    if (before === undefined || after === undefined) setText(words, getMessage('dashboardOtherReport'));
     else {
       setText(words, '');
       render(compareReports(before, after));

@@ -1,9 +1,9 @@
 // The conditions of every number on the page, in the open: browser, network, period, and what is counted.
 
 import { browserVersion } from '../../common/browser.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
 import type { HelperState } from '../../common/messages.ts';
-import { say } from '../../common/words.ts';
 import { dayWords } from '../charts/days.ts';
 import { connectBackground } from '../ui/background-port.ts';
 import { byId, make } from '../ui/elements.ts';
@@ -43,11 +43,11 @@ function browserWords(): string {
 
 function networkCondition(chosen: string | null): string {
   const now = connectedNetwork();
-  const shown = chosen === null ? say('dashboardAllNetworks') : networkWords(chosen);
-  if (now !== null) return say('dashboardNetworkNow', { shown, now: networkWords(now) });
+  const shown = chosen === null ? getMessage('dashboardAllNetworks') : networkWords(chosen);
+  if (now !== null) return getMessage('dashboardNetworkNow', { shown, now: networkWords(now) });
   return helper === null || helper.state === 'connecting'
     ? shown
-    : say('dashboardNetworkNoHelper', { shown });
+    : getMessage('dashboardNetworkNoHelper', { shown });
 }
 
 /** Writes the line beneath the filters. */
@@ -57,12 +57,12 @@ export function renderConditions(state: State, period: Period, totals: readonly 
   const toDay = dayWords(period.toDay, true);
   const entries = [
     [
-      say('dashboardPeriod'),
-      say('dashboardPeriodWords', { fromDay, toDay, recorded: recordedDays, days: days.length }),
+      getMessage('dashboardPeriod'),
+      getMessage('dashboardPeriodWords', { fromDay, toDay, recorded: recordedDays, days: days.length }),
     ],
-    [say('dashboardBrowser'), browserWords()],
-    [say('dashboardNetwork'), networkCondition(state.network)],
-    [say('dashboardCounted'), say('dashboardCountedWords')],
+    [getMessage('dashboardBrowser'), browserWords()],
+    [getMessage('dashboardNetwork'), networkCondition(state.network)],
+    [getMessage('dashboardCounted'), getMessage('dashboardCountedWords')],
   ] as const;
   const nodes = entries.map(([name, words]) => {
     const entry = make('div');

@@ -1,14 +1,14 @@
 // The dashboard's entry: what the address asks for, what the ledger has, and who draws it. The ledger is read here in the
 // page; nothing is ever written.
-import '../../common/words.ts';
+import '../../common/catalog.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { loadNames, type NetworkNames, onNames } from '../../common/network-names.ts';
 import { pageStore } from '../../common/store/page-store.ts';
-import { say } from '../../common/words.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import { troubleWords } from '../../ledger/trouble.ts';
 import { DAY_MS, dayStartMs, utcDay } from '../charts/days.ts';
 import { byId, setText } from '../ui/elements.ts';
-import { writeWords } from '../ui/page-words.ts';
+import { writeMessages } from '../ui/page-messages.ts';
 import { type Columns, createColumns, writeGains } from './columns.ts';
 import { renderConditions, watchConditions } from './conditions.ts';
 import { originDetail } from './detail-view.ts';
@@ -24,7 +24,7 @@ import { periodOf, readState, type State, writeState } from './state.ts';
 import { countVerdicts, type Filter, filterRows } from './table-model.ts';
 import { renderVerdicts } from './verdicts-view.ts';
 
-writeWords();
+writeMessages();
 
 const ledger = openLedger();
 let state = readState(location.search, location.hash);
@@ -151,7 +151,7 @@ function drawAll(): void {
 
 async function loadEverything(): Promise<void> {
   columns = await loadAll(ledger, (loaded) => {
-    setText(byId('load'), say('dashboardLoading', { loaded }));
+    setText(byId('load'), getMessage('dashboardLoading', { loaded }));
   });
   writeGains(columns, gainsOf(races));
   complete = true;

@@ -1,15 +1,15 @@
 // What stands beneath an open row: the verdict in words with everything else that was found, what is known of the
 // origin, its own timeline, and its races with their photo finish.
 
+import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatBytes } from '@photofinish/shared/language/markup';
-import { sayNumber } from '@photofinish/shared/language/words';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { OTHER_ORIGINS, SITE_DAY_ORIGINS, SITE_ORIGINS } from '@photofinish/shared/web/site-quota';
+import { getMessage } from '../../common/catalog.ts';
 import type { DayRow, OriginRecord } from '../../common/records/schema.ts';
 import { verdictOfRecord } from '../../common/verdict.ts';
-import { say } from '../../common/words.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { troubleWords } from '../../ledger/trouble.ts';
 import { make } from '../ui/elements.ts';
@@ -32,7 +32,7 @@ function verdictSection(record: OriginRecord, race: OriginRace | undefined): HTM
   const section = make('div', 'said');
   if (record.origin === OTHER_ORIGINS) {
     const limits = { day: SITE_DAY_ORIGINS, all: SITE_ORIGINS };
-    section.append(make('p', 'verdict-text', say('dashboardOtherOrigins', limits)));
+    section.append(make('p', 'verdict-text', getMessage('dashboardOtherOrigins', limits)));
     return section;
   }
   const means = meansLink();
@@ -49,25 +49,25 @@ function verdictSection(record: OriginRecord, race: OriginRace | undefined): HTM
 
 function facts(record: OriginRecord): HTMLElement {
   const { delivered } = record;
-  const elsewhere = say('dashboardDeliveredWords', {
+  const elsewhere = getMessage('dashboardDeliveredWords', {
     cache: delivered['http-cache'],
     worker: delivered['service-worker'],
     prefetch: delivered.prefetch,
   });
   const entries: [string, string][] = [
-    [say('dashboardFirstSeen'), instantWords(record.firstSeenMs)],
-    [say('dashboardSeen'), instantWords(record.lastSeenMs)],
-    [say('dashboardAddress'), record.address ?? '–'],
+    [getMessage('dashboardFirstSeen'), instantWords(record.firstSeenMs)],
+    [getMessage('dashboardSeen'), instantWords(record.lastSeenMs)],
+    [getMessage('dashboardAddress'), record.address ?? '–'],
     ['Alt-Svc', record.altSvc ?? '–'],
-    [say('dashboardBytes'), formatBytes(record.bytes)],
-    [say('dashboardElsewhere'), elsewhere],
+    [getMessage('dashboardBytes'), formatBytes(record.bytes)],
+    [getMessage('dashboardElsewhere'), elsewhere],
   ];
   const list = make('dl', 'facts');
   for (const [name, value] of entries) {
     const entry = make('div');
     const words = make('dd');
     const isolated = make('bdi', '', value);
-    if (name === 'Alt-Svc' || name === say('dashboardAddress')) isolated.dir = 'ltr';
+    if (name === 'Alt-Svc' || name === getMessage('dashboardAddress')) isolated.dir = 'ltr';
     words.append(isolated);
     entry.append(make('dt', '', name), words);
     list.append(entry);
@@ -77,7 +77,7 @@ function facts(record: OriginRecord): HTMLElement {
 
 function timeline(rows: readonly DayRow[], period: Period): HTMLElement {
   const section = make('div', 'timeline');
-  section.append(make('h3', '', say('dashboardTimeline')));
+  section.append(make('h3', '', getMessage('dashboardTimeline')));
   const host = make('div');
   section.append(host);
   opened += 1;
@@ -88,16 +88,18 @@ function timeline(rows: readonly DayRow[], period: Period): HTMLElement {
 
 function racesSection(races: readonly OriginRace[]): HTMLElement {
   const section = make('div', 'origin-races');
-  section.append(make('h3', '', say('dashboardRaces')));
+  section.append(make('h3', '', getMessage('dashboardRaces')));
   if (races.length === 0) {
-    section.append(make('p', 'what', say('dashboardNotRaced')));
+    section.append(make('p', 'what', getMessage('dashboardNotRaced')));
     return section;
   }
   const newest = races.toReversed();
   section.append(...newest.slice(0, RACES_DRAWN).map(raceFigure));
   const count = newest.length - RACES_DRAWN;
   if (count > 0)
-    section.append(make('p', 'what', say('dashboardOlderRaces', { count, number: sayNumber(count) })));
+    section.append(
+      make('p', 'what', getMessage('dashboardOlderRaces', { count, number: formatNumber(count) })),
+    );
   return section;
 }
 
@@ -118,7 +120,7 @@ export function originDetail(
     ]);
     const record = records.get(origin);
     if (record === undefined) {
-      detail.replaceChildren(make('p', '', say('dashboardGone')));
+      detail.replaceChildren(make('p', '', getMessage('dashboardGone')));
       return;
     }
     const start = make('div', 'column');

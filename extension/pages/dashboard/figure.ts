@@ -1,7 +1,7 @@
 // A chart as people use it: the drawing at the width there is, a readout that mouse, touch and keyboard move through its
 // values, a legend, and a table of the same numbers. Time and numbers run left to right in every language.
 
-import { say } from '../../common/words.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { make, setSvg, setText } from '../ui/elements.ts';
 
 export interface Table {
@@ -82,7 +82,7 @@ function makeParts(host: HTMLElement) {
   const nothing = make('p', 'nothing');
   const legend = make('p', 'legend');
   const numbers = make('details', 'numbers');
-  const summary = make('summary', '', say('dashboardNumbers'));
+  const summary = make('summary', '', getMessage('dashboardNumbers'));
   const scroll = make('div', 'scroll');
   const table = make('table', 'small');
   plot.dir = 'ltr';
@@ -163,7 +163,7 @@ export function createFigure(host: HTMLElement): Figure {
       picture.style.minHeight = `${drawing.heightPx}px`;
       scrub.max = String(Math.max(0, drawing.count - 1));
       scrub.ariaLabel = drawing.scrubLabel;
-      scroll.ariaLabel = say('dashboardNumbers');
+      scroll.ariaLabel = getMessage('dashboardNumbers');
       legend.replaceChildren(...drawing.legend.map(legendElement));
       // The first drawing does not wait for the observer: it belongs to the first paint.
       if (widthPx === 0 && !empty) widthPx = Math.max(NARROWEST_PX, Math.floor(plot.clientWidth));

@@ -1,6 +1,6 @@
 // The choices at the top: period, network, site and how adoption is counted.
 
-import { say, type WordKey } from '../../common/words.ts';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { byId, make } from '../ui/elements.ts';
 import { choice, options } from './controls.ts';
 import { networkWords } from './labels.ts';
@@ -8,7 +8,7 @@ import type { Total } from './load.ts';
 import { networksOf } from './overview.ts';
 import { BASES, type Basis, PERIODS, type Period, type State } from './state.ts';
 
-const BASIS_NAMES: Record<Basis, WordKey> = {
+const BASIS_NAMES: Record<Basis, MessageKey> = {
   request: 'dashboardByRequest',
   origin: 'dashboardByOrigin',
   navigation: 'dashboardByNavigation',
@@ -30,8 +30,11 @@ export function createFilters(change: (changes: Partial<State>) => void): Filter
     byId('period'),
     'period',
     [
-      ...PERIODS.map((days) => ({ value: String(days), words: say('dashboardDays', { count: days }) })),
-      { value: CUSTOM, words: say('dashboardCustom') },
+      ...PERIODS.map((days) => ({
+        value: String(days),
+        words: getMessage('dashboardDays', { count: days }),
+      })),
+      { value: CUSTOM, words: getMessage('dashboardCustom') },
     ],
     (value) => {
       const days = PERIODS.find((period) => String(period) === value) ?? null;
@@ -43,7 +46,7 @@ export function createFilters(change: (changes: Partial<State>) => void): Filter
   const basis = choice(
     byId('basis'),
     'basis',
-    BASES.map((value) => ({ value, words: say(BASIS_NAMES[value]) })),
+    BASES.map((value) => ({ value, words: getMessage(BASIS_NAMES[value]) })),
     (by) => change({ by }),
   );
   const dated = (): void => {
@@ -70,7 +73,7 @@ export function createFilters(change: (changes: Partial<State>) => void): Filter
       // A network that was chosen stays to be seen, also when the period has nothing of it.
       if (state.network !== null) networks.add(state.network);
       options(network, [
-        { value: '', words: say('dashboardAllNetworks') },
+        { value: '', words: getMessage('dashboardAllNetworks') },
         ...[...networks].map((label) => ({ value: label, words: networkWords(label) })),
       ]);
       network.value = state.network ?? '';
@@ -87,7 +90,7 @@ function writeSite(site: string | null): void {
   name.dir = 'ltr';
   const cross = make('span', 'cross', '×');
   cross.ariaHidden = 'true';
-  chip.replaceChildren(`${say('dashboardSite')}: `, name, cross);
-  chip.title = say('dashboardAllSites');
-  chip.ariaLabel = say('dashboardSiteOnly', { site });
+  chip.replaceChildren(`${getMessage('dashboardSite')}: `, name, cross);
+  chip.title = getMessage('dashboardAllSites');
+  chip.ariaLabel = getMessage('dashboardSiteOnly', { site });
 }

@@ -1,28 +1,28 @@
 // The dashboard's numbers and names as people read them.
 
-import { wordsLanguage } from '@photofinish/shared/language/words';
+import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import type { Mode } from '@photofinish/shared/race/outcome';
 import type { Adoption } from '@photofinish/shared/report/adoption';
+import { getMessage } from '../../common/catalog.ts';
 import { type NetworkNames, nameOrKey } from '../../common/network-names.ts';
 import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
-import { say } from '../../common/words.ts';
 
 const FINE_PERCENT = 10;
 
 /** A share in percent: whole from ten on, with one decimal below, and never 0 or 100 when it is neither. */
 export function percentWords(part: number, whole: number): string {
-  if (whole === 0) return say('dashboardNone');
+  if (whole === 0) return getMessage('dashboardNone');
   const percent = (100 * part) / whole;
-  if (part > 0 && percent < 0.1) return say('dashboardPercentBelow', { value: 0.1 });
-  if (part < whole && percent > 99.9) return say('dashboardPercentAbove', { value: 99.9 });
+  if (part > 0 && percent < 0.1) return getMessage('dashboardPercentBelow', { value: 0.1 });
+  if (part < whole && percent > 99.9) return getMessage('dashboardPercentAbove', { value: 99.9 });
   const fine = percent < FINE_PERCENT || (percent > 99 && percent < 100);
-  return say('dashboardPercent', { value: fine ? Number(percent.toFixed(1)) : Math.round(percent) });
+  return getMessage('dashboardPercent', { value: fine ? Number(percent.toFixed(1)) : Math.round(percent) });
 }
 
 /** HTTP/3 of the known, with what was hidden beside it. */
 export function adoptionWords({ h3, known, hidden }: Adoption): string {
-  if (known === 0) return say('dashboardAllHidden', { hidden });
-  return say('dashboardAdoptionWords', { share: percentWords(h3, known), h3, known, hidden });
+  if (known === 0) return getMessage('dashboardAllHidden', { hidden });
+  return getMessage('dashboardAdoptionWords', { share: percentWords(h3, known), h3, known, hidden });
 }
 
 interface Formats {
@@ -35,7 +35,7 @@ let made: Formats | null = null;
 
 /** A page of rows writes a hundred times; making a formatter costs more than using it. */
 function formats(): Formats {
-  const language = wordsLanguage();
+  const language = catalogLanguage();
   if (made?.language !== language)
     made = {
       language,
@@ -60,7 +60,9 @@ const AGES = [
 export function agoWords(atMs: number, nowMs: number): string {
   const age = Math.max(0, nowMs - atMs);
   const [unit, sizeMs] = AGES.find(([, ms]) => age >= ms) ?? ['second', 1000];
-  return unit === 'second' ? say('dashboardJustNow') : formats().ages.format(-Math.floor(age / sizeMs), unit);
+  return unit === 'second'
+    ? getMessage('dashboardJustNow')
+    : formats().ages.format(-Math.floor(age / sizeMs), unit);
 }
 
 let names: NetworkNames = new Map();
@@ -72,10 +74,10 @@ export function useNames(next: NetworkNames): void {
 
 /** A network by its name, or else its label; without a helper there is none. */
 export function networkWords(network: string): string {
-  return network === NETWORK_UNKNOWN ? say('dashboardNetworkUnknown') : nameOrKey(names, network);
+  return network === NETWORK_UNKNOWN ? getMessage('dashboardNetworkUnknown') : nameOrKey(names, network);
 }
 
 /** A race's mode as the tables name it. */
 export function modeWords(mode: Mode): string {
-  return mode === 'compare' ? say('dashboardModeCompare') : say('dashboardModeOther', { mode });
+  return mode === 'compare' ? getMessage('dashboardModeCompare') : getMessage('dashboardModeOther', { mode });
 }

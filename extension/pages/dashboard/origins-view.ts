@@ -1,12 +1,12 @@
 // The table of origins and sites: its choices, its page of rows, and the row that is open. Sorting and filtering run on
 // the columns; focus and the open row outlive every redraw.
 import { MARKS, type Mark } from '@photofinish/shared/drawing/marks';
-import { sayNumber } from '@photofinish/shared/language/words';
+import { formatNumber } from '@photofinish/shared/language/catalog';
 import { VERDICT_CODES, type VerdictCode } from '@photofinish/shared/race/verdict-schema';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { protocolName } from '@photofinish/shared/web/protocol';
-import { say } from '../../common/words.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { type Columns, rowAt } from './columns.ts';
 import { choice, type Entry, options, replaceLines } from './controls.ts';
@@ -59,14 +59,14 @@ const markName = (mark: Mark): string => (mark === 'h1' ? 'HTTP/1' : protocolNam
 
 function markOptions(): Entry<Mark | ''>[] {
   return [
-    { value: '', words: say('dashboardAnyProtocol') },
+    { value: '', words: getMessage('dashboardAnyProtocol') },
     ...MARKS.map((mark) => ({ value: mark, words: markName(mark) })),
   ];
 }
 
 function verdictOptions(): Entry<VerdictCode | ''>[] {
   return [
-    { value: '', words: say('dashboardAnyVerdict') },
+    { value: '', words: getMessage('dashboardAnyVerdict') },
     ...VERDICT_CODES.map((code) => ({ value: code, words: verdictName(code) })),
   ];
 }
@@ -102,8 +102,8 @@ class OriginsSection implements OriginsView {
       byId('group'),
       'group',
       [
-        { value: 'origin', words: say('dashboardByOrigin') },
-        { value: 'site', words: say('dashboardBySite') },
+        { value: 'origin', words: getMessage('dashboardByOrigin') },
+        { value: 'site', words: getMessage('dashboardBySite') },
       ] as const,
       (value) => this.#deps.change({ group: value, page: 1 }),
     );
@@ -216,12 +216,14 @@ class OriginsSection implements OriginsView {
     const numbers = { from: from + 1, to: from + shown, count: found };
     const isSite = state.group === 'site';
     const words =
-      found === 0 ? say('dashboardNoRows') : say(isSite ? 'dashboardShownSites' : 'dashboardShown', numbers);
-    setText(byId('table-count'), complete ? words : say('dashboardShownSoFar', { words }));
-    setText(byId('table-caption'), say(isSite ? 'dashboardCaptionSites' : 'dashboardCaption'));
+      found === 0
+        ? getMessage('dashboardNoRows')
+        : getMessage(isSite ? 'dashboardShownSites' : 'dashboardShown', numbers);
+    setText(byId('table-count'), complete ? words : getMessage('dashboardShownSoFar', { words }));
+    setText(byId('table-caption'), getMessage(isSite ? 'dashboardCaptionSites' : 'dashboardCaption'));
     this.#page.value = String(Math.floor(from / PAGE_ROWS) + 1);
     this.#page.max = String(this.#pages);
-    setText(byId('pages'), say('dashboardOfPages', { pages: sayNumber(this.#pages) }));
+    setText(byId('pages'), getMessage('dashboardOfPages', { pages: formatNumber(this.#pages) }));
     for (const id of ['first', 'previous']) byId<HTMLButtonElement>(id).disabled = from === 0;
     byId<HTMLButtonElement>('next').disabled = from + shown >= found;
   }

@@ -1,8 +1,8 @@
 // The overview in the document: headline numbers, adoption over time, and how good the forecasts were.
 
-import { sayNumber } from '@photofinish/shared/language/words';
-import type { WordKey } from '../../common/words.ts';
-import { say } from '../../common/words.ts';
+import { formatNumber } from '@photofinish/shared/language/catalog';
+import type { MessageKey } from '../../common/catalog.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { dayWords } from '../charts/days.ts';
 import { bandSwatch, lineSwatch } from '../charts/paint.ts';
 import {
@@ -22,7 +22,7 @@ import { BASES, type Basis, type Period, type State } from './state.ts';
 /** Look-ups of Firefox's own cache that found a fresh entry: paper P1. */
 const FIREFOX_HIT_SHARE = 0.84;
 
-const BASIS_WORDS: Record<Basis, { readonly headline: WordKey; readonly perDay: WordKey }> = {
+const BASIS_WORDS: Record<Basis, { readonly headline: MessageKey; readonly perDay: MessageKey }> = {
   request: { headline: 'dashboardOfRequests', perDay: 'dashboardRequestsADay' },
   origin: { headline: 'dashboardOfOrigins', perDay: 'dashboardOriginsADay' },
   navigation: { headline: 'dashboardOfNavigations', perDay: 'dashboardNavigationsADay' },
@@ -42,7 +42,7 @@ function dayDrawing(
     first: Math.max(0, newest),
     xOf: (index, widthPx) => shareChartX(widthPx, count, index),
     indexAt: (x, widthPx) => shareChartIndex(widthPx, count, x),
-    scrubLabel: say('dashboardDay'),
+    scrubLabel: getMessage('dashboardDay'),
     ...more,
   };
 }
@@ -52,7 +52,7 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
   const { days, values, sum, recordedDays } = overview;
   const adoption = values.map((value) => (value === null ? null : value.adoption[basis]));
   const shares = adoption.map((value) => (value === null ? null : adoptionDay(value)));
-  const perDay = say(BASIS_WORDS[basis].perDay);
+  const perDay = getMessage(BASIS_WORDS[basis].perDay);
   const words = adoptionWords(sum.adoption[basis]);
   const numbers = { count: recordedDays, of: days.length, words };
   return dayDrawing(
@@ -63,49 +63,50 @@ export function adoptionDrawing(overview: Overview, basis: Basis, id: string): D
       bands: ['h3', 'older', 'hidden'],
       reference: null,
       ofWords: perDay,
-      title: say('dashboardAdoptionTitle', { what: perDay }),
-      description: say('dashboardAdoptionDescription', numbers),
+      title: getMessage('dashboardAdoptionTitle', { what: perDay }),
+      description: getMessage('dashboardAdoptionDescription', numbers),
     },
     {
       readout(index) {
         const day = dayWords(days[index] ?? '', true);
         const value = adoption[index];
-        if (value == null || value.known + value.hidden === 0) return say('dashboardDayNothing', { day });
-        return say('dashboardDayWords', { day, words: adoptionWords(value) });
+        if (value == null || value.known + value.hidden === 0)
+          return getMessage('dashboardDayNothing', { day });
+        return getMessage('dashboardDayWords', { day, words: adoptionWords(value) });
       },
       legend: [
-        { swatch: bandSwatch('h3', `${id}-l3`), words: say('dashboardLegendH3') },
-        { swatch: bandSwatch('older', `${id}-l2`), words: say('dashboardLegendOlder') },
-        { swatch: bandSwatch('hidden', `${id}-lh`), words: say('dashboardLegendHidden') },
-        { swatch: lineSwatch(), words: say('dashboardLegendLine') },
+        { swatch: bandSwatch('h3', `${id}-l3`), words: getMessage('dashboardLegendH3') },
+        { swatch: bandSwatch('older', `${id}-l2`), words: getMessage('dashboardLegendOlder') },
+        { swatch: bandSwatch('hidden', `${id}-lh`), words: getMessage('dashboardLegendHidden') },
+        { swatch: lineSwatch(), words: getMessage('dashboardLegendLine') },
       ],
       table: () => ({
         head: [
-          say('dashboardDay'),
+          getMessage('dashboardDay'),
           'HTTP/3',
-          say('dashboardLegendOlder'),
-          say('dashboardHidden'),
-          say('dashboardLegendLine'),
+          getMessage('dashboardLegendOlder'),
+          getMessage('dashboardHidden'),
+          getMessage('dashboardLegendLine'),
         ],
         rows: days.flatMap((day, i) => {
           const value = adoption[i];
           if (value == null) return [];
           const { h3, known, hidden } = value;
-          return [[day, ...[h3, known - h3, hidden].map(sayNumber), percentWords(h3, known)]];
+          return [[day, ...[h3, known - h3, hidden].map(formatNumber), percentWords(h3, known)]];
         }),
       }),
-      nothing: recordedDays === 0 ? say('dashboardNothingInPeriod') : null,
+      nothing: recordedDays === 0 ? getMessage('dashboardNothingInPeriod') : null,
     },
   );
 }
 
 interface RatioWords {
-  readonly title: WordKey;
-  readonly description: WordKey;
-  readonly perDay: WordKey;
-  readonly day: WordKey;
-  readonly hits: WordKey;
-  readonly nothing: WordKey;
+  readonly title: MessageKey;
+  readonly description: MessageKey;
+  readonly perDay: MessageKey;
+  readonly day: MessageKey;
+  readonly hits: MessageKey;
+  readonly nothing: MessageKey;
   readonly reference: number | null;
 }
 
@@ -135,12 +136,12 @@ function ratioDrawing(
   id: string,
   words: RatioWords,
 ): Drawing {
-  const say1 = ({ hits, of }: Ratio) => say(words.day, { share: percentWords(hits, of), hits, of });
+  const say1 = ({ hits, of }: Ratio) => getMessage(words.day, { share: percentWords(hits, of), hits, of });
   const percent = percentWords(words.reference ?? 0, 1);
   const reference =
     words.reference === null
       ? null
-      : { share: words.reference, label: say('dashboardFirefoxLine', { percent }) };
+      : { share: words.reference, label: getMessage('dashboardFirefoxLine', { percent }) };
   return dayDrawing(
     {
       id,
@@ -148,30 +149,37 @@ function ratioDrawing(
       values: ratios.map((ratio) => (ratio === null ? null : ratioDay(ratio))),
       bands: ['plain'],
       reference,
-      ofWords: say(words.perDay),
-      title: say(words.title),
-      description: say(words.description, { words: say1(sum) }),
+      ofWords: getMessage(words.perDay),
+      title: getMessage(words.title),
+      description: getMessage(words.description, { words: say1(sum) }),
     },
     {
       readout(index) {
         const day = dayWords(days[index] ?? '', true);
         const ratio = ratios[index];
-        if (ratio == null || ratio.of === 0) return say('dashboardDayNothing', { day });
-        return say('dashboardDayWords', { day, words: say1(ratio) });
+        if (ratio == null || ratio.of === 0) return getMessage('dashboardDayNothing', { day });
+        return getMessage('dashboardDayWords', { day, words: say1(ratio) });
       },
       legend:
         reference === null
           ? []
-          : [{ swatch: lineSwatch(true), words: say('dashboardFirefoxWhat', { percent }) }],
+          : [{ swatch: lineSwatch(true), words: getMessage('dashboardFirefoxWhat', { percent }) }],
       table: () => ({
-        head: [say('dashboardDay'), say(words.hits), say(words.perDay), say('dashboardShare')],
+        head: [
+          getMessage('dashboardDay'),
+          getMessage(words.hits),
+          getMessage(words.perDay),
+          getMessage('dashboardShare'),
+        ],
         rows: days.flatMap((day, i) => {
           const ratio = ratios[i];
           if (ratio == null || ratio.of === 0) return [];
-          return [[day, sayNumber(ratio.hits), sayNumber(ratio.of), percentWords(ratio.hits, ratio.of)]];
+          return [
+            [day, formatNumber(ratio.hits), formatNumber(ratio.of), percentWords(ratio.hits, ratio.of)],
+          ];
         }),
       }),
-      nothing: sum.of === 0 ? say(words.nothing) : null,
+      nothing: sum.of === 0 ? getMessage(words.nothing) : null,
     },
   );
 }
@@ -188,8 +196,8 @@ function writeHeadlines(overview: Overview): void {
     const { h3, known, hidden } = adoption[basis];
     return headline(
       percentWords(h3, known),
-      say(BASIS_WORDS[basis].headline),
-      say('dashboardCounts', { h3, known, hidden }),
+      getMessage(BASIS_WORDS[basis].headline),
+      getMessage('dashboardCounts', { h3, known, hidden }),
     );
   });
   const { known, hidden } = adoption.request;
@@ -197,8 +205,8 @@ function writeHeadlines(overview: Overview): void {
   boxes.push(
     headline(
       percentWords(hidden, all),
-      say('dashboardHiddenHeadline'),
-      say('dashboardHiddenCounts', { hidden, all }),
+      getMessage('dashboardHiddenHeadline'),
+      getMessage('dashboardHiddenCounts', { hidden, all }),
     ),
   );
   byId('headlines').replaceChildren(...boxes);
@@ -232,5 +240,5 @@ export function createOverviewView(): OverviewView {
 }
 
 function totalWords({ hits, of }: Ratio, words: RatioWords): string {
-  return say(words.day, { share: percentWords(hits, of), hits, of });
+  return getMessage(words.day, { share: percentWords(hits, of), hits, of });
 }

@@ -2,11 +2,11 @@
 
 import { type Lane, laneWords, photoFinish } from '@photofinish/shared/drawing/photo-finish';
 import { photoFinishSvg } from '@photofinish/shared/drawing/photo-finish-svg';
+import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatMs } from '@photofinish/shared/language/markup';
-import { sayNumber } from '@photofinish/shared/language/words';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
-import { say } from '../../common/words.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { make, setSvg } from '../ui/elements.ts';
 import { writeTable } from './figure.ts';
 import { instantWords, modeWords, networkWords } from './labels.ts';
@@ -18,11 +18,11 @@ function laneNumbers(lane: Lane): string[] {
   const ms = (value: number | null) => (value === null ? '–' : formatMs(value));
   return [
     PROTOCOL_NAMES[lane.protocol],
-    lane.state === 'established' ? say('dashboardLaneEstablished') : laneWords(lane),
+    lane.state === 'established' ? getMessage('dashboardLaneEstablished') : laneWords(lane),
     ms(lane.state === 'absent' ? null : lane.startMs),
     lane.establishedMs === null ? '–' : laneWords(lane),
     ms(lane.firstByteMs),
-    `${sayNumber(lane.established)} / ${sayNumber(lane.tried)}`,
+    `${formatNumber(lane.established)} / ${formatNumber(lane.tried)}`,
     lane.trialsMs.map((ms) => formatMs(ms)).join(', ') || '–',
   ];
 }
@@ -34,7 +34,10 @@ export function raceFigure(race: OriginRace): HTMLElement {
   const when = `${instantWords(race.atMs)} · ${modeWords(race.mode)} · ${networkWords(race.network)}`;
   if (race.trials.length === 0) {
     const why = race.error?.message ?? '';
-    caption.append(make('strong', '', say('dashboardCouldNotRace')), make('span', 'what', `${when} ${why}`));
+    caption.append(
+      make('strong', '', getMessage('dashboardCouldNotRace')),
+      make('span', 'what', `${when} ${why}`),
+    );
     figure.append(caption);
     return figure;
   }
@@ -55,20 +58,20 @@ export function raceFigure(race: OriginRace): HTMLElement {
   const scroll = make('div', 'scroll');
   const table = make('table', 'small');
   const head = [
-    say('dashboardProtocol'),
-    say('dashboardOutcome'),
-    say('dashboardStarted'),
-    say('dashboardEstablished'),
-    say('dashboardFirstByte'),
-    say('dashboardFinished'),
-    say('dashboardTrials'),
+    getMessage('dashboardProtocol'),
+    getMessage('dashboardOutcome'),
+    getMessage('dashboardStarted'),
+    getMessage('dashboardEstablished'),
+    getMessage('dashboardFirstByte'),
+    getMessage('dashboardFinished'),
+    getMessage('dashboardTrials'),
   ];
   writeTable(table, { head, rows: finish.lanes.map(laneNumbers) });
   scroll.append(table);
   scroll.tabIndex = 0;
   scroll.role = 'region';
-  scroll.ariaLabel = say('dashboardNumbers');
-  numbers.append(make('summary', '', say('dashboardNumbers')), scroll);
+  scroll.ariaLabel = getMessage('dashboardNumbers');
+  numbers.append(make('summary', '', getMessage('dashboardNumbers')), scroll);
   figure.append(drawing, caption, numbers);
   return figure;
 }

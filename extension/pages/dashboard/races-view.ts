@@ -2,13 +2,13 @@
 // race of the period. A line opens its photo finish.
 
 import { markPaint } from '@photofinish/shared/drawing/palette';
+import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatMs } from '@photofinish/shared/language/markup';
-import { sayNumber } from '@photofinish/shared/language/words';
 import { median, percentile } from '@photofinish/shared/race/statistics';
 import { differenceWords, rangeWords } from '@photofinish/shared/verdict/gain';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { PROTOCOL_NAMES } from '@photofinish/shared/web/protocol';
-import { say, type WordKey } from '../../common/words.ts';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { troubleWords } from '../../ledger/trouble.ts';
 import { DAY_MS, dayStartMs } from '../charts/days.ts';
@@ -45,7 +45,7 @@ interface RacesModel {
 
 interface Kind {
   readonly id: string;
-  readonly title: WordKey;
+  readonly title: MessageKey;
   readonly of: (distributions: Distributions) => Samples;
 }
 
@@ -54,13 +54,15 @@ const FIRST_BYTE: Kind = { id: 'first-byte', title: 'dashboardFirstByteTitle', o
 
 function sideWords(valuesMs: readonly number[], name: string): string {
   const ms = median(valuesMs);
-  return ms === null ? '' : say('dashboardMedianWords', { name, ms: formatMs(ms), count: valuesMs.length });
+  return ms === null
+    ? ''
+    : getMessage('dashboardMedianWords', { name, ms: formatMs(ms), count: valuesMs.length });
 }
 
 function sidesOf({ h3, h2 }: Samples) {
   return [
     { mark: 'h3', name: PROTOCOL_NAMES.h3, valuesMs: h3 },
-    { mark: 'h2', name: say('dashboardOverTcp'), valuesMs: h2 },
+    { mark: 'h2', name: getMessage('dashboardOverTcp'), valuesMs: h2 },
   ] as const;
 }
 
@@ -74,7 +76,7 @@ export function ecdfDrawing(distributions: Distributions, kind: Kind, maxMs: num
     id: kind.id,
     series: sides,
     maxMs,
-    title: say(kind.title),
+    title: getMessage(kind.title),
     description: counted.map(({ valuesMs, name }) => sideWords(valuesMs, name)).join(' '),
   };
   const beyond = sides.map(({ valuesMs }) => valuesMs.length - countUpTo(valuesMs, maxMs));
@@ -88,33 +90,42 @@ export function ecdfDrawing(distributions: Distributions, kind: Kind, maxMs: num
     xOf: (index, widthPx) => ecdfX({ widthPx, maxMs }, msAt(index)),
     indexAt: (x, widthPx) => Math.round((STOPS * ecdfMs({ widthPx, maxMs }, x)) / maxMs),
     readout: (index) =>
-      say('dashboardEcdfWords', {
+      getMessage('dashboardEcdfWords', {
         ms: formatMs(msAt(index)),
         sides: counted
           .map(({ valuesMs, name }) => {
             const done = countUpTo(valuesMs, msAt(index));
-            return say('dashboardEcdfSide', { name, share: percentWords(done, valuesMs.length) });
+            return getMessage('dashboardEcdfSide', { name, share: percentWords(done, valuesMs.length) });
           })
           .join(', '),
       }),
-    scrubLabel: say('dashboardTime'),
+    scrubLabel: getMessage('dashboardTime'),
     legend: [
       ...counted.map(({ mark, name, valuesMs }) => ({
         swatch: lineSwatch(mark === 'h2', markPaint(mark)),
-        words: say('dashboardSeries', { name, count: valuesMs.length, number: sayNumber(valuesMs.length) }),
+        words: getMessage('dashboardSeries', {
+          name,
+          count: valuesMs.length,
+          number: formatNumber(valuesMs.length),
+        }),
       })),
       ...(late > 0
-        ? [{ swatch: lineSwatch(true), words: say('dashboardBeyond', { count: late, ms: formatMs(maxMs) }) }]
+        ? [
+            {
+              swatch: lineSwatch(true),
+              words: getMessage('dashboardBeyond', { count: late, ms: formatMs(maxMs) }),
+            },
+          ]
         : []),
     ],
     table: () => ({
-      head: [say('dashboardShareOfTrials'), ...counted.map(({ name }) => name)],
+      head: [getMessage('dashboardShareOfTrials'), ...counted.map(({ name }) => name)],
       rows: QUANTILES.map((share) => [
-        share === 0.5 ? say('dashboardMedian') : percentWords(share, 1),
+        share === 0.5 ? getMessage('dashboardMedian') : percentWords(share, 1),
         ...counted.map(({ valuesMs }) => formatMs(percentile(valuesMs, share))),
       ]),
     }),
-    nothing: counted.length === 0 ? say('dashboardNoComparisons') : null,
+    nothing: counted.length === 0 ? getMessage('dashboardNoComparisons') : null,
   };
 }
 
@@ -124,33 +135,34 @@ function originEntries(races: readonly RaceSummary[]): Entry<string>[] {
     if (mode === 'compare') counts.set(origin, (counts.get(origin) ?? 0) + 1);
   const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MOST_ORIGINS);
   return [
-    { value: '', words: say('dashboardAllOrigins') },
+    { value: '', words: getMessage('dashboardAllOrigins') },
     ...most.map(([origin, count]) => ({
       value: origin,
-      words: `${origin.slice('https://'.length)} (${sayNumber(count)})`,
+      words: `${origin.slice('https://'.length)} (${formatNumber(count)})`,
     })),
   ];
 }
 
 /** What a race came to, in few words. */
 export function resultWords({ mode, comparison, adopted, pairs, failed, trials }: RaceSummary): string {
-  if (trials === 0) return say('dashboardCouldNotRace');
+  if (trials === 0) return getMessage('dashboardCouldNotRace');
   if (mode === 'compare') {
-    if (comparison === null) return say('dashboardTooFewPairs', { whole: pairs.whole, all: pairs.all });
+    if (comparison === null)
+      return getMessage('dashboardTooFewPairs', { whole: pairs.whole, all: pairs.all });
     const ms = differenceWords(comparison);
     if (comparison.quicker === null || ms === null)
-      return say('dashboardUnclear', { range: rangeWords(comparison) });
-    return say('dashboardSooner', { name: PROTOCOL_NAMES[comparison.quicker], ms });
+      return getMessage('dashboardUnclear', { range: rangeWords(comparison) });
+    return getMessage('dashboardSooner', { name: PROTOCOL_NAMES[comparison.quicker], ms });
   }
-  if (adopted === null) return say('dashboardAllFailed', { count: failed });
-  return say('dashboardAdopted', { name: PROTOCOL_NAMES[adopted] });
+  if (adopted === null) return getMessage('dashboardAllFailed', { count: failed });
+  return getMessage('dashboardAdopted', { name: PROTOCOL_NAMES[adopted] });
 }
 
 function within({ fromDay, toDay }: Period, race: RaceSummary): boolean {
   return race.atMs >= dayStartMs(fromDay) && race.atMs < dayStartMs(toDay) + DAY_MS;
 }
 
-const HISTORY_HEAD: readonly WordKey[] = [
+const HISTORY_HEAD: readonly MessageKey[] = [
   'dashboardWhen',
   'dashboardOrigin',
   'dashboardMode',
@@ -162,7 +174,7 @@ const HISTORY_HEAD: readonly WordKey[] = [
 function historyHead(): HTMLTableRowElement {
   const row = make('tr');
   for (const key of HISTORY_HEAD) {
-    const cell = make('th', key === 'dashboardTrialCount' ? 'number' : '', say(key));
+    const cell = make('th', key === 'dashboardTrialCount' ? 'number' : '', getMessage(key));
     cell.scope = 'col';
     row.append(cell);
   }
@@ -223,7 +235,7 @@ class RacesSection implements RacesView {
     this.#ledger.races(race.origin).then(
       (races) => {
         const found = races.find(({ atMs }) => atMs === race.atMs);
-        cell.replaceChildren(found ? raceFigure(found) : make('p', 'gone', say('dashboardGone')));
+        cell.replaceChildren(found ? raceFigure(found) : make('p', 'gone', getMessage('dashboardGone')));
       },
       (error) => cell.replaceChildren(make('p', 'gone', troubleWords(error))),
     );
@@ -251,7 +263,7 @@ class RacesSection implements RacesView {
       origin,
       make('td', '', modeWords(race.mode)),
       make('td', '', resultWords(race)),
-      make('td', 'number', sayNumber(race.trials)),
+      make('td', 'number', formatNumber(race.trials)),
       make('td', '', networkWords(race.network)),
     );
     return detail ? [line, detail] : [line];
@@ -280,8 +292,9 @@ class RacesSection implements RacesView {
     this.#figures.firstByte.draw(ecdfDrawing(distributions, FIRST_BYTE, maxMs));
     const { comparisons, origins, pairs } = distributions;
     const numbers = { comparisons, origins, whole: pairs.whole, all: pairs.all, races: chosen.length };
-    const words = chosen.length === 0 ? say('dashboardRacesNone') : say('dashboardRacesWhat', numbers);
-    setText(byId('races-what'), complete ? words : say('dashboardCounting'));
+    const words =
+      chosen.length === 0 ? getMessage('dashboardRacesNone') : getMessage('dashboardRacesWhat', numbers);
+    setText(byId('races-what'), complete ? words : getMessage('dashboardCounting'));
     byId('distributions').hidden = comparisons === 0;
     this.#drawHistory(chosen);
   }

@@ -1,7 +1,7 @@
 // Reports: which sites, in which format, over the period above; made from the ledger by a worker and given to the
 // browser to save. Loaded after the first paint, which needs none of it.
 
-import { say } from '../../common/words.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { saveReport } from '../report/export-file.ts';
 import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
 import type { MadeReport } from '../report/order.ts';
@@ -18,9 +18,9 @@ interface ReportViewDeps {
 }
 
 function savedWords(made: MadeReport | null): string {
-  if (made === null) return say('reportCancelled');
-  if (made.sites === 0) return say('dashboardReportEmpty');
-  return say('dashboardReportSaved', { count: made.sites });
+  if (made === null) return getMessage('reportCancelled');
+  if (made.sites === 0) return getMessage('dashboardReportEmpty');
+  return getMessage('dashboardReportSaved', { count: made.sites });
 }
 
 /** A chosen site, which a press takes away again. */
@@ -33,7 +33,7 @@ function siteChip(site: string, onRemove: () => void): HTMLElement {
   const cross = make('span', 'cross', '×');
   cross.ariaHidden = 'true';
   chip.append(name, cross);
-  chip.ariaLabel = say('dashboardRemoveSite', { site });
+  chip.ariaLabel = getMessage('dashboardRemoveSite', { site });
   chip.addEventListener('click', onRemove);
   item.append(chip);
   return item;
@@ -58,7 +58,7 @@ export function createReportView({ period, siteNames }: ReportViewDeps): void {
     const site = input.value.trim().toLowerCase();
     if (site === '') return;
     if (!siteNames().includes(site)) {
-      setText(words, say('dashboardNoSuchSite', { site }));
+      setText(words, getMessage('dashboardNoSuchSite', { site }));
       return;
     }
     chosen.add(site);
@@ -77,7 +77,7 @@ export function createReportView({ period, siteNames }: ReportViewDeps): void {
   const save = async (format: ExportFormat): Promise<void> => {
     if (making) return;
     making = true;
-    setText(words, say('dashboardReportBuilding'));
+    setText(words, getMessage('dashboardReportBuilding'));
     // Off for those who look, but not for the keyboard, which would lose its place.
     for (const button of buttons) button.ariaDisabled = 'true';
     try {
@@ -89,7 +89,7 @@ export function createReportView({ period, siteNames }: ReportViewDeps): void {
       setText(words, savedWords(made));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      setText(words, say('dashboardReportFailed', { why }));
+      setText(words, getMessage('dashboardReportFailed', { why }));
     } finally {
       making = false;
       for (const button of buttons) button.ariaDisabled = null;
@@ -99,7 +99,7 @@ export function createReportView({ period, siteNames }: ReportViewDeps): void {
   const buttons = EXPORT_FORMATS.map((format) => {
     const button = make('button', 'button', FORMATS[format].name);
     button.type = 'button';
-    button.ariaLabel = say('dashboardSaveAs', { format: FORMATS[format].name });
+    button.ariaLabel = getMessage('dashboardSaveAs', { format: FORMATS[format].name });
     button.addEventListener('click', () => void save(format));
     return button;
   });

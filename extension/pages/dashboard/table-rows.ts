@@ -1,12 +1,12 @@
 // The table's lines and headings: from rows of the columns to elements. Only a page of them ever exists.
 
 import { type Mark, markOf, markSvg } from '@photofinish/shared/drawing/marks';
-import { sayNumber } from '@photofinish/shared/language/words';
+import { formatNumber } from '@photofinish/shared/language/catalog';
 import { verdictMeans } from '@photofinish/shared/verdict/codes';
 import { type Gain, gainCellWords, rangeWords } from '@photofinish/shared/verdict/gain';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import { protocolName } from '@photofinish/shared/web/protocol';
-import { say, type WordKey } from '../../common/words.ts';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { make, setSvg } from '../ui/elements.ts';
 import type { Row } from './columns.ts';
 import { agoWords, instantWords, percentWords } from './labels.ts';
@@ -16,14 +16,14 @@ import { ORIGIN_KEYS, SITE_KEYS, type SiteColumns, type SortKey } from './table-
 const MARK_PX = 16;
 
 interface Heading {
-  readonly words: WordKey;
-  readonly title?: WordKey;
+  readonly words: MessageKey;
+  readonly title?: MessageKey;
   readonly number?: boolean;
   /** What a first click asks for: numbers from the largest, words from the first. */
   readonly direction: Direction;
 }
 
-const number = (words: WordKey, title?: WordKey): Heading => ({
+const number = (words: MessageKey, title?: MessageKey): Heading => ({
   words,
   ...(title && { title }),
   number: true,
@@ -61,9 +61,9 @@ export function headingRow(group: 'origin' | 'site', onSort: (key: SortKey) => v
     const cell = make('th', isNumber ? 'number' : '');
     cell.scope = 'col';
     cell.dataset['sort'] = key;
-    const button = make('button', 'sort', say(words));
+    const button = make('button', 'sort', getMessage(words));
     button.type = 'button';
-    if (title !== undefined) button.title = say(title);
+    if (title !== undefined) button.title = getMessage(title);
     button.addEventListener('click', () => onSort(key));
     cell.append(button);
     row.append(cell);
@@ -106,7 +106,7 @@ function numberCell(words: string, zero = false): HTMLTableCellElement {
 function shareCell(h3: number, known: number): HTMLTableCellElement {
   const cell = make('td', 'number share');
   if (known === 0) {
-    cell.append(make('span', 'unseen', say('dashboardNone')), dash());
+    cell.append(make('span', 'unseen', getMessage('dashboardNone')), dash());
     return cell;
   }
   cell.append(make('span', '', percentWords(h3, known)));
@@ -127,7 +127,7 @@ function dash(): HTMLElement {
 function gainCell(gain: Gain | null): HTMLTableCellElement {
   if (gain === null) {
     const cell = numberCell('');
-    cell.append(make('span', 'unseen', say('dashboardNotMeasured')), dash());
+    cell.append(make('span', 'unseen', getMessage('dashboardNotMeasured')), dash());
     return cell;
   }
   const cell = numberCell(gainCellWords(gain), gain.quicker === null);
@@ -169,10 +169,10 @@ export function originRow(row: Row, nowMs: number, open: boolean, onOpen: () => 
     name,
     site,
     make('td', '', protocolName(row.protocol)),
-    numberCell(sayNumber(row.known + row.hidden), row.known + row.hidden === 0),
+    numberCell(formatNumber(row.known + row.hidden), row.known + row.hidden === 0),
     shareCell(row.h3, row.known),
-    numberCell(sayNumber(row.hidden), row.hidden === 0),
-    numberCell(sayNumber(row.navigations), row.navigations === 0),
+    numberCell(formatNumber(row.hidden), row.hidden === 0),
+    numberCell(formatNumber(row.navigations), row.navigations === 0),
     verdict,
     gainCell(row.gain),
     seenCell(row.lastSeenMs, nowMs),
@@ -198,7 +198,7 @@ export function siteRow(
   opener.addEventListener('click', onOpen);
   title.append(opener);
   const at = (array: Float64Array) => array[id] ?? 0;
-  const count = (value: number) => numberCell(sayNumber(value), value === 0);
+  const count = (value: number) => numberCell(formatNumber(value), value === 0);
   line.append(
     title,
     count(at(sites.origins)),

@@ -3,7 +3,7 @@
 import type { VerdictCode } from '@photofinish/shared/race/verdict-schema';
 import { verdictMeans } from '@photofinish/shared/verdict/codes';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
-import { say } from '../../common/words.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { percentWords } from './labels.ts';
 
@@ -25,7 +25,7 @@ function bar(
   button.append(
     make('strong', 'name', verdictName(code)),
     track,
-    make('span', 'count', say('dashboardVerdictCount', { count, share: percentWords(count, all) })),
+    make('span', 'count', getMessage('dashboardVerdictCount', { count, share: percentWords(count, all) })),
     make('span', 'meaning', verdictMeans(code)),
   );
   button.addEventListener('click', onChoose);
@@ -44,7 +44,7 @@ export function renderVerdicts(
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
   setText(
     byId('verdict-total'),
-    complete ? say('dashboardOriginsTotal', { count: all }) : say('dashboardCounting'),
+    complete ? getMessage('dashboardOriginsTotal', { count: all }) : getMessage('dashboardCounting'),
   );
   list.ariaBusy = String(!complete);
   const focused = list.contains(document.activeElement)

@@ -1,6 +1,7 @@
 // The page that lives, unseen, as long as the developer tools of a tab are open: adds the panel, keeps the list of the
 // tab's requests, and tells it to the background, again whenever that was ended and started anew.
-import '../../common/words.ts';
+import '../../common/catalog.ts';
+import { getMessage } from '../../common/catalog.ts';
 import {
   DEVTOOLS_PORT,
   type DevtoolsMessage,
@@ -8,7 +9,6 @@ import {
 } from '../../common/inspected/devtools-messages.ts';
 import type { HarEntry } from '../../common/inspected/har.ts';
 import { createLog, entryName, type LogEntry, loggedEntry } from '../../common/inspected/log.ts';
-import { say } from '../../common/words.ts';
 import { type KeptPort, keepPort } from '../ui/background-port.ts';
 
 /** Requests of a moment travel together. */
@@ -67,7 +67,7 @@ function add(entry: HarEntry): void {
   setTimeout(flush, BATCH_MS);
 }
 
-chrome.devtools.panels.create(say('devtoolsPanel'), '/icons/photofinish-32.png', '/panel/panel.html');
+chrome.devtools.panels.create(getMessage('devtoolsPanel'), '/icons/photofinish-32.png', '/panel/panel.html');
 
 chrome.devtools.network.onRequestFinished.addListener((request) => add(request as HarEntry));
 

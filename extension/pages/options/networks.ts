@@ -2,6 +2,7 @@
 import { adoptionByRequest } from '@photofinish/shared/report/adoption';
 import { MAX_NETWORK_NAME_CHARS, networkNameSchema } from '@photofinish/shared/web/network-name';
 import * as v from 'valibot';
+import { getMessage } from '../../common/catalog.ts';
 import {
   loadNames,
   mayBeNamed,
@@ -11,7 +12,6 @@ import {
 } from '../../common/network-names.ts';
 import type { DayTotal } from '../../common/records/schema.ts';
 import { pageStore } from '../../common/store/page-store.ts';
-import { say } from '../../common/words.ts';
 import { openLedger } from '../../ledger/ledger.ts';
 import { dayWords } from '../charts/days.ts';
 import { byId, make, setText } from '../ui/elements.ts';
@@ -72,24 +72,27 @@ const fields = new Map<string, HTMLInputElement>();
 
 async function keep(input: HTMLInputElement, network: string, error: HTMLElement): Promise<void> {
   const name = nameFromEntry(input.value);
-  setText(error, name === undefined ? say('optionsNetworkBadName', { most: MAX_NETWORK_NAME_CHARS }) : '');
+  setText(
+    error,
+    name === undefined ? getMessage('optionsNetworkBadName', { most: MAX_NETWORK_NAME_CHARS }) : '',
+  );
   input.setAttribute('aria-invalid', String(name === undefined));
   if (name === undefined || name === (names.get(network) ?? null)) return;
   try {
     await nameNetwork(pageStore, network, name);
     setText(byId('trouble'), '');
-    confirm(input, say('optionsSaved'));
+    confirm(input, getMessage('optionsSaved'));
   } catch (failed) {
-    setText(byId('trouble'), say('optionsNotSaved', { message: messageOf(failed) }));
+    setText(byId('trouble'), getMessage('optionsNotSaved', { message: messageOf(failed) }));
   }
 }
 
 function aboutWords({ seen, now: connected }: KnownNetwork): string {
   const used =
     seen === null
-      ? say('optionsNetworkNothing')
-      : say('optionsNetworkSeen', { day: dayWords(seen.day, true), count: seen.requests });
-  return connected ? `${say('optionsNetworkNow')}; ${used}` : used;
+      ? getMessage('optionsNetworkNothing')
+      : getMessage('optionsNetworkSeen', { day: dayWords(seen.day, true), count: seen.requests });
+  return connected ? `${getMessage('optionsNetworkNow')}; ${used}` : used;
 }
 
 function row(known: KnownNetwork, index: number): HTMLElement {
@@ -109,8 +112,8 @@ function row(known: KnownNetwork, index: number): HTMLElement {
     input.dir = 'auto';
     input.autocomplete = 'off';
     input.spellcheck = false;
-    input.placeholder = say('optionsNetworkPlaceholder');
-    input.ariaLabel = say('optionsNetworkName', { network });
+    input.placeholder = getMessage('optionsNetworkPlaceholder');
+    input.ariaLabel = getMessage('optionsNetworkName', { network });
     input.setAttribute('aria-describedby', error.id);
     input.addEventListener('change', () => void keep(input, network, error));
     fields.set(network, input);
@@ -136,7 +139,7 @@ function show(): void {
   byId('networks-none').hidden = known.length > 0;
   const more = byId('networks-more');
   more.hidden = left.size === 0;
-  setText(more, left.size === 0 ? '' : say('optionsNetworksMore', { count: left.size }));
+  setText(more, left.size === 0 ? '' : getMessage('optionsNetworksMore', { count: left.size }));
 }
 
 /** Takes where the helper says this is; null without one. */
@@ -159,6 +162,6 @@ export function wireNetworks(): void {
       [names, totals] = found;
       show();
     },
-    (error) => setText(byId('trouble'), say('optionsNotRead', { message: messageOf(error) })),
+    (error) => setText(byId('trouble'), getMessage('optionsNotRead', { message: messageOf(error) })),
   );
 }

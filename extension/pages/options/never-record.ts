@@ -1,7 +1,8 @@
 // The sites of which nothing is ever recorded: adding one, taking one off the list, by mouse and by keyboard.
+
+import { getMessage } from '../../common/catalog.ts';
 import type { Settings } from '../../common/settings.ts';
 import { siteOfUrl } from '../../common/site.ts';
-import { say } from '../../common/words.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { save } from '../ui/saving.ts';
 
@@ -27,9 +28,9 @@ async function remove(button: HTMLElement, site: string): Promise<void> {
 
 function row(site: string): HTMLElement {
   const item = make('li', 'row');
-  const button = make('button', 'button', say('optionsNeverRemove'));
+  const button = make('button', 'button', getMessage('optionsNeverRemove'));
   button.type = 'button';
-  button.setAttribute('aria-label', say('optionsNeverRemoveSite', { site }));
+  button.setAttribute('aria-label', getMessage('optionsNeverRemoveSite', { site }));
   button.addEventListener('click', () => void remove(button, site));
   item.append(siteName(site), button);
   return item;
@@ -53,12 +54,12 @@ async function add(): Promise<void> {
   const input = byId<HTMLInputElement>('never-site');
   const entered = input.value;
   const site = siteFromEntry(entered);
-  tell(input, site === null ? say('optionsNeverNoSite') : '');
+  tell(input, site === null ? getMessage('optionsNeverNoSite') : '');
   if (site === null) return;
   // Asked of what is stored by then: the list that is shown may not have one that was entered a moment ago.
   const settings = await save(input, ({ neverRecord }) => {
     if (!neverRecord.includes(site)) return { neverRecord: [...neverRecord, site].toSorted() };
-    tell(input, say('optionsNeverAlready', { site }));
+    tell(input, getMessage('optionsNeverAlready', { site }));
     return null;
   });
   if (settings === null) return;

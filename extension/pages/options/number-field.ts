@@ -1,6 +1,6 @@
 // A whole number within bounds: saved when it is one, and otherwise told beneath the field, which keeps what was typed.
 
-import { say } from '../../common/words.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { byId, setText } from '../ui/elements.ts';
 import { save } from '../ui/saving.ts';
 
@@ -31,7 +31,7 @@ export function wireNumber({ id, setting, least, most, optional = false }: Numbe
     // What is no number at all leaves the value empty as well.
     const cleared = optional && !input.validity.badInput && input.value === '';
     const wrong = number === null && !cleared;
-    setText(error, wrong ? say('optionsNotANumber', { least, most }) : '');
+    setText(error, wrong ? getMessage('optionsNotANumber', { least, most }) : '');
     input.setAttribute('aria-invalid', String(wrong));
     if (!wrong) void save(input, { [setting]: number });
   });

@@ -1,6 +1,7 @@
 // The options' entry: shows the settings in force, saves each change at once, and follows changes made elsewhere.
-import '../../common/words.ts';
+import '../../common/catalog.ts';
 import { MAX_START_DELAY_MS } from '@photofinish/shared/port/wire';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
 import { environment, installCommand } from '../../common/helper/install-command.ts';
 import { loadUnasked, UNASKED_KEY } from '../../common/helper/unasked.ts';
@@ -14,12 +15,11 @@ import {
   VISIT_MODES,
 } from '../../common/settings.ts';
 import { pageStore } from '../../common/store/page-store.ts';
-import { say, type WordKey } from '../../common/words.ts';
 import { connectBackground } from '../ui/background-port.ts';
 import { renderCommand } from '../ui/copied-command.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { createHelperPanel, type HelperPanel, wireConsent } from '../ui/helper-panel.ts';
-import { writeWords } from '../ui/page-words.ts';
+import { writeMessages } from '../ui/page-messages.ts';
 import { makeRaceChoice, showRaceChoice } from '../ui/race-choice.ts';
 import { messageOf, save } from '../ui/saving.ts';
 import { showNetworkNow, wireNetworks } from './networks.ts';
@@ -28,7 +28,7 @@ import { type NumberField, showNumber, wireNumber } from './number-field.ts';
 import { wireTransfer } from './transfer.ts';
 import { loseWipe, showWiped, wireWipe } from './wipe.ts';
 
-const MODES: Record<Settings['raceMode'], WordKey> = {
+const MODES: Record<Settings['raceMode'], MessageKey> = {
   race: 'optionsModeRace',
   v3: 'optionsModeV3',
   'alt-svc': 'optionsModeAltSvc',
@@ -68,7 +68,7 @@ function show(settings: Settings): void {
 async function showUnasked({ raceWhen: when }: Settings): Promise<void> {
   const { heldBack } = await loadUnasked(chrome.storage.session);
   byId('unasked').hidden = when !== 'first-visit' || heldBack === 0;
-  setText(byId('unasked'), say('optionsUnasked', { count: heldBack }));
+  setText(byId('unasked'), getMessage('optionsUnasked', { count: heldBack }));
 }
 
 async function showStored(): Promise<void> {
@@ -78,7 +78,7 @@ async function showStored(): Promise<void> {
 function wireSettings(): void {
   makeRaceChoice(raceWhen, (when) => void save(raceWhen, { raceWhen: when }));
   for (const name of VISIT_MODES) {
-    const option = make('option', '', say(MODES[name]));
+    const option = make('option', '', getMessage(MODES[name]));
     option.value = name;
     mode.append(option);
   }
@@ -136,12 +136,12 @@ async function begin(): Promise<void> {
   try {
     await showStored();
   } catch (error) {
-    setText(byId('trouble'), say('optionsNotRead', { message: messageOf(error) }));
+    setText(byId('trouble'), getMessage('optionsNotRead', { message: messageOf(error) }));
   }
   byId('page').hidden = false;
 }
 
-writeWords();
+writeMessages();
 wireSettings();
 wireHelper();
 wireTransfer();
@@ -157,7 +157,8 @@ const EXTENSION_PAGE = `chrome://extensions/?id=${chrome.runtime.id}`;
 export async function showPrivateWindows({ privateWindows }: Settings): Promise<void> {
   byId<HTMLInputElement>('private').checked = privateWindows;
   const allowed = await chrome.extension.isAllowedIncognitoAccess();
-  const how = BROWSER === 'firefox' ? say('optionsPrivateHowFirefox') : say('optionsPrivateHowChromium');
+  const how =
+    BROWSER === 'firefox' ? getMessage('optionsPrivateHowFirefox') : getMessage('optionsPrivateHowChromium');
   const missing = privateWindows && !allowed;
   setText(byId('private-how'), missing ? how : '');
   byId('private-open').hidden = !missing || BROWSER === 'firefox';

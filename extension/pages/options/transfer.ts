@@ -1,7 +1,7 @@
 // All data out to a file and in from one: the page does it itself, so that a large file never crosses a port.
 
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { pageStore } from '../../common/store/page-store.ts';
-import { say, type WordKey } from '../../common/words.ts';
 import { CONSENTS, type Consent } from '../../ledger/consents.ts';
 import { DataError, type DataErrorCode } from '../../ledger/data-document.ts';
 import { openLedger } from '../../ledger/ledger.ts';
@@ -9,7 +9,7 @@ import { exportData, importData } from '../../ledger/transfer.ts';
 import { byId, saveFile, setText } from '../ui/elements.ts';
 import { messageOf, saved } from '../ui/saving.ts';
 
-const REFUSALS: Readonly<Record<DataErrorCode, WordKey>> = {
+const REFUSALS: Readonly<Record<DataErrorCode, MessageKey>> = {
   'not-data': 'optionsImportNotData',
   newer: 'optionsImportNewer',
   damaged: 'optionsImportDamaged',
@@ -26,7 +26,7 @@ export function dataFileName(now: Date): string {
 /** Why a file was not brought in, in words. */
 export function importFailure(error: unknown): string {
   const message = messageOf(error);
-  return say(error instanceof DataError ? REFUSALS[error.code] : 'optionsImportFailed', { message });
+  return getMessage(error instanceof DataError ? REFUSALS[error.code] : 'optionsImportFailed', { message });
 }
 
 /** Runs one of the two with both buttons off, and says its beginning and its end. */
@@ -44,9 +44,9 @@ async function exported(): Promise<string> {
   try {
     await saved();
     saveFile(await exportData(openLedger(), pageStore, Date.now()), name);
-    return say('optionsExported', { file: name });
+    return getMessage('optionsExported', { file: name });
   } catch (error) {
-    return say('optionsExportFailed', { message: messageOf(error) });
+    return getMessage('optionsExportFailed', { message: messageOf(error) });
   }
 }
 
@@ -56,10 +56,10 @@ async function imported(file: File): Promise<string> {
     const { rows, refused } = await importData(openLedger(), pageStore, file, {
       nowMs: Date.now(),
       consent: (wanted, { retentionDays }) => askConsents(wanted, retentionDays),
-      onRows: (done, of) => setText(byId('transfer-progress'), say('optionsImportRows', { done, of })),
+      onRows: (done, of) => setText(byId('transfer-progress'), getMessage('optionsImportRows', { done, of })),
     });
-    const words = say('optionsImported', { count: rows.records });
-    return refused === 0 ? words : `${words} ${say('optionsImportKept', { count: refused })}`;
+    const words = getMessage('optionsImported', { count: rows.records });
+    return refused === 0 ? words : `${words} ${getMessage('optionsImportKept', { count: refused })}`;
   } catch (error) {
     return importFailure(error);
   }
@@ -68,13 +68,13 @@ async function imported(file: File): Promise<string> {
 /** Makes both buttons work. */
 export function wireTransfer(): void {
   const input = byId<HTMLInputElement>('import-file');
-  byId('export').addEventListener('click', () => void run(say('optionsExporting'), exported));
+  byId('export').addEventListener('click', () => void run(getMessage('optionsExporting'), exported));
   byId('import').addEventListener('click', () => input.click());
   input.addEventListener('change', () => {
     const [file] = input.files ?? [];
     // The same file may be chosen again.
     if (file !== undefined)
-      void run(say('optionsImporting'), () => imported(file)).then(() => {
+      void run(getMessage('optionsImporting'), () => imported(file)).then(() => {
         input.value = '';
       });
   });
@@ -82,7 +82,7 @@ export function wireTransfer(): void {
 
 // Asks, one by one, for what an imported file would switch on. The answer that changes nothing is the one at hand.
 
-const QUESTIONS: Record<Consent, WordKey> = {
+const QUESTIONS: Record<Consent, MessageKey> = {
   races: 'optionsImportAskRaces',
   'first-visit-races': 'optionsImportAskFirstVisit',
   'private-windows': 'optionsImportAskPrivate',
@@ -92,7 +92,7 @@ const QUESTIONS: Record<Consent, WordKey> = {
 
 function ask(consent: Consent, retentionDays: number): Promise<boolean> {
   const dialog = byId<HTMLDialogElement>('consent-dialog');
-  setText(byId('consent-what'), say(QUESTIONS[consent], { count: retentionDays }));
+  setText(byId('consent-what'), getMessage(QUESTIONS[consent], { count: retentionDays }));
   const answer = new Promise<boolean>((resolve) => {
     dialog.addEventListener('close', () => resolve(dialog.returnValue === consent), { once: true });
   });

@@ -1,16 +1,17 @@
 // Forgetting everything: asked twice, and afterwards said what is gone and whether the helper forgot too.
+
+import { getMessage } from '../../common/catalog.ts';
 import type { PopupEvent } from '../../common/messages.ts';
 import type { PopupRequest } from '../../common/popup-requests.ts';
-import { say } from '../../common/words.ts';
 import { byId, setText } from '../ui/elements.ts';
 
 type WipeResult = Extract<PopupEvent, { type: 'wiped' }>;
 
 /** What happened, in words. */
 export function wipedWords({ helperRecords, trouble }: WipeResult): string {
-  if (trouble !== null) return say('optionsWipeFailed', { message: trouble });
-  if (helperRecords === null) return say('optionsWipedWithoutHelper');
-  return say('optionsWiped', { count: helperRecords });
+  if (trouble !== null) return getMessage('optionsWipeFailed', { message: trouble });
+  if (helperRecords === null) return getMessage('optionsWipedWithoutHelper');
+  return getMessage('optionsWiped', { count: helperRecords });
 }
 
 function finish(words: string): void {
@@ -25,7 +26,7 @@ export function showWiped(wiped: WipeResult): void {
 
 /** The background went away before it answered. */
 export function loseWipe(): void {
-  if (byId<HTMLButtonElement>('wipe').disabled) finish(say('optionsWipeUnanswered'));
+  if (byId<HTMLButtonElement>('wipe').disabled) finish(getMessage('optionsWipeUnanswered'));
 }
 
 /** Makes the button ask, and the dialog's button do it. */
@@ -40,7 +41,7 @@ export function wireWipe(send: (request: PopupRequest) => boolean): void {
   byId('wipe-confirm').addEventListener('click', () => {
     dialog.close();
     button.disabled = true;
-    if (send({ type: 'wipe' })) setText(byId('wipe-result'), say('optionsWiping'));
+    if (send({ type: 'wipe' })) setText(byId('wipe-result'), getMessage('optionsWiping'));
     else loseWipe();
   });
 }

@@ -1,6 +1,6 @@
 // What the panel shows, as pure functions: which requests pass, by origin, in which order, and their sum.
 import { type Mark, markOf } from '@photofinish/shared/drawing/marks';
-import { wordsLanguage } from '@photofinish/shared/language/words';
+import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import { median } from '@photofinish/shared/race/statistics';
 import { type Origin, originOfUrl } from '@photofinish/shared/web/origin';
 import { PROTOCOLS, type Protocol } from '@photofinish/shared/web/protocol';
@@ -126,7 +126,7 @@ function sorted<Item>(
   { key, direction }: Sorting,
   rankOf: (item: Item, key: SortKey) => number | string,
 ): Item[] {
-  const { compare } = new Intl.Collator(wordsLanguage());
+  const { compare } = new Intl.Collator(catalogLanguage());
   const sign = direction === 'ascending' ? 1 : -1;
   const ranked = items.map((item) => ({ item, by: rankOf(item, key) }));
   ranked.sort(

@@ -1,18 +1,18 @@
 // The panel of the developer tools: every request of the inspected tab by origin, with its real protocol, and what the
 // background says of each origin. Opened as `panel.html?tab=ID` it shows that tab's, wherever its tools are open.
-import '../../common/words.ts';
+import '../../common/catalog.ts';
 import type { Origin } from '@photofinish/shared/web/origin';
 import { browserVersion } from '../../common/browser.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
 import type { InspectedRequest } from '../../common/inspected/har.ts';
 import { MAX_REQUESTS } from '../../common/inspected/log.ts';
 import type { PageView } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
-import { say } from '../../common/words.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 import { capitalSentence } from '../ui/format.ts';
-import { writeWords } from '../ui/page-words.ts';
+import { writeMessages } from '../ui/page-messages.ts';
 import type { RaceFailure } from '../ui/race-line.ts';
 import {
   type Group,
@@ -116,12 +116,12 @@ function race(origin: Origin): void {
 function drawSummary(shown: number): void {
   const { share, rest } = summaryWords(sumOf(requests));
   const parts = [...rest];
-  if (shown < requests.length) parts.push(say('devtoolsShown', { shown, count: requests.length }));
+  if (shown < requests.length) parts.push(getMessage('devtoolsShown', { shown, count: requests.length }));
   byId('summary').replaceChildren(
     make('strong', '', share),
     ...parts.map((words) => make('span', '', words)),
   );
-  byId('summary').title = sumOf(requests).unknown === 0 ? '' : say('devtoolsUnknownWhy');
+  byId('summary').title = sumOf(requests).unknown === 0 ? '' : getMessage('devtoolsUnknownWhy');
 }
 
 function drawEmpty(): void {
@@ -210,7 +210,7 @@ function watch(tab: number): void {
   });
 }
 
-writeWords();
+writeMessages();
 if (tools !== undefined) followToolsTheme();
 wire();
 draw();

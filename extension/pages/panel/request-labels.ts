@@ -1,22 +1,22 @@
 // The panel's words for sums, requests and the states in which there are none. Pure.
 
-import { sayNumber } from '@photofinish/shared/language/words';
+import { formatNumber } from '@photofinish/shared/language/catalog';
 import { type Protocol, protocolName } from '@photofinish/shared/web/protocol';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { BROWSER } from '../../common/edition.ts';
 import type { InspectedRequest } from '../../common/inspected/har.ts';
 import type { PageView } from '../../common/messages.ts';
 import { NETWORK_UNKNOWN } from '../../common/records/schema.ts';
-import { say, type WordKey } from '../../common/words.ts';
 import { stateWords } from '../ui/origin-state-words.ts';
 import { type Group, protocolOf, type Sum } from './groups.ts';
 
 /** How much of a page's traffic was HTTP/3, in parts that stand side by side. */
 export function summaryWords({ h3, known, unknown, elsewhere }: Sum): { share: string; rest: string[] } {
   return {
-    share: say('devtoolsSummary', { h3, count: known }),
+    share: getMessage('devtoolsSummary', { h3, count: known }),
     rest: [
-      unknown === 0 ? say('devtoolsNoneHidden') : say('devtoolsUnknown', { count: unknown }),
-      ...(elsewhere === 0 ? [] : [say('devtoolsElsewhere', { count: elsewhere })]),
+      unknown === 0 ? getMessage('devtoolsNoneHidden') : getMessage('devtoolsUnknown', { count: unknown }),
+      ...(elsewhere === 0 ? [] : [getMessage('devtoolsElsewhere', { count: elsewhere })]),
     ],
   };
 }
@@ -24,9 +24,9 @@ export function summaryWords({ h3, known, unknown, elsewhere }: Sum): { share: s
 /** "h3 12 · h2 3"; a single one without its number, which stands in the next column. */
 export function protocolsWords({ protocols }: Group): string {
   const [only, ...others] = protocols;
-  if (only === undefined) return say('devtoolsNone');
+  if (only === undefined) return getMessage('devtoolsNone');
   if (others.length === 0) return shortName(only.protocol);
-  return protocols.map(({ protocol, count }) => `${shortName(protocol)} ${sayNumber(count)}`).join(' · ');
+  return protocols.map(({ protocol, count }) => `${shortName(protocol)} ${formatNumber(count)}`).join(' · ');
 }
 
 function shortName(protocol: Protocol): string {
@@ -36,10 +36,10 @@ function shortName(protocol: Protocol): string {
 /** The protocol of one request; a dash where none carried it. */
 export function protocolWords(request: InspectedRequest): string {
   const protocol = protocolOf(request);
-  return protocol === null ? say('devtoolsNone') : shortName(protocol);
+  return protocol === null ? getMessage('devtoolsNone') : shortName(protocol);
 }
 
-const DELIVERIES: Record<InspectedRequest['delivery'], WordKey> = {
+const DELIVERIES: Record<InspectedRequest['delivery'], MessageKey> = {
   network: 'devtoolsOverNetwork',
   // Firefox does not say which of the two it was.
   'http-cache': BROWSER === 'firefox' ? 'devtoolsStored' : 'devtoolsCache',
@@ -49,7 +49,7 @@ const DELIVERIES: Record<InspectedRequest['delivery'], WordKey> = {
 
 /** Where a request's answer came from. */
 export function deliveryWords({ delivery, status }: InspectedRequest): string {
-  return say(delivery === 'network' && status === 304 ? 'devtoolsConfirmed' : DELIVERIES[delivery]);
+  return getMessage(delivery === 'network' && status === 304 ? 'devtoolsConfirmed' : DELIVERIES[delivery]);
 }
 
 /** Site, browser and network, as far as each is known. */
@@ -58,8 +58,8 @@ export function conditionsWords(page: PageView | null, browser: string): string[
   const { helper } = page;
   const where =
     helper.state !== 'ready' || helper.network === NETWORK_UNKNOWN
-      ? say('devtoolsNoHelper')
-      : say('devtoolsNetwork', { network: helper.networkName ?? helper.network });
+      ? getMessage('devtoolsNoHelper')
+      : getMessage('devtoolsNetwork', { network: helper.networkName ?? helper.network });
   return [...(page.site === null ? [] : [page.site]), browser, where];
 }
 
@@ -70,11 +70,11 @@ export function emptyWords(
   page: PageView | null,
 ): { text: string; reload: boolean; options: boolean } {
   const neither = { reload: false, options: false };
-  if (tabId === null) return { text: say('devtoolsNoTab'), ...neither };
-  if (!inspected) return { text: say('devtoolsClosed'), ...neither };
+  if (tabId === null) return { text: getMessage('devtoolsNoTab'), ...neither };
+  if (!inspected) return { text: getMessage('devtoolsClosed'), ...neither };
   const state = page === null ? null : stateWords(page.state);
   const reload = page === null || ['recorded', 'loading', 'not-recorded'].includes(page.state);
   if (state !== null && !reload)
     return { text: state.text, reload: false, options: state.remedy?.action === 'options' };
-  return { text: say('devtoolsReload'), reload: true, options: false };
+  return { text: getMessage('devtoolsReload'), reload: true, options: false };
 }

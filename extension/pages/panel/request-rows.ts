@@ -2,15 +2,15 @@
 // open is in the document, and of that a few hundred at first.
 
 import { markOf } from '@photofinish/shared/drawing/marks';
+import { formatNumber } from '@photofinish/shared/language/catalog';
 import { formatBytes, formatMs } from '@photofinish/shared/language/markup';
-import { sayNumber } from '@photofinish/shared/language/words';
 import { verdictName } from '@photofinish/shared/verdict/verdict-names';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
+import { getMessage } from '../../common/catalog.ts';
 import type { InspectedRequest } from '../../common/inspected/har.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { siteOfHost } from '../../common/site.ts';
-import { say } from '../../common/words.ts';
 import { copyOf, make, part, setAttribute, setText } from '../ui/elements.ts';
 import { originLabel, unmeasuredWords } from '../ui/format.ts';
 import { writeHost } from '../ui/host.ts';
@@ -60,7 +60,7 @@ export interface GroupRow {
 }
 
 function bytesWords(bytes: number | null): string {
-  return bytes === null ? say('devtoolsNone') : formatBytes(bytes);
+  return bytes === null ? getMessage('devtoolsNone') : formatBytes(bytes);
 }
 
 function requestLine(request: InspectedRequest): HTMLElement {
@@ -105,7 +105,7 @@ function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMo
   const why = make('span', 'caption');
   why.setAttribute('role', 'status');
   const options = makeButton('button', onOptions);
-  setText(options, say('popupOpenOptions'));
+  setText(options, getMessage('popupOpenOptions'));
   const actions = make('div', 'actions');
   actions.append(race, why, options);
   verdict.cell.append(words, means, actions);
@@ -138,7 +138,7 @@ function makeDetail(body: HTMLElement, { onRace, onOptions }: GroupActions, onMo
       more.line.before(...added);
       const left = requests.length - wanted.length;
       more.line.hidden = left === 0;
-      setText(button, say('devtoolsMore', { count: Math.min(left, ROWS_AT_ONCE) }));
+      setText(button, getMessage('devtoolsMore', { count: Math.min(left, ROWS_AT_ONCE) }));
     },
     remove(): void {
       for (const line of [verdict.line, ...lines, more.line]) line.remove();
@@ -192,10 +192,10 @@ export function makeGroupRow(origin: Origin, actions: GroupActions): GroupRow {
       known = shown;
       setMark(mark, group.mark, MARK_PX);
       setText(protocols, protocolsWords(group));
-      setText(requests, sayNumber(group.requests.length));
+      setText(requests, formatNumber(group.requests.length));
       setText(bytes, bytesWords(group.medianMs === null ? null : group.bytes));
-      setText(time, group.medianMs === null ? say('devtoolsNone') : formatMs(group.medianMs));
-      setText(verdict, view === null ? say('devtoolsNone') : verdictName(view.verdict.code));
+      setText(time, group.medianMs === null ? getMessage('devtoolsNone') : formatMs(group.medianMs));
+      setText(verdict, view === null ? getMessage('devtoolsNone') : verdictName(view.verdict.code));
       setAttribute(verdict, 'title', view === null ? '' : verdictText(view.verdict));
       showDetail();
     },

@@ -5,8 +5,8 @@ import type { Verdict } from '@photofinish/shared/race/verdict-schema';
 import { leftOutWords } from '@photofinish/shared/verdict/left-out';
 import { otherFindings, verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { protocolName } from '@photofinish/shared/web/protocol';
+import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
-import { say } from '../../common/words.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { adoptionWords, originLabel, reasonWords, visitsWords } from '../ui/format.ts';
 import { writeHost, writeInPlaceOfHost } from '../ui/host.ts';
@@ -67,14 +67,14 @@ function renderRemedy(remedy: StateWords['remedy']): void {
 function told(page: PageView, plain: StateWords | null, main: OriginView | undefined): string | Verdict {
   if (page.state === 'failed' && main !== undefined) {
     const { race, verdict } = main;
-    return race === null || race.error !== undefined ? say('popupFailedHost') : verdict;
+    return race === null || race.error !== undefined ? getMessage('popupFailedHost') : verdict;
   }
   if (plain !== null) return plain.text;
   return main === undefined ? reasonWords(page.protocol, page.reason) : main.verdict;
 }
 
 function asideOf(page: PageView, plain: StateWords | null): string {
-  if (page.error !== null) return say('popupFailedError', { error: page.error });
+  if (page.error !== null) return getMessage('popupFailedError', { error: page.error });
   return plain !== null || page.verdict === null ? '' : asideWords(page);
 }
 

@@ -1,7 +1,7 @@
 // The cells that every line of the popup's table has, an origin's or a folded site's.
 
 import { markOf } from '@photofinish/shared/drawing/marks';
-import { sayNumber } from '@photofinish/shared/language/words';
+import { formatNumber } from '@photofinish/shared/language/catalog';
 import type { ProtocolCounts } from '@photofinish/shared/report/adoption';
 import type { OriginView } from '../../common/messages.ts';
 import { copyOf, part, setAttribute, setText } from '../ui/elements.ts';
@@ -67,7 +67,7 @@ export function writeCells(cells: LineParts['cells'], words: CellWords): void {
   setText(cells.protocol, protocolCell(protocol, reason));
   setText(cells.tag, tag.text);
   setAttribute(cells.tag, 'title', tag.title);
-  setText(cells.requests, sayNumber(requests));
+  setText(cells.requests, formatNumber(requests));
   writeForecast(cells.forecast, forecast);
   setText(cells.race, race.text);
   setAttribute(cells.race, 'title', race.title);

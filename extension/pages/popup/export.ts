@@ -1,6 +1,6 @@
 // *Export report*: a small menu (what, in which format), and the file that the page makes itself.
 
-import { say } from '../../common/words.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { EXPORT_FORMATS, type ExportFormat, FORMATS } from '../report/export-names.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 
@@ -14,22 +14,24 @@ function showFailure(words: string): void {
 
 async function save(site: string | null, format: ExportFormat): Promise<void> {
   const words = byId('export-words');
-  setText(words, say('popupExportBuilding'));
+  setText(words, getMessage('popupExportBuilding'));
   showFailure('');
   try {
     // Firefox gives pages in private windows a storage of their own, which is empty.
-    if (chrome.extension.inIncognitoContext) throw new Error(say('popupExportPrivate'));
+    if (chrome.extension.inIncognitoContext) throw new Error(getMessage('popupExportPrivate'));
     const { saveReport } = await import('../report/export-file.ts');
     const made = await saveReport({
       selection: { sites: site === null ? null : [site] },
       format,
       networkNames: false,
     });
-    if (made === null) setText(words, say('popupExportCancelled'));
-    else setText(words, say(made.sites === 0 ? 'popupExportEmpty' : 'popupExportSaved'));
+    if (made === null) setText(words, getMessage('popupExportCancelled'));
+    else setText(words, getMessage(made.sites === 0 ? 'popupExportEmpty' : 'popupExportSaved'));
   } catch (error) {
     setText(words, '');
-    showFailure(say('popupExportFailed', { why: error instanceof Error ? error.message : String(error) }));
+    showFailure(
+      getMessage('popupExportFailed', { why: error instanceof Error ? error.message : String(error) }),
+    );
   }
 }
 
@@ -70,7 +72,7 @@ function group(label: string, site: string | null): HTMLElement {
     item.type = 'button';
     item.tabIndex = -1;
     item.setAttribute('role', 'menuitem');
-    item.setAttribute('aria-label', say('popupExportAs', { what: label, format: name }));
+    item.setAttribute('aria-label', getMessage('popupExportAs', { what: label, format: name }));
     item.addEventListener('click', () => {
       setOpen(false);
       void save(site, format);
@@ -86,8 +88,8 @@ export function renderExport(site: string | null): void {
   shownSite = site;
   const menu = byId('export-menu');
   const focused = menu.contains(document.activeElement);
-  const groups = site === null ? [] : [group(say('popupExportThis'), site)];
-  menu.replaceChildren(...groups, group(say('popupExportAll'), null));
+  const groups = site === null ? [] : [group(getMessage('popupExportThis'), site)];
+  menu.replaceChildren(...groups, group(getMessage('popupExportAll'), null));
   // It may be open while the page that it is about comes to be known.
   if (focused) menu.querySelector<HTMLElement>('[role=menuitem]')?.focus();
 }

@@ -4,8 +4,8 @@ import { photoFinish } from '@photofinish/shared/drawing/photo-finish';
 import { photoFinishSvg } from '@photofinish/shared/drawing/photo-finish-svg';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
-import { say } from '../../common/words.ts';
 import { byId, make, setSvg, setText } from '../ui/elements.ts';
 import { capitalSentence, forecastWords, unmeasuredWords } from '../ui/format.ts';
 import { type RaceFailure, raceButton } from '../ui/race-line.ts';
@@ -60,11 +60,11 @@ export function drawing(
 /** What stands beside the race button: what a drawing's numbers are, or what a race would tell. */
 export function captionWords(view: OriginView, running: RaceInView | undefined, waits: boolean): string {
   const { race } = view;
-  if (waits) return say('popupRaceWaits');
-  if (running) return running.cancelling ? say('popupCancelling') : liveFinish(running.live).caption;
+  if (waits) return getMessage('popupRaceWaits');
+  if (running) return running.cancelling ? getMessage('popupCancelling') : liveFinish(running.live).caption;
   const unmeasured = unmeasuredWords(view);
-  if (race === null) return unmeasured || say('popupNotRacedYet');
-  if (race.trials.length === 0) return say('popupNotRaced');
+  if (race === null) return unmeasured || getMessage('popupNotRacedYet');
+  if (race.trials.length === 0) return getMessage('popupNotRaced');
   const { caption } = photoFinish(race);
   return unmeasured === '' ? caption : `${unmeasured} (${caption})`;
 }
@@ -98,10 +98,10 @@ function writeCaption(page: PageView, view: OriginView, board: RaceBoard): void 
   caption.dataset['key'] = key;
   const scored = make('span', `forecast ${forecast.result}`);
   scored.title = forecast.title;
-  if (forecast.result === 'none') scored.textContent = say('popupNoForecast');
+  if (forecast.result === 'none') scored.textContent = getMessage('popupNoForecast');
   else
     scored.append(
-      `${say('popupForecast')} `,
+      `${getMessage('popupForecast')} `,
       verdictSign(forecast.result, ''),
       make('strong', '', forecast.text),
     );
@@ -121,7 +121,7 @@ export function verdictSign(result: 'right' | 'wrong' | 'open' | 'none', protoco
   const [word, mark] = SIGNS[result];
   const glyph = make('span', 'glyph', mark);
   glyph.setAttribute('aria-hidden', 'true');
-  const unseen = make('span', 'unseen', `${say(word)} `);
+  const unseen = make('span', 'unseen', `${getMessage(word)} `);
   unseen.append(make('span', 'foretold', protocol));
   sign.append(unseen, glyph);
   return sign;

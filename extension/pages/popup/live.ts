@@ -4,7 +4,7 @@ import { absentLane, finishOf, type Lane, type PhotoFinish } from '@photofinish/
 import type { Progress } from '@photofinish/shared/port/wire';
 import type { ContenderName } from '@photofinish/shared/race/outcome';
 import { median } from '@photofinish/shared/race/statistics';
-import { say } from '../../common/words.ts';
+import { getMessage } from '../../common/catalog.ts';
 
 interface LiveAttempt {
   readonly trial: number;
@@ -73,7 +73,7 @@ function liveLane(contender: ContenderName, attempts: readonly LiveAttempt[]): L
  */
 export function liveFinish(live: LiveRace): PhotoFinish {
   const pair = { pair: Math.ceil(live.trial / 2), pairs: live.trials / 2 };
-  const caption = live.trials === 0 ? say('popupRacing') : say('popupRacingPair', pair);
+  const caption = live.trials === 0 ? getMessage('popupRacing') : getMessage('popupRacingPair', pair);
   const lanes = [liveLane('h3', live.attempts.h3), liveLane('h2', live.attempts.h2)] as const;
   return finishOf('compare', lanes, null, caption);
 }

@@ -2,12 +2,12 @@
 // findings and race. Rows are kept and only those of origins that changed are written, so that an update is quick, closes
 // no row and moves no focus. What is far below the popup's end is made when the browser has nothing else to do.
 
-import { sayNumber } from '@photofinish/shared/language/words';
+import { formatNumber } from '@photofinish/shared/language/catalog';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/origin-order.ts';
-import { say } from '../../common/words.ts';
 import { byId, make, setAttribute, setText } from '../ui/elements.ts';
 import { forecastWords } from '../ui/format.ts';
 import { writeHost } from '../ui/host.ts';
@@ -185,16 +185,16 @@ function makeSiteRow(site: string, onToggle: () => void): SiteRow {
 
 function raceCell({ views, raced }: SiteSummary, board: RaceBoard): string {
   const states = new Set(views.map(({ origin }) => raceState(board, origin)));
-  if (states.has('racing')) return say('popupRacing');
-  if (states.has('waiting')) return say('popupRaceWaiting');
-  return raced === 0 ? '–' : say('popupSiteRaced', { count: raced });
+  if (states.has('racing')) return getMessage('popupRacing');
+  if (states.has('waiting')) return getMessage('popupRaceWaiting');
+  return raced === 0 ? '–' : getMessage('popupSiteRaced', { count: raced });
 }
 
 /** Writes what is known of the site now. */
 function updateSiteRow(row: SiteRow, { summary, open }: SiteLine, board: RaceBoard): void {
   const { protocol, reason, counts, requests, forecast, views, site } = summary;
-  const origins = say('popupSiteOrigins', { count: views.length });
-  setText(row.count, sayNumber(views.length));
+  const origins = getMessage('popupSiteOrigins', { count: views.length });
+  setText(row.count, formatNumber(views.length));
   setAttribute(row.count, 'title', origins);
   setAttribute(row.opener, 'aria-label', `${site}, ${origins}`);
   setAttribute(row.opener, 'aria-expanded', String(open));

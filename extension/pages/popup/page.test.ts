@@ -46,7 +46,7 @@ test('every id that a script asks for is in the page', async () => {
 
 test('every word of the page is in the catalog, and none stands in the page itself', async () => {
   const english = Object.assign({}, ...catalogFiles('en').values());
-  const named = [...html.matchAll(/data-say(?:-\w+)?="([^"]*)"/g)].map(([, key]) => key ?? '');
+  const named = [...html.matchAll(/data-message(?:-\w+)?="([^"]*)"/g)].map(([, key]) => key ?? '');
   assert.ok(named.length > 20);
   for (const key of named) assert.ok(key in english, key);
   const words = html

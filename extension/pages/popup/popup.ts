@@ -1,15 +1,15 @@
 // The popup's entry: which tab, the port to the background, and who draws what. `popup.html?tab=ID` shows the tab of
 // that id instead of the active one, so that the popup can also live in a tab of its own.
 import type { RaceFailure } from '../ui/race-line.ts';
-import '../../common/words.ts';
+import '../../common/catalog.ts';
 import type { Origin } from '@photofinish/shared/web/origin';
+import { getMessage } from '../../common/catalog.ts';
 import type { PageView, PopupEvent, RaceAsked } from '../../common/messages.ts';
 import { withDelta } from '../../common/page/delta.ts';
-import { say } from '../../common/words.ts';
 import { type BackgroundPort, connectBackground } from '../ui/background-port.ts';
 import { byId, setAttribute, setText } from '../ui/elements.ts';
 import type { Remedy } from '../ui/origin-state-words.ts';
-import { writeWords } from '../ui/page-words.ts';
+import { writeMessages } from '../ui/page-messages.ts';
 import { renderAnswer, wireRemedy, writeLine } from './answer.ts';
 import { renderExport, wireExport } from './export.ts';
 import { type RaceBoard, type RaceInView, renderFinish } from './finish.ts';
@@ -105,7 +105,7 @@ function drawRaces(port: BackgroundPort, origins: Iterable<Origin> | null): void
 function lose(origins: readonly Origin[]): void {
   for (const origin of origins) {
     running.delete(origin);
-    failures.set(origin, { message: say('popupRaceLost'), byOptions: false });
+    failures.set(origin, { message: getMessage('popupRaceLost'), byOptions: false });
   }
 }
 
@@ -146,7 +146,7 @@ function onEvent(port: BackgroundPort, event: PopupEvent): void {
     }
     case 'race-failed': {
       const cancelled = running.get(event.origin)?.cancelling || event.code === 'cancelled';
-      const message = cancelled ? say('popupRaceCancelled') : event.message;
+      const message = cancelled ? getMessage('popupRaceCancelled') : event.message;
       // Of the many that were asked for at once, those that never began are not worth a word.
       if (running.delete(event.origin) || !cancelled)
         failures.set(event.origin, { message, byOptions: event.code === 'not-allowed' });
@@ -205,8 +205,8 @@ function wireFoot(): void {
 
 async function open(): Promise<void> {
   const watched = tabToWatch();
-  writeWords();
-  writeWords(byId<HTMLTemplateElement>('row').content);
+  writeMessages();
+  writeMessages(byId<HTMLTemplateElement>('row').content);
   // What needs no tab can be used at once.
   wireFoot();
   renderExport(null);
@@ -218,7 +218,7 @@ async function open(): Promise<void> {
   });
   setTimeout(() => {
     if (page !== null) return;
-    setText(byId('verdict'), say('popupNoAnswer'));
+    setText(byId('verdict'), getMessage('popupNoAnswer'));
     byId('view').setAttribute('aria-busy', 'false');
   }, SILENCE_MS);
   wireHelper(

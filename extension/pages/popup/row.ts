@@ -1,9 +1,9 @@
 // One origin in the popup's table: a line, and below it, once it is opened, its verdict, findings and race.
 
 import type { Origin } from '@photofinish/shared/web/origin';
+import { getMessage } from '../../common/catalog.ts';
 import type { OriginView, PageView } from '../../common/messages.ts';
 import { requestsOf } from '../../common/page/origin-order.ts';
-import { say } from '../../common/words.ts';
 import { copyOf, part, setSvg, setText } from '../ui/elements.ts';
 import { forecastWords, originLabel, raceWords } from '../ui/format.ts';
 import { writeHost } from '../ui/host.ts';
@@ -51,7 +51,7 @@ function makeDetail(row: Row, around: () => RowContext): Detail {
   const race = part(line, '.race-button') as HTMLButtonElement;
   race.addEventListener('click', () => around().onRace(row.view.origin));
   const options = part(line, '.options') as HTMLButtonElement;
-  setText(options, say('popupOpenOptions'));
+  setText(options, getMessage('popupOpenOptions'));
   options.addEventListener('click', () => around().onOptions());
   row.opener.setAttribute('aria-controls', line.id);
   const means = meansLink();
@@ -118,7 +118,7 @@ function updateDetail(row: Row, { page, board }: RowContext): void {
 function raceCell({ origin, race }: OriginView, board: RaceBoard): { text: string; title: string } {
   const state = raceState(board, origin);
   if (state === null) return raceWords(race);
-  return { text: say(state === 'racing' ? 'popupRacing' : 'popupRaceWaiting'), title: '' };
+  return { text: getMessage(state === 'racing' ? 'popupRacing' : 'popupRaceWaiting'), title: '' };
 }
 
 /** Writes what is known of the origin now; only what differs is touched. */

@@ -1,6 +1,6 @@
 // The order of the popup's table by the column that was asked for. Pure.
 
-import { wordsLanguage } from '@photofinish/shared/language/words';
+import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { comparisonOf } from '@photofinish/shared/race/race-pairs';
 import { gainMsOf } from '@photofinish/shared/verdict/gain';
@@ -67,7 +67,7 @@ export function sortBy<Item>(
   rankOf: (item: Item, key: SortKey) => Rank,
 ): Item[] {
   const sign = direction === 'ascending' ? 1 : -1;
-  const { compare } = new Intl.Collator(wordsLanguage());
+  const { compare } = new Intl.Collator(catalogLanguage());
   return items
     .map((item) => ({ item, by: rankOf(item, key) }))
     .sort((a, b) => {

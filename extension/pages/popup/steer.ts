@@ -1,9 +1,9 @@
 // Whether and how the page's own origin is steered, and the button that begins or ends it. Firefox only: elsewhere the
 // view has nothing to say here.
 
-import { wordsLanguage } from '@photofinish/shared/language/words';
+import { catalogLanguage } from '@photofinish/shared/language/catalog';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { PageView, SteerView } from '../../common/messages.ts';
-import { say, type WordKey } from '../../common/words.ts';
 import { byId, setText } from '../ui/elements.ts';
 
 export interface SteerWords {
@@ -12,7 +12,7 @@ export interface SteerWords {
   readonly press: { readonly words: string; readonly on: boolean | 'options' } | null;
 }
 
-const UNDONE: Readonly<Record<NonNullable<SteerView['undone']>, WordKey>> = {
+const UNDONE: Readonly<Record<NonNullable<SteerView['undone']>, MessageKey>> = {
   network: 'steerUndoneNetwork',
   failed: 'steerUndoneFailed',
   expired: 'steerUndoneExpired',
@@ -20,29 +20,29 @@ const UNDONE: Readonly<Record<NonNullable<SteerView['undone']>, WordKey>> = {
 };
 
 function timeOfDay(atMs: number): string {
-  return new Intl.DateTimeFormat(wordsLanguage(), { hour: 'numeric', minute: '2-digit' }).format(atMs);
+  return new Intl.DateTimeFormat(catalogLanguage(), { hour: 'numeric', minute: '2-digit' }).format(atMs);
 }
 
 /** What to say of an origin's steering; null when there is nothing to say. */
 export function steerWords(steer: SteerView | null): SteerWords | null {
   if (steer === null) return null;
   const { enabled, chosen, active, possible, undone } = steer;
-  if (active?.undoing && !chosen) return { text: say('steerUndoing'), press: null };
+  if (active?.undoing && !chosen) return { text: getMessage('steerUndoing'), press: null };
   if (!enabled)
     return possible === null
       ? null
-      : { text: say('steerOff'), press: { words: say('popupOpenOptions'), on: 'options' } };
-  const stop = { words: say('steerStop'), on: false };
+      : { text: getMessage('steerOff'), press: { words: getMessage('popupOpenOptions'), on: 'options' } };
+  const stop = { words: getMessage('steerStop'), on: false };
   if (active !== null && !active.undoing) {
     const time = timeOfDay(active.untilMs);
     const key = active.direction === 'to-h3' ? 'steerActiveToH3' : 'steerActiveFromH3';
-    return { text: say(key, { time }), press: stop };
+    return { text: getMessage(key, { time }), press: stop };
   }
-  if (chosen) return { text: say(undone === null ? 'steerWaiting' : UNDONE[undone]), press: stop };
+  if (chosen) return { text: getMessage(undone === null ? 'steerWaiting' : UNDONE[undone]), press: stop };
   if (possible === null) return null;
   return possible === 'to-h3'
-    ? { text: say('steerOfferToH3'), press: { words: say('steerStartToH3'), on: true } }
-    : { text: say('steerOfferFromH3'), press: { words: say('steerStartFromH3'), on: true } };
+    ? { text: getMessage('steerOfferToH3'), press: { words: getMessage('steerStartToH3'), on: true } }
+    : { text: getMessage('steerOfferFromH3'), press: { words: getMessage('steerStartFromH3'), on: true } };
 }
 
 /** The section under the photo finish; `failure` is what the browser said to the last press. */
@@ -50,7 +50,7 @@ export function renderSteer({ steer }: Pick<PageView, 'steer'>, failure: string 
   const words = steerWords(steer);
   byId('steer').hidden = words === null;
   if (words === null) return;
-  const refused = failure === null ? '' : ` ${say('steerFailed', { message: failure })}`;
+  const refused = failure === null ? '' : ` ${getMessage('steerFailed', { message: failure })}`;
   setText(byId('steer-words'), words.text + refused);
   const button = byId<HTMLButtonElement>('steer-press');
   button.hidden = words.press === null;

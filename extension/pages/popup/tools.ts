@@ -1,7 +1,7 @@
 // What stands above a long table: a filter by host, and races of all that it shows, with how far they have come.
 import type { Origin } from '@photofinish/shared/web/origin';
+import { getMessage } from '../../common/catalog.ts';
 import type { PageView, RaceAsked } from '../../common/messages.ts';
-import { say } from '../../common/words.ts';
 import { byId, setAttribute, setText } from '../ui/elements.ts';
 import { MANY_ORIGINS } from './lines.ts';
 import { filtered } from './origins.ts';
@@ -32,7 +32,7 @@ function renderProgress(here: readonly RaceAsked[]): void {
   const bar = byId<HTMLProgressElement>('race-bar');
   bar.max = here.length;
   bar.value = done;
-  setText(byId('race-count'), say('popupRaceProgress', { done, count: here.length }));
+  setText(byId('race-count'), getMessage('popupRaceProgress', { done, count: here.length }));
 }
 
 /** What is above the table of this page; `asked` are the races asked for, here and elsewhere. */
@@ -44,12 +44,16 @@ export function renderTools(page: PageView, asked: readonly RaceAsked[]): void {
   const shown = filtered().length;
   setText(
     byId('filter-count'),
-    shown === origins.length ? '' : say('popupFilterCount', { shown, count: origins.length }),
+    shown === origins.length ? '' : getMessage('popupFilterCount', { shown, count: origins.length }),
   );
   byId('no-match').hidden = shown > 0;
   const button = byId<HTMLButtonElement>('race-all');
   const possible = racing || (helper.state === 'ready' && shown > 0);
-  setText(button, say(racing ? 'popupRaceStop' : 'popupRaceAll'));
-  setAttribute(button, 'title', say(helper.state === 'ready' ? 'popupRaceAllTitle' : 'popupNeedsHelper'));
+  setText(button, getMessage(racing ? 'popupRaceStop' : 'popupRaceAll'));
+  setAttribute(
+    button,
+    'title',
+    getMessage(helper.state === 'ready' ? 'popupRaceAllTitle' : 'popupNeedsHelper'),
+  );
   if (button.disabled === possible) button.disabled = !possible;
 }

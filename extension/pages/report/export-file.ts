@@ -1,6 +1,6 @@
 // A report as a file: loaded only when somebody asks for one, because the page in view needs none of it.
 // Whoever loads it may be another program, whose words it does not share.
-import '../../common/words.ts';
+import '../../common/catalog.ts';
 import type { Report } from '@photofinish/shared/report/report';
 import { saveFile } from '../ui/elements.ts';
 import type { ReportSelection } from './collect.ts';

@@ -1,5 +1,5 @@
 // The formats a report is exported in, and what its file is called. Pure.
-import { say } from '../../common/words.ts';
+import { getMessage } from '../../common/catalog.ts';
 
 export const EXPORT_FORMATS = ['html', 'json', 'csv', 'markdown'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -17,6 +17,6 @@ export const FORMATS: Record<
 
 /** A file name for a report, without characters that file systems refuse; the day is UTC as in the report. */
 export function exportName(site: string | null, createdAt: string, format: ExportFormat): string {
-  const name = (site ?? say('popupExportAllName')).replace(/[^a-zA-Z0-9.-]+/g, '-').slice(0, 120);
+  const name = (site ?? getMessage('popupExportAllName')).replace(/[^a-zA-Z0-9.-]+/g, '-').slice(0, 120);
   return `photofinish-${name}-${createdAt.slice(0, 10)}.${FORMATS[format].ending}`;
 }

@@ -1,11 +1,11 @@
 // A report being made, as a page shows it: how far it is, by counts, with a button that cancels it.
 
-import { say, type WordKey } from '../../common/words.ts';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { byId, setText } from '../ui/elements.ts';
 import type { Progress } from './collect.ts';
 import { type MadeReport, orderReport, type ReportRequest } from './order.ts';
 
-const STEPS: Record<Progress['stage'], WordKey> = {
+const STEPS: Record<Progress['stage'], MessageKey> = {
   reading: 'reportStepReading',
   building: 'reportStepBuilding',
   writing: 'reportStepWriting',
@@ -22,7 +22,7 @@ const SHOWN_AFTER_MS = 250;
 function show({ stage, done, of }: Progress): void {
   const [from, to] = ON_BAR[stage];
   byId<HTMLProgressElement>('making-bar').value = from + (to - from) * (of === 0 ? 1 : done / of);
-  setText(byId('making-step'), say(STEPS[stage], { done, of }));
+  setText(byId('making-step'), getMessage(STEPS[stage], { done, of }));
 }
 
 /**

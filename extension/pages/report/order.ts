@@ -1,5 +1,5 @@
 // Orders a report of the worker that makes it, from any page of the extension.
-import { wordsLanguage } from '@photofinish/shared/language/words';
+import { catalogLanguage } from '@photofinish/shared/language/catalog';
 import { browserVersion } from '../../common/browser.ts';
 import { BROWSER } from '../../common/edition.ts';
 import { loadNames, rememberedNetwork } from '../../common/network-names.ts';
@@ -70,7 +70,7 @@ export async function orderReport(
   });
   worker.addEventListener('error', (event) => reject(new Error(event.message || WORKER)));
   signal.addEventListener('abort', () => reject(signal.reason));
-  const order: ReportOrder = { selection, conditions, format, language: wordsLanguage() };
+  const order: ReportOrder = { selection, conditions, format, language: catalogLanguage() };
   worker.postMessage(order);
   try {
     return await promise;

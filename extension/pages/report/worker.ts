@@ -1,7 +1,7 @@
 // Makes one report, apart from the page that ordered it: reading and writing a heavy user's year takes seconds, in which
 // the page stays alive. It is ended from outside when the order is withdrawn. A worker has IndexedDB, but none of the
 // extension's interfaces: the conditions come with the order, and the words from the catalog that lies in the package.
-import { useWords } from '@photofinish/shared/language/words';
+import { useCatalog } from '@photofinish/shared/language/catalog';
 import { REPORT_FORMS } from '@photofinish/shared/report/forms';
 import type { Report } from '@photofinish/shared/report/report';
 import { browsesOn } from '../../ledger/browsing.ts';
@@ -34,7 +34,7 @@ function written(report: Report, format: ExportFormat): string {
 async function speak(language: string): Promise<void> {
   const catalog = await fetch(new URL(`/_locales/${language}/messages.json`, location.origin));
   const messages: Readonly<Record<string, { readonly message: string }>> = await catalog.json();
-  useWords((key) => messages[key]?.message ?? '', language);
+  useCatalog((key) => messages[key]?.message ?? '', language);
 }
 
 async function make({ selection, conditions, format, language }: ReportOrder): Promise<void> {

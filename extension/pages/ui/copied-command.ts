@@ -1,5 +1,5 @@
 // A command to paste into a terminal, with a button that copies it.
-import { say } from '../../common/words.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { make, setText } from './elements.ts';
 
 /** Draws the command into `place`, once for each command. */
@@ -7,7 +7,7 @@ export function renderCommand(place: HTMLElement, command: string): void {
   if (place.querySelector('code')?.textContent === command) return;
   const code = make('code', '', command);
   code.dir = 'ltr';
-  const copy = make('button', 'button', say('helperCopy'));
+  const copy = make('button', 'button', getMessage('helperCopy'));
   copy.type = 'button';
   const told = make('span', 'unseen');
   told.setAttribute('role', 'status');
@@ -22,10 +22,10 @@ export function renderCommand(place: HTMLElement, command: string): void {
 async function copied(code: HTMLElement): Promise<string> {
   try {
     await navigator.clipboard.writeText(code.textContent);
-    return say('helperCopied');
+    return getMessage('helperCopied');
   } catch {
     // Clipboards can be forbidden by policy; then the command is selected for the user's own copy.
     getSelection()?.selectAllChildren(code);
-    return say('helperSelected');
+    return getMessage('helperSelected');
   }
 }

@@ -2,7 +2,7 @@
 
 import { MARK_LABELS, type Mark, markOf } from '@photofinish/shared/drawing/marks';
 import { photoFinish } from '@photofinish/shared/drawing/photo-finish';
-import { sayNumber, wordsLanguage } from '@photofinish/shared/language/words';
+import { catalogLanguage, formatNumber } from '@photofinish/shared/language/catalog';
 import type { OriginRace } from '@photofinish/shared/race/outcome';
 import { comparisonOf } from '@photofinish/shared/race/race-pairs';
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
@@ -21,8 +21,8 @@ import {
   protocolName,
   type UnknownReason,
 } from '@photofinish/shared/web/protocol';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { OriginView, PageView, Visits } from '../../common/messages.ts';
-import { say, type WordKey } from '../../common/words.ts';
 
 /** An origin as people write it: https is the only scheme and 443 the default, so neither is shown. */
 export function originLabel(origin: Origin): string {
@@ -59,10 +59,10 @@ function isUnmeasured({ race }: OriginView): boolean {
 export function unmeasuredWords(view: OriginView): string {
   // Of an origin nothing is known of, the verdict itself asks for a race.
   const asked = ['unknown', 'machine-too-busy'].includes(view.verdict.code);
-  return !asked && isUnmeasured(view) ? say('popupGainUnmeasured') : '';
+  return !asked && isUnmeasured(view) ? getMessage('popupGainUnmeasured') : '';
 }
 
-const REASONS: Record<UnknownReason, WordKey> = {
+const REASONS: Record<UnknownReason, MessageKey> = {
   'no-timing-allow-origin': 'popupHiddenBySite',
   'service-worker': 'popupByWorker',
   missed: 'popupMissed',
@@ -73,13 +73,13 @@ const REASONS: Record<UnknownReason, WordKey> = {
 /** Why a protocol is not known, as a sentence; empty when it is known. */
 export function reasonWords(protocol: Protocol, reason: UnknownReason | null): string {
   if (protocol !== 'unknown') return '';
-  return say(reason === null ? 'popupNothingYet' : REASONS[reason]);
+  return getMessage(reason === null ? 'popupNothingYet' : REASONS[reason]);
 }
 
 /** A protocol in a narrow column; "hidden" when it is the site that hides it. */
 export function protocolCell(protocol: Protocol, reason: UnknownReason | null): string {
   if (protocol !== 'unknown') return protocol;
-  return reason === 'no-timing-allow-origin' ? say('popupHidden') : say('protocolUnknown');
+  return reason === 'no-timing-allow-origin' ? getMessage('popupHidden') : getMessage('protocolUnknown');
 }
 
 /** What the mark alone does not say of the protocols in these counts: that there were several, or that they are hidden. */
@@ -89,9 +89,10 @@ export function protocolTag(
   reason: UnknownReason | null,
 ): { text: string; title: string } {
   const several = KNOWN_PROTOCOLS.filter((each) => counts[each] > 0).length > 1;
-  if (several) return { text: say('popupMixed'), title: say('popupBar', { list: countsWords(counts) }) };
+  if (several)
+    return { text: getMessage('popupMixed'), title: getMessage('popupBar', { list: countsWords(counts) }) };
   if (protocol === 'unknown' && reason === 'no-timing-allow-origin')
-    return { text: say('popupHidden'), title: reasonWords(protocol, reason) };
+    return { text: getMessage('popupHidden'), title: reasonWords(protocol, reason) };
   return { text: '', title: '' };
 }
 
@@ -104,9 +105,9 @@ function listOf(counts: readonly { readonly protocol: Protocol; readonly count: 
   const parts = counts
     .filter(({ count }) => count > 0)
     .map(({ protocol, count }) =>
-      say('popupCounted', { protocol: protocolName(protocol), number: sayNumber(count) }),
+      getMessage('popupCounted', { protocol: protocolName(protocol), number: formatNumber(count) }),
     );
-  return new Intl.ListFormat(wordsLanguage(), { type: 'unit' }).format(parts);
+  return new Intl.ListFormat(catalogLanguage(), { type: 'unit' }).format(parts);
 }
 
 export interface AdoptionWords {
@@ -131,22 +132,23 @@ function shareWords(adoption: Adoption): { share: string; of: string } {
   const percent = adoptionPercent(adoption);
   if (percent !== null)
     return {
-      share: say('popupShare', { percent }),
-      of: say('popupShareOf', { number: sayNumber(adoption.known) }),
+      share: getMessage('popupShare', { percent }),
+      of: getMessage('popupShareOf', { number: formatNumber(adoption.known) }),
     };
-  if (adoption.hidden > 0) return { share: say('popupShareUnknown'), of: say('popupShareUnknownOf') };
-  return { share: say('popupNoRequests'), of: say('popupNoRequestsOf') };
+  if (adoption.hidden > 0)
+    return { share: getMessage('popupShareUnknown'), of: getMessage('popupShareUnknownOf') };
+  return { share: getMessage('popupNoRequests'), of: getMessage('popupNoRequestsOf') };
 }
 
 function hiddenWords({ known, hidden }: Adoption, origins: readonly OriginView[]): string {
   if (known + hidden === 0) return '';
-  if (hidden === 0) return say('popupNoneHidden');
+  if (hidden === 0) return getMessage('popupNoneHidden');
   const otherReason = origins.some(
     (o) => o.counts.unknown > 0 && o.reason !== null && o.reason !== 'no-timing-allow-origin',
   );
   return otherReason
-    ? say('popupSomeUnknown', { number: sayNumber(hidden) })
-    : say('popupSomeHidden', { count: hidden });
+    ? getMessage('popupSomeUnknown', { number: formatNumber(hidden) })
+    : getMessage('popupSomeHidden', { count: hidden });
 }
 
 /** The page's adoption with its denominator and its hidden part. */
@@ -158,7 +160,7 @@ export function adoptionWords(page: Pick<PageView, 'counts' | 'origins'>): Adopt
     ...shareWords(adoption),
     hidden: hiddenWords(adoption, origins),
     bar: barOf(counts),
-    label: say('popupBar', { list: list || say('popupBarNone') }),
+    label: getMessage('popupBar', { list: list || getMessage('popupBarNone') }),
   };
 }
 
@@ -168,9 +170,9 @@ export function visitsWords(visits: Visits | null): string {
   const { navigations, sinceMs } = visits;
   const { known, hidden } = adoptionByRequest(navigations);
   if (known + hidden < 2) return '';
-  const date = new Intl.DateTimeFormat(wordsLanguage(), { dateStyle: 'medium' }).format(sinceMs);
+  const date = new Intl.DateTimeFormat(catalogLanguage(), { dateStyle: 'medium' }).format(sinceMs);
   const list = countsWords(navigations);
-  return say('popupVisits', { date, list });
+  return getMessage('popupVisits', { date, list });
 }
 
 export interface ForecastScore {
@@ -181,7 +183,7 @@ export interface ForecastScore {
   readonly title: string;
 }
 
-const FORECAST_TITLES: Record<'right' | 'wrong' | 'open', Record<'observed' | 'advertised', WordKey>> = {
+const FORECAST_TITLES: Record<'right' | 'wrong' | 'open', Record<'observed' | 'advertised', MessageKey>> = {
   right: { observed: 'popupForecastRightObserved', advertised: 'popupForecastRightAdvertised' },
   wrong: { observed: 'popupForecastWrongObserved', advertised: 'popupForecastWrongAdvertised' },
   open: { observed: 'popupForecastOpenObserved', advertised: 'popupForecastOpenAdvertised' },
@@ -190,37 +192,38 @@ const FORECAST_TITLES: Record<'right' | 'wrong' | 'open', Record<'observed' | 'a
 /** Whether the forecast for an origin came true. */
 export function forecastWords(view: Pick<OriginView, 'forecast' | 'forecastRight'>): ForecastScore {
   const { forecast, forecastRight } = view;
-  if (forecast === null) return { result: 'none', text: '–', title: say('popupForecastNotAsked') };
+  if (forecast === null) return { result: 'none', text: '–', title: getMessage('popupForecastNotAsked') };
   const { protocol, basis } = forecast.expected;
   if (basis === 'none' || protocol === 'unknown')
-    return { result: 'none', text: '–', title: say('popupForecastUnseen') };
+    return { result: 'none', text: '–', title: getMessage('popupForecastUnseen') };
   const result = forecastRight === null ? 'open' : forecastRight ? 'right' : 'wrong';
-  const title = say(FORECAST_TITLES[result][basis], { protocol: protocolName(protocol) });
+  const title = getMessage(FORECAST_TITLES[result][basis], { protocol: protocolName(protocol) });
   return { result, text: protocol, title };
 }
 
 /** The newest race in a narrow column, and as a sentence. */
 export function raceWords(race: OriginRace | null): { text: string; title: string } {
-  if (race === null) return { text: '–', title: say('popupRaceNone') };
+  if (race === null) return { text: '–', title: getMessage('popupRaceNone') };
   if (race.trials.length === 0) {
-    const why = race.error === undefined ? say('popupRaceNoTrial') : sentence(race.error.message);
-    return { text: say('popupRaceCellNotRaced'), title: say('popupRaceImpossible', { why }) };
+    const why = race.error === undefined ? getMessage('popupRaceNoTrial') : sentence(race.error.message);
+    return { text: getMessage('popupRaceCellNotRaced'), title: getMessage('popupRaceImpossible', { why }) };
   }
   const finish = photoFinish(race);
-  const title = say('popupRaceResult', { result: finish.title, caption: finish.caption });
+  const title = getMessage('popupRaceResult', { result: finish.title, caption: finish.caption });
   if (finish.result !== null) {
     const { winner, margin } = finish.result;
-    if (winner === null || margin === null) return { text: say('popupRaceUnclear'), title };
-    return { text: say('popupRaceMargin', { mark: MARK_LABELS[winner], time: margin }), title };
+    if (winner === null || margin === null) return { text: getMessage('popupRaceUnclear'), title };
+    return { text: getMessage('popupRaceMargin', { mark: MARK_LABELS[winner], time: margin }), title };
   }
   const failed = finish.lanes.filter((lane) => lane.state === 'failed');
-  if (failed.length === 2) return { text: say('popupRaceBothFailed'), title };
-  if (failed[0]) return { text: say('popupRaceFailed', { mark: MARK_LABELS[failed[0].contender] }), title };
+  if (failed.length === 2) return { text: getMessage('popupRaceBothFailed'), title };
+  if (failed[0])
+    return { text: getMessage('popupRaceFailed', { mark: MARK_LABELS[failed[0].contender] }), title };
   // Without a margin a time would be read as one: who was first is all a race tells.
   const winner = finish.lanes.find((lane) => lane.adopted);
   const text = winner
-    ? say('popupRaceFirst', { mark: MARK_LABELS[markOf(winner.protocol)] })
-    : say('popupRaceNoMargin');
+    ? getMessage('popupRaceFirst', { mark: MARK_LABELS[markOf(winner.protocol)] })
+    : getMessage('popupRaceNoMargin');
   return { text, title };
 }
 

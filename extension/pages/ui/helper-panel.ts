@@ -2,10 +2,10 @@
 // wants that (Firefox), and what its doctor finds.
 
 import type { DoctorFinding } from '@photofinish/shared/port/doctor';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { askConsent, hasConsent, onConsent } from '../../common/helper/consent.ts';
 import type { HelperState, PopupEvent } from '../../common/messages.ts';
 import type { PopupRequest } from '../../common/popup-requests.ts';
-import { say, type WordKey } from '../../common/words.ts';
 import { byId, make, setAttribute, setText } from './elements.ts';
 
 /** Needs on the page: `helper-dot`, `helper-text`, `findings`, `examine`. */
@@ -35,7 +35,7 @@ export function createHelperPanel(
   const showExamining = (): void => {
     button.hidden = state?.state !== 'ready';
     button.disabled = examining;
-    setText(button, examining ? say('helperExamining') : say('helperExamine'));
+    setText(button, examining ? getMessage('helperExamining') : getMessage('helperExamine'));
   };
   const examine = (): void => {
     if (!examining && send({ type: 'doctor' })) examining = true;
@@ -82,18 +82,18 @@ export function stateWords(helper: HelperState): StateWords {
   switch (helper.state) {
     case 'ready': {
       const { program, network, networkName } = helper;
-      return { dot: 'on', text: say('helperReady', { program, network: networkName ?? network }) };
+      return { dot: 'on', text: getMessage('helperReady', { program, network: networkName ?? network }) };
     }
     case 'connecting':
-      return { dot: 'waiting', text: say('helperConnecting') };
+      return { dot: 'waiting', text: getMessage('helperConnecting') };
     case 'not-asked':
-      return { dot: 'off', text: say('helperNotAsked') };
+      return { dot: 'off', text: getMessage('helperNotAsked') };
     case 'missing':
-      return { dot: 'off', text: say('helperMissing') };
+      return { dot: 'off', text: getMessage('helperMissing') };
     case 'crashed':
-      return { dot: 'off', text: say('helperCrashed', { message: helper.message }) };
+      return { dot: 'off', text: getMessage('helperCrashed', { message: helper.message }) };
     case 'incompatible':
-      return { dot: 'off', text: say('helperIncompatible', { message: helper.message }) };
+      return { dot: 'off', text: getMessage('helperIncompatible', { message: helper.message }) };
   }
 }
 
@@ -110,14 +110,14 @@ export function shownState(shown: HelperState | null, told: HelperState): Helper
 export function wireConsent(): void {
   const refused = byId('consent-refused');
   byId('consent-ask').addEventListener('click', async () => {
-    setText(refused, (await askConsent()) ? '' : say('helperConsentRefused'));
+    setText(refused, (await askConsent()) ? '' : getMessage('helperConsentRefused'));
   });
   onConsent(async () => {
     if (await hasConsent()) setText(refused, '');
   });
 }
 
-const CHECK_WORDS: Record<DoctorFinding['check'], WordKey> = {
+const CHECK_WORDS: Record<DoctorFinding['check'], MessageKey> = {
   manifest: 'helperCheckManifest',
   extension: 'helperCheckExtension',
   launcher: 'helperCheckLauncher',
@@ -129,7 +129,7 @@ const CHECK_WORDS: Record<DoctorFinding['check'], WordKey> = {
   network: 'helperCheckNetwork',
 };
 /** Told apart by shape; the words beside them are for screen readers. */
-const SIGNS: Record<DoctorFinding['state'], readonly [string, WordKey]> = {
+const SIGNS: Record<DoctorFinding['state'], readonly [string, MessageKey]> = {
   ok: ['✓', 'helperFindingOk'],
   problem: ['!', 'helperFindingProblem'],
   note: ['·', 'helperFindingNote'],
@@ -140,8 +140,8 @@ function findingItem({ check, state, text, remedy }: DoctorFinding): HTMLElement
   const [sign, meaning] = SIGNS[state];
   const shown = make('span', 'sign', sign);
   shown.setAttribute('aria-hidden', 'true');
-  const name = make('span', 'name', say(CHECK_WORDS[check]));
-  name.append(make('span', 'unseen', ` (${say(meaning)})`));
+  const name = make('span', 'name', getMessage(CHECK_WORDS[check]));
+  name.append(make('span', 'unseen', ` (${getMessage(meaning)})`));
   const words = make('span', 'text');
   // The doctor is a program of the command line, and speaks English.
   words.lang = 'en';
@@ -165,15 +165,18 @@ function bySubject(findings: readonly DoctorFinding[]): HTMLElement[] {
 /** Draws the findings into `place`; null when the helper could not be asked. */
 function renderFindings(place: HTMLElement, findings: readonly DoctorFinding[] | null): void {
   if (findings === null) {
-    place.replaceChildren(make('p', 'error', say('helperNotExamined')));
+    place.replaceChildren(make('p', 'error', getMessage('helperNotExamined')));
     return;
   }
   const problems = findings.filter(({ state }) => state === 'problem');
   const others = findings.filter(({ state }) => state !== 'problem');
   const well = findings.filter(({ state }) => state === 'ok').length;
-  const said = problems.length === 0 ? say('helperWell') : say('helperProblems', { count: problems.length });
+  const said =
+    problems.length === 0
+      ? getMessage('helperWell')
+      : getMessage('helperProblems', { count: problems.length });
   const rest = make('details', 'stack');
-  rest.append(make('summary', '', say('helperChecks', { count: well })), ...bySubject(others));
+  rest.append(make('summary', '', getMessage('helperChecks', { count: well })), ...bySubject(others));
   const summary = make('p', problems.length === 0 ? '' : 'error', said);
   summary.dataset['testid'] = 'findings-summary';
   place.replaceChildren(summary, ...bySubject(problems), rest);

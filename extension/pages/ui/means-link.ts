@@ -1,11 +1,11 @@
 // The way from a verdict to what it means: one link for popup, panel and dashboard, to the code's row on our own page.
 import type { VerdictCode } from '@photofinish/shared/race/verdict-schema';
-import { say } from '../../common/words.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { make, setAttribute } from './elements.ts';
 
 /** A link without a target yet; `pointToCode` gives it one. Pages lie in folders of their own, beside each other. */
 export function meansLink(): HTMLAnchorElement {
-  const link = make('a', 'means', say('codesLink'));
+  const link = make('a', 'means', getMessage('codesLink'));
   link.target = '_blank';
   return link;
 }

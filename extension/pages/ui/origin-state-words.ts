@@ -1,6 +1,7 @@
 // The popup's words for the states a page and the helper can be in, and what the reader can do about them. Pure.
+
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { HelperState, PageView } from '../../common/messages.ts';
-import { say, type WordKey } from '../../common/words.ts';
 import { sentence } from './format.ts';
 
 /** What a press of the button beside a page's words does. */
@@ -14,22 +15,23 @@ export interface StateWords {
 
 type UnrecordedState = Exclude<PageView['state'], 'recorded'>;
 
-const STATES: Record<UnrecordedState, readonly [title: WordKey, text: WordKey, remedy: Remedy | null]> = {
-  loading: ['popupLoadingTitle', 'popupLoading', null],
-  failed: ['popupFailedTitle', 'popupFailed', null],
-  'not-https': ['popupNotHttpsTitle', 'popupNotHttps', null],
-  file: ['popupFileTitle', 'popupFile', null],
-  'browser-page': ['popupBrowserPageTitle', 'popupBrowserPage', null],
-  source: ['popupSourceTitle', 'popupSource', null],
-  guarded: ['popupGuardedTitle', 'popupGuarded', null],
-  'not-recorded': ['popupNotRecordedTitle', 'popupNotRecorded', 'reload'],
-  private: ['popupPrivateTitle', 'popupPrivate', 'options'],
-  excluded: ['popupExcludedTitle', 'popupExcluded', 'options'],
-  'no-options': ['popupNoOptionsTitle', 'popupNoOptions', null],
-  'no-access': ['popupNoAccessTitle', 'popupNoAccess', 'access'],
-};
+const STATES: Record<UnrecordedState, readonly [title: MessageKey, text: MessageKey, remedy: Remedy | null]> =
+  {
+    loading: ['popupLoadingTitle', 'popupLoading', null],
+    failed: ['popupFailedTitle', 'popupFailed', null],
+    'not-https': ['popupNotHttpsTitle', 'popupNotHttps', null],
+    file: ['popupFileTitle', 'popupFile', null],
+    'browser-page': ['popupBrowserPageTitle', 'popupBrowserPage', null],
+    source: ['popupSourceTitle', 'popupSource', null],
+    guarded: ['popupGuardedTitle', 'popupGuarded', null],
+    'not-recorded': ['popupNotRecordedTitle', 'popupNotRecorded', 'reload'],
+    private: ['popupPrivateTitle', 'popupPrivate', 'options'],
+    excluded: ['popupExcludedTitle', 'popupExcluded', 'options'],
+    'no-options': ['popupNoOptionsTitle', 'popupNoOptions', null],
+    'no-access': ['popupNoAccessTitle', 'popupNoAccess', 'access'],
+  };
 
-const REMEDIES: Record<Remedy, WordKey> = {
+const REMEDIES: Record<Remedy, MessageKey> = {
   reload: 'popupReload',
   access: 'popupGiveAccess',
   options: 'popupOpenOptions',
@@ -40,13 +42,13 @@ export function stateWords(state: PageView['state']): StateWords | null {
   if (state === 'recorded') return null;
   const [title, text, remedy] = STATES[state];
   return {
-    title: say(title),
-    text: say(text),
-    remedy: remedy === null ? null : { action: remedy, label: say(REMEDIES[remedy]) },
+    title: getMessage(title),
+    text: getMessage(text),
+    remedy: remedy === null ? null : { action: remedy, label: getMessage(REMEDIES[remedy]) },
   };
 }
 
-const DELIVERIES: Record<Exclude<PageView['delivery'], 'network'>, WordKey> = {
+const DELIVERIES: Record<Exclude<PageView['delivery'], 'network'>, MessageKey> = {
   'http-cache': 'popupFromCache',
   'service-worker': 'popupFromWorker',
   prefetch: 'popupFromPrefetch',
@@ -57,9 +59,11 @@ const DELIVERIES: Record<Exclude<PageView['delivery'], 'network'>, WordKey> = {
  * origin's protocol is known. Of one that is not known the verdict says why.
  */
 export function asideWords(page: Pick<PageView, 'arrival' | 'delivery' | 'protocol'>): string {
-  if (page.arrival === 'bfcache') return say('popupFromBfcache');
-  if (page.arrival === 'prerendered') return say('popupPrerendered');
-  return page.protocol === 'unknown' || page.delivery === 'network' ? '' : say(DELIVERIES[page.delivery]);
+  if (page.arrival === 'bfcache') return getMessage('popupFromBfcache');
+  if (page.arrival === 'prerendered') return getMessage('popupPrerendered');
+  return page.protocol === 'unknown' || page.delivery === 'network'
+    ? ''
+    : getMessage(DELIVERIES[page.delivery]);
 }
 
 export interface HelperWords {
@@ -81,30 +85,39 @@ export function helperWords(helper: HelperState): HelperWords {
       const version = /\d+(\.\d+)*/.exec(program)?.[0];
       return {
         dot: 'on',
-        label: version ? say('popupHelperReady', { version }) : program,
-        title: say('popupHelperReadyTitle', { program, network: networkName ?? network }),
+        label: version ? getMessage('popupHelperReady', { version }) : program,
+        title: getMessage('popupHelperReadyTitle', { program, network: networkName ?? network }),
         help: null,
       };
     }
     case 'connecting':
       return {
         dot: 'waiting',
-        label: say('popupHelperConnecting'),
-        title: say('popupHelperConnectingTitle'),
+        label: getMessage('popupHelperConnecting'),
+        title: getMessage('popupHelperConnectingTitle'),
         help: null,
       };
     case 'not-asked':
-      return off(say('popupHelperNotAsked'), say('popupHelperNotAskedWhat'), null);
+      return off(getMessage('popupHelperNotAsked'), getMessage('popupHelperNotAskedWhat'), null);
     case 'missing':
-      return off(say('popupHelperMissing'), say('popupHelperMissingWhat'), 'install');
+      return off(getMessage('popupHelperMissing'), getMessage('popupHelperMissingWhat'), 'install');
     case 'crashed': {
       const why = sentence(helper.message);
-      return off(say('popupHelperCrashed'), say('popupHelperCrashedWhat', { why }), 'npx photofinish doctor');
+      return off(
+        getMessage('popupHelperCrashed'),
+        getMessage('popupHelperCrashedWhat', { why }),
+        'npx photofinish doctor',
+      );
     }
     case 'incompatible': {
-      if (helper.foreign) return off(say('popupHelperForeign'), say('popupHelperForeignWhat'), 'install');
+      if (helper.foreign)
+        return off(getMessage('popupHelperForeign'), getMessage('popupHelperForeignWhat'), 'install');
       const why = sentence(helper.message);
-      return off(say('popupHelperIncompatible'), say('popupHelperIncompatibleWhat', { why }), 'install');
+      return off(
+        getMessage('popupHelperIncompatible'),
+        getMessage('popupHelperIncompatibleWhat', { why }),
+        'install',
+      );
     }
   }
 }

@@ -1,12 +1,13 @@
 // When races run: one choice out of three, each with what it means. Asked on the welcome page, changed in the options.
+
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { type ProxyMode, proxyMode } from '../../common/proxy-mode.ts';
 import { RACE_TIMES, type Settings } from '../../common/settings.ts';
-import { say, type WordKey } from '../../common/words.ts';
 import { make, setText } from './elements.ts';
 
 type RaceWhen = Settings['raceWhen'];
 
-const CHOICES: Record<RaceWhen, { readonly name: WordKey; readonly meaning: WordKey }> = {
+const CHOICES: Record<RaceWhen, { readonly name: MessageKey; readonly meaning: MessageKey }> = {
   never: { name: 'optionsRaceNever', meaning: 'optionsRaceNeverMeans' },
   click: { name: 'optionsRaceClick', meaning: 'optionsRaceClickMeans' },
   'first-visit': { name: 'optionsRaceFirstVisit', meaning: 'optionsRaceFirstVisitMeans' },
@@ -14,10 +15,10 @@ const CHOICES: Record<RaceWhen, { readonly name: WordKey; readonly meaning: Word
 
 /** What the browser's proxy setting means for races that nobody clicked for; null: the browser tells with each request. */
 export function proxyWords(mode: ProxyMode | null): { readonly text: string; readonly clear: boolean } {
-  if (mode === null) return { text: say('optionsProxyByRequest'), clear: true };
-  if (mode === 'direct') return { text: say('optionsProxyDirect'), clear: true };
-  if (mode === 'system') return { text: say('optionsProxySystem'), clear: false };
-  return { text: say('optionsProxyInUse', { mode }), clear: false };
+  if (mode === null) return { text: getMessage('optionsProxyByRequest'), clear: true };
+  if (mode === 'direct') return { text: getMessage('optionsProxyDirect'), clear: true };
+  if (mode === 'system') return { text: getMessage('optionsProxySystem'), clear: false };
+  return { text: getMessage('optionsProxyInUse', { mode }), clear: false };
 }
 
 /** Draws the three choices into a fieldset that has its legend. */
@@ -29,9 +30,9 @@ export function makeRaceChoice(fieldset: HTMLElement, onChoose: (when: RaceWhen)
     input.type = 'radio';
     input.name = 'race-when';
     input.value = when;
-    const means = make('span', 'aside', say(meaning));
+    const means = make('span', 'aside', getMessage(meaning));
     means.id = `race-when-${when}`;
-    const named = make('span', 'name', say(name));
+    const named = make('span', 'name', getMessage(name));
     named.id = `${means.id}-name`;
     // The name alone names it; what it means is read after it.
     input.setAttribute('aria-labelledby', named.id);

@@ -1,7 +1,7 @@
 // What pages say of an origin's race where they offer one: the button, the verdict, and why there was none.
 import type { Verdict } from '@photofinish/shared/race/verdict-schema';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import type { PageView } from '../../common/messages.ts';
-import { say, type WordKey } from '../../common/words.ts';
 import { make, setAttribute, setText } from './elements.ts';
 import { emphasise } from './format.ts';
 
@@ -28,10 +28,10 @@ export function raceButton(
   raced: boolean,
   running: boolean,
   helper: PageView['helper'],
-  first: WordKey = 'popupRaceNow',
+  first: MessageKey = 'popupRaceNow',
 ): void {
-  setText(button, say(running ? 'popupCancel' : raced ? 'popupRaceAgain' : first));
+  setText(button, getMessage(running ? 'popupCancel' : raced ? 'popupRaceAgain' : first));
   const disabled = !running && helper.state !== 'ready';
   if (button.disabled !== disabled) button.disabled = disabled;
-  setAttribute(button, 'title', disabled ? say('popupNeedsHelper') : '');
+  setAttribute(button, 'title', disabled ? getMessage('popupNeedsHelper') : '');
 }

@@ -1,8 +1,9 @@
 // Every option is saved the moment it is changed. That it was is said quietly in its section, and that it was not in
 // words that stay.
+
+import { getMessage } from '../../common/catalog.ts';
 import { type Change, changeSettings, loadSettings, type Settings } from '../../common/settings.ts';
 import { pageStore } from '../../common/store/page-store.ts';
-import { say } from '../../common/words.ts';
 import { byId, setText } from './elements.ts';
 
 const CONFIRMED_MS = 2500;
@@ -34,11 +35,11 @@ export async function save(element: Element, changes: Partial<Settings> | Change
     const settings = await change;
     setText(byId('trouble'), '');
     if (settings === null) return null;
-    confirm(element, say('optionsSaved'));
+    confirm(element, getMessage('optionsSaved'));
     // What somebody else stored since may be shown already, and is not to be taken back.
     return await loadSettings(pageStore);
   } catch (error) {
-    setText(byId('trouble'), say('optionsNotSaved', { message: messageOf(error) }));
+    setText(byId('trouble'), getMessage('optionsNotSaved', { message: messageOf(error) }));
     return null;
   }
 }

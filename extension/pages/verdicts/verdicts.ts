@@ -1,9 +1,9 @@
 // What the verdicts and failure codes mean: the page that "What this means" opens, at the row of one code.
-import '../../common/words.ts';
+import '../../common/catalog.ts';
 import { type CodeRow, failureRows, verdictRows } from '@photofinish/shared/verdict/codes';
-import { say } from '../../common/words.ts';
+import { getMessage } from '../../common/catalog.ts';
 import { byId, make } from '../ui/elements.ts';
-import { writeWords } from '../ui/page-words.ts';
+import { writeMessages } from '../ui/page-messages.ts';
 
 function row({ kind, code, name, means, remedy }: CodeRow): HTMLElement {
   const article = make('article', 'code-row');
@@ -13,8 +13,8 @@ function row({ kind, code, name, means, remedy }: CodeRow): HTMLElement {
   link.href = `#${code}`;
   heading.append(link, ' ', make('span', 'name', name));
   const facts = make('dl');
-  const remedyLabel = say(kind === 'verdict' ? 'codesVerdictRemedy' : 'codesFailureRemedy');
-  facts.append(make('dt', '', say('codesMeans')), make('dd', '', means));
+  const remedyLabel = getMessage(kind === 'verdict' ? 'codesVerdictRemedy' : 'codesFailureRemedy');
+  facts.append(make('dt', '', getMessage('codesMeans')), make('dd', '', means));
   facts.append(make('dt', '', remedyLabel), make('dd', '', remedy));
   article.append(heading, facts);
   return article;
@@ -29,7 +29,7 @@ function showNamedRow(): void {
   named.scrollIntoView();
 }
 
-writeWords();
+writeMessages();
 byId('verdicts').append(...verdictRows().map(row));
 byId('failures').append(...failureRows().map(row));
 addEventListener('hashchange', showNamedRow);

@@ -1,11 +1,11 @@
 // Why each permission in the manifest is there, in words, and the access to sites that a user may have withheld. A
 // permission without words cannot be added: a test compares.
 
-import { say, type WordKey } from '../../common/words.ts';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { byId, make, setText } from '../ui/elements.ts';
 
 /** By the names that manifests use; whatever is a pattern of addresses is access to sites. */
-export const PERMISSION_WORDS: Readonly<Record<string, WordKey>> = {
+export const PERMISSION_WORDS: Readonly<Record<string, MessageKey>> = {
   'https://*/*': 'welcomePermissionSites',
   alarms: 'welcomePermissionAlarms',
   declarativeNetRequest: 'welcomePermissionSteer',
@@ -29,7 +29,7 @@ export function listPermissions(list: HTMLElement): void {
       const code = make('bdi', '', name);
       code.dir = 'ltr';
       term.append(code);
-      return [term, make('dd', '', say(words))];
+      return [term, make('dd', '', getMessage(words))];
     }),
   );
 }
@@ -49,7 +49,7 @@ async function show(): Promise<void> {
 export function wireAccess(): void {
   byId('access-ask').addEventListener('click', async () => {
     const given = await chrome.permissions.request(sitesWanted());
-    setText(byId('access-refused'), given ? '' : say('welcomeAccessRefused'));
+    setText(byId('access-refused'), given ? '' : getMessage('welcomeAccessRefused'));
   });
   chrome.permissions.onAdded.addListener(() => void show());
   chrome.permissions.onRemoved.addListener(() => void show());

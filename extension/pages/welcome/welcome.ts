@@ -1,16 +1,16 @@
 // The welcome page's entry: watches for the helper while the page is in view, and saves what is chosen at once.
-import '../../common/words.ts';
+import '../../common/catalog.ts';
+import { getMessage, type MessageKey } from '../../common/catalog.ts';
 import { type Environment, environment, installCommand } from '../../common/helper/install-command.ts';
 import type { HelperState } from '../../common/messages.ts';
 import { onProxyMode } from '../../common/proxy-mode.ts';
 import { loadSettings, onSettings } from '../../common/settings.ts';
 import { pageStore } from '../../common/store/page-store.ts';
-import { say, type WordKey } from '../../common/words.ts';
 import { connectBackground } from '../ui/background-port.ts';
 import { renderCommand } from '../ui/copied-command.ts';
 import { byId, setText } from '../ui/elements.ts';
 import { createHelperPanel, type HelperPanel, wireConsent } from '../ui/helper-panel.ts';
-import { writeWords } from '../ui/page-words.ts';
+import { writeMessages } from '../ui/page-messages.ts';
 import { makeRaceChoice, showRaceChoice } from '../ui/race-choice.ts';
 import { save } from '../ui/saving.ts';
 import { listPermissions, wireAccess } from './permissions.ts';
@@ -19,7 +19,7 @@ import { listPermissions, wireAccess } from './permissions.ts';
 const LOOK_EVERY_MS = 2000;
 /** States that a command in a terminal can end. */
 const LOOKED_FOR: readonly HelperState['state'][] = ['missing', 'crashed', 'incompatible'];
-const TERMINALS: Readonly<Record<string, WordKey>> = {
+const TERMINALS: Readonly<Record<string, MessageKey>> = {
   linux: 'welcomeInstallLinux',
   mac: 'welcomeInstallMac',
   win: 'welcomeInstallWindows',
@@ -34,11 +34,11 @@ function showInstall(here: Environment): void {
   byId('install-needs').hidden = command === null;
   byId('sandbox').hidden = here.os !== 'linux';
   if (command === null || where === undefined) {
-    setText(byId('install-where'), say('welcomeInstallNowhere'));
+    setText(byId('install-where'), getMessage('welcomeInstallNowhere'));
     return;
   }
-  const folder = here.unpacked ? ` ${say('welcomeInstallFolder')}` : '';
-  setText(byId('install-where'), `${say(where)}${folder}`);
+  const folder = here.unpacked ? ` ${getMessage('welcomeInstallFolder')}` : '';
+  setText(byId('install-where'), `${getMessage(where)}${folder}`);
   renderCommand(byId('command'), command);
 }
 
@@ -78,7 +78,7 @@ function wireChoice(): void {
   });
 }
 
-writeWords();
+writeMessages();
 listPermissions(byId('permissions'));
 wireHelper();
 wireChoice();

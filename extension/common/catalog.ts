@@ -1,7 +1,7 @@
 // The extension's words: the browser's own catalogs, in the language it chose. Everything under `extension/` says its
 // sentences through here. Imported first by every entry point; where there is no browser (unit tests), the test
 // chooses its catalog by `testing/catalogs.ts`.
-import { type KeysOf, speaker, useWords } from '@photofinish/shared/language/words';
+import { type KeysOf, messagesOf, useCatalog } from '@photofinish/shared/language/catalog';
 
 type SharedCatalog = typeof import('@photofinish/shared/_locales/en/shared.json', { with: { type: 'json' }}) &
   typeof import('@photofinish/shared/_locales/en/codes.json', { with: { type: 'json' }});
@@ -15,10 +15,10 @@ type Catalogs = typeof import('../_locales/en/extension.json', { with: { type: '
   typeof import('../_locales/en/steer.json', { with: { type: 'json' }});
 
 /** Every key the extension may say, shared ones included. */
-export type WordKey = KeysOf<SharedCatalog> | KeysOf<Catalogs>;
+export type MessageKey = KeysOf<SharedCatalog> | KeysOf<Catalogs>;
 
 if (typeof chrome !== 'undefined' && chrome.i18n)
-  useWords((key) => chrome.i18n.getMessage(key), chrome.i18n.getMessage('language'));
+  useCatalog((key) => chrome.i18n.getMessage(key), chrome.i18n.getMessage('language'));
 
 /** A sentence in the browser's language. */
-export const say = speaker<WordKey>();
+export const getMessage = messagesOf<MessageKey>();
