@@ -1,4 +1,5 @@
-// cargo by hand, with the flags of the build, whose work it then shares. Run: node e2e/cargo.ts test --release -p NAME
+// Runs cargo manually with the build's flags, so that it shares the build's output. Usage: node e2e/cargo.ts test
+// --release -p NAME
 import { spawnSync } from 'node:child_process';
 import { cargoEnvironment } from './rust-programs.ts';
 

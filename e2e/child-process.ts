@@ -1,23 +1,23 @@
-// Programs that are run to their end for what they print.
+// Runs programs to completion for their output.
 import { spawn } from 'node:child_process';
 
 export interface ProgramResult {
-  /** Null if a signal ended it. */
+  /** Null if it was killed by a signal. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 export interface RunOptions {
-  /** Instead of this process's. */
+  /** Default: this process's environment. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Standard input; empty unless said. */
+  /** Standard input; empty by default. */
   readonly input?: string;
-  /** Where it is run; where this process is unless said. */
+  /** Working directory; by default this process's. */
   readonly cwd?: string;
 }
 
-/** Runs a command to its end. Rejects only if it cannot be started. */
+/** Runs a command to completion. Rejects only if it cannot be started. */
 export function runCommand(
   file: string,
   args: readonly string[],
@@ -30,7 +30,7 @@ export function runCommand(
     child[name].setEncoding('utf8').on('data', (text: string) => {
       heard[name] += text;
     });
-  // It may end without having read its input; its exit code tells.
+  // It may exit without reading its input; the exit code shows whether it failed.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   return new Promise((resolve, reject) => {
@@ -39,7 +39,7 @@ export function runCommand(
   });
 }
 
-/** Runs a command that must succeed, and gives what it printed. Rejects with what it complained of. */
+/** Runs a command that must succeed and returns its output. Rejects with its standard error. */
 export async function runOrThrow(
   file: string,
   args: readonly string[],

@@ -1,4 +1,5 @@
-// The documents hold together: links lead somewhere, files and commands that they name exist, the front door stays short.
+// Checks that the documents are consistent: links resolve, files and commands that they name exist, the README stays
+// short.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -20,10 +21,10 @@ const PAGES = [
 ];
 
 const text = (page: string): string => readFileSync(join(TOP, page), 'utf8');
-/** Without what stands in fences, where nothing is a link. */
+/** Without fenced code blocks, which contain no links. */
 const prose = (page: string): string => text(page).replace(/^```[\s\S]*?^```/gm, '');
 
-/** GitHub's anchors: those of headings, and those that a page sets itself. */
+/** GitHub's anchors: those of headings, and explicit ones. */
 function anchorsOf(page: string): Set<string> {
   const headings = [...prose(page).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) =>
     heading
@@ -35,7 +36,7 @@ function anchorsOf(page: string): Set<string> {
 }
 
 for (const page of PAGES) {
-  test(`${page}: every link within the project leads somewhere`, () => {
+  test(`${page}: every link within the project resolves`, () => {
     const links = [...prose(page).matchAll(/\]\(([^)\s]+)\)|src="([^"]+)"/g)].map(([, a, b]) => a ?? b ?? '');
     for (const link of links.filter((each) => !/^[a-z]+:/.test(each))) {
       const [path = '', anchor] = link.split('#');
@@ -46,10 +47,10 @@ for (const page of PAGES) {
     }
   });
 
-  test(`${page}: every file of the project that it names exists`, () => {
+  test(`${page}: every project file that it names exists`, () => {
     const named = prose(page).matchAll(/`((?:shared|extension|native-host|e2e|docs)\/[^`\s]*)`/g);
     for (const [, path = ''] of named) {
-      // What a build makes need not be there, and NAME stands for many.
+      // Build output need not exist, and NAME is a placeholder.
       if (/\/dist(\/|$)|NAME|\*/.test(path)) continue;
       assert.ok(existsSync(join(TOP, path)), path);
       if (path.endsWith('/')) assert.ok(statSync(join(TOP, path)).isDirectory(), `${path} is no folder`);
@@ -63,7 +64,7 @@ for (const page of PAGES) {
   });
 }
 
-test('every promise of the threat model names tests that exist', () => {
+test('every promise in the threat model names tests that exist', () => {
   const rows = prose('docs/threat-model.md')
     .split('\n')
     .filter((line) => /^\| (?!Promise|---)/.test(line));
@@ -87,7 +88,7 @@ test(`the README is at most ${MAX_README_LINES} lines long`, () => {
   assert.ok(text('README.md').trimEnd().split('\n').length <= MAX_README_LINES);
 });
 
-test('the changelog tells of this version, and of what comes after it', () => {
+test('the changelog has a section for this version and an unreleased one', () => {
   const { version } = JSON.parse(text('package.json')) as { version: string };
   const versions = [...text('CHANGELOG.md').matchAll(/^## \[([^\]]+)\]/gm)].map(([, name]) => name);
   assert.equal(versions[0], 'Unreleased');

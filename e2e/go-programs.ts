@@ -1,16 +1,16 @@
-// The Go programs that tests and benchmarks run beside ours: what they are built from and where they stand ready. They
-// are built before anything asks for them; here nothing is.
+// Where the Go programs used by tests and benchmarks are located and what they are built from. They are built
+// beforehand by `e2e/run/artefacts.ts`; nothing is built here.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onPath } from './run/find-browser.mjs';
 import { SCRATCH, TOP } from './scratch.ts';
 
-/** The whole message of the error that says so. */
+/** The complete error message for a missing Go toolchain. */
 export const GO_MISSING =
   'Go is needed to build what the product is tested against. Get it from https://go.dev/dl/.';
 
-/** Each by the directory of its go.mod. */
+/** By the directory of the go.mod file. */
 const DIRECTORIES = {
   caddy: path.join(TOP, 'e2e/origins/caddy'),
   'go-peer': path.join(TOP, 'e2e/bench/peers/go'),
@@ -33,21 +33,27 @@ function digestOfSources(name: GoProgram): string {
   return hash.digest('hex');
 }
 
-/** Whether the binary at hand was built from the present sources. */
+/** Whether the existing binary was built from the current sources. */
 export function isGoProgramCurrent(name: GoProgram): boolean {
   const record = recordOf(name);
   if (!existsSync(binaryOf(name)) || !existsSync(record)) return false;
   return readFileSync(record, 'utf8') === digestOfSources(name);
 }
 
-/** Where a program is found that has been built. Throws `GO_MISSING` if it could not be, or says what builds it. */
+/**
+ * The path of a built program. Throws `GO_MISSING` if it could not be built, or an error that names the command that
+ * builds it.
+ */
 export function goProgram(name: GoProgram): string {
   if (isGoProgramCurrent(name)) return binaryOf(name);
   if (onPath('go') === null) throw new Error(GO_MISSING);
   throw new Error(`${name} is not built from the present sources; run: npm run build -- ${name}`);
 }
 
-/** How it is built: aside, and then put in its place, since another run may be starting the old one, or building too. */
+/**
+ * The build command: writes to a temporary name and then renames, since another run may be starting the old binary or
+ * building too.
+ */
 export function goBuild(name: GoProgram) {
   const wanted = digestOfSources(name);
   const draft = `${binaryOf(name)}.${process.pid}`;

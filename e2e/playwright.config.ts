@@ -1,16 +1,16 @@
-// How the specs run: real browsers on a small machine, nothing repeated until it passes. Those in `specs/browser` run in
-// each browser; the others drive none, or one of their own choice, and run once.
+// How the specs run: real browsers on a small machine, without retries. Those in `specs/browser` run in each browser;
+// the others use no browser, or a specific one, and run once.
 import { defineConfig } from '@playwright/test';
 
 const IN_EACH_BROWSER = 'browser/*.spec.ts';
-/** What only Firefox can do. */
+/** Specs for features that only Firefox has. */
 const IN_FIREFOX = 'firefox/*.spec.ts';
 
 export default defineConfig({
   testDir: 'specs',
   globalSetup: './run/playwright-setup.ts',
   outputDir: 'test-results/artifacts',
-  // Each worker drives a browser and servers of its own.
+  // Each worker runs its own browser and servers.
   workers: 2,
   retries: 0,
   timeout: 120_000,
@@ -22,7 +22,8 @@ export default defineConfig({
     {
       name: 'firefox',
       testMatch: [IN_EACH_BROWSER, IN_FIREFOX],
-      // The last project, and the slowest: else one worker ends with a file while the other has nothing left to do.
+      // The last and slowest project: with parallelism by file, one worker would run the last file while the other is
+      // idle.
       fullyParallel: true,
       use: { browserName: 'firefox' },
     },

@@ -1,4 +1,4 @@
-// The kernel's texts as they really are, and what is read out of them.
+// Parses samples of real /proc files.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -16,12 +16,12 @@ import {
 const STAT =
   '4242 (a) name (x) S 1 4242 4242 0 -1 4194560 2000 0 5 0 123 45 0 0 20 0 11 0 8890 1300000000 9000 18446744073709551615 1 1 0 0 0 0 0 4096 17642 0 0 0 17 1 0 0 0 0 0';
 
-test('processor time stands behind a name that may hold anything', () => {
+test('processor time follows a command name that may contain anything', () => {
   assert.deepEqual(parseProcessStat(STAT), { userMs: 1230, systemMs: 450 });
   assert.throws(() => parseProcessStat('4242 (x) S'), /not a process's stat/);
 });
 
-test('all processors: waiting for a disk is idle, stolen time is busy, guests are not counted twice', () => {
+test('all processors: iowait is idle, steal is busy, guest time is not counted twice', () => {
   const text = 'cpu  100 1 50 1000 20 3 4 5 60 0\ncpu0 50 0 25 500 10 1 2 2 30 0\nintr 1\n';
   assert.deepEqual(parseProcessors(text), { idleMs: 10_200, busyMs: 1630 });
   assert.throws(() => parseProcessors('intr 1'), /no line/);
@@ -51,7 +51,7 @@ test('sockets of both families', () => {
   assert.equal(parseBufferBytes(SOCKSTAT), 216 * 4096);
 });
 
-test('slabs of the network, and no others', () => {
+test('slabs of the network stack, and no others', () => {
   const slabinfo = `slabinfo - version: 2.1
 # name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> <batchcount>
 btrfs_delayed_node    500    500    312   13    1 : tunables    0    0    0 : slabdata      0      0      0
@@ -62,14 +62,14 @@ skbuff_head_cache       3    352    256   16    1 : tunables    0    0    0 : sl
   assert.equal(parseSlabs(slabinfo), 10 * 1472 + 5 * 256);
 });
 
-test('this very process, and one that is not', () => {
+test('the current process, and one that does not exist', () => {
   const time = processorTimeOf(process.pid);
   assert.ok(time !== null && time.userMs > 0);
   assert.ok((memoryOf(process.pid)?.pssBytes ?? 0) > 1_000_000);
   assert.equal(processorTimeOf(2 ** 30), null);
 });
 
-test('the start is read behind whatever the command is called', () => {
+test('the start time is read whatever the command is called', () => {
   const rest = 'S 1 7 7 0 -1 4194560 2 0 0 0 0 0 0 0 20 0 1 0 8912 230 1';
   for (const command of ['node', 'a b', 'a) S 1 (', ')'])
     assert.equal(parseStart(`7 (${command}) ${rest}`), 8912, command);

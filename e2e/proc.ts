@@ -1,5 +1,5 @@
-// What the kernel accounts for, read from /proc: start, processor time and memory of a process, sockets of its network
-// namespace, and the caches that the whole kernel's sockets and packets live in.
+// Kernel accounting from /proc: start, processor time and memory of a process, sockets of its network namespace, and
+// the slab caches that hold sockets and packets of the whole kernel.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Linux reports processor time in hundredths of a second (USER_HZ) on every architecture that Node runs on. */
@@ -10,18 +10,20 @@ const PAGE_BYTES = 4096;
 const NS_PER_MS = 1e6;
 
 export interface ProcessorTime {
-  /** In the program's own code. */
+  /** In user mode. */
   readonly userMs: number;
-  /** In the kernel on its behalf. */
+  /** In kernel mode on its behalf. */
   readonly systemMs: number;
 }
 
-/** What stands behind the name, which may itself hold blanks and brackets; the first is field 3, the state. */
+/**
+ * The fields after the command name, which may itself contain spaces and parentheses; the first is field 3, the state.
+ */
 function fieldsBehindName(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** From `/proc/PID/stat` (proc_pid_stat(5), fields 14 and 15). Throws for a text of another form. */
+/** From `/proc/PID/stat` (proc_pid_stat(5), fields 14 and 15). Throws if the format differs. */
 export function parseProcessStat(stat: string): ProcessorTime {
   const fields = fieldsBehindName(stat);
   const [userMs, systemMs] = [fields[11], fields[12]].map((ticks) => Number(ticks) * MS_PER_TICK);
@@ -31,7 +33,7 @@ export function parseProcessStat(stat: string): ProcessorTime {
 }
 
 /**
- * When the process started, in clock ticks since boot (field 22), which tells it from a later one with the same number.
+ * Start time in clock ticks since boot (field 22), which distinguishes a process from a later one with the same pid.
  */
 export function parseStart(stat: string): number {
   return Number(fieldsBehindName(stat)[19]);
@@ -42,11 +44,11 @@ export interface Processors {
   readonly idleMs: number;
 }
 
-/** The first line of `/proc/stat` (proc_stat(5)): all processors together; time stolen by other machines is busy. */
+/** The first line of `/proc/stat` (proc_stat(5)): all processors together; steal time is busy. */
 export function parseProcessors(stat: string): Processors {
   const line = /^cpu +([\d ]+)$/m.exec(stat)?.[1];
   if (line === undefined) throw new Error('/proc/stat has no line for all processors');
-  // user, nice, system, idle, iowait, irq, softirq, steal; guests' time is in the first two already.
+  // user, nice, system, idle, iowait, irq, softirq, steal; guest time is included in the first two.
   const times = line
     .split(' ')
     .slice(0, 8)
@@ -57,7 +59,7 @@ export function parseProcessors(stat: string): Processors {
 
 export interface ProcessMemory {
   readonly rssBytes: number;
-  /** Its share of what it has in common with others taken in proportion. */
+  /** Proportional set size: shared pages divided by the number of processes that share them. */
   readonly pssBytes: number;
 }
 
@@ -77,7 +79,7 @@ export interface Sockets {
   readonly udp: number;
 }
 
-/** Of one namespace, from `/proc/PID/net/sockstat` and `sockstat6`; only TIME-WAIT is counted over both families. */
+/** Of one namespace, from `/proc/PID/net/sockstat` and `sockstat6`; only TIME-WAIT counts both families together. */
 export function parseSockets(ipv4: string, ipv6: string): Sockets {
   const count = (text: string, line: string, name: string) =>
     Number(new RegExp(`^${line}:.* ${name} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
@@ -88,16 +90,16 @@ export function parseSockets(ipv4: string, ipv6: string): Sockets {
   };
 }
 
-/** Of all namespaces: what TCP and UDP hold for data under way, from the `mem` pages of `/proc/net/sockstat`. */
+/** Of all namespaces: buffer memory of TCP and UDP, from the `mem` pages of `/proc/net/sockstat`. */
 export function parseBufferBytes(sockstat: string): number {
   const pages = [...sockstat.matchAll(/^(?:TCP|UDP):.* mem (\d+)/gm)].map((match) => Number(match[1]));
   return pages.reduce((sum, count) => sum + count, 0) * PAGE_BYTES;
 }
 
-/** Sockets, connections being made or left behind, and packets. */
+/** Sockets, connections in SYN-RECV or TIME-WAIT, and packets. */
 const NETWORK_CACHE = /^(?:TCP|UDP|tw_sock|request_sock|sock_inode|skbuff|tcp_bind)/;
 
-/** Bytes of objects in use by the kernel's networking, from `/proc/slabinfo` (slabinfo(5)). */
+/** Bytes of networking objects in use, from `/proc/slabinfo` (slabinfo(5)). */
 export function parseSlabs(slabinfo: string): number {
   return slabinfo
     .split('\n')
@@ -106,7 +108,7 @@ export function parseSlabs(slabinfo: string): number {
     .reduce((sum, [, active, , objectBytes]) => sum + Number(active) * Number(objectBytes), 0);
 }
 
-/** Null where this user may not read it, or the process has ended. */
+/** Null if this user may not read it, or the process has exited. */
 function read<T>(file: string, parse: (text: string) => T): T | null {
   try {
     return parse(readFileSync(file, 'utf8'));
@@ -117,32 +119,32 @@ function read<T>(file: string, parse: (text: string) => T): T | null {
 }
 
 export const processorTimeOf = (pid: number) => read(`/proc/${pid}/stat`, parseProcessStat);
-/** Null where there is no such process, or no /proc. */
+/** Null if there is no such process, or no /proc. */
 export const startOf = (pid: number | 'self') => read(`/proc/${pid}/stat`, parseStart);
-/** For how long so far its first thread waited for a core that others held; 0 where the system does not tell. */
+/** How long its main thread has so far waited for a processor used by others; 0 if the system does not report it. */
 export const coreWaitMs = (pid: number) =>
   read(`/proc/${pid}/schedstat`, (text) => Number(text.split(' ')[1]) / NS_PER_MS) ?? 0;
 export const memoryOf = (pid: number) => read(`/proc/${pid}/smaps_rollup`, parseMemory);
 export const processors = () => read('/proc/stat', parseProcessors);
 export const bufferBytes = () => read('/proc/net/sockstat', parseBufferBytes);
-/** Null where the kernel shows it to nobody. */
+/** Null if this user may not read it. */
 export const slabBytes = () => read('/proc/slabinfo', parseSlabs);
 
-/** Resident memory in MiB; throws where the system does not tell. */
+/** Resident memory in MiB; throws if the system does not report it. */
 export function residentMiB(pid: number): number {
   const kib = read(`/proc/${pid}/status`, (status) => /^VmRSS:\s+([0-9]+) kB$/m.exec(status)?.[1]);
   if (kib == null) throw new Error('the system does not tell resident memory');
   return Number(kib) / KIB_PER_MIB;
 }
 
-/** Of the namespace that the process is in. */
+/** Of the process's network namespace. */
 export function socketsOf(pid: number): Sockets | null {
   return read(`/proc/${pid}/net/sockstat`, (ipv4) =>
     read(`/proc/${pid}/net/sockstat6`, (ipv6) => parseSockets(ipv4, ipv6)),
   );
 }
 
-/** This process's children whose command begins so. The kernel keeps 15 bytes of a name. */
+/** This process's children whose command begins with `name`. The kernel keeps 15 bytes of a name. */
 export function childrenNamed(name: string): number[] {
   const isChild = (stat: string) =>
     stat.includes(`(${name.slice(0, 15)}) `) && Number(fieldsBehindName(stat)[1]) === process.pid;

@@ -1,27 +1,27 @@
-// Where cargo leaves what it builds, and where the tests' own programs stand ready: one target directory serves the
-// addon, which its builder compiles for a target named outright, and everything else.
+// Where cargo puts its output and where the test programs are copied to: one target directory serves the addon, whose
+// builder names its target explicitly, and everything else.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, renameSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { SCRATCH, TOP } from './scratch.ts';
 
-/** Each by where cargo leaves it, below the directory of the profile. */
+/** By cargo's output path below the profile's directory. */
 const PROGRAMS = {
   'photofinish-origin': 'photofinish-origin',
   'photofinish-link': 'photofinish-link',
   'bare-quinn': 'examples/bare_quinn',
 } as const;
 
-/** Where a program is found that `npm run build` has put in its place. */
+/** The path of a program that `npm run build` has put in place. */
 export function rustProgram(name: keyof typeof PROGRAMS): string {
   return join(SCRATCH, 'bin', name);
 }
 
 /**
- * Flags of rustc that keep the places of this checkout and of cargo's downloads out of what is built, so that the same
- * source gives the same bytes wherever it lies, and nobody's home is told. `asked` are flags that somebody has set. The
- * variable separates flags by spaces, so that a place with one in its name stays as it is.
+ * rustc flags that remap the paths of this checkout and of cargo's downloads, so that the same source gives the same
+ * bytes wherever it is, and no home directory is disclosed. `asked` are flags set by the user. The variable separates
+ * flags by spaces, so a path that contains one is not remapped.
  */
 export function placelessFlags(top: string, cargoHome: string, asked = ''): string {
   const places = { [top]: '/photofinish', [cargoHome]: '/cargo' };
@@ -38,8 +38,8 @@ function buildTarget(): string | undefined {
 }
 
 /**
- * What every call of cargo's is to have in its environment: the addon's builder names its target outright, and cargo
- * shares nothing with a build that names none, or that has other flags.
+ * The environment for every cargo invocation: the addon's builder names its target explicitly, and cargo shares nothing
+ * with a build that names none, or that has other flags.
  */
 export function cargoEnvironment(): Record<string, string> {
   const { CARGO_BUILD_TARGET: target = buildTarget(), CARGO_HOME, RUSTFLAGS } = process.env;
@@ -49,7 +49,7 @@ export function cargoEnvironment(): Record<string, string> {
   };
 }
 
-/** Puts the programs that cargo has built in their place. A running one is left alone: it keeps its old file. */
+/** Puts the programs that cargo has built in place. A running one is unaffected: it keeps its old file. */
 export function placeRustPrograms(): void {
   mkdirSync(join(SCRATCH, 'bin'), { recursive: true, mode: 0o700 });
   const out = join(TOP, 'target', cargoEnvironment().CARGO_BUILD_TARGET ?? '', 'release');

@@ -1,4 +1,5 @@
-// The one place that tests, benchmarks and the tour write to: git-ignored, inside the checkout, readable by nobody else.
+// The only directory that tests, benchmarks and the tour write to: git-ignored, inside the checkout, private to this
+// user.
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 export const TOP = fileURLToPath(new URL('../', import.meta.url));
 export const SCRATCH = join(TOP, '.photofinish');
 
-/** A new empty directory whose name says what it is for; whoever asks removes it. */
+/** Creates an empty directory named after its purpose; the caller removes it. */
 export async function scratchDirectory(purpose: string): Promise<string> {
   await mkdir(SCRATCH, { recursive: true, mode: 0o700 });
   return mkdtemp(join(SCRATCH, `${purpose}-`));

@@ -1,5 +1,5 @@
-// Races over a helper's port while forecasts are asked for: what the one costs the other, what of that is the machine's,
-// and the helper's memory.
+// Runs races over a helper's port while requesting forecasts: measures how much races delay forecasts, how much of that
+// is due to processor contention, and the helper's memory.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Mode, type OriginRace, originRaceSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
@@ -7,7 +7,7 @@ import { coreWaitMs, residentMiB } from '../proc.ts';
 import type { HostPort } from './port.ts';
 
 const FORECAST_EVERY_MS = 10;
-/** Ids of forecasts; those of races are below. */
+/** Ids of forecasts start here; those of races are lower. */
 const FIRST_FORECAST = 1_000_000;
 
 export interface RaceRequest {
@@ -17,23 +17,23 @@ export interface RaceRequest {
 }
 
 export interface SideBySide {
-  /** In the order in which they were asked for. */
+  /** In request order. */
   readonly races: readonly OriginRace[];
-  /** Until the last of them was over. */
+  /** Until the last race ended. */
   readonly tookMs: number;
-  /** Round trips of the forecasts. */
+  /** Round-trip times of forecasts. */
   readonly forecastsMs: readonly number[];
-  /** The same without the time for which the helper's first thread, or ours, waited for a core that others held. */
+  /** The same, less the time for which the helper's main thread, or ours, waited for a processor used by others. */
   readonly onCoreMs: readonly number[];
-  /** Round trips, at the same moments, to a helper that races nothing; empty without one. */
+  /** Round-trip times, at the same moments, of a helper that runs no race; empty without one. */
   readonly idleMs: readonly number[];
-  /** The most that the helper held. */
+  /** Peak memory of the helper. */
   readonly mostMiB: number;
 }
 
 type Message = Record<string, unknown>;
 
-/** Asks one helper for forecasts and times the answers. */
+/** Requests forecasts from one helper and times the replies. */
 class Asker {
   readonly forecastsMs: number[] = [];
   readonly onCoreMs: number[] = [];
@@ -53,7 +53,7 @@ class Asker {
     this.#helper.send({ type: 'forecast', id, browser: 'chromium', site: 'page.test', origins: [origin] });
   }
 
-  /** Whether it was the answer to a forecast. */
+  /** Whether the message was the reply to a forecast. */
   take({ id }: Message): boolean {
     const asked = this.#asked.get(Number(id));
     if (asked === undefined) return false;
@@ -63,15 +63,15 @@ class Asker {
     return this.#asked.delete(Number(id));
   }
 
-  /** The helper's, and our own, for whom the answer waits as well. */
+  /** Of the helper, and of this process, which receives the reply. */
   #coreWaitMs(): number {
     return coreWaitMs(this.#helper.pid) + coreWaitMs(process.pid);
   }
 }
 
 /**
- * Races these at once and asks for a forecast every few milliseconds until all are over; of `idle`, which races nothing,
- * at the same moments. Rejects where a race is refused.
+ * Runs these races concurrently and requests a forecast every few milliseconds until all have ended; at the same
+ * moments also from `idle`, which runs no race. Rejects if a race is refused.
  */
 export async function raceBesideForecasts(
   helper: HostPort,
@@ -117,7 +117,7 @@ export async function raceBesideForecasts(
 
   await Promise.all([asking(), listening()]);
   const { forecastsMs, onCoreMs } = asker;
-  // Read now, for it takes time in which no answer would be heard.
+  // Parsed only now, since parsing takes time during which no reply would be received.
   const told = orders.flatMap(({ id }) => v.parse(originRaceSchema, races.get(id)));
   return { races: told, tookMs, forecastsMs, onCoreMs, idleMs: idleAsker?.forecastsMs ?? [], mostMiB };
 }

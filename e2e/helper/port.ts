@@ -1,5 +1,5 @@
-// A native messaging client on a pipe, as a browser is one: starts a host, the built helper or another, and exchanges
-// frames with it.
+// A native messaging client over a pipe, as in a browser: starts a host, the built helper or another, and exchanges
+// messages with it.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
@@ -13,13 +13,13 @@ export interface HostPort {
   readonly child: ChildProcessByStdio<Writable, Readable, null>;
   /** Sends one message as a frame. */
   send(message: unknown): void;
-  /** The next message from the host, in the order received; rejects when the host ends first. */
+  /** The next message from the host, in receiving order; rejects if the host exits first. */
   next(): Promise<Record<string, unknown>>;
-  /** Closes the host's input, as a browser that lets go of the port, and gives its exit code. */
+  /** Closes the host's input, as a browser does when the port is disconnected, and returns its exit code. */
   close(): Promise<number | null>;
 }
 
-/** A message as it stands on the wire: 32-bit length in the machine's order, then JSON. */
+/** A message in wire format: 32-bit length in native byte order, then JSON. */
 function frame(message: unknown): Buffer {
   const json = Buffer.from(JSON.stringify(message));
   const length = Buffer.alloc(LENGTH_BYTES);
@@ -71,17 +71,17 @@ export function openHost(file: string, args: readonly string[]): HostPort {
 
 const HELPER_MAIN = fileURLToPath(new URL('../../native-host/dist/main.cjs', import.meta.url));
 
-/** Arguments after the runtime's: the helper with these settings, called by the extension. */
+/** Arguments after the runtime's: the helper with this configuration file, as started for the extension. */
 export function helperArguments(config: string): string[] {
   return [HELPER_MAIN, '--config', config, '--', `chrome-extension://${CHROMIUM_EXTENSION_ID}/`];
 }
 
-/** A helper with these settings, its hello not yet said. */
+/** Starts a helper with this configuration file; no `hello` has been sent yet. */
 export function openHelper(config: string): HostPort {
   return openHost(process.execPath, helperArguments(config));
 }
 
-/** Says hello and gives the answer; throws when it is none. */
+/** Sends `hello` and returns the reply; throws if it is not a `hello` reply. */
 export async function greet(port: HostPort): Promise<Record<string, unknown>> {
   port.send({ type: 'hello', id: 1, protocol: 1, program: 'e2e/1' });
   const reply = await port.next();

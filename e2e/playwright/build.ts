@@ -1,5 +1,5 @@
-// Builds the public door: one file that other people's Playwright loads as it is, with nothing of ours to resolve.
-// Run by Node: `node e2e/playwright/build.ts`.
+// Builds the public Playwright fixtures: one file that other people's Playwright loads as is, without resolving any of
+// our modules. Run with Node: `node e2e/playwright/build.ts`.
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -12,7 +12,7 @@ await build({
   target: 'node20',
   entryPoints: [`${here}index.ts`],
   outfile: `${here}dist/playwright.js`,
-  // There must be one Playwright in a run: that of whoever runs it.
+  // A run must contain a single Playwright, the user's.
   external: ['@playwright/test'],
   legalComments: 'none',
 });

@@ -1,6 +1,7 @@
-// What the extension knows, asked as its own pages ask: one of them is opened for the question and closed after it.
+// Reads what the extension knows through its own message API: opens one of its pages for the query and closes it
+// afterwards.
 import type { BrowserContext, Page } from '@playwright/test';
-// Types alone: the two sides of this port are built together.
+// Type-only import: both sides of this port are built together.
 import type { PageView, PopupEvent } from '../../extension/common/messages.ts';
 import type { Report } from '../../shared/report/report.ts';
 
@@ -14,8 +15,8 @@ async function extensionId(context: BrowserContext): Promise<string> {
 }
 
 /**
- * What the extension shows for a tab, once its ledger has been asked: before that, verdicts are by what this visit alone
- * tells. A first answer that came before is followed by a delta; a second watch then gives the whole.
+ * What the extension shows for a tab once its ledger has been read: before that, verdicts rest on this visit alone. If
+ * a first, partial view arrives, a delta follows; a second `watch` then returns the whole view.
  */
 function askWholeView(page: Page, tabId: number) {
   return page.evaluate(
@@ -36,7 +37,9 @@ function askWholeView(page: Page, tabId: number) {
   ) as Promise<PageView>;
 }
 
-/** The tab of a page; the extension names no address of a tab that is no https page, so such a page has no tab. */
+/**
+ * The tab of a page. The extension cannot see the URL of a tab that is not an https page, so such a page has no tab.
+ */
 function tabIdOf(extensionPage: Page, url: string): Promise<number | null> {
   return extensionPage.evaluate(async (wanted) => {
     const tabs = (await chrome.tabs.query({})).filter((tab) => tab.url === wanted);
@@ -58,9 +61,9 @@ async function withExtensionPage<Result>(
   }
 }
 
-/** What the extension shows for a page; null while it has no record of it. */
+/** What the extension shows for a page; null if it has no record of it yet. */
 export async function viewOf(page: Page): Promise<PageView | null> {
-  // Of several tabs with one address the one used last is meant.
+  // If several tabs have the same URL, the one used last is meant.
   await page.bringToFront();
   return withExtensionPage(page.context(), async (extensionPage) => {
     const tabId = await tabIdOf(extensionPage, page.url());
@@ -70,11 +73,11 @@ export async function viewOf(page: Page): Promise<PageView | null> {
   });
 }
 
-/** The report of every site that the context visited, made as the popup makes it. */
+/** The report of every site that the context visited, generated as the popup does it. */
 export function reportOf(context: BrowserContext): Promise<Report> {
   return withExtensionPage(context, (extensionPage) => {
     const maker = JSON.stringify(new URL('export-file.js', extensionPage.url()));
-    // As text, because this file's own tools would take the import for one of theirs.
+    // As a string, because the bundler would otherwise resolve the import.
     return extensionPage.evaluate<Report>(
       `import(${maker}).then(({ reportOf }) => reportOf({ sites: null }))`,
     );

@@ -1,5 +1,5 @@
-// Playwright's `test` in a Chromium that has Photofinish: a persistent context, because extensions load in no other,
-// with a profile of the test's own that goes with it.
+// Playwright's `test` in a Chromium with Photofinish: a persistent context, the only kind that loads extensions, with a
+// profile that exists for one test.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -13,11 +13,11 @@ import { reportOf } from './extension-page.ts';
 import { adoption, originsOf } from './matchers.ts';
 import type { PhotofinishFixtures } from './photofinish.d.ts';
 
-/** Beside the packed fixtures, or in the checkout that they were built in. */
+/** Beside the packaged fixtures, or in the checkout where they were built. */
 const EXTENSION_PLACES = ['../extension', '../../../extension/dist/chromium'];
 const CHECKOUT_HELPER = '../../../native-host/bin/photofinish';
 
-/** The directory of the built extension. Throws when there is none. */
+/** The directory of the built extension. Throws if there is none. */
 function extensionDirectory(): string {
   const places = EXTENSION_PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url)));
   const found = places.find((place) => existsSync(join(place, 'manifest.json')));
@@ -26,7 +26,7 @@ function extensionDirectory(): string {
   return found;
 }
 
-/** The helper's command: that of the package `photofinish` beside this one, or of the checkout. */
+/** The helper's command: that of the sibling package `photofinish`, or of the checkout. */
 function helperCommand(): readonly [file: string, ...args: string[]] {
   const checkout = fileURLToPath(new URL(CHECKOUT_HELPER, import.meta.url));
   if (existsSync(checkout)) return [checkout];
@@ -42,12 +42,12 @@ function helperCommand(): readonly [file: string, ...args: string[]] {
   }
 }
 
-/** What is read here of the document `photofinish.install/1`. */
+/** The part of the document `photofinish.install/1` that is used. */
 interface InstallDocument {
   readonly addon: { readonly state: string; readonly text: string; readonly remedy: string | null };
 }
 
-/** Installs the helper into a profile, its settings and its host cache in the same directory. */
+/** Installs the helper into a profile, with its settings and host cache in the same directory. */
 async function installHelper(dir: string, settings: Readonly<Record<string, unknown>>): Promise<void> {
   const profile = join(dir, 'profile');
   const config = join(dir, 'config.json');
@@ -58,7 +58,7 @@ async function installHelper(dir: string, settings: Readonly<Record<string, unkn
   const where = ['--browser', 'chromium', '--user-data-dir', profile, '--config', config];
   const stdout = await runOrThrow(file, [...args, 'install', '--json', ...where]);
   const { addon } = JSON.parse(stdout) as InstallDocument;
-  // A helper that cannot race would let every test of races pass or fail for the wrong reason.
+  // With a helper that cannot race, tests of races would pass or fail for the wrong reason.
   if (addon.state === 'problem')
     throw new Error(
       `Photofinish's helper cannot race: ${addon.text}. ${addon.remedy} Or set photofinishOptions.helper to false.`,
@@ -68,7 +68,7 @@ async function installHelper(dir: string, settings: Readonly<Record<string, unkn
 const DEFAULTS = { helper: true, attachReport: true };
 const WELCOME_TIMEOUT_MS = 15_000;
 
-/** A fresh installation opens its welcome page, which would be a page that the test did not open. */
+/** A fresh installation opens its welcome page, an unexpected page for the test. */
 async function closeWelcome(context: BrowserContext): Promise<void> {
   const welcome = () => context.pages().find((page) => page.url().endsWith('/welcome/welcome.html'));
   await expect.poll(() => welcome() !== undefined, { timeout: WELCOME_TIMEOUT_MS }).toBe(true);
@@ -111,7 +111,7 @@ export const test = base.extend<PhotofinishFixtures>({
     const context = await chromium.launchPersistentContext(join(dir, 'profile'), {
       ...launchOptions,
       ...Object.fromEntries(given),
-      // Playwright's own switch would pick a headless shell, which takes no extensions.
+      // Playwright's own headless mode would choose a headless shell, which does not support extensions.
       headless: false,
       args: [
         ...(headless === false ? [] : ['--headless=new']),

@@ -1,4 +1,4 @@
-// The public door for other people's Playwright tests; `photofinish.d.ts` beside it is the promise.
+// The public entry point for other people's Playwright tests; `photofinish.d.ts` is its contract.
 import '@photofinish/shared/language/english';
 
 export { test } from './fixtures.ts';

@@ -1,4 +1,4 @@
-// `toHaveUsedProtocol` and `adoption`: what a test asks of a page, and the words when it is not so.
+// `toHaveUsedProtocol` and `adoption`: assertions about a page, with their failure messages.
 import { adoptionByRequest } from '@photofinish/shared/report/adoption';
 import { verdictText } from '@photofinish/shared/verdict/verdict-text';
 import { expect as base, type Page } from '@playwright/test';

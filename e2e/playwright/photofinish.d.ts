@@ -1,4 +1,4 @@
-// What other people's Playwright tests may rely on. Everything else of this package may change with any version.
+// The stable API for other people's Playwright tests. Everything else in this package may change in any version.
 import type {
   Expect,
   Page,
@@ -9,10 +9,10 @@ import type {
   TestType,
 } from '@playwright/test';
 
-/** A protocol as Photofinish names it; `unknown` where a site hides it or no observer saw it. */
+/** A protocol as Photofinish names it; `unknown` if a site hides it or no observer saw it. */
 export type UsedProtocol = 'h3' | 'h2' | 'http/1.1' | 'http/1.0' | 'unknown';
 
-/** Adoption as counts, never a bare ratio: `h3` of `known` network answers, with `hidden` ones beside them. */
+/** Adoption as counts, never only a ratio: `h3` out of `known` network responses, and separately `hidden` ones. */
 export interface PageAdoption {
   readonly h3: number;
   readonly known: number;
@@ -23,19 +23,19 @@ export interface PageAdoption {
 export interface PageOrigin {
   readonly origin: string;
   readonly protocol: UsedProtocol;
-  /** Network answers by protocol. */
+  /** Network responses by protocol. */
   readonly requests: Readonly<Record<UsedProtocol, number>>;
-  /** Why it was, or was not, HTTP/3. */
+  /** Why the origin was, or was not, reached over HTTP/3. */
   readonly verdict: { readonly code: string; readonly text: string };
 }
 
 export interface PhotofinishOptions {
   /**
-   * Whether the helper is installed for the browser of the test; true unless said. An object is the helper's settings
+   * Whether the helper is installed for the test's browser; default true. An object is used as the helper's settings
    * file: `allowPrivate`, `resolve`, `ca`, `resolver`.
    */
   readonly helper: boolean | Readonly<Record<string, unknown>>;
-  /** Whether the report of what the test visited is attached to its result, as HTML and JSON; true unless said. */
+  /** Whether the report of what the test visited is attached to its result, as HTML and JSON; default true. */
   readonly attachReport: boolean;
 }
 
@@ -55,7 +55,8 @@ export interface PhotofinishFixtures {
 
 export interface PhotofinishMatchers {
   /**
-   * Waits until the page, or one origin on it, is known to have come over the protocol. `timeout` is in milliseconds.
+   * Waits until the page, or one origin on it, is known to have been loaded over the protocol. `timeout` is in
+   * milliseconds.
    */
   toHaveUsedProtocol(
     page: Page,
@@ -64,7 +65,7 @@ export interface PhotofinishMatchers {
   ): Promise<void>;
 }
 
-/** Playwright's `test`, in a Chromium that has the extension and, unless switched off, the helper. */
+/** Playwright's `test`, in a Chromium with the extension and, unless disabled, the helper. */
 export const test: TestType<
   PlaywrightTestArgs & PlaywrightTestOptions & PhotofinishFixtures,
   PlaywrightWorkerArgs & PlaywrightWorkerOptions

@@ -1,5 +1,5 @@
-// Everything that is built or downloaded before something else can run, each made by one step of its own: for `npm run
-// build`, for the tests, and for what is measured. Tests and hooks make nothing; they find what is made here.
+// Every artefact that is built or downloaded before something else can run, each produced by one step: for `npm run
+// build`, for the tests and for benchmarks. Tests and hooks build nothing; they use what was built here.
 import { GO_MISSING, type GoProgram, goBuild, isGoProgramCurrent } from '../go-programs.ts';
 import { cargoEnvironment, placeRustPrograms } from '../rust-programs.ts';
 import { type ArtefactName, artefactsFor, PRODUCT, readCommandLine } from './command-lines.mjs';
@@ -8,7 +8,7 @@ import { onPath } from './find-browser.mjs';
 import { findPython, isPythonCurrent, PYTHON_NEEDED, pythonCommands, recordPython } from './python.mjs';
 import { type Command, endCommandsOnSignals, runStep } from './step-command.ts';
 
-/** How the making of one ended; in either of the latter states it is not there, or not the present one. */
+/** The result of building an artefact; if `skipped` or `failed`, it is missing or out of date. */
 export type Made =
   | { readonly state: 'made' }
   | { readonly state: 'skipped'; readonly reason: string }
@@ -17,15 +17,15 @@ export type Made =
 interface Recipe {
   readonly title: string;
   readonly needs?: readonly ArtefactName[];
-  /** Two at once would do the same work twice. */
+  /** Serialises steps that share a tool: in parallel they would do the same work twice. */
   readonly tool?: 'go';
-  /** What is missing on this machine, in one sentence; null: nothing. */
+  /** What is missing on this machine, in one sentence; null if nothing is. */
   readonly missing?: () => string | null | Promise<string | null>;
-  /** Whether there is nothing to do; where it is not said the commands find out themselves, and soon. */
+  /** Whether the artefact is up to date; if absent, the commands determine that themselves, and quickly. */
   readonly current?: () => boolean;
-  /** One after the other. */
+  /** Run in sequence. */
   readonly commands: () => readonly Command[] | Promise<readonly Command[]>;
-  /** What is left to do once they have ended well. */
+  /** Runs after all commands have succeeded. */
   readonly finish?: () => void;
 }
 
@@ -51,7 +51,7 @@ function goRecipe(name: GoProgram, title: string): Recipe {
 
 const RECIPES: Readonly<Record<ArtefactName, Recipe>> = {
   rust: {
-    // With the whole workspace, whose members then share what they depend on.
+    // Built with the whole workspace, so that members share their dependencies.
     title: 'QUIC addon, local origins and links (Rust)',
     missing: () => (onPath('cargo') === null ? RUST_MISSING : null),
     commands: () => [
@@ -73,7 +73,7 @@ const RECIPES: Readonly<Record<ArtefactName, Recipe>> = {
   'go-peer': goRecipe('go-peer', "the paper's code (Go)"),
 };
 
-/** Each of them is made once in a process, whoever asks. */
+/** Each artefact is built once per process, however often it is requested. */
 const asked = new Map<ArtefactName, Promise<Made>>();
 const lastOfTool = new Map<string, Promise<unknown>>();
 
@@ -114,14 +114,14 @@ async function makeNow(name: ArtefactName): Promise<Made> {
   return why === null ? inTurn(tool, () => runCommands(recipe)) : without(why);
 }
 
-/** Makes it and what it needs, unless that has been done. Never throws. */
+/** Builds an artefact and its dependencies, at most once. Never throws. */
 export function make(name: ArtefactName): Promise<Made> {
   const made = asked.get(name) ?? makeNow(name);
   asked.set(name, made);
   return made;
 }
 
-/** Makes all of these, side by side; gives what each that failed has said, and why each that is not there is skipped. */
+/** Builds these artefacts in parallel; returns the output of each failed one and the reason for each skipped one. */
 export async function makeAll(names: readonly ArtefactName[]) {
   const made = await Promise.all(
     names.map(async (name) => ({ name, title: RECIPES[name].title, ...(await make(name)) })),
@@ -133,8 +133,8 @@ export async function makeAll(names: readonly ArtefactName[]) {
 }
 
 /**
- * Makes these, the product unless said; says what went wrong. Gives whether it went well: only peers may be missing, where
- * what they are made with is.
+ * Builds these artefacts, by default the product, and prints errors. Returns whether it succeeded: only peers may be
+ * skipped, if their toolchain is missing.
  */
 export async function build(names: readonly ArtefactName[] = PRODUCT): Promise<boolean> {
   heading('Build');

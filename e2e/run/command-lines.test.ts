@@ -1,4 +1,4 @@
-// What each script is told must mean one thing, or be refused before anything is installed, built or overwritten.
+// The command line of each script has one meaning, or is rejected before anything is installed, built or overwritten.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ function selected(...words: string[]): Selection {
   return selection;
 }
 
-test('without a name everything is meant', () => {
+test('without a name, all tests are selected', () => {
   const { checks, rust, units, specs } = selected();
   assert.deepEqual(
     [checks, rust, units.map(([name]) => name)],
@@ -33,7 +33,7 @@ test('without a name everything is meant', () => {
   assert.ok(specs.includes('e2e/specs/browser/popup.spec.ts'));
 });
 
-test('a suite means itself and makes only what it needs', () => {
+test('a suite name selects that suite and builds only what it needs', () => {
   const unit = readCommandLine('test', ['unit']);
   assert.deepEqual([unit.selection?.checks, unit.selection?.rust, unit.selection?.specs], [false, false, []]);
   assert.deepEqual(artefactsFor(unit), []);
@@ -44,7 +44,7 @@ test('a suite means itself and makes only what it needs', () => {
   );
 });
 
-test('another name means the files with it in their path', () => {
+test('any other name selects files with it in their path', () => {
   const { checks, rust, units, specs } = selected('popup');
   assert.deepEqual([checks, rust], [false, false]);
   const files = [...specs, ...units.flatMap(([, all]) => all)];
@@ -52,13 +52,13 @@ test('another name means the files with it in their path', () => {
   assert.deepEqual(readCommandLine('unit', ['popup']).selection?.specs, []);
 });
 
-test('a project leaves the specs alone', () => {
+test('a project restricts the selection to specs', () => {
   const { checks, rust, units, specs, project } = selected('--project', 'firefox');
   assert.deepEqual([checks, rust, units, project], [false, false, [], 'firefox']);
   assert.ok(specs.length > 0);
 });
 
-test('behind the name of an experiment words are its own, but for those of every script', () => {
+test('arguments after an experiment name are passed to it, except those common to all scripts', () => {
   const asked = readCommandLine('lab', ['--yes', 'adoption', '--trials', '3']);
   assert.deepEqual([asked.names, asked.rest, asked.yes], [['adoption'], ['--trials', '3'], true]);
   assert.equal(readCommandLine('lab', ['adoption', '--help']).help, true);
@@ -88,7 +88,7 @@ for (const [command, ...words] of [
     assert.throws(() => readCommandLine(command, words), BadUsage);
   });
 
-// A checkout of nothing but the scripts: whatever had to be installed or built could not be.
+// A checkout with only the scripts: anything that had to be installed or built would fail.
 const bare = mkdtempSync(join(tmpdir(), 'photofinish-bare-'));
 after(() => rmSync(bare, { recursive: true }));
 for (const folder of ['shared', 'extension', 'native-host', 'e2e'])
@@ -101,7 +101,7 @@ function inBareCheckout(...words: string[]) {
   return spawnSync(process.execPath, ['e2e/run/bootstrap.mjs', ...words], { cwd: bare, encoding: 'utf8' });
 }
 
-test('help, lists and mistakes need nothing that has to be installed, and leave nothing behind', () => {
+test('help, lists and usage errors need nothing installed and leave no files behind', () => {
   for (const command of COMMANDS) {
     const { status, stdout } = inBareCheckout(command, '--help');
     assert.deepEqual([status, stdout.trim()], [0, usageOf(command)], command);
@@ -115,7 +115,7 @@ test('help, lists and mistakes need nothing that has to be installed, and leave 
   assert.equal(existsSync(join(bare, 'node_modules')) || existsSync(join(bare, '.photofinish')), false);
 });
 
-test('every script of package.json is understood', () => {
+test('every script of package.json has a command line', () => {
   const { scripts } = JSON.parse(readFileSync(join(TOP, 'package.json'), 'utf8'));
   assert.deepEqual(Object.keys(scripts).toSorted(), COMMANDS.toSorted());
 });

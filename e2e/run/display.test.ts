@@ -1,4 +1,4 @@
-// Steps that run side by side must not write over each other, neither on a terminal nor in a log.
+// Steps that run in parallel must not overwrite each other, neither on a terminal nor in a log.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
@@ -10,7 +10,7 @@ function recorder(isTTY: boolean) {
   return { written, display: new Display(out) };
 }
 
-/** What a terminal shows in the end: a sequence that goes up takes away everything below. */
+/** The final content of a terminal: a cursor-up sequence clears everything below. */
 function shown(written: readonly string[]): string[] {
   const lines: string[] = [];
   for (const text of written) {
@@ -23,7 +23,7 @@ function shown(written: readonly string[]): string[] {
   return lines.map((line) => line.replace(/\d+\.\d s.*$/, 'N'));
 }
 
-test('on a terminal the open steps stay below what is said and what has ended', () => {
+test('on a terminal, open steps stay below printed lines and finished steps', () => {
   const { written, display } = recorder(true);
   const first = display.beginStep('first');
   const second = display.beginStep('second');
@@ -38,7 +38,7 @@ test('on a terminal the open steps stay below what is said and what has ended', 
   assert.deepEqual(shown(written), ['a remark', '  ✓ first  N', '  ✗ second  N', '  – third  N']);
 });
 
-test('a log gets whole lines and nothing that moves the cursor', () => {
+test('a log gets whole lines and no cursor movement', () => {
   const { written, display } = recorder(false);
   const first = display.beginStep('first');
   const second = display.beginStep('second');
@@ -47,14 +47,14 @@ test('a log gets whole lines and nothing that moves the cursor', () => {
   assert.match(written.join(''), /^ {2}✓ second {2}0\.0 s {2}3 passed\n {2}✓ first {2}0\.0 s\n$/);
 });
 
-test('durations are in the unit that people would use', () => {
+test('durations use a readable unit', () => {
   assert.equal(formatDuration(0), '0 s');
   assert.equal(formatDuration(39_200), '40 s');
   assert.equal(formatDuration(12 * 60_000), '12 min');
   assert.equal(formatDuration(185 * 60_000), '3 h 5 min');
 });
 
-test('columns are as wide as their widest cell, numbers to the right', () => {
+test('columns are as wide as their widest cell, numbers right-aligned', () => {
   const table = formatTable(
     [{ title: 'origin' }, { title: 'requests', align: 'right' }],
     [['https://both.test', '21'], ['https://a.test']],

@@ -1,18 +1,18 @@
-// What is written to standard output: plain text tables, and visible steps, which say what is being done, for how long
-// already, and how it ended; several at a time where several are. On a terminal the open ones stand below everything else
-// and are rewritten in place; in a log a line is added now and then, so that nobody wonders.
-/** In a log, a step that takes longer says so this often. */
+// Standard output: plain-text tables, and steps with title, elapsed time and result, several in parallel. On a
+// terminal, open steps stay at the bottom and are redrawn in place; in a log, a line is printed at intervals so that a
+// long step does not look hung.
+/** Interval at which a long-running step reports itself in a log. */
 const HEARTBEAT_MS = 15_000;
 const REDRAW_MS = 100;
 
 export interface Step {
-  /** What the step is busy with now; shown beside its elapsed time. */
+  /** What the step is currently doing; shown beside its elapsed time. */
   detail(text: string): void;
-  /** Ends the step with its mark; `note` is put behind the title. */
+  /** Ends the step with its mark; `note` is appended to the title. */
   end(outcome: boolean | 'skipped', note?: string): void;
 }
 
-/** As much of a terminal or a log as is written to. */
+/** The part of a terminal or log stream that is used. */
 type Out = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'>;
 
 /** Seconds with one decimal, minutes from 100 s on. */
@@ -24,7 +24,7 @@ export function formatElapsed(ms: number): string {
 
 export class Display {
   readonly #out: Out;
-  /** A line for each open step, in the order in which they began. */
+  /** A function per open step that renders its line, in starting order. */
   readonly #open = new Set<() => string>();
   #drawn = 0;
   #redraw: NodeJS.Timeout | undefined;
@@ -40,7 +40,7 @@ export class Display {
     this.#draw();
   }
 
-  /** Begins a step; others may be open. */
+  /** Starts a step; others may be open. */
   beginStep(title: string): Step {
     const startedMs = performance.now();
     const elapsed = () => formatElapsed(performance.now() - startedMs);
@@ -74,7 +74,7 @@ export class Display {
   #draw(): void {
     if (!this.#out.isTTY) return;
     this.#erase();
-    // A line that the terminal broke in two could not be taken back.
+    // A line wrapped by the terminal could not be cleared.
     for (const line of this.#open) this.#out.write(`${line().slice(0, this.#out.columns - 1)}\n`);
     this.#drawn = this.#open.size;
   }
@@ -84,7 +84,7 @@ const display = new Display(process.stdout);
 
 export const say = (line?: string): void => display.say(line);
 export const heading = (title: string): void => say(`\n${title}`);
-/** Begins a step on standard output. */
+/** Starts a step on standard output. */
 export const beginStep = (title: string): Step => display.beginStep(title);
 
 /** `40 s`, `12 min`, `3 h 5 min`. */

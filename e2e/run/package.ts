@@ -1,4 +1,4 @@
-// `npm run package`: builds, then writes what is given to stores, to their reviewers and to npm.
+// `npm run package`: builds, then writes the packages for the stores, for their reviewers and for npm.
 import { join, relative } from 'node:path';
 import { isGitCheckout, SUMS_FILE, uncommitted, writeRelease } from '../packaging/release.ts';
 import { SCRATCH } from '../scratch.ts';

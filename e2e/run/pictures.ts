@@ -1,5 +1,5 @@
-// `npm run pictures`: makes the README's pictures from the real product: local origins are visited and raced in a real
-// Chromium, and popup, exported report and dashboard are photographed as they are. Every number in popup and report was
+// `npm run pictures`: generates the README's pictures from the real product: local origins are visited and raced in a
+// real Chromium, and popup, exported report and dashboard are captured unmodified. Every number in popup and report was
 // measured; the dashboard's month before the visits is sample data, as the README says.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -19,24 +19,27 @@ import { raceAll, visitAll, visitMixedPage } from './tour.ts';
 
 const DIR = join(TOP, '.photofinish', 'pictures');
 const DOCS = join(TOP, 'docs');
-/** Loopback answers before anything could be forecast; longer, and the handshakes would be specks in the drawing. */
+/**
+ * On loopback a page would finish before anything could be forecast; a longer delay would make the handshakes too small
+ * to see in the drawing.
+ */
 const ANSWER_DELAY_MS = 10;
 const CAPTION_TIMEOUT_MS = 10_000;
 const TABLE_TIMEOUT_MS = 20_000;
-/** Charts are drawn anew for another width. */
+/** Debounce before charts are redrawn for another width. */
 const REDRAW_MS = 500;
-/** What one visit taught is told to the helper a little later; by the last every origin can be forecast. */
+/** Results of a visit reach the helper a little later; by the last visit every origin can be forecast. */
 const MIXED_VISITS = 4;
-/** Short and always the same, so that a new picture differs only where the product does. */
+/** Short and constant, so that a new picture differs only where the product does. */
 const FIRST_PORT = 4433;
-/** Higher than its contents, so that no scroll bar takes of its width. */
+/** Taller than its contents, so that no scroll bar takes up width. */
 const POPUP = { width: 520, height: 1200 };
 const POPUP_SCALE = 2;
 const REPORT = { width: 1100, height: 900 };
 const DASHBOARD = { width: 1280, height: 900 };
-/** Enough to show the origins that were visited, each kind of them. */
+/** Enough to include every kind of visited origin. */
 const DASHBOARD_ROWS = 8;
-/** A month of somebody who opens a few dozen sites: without days before today there are no charts over time. */
+/** A month of a user who visits a few dozen sites: charts over time need days before today. */
 const SAMPLE: Filling = { seed: 7, origins: 320, sites: 60, days: 30, daysPerOrigin: 12, raced: 60 };
 
 function localOrigins(): Record<string, OriginSettings> {
@@ -52,7 +55,7 @@ function readOrigin(text: string): Origin {
   return result.value.origin;
 }
 
-/** The popup from its first line to its foot, at twice the pixels, as a screen of today shows it. */
+/** The whole popup at a device pixel ratio of 2. */
 async function photographPopup({ tab }: Popup, colorScheme: 'light' | 'dark'): Promise<string> {
   const page = playwrightPage(tab);
   await page.setViewportSize(POPUP);
@@ -69,7 +72,7 @@ async function photographPopup({ tab }: Popup, colorScheme: 'light' | 'dark'): P
   return file;
 }
 
-/** The first screenful of the report. */
+/** The report's first viewport. */
 async function photographReport(tab: Tab, html: string): Promise<string> {
   const page = playwrightPage(tab);
   await page.setViewportSize(REPORT);
@@ -79,12 +82,12 @@ async function photographReport(tab: Tab, html: string): Promise<string> {
   return file;
 }
 
-/** From the top to the first rows of the table, with the sample data before what was visited. */
+/** The dashboard from the top to the first rows of the table, with sample data before the visits. */
 async function photographDashboard(session: Session): Promise<string> {
   await fillLedger(session, SAMPLE);
   const tab = await session.openPage('dashboard/dashboard.html');
   const page = playwrightPage(tab);
-  // The page's policy lets no style from outside hide them.
+  // The page's content security policy blocks injected styles that would hide them.
   const browser = await page.context().newCDPSession(page);
   await browser.send('Emulation.setScrollbarsHidden', { hidden: true });
   await page.setViewportSize(DASHBOARD);

@@ -1,5 +1,5 @@
-// What Playwright runs before the first spec, so that specs that somebody starts by hand find all that they need; `npm
-// test` has made it before.
+// Runs before the first spec, so that specs started by hand find everything built; under `npm test` it is built
+// already.
 import { makeAll } from './artefacts.ts';
 import { ARTEFACTS, type ArtefactName } from './command-lines.mjs';
 import { endCommandsOnSignals } from './step-command.ts';

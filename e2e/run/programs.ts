@@ -1,12 +1,12 @@
-// `npm run bench -- NAME` and `npm run lab -- NAME [ARGUMENT...]`: makes what they need, then runs the file of that name in
-// e2e/bench or e2e/lab; `all` runs each benchmark.
+// `npm run bench -- NAME` and `npm run lab -- NAME [ARGUMENT...]`: builds what the program needs, then runs the file of
+// that name in e2e/bench or e2e/lab; `all` runs every benchmark.
 import { withNetworks } from '../network/unprivileged.ts';
 import { build } from './artefacts.ts';
 import { artefactsFor, nounOf, programFile, readCommandLine } from './command-lines.mjs';
 import { heading } from './display.ts';
 import { endCommandsOnSignals, runInView } from './step-command.ts';
 
-/** Makes what they need, then runs the programs that the words name; gives the code to exit with, the worst of theirs. */
+/** Builds what the named programs need, then runs them; returns the highest of their exit codes. */
 async function buildAndRun(command: 'bench' | 'lab', words: readonly string[]): Promise<number> {
   const asked = readCommandLine(command, words);
   if (!(await build(artefactsFor(asked)))) return 1;

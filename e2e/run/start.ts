@@ -1,6 +1,6 @@
-// `npm start`: the whole product at work in one go. Builds, serves local origins (or takes real ones), opens Chromium
-// with extension and helper, visits, races, and exports the report; at last it prints what each origin was reached over
-// and what had been forecast.
+// `npm start`: a demonstration of the whole product. Builds, serves local origins (or uses real ones), opens Chromium
+// with extension and helper, visits, races, and exports the report; finally prints the protocol used and the forecast
+// for each origin.
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { adoptionPercent } from '@photofinish/shared/report/adoption';
@@ -22,7 +22,7 @@ import { beginStep, formatTable, heading, say } from './display.ts';
 import { endCommandsOnSignals } from './step-command.ts';
 import { exportReports, raceAll, visitAll, visitMixedPage } from './tour.ts';
 
-/** Real pages pull in dozens of origins; the rest is in the report. */
+/** Real pages load from dozens of origins; the report lists the rest. */
 const SHOWN_ORIGINS = 12;
 
 const total = ({ protocols }: ReportOrigin) =>
@@ -46,7 +46,7 @@ function adoptionLine({ site, adoption: { byRequest } }: ReportSite): string {
   return `${site}: ${share}, ${byRequest.hidden} hidden`;
 }
 
-/** Rows of the popup over the last page of each origin that was visited. */
+/** The popup's rows for the last page of each visited origin. */
 export type PopupRows = ReadonlyMap<Origin, readonly OriginRow[]>;
 
 /** A page belongs to the site of its own registrable domain. */
@@ -82,7 +82,9 @@ function formatAdoption(report: Report, popups: PopupRows): string {
 const DIR = join(TOP, '.photofinish', 'start');
 const REPORT_DIR = join(DIR, 'report');
 
-/** Loopback answers before anything could be forecast; a server nearby takes about this long. */
+/**
+ * On loopback a page would finish before anything could be forecast; this is a typical round trip to a nearby server.
+ */
 const ANSWER_DELAY_MS = 20;
 
 function localOrigins(): Record<string, OriginSettings> {
@@ -91,7 +93,7 @@ function localOrigins(): Record<string, OriginSettings> {
 }
 
 interface StartOptions {
-  /** None: local origins of our own. */
+  /** If empty, local origins are started. */
   readonly origins: readonly Origin[];
   readonly headless: boolean;
 }
@@ -111,7 +113,7 @@ function readArguments(args: string[]): StartOptions {
   return { origins: names.map(readOrigin), headless: values.headless ?? !display };
 }
 
-/** Shows what was recorded and writes the report; gives whether every origin was visited and raced. */
+/** Displays what was recorded and writes the report; returns whether every origin was visited and raced. */
 async function tour(
   session: Session,
   origins: readonly Origin[],
@@ -141,7 +143,7 @@ async function tour(
 
 async function run(options: StartOptions): Promise<boolean> {
   if (!(await build())) return false;
-  // A browser that has never been anywhere: otherwise nobody would see it learn HTTP/3.
+  // A fresh browser profile: otherwise it would not be seen learning about HTTP/3.
   await rm(DIR, { recursive: true, force: true });
   await mkdir(REPORT_DIR, { recursive: true, mode: 0o700 });
 
@@ -169,7 +171,7 @@ async function run(options: StartOptions): Promise<boolean> {
   }
 }
 
-// Browser and origins end with this process, whenever that is.
+// Browser and origins are ended with this process.
 endCommandsOnSignals();
 try {
   process.exitCode = (await run(readArguments(process.argv.slice(2)))) ? 0 : 1;

@@ -1,45 +1,45 @@
-// Runs a command of the build or of the tests as one visible step, keeps what it prints for the case that it fails,
-// and never leaves it behind when we are interrupted.
+// Runs a build or test command as one visible step, keeps its output in case it fails, and ends it if this process is
+// interrupted.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { TOP } from '../scratch.ts';
 import { beginStep, formatElapsed, type Step } from './display.ts';
 
-/** A crate that is compiled on a slow machine takes minutes without a word; nothing is silent for so long. */
+/** Compiling a crate on a slow machine is silent for minutes, but no command is silent for this long. */
 const SILENCE_LIMIT_MS = 12 * 60_000;
-/** From the request to end until the end. */
+/** From SIGTERM to SIGKILL. */
 const GRACE_MS = 10_000;
 
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The checkout unless said. */
+  /** Default: the checkout. */
   readonly cwd?: string;
   /**
-   * Sees every line as it comes. What it returns is shown as the step's detail; `null` keeps the last one.
-   * Without it the line itself is shown.
+   * Called for every line. The return value is shown as the step's detail; `null` keeps the last one. Without it, the
+   * line itself is shown.
    */
   readonly onLine?: (line: string) => string | null;
-  /** What to say behind the title once the command has ended well. */
+  /** Appended to the title after the command has succeeded. */
   readonly note?: () => string;
-  /** How far it stands back for what runs beside it: 0, not at all, to 19; 0 unless said. */
+  /** Nice value, from 0 (default) to 19. */
   readonly nice?: number;
-  /** After that long without a line the command has hung, and is ended; twelve minutes unless said. */
+  /** A command that prints nothing for this long is considered hung and ended; twelve minutes by default. */
   readonly silenceLimitMs?: number;
 }
 
 export interface StepResult {
   readonly ok: boolean;
-  /** Exit code, or 128 and the signal's number. */
+  /** Exit code, or 128 plus the signal's number. */
   readonly code: number;
-  /** Standard output and standard error as they came. */
+  /** Standard output and standard error, interleaved as received. */
   readonly output: string;
   readonly elapsedMs: number;
 }
 
-/** What is running, and how a signal reaches it. */
+/** Running commands, each with the function that sends it a signal. */
 const running = new Map<ChildProcess, (signal: NodeJS.Signals) => void>();
 let interruptedBy: NodeJS.Signals | null = null;
 
@@ -49,30 +49,31 @@ function interrupt(signal: NodeJS.Signals): void {
   for (const forward of running.values()) forward(signal);
 }
 
-/** A test runner's own children must not outlive it: each command has a process group of its own. */
+/** A test runner's children must not outlive it, so each command has its own process group. */
 function signalAll(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, signal);
   } catch (error) {
-    // It has ended by itself a moment ago.
+    // It has just exited by itself.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
-/** Lets a command and its children work with what others leave. Nothing depends on it, so nothing is said if it fails. */
+/** Lowers the priority of a command and its children. Best effort: failure is ignored. */
 function standBack({ pid }: ChildProcess, nice: number): void {
   if (pid === undefined || nice === 0) return;
   try {
     setPriority(pid, nice);
-    // Linux shares processors out among sessions first, where it is built so, and every command here has its own.
+    // With autogroups, Linux distributes processor time among sessions first, and every command here has its own
+    // session.
     writeFileSync(`/proc/${pid}/autogroup`, String(nice));
   } catch {
-    // It has ended already, or this system knows no such groups.
+    // It has exited already, or this system has no autogroups.
   }
 }
 
-/** Ends a command that has said nothing for too long; `heard` is to be called whenever it speaks. */
+/** Ends a command after too long a silence; `heard` must be called for each output. */
 function watchSilence(child: ChildProcess, limitMs: number, onTooLong: () => void) {
   let last: NodeJS.Timeout | undefined;
   const timer = setTimeout(() => {
@@ -92,8 +93,8 @@ function watchSilence(child: ChildProcess, limitMs: number, onTooLong: () => voi
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * From here on SIGINT, SIGTERM and SIGHUP end the running commands first, then this process; until what it gives is
- * called.
+ * From here on SIGINT, SIGTERM and SIGHUP end the running commands first, then this process. The returned function
+ * undoes this.
  */
 export function endCommandsOnSignals(): () => void {
   for (const signal of SIGNALS) process.on(signal, interrupt);
@@ -106,7 +107,7 @@ function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): number 
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 }
 
-/** Runs a TypeScript file of ours in view of the user, in a process of its own; gives its exit code. */
+/** Runs one of our TypeScript files in a child process attached to the terminal; returns its exit code. */
 export async function runInView({ file, args }: Pick<Command, 'file' | 'args'>): Promise<number> {
   const child = spawn(file, args, { cwd: TOP, stdio: 'inherit' });
   running.set(child, (signal) => child.kill(signal));
@@ -120,8 +121,8 @@ export async function runInView({ file, args }: Pick<Command, 'file' | 'args'>):
 }
 
 /**
- * Runs the command to its end, or several as one step until one of them fails. Never throws: a command that cannot be
- * started has failed with code 127.
+ * Runs one command, or several as one step until one fails. Never throws: a command that cannot be started has failed
+ * with code 127.
  */
 export async function runStep(title: string, command: Command | readonly Command[]): Promise<StepResult> {
   const commands = 'file' in command ? [command] : command;

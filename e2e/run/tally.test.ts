@@ -1,4 +1,4 @@
-// The rules that decide whether `npm test` may say that all is well.
+// The rules that decide whether `npm test` may report success.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { anyFailed, formatSummary, formatTotal, judge, merge, type SuiteResult } from './tally.ts';
@@ -13,12 +13,12 @@ const result = (parts: Partial<SuiteResult>): SuiteResult => ({
 });
 const skipped = [{ name: 'caddy > upgrades', reason: 'Go is not installed' }];
 
-test('a suite that ran nothing has failed, skipped tests or not', () => {
+test('a suite that ran no test has failed, with or without skipped tests', () => {
   assert.ok(anyFailed([judge(result({}), false)]));
   assert.ok(anyFailed([judge(result({ skipped }), false)]));
 });
 
-test('a skipped test is named with its reason, and is a failure where skips fail', () => {
+test('a skipped test is listed with its reason, and is a failure where skips fail', () => {
   const lenient = judge(result({ passed: 3, skipped }), false);
   assert.equal(anyFailed([lenient]), false);
   assert.match(formatSummary([lenient]), /caddy > upgrades\n {2}skipped: Go is not installed/);
@@ -36,7 +36,7 @@ test('totals are sums over suites, and every failure is shown in full', () => {
   assert.match(formatSummary(results), /✗ rust: adds\nexpected 1\nfound 2/);
 });
 
-test('parts of one suite are one line, and nothing of either is lost', () => {
+test('parts of one suite are merged into one line without losing anything', () => {
   const failures = [{ name: 'lint', detail: 'unused' }];
   const [checks, rust, ...others] = merge([
     result({ suite: 'checks', passed: 2 }),

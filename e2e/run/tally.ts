@@ -1,10 +1,10 @@
-// What a suite gave, whichever tool ran it, and how all suites are summed up: nothing skipped is left unnamed, and a
+// The result of a suite, whichever tool ran it, and the summary of all suites: every skipped test is listed, and a
 // suite that tested nothing has failed.
 import { formatTable } from './display.ts';
 
 export interface Failure {
   readonly name: string;
-  /** Everything the tool said about it. */
+  /** The tool's complete output about it. */
   readonly detail: string;
 }
 
@@ -22,8 +22,8 @@ export interface SuiteResult {
 }
 
 /**
- * Applies the rules that no tool knows: a suite without a single executed test has failed, and so has every skipped
- * test if `skipsFail` (on a build server, where everything needed is meant to be there).
+ * Applies rules that the tools do not have: a suite without a single executed test has failed, and so has every skipped
+ * test if `skipsFail` (on CI, where every prerequisite must be present).
  */
 export function judge(result: SuiteResult, skipsFail: boolean): SuiteResult {
   const failures = [...result.failures];
@@ -35,7 +35,7 @@ export function judge(result: SuiteResult, skipsFail: boolean): SuiteResult {
   return { ...result, failures, skipped: skipsFail ? [] : result.skipped };
 }
 
-/** Adds up what parts of one suite gave that ran side by side; suites come in the order of their first part. */
+/** Merges the results of parts of a suite that ran in parallel; suites are ordered by their first part. */
 export function merge(results: readonly SuiteResult[]): SuiteResult[] {
   const merged = new Map<string, SuiteResult>();
   for (const result of results) {
@@ -70,7 +70,7 @@ export function anyFailed(results: readonly SuiteResult[]): boolean {
   return results.some((result) => result.failures.length > 0);
 }
 
-/** Every failure in full, every skipped test with its reason, and a line for each suite. */
+/** Every failure in full, every skipped test with its reason, and one line per suite. */
 export function formatSummary(results: readonly SuiteResult[]): string {
   const parts: string[] = [];
   for (const { suite, failures } of results)
@@ -96,7 +96,7 @@ export function formatSummary(results: readonly SuiteResult[]): string {
   return [...parts, `${parts.length > 0 ? '\n' : ''}${table}`].join('\n');
 }
 
-/** `N passed, N failed`, and how many were skipped if any were. */
+/** `N passed, N failed`, and the number skipped, if any. */
 export function formatTotal(results: readonly SuiteResult[]): string {
   const { passed, failed, skipped } = sums(results);
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;

@@ -1,5 +1,5 @@
-// `npm test [-- NAME...]`: makes what the tests need and runs every suite there is, or what is named, whatever failed
-// before; ends with one plain line of totals. What needs nothing of what is being built runs meanwhile.
+// `npm test [-- NAME...]`: builds what the tests need and runs all suites, or those named, even after failures; ends
+// with one line of totals. Tests that do not depend on a build run in parallel with it.
 import { make, makeAll } from './artefacts.ts';
 import {
   type ArtefactName,
@@ -16,18 +16,18 @@ import { runNodeTests } from './suites/node.ts';
 import { runBrowserTests } from './suites/playwright.ts';
 import { anyFailed, formatSummary, formatTotal, judge, merge, type SuiteResult } from './tally.ts';
 
-/** Build servers set this variable; there everything needed is meant to be present, so that nothing is skipped. */
+/** Set by CI services, where every prerequisite must be present, so that nothing is skipped. */
 const { CI = '' } = process.env;
 const skipsFail = !['', '0', 'false'].includes(CI);
 
-/** What could not be made counts as a failure of its own; what is missing skips the tests that want it. */
+/** A failed build counts as a failure; a missing toolchain skips the tests that need it. */
 async function makeArtefacts(names: readonly ArtefactName[]): Promise<SuiteResult[]> {
   const { failed } = await makeAll(names);
   const failures = failed.map(({ title, output }) => ({ name: title, detail: output }));
   return failed.length === 0 ? [] : [{ suite: 'build', passed: 0, failures, skipped: [], elapsedMs: 0 }];
 }
 
-/** With Node alone. The helper's own tests load the addon, and start the helper; the others wait for neither. */
+/** Tests that need only Node. The helper's tests load the addon and start the helper; the others wait for neither. */
 async function nodeSide(
   { checks, units, grep }: Selection,
   made: readonly ArtefactName[],
@@ -50,7 +50,7 @@ async function nodeSide(
   return (await Promise.all([otherSide(), helperSide()])).flat();
 }
 
-/** cargo works at one thing at a time, beside whatever else runs: mostly it compiles, and then it stands back. */
+/** cargo runs one step at a time, in parallel with everything else: mostly it compiles, at low priority. */
 async function rustSide({ checks, rust }: Selection): Promise<SuiteResult[]> {
   const results: SuiteResult[] = [];
   if (rust) results.push(await runCargoTests());
@@ -67,7 +67,7 @@ async function runSuites(selection: Selection, wanted: readonly ArtefactName[]):
   return merge(results).map((result) => judge(result, skipsFail));
 }
 
-/** Runs what the words behind `npm run COMMAND --` mean; gives the code to exit with. */
+/** Runs what the arguments of `npm run COMMAND --` select; returns the exit code. */
 async function runTests(command: string, words: readonly string[]): Promise<number> {
   endCommandsOnSignals();
   const asked = readCommandLine(command, words);

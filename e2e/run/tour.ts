@@ -1,4 +1,4 @@
-// The guided tour itself: visits, races and the export, all through the browser and the popup, as a user would.
+// The guided tour: visits, races and the export, performed through browser and popup as a user would.
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Origin, originParts } from '@photofinish/shared/web/origin';
@@ -9,20 +9,20 @@ import { navigationProtocol, type Tab } from '../browsers/tab.ts';
 import { beginStep, heading } from './display.ts';
 import type { PopupRows } from './start.ts';
 
-/** Enough for a browser to learn HTTP/3 from the first visit, use it on the next, and be forecast on the last. */
+/** Enough for a browser to learn about HTTP/3 on the first visit, use it on the next, and be forecast on the last. */
 const VISITS = 4;
-/** A look at the page. What happened is recorded when a page has come to rest, and then told to the helper. */
+/** Time spent on a page. Observations are recorded when a page has settled, and then sent to the helper. */
 const LOOK_MS = 1000;
 const NAVIGATION_TIMEOUT_MS = 20_000;
 const FORMATS: readonly ReportFormat[] = ['html', 'json', 'csv'];
 
-/** An origin whose page could be opened, in its tab. */
+/** An origin whose page loaded, with its tab. */
 export interface Stop {
   readonly origin: Origin;
   readonly tab: Tab;
 }
 
-/** The browser's error without Playwright's log of how it came to it. */
+/** The browser's error without Playwright's call log. */
 function firstLine(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.split('\n')[0]?.replace(/^page\.goto: /, '') ?? message;
@@ -57,7 +57,7 @@ async function visit(tab: Tab, origin: Origin): Promise<Stop | null> {
   }
 }
 
-/** Opens every origin several times, each in its own tab; gives those that answered. */
+/** Opens every origin several times, each in its own tab; returns those that responded. */
 export async function visitAll(session: Session, origins: readonly Origin[]): Promise<Stop[]> {
   heading('Visits');
   const stops: Stop[] = [];
@@ -68,7 +68,7 @@ export async function visitAll(session: Session, origins: readonly Origin[]): Pr
   return stops;
 }
 
-/** Opens one page that takes its resources from all origins, so that the report has cross-origin requests. */
+/** Opens one page that loads resources from all origins, so that the report has cross-origin requests. */
 export async function visitMixedPage(stop: Stop, origins: readonly Origin[]): Promise<void> {
   const step = beginStep(`a page at ${stop.origin} with resources from ${origins.length} origins`);
   const query = new URLSearchParams({ resources: '24', from: origins.join(',') });
@@ -90,7 +90,7 @@ async function raceAt(stop: Stop, popup: Popup): Promise<boolean> {
 
 export interface RaceOutcomes {
   readonly rows: PopupRows;
-  /** Whether every race came to a result, of whichever kind. */
+  /** Whether every race produced a result of any kind. */
   readonly ok: boolean;
 }
 
@@ -108,7 +108,7 @@ export async function raceAll(session: Session, stops: readonly Stop[]): Promise
   return { rows, ok };
 }
 
-/** Exports the report of all sites in every format; gives the files' paths by format. */
+/** Exports the report of all sites in every format; returns the file paths by format. */
 export async function exportReports(popup: Popup, dir: string): Promise<Record<ReportFormat, string>> {
   const file = (format: ReportFormat) => join(dir, `report.${format}`);
   for (const format of FORMATS) await popup.exportAllSites(format, file(format));

@@ -1,4 +1,4 @@
-// cargo's text is no contract, so what we read from it is held to real samples.
+// cargo's output format is not stable, so the parser is tested against real samples.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readCargoOutput } from './cargo.ts';
@@ -38,7 +38,7 @@ test src/lib.rs - attempt (line 3) ... ok
 test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
 `;
 
-test('every binary counts, and a failure carries its own output', () => {
+test('every test binary counts, and a failure carries its own output', () => {
   const counts = readCargoOutput(SAMPLE);
   assert.equal(counts.passed, 4);
   assert.deepEqual(
@@ -50,13 +50,13 @@ test('every binary counts, and a failure carries its own output', () => {
   assert.deepEqual(counts.skipped, [{ name: 'unittests src/lib.rs: wire::slow', reason: 'needs an hour' }]);
 });
 
-test('a failure whose line cannot be read still counts', () => {
+test('a failure whose line cannot be parsed still counts', () => {
   const counts = readCargoOutput('test result: FAILED. 0 passed; 2 failed; 0 ignored;');
   assert.equal(counts.failures.length, 1);
   assert.match(counts.failures[0]?.name ?? '', /2 without a readable name/);
 });
 
-test('a binary that dies is a failure beside the tests it had finished', () => {
+test('a test binary that crashes is a failure in addition to the tests it had finished', () => {
   const died = `
      Running tests/attempt.rs (target/release/deps/attempt-1)
 

@@ -1,4 +1,4 @@
-// Rust tests: cargo's own text is what stable Rust offers, so it is read line by line.
+// Rust tests: stable Rust has only cargo's text output, so it is parsed line by line.
 import { cargoEnvironment } from '../../rust-programs.ts';
 import { make } from '../artefacts.ts';
 import { beginStep } from '../display.ts';
@@ -23,7 +23,7 @@ function readTestLine(line: string): { name: string; state: string; reason: stri
   return name === undefined || state === undefined ? null : { name, state, reason };
 }
 
-/** What one test binary printed. */
+/** The output of one test binary. */
 interface Section {
   readonly target: string;
   readonly lines: string[];
@@ -40,7 +40,7 @@ function sectionsOf(output: string): Section[] {
   return sections;
 }
 
-/** What each failed test printed, by its name. */
+/** The output of each failed test, by name. */
 function failureDetails(lines: readonly string[]): Map<string, string> {
   const details = new Map<string, string>();
   let failing: string | null = null;
@@ -63,18 +63,18 @@ function readSection({ target, lines }: Section): CargoCounts {
   }));
   const skipped = named('ignored').map(({ name, reason }) => ({ name: `${target}: ${name}`, reason }));
 
-  // A test that writes past the capture can break its own line, but not the totals.
+  // A test that bypasses output capture can break its own line, but not the totals.
   const result = lines.map((line) => RESULT_LINE.exec(line)?.groups).find((groups) => groups !== undefined);
   const nameless = Number(result?.bad ?? 0) - failures.length;
   if (nameless > 0)
     failures.push({ name: `${target}: ${nameless} without a readable name`, detail: lines.join('\n') });
-  // A crash or a kill takes the rest of the binary's tests with it.
+  // A crash or kill also ends the remaining tests of the binary.
   if (result === undefined && lines.some((line) => /^running \d+ tests?$/.test(line)))
     failures.push({ name: `${target}: ended before its last test`, detail: lines.join('\n') });
   return { passed: Number(result?.ok ?? named('ok').length), failures, skipped };
 }
 
-/** Reads what `cargo test` printed, test binary by test binary. */
+/** Parses the output of `cargo test`, one test binary at a time. */
 export function readCargoOutput(output: string): CargoCounts {
   const counts = sectionsOf(output).map(readSection);
   return {
@@ -84,12 +84,13 @@ export function readCargoOutput(output: string): CargoCounts {
   };
 }
 
-/** What only has to be compiled leaves the processors to tests. */
+/** Compilation leaves the processors to tests. */
 const LOWEST = 19;
 
 /**
- * Clippy as the compiler of our own crates, so that what is linted is what is tested, and what they depend on is neither
- * checked nor compiled again. It reads its arguments as `cargo clippy` hands them on. Without it rustc compiles.
+ * Clippy as RUSTC_WORKSPACE_WRAPPER for our own crates, so that the linted build is the tested one and dependencies are
+ * neither checked nor compiled again. It reads its arguments as `cargo clippy` passes them. Without Clippy, rustc
+ * compiles.
  */
 const testEnvironment = (): Readonly<Record<string, string>> => ({
   ...cargoEnvironment(),
@@ -101,7 +102,7 @@ const testEnvironment = (): Readonly<Record<string, string>> => ({
       }),
 });
 
-/** Compiles and lints every target of the workspace, in the profile of the build. */
+/** Compiles and lints every target of the workspace, in the build's profile. */
 export const LINTED_BUILD = {
   file: 'cargo',
   args: ['build', '--locked', '--release', '--workspace', '--all-targets'],
@@ -109,14 +110,14 @@ export const LINTED_BUILD = {
   nice: LOWEST,
 } as const;
 
-/** cargo names the test binary on standard error, which must stay in order with its results. */
+/** cargo prints the test binary's name on standard error, which must stay in order with its results. */
 const cargoTest = (): Command => ({
   file: 'sh',
   args: ['-c', 'exec cargo test --locked --release --workspace --no-fail-fast 2>&1'],
   env: { ...testEnvironment(), CARGO_TERM_COLOR: 'never' },
 });
 
-/** Runs the tests of every crate, in the profile that the build has compiled. */
+/** Runs the tests of every crate, in the profile that the build used. */
 export async function runCargoTests(): Promise<SuiteResult> {
   const startedMs = performance.now();
   const result = (counts: CargoCounts): SuiteResult => ({

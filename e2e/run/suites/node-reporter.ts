@@ -1,21 +1,21 @@
-// A reporter for `node --test`: one JSON line for every test that ended, so that the runner can count, name and show
-// them. Node's own reporters are made for people and drop the reasons of skipped tests.
+// A reporter for `node --test`: one JSON line per finished test, so that the runner can count, name and display it.
+// Node's built-in reporters are made for people and omit the reasons of skipped tests.
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
-/** Why a file without a test has failed. */
+/** The failure of a file without tests. */
 export const NO_TEST = 'the file declares no test';
 
 export interface NodeTestLine {
   readonly kind: 'passed' | 'failed' | 'skipped';
   /** `file > suite > test`. */
   readonly name: string;
-  /** The error of a failure, the reason of a skip. */
+  /** The error of a failure, or the reason of a skip. */
   readonly detail: string;
 }
 
-/** Node's error wraps the one that was thrown. */
+/** Node wraps the error that was thrown. */
 function explain(error: Error): string {
   return inspect(error.cause ?? error, { colors: false });
 }
@@ -25,7 +25,7 @@ function isSkipped(flag: string | boolean | undefined): flag is string | true {
 }
 
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  // Names of the tests that are open, by nesting: a child is told before its parent has ended.
+  // Names of open tests by nesting level: a child is reported before its parent has ended.
   const open: string[] = [];
   const printed = new Map<string, string>();
   const line = (parts: NodeTestLine) => `${JSON.stringify(parts)}\n`;
@@ -36,7 +36,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       printed.set(data.file, (printed.get(data.file) ?? '') + data.message);
     if (type !== 'test:pass' && type !== 'test:fail') continue;
 
-    // A file is a test of its own only when it declares none, or when it ended before it could.
+    // A file is reported as a test only if it declares none, or exits before it could.
     const file = data.file === undefined ? '' : relative(process.cwd(), data.file);
     const isFile = data.nesting === 0 && data.name === file;
     const path = isFile ? [file] : [file, ...open.slice(0, data.nesting), data.name];
@@ -44,7 +44,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
 
     if (type === 'test:fail') {
       const error = data.details.error as Error & { failureType?: string };
-      // The subtests have been told already.
+      // The subtests have been reported already.
       if (error.failureType === 'subtestsFailed') continue;
       const detail = [explain(error), isFile ? (printed.get(file) ?? '') : ''].join('\n').trimEnd();
       yield line({ kind: 'failed', name, detail });

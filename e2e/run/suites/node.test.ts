@@ -1,4 +1,4 @@
-// The reporter is run by the real `node --test` over files that behave badly.
+// Runs the reporter under the real `node --test` with misbehaving files.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ function report(source: string): NodeTestLine[] {
 
 const brief = (lines: NodeTestLine[]) => lines.map(({ kind, name }) => [kind, name]);
 
-test('tests are counted once, under the names of their suites', () => {
+test('tests are counted once, named with their suites', () => {
   const lines = report(`
     test.describe('outer', () => {
       test('good', () => {});
@@ -42,7 +42,7 @@ test('tests are counted once, under the names of their suites', () => {
   assert.equal(lines[2]?.detail, 'no display');
 });
 
-test('a file without tests, or one that dies, has failed', () => {
+test('a file without tests, or one that crashes, has failed', () => {
   assert.deepEqual(brief(report('')), [['failed', 'sample.test.mjs']]);
   const died = report(`console.error('last words'); process.exit(3);`);
   assert.deepEqual(brief(died), [['failed', 'sample.test.mjs']]);

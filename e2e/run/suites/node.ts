@@ -12,17 +12,17 @@ import type { Failure, Skip, SuiteResult } from '../tally.ts';
 import { NO_TEST, type NodeTestLine } from './node-reporter.ts';
 
 const REPORTER = fileURLToPath(new URL('node-reporter.ts', import.meta.url));
-/** Arguments of node that give property tests their seed, in each process that `--test` starts as well. */
+/** Arguments for node that seed property tests, in every process that `--test` starts as well. */
 export const SEEDED = ['--import', import.meta.resolve('./seed.ts')];
 
 /**
- * Node sets no limit of its own. Far more than any test takes on a busy machine, so only a hung one is ended; without
- * `--test-force-exit` what it left open would still keep its process alive.
+ * Node has no default limit. This is far more than any test needs on a busy machine, so only a hung one is ended;
+ * without `--test-force-exit` its open handles would keep the process alive.
  */
 const TEST_TIMEOUT_MS = 180_000;
 
 const ADDON = 'native-host/quic/napi/photofinish-quic.node';
-/** Whose tests load the QUIC addon or start local origins. */
+/** Tests that load the QUIC addon or start local origins. */
 const WITH_RUST = [
   'native-host/cli.test.ts',
   'native-host/discover/connectivity.test.ts',
@@ -49,19 +49,19 @@ function readLine(line: string): NodeTestLine | null {
   try {
     return JSON.parse(line) as NodeTestLine;
   } catch {
-    // Something that node itself said outside of any test.
+    // Something that node itself printed outside of any test.
     return null;
   }
 }
 
 /**
- * Files that may share a process, where each is not started anew: what they load is pure, or put back after use. Words
- * are chosen once for a process, which is what the tests of `shared/` are about; sockets and child processes are what
- * those are that need Rust.
+ * Files that may share a process instead of each being started in its own: they load only pure code, or restore what
+ * they change. The language is chosen once per process, which the tests of `shared/` vary; those that need Rust use
+ * sockets and child processes.
  */
 const shareProcess = (file: string) => !file.startsWith('shared/') && !WITH_RUST.includes(file);
 
-/** Runs these files, in one process or each in its own. */
+/** Runs these files, either in one process or in one each. */
 async function runFiles(title: string, files: readonly string[], together: boolean, grep?: string) {
   const failures: Failure[] = [];
   const skipped: Skip[] = [];
@@ -73,29 +73,29 @@ async function runFiles(title: string, files: readonly string[], together: boole
       ...SEEDED,
       '--test',
       ...(together ? ['--test-isolation=none'] : []),
-      // Node itself leaves a core free, on a small machine half of it.
+      // Node's default leaves one core unused, which is half of a small machine.
       `--test-concurrency=${availableParallelism()}`,
       `--test-timeout=${TEST_TIMEOUT_MS}`,
       `--test-reporter=${REPORTER}`,
       ...(grep === undefined ? [] : [`--test-name-pattern=${RegExp.escape(grep)}`]),
       ...files,
     ],
-    // Hundreds of processes load the same files; without this each strips their types and compiles them anew, which is
-    // half of what unit tests cost.
+    // Hundreds of processes load the same files; without the cache each strips types and compiles anew, which is half
+    // the cost of the unit tests.
     env: { NODE_COMPILE_CACHE: join(SCRATCH, 'compile-cache') },
     onLine(line) {
       const test = readLine(line);
       if (test === null) return null;
       unreported.delete(test.name.split(' > ')[0] ?? '');
       if (test.kind === 'passed') passed += 1;
-      // A file without such a test is none that should have had one.
+      // With `grep`, a file without a matching test is not a failure.
       if (test.kind === 'failed' && !(grep !== undefined && test.detail === NO_TEST)) failures.push(test);
       if (test.kind === 'skipped') skipped.push({ name: test.name, reason: test.detail });
       return `${passed} passed`;
     },
     note: () => `${passed} passed`,
   });
-  // In one process node tells of tests alone, and a file that ends it takes the later ones with it.
+  // In a shared process node reports only tests, and a file that exits ends the later ones too.
   if (together && grep === undefined)
     failures.push(...[...unreported].map((name) => ({ name, detail: `${NO_TEST}, or was not reached` })));
   if (!ended.ok && failures.length === 0)
@@ -104,8 +104,8 @@ async function runFiles(title: string, files: readonly string[], together: boole
 }
 
 /**
- * Runs these files of the workspace, or of them the tests whose name contains `grep`. Files that need what is not built
- * are skipped.
+ * Runs these files of the workspace, or only tests whose name contains `grep`. Files with missing artefacts are
+ * skipped.
  */
 export async function runNodeTests(
   workspace: Workspace,

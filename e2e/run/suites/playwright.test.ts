@@ -1,4 +1,4 @@
-// Playwright's report, read by the real reporter's own shape.
+// Parses Playwright's report, typed by the reporter's own types.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { JSONReport, JSONReportSpec, JSONReportTest } from '@playwright/test/reporter';

@@ -1,4 +1,4 @@
-// Tests in the real browser: Playwright runs them, its JSON report is read.
+// Browser tests: runs Playwright and parses its JSON report.
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -27,7 +27,7 @@ function skipReason(test: JSONReportTest): string {
   return note?.description ?? 'no reason given';
 }
 
-/** Reads Playwright's JSON report. A test that passes only when repeated has failed. */
+/** Parses Playwright's JSON report. A test that passes only on retry has failed. */
 export function readPlaywrightReport(report: JSONReport): BrowserCounts {
   const failures: Failure[] = report.errors.map((error) => ({
     name: 'outside of any test',
@@ -56,7 +56,7 @@ export function readPlaywrightReport(report: JSONReport): BrowserCounts {
   return { passed, failures, skipped };
 }
 
-/** Playwright reads words as regular expressions, and none as every spec. */
+/** Playwright reads arguments as regular expressions, and no argument as every spec. */
 function wordsOf({ specs, grep, project }: Selection): string[] {
   const all = specs.length === specFiles().length;
   return [
@@ -66,9 +66,9 @@ function wordsOf({ specs, grep, project }: Selection): string[] {
   ];
 }
 
-/** Runs the specs; what they need has been made. */
+/** Runs the specs; their artefacts must have been built. */
 export async function runBrowserTests(selection: Selection): Promise<SuiteResult> {
-  // A report of an earlier run must not speak for one that did not come to its end.
+  // An earlier run's report must not be read if this one does not finish.
   await rm(REPORT, { force: true });
   await mkdir(join(REPORT, '..'), { recursive: true });
   const ended = await runStep('browser tests (Playwright)', {

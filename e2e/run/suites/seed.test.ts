@@ -1,4 +1,4 @@
-// The seed is looked for where it has to arrive: in properties of files under a real `node --test`.
+// Checks the seed where it must arrive: in property tests under a real `node --test`.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { SEEDED } from './node.ts';
 
-/** What a property draws in a file under `node --test`, with this seed asked for. */
+/** What a property draws in a file under `node --test` with this seed. */
 function draw(t: TestContext, isolation: 'none' | 'process', seed?: string) {
   const dir = mkdtempSync(join(tmpdir(), 'photofinish-seed-'));
   t.after(() => rmSync(dir, { recursive: true }));
@@ -30,7 +30,7 @@ function draw(t: TestContext, isolation: 'none' | 'process', seed?: string) {
 }
 
 for (const isolation of ['none', 'process'] as const)
-  test(`properties draw the same cases each time, others where asked (isolation: ${isolation})`, (t) => {
+  test(`properties draw the same cases each time, others with another seed (isolation: ${isolation})`, (t) => {
     const { drawn } = draw(t, isolation);
     assert.match(drawn ?? '', /-?\d+,/);
     assert.equal(draw(t, isolation).drawn, drawn);
@@ -39,13 +39,13 @@ for (const isolation of ['none', 'process'] as const)
     assert.notEqual(other, drawn);
   });
 
-test('at random properties draw other cases each time', (t) => {
+test('with a random seed, properties draw other cases each time', (t) => {
   const { drawn } = draw(t, 'none', 'random');
   assert.match(drawn ?? '', /-?\d+,/);
   assert.notEqual(draw(t, 'none', 'random').drawn, drawn);
 });
 
-test('what is no seed fails, and is named', (t) => {
+test('an invalid seed fails and is named in the error', (t) => {
   for (const seed of ['randm', '1.5', '4294967296']) {
     const { status, said } = draw(t, 'none', seed);
     assert.notEqual(status, 0, seed);

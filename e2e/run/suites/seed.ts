@@ -1,13 +1,12 @@
-// Loaded by every process of unit tests that a script starts: property tests draw the same cases each time, so that what
-// a change breaks is told of that change. `PHOTOFINISH_SEED` draws others.
+// Loaded by every unit test process that a script starts: property tests draw the same cases in each run, so that a
+// failure is attributable to the change under test. `PHOTOFINISH_SEED` draws others.
 import fc from 'fast-check';
 
 const DEFAULT_SEED = 1;
 
 /**
- * The seed that the variable's value asks for; null: another one for each property and run, fast-check's own choice.
- * Throws a `RangeError` for what is neither `random` nor a whole number of 32 bits with its sign, which is what
- * fast-check tells of a failure.
+ * The seed from the variable's value; null for a new one per property and run, chosen by fast-check. Throws a
+ * `RangeError` for anything but `random` or a signed 32-bit integer, which is what fast-check prints on failure.
  */
 function seedOf(value: string | undefined): number | null {
   if (value === undefined || value === '') return DEFAULT_SEED;
