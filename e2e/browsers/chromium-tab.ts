@@ -1,4 +1,4 @@
-// A tab of Chromium, driven by Playwright.
+// A Chromium tab, driven by Playwright.
 import type { CDPSession, ElementHandle, Page } from '@playwright/test';
 import {
   createTab,
@@ -13,7 +13,7 @@ import {
 
 const FOUND_TIMEOUT_MS = 10_000;
 
-/** The content script's world in the page, or in its frame with this address. */
+/** The content script's execution context in the page, or in its frame with this URL. */
 async function contentWorld(
   page: Page,
   extensionOrigin: string,
@@ -21,7 +21,7 @@ async function contentWorld(
 ): Promise<InContentScript> {
   const frame = frameUrl === undefined ? page.mainFrame() : page.frames().find((f) => f.url() === frameUrl);
   if (frame === undefined) throw new Error(`no frame shows ${frameUrl}`);
-  // A frame of another site is a target of its own; one of the same site is not, and has its page's.
+  // A cross-site frame is a separate target; a same-site frame uses its page's target.
   const session: CDPSession = await page
     .context()
     .newCDPSession(frame)
@@ -42,7 +42,7 @@ async function contentWorld(
   };
 }
 
-/** For what moves, or goes away, just when it is to be clicked. */
+/** For elements that move or disappear just as they are clicked. */
 const STILL_TIMEOUT_MS = 10_000;
 
 async function handle(page: Page, query: Query): Promise<ElementHandle> {
@@ -51,7 +51,7 @@ async function handle(page: Page, query: Query): Promise<ElementHandle> {
   return found;
 }
 
-/** A command that Playwright has no types of. */
+/** A CDP command missing from Playwright's types. */
 type OpenDevTools = (method: 'Target.openDevTools', options: { targetId: string }) => Promise<void>;
 
 async function openDeveloperTools(page: Page): Promise<void> {
@@ -59,7 +59,7 @@ async function openDeveloperTools(page: Page): Promise<void> {
   const ofPage = await context.newCDPSession(page);
   const { targetInfo } = await ofPage.send('Target.getTargetInfo');
   await ofPage.detach();
-  // Only the browser as a whole takes the command.
+  // Only the browser session accepts the command.
   const whole = await context.browser()?.newBrowserCDPSession();
   if (whole === undefined) throw new Error('the browser takes no commands');
   await (whole.send as OpenDevTools)('Target.openDevTools', { targetId: targetInfo.targetId });
@@ -68,14 +68,14 @@ async function openDeveloperTools(page: Page): Promise<void> {
 
 const pages = new WeakMap<Tab, Page>();
 
-/** Playwright's own page of a tab, for what only Chromium can show. */
+/** Playwright's page of a tab, for features that only Chromium exposes. */
 export function playwrightPage(tab: Tab): Page {
   const page = pages.get(tab);
   if (page === undefined) throw new Error('no tab of Chromium');
   return page;
 }
 
-/** The tab that Playwright knows as `page`. */
+/** Wraps a Playwright page as a tab. */
 export function chromiumTab(page: Page): Tab {
   const driver: Driver = {
     async goto(url, { timeoutMs } = {}) {
@@ -84,7 +84,7 @@ export function chromiumTab(page: Page): Tab {
     async reload() {
       await page.reload();
     },
-    // Playwright's types take the argument apart, looking for handles; there are none here.
+    // Playwright's types unwrap handles in the argument; it contains none here.
     evaluate: (run, argument) => page.evaluate(run as () => never, argument),
     async inject(script) {
       await page.evaluate(script);
@@ -93,7 +93,7 @@ export function chromiumTab(page: Page): Tab {
       await page.addInitScript(run);
     },
     async click(query) {
-      // A tip of where the pointer rests may lie over the element, and goes with the pointer.
+      // A tooltip at the pointer may cover the element, and disappears when the pointer moves.
       await page.mouse.move(0, 0);
       await (await handle(page, query)).click({ timeout: STILL_TIMEOUT_MS });
     },

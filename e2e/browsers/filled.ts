@@ -1,5 +1,5 @@
-// A profile with a past: fills the extension's ledger, in one of its own pages, with the same rows for the same seed as
-// the extension's unit tests have them.
+// A profile with history: fills the extension's ledger from one of its pages, with the same rows for a seed as in the
+// extension's unit tests.
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { TOP } from '../scratch.ts';
@@ -7,7 +7,7 @@ import type { Session } from './session.ts';
 
 const FIXTURE = join(TOP, 'extension/testing/filled-ledger.ts');
 
-/** What is filled in; `extension/testing/filled-ledger.ts` says what each number means. */
+/** The amount of data; `extension/testing/filled-ledger.ts` documents each number. */
 export interface Filling {
   readonly seed: number;
   readonly origins: number;
@@ -17,7 +17,7 @@ export interface Filling {
   readonly raced: number;
 }
 
-/** A heavy user's year. */
+/** A year of a heavy user. */
 export const HEAVY: Filling = {
   seed: 1,
   origins: 100_000,
@@ -32,7 +32,7 @@ interface Page {
   readonly filler: { fillLedger(filling: Filling & { readonly nowMs: number }): Promise<RowCounts> };
 }
 
-/** Fills a fresh session's ledger up to now; the number of rows by store. */
+/** Fills a new session's ledger up to the present; returns the number of rows by store. */
 export async function fillLedger(session: Session, filling: Filling): Promise<RowCounts> {
   const bundled = await build({
     entryPoints: [FIXTURE],

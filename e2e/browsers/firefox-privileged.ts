@@ -1,11 +1,11 @@
-// What Firefox does for its own window and for no page: scripts that run in the window of the browser itself, as
-// Mozilla's tests do it. Needs `--remote-allow-system-access`.
+// Firefox's chrome-privileged functions: scripts that run in the browser window, as in Mozilla's own tests. Needs
+// `--remote-allow-system-access`.
 import { basename } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
 import type { SeenRequest } from './running.ts';
 import { type Download, type Media, until } from './tab.ts';
 
-/** The part of the connection that Puppeteer keeps to itself: plain BiDi commands. */
+/** The part of the connection that Puppeteer does not expose: raw BiDi commands. */
 interface Connection {
   send(method: string, parameters: object): Promise<{ result: unknown }>;
 }
@@ -20,14 +20,14 @@ type ScriptResult =
 
 interface ContentExpression {
   readonly context: string;
-  /** Of the add-on's pages. */
+  /** The host of the add-on's pages. */
   readonly host: string;
-  /** The tab's own page unless said. */
+  /** Default: the tab's top-level page. */
   readonly frameUrl?: string | undefined;
   readonly expression: string;
 }
 
-/** What a browsing context shows, and the process that it is in. */
+/** The document in a browsing context, and its process. */
 interface ShownWindow {
   readonly innerWindowId: number;
   readonly documentURI: { readonly spec: string };
@@ -46,7 +46,7 @@ interface FirefoxDownload {
   readonly target: { readonly path: string };
 }
 
-// Firefox's own interfaces, as far as they are used here; nobody publishes their types.
+// Firefox-internal interfaces, as far as they are used here; no types are published for them.
 declare const ChromeUtils: {
   importESModule(url: string): {
     readonly NavigableManager: {
@@ -54,7 +54,7 @@ declare const ChromeUtils: {
         prefersColorSchemeOverride: string;
         readonly currentWindowGlobal: ShownWindow;
         getAllBrowsingContextsInSubtree(): { readonly currentWindowGlobal: ShownWindow | null }[];
-        /** What shows it in a window of the browser's. */
+        /** The browser element that embeds it. */
         readonly embedderElement: {
           readonly ownerDocument: { readonly defaultView: { readonly gBrowser: TabBrowser } };
         };
@@ -123,7 +123,7 @@ declare const WebExtensionPolicy: {
     readonly extension: { terminateBackground(options: object): Promise<void> };
   } | null;
 };
-/** What Firefox keeps for one way to one host, as about:networking shows it. */
+/** A connection entry as about:networking shows it. */
 interface PoolEntry {
   readonly active: readonly unknown[];
   readonly idle: readonly unknown[];
@@ -135,7 +135,7 @@ interface HttpChannel {
 }
 declare global {
   interface Window {
-    /** In the browser's own window only. */
+    /** Only in the browser window. */
     seenRequests?: SeenRequest[];
   }
 }
@@ -144,7 +144,7 @@ const DOWNLOAD_TIMEOUT_MS = 45_000;
 const INSTALL_TIMEOUT_MS = 20_000;
 const CLOSE_TIMEOUT_MS = 5000;
 
-/** Runs a self-contained function in the browser's own window; argument and result travel as JSON. */
+/** Runs a self-contained function in the browser window; argument and result are passed as JSON. */
 type Run = <Result, Argument = null>(
   script: (argument: Argument) => Result | Promise<Result>,
   argument?: Argument,
@@ -164,7 +164,7 @@ function runIn(connection: Connection, context: string): Run {
   };
 }
 
-/** In the browser's window: notes every request from now on. */
+/** Runs in the browser window: records every request from now on. */
 function watchRequests(): void {
   const seen: SeenRequest[] = [];
   window.seenRequests = seen;
@@ -175,14 +175,14 @@ function watchRequests(): void {
   Services.obs.addObserver({ observe }, 'http-on-opening-request');
 }
 
-/** In the browser's window: the files of the downloads that are whole, in the order they were started. */
+/** Runs in the browser window: the files of finished downloads, in starting order. */
 async function downloadedFiles(): Promise<(string | null)[]> {
   const { Downloads } = ChromeUtils.importESModule('resource://gre/modules/Downloads.sys.mjs');
   const all = await (await Downloads.getList(Downloads.ALL)).getAll();
   return all.map(({ succeeded, target }) => (succeeded ? target.path : null));
 }
 
-/** In the browser's window. */
+/** Runs in the browser window. */
 function openConnections(): Promise<number> {
   const dashboard = Cc['@mozilla.org/network/dashboard;1'].getService(Ci.nsIDashboard);
   return new Promise((resolve) => {
@@ -192,7 +192,7 @@ function openConnections(): Promise<number> {
   });
 }
 
-/** A place in the browser's own window. */
+/** A browsing context in the browser window. */
 export class PrivilegedContext {
   readonly #connection: Connection;
   readonly #run: ReturnType<typeof runIn>;
@@ -212,12 +212,12 @@ export class PrivilegedContext {
     return new PrivilegedContext(connection, run);
   }
 
-  /** The number that BiDi knows a tab by. */
+  /** BiDi's id of a tab. */
   contextOf(page: Page): string {
     return (page.mainFrame() as unknown as { readonly _id: string })._id;
   }
 
-  /** Sends a tab to an address without waiting for its arrival. */
+  /** Navigates a tab without waiting for the navigation to finish. */
   async navigate(context: string, url: string): Promise<void> {
     await this.#connection.send('browsingContext.navigate', { context, url, wait: 'none' });
   }
@@ -246,7 +246,7 @@ export class PrivilegedContext {
     }, context);
   }
 
-  /** Runs an expression in the world of an add-on's content script, as `InContentScript` says. */
+  /** Evaluates an expression in an add-on's content script context; see `InContentScript`. */
   inContentScript({ context, host, frameUrl, expression }: ContentExpression): Promise<unknown> {
     return this.#run(
       async ([id, ownHost, frame, code]) => {
@@ -258,7 +258,7 @@ export class PrivilegedContext {
           .map(({ currentWindowGlobal }) => currentWindowGlobal)
           .find((each) => frame === null || each?.documentURI.spec === frame);
         if (!found) throw new Error(`no frame shows ${frame}`);
-        // As `tabs.executeScript` does it, which takes a permission that the add-on has not.
+        // As `tabs.executeScript` does, which needs a permission that the add-on lacks.
         const options = {
           extensionId: WebExtensionPolicy.getByHostname(ownHost).id,
           matches: ['https://*/*'],
@@ -282,7 +282,7 @@ export class PrivilegedContext {
     );
   }
 
-  /** The number that extensions know a tab by. */
+  /** The WebExtension id of a tab. */
   tabIdOf(context: string): Promise<number> {
     return this.#run((id) => {
       const { importESModule } = ChromeUtils;
@@ -300,14 +300,14 @@ export class PrivilegedContext {
     return this.#run(
       (base64) => {
         const certificates = Cc['@mozilla.org/security/x509certdb;1'].getService(Ci.nsIX509CertDB);
-        // As an authority for websites, in the notation of NSS's certutil.
+        // Trust flags in certutil's notation: an authority for websites.
         certificates.addCertFromBase64(base64, 'C,,');
       },
       pem.replace(/-----[^-]+-----|\s/g, ''),
     );
   }
 
-  /** From now on that host is at this address, whatever DNS says. */
+  /** Overrides DNS: the host resolves to this address from now on. */
   resolve(host: string, address: string): Promise<void> {
     return this.#run(
       ([name, at]) => {
@@ -318,26 +318,26 @@ export class PrivilegedContext {
     );
   }
 
-  /** Closes every connection over HTTP; resolves once none is left. What they have taught is kept. */
+  /** Closes all HTTP connections; resolves when none is left. What was learnt from them, such as Alt-Svc, is kept. */
   async closeConnections(): Promise<void> {
     await this.#run(() => Services.obs.notifyObservers(null, 'net:cancel-all-connections'));
     if ((await until(async () => (await this.#run(openConnections)) === 0, CLOSE_TIMEOUT_MS)) === null)
       throw new Error(`Firefox did not close its connections within ${CLOSE_TIMEOUT_MS} ms`);
   }
 
-  /** How many downloads have been started. */
+  /** The number of downloads started. */
   async downloads(): Promise<number> {
     return (await this.#run(downloadedFiles)).length;
   }
 
-  /** The first download beyond so many, once it is whole. */
+  /** The first download after `count` others, once it has finished. */
   async downloadAfter(count: number): Promise<Download> {
     const file = await until(async () => (await this.#run(downloadedFiles))[count], DOWNLOAD_TIMEOUT_MS);
     if (file === null) throw new Error(`nothing was downloaded within ${DOWNLOAD_TIMEOUT_MS} ms`);
     return { file, name: basename(file) };
   }
 
-  /** Ends the add-on's background at once, as Firefox does when it is idle, whatever keeps it busy. */
+  /** Terminates the add-on's background at once, as Firefox does when it is idle, even if it is busy. */
   stopBackground(addOn: string): Promise<void> {
     return this.#run(async (id) => {
       const options = { ignoreDevToolsAttached: true, disableResetIdleForTest: true };
@@ -345,7 +345,7 @@ export class PrivilegedContext {
     }, addOn);
   }
 
-  /** Lets the add-on run in private windows, and starts it anew, as its page in about:addons does. */
+  /** Allows the add-on in private windows and restarts it, as about:addons does. */
   allowPrivateWindows(addOn: string): Promise<void> {
     return this.#run(async (id) => {
       const { importESModule } = ChromeUtils;
@@ -367,7 +367,7 @@ export class PrivilegedContext {
     }, file);
   }
 
-  /** Uninstalls an add-on, and with it all that it has stored and was allowed. */
+  /** Uninstalls an add-on, with its storage and permissions. */
   uninstall(addOn: string): Promise<void> {
     return this.#run(async (id) => {
       const { AddonManager } = ChromeUtils.importESModule('resource://gre/modules/AddonManager.sys.mjs');
@@ -375,7 +375,7 @@ export class PrivilegedContext {
     }, addOn);
   }
 
-  /** Closes every tab and window of the user, but for one empty tab. */
+  /** Closes all tabs and windows except for one empty tab. */
   closeTabs(): Promise<void> {
     return this.#run(() => {
       for (const other of Services.wm.getEnumerator('navigator:browser')) if (other !== window) other.close();
@@ -385,7 +385,7 @@ export class PrivilegedContext {
     });
   }
 
-  /** The host that this profile gave to the add-on's pages, once it is installed. */
+  /** The host of the add-on's pages in this profile, once it is installed. */
   async hostOf(addOn: string): Promise<string> {
     const host = () => this.#run((id) => WebExtensionPolicy.getByID(id)?.mozExtensionHostname, addOn);
     const found = await until(host, INSTALL_TIMEOUT_MS);
@@ -393,7 +393,7 @@ export class PrivilegedContext {
     return found;
   }
 
-  /** Every request over HTTP since this place was taken, or since they were forgotten. */
+  /** Every HTTP request since this context was created, or since they were last cleared. */
   requests(): Promise<readonly SeenRequest[]> {
     return this.#run(() => window.seenRequests ?? []);
   }

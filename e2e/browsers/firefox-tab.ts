@@ -1,5 +1,5 @@
-// A tab of Firefox, driven by Puppeteer over WebDriver BiDi, and by the browser's own privileged scripts where BiDi has
-// no words. BiDi sends no events of the extension's own pages (Mozilla bug 1755014), so there arrival is asked for.
+// A Firefox tab, driven by Puppeteer over WebDriver BiDi, and by privileged scripts where BiDi has no command. BiDi
+// sends no events for the extension's own pages (Mozilla bug 1755014), so navigation there is detected by polling.
 import type { ElementHandle, Page } from 'puppeteer-core';
 import type { PrivilegedContext } from './firefox-privileged.ts';
 import {
@@ -22,13 +22,13 @@ async function handle(page: Page, query: Query): Promise<ElementHandle<Element>>
   return found as ElementHandle<Element>;
 }
 
-/** Where an element is, and what lies over its middle and would take a click; null if nothing does. */
+/** The position of an element, and what covers its centre and would receive a click; null if nothing does. */
 interface Spot {
   readonly place: string;
   readonly cover: string | null;
 }
 
-/** In the page. */
+/** Runs in the page. */
 function spotOf(element: Element): Spot {
   element.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   const { x, y, width, height } = element.getBoundingClientRect();
@@ -38,10 +38,10 @@ function spotOf(element: Element): Spot {
   return { place, cover: top.id || top.className || top.tagName };
 }
 
-/** The element once it rests and would take the click itself. */
+/** The element once it has stopped moving and would receive the click itself. */
 async function clickable(page: Page, query: Query): Promise<ElementHandle<Element>> {
   let last: Spot | null = null;
-  // A tip of where the pointer rests may lie over it, and goes with the pointer.
+  // A tooltip at the pointer may cover the element, and disappears when the pointer moves.
   await page.mouse.move(0, 0);
   const free = async () => {
     const found = await handle(page, query);
@@ -54,10 +54,10 @@ async function clickable(page: Page, query: Query): Promise<ElementHandle<Elemen
   return found;
 }
 
-/** The tab that Puppeteer knows as `page`. */
+/** Wraps a Puppeteer page as a tab. */
 export function firefoxTab(page: Page, privileged: PrivilegedContext): Tab {
   const context = privileged.contextOf(page);
-  // Puppeteer's own record of it misses the extension's pages.
+  // Puppeteer's record of the URL misses the extension's pages.
   const url = () => page.evaluate(() => location.href);
   const isExtensionPage = (address: string) => address.startsWith('moz-extension:');
 

@@ -1,6 +1,6 @@
-// One browser for many installations, one after the other: to start it takes longer than most of what is tested in it.
-// The browser itself installs the extension for each and uninstalls it after, with everything that it stored and was
-// allowed. What the browser knows of sites it keeps: that is fresh only for origins on ports of the test's own.
+// One browser for many consecutive installations, since starting it takes longer than most of what is tested. The
+// browser itself installs the extension for each and uninstalls it afterwards, with its storage and permissions. What
+// the browser has learnt about sites persists: that is fresh only for origins on ports that no earlier test used.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -17,13 +17,16 @@ import {
 } from './session.ts';
 import { settleIn } from './welcome.ts';
 
-/** One installation: settings and host cache are made in `dir`; origins are among those that the browser trusts. */
+/**
+ * One installation: settings and host cache are created in `dir`; its origins must be among those that the browser
+ * trusts.
+ */
 type GuestOptions = Pick<SessionOptions, 'dir' | 'local' | 'helper' | 'consent'>;
 
 export interface KeptBrowser {
-  /** As `openSession` does, but for the launch. The session can neither restart the browser nor change what it allows. */
+  /** As `openSession`, without the launch. The session can neither restart the browser nor change its permissions. */
   open(options: GuestOptions): Promise<Session>;
-  /** Takes away what was opened, down to the helper's manifest. */
+  /** Removes everything that was installed, including the helper's manifest. */
   clear(): Promise<void>;
   end(): Promise<void>;
 }
@@ -33,12 +36,12 @@ const refuse = (what: string) => async (): Promise<never> => {
 };
 
 async function removeHelper(files: SessionFiles): Promise<void> {
-  // Firefox's launcher is with the user's data.
+  // Firefox's launcher is in the user's home directory.
   for (const directory of [hostDirectory(files), join(files.home, '.local')])
     await rm(directory, { recursive: true, force: true });
 }
 
-/** Starts a browser that is kept; `local` names all hosts that any of its installations may visit. */
+/** Starts a browser to be reused; `local` lists every host that any of its installations may visit. */
 export async function keepBrowser(options: LaunchOptions): Promise<KeptBrowser> {
   const kept = sessionFiles(options.browser, options.dir);
   await makeDirectories(kept);

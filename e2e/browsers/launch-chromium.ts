@@ -1,5 +1,5 @@
-// Starts a real Chromium with the extension loaded and the test origins trusted, yet with its own
-// unforced way to HTTP/3: it has to learn Alt-Svc as it does anywhere else.
+// Starts a real Chromium with the extension loaded and the test origins trusted, without forcing HTTP/3: it has to
+// learn about it from Alt-Svc, as with any site.
 import { mkdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Request, type Worker } from '@playwright/test';
@@ -10,31 +10,31 @@ import type { Installer, LocalOrigins, ProxyChoice, RunningBrowser, SeenRequest 
 import { until } from './tab.ts';
 
 /**
- * A port that none of the origins listens on. `--origin-to-force-quic-on=HOST:PORT` forces QUIC on that port
- * only, but lets the whole HOST speak QUIC under a private root, which Chromium otherwise refuses.
+ * A port that none of the origins listens on. `--origin-to-force-quic-on=HOST:PORT` forces QUIC on that port only, but
+ * allows the whole HOST to use QUIC with a private root, which Chromium otherwise refuses.
  */
 const UNUSED_PORT = 9;
 const RELOAD_TIMEOUT_MS = 15_000;
 
 export interface ChromiumOptions {
-  /** The built extension; none loads if absent. */
+  /** The built extension; if absent, none is loaded. */
   extensionDir?: string;
-  /** Whether it is installed later, by `installer`. */
+  /** Whether it is installed later, with `installer`. */
   installsLater?: boolean;
-  /** Kept if given; otherwise a fresh one that `close` removes. */
+  /** If given, the profile is kept; otherwise a new one is created and `close` removes it. */
   userDataDir?: string;
-  /** Local origins to find and to trust. Without them names and certificates are as everywhere else. */
+  /** Local origins to resolve and trust. Without them, names and certificates are treated as usual. */
   local?: Omit<LocalOrigins, 'caPath'> | undefined;
-  /** True unless said. */
+  /** Default: true. */
   headless?: boolean;
   proxy?: ProxyChoice | undefined;
-  /** Of a fresh profile, by the names of Chromium's own file of preferences. */
+  /** Preferences of a new profile, named as in Chromium's preferences file. */
   preferences?: object;
   extraArgs?: readonly string[];
 }
 
 export interface RunningChromium extends RunningBrowser {
-  /** For what only Chromium can show, by Playwright. */
+  /** Playwright's context, for features that only Chromium exposes. */
   readonly context: BrowserContext;
 }
 
@@ -48,7 +48,7 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
   if (preferences !== undefined) await writePreferences(userDataDir, preferences);
   const context = await chromium.launchPersistentContext(userDataDir, {
     executablePath,
-    // `--headless=new` is among the arguments: Playwright's own switch would pick a headless shell.
+    // `--headless=new` is passed as an argument: Playwright's headless mode would choose a headless shell.
     headless: false,
     args: chromiumArguments(options),
     ignoreDefaultArgs: ['--disable-extensions'],
@@ -85,12 +85,12 @@ export async function launchChromium(options: ChromiumOptions): Promise<RunningC
     closed: new Promise((resolve) => context.once('close', () => resolve())),
     close,
     kill: () => kill(context, userDataDir),
-    // It ends in a moment anyway.
+    // It exits quickly anyway.
     abandon: close,
   };
 }
 
-/** A profile in use is locked by a link that names the process: `machine-1234`. */
+/** A profile in use is locked by a symbolic link that names the process: `machine-1234`. */
 async function kill(context: BrowserContext, userDataDir: string): Promise<void> {
   const lock = await readlink(join(userDataDir, 'SingletonLock'));
   const closed = new Promise((resolve) => context.once('close', resolve));
@@ -98,7 +98,7 @@ async function kill(context: BrowserContext, userDataDir: string): Promise<void>
   await closed;
 }
 
-/** Commands for the browser as a whole that Playwright has no types of. */
+/** Browser-level CDP commands missing from Playwright's types. */
 interface ExtensionCommands {
   send(method: 'Extensions.loadUnpacked', options: { path: string }): Promise<{ id: string }>;
   send(method: 'Extensions.uninstall', options: { id: string }): Promise<void>;
@@ -128,7 +128,7 @@ async function closeTabs(context: BrowserContext): Promise<void> {
   for (const tab of tabs) await tab.close();
 }
 
-/** It answers once all that the extension stored is gone. */
+/** It returns once all of the extension's storage has been deleted. */
 async function uninstall(context: BrowserContext, id: string): Promise<void> {
   await command(context, (session) => session.send('Extensions.uninstall', { id }));
 }
@@ -141,7 +141,7 @@ async function stopWorkers(context: BrowserContext): Promise<void> {
   await cdp.detach();
 }
 
-/** What Chromium's own page of extensions has, and nobody else. */
+/** The API of chrome://extensions, available only there. */
 interface ExtensionsPage {
   readonly developerPrivate: {
     updateProfileConfiguration(update: { inDeveloperMode: boolean }): Promise<void>;
@@ -154,7 +154,7 @@ async function allowIncognito(context: BrowserContext, extensionId: string): Pro
   await page.goto('chrome://extensions');
   await page.evaluate(async (id) => {
     const { developerPrivate } = chrome as unknown as ExtensionsPage;
-    // Else an unpacked extension is switched off when it starts anew.
+    // Otherwise an unpacked extension is disabled when it is reloaded.
     await developerPrivate.updateProfileConfiguration({ inDeveloperMode: true });
     await developerPrivate.updateExtensionConfiguration({ extensionId: id, incognitoAccess: true });
   }, extensionId);
@@ -162,7 +162,7 @@ async function allowIncognito(context: BrowserContext, extensionId: string): Pro
     await page.goto(`chrome-extension://${extensionId}/manifest.json`);
     return page.evaluate(() => chrome.extension.isAllowedIncognitoAccess());
   };
-  // While it starts anew, none of its pages can be opened.
+  // While it reloads, none of its pages can be opened.
   if ((await until(() => allowed().catch(() => false), RELOAD_TIMEOUT_MS)) === null)
     throw new Error('Chromium does not let the extension into private windows');
   await page.close();
@@ -185,7 +185,7 @@ function chromiumArguments(options: ChromiumOptions): string[] {
     '--disable-component-update',
     '--disable-sync',
     '--no-first-run',
-    // The sandbox refuses to start as root, as in containers.
+    // The sandbox refuses to run as root, as in containers.
     ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     ...(options.extraArgs ?? []),
   ];
@@ -203,7 +203,7 @@ function proxyArgument(proxy: ProxyChoice): string {
 function localArguments({ origins, spki, address = '127.0.0.1' }: Omit<LocalOrigins, 'caPath'>): string[] {
   const all = Object.values(origins);
   const hosts = all.map(({ host }) => `${host}:${UNUSED_PORT}`);
-  // The first rule that fits counts.
+  // The first matching rule applies.
   const rules = [
     ...all
       .filter((origin) => origin.address !== undefined || !origin.host.endsWith('.test'))
@@ -225,12 +225,12 @@ function isByExtension(request: Request): boolean {
   try {
     return isOfExtension(request.frame().url());
   } catch {
-    // The first document of a tab, before which there is no frame: nobody's in the tab.
+    // The first document of a tab has no frame yet: the request does not belong to the tab.
     return false;
   }
 }
 
-// Sites have service workers too.
+// Sites may have service workers too.
 async function extensionWorker(context: BrowserContext): Promise<Worker> {
   const ofExtension = (worker: Worker) => isOfExtension(worker.url());
   const running = context.serviceWorkers().find(ofExtension);

@@ -1,5 +1,5 @@
-// Starts a real Firefox with the extension installed for good and the test origins trusted. It learns HTTP/3 from
-// Alt-Svc as it does anywhere else: HTTP/2 first.
+// Starts a real Firefox with the extension permanently installed and the test origins trusted. It learns about HTTP/3
+// from Alt-Svc, as with any site: HTTP/2 first.
 import { once } from 'node:events';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,48 +12,54 @@ import type { Installer, LocalOrigins, ProxyChoice, RunningBrowser } from './run
 import type { Tab } from './tab.ts';
 
 export interface FirefoxOptions {
-  /** The built extension; none is installed if absent. */
+  /** The built extension; if absent, none is installed. */
   readonly extensionDir?: string;
-  /** Whether it is installed later, by `installer`. */
+  /** Whether it is installed later, with `installer`. */
   readonly installsLater?: boolean;
   readonly profile: string;
-  /** From `compileFirefox`; without it a fresh profile takes longer to start. */
+  /** From `compileFirefox`; without it, the first start of a new profile takes longer. */
   readonly compiled?: string | undefined;
-  /** Stands in for `$HOME`, below which Firefox looks for native messaging hosts. */
+  /** Used as `$HOME`, where Firefox looks for native messaging hosts. */
   readonly home: string;
-  /** Where downloads go. */
+  /** The download directory. */
   readonly downloads: string;
   readonly local?: LocalOrigins | undefined;
   readonly proxy?: ProxyChoice | undefined;
-  /** By the names of about:config; they go before the ones set here. */
+  /** Named as in about:config; overridden by those set here. */
   readonly preferences?: Readonly<Record<string, unknown>>;
   readonly headless: boolean;
 }
 
 export interface RunningFirefox extends RunningBrowser {
   readonly newContainerTab: () => Promise<Tab>;
-  /** For what only Firefox does, and for no page. */
+  /** Chrome-privileged functions. */
   readonly privileged: PrivilegedContext;
 }
 
-/** A page's size is the same in every browser here. */
+/** Pages have the same size in every browser here. */
 const VIEWPORT = { width: 1280, height: 720 };
 
-/** Installs the extension as the user's own, from its directory; takes an edition of Firefox that allows unsigned ones. */
+/**
+ * Installs the extension permanently from its directory; requires an edition of Firefox that allows unsigned
+ * extensions.
+ */
 const INSTALLED_FOR_GOOD = {
   'xpinstall.signatures.required': false,
   'extensions.autoDisableScopes': 0,
-  // A question at a click is answered with yes: nobody is there to answer it.
+  // Permission prompts after a click are accepted automatically: there is no user.
   'extensions.webextOptionalPermissionPrompts': false,
 };
 
 const LOCAL = {
   'network.trr.mode': 5,
-  // Firefox too refuses HTTP/3 under a private root, and has a switch for that.
+  // Like Chromium, Firefox refuses HTTP/3 with a private root; a preference changes that.
   'network.http.http3.disable_when_third_party_roots_found': false,
 };
 
-/** On loopback whatever Firefox wants of the world may end there too; elsewhere only the origins' own names lead. */
+/**
+ * On loopback, Firefox's own background requests may end at loopback too; in other networks only the origins' names
+ * resolve.
+ */
 function localPreferences({ address }: LocalOrigins): Record<string, unknown> {
   return address === undefined ? { ...LOCAL, 'network.dns.forceResolve': '127.0.0.1' } : LOCAL;
 }
@@ -76,13 +82,13 @@ function downloadsTo(dir: string): Record<string, unknown> {
   };
 }
 
-/** `network.proxy.type`: 0 none, 1 as said here. */
+/** `network.proxy.type`: 0 for none, 1 for the manual settings here. */
 function proxyPreferences(proxy: ProxyChoice): Record<string, unknown> {
   if (proxy === 'none') return { 'network.proxy.type': 0 };
   return { 'network.proxy.type': 1, 'network.proxy.ssl': '127.0.0.1', 'network.proxy.ssl_port': proxy };
 }
 
-/** Everything that Firefox and its helper find by the user's directories is below this one. */
+/** Puts every directory that Firefox and its helper derive from the user's environment below this one. */
 export function homeEnvironment(home: string): NodeJS.ProcessEnv {
   const { XDG_CONFIG_HOME: _, XDG_DATA_HOME: __, ...environment } = process.env;
   return { ...environment, HOME: home };
@@ -93,25 +99,25 @@ async function addOnIn(extensionDir: string): Promise<string> {
   return manifest.browser_specific_settings.gecko.id;
 }
 
-/** Lets Firefox find an extension when it starts, by a file of its id that says where its directory is. */
+/** Makes Firefox find an extension at startup, through a file named after its id that contains the directory's path. */
 async function placeExtension(profile: string, addOn: string, extensionDir: string): Promise<void> {
   await mkdir(join(profile, 'extensions'), { recursive: true, mode: 0o700 });
   await writeFile(join(profile, 'extensions', addOn), extensionDir);
 }
 
-/** The package that a user would install; gives its file. */
+/** Builds the package that a user would install; returns its path. */
 async function packExtension(profile: string, extensionDir: string): Promise<string> {
   const file = join(profile, 'extension.xpi');
   await writeFile(file, zipOf(await entriesBelow(extensionDir)));
   return file;
 }
 
-/** Without the second or so in which it stores what it knows. */
+/** Skips the second or so in which Firefox saves its state. */
 async function kill(browser: Browser): Promise<void> {
   const child = browser.process();
   if (child === null || child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
-  // With all of its processes, which would write into the profile for a moment longer: they are a group.
+  // With all child processes, which would otherwise write to the profile a moment longer: they are one process group.
   process.kill(-Number(child.pid), 'SIGKILL');
   await ended;
 }
@@ -126,7 +132,7 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
   const addOn = extensionDir === undefined ? '' : await addOnIn(extensionDir);
   const archive = extensionDir && installsLater ? await packExtension(profile, extensionDir) : null;
   if (extensionDir !== undefined && archive === null) await placeExtension(profile, addOn, extensionDir);
-  // A profile that was used has its own.
+  // A used profile has its own startup cache.
   if (options.compiled !== undefined) await cp(options.compiled, profile, { recursive: true, force: false });
   const browser = await puppeteer.launch({
     browser: 'firefox',
@@ -164,7 +170,7 @@ export async function launchFirefox(options: FirefoxOptions): Promise<RunningFir
       privileged,
       version: (await browser.version()).replace('firefox/', ''),
       newTab: async () => firefoxTab(await browser.newPage(), privileged),
-      // A user context of BiDi is a container.
+      // A BiDi user context is a container.
       newContainerTab: async () =>
         firefoxTab(await (await browser.createBrowserContext()).newPage(), privileged),
       extensionUrl: (page) => `moz-extension://${host}/${page}`,

@@ -1,24 +1,24 @@
-// The popup as a user handles it: what it says is read from the page, what it offers is pressed.
+// The popup as a user operates it: values are read from the page, controls are clicked.
 import { copyFile } from 'node:fs/promises';
 import { type Part, type Tab, until } from './tab.ts';
 
 export type ReportFormat = 'html' | 'json' | 'csv';
 
-/** A row of the popup's table of origins, in the popup's own words. */
+/** A row of the popup's table of origins, as displayed. */
 export interface OriginRow {
   readonly origin: string;
   readonly protocol: string;
   readonly requests: number;
   /** `h3`, `–`; see `scored`. */
   readonly forecast: string;
-  /** Whether the popup marks the forecast as right or wrong; null while it does neither. */
+  /** Whether the popup marks the forecast as right or wrong; null if neither. */
   readonly scored: 'right' | 'wrong' | null;
   readonly race: string;
 }
 
-/** Connecting to the helper and three pairs of attempts, the slowest of them running into their time-outs. */
+/** For connecting to the helper and three pairs of attempts that may all time out. */
 const RACE_TIMEOUT_MS = 60_000;
-/** How often somebody presses a button that seems to do nothing, and how long they look. */
+/** How often a user clicks an unresponsive button, and how long they wait in between. */
 const MENU_CLICKS = 3;
 const MENU_TIMEOUT_MS = 2000;
 
@@ -44,7 +44,7 @@ export class Popup {
           origin: body.getAttribute('data-origin') ?? '',
           protocol: text('.protocol .name'),
           requests: Number(text('.requests .value')),
-          // Its sign is all there is to see; the protocol is for screen readers.
+          // Only its symbol is visible; the protocol is for screen readers.
           forecast: text('.foretold') || text('.forecast .value'),
           scored: sign?.matches('.right') ? 'right' : sign?.matches('.wrong') ? 'wrong' : null,
           race: text('.race .value'),
@@ -54,8 +54,8 @@ export class Popup {
   }
 
   /**
-   * Presses *Race now* for the page's own origin and waits for the end of the race. Gives the words under the drawing,
-   * or what the popup says about a race that could not be run.
+   * Clicks *Race now* for the page's own origin and waits for the race to end. Returns the text below the drawing, or
+   * the popup's message about a race that could not be run.
    */
   async race(): Promise<{ ok: boolean; words: string }> {
     const button = this.part('race');
@@ -71,7 +71,8 @@ export class Popup {
   async exportAllSites(format: ReportFormat, file: string): Promise<void> {
     const item = this.tab.find('[role=menuitem]', `All sites as ${format.toUpperCase()}`);
     const download = await this.tab.download(async () => {
-      // The foot moves with what stands above it, the helper's absence for example, and a click then meets nothing.
+      // The footer moves when something above it changes, such as the notice that the helper is missing, and a click
+      // then misses.
       for (let click = 0; click < MENU_CLICKS && !(await item.isVisible()); click += 1) {
         await this.part('export').click();
         await until(() => item.isVisible(), MENU_TIMEOUT_MS);

@@ -1,5 +1,5 @@
-// Hosts as real pages have them, to look at the popup with: long subdomains, several of a site, names under private
-// suffixes, and a content delivery network whose shards share a prefix. They are served on loopback like all others.
+// Host names as on real pages, to check the popup's layout with: long subdomains, several hosts of one site, names
+// under private suffixes, and a content delivery network whose shards share a prefix. All are served on loopback.
 
 /** The page's own host. */
 export const OWN_HOST = 'www.theguardian.com';
@@ -67,7 +67,7 @@ const HOSTS: readonly string[] = [
   'xn--mnchen-3ya.de',
 ];
 
-/** That many different hosts, the page's own first; beyond the real ones the shards of an invented network. */
+/** `count` different hosts, the page's own first; beyond the real ones, shards of an invented network. */
 export function realHosts(count: number): string[] {
   const real = [OWN_HOST, ...HOSTS.slice(0, 5), ...SHARED_PREFIX, ...HOSTS.slice(5)];
   const more = Array.from(

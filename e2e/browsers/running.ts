@@ -1,58 +1,60 @@
-// What every browser is to those who open it, whichever it is and whoever drives it.
+// The interface of a running browser, whichever browser and driver it is.
 import type { Tab } from './tab.ts';
 
-/** A request as the browser was about to make it. */
+/** A request the browser was about to send. */
 export interface SeenRequest {
   readonly url: string;
-  /** Whether the extension made it: a page of its own, its background. */
+  /** Whether the extension made it, from one of its pages or its background. */
   readonly byExtension: boolean;
 }
 
-/** What a browser must know of local origins; whatever `startOrigins` gives fits. */
+/** What a browser needs to know about local origins; the result of `startOrigins` fits. */
 export interface LocalOrigins {
   readonly origins: Readonly<Record<string, { readonly host: string; readonly address?: string }>>;
   /** Digests of the public keys in use, by which Chromium trusts them. */
   readonly spki: readonly string[];
   /** The authority that signed them, by which Firefox trusts them. */
   readonly caPath: string;
-  /** Where they all are; loopback unless said. */
+  /** The address of all origins; default: loopback. */
   readonly address?: string;
 }
 
 /**
- * The proxy that a browser is set to use: none at all, or the HTTP proxy on this port of loopback. Unless one is said, it
- * follows the computer's own setting.
+ * The browser's proxy setting: none, or the HTTP proxy on this loopback port. If absent, it uses the system's setting.
  */
 export type ProxyChoice = 'none' | number;
 
-/** The extension, put into a browser that runs and taken out of it again, by the browser's own means. */
+/** Installs the extension into the running browser and uninstalls it, using the browser's own functions. */
 export interface Installer {
-  /** As a user installs it: it knows nothing, is allowed nothing that was not granted before, and greets. */
+  /** As a user installs it: without data, without permissions not granted earlier, and with its welcome page. */
   install(): Promise<void>;
-  /** Closes every tab and window, but for one empty tab, and uninstalls the extension with all that it has stored. */
+  /** Closes all tabs and windows except for one empty tab, and uninstalls the extension with all its data. */
   uninstall(): Promise<void>;
 }
 
 export interface RunningBrowser {
   readonly version: string;
-  /** Null where the extension was there from the start. */
+  /** Null if the extension was installed from the start. */
   readonly installer: Installer | null;
   newTab(): Promise<Tab>;
-  /** A tab of a container, which keeps an identity of its own; null where the browser has none. */
+  /** Opens a tab in a container; null if the browser has no containers. */
   readonly newContainerTab: (() => Promise<Tab>) | null;
-  /** The address of a page of the extension: `popup/popup.html`. */
+  /** The URL of a page of the extension, such as `popup/popup.html`. */
   extensionUrl(page: string): string;
-  /** Every request to a host since the browser started or the extension was last installed, as far as the browser tells of it. */
+  /**
+   * Every request to a host since the browser started or the extension was last installed, as far as the browser
+   * reports it.
+   */
   requests(): Promise<readonly SeenRequest[]>;
-  /** Ends the extension's background at once, as the browser does when it is idle or the memory is needed. */
+  /** Terminates the extension's background at once, as the browser does when it is idle or memory is short. */
   stopBackground(): Promise<void>;
-  /** Lets the extension into private windows, as the user does in the browser's own pages. It starts anew for that. */
+  /** Allows the extension in private windows, as the user does in the browser's settings, which restarts it. */
   allowPrivateWindows(): Promise<void>;
-  /** Resolves when the browser has gone, whoever ended it. */
+  /** Resolves when the browser has exited, for whatever reason. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
-  /** Ends the browser in the middle of whatever it does, as a crash does. */
+  /** Kills the browser at any point, as a crash does. */
   kill(): Promise<void>;
-  /** Ends the browser where nobody looks any more at what it would store at its end. */
+  /** Ends the browser when nothing it saves on exit will be read. */
   abandon(): Promise<void>;
 }

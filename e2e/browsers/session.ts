@@ -1,5 +1,5 @@
-// One installation as a user has it: a profile of its own, the helper installed for it, and a browser with the
-// extension. The guided tour and the specs begin here, so that both show the same thing.
+// One installation as a user has it: its own profile, the helper installed for it, and a browser with the extension.
+// Both the guided tour and the specs use it, so that they show the same product.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runOrThrow } from '../child-process.ts';
@@ -16,7 +16,7 @@ import { settleIn } from './welcome.ts';
 const HELPER_COMMAND = join(TOP, 'native-host/bin/photofinish');
 const POPUP_SIZE = { width: 520, height: 600 };
 
-/** Work that Firefox does for its makers and for tabs that may come; its answers to pages do not depend on it. */
+/** Background work of Firefox, such as telemetry and preloading, that does not affect how pages load. */
 const QUIET_FIREFOX = {
   'app.normandy.enabled': false,
   'app.shield.optoutstudies.enabled': false,
@@ -28,33 +28,33 @@ const QUIET_FIREFOX = {
   'toolkit.telemetry.unified': false,
 };
 
-/** What a session needs to know of local origins; anything that `startOrigins` gives fits. */
+/** What a session needs to know about local origins; the result of `startOrigins` fits. */
 export type LocalOrigins = Pick<RunningOrigins<string>, 'origins' | 'caPath' | 'certificates' | 'spki'>;
 
 export interface SessionOptions {
   readonly browser: BrowserKind;
-  /** Profile, settings and host cache are made in here; nothing is removed. */
+  /** Profile, settings and host cache are created in here; nothing is removed. */
   readonly dir: string;
-  /** Without them the session is for the real network: no name is mapped, no certificate pardoned. */
+  /** If absent, the session uses the real network: no host mapping, no certificate exceptions. */
   readonly local?: LocalOrigins | undefined;
   readonly headless: boolean;
-  /** Whether the helper is installed; true unless said. */
+  /** Whether the helper is installed; default: true. */
   readonly helper?: boolean;
-  /** Whether the user lets the extension speak to the helper, where the browser wants that asked; as `helper` unless said. */
+  /** Whether the user consents to the extension using the helper, in browsers that ask for it; default: as `helper`. */
   readonly consent?: boolean;
   readonly proxy?: ProxyChoice | undefined;
-  /** What Firefox begins with, from `compileFirefox`. */
+  /** The startup cache for Firefox, from `compileFirefox`. */
   readonly compiled?: string | undefined;
 }
 
-/** What of it the browser is started with. */
+/** The options that affect the launch of the browser. */
 export interface LaunchOptions extends Omit<SessionOptions, 'helper' | 'consent' | 'local'> {
   readonly local?: TrustedOrigins | undefined;
 }
 
 export interface SessionFiles {
   readonly browser: BrowserKind;
-  /** Stands in for `$HOME` where the browser looks for the helper below it. */
+  /** Used as `$HOME` where the browser looks for the helper below it. */
   readonly home: string;
   readonly profile: string;
   readonly config: string;
@@ -64,19 +64,19 @@ export interface SessionFiles {
 export interface Session extends Omit<RunningBrowser, 'closed' | 'installer' | 'kill'> {
   readonly kind: BrowserKind;
   readonly files: SessionFiles;
-  /** Opens a page of the extension in a tab of its own: `dashboard/dashboard.html`. */
+  /** Opens a page of the extension in a new tab, such as `dashboard/dashboard.html`. */
   openPage(page: string): Promise<Tab>;
-  /** Opens the popup in a tab of its own, showing that tab; without one there is nothing but the export. */
+  /** Opens the popup for that tab in a new tab; for null, it offers only the export. */
   openPopup(tab: Tab | null): Promise<Popup>;
-  /** Closes the browser and opens it again with the same profile. Its tabs are gone. */
+  /** Restarts the browser with the same profile. Its tabs are gone. */
   restart(): Promise<void>;
-  /** Kills the browser and opens it again with the same profile. */
+  /** Kills the browser and starts it again with the same profile. */
   crash(): Promise<void>;
-  /** Resolves when the browser that runs now has gone, whoever ended it. */
+  /** Resolves when the currently running browser has exited, for whatever reason. */
   closed(): Promise<void>;
 }
 
-/** Where an installation in `dir` keeps what. */
+/** The files of an installation in `dir`. */
 export function sessionFiles(browser: BrowserKind, dir: string): SessionFiles {
   return {
     browser,
@@ -87,14 +87,14 @@ export function sessionFiles(browser: BrowserKind, dir: string): SessionFiles {
   };
 }
 
-/** Where the browser of this installation looks for the helper's manifest. */
+/** Where this installation's browser looks for the helper's manifest. */
 export function hostDirectory({ browser, home, profile }: SessionFiles): string {
   return browser === 'chromium'
     ? join(profile, 'NativeMessagingHosts')
     : join(home, '.mozilla', 'native-messaging-hosts');
 }
 
-/** The helper's settings for these origins: where they are, whom to trust, and that loopback is allowed. */
+/** The helper's settings for these origins: their addresses, the CA to trust, and permission to use loopback. */
 function helperSettings(cache: string, local: LocalOrigins | undefined): object {
   if (local === undefined) return { cache };
   const resolve = Object.values(local.origins).map(({ host, port, address = '127.0.0.1' }) => [
@@ -104,7 +104,7 @@ function helperSettings(cache: string, local: LocalOrigins | undefined): object 
   return { cache, allowPrivate: ['127.0.0.0/8'], ca: [local.caPath], resolve: Object.fromEntries(resolve) };
 }
 
-/** Writes the helper's settings and installs it for the browser, as `photofinish install` does for anybody. */
+/** Writes the helper's settings and installs it for the browser, as `photofinish install` does. */
 export async function installHelper(files: SessionFiles, local?: LocalOrigins): Promise<void> {
   const { browser, home, profile, config } = files;
   const settings = JSON.stringify(helperSettings(files.cache, local), null, 2);
@@ -118,7 +118,7 @@ export async function installHelper(files: SessionFiles, local?: LocalOrigins): 
   await runOrThrow(HELPER_COMMAND, args, { env });
 }
 
-/** Starts the browser of an installation, with the extension unless that `installsLater`. */
+/** Starts the browser of an installation, with the extension unless `installsLater` is set. */
 export function launch(
   options: LaunchOptions & { readonly installsLater?: boolean },
   files: SessionFiles,
@@ -151,8 +151,8 @@ export function launch(
 }
 
 /**
- * The id that the browser knows a tab by. The extension sees no address of a tab that is no https page, so the
- * tab is brought to the front and is the one that was used last.
+ * The WebExtension id of a tab. The extension cannot see the URL of a tab that is not an https page, so the tab is
+ * brought to the front and the one used last is taken.
  */
 async function tabIdOf(tab: Tab, extensionPage: Tab): Promise<number> {
   await tab.bringToFront();
@@ -160,7 +160,7 @@ async function tabIdOf(tab: Tab, extensionPage: Tab): Promise<number> {
   const id = await extensionPage.evaluate(async (url) => {
     const own = await chrome.tabs.getCurrent();
     const tabs = (await chrome.tabs.query({})).filter(({ id }) => id !== own?.id);
-    // Firefox tells the tab's address with the password that was given, the page without.
+    // Firefox reports the tab's URL with the password in it, the page without.
     const plain = (each: chrome.tabs.Tab) => each.url?.replace(/^https:\/\/[^/@]*@/, 'https://');
     const fits = tabs.filter((each) => !url.startsWith('https:') || plain(each) === url);
     fits.sort((a, b) => (b.lastAccessed ?? 0) - (a.lastAccessed ?? 0));
@@ -170,14 +170,14 @@ async function tabIdOf(tab: Tab, extensionPage: Tab): Promise<number> {
   return id;
 }
 
-/** Makes the directories of an installation; whether its profile is new. */
+/** Creates the directories of an installation; returns whether its profile is new. */
 export async function makeDirectories({ home, profile }: SessionFiles): Promise<boolean> {
   const made = { recursive: true, mode: 0o700 } as const;
   await mkdir(home, made);
   return (await mkdir(profile, made)) !== undefined;
 }
 
-/** Makes the installation in `dir` and opens the browser. */
+/** Creates the installation in `dir` and opens the browser. */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const files = sessionFiles(options.browser, options.dir);
   const fresh = await makeDirectories(files);
@@ -201,7 +201,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   return session;
 }
 
-/** A session with the browser that runs at each moment; who started it says how it ends. */
+/** A session with the currently running browser; the caller that started the browser defines how it ends. */
 export function sessionWith(
   files: SessionFiles,
   running: () => RunningBrowser,

@@ -1,11 +1,11 @@
-// What the extension has stored, read in one of its pages: values of its store, and the ledger's records, where a report
-// would say less or ask for more.
+// Reads what the extension has stored, from one of its pages: values of its storage, and the ledger's records, where
+// the report would be too coarse or too large.
 import type { StoreAnswer } from '../../extension/common/messages.ts';
 import type { OriginRecord } from '../../extension/common/records/schema.ts';
 import type { StoreKey } from '../../extension/common/store/store.ts';
 import type { Tab } from './tab.ts';
 
-/** What is stored, asked in a page of the extension as its own pages ask; undefined: nothing. */
+/** A stored value, read in a page of the extension through its own modules; undefined if there is none. */
 export async function storedValue(page: Tab, key: StoreKey): Promise<unknown> {
   const answer: StoreAnswer = await page.evaluate(
     (asked) => chrome.runtime.sendMessage({ type: 'stored', key: asked }),
@@ -15,13 +15,13 @@ export async function storedValue(page: Tab, key: StoreKey): Promise<unknown> {
   return answer.stored.value;
 }
 
-/** The settings; what was never changed may be missing. */
+/** The settings; those never changed may be missing. */
 export async function storedSettings(page: Tab): Promise<Record<string, unknown>> {
   const stored = await storedValue(page, 'settings');
   return (stored as { settings?: Record<string, unknown> } | undefined)?.settings ?? {};
 }
 
-/** All of them, read in a page of the extension. */
+/** All ledger records, read in a page of the extension. */
 export function storedRecords(page: Tab): Promise<OriginRecord[]> {
   return page.evaluate(async () => {
     const database = await new Promise<IDBDatabase>((resolve, reject) => {
@@ -41,7 +41,7 @@ export function storedRecords(page: Tab): Promise<OriginRecord[]> {
   });
 }
 
-/** Requests by origin, whatever their protocol and site. */
+/** Requests by origin, over all protocols and sites. */
 export async function storedRequests(page: Tab): Promise<ReadonlyMap<string, number>> {
   const sums = new Map<string, number>();
   for (const { origin, counts } of await storedRecords(page))

@@ -1,20 +1,20 @@
-// What a spec can do with a tab, in words that every browser understands: the specs are written once and run in all of
-// them. What is read is read by one function in the page; only what a user's hand does is left to each browser's driver.
+// What a spec can do with a tab, independent of the browser: specs are written once and run in all browsers. Page state
+// is read by one function in the page; only user input is implemented by each browser's driver.
 
-/** One element, or all that fit: found anew whenever it is asked for. */
+/** One element, or all that match: evaluated again on each use. */
 export interface Query {
   readonly selector: string;
-  /** Only elements whose label, or text where they have none, has these words in it. */
+  /** Only elements whose label, or text if they have none, contains these words. */
   readonly says?: string | undefined;
-  /** Which of several, from 0; the first unless said. */
+  /** Index among several, from 0; default: the first. */
   readonly nth?: number | undefined;
 }
 
-/** An element as it is at one moment. */
+/** A snapshot of an element. */
 export interface Look {
-  /** How many fit, whatever `nth`. */
+  /** How many elements match, whatever `nth`. */
   readonly count: number;
-  /** All its text, hidden or not, white space made single; empty if there is no such element. */
+  /** All its text, hidden or not, with white space collapsed; empty if there is no such element. */
   readonly text: string;
   readonly visible: boolean;
   readonly enabled: boolean;
@@ -32,16 +32,19 @@ export interface Media {
 
 export interface Download {
   readonly file: string;
-  /** The name that the page gave it. */
+  /** The file name suggested by the page. */
   readonly name: string;
 }
 
-/** Runs an expression as the extension's content script would, and gives what it resolves to; rejects with what it throws. */
+/**
+ * Evaluates an expression as the extension's content script would; resolves with its result, or rejects with what it
+ * throws.
+ */
 export type InContentScript = (expression: string) => Promise<unknown>;
 
-/** What each browser's driver does by its own means. */
+/** What each browser's driver implements. */
 export interface Driver {
-  /** Loads an address to its `load` event; rejects if it cannot be loaded. */
+  /** Navigates and waits for the `load` event; rejects if the navigation fails. */
   goto(url: string, options?: { timeoutMs?: number }): Promise<void>;
   reload(): Promise<void>;
   /** Runs a self-contained function in the page. */
@@ -49,13 +52,13 @@ export interface Driver {
     run: (argument: Argument) => Result | Promise<Result>,
     argument?: Argument,
   ): Promise<Result>;
-  /** Runs a script in the page, whatever the page's policy on scripts. */
+  /** Runs a script in the page regardless of its content security policy. */
   inject(script: string): Promise<void>;
-  /** Runs a self-contained function in every page to come, before its own scripts. */
+  /** Runs a self-contained function in every future page, before the page's own scripts. */
   beforeScripts(run: () => void): Promise<void>;
   click(query: Query): Promise<void>;
   hover(query: Query): Promise<void>;
-  /** Replaces what a field holds. */
+  /** Replaces the value of a field. */
   fill(query: Query, text: string): Promise<void>;
   /** Chooses an option of a `select` by its value. */
   choose(query: Query, value: string): Promise<void>;
@@ -63,16 +66,16 @@ export interface Driver {
   press(key: Key): Promise<void>;
   setViewport(size: Size): Promise<void>;
   emulateMedia(media: Media): Promise<void>;
-  /** Writes a PNG of what is in view, or of the whole page. */
+  /** Writes a PNG of the viewport, or of the whole page. */
   screenshot(file: string, options?: { fullPage?: boolean }): Promise<void>;
-  /** Does something that starts a download, and gives its file once it is whole. */
+  /** Performs an action that starts a download, and returns the file once it is complete. */
   download(action: () => Promise<void>): Promise<Download>;
   bringToFront(): Promise<void>;
-  /** The number that extensions know the tab by; null where only they can tell. */
+  /** The WebExtension id of the tab; null if only extensions can tell. */
   readonly extensionTabId: (() => Promise<number>) | null;
   /**
-   * The world of an extension's content script in the page, or in its frame with this address: who took a page's process
-   * over speaks from there.
+   * The extension's content script context in the page, or in its frame with this URL: what a compromised renderer
+   * could use.
    */
   contentWorld(extensionOrigin: string, frameUrl?: string): Promise<InContentScript>;
   /** Opens the browser's developer tools on the tab. */
@@ -80,7 +83,7 @@ export interface Driver {
   close(): Promise<void>;
 }
 
-/** Keys by the names of UI Events. */
+/** Key names of UI Events. */
 type Key =
   | 'Tab'
   | 'Enter'
@@ -94,10 +97,10 @@ type Key =
   | 'ArrowRight';
 
 const POLL_MS = 50;
-/** For an element to be there and usable: a busy machine with two browsers on it. */
+/** For an element to appear and become usable, on a busy machine with two browsers running. */
 const USABLE_TIMEOUT_MS = 20_000;
 
-/** Repeats until something true comes back; null at the time-out. */
+/** Repeats until the result is truthy; null after the time-out. */
 export async function until<Result>(
   ask: () => Promise<Result | null | undefined | false>,
   timeoutMs: number,
@@ -111,7 +114,7 @@ export async function until<Result>(
   }
 }
 
-/** In the page: the element meant, null if there is none. */
+/** Runs in the page: the element that matches, null if there is none. */
 export function locate({ selector, says, nth = 0 }: Query): Element | null {
   const words = (element: Element) => element.getAttribute('aria-label') ?? element.textContent;
   const fits = [...document.querySelectorAll(selector)].filter(
@@ -120,7 +123,7 @@ export function locate({ selector, says, nth = 0 }: Query): Element | null {
   return fits[nth] ?? null;
 }
 
-/** In the page. */
+/** Runs in the page. */
 function look({ selector, says, nth = 0 }: Query): Look {
   const words = (element: Element) => element.getAttribute('aria-label') ?? element.textContent;
   const fits = [...document.querySelectorAll(selector)].filter(
@@ -149,7 +152,7 @@ export class Part {
     this.query = query;
   }
 
-  /** As it is now. */
+  /** A snapshot of its current state. */
   look(): Promise<Look> {
     return this.#driver.evaluate(look, this.query);
   }
@@ -162,7 +165,7 @@ export class Part {
     return (await this.look()).count;
   }
 
-  /** Null where the element, or the attribute, is not. */
+  /** Null if the element, or the attribute, does not exist. */
   async attribute(name: string): Promise<string | null> {
     return (await this.look()).attributes[name] ?? null;
   }
@@ -171,7 +174,7 @@ export class Part {
     return (await this.look()).visible;
   }
 
-  /** The same query's element at another place. */
+  /** The element at another index of the same query. */
   nth(nth: number): Part {
     return new Part(this.#driver, { ...this.query, nth });
   }
@@ -196,7 +199,7 @@ export class Part {
     await this.#driver.choose(this.query, value);
   }
 
-  /** Resolves once it can be seen and used, as a user would wait for it; throws at the time-out. */
+  /** Resolves once the element is visible and enabled, as a user would wait for it; throws after the time-out. */
   async #usable(timeoutMs = USABLE_TIMEOUT_MS): Promise<void> {
     const usable = async () => {
       const { visible, enabled } = await this.look();
@@ -207,29 +210,32 @@ export class Part {
   }
 }
 
-/** A query in words, for messages. */
+/** A description of a query, for messages. */
 export function describe({ selector, says, nth }: Query): string {
   return [selector, says && `saying "${says}"`, nth && `(number ${nth})`].filter(Boolean).join(' ');
 }
 
-/** In the page: which document this is. Two documents do not begin at the same microsecond. */
+/** Runs in the page: identifies the document. No two documents have the same time origin in microseconds. */
 export function documentMark(): number {
   return document.readyState === 'complete' ? performance.timeOrigin : 0;
 }
 
 const NAVIGATION_TIMEOUT_MS = 20_000;
 
-/** A driver and what follows from it, the same in every browser. */
+/** A driver and the operations built on it, the same in every browser. */
 export interface Tab extends Driver {
   find(selector: string, says?: string): Part;
   /** By `data-testid`. */
   part(testId: string): Part;
   url(): Promise<string>;
-  /** Goes back by the page's own history; drivers wait for events that a page kept in memory never sends. */
+  /**
+   * Goes back in the page's history; drivers wait for events that a page restored from the back/forward cache never
+   * sends.
+   */
   back(): Promise<void>;
 }
 
-/** A tab around a browser's driver. */
+/** Builds a tab on a browser's driver. */
 export function createTab(driver: Driver): Tab {
   const find = (selector: string, says?: string) => new Part(driver, { selector, says });
   return {
@@ -245,17 +251,17 @@ export function createTab(driver: Driver): Tab {
   };
 }
 
-/** Waits for the end of a navigation that the driver does not follow, away from the document `before`. */
+/** Waits for a navigation that the driver does not track, away from the document `before`. */
 export async function arrive({ evaluate }: Driver, before: number): Promise<void> {
   const arrived = async () => {
-    // Between two documents there is none to ask.
+    // Between two documents there is no context to evaluate in.
     const now = await evaluate(documentMark).catch(() => 0);
     return now !== 0 && now !== before;
   };
   if ((await until(arrived, NAVIGATION_TIMEOUT_MS)) === null) throw new Error('no other page came into view');
 }
 
-/** The protocol of the page's own navigation as the browser reports it, `''` where it hides it. */
+/** The protocol of the page's navigation as the browser reports it; `''` if it does not. */
 export function navigationProtocol(tab: Tab): Promise<string> {
   return tab.evaluate(() => {
     const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
@@ -264,8 +270,8 @@ export function navigationProtocol(tab: Tab): Promise<string> {
 }
 
 /**
- * Visits `url` until the browser itself reports `protocol` for the navigation, and returns how many visits
- * that took. Throws after `tries` visits, naming what the browser used instead.
+ * Visits `url` until the browser itself reports `protocol` for the navigation, and returns the number of visits. Throws
+ * after `tries` visits, with the protocol that the browser used instead.
  */
 export async function visitUntil(
   tab: Tab,

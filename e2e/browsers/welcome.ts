@@ -1,19 +1,22 @@
-// What a user does first with a fresh installation, so that it never comes between what a spec does: closes the welcome
-// page, and where the browser wants the user's consent to the helper (Firefox), gives it.
+// Completes a fresh installation's first steps, so that they never interfere with a spec: closes the welcome page, and
+// gives consent to the helper where the browser requires it (Firefox).
 import { type Tab, until } from './tab.ts';
 
-/** An event of the browser, a start of the background, one read of its storage. */
+/** For a browser event, a start of the background and one read of its storage. */
 const OPEN_TIMEOUT_MS = 15_000;
 const ANSWER_TIMEOUT_MS = 15_000;
 
-/** In a page of the extension: whether the welcome page was there, which it then closes. */
+/** Runs in a page of the extension: closes the welcome page if it is open, and returns whether it was. */
 async function closeIfOpen(): Promise<boolean> {
   const tabs = await chrome.tabs.query({ url: chrome.runtime.getURL('welcome/welcome.html') });
   await chrome.tabs.remove(tabs.flatMap(({ id }) => id ?? []));
   return tabs.length > 0;
 }
 
-/** In a page of the extension: whether the helper waits for the user's consent. The browser knows before the page says so. */
+/**
+ * Runs in a page of the extension: whether consent to the helper is missing. The browser knows this before the page
+ * shows it.
+ */
 async function wantsConsent(): Promise<boolean> {
   if (location.protocol !== 'moz-extension:') return false;
   const handedOn = { data_collection: ['browsingActivity'] } as chrome.permissions.Permissions;
@@ -23,11 +26,11 @@ async function wantsConsent(): Promise<boolean> {
 export interface Settling {
   /** Whether the profile is new, so that the welcome page opens. */
   readonly fresh: boolean;
-  /** Whether the helper may be spoken to. */
+  /** Whether to consent to the use of the helper. */
   readonly consent: boolean;
 }
 
-/** Uses the page of options, and closes it too. Throws if the welcome page of a new profile does not open by itself. */
+/** Uses the options page, and closes it. Throws if the welcome page of a new profile does not open by itself. */
 export async function settleIn(options: Tab, { fresh, consent }: Settling): Promise<void> {
   if (fresh && (await until(() => options.evaluate(closeIfOpen), OPEN_TIMEOUT_MS)) === null)
     throw new Error('the welcome page did not open');

@@ -1,4 +1,4 @@
-// Datagrams sent back by the far end, to measure a link from outside: how many come home, and after what time.
+// UDP echo at the far end, to measure a link from outside: how many datagrams return, and their round-trip times.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Namespace } from './namespace.ts';
 
-/** Both ends are processes inside a namespace, which run this file. */
+/** Both ends are processes inside a namespace that run this file. */
 const PROCESS = fileURLToPath(import.meta.url);
 
 interface Probe {
@@ -14,21 +14,21 @@ interface Probe {
   readonly datagrams: number;
   /** Payload. */
   readonly bytes: number;
-  /** Between sendings; 0 waits for each to come home, or to be given up, before the next. */
+  /** Between datagrams; 0 waits for each to return, or be given up as lost, before the next. */
   readonly gapMs: number;
 }
 
 interface ProbeResult {
-  /** Of those that came home. */
+  /** Of the datagrams that returned. */
   readonly roundTripsMs: readonly number[];
 }
 
-/** Starts an echo at every address of the namespace; it ends with the network. */
+/** Starts an echo server on every address of the namespace; it ends with the network. */
 export async function startEcho(inside: Namespace) {
   const echo = inside.spawn(process.execPath, [PROCESS]);
   await once(echo.stdout, 'data');
   return {
-    /** Sends datagrams from a namespace and waits for those that come home. Rejects if they cannot be sent. */
+    /** Sends datagrams from a namespace and waits for their echoes. Rejects if they cannot be sent. */
     async probe(from: Namespace, probe: Probe): Promise<ProbeResult> {
       const { code, stdout, stderr } = await from.run(process.execPath, [PROCESS, JSON.stringify(probe)]);
       if (code !== 0) throw new Error(stderr);
@@ -37,9 +37,9 @@ export async function startEcho(inside: Namespace) {
   };
 }
 
-/** The echo service's, RFC 862. */
+/** The echo port (RFC 862). */
 const PORT = 7;
-/** A datagram that has not come home by then was lost: longer than any delay that is tried. */
+/** A datagram not returned within this time is lost: longer than any delay under test. */
 const PATIENCE_MS = 500;
 const SEQUENCE_BYTES = 4;
 
@@ -52,12 +52,12 @@ async function echo(): Promise<void> {
   process.stdin.on('end', () => process.exit(0)).resume();
 }
 
-/** Sends one datagram and keeps when it came home, by its number. */
+/** Sends one datagram and records the time under its number. */
 function send(socket: Socket, bytes: number, sequence: number, sentMs: number[]): void {
   const datagram = Buffer.alloc(bytes);
   datagram.writeUInt32BE(sequence);
   sentMs[sequence] = performance.now();
-  // What the path refuses is lost like anything else.
+  // A datagram refused by the path counts as lost.
   socket.send(datagram, () => {});
 }
 
@@ -81,8 +81,7 @@ async function probe({ address, datagrams, bytes, gapMs }: Probe): Promise<Probe
   return { roundTripsMs };
 }
 
-// Without arguments it sends datagrams back until its standard input ends; with a probe it sends them, and prints what
-// came home.
+// Without arguments it echoes datagrams until standard input ends; with a probe it sends them and prints the result.
 if (import.meta.main) {
   const [argument] = process.argv.slice(2);
   if (argument === undefined) await echo();

@@ -1,5 +1,5 @@
-// The link with delay and loss: a process that owns a TUN device in each of two namespaces and carries packets between
-// them. It lives as long as its standard input, so it cannot outlive us.
+// A link with delay and loss: a process that owns a TUN device in each of two namespaces and carries packets between
+// them. It exits when its standard input closes, so it cannot outlive its parent.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -8,28 +8,28 @@ import { rustProgram } from '../rust-programs.ts';
 import type { LinkReport, Shapes } from './shape.ts';
 
 export const FORWARDER = rustProgram('photofinish-link');
-/** Above everything that waits its turn: a packet that is due must not wait for a busy test. */
+/** Real-time, so that a packet that is due does not wait for a busy test. */
 const REALTIME_PRIORITY = '10';
 
 type Reply = { readonly ok: true } | { readonly report: LinkReport } | { readonly error: string };
 
 export interface Forwarder {
-  /** The process, whose own use of the machine can be told from what it carries. */
+  /** The process, so that its own processor use can be told apart from that of the programs under test. */
   readonly pid: number;
-  /** Changes the directions that are named, for the packets that arrive from now on. */
+  /** Changes the given directions, for packets that arrive from now on. */
   shape(shapes: Shapes): Promise<void>;
-  /** What has happened since the last report. */
+  /** Statistics since the last report. */
   report(): Promise<LinkReport>;
   close(): Promise<void>;
 }
 
-/** One end: a namespace, and the device to make in it. */
+/** One end: a namespace, and the name of the device to create in it. */
 export interface End {
   readonly namespace: string;
   readonly device: string;
 }
 
-/** Starts a forwarder between two devices, which it makes. `seed` decides which packets are lost. */
+/** Starts a forwarder between two devices, which it creates. `seed` determines which packets are lost. */
 export async function startForwarder(client: End, peer: End, seed: number): Promise<Forwarder> {
   const settings = { client, peer, seed };
   const child = spawn(FORWARDER, [JSON.stringify(settings)], { stdio: ['pipe', 'pipe', 'pipe'] });
@@ -58,7 +58,7 @@ export async function startForwarder(client: End, peer: End, seed: number): Prom
   await nextReply();
   const { pid } = child;
   if (pid === undefined) throw new Error('the link did not start');
-  // Without the right to it the link works all the same, only less exactly on a busy machine.
+  // Without the privilege the link works, but less accurately on a busy machine.
   await runCommand('chrt', ['--all-tasks', '--fifo', '--pid', REALTIME_PRIORITY, String(pid)]).catch(
     () => {},
   );

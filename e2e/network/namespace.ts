@@ -1,5 +1,5 @@
-// One network namespace: what can be run in it, put in its packets' way, and counted. Needs root, if only of a user
-// namespace, iproute2 and nftables.
+// One network namespace: runs programs in it, adds obstacles to its packets, and counts them. Needs root, possibly of a
+// user namespace, iproute2 and nftables.
 import {
   type ChildProcess,
   type ChildProcessWithoutNullStreams,
@@ -17,37 +17,38 @@ import {
   type Traffic,
 } from './obstacles.ts';
 
-/** Packets that have left for others since it was put up, those that were then lost or refused included. */
+/** Packets that have left for other hosts since the counter was added, including those later lost or refused. */
 interface Counter {
   read(): Promise<number>;
 }
 
 export interface Namespace {
-  /** As `ip netns` knows it. */
+  /** The name used by `ip netns`. */
   readonly name: string;
-  /** Starts a process inside, by `ip netns exec`, whose process becomes the file's own. It ends with the network. */
+  /** Starts a process inside with `ip netns exec`, which execs `file`. It ends with the network. */
   spawn(
     file: string,
     args: readonly string[],
     options?: SpawnOptionsWithoutStdio,
   ): ChildProcessWithoutNullStreams;
   spawn(file: string, args: readonly string[], options: SpawnOptions): ChildProcess;
-  /** Runs a command inside to its end. Rejects only if it cannot be started, never for its exit code. */
+  /** Runs a command inside to completion. Rejects only if it cannot be started, whatever its exit code. */
   run(file: string, args: readonly string[], options?: RunOptions): Promise<ProgramResult>;
-  /** Runs `ip` inside, for addresses and routes beyond what the network comes with. Rejects if it complains. */
+  /** Runs `ip` inside, for addresses and routes beyond the network's initial ones. Rejects if it fails. */
   ip(...words: string[]): Promise<string>;
   /**
-   * Puts up these obstacles to what arrives here, in place of all earlier ones, at once and while running; none takes
-   * them away. What a client sends is obstructed at the server, as on a path: its own system would tell it otherwise.
+   * Applies these obstacles to arriving packets, atomically replacing all earlier ones, even while traffic flows; an
+   * empty list removes them. A client's packets are obstructed at the server, as on a path: locally, its own kernel
+   * would report the error.
    */
   obstruct(obstacles: readonly Obstacle[]): Promise<void>;
-  /** Counts packets that leave here from now on. */
+  /** Counts packets that leave the namespace from now on. */
   countSent(traffic: Traffic): Promise<Counter>;
 }
 
 /**
- * Settings of the kernel's that would make one trial tell on the next: ICMP errors are rationed by receiver, and TCP
- * remembers a destination's round-trip time.
+ * Kernel settings that would let one trial influence the next: ICMP errors are rate-limited per destination, and TCP
+ * caches a destination's round-trip time.
  */
 const EQUAL_TRIALS = [
   'echo 0 > /proc/sys/net/ipv4/icmp_ratelimit',
@@ -55,7 +56,7 @@ const EQUAL_TRIALS = [
   'echo 1 > /proc/sys/net/ipv4/tcp_no_metrics_save',
 ].join('; ');
 
-/** Makes a namespace with nothing in it but its loopback. */
+/** Creates a namespace with only its loopback device. */
 export async function makeNamespace(name: string): Promise<Namespace> {
   const inside = (file: string, args: readonly string[]) => ['netns', 'exec', name, file, ...args];
   const nft = (args: readonly string[], input?: string) =>

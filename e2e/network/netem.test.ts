@@ -1,4 +1,4 @@
-// A shape in the words of tc-netem(8), and the shapes that netem would not keep to.
+// The tc-netem(8) arguments of a shape, and the shapes that netem cannot reproduce.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { beyondNetem, netemWords } from './netem.ts';
@@ -6,7 +6,7 @@ import type { Shape } from './shape.ts';
 
 const words = (shape: Shape) => netemWords(shape).join(' ');
 
-test('a bare cable resets whatever was set before, and has room', () => {
+test('a bare cable resets all settings and has a large queue', () => {
   assert.equal(words({}), 'limit 100000 delay 0ms loss random 0.000000% rate 0bit');
 });
 
@@ -15,7 +15,7 @@ test('delay and independent losses', () => {
   assert.equal(words(shape), 'limit 100000 delay 12.5ms loss random 3.000000% rate 0bit');
 });
 
-test('bursts are p, r, 1-h and 1-k of the model of Gilbert and Elliott', () => {
+test('bursts are p, r, 1-h and 1-k of the Gilbert-Elliott model', () => {
   const loss = { kind: 'bursts', enter: 0.02, leave: 0.25 } as const;
   assert.match(words({ loss }), / loss gemodel 2\.000000% 25\.000000% 100\.000000% 0\.000000% /);
   const mixed = { ...loss, shareInside: 0.5, shareOutside: 0.001 };
@@ -27,7 +27,7 @@ test('a rate counts IP bytes, and its queue is the limit', () => {
   assert.match(words({ rateMbps: 0.5, queuePackets: 20 }), /^limit 20 .* rate 0\.5mbit -14$/);
 });
 
-test('what netem would do otherwise is refused', () => {
+test('shapes that netem cannot reproduce are rejected', () => {
   const beyond: Shape[] = [
     { delayMs: 10, jitterMs: 1 },
     { delayMs: 10, rateMbps: 10 },

@@ -1,16 +1,16 @@
-// The link by the kernel's own emulator (tc-netem(8)), where it has one: a cable whose ends delay and lose what leaves
-// them. It cannot say how late it was, nor lose by a seed; what it does otherwise than a `Shape` says is left to the
-// forwarder.
+// A link shaped by the kernel's emulator (tc-netem(8)), where available: a cable whose ends delay and drop outgoing
+// packets. It cannot report its own lateness, nor lose packets by a seed; shapes that it would treat differently are
+// left to the forwarder.
 import { runCommand, runOrThrow } from '../child-process.ts';
 import type { End } from './forwarder.ts';
 import { namespaceName, thisProcess } from './owner.ts';
 import type { Loss, Shape, Shapes } from './shape.ts';
 
-/** All that a link holds, delayed packets included: none may be lost for want of room that nobody asked to be narrow. */
+/** Queue limit of a link, including delayed packets: none may be lost to a full queue unless the shape limits it. */
 const ROOM_PACKETS = 100_000;
-/** As `Shape` has it. */
+/** The default of `Shape`. */
 const DEFAULT_QUEUE_PACKETS = 1000;
-/** netem counts the Ethernet header to the packet. */
+/** netem includes the Ethernet header in the packet size. */
 const ETHERNET_HEADER_BYTES = 14;
 
 const percent = (share: number) => `${(share * 100).toFixed(6)}%`;
@@ -21,7 +21,7 @@ function lossWords(loss: Loss): string[] {
   return ['loss', 'gemodel', ...[enter, leave, shareInside, shareOutside].map(percent)];
 }
 
-/** Why netem would do otherwise than the shape says; null: it does it. */
+/** Why netem cannot reproduce the shape; null if it can. */
 export function beyondNetem(shape: Shape): string | null {
   const { delayMs = 0, jitterMs = 0, rateMbps, maxPacketBytes, apart } = shape;
   if (jitterMs > 0) return 'packets overtake each other when netem varies the delay';
@@ -32,8 +32,8 @@ export function beyondNetem(shape: Shape): string | null {
 }
 
 /**
- * The words behind `netem` for a shape. Each setting is named even where it does nothing, as changing a qdisc leaves out
- * what is not. Throws a RangeError for what netem would do otherwise.
+ * The `netem` arguments for a shape. Every setting is given even if it has no effect, since changing a qdisc keeps
+ * omitted ones. Throws a RangeError for what netem cannot reproduce.
  */
 export function netemWords(shape: Shape): string[] {
   const why = beyondNetem(shape);
@@ -51,7 +51,10 @@ export function netemWords(shape: Shape): string[] {
 const onEgress = ({ namespace, device }: End, verb: 'add' | 'change', shape: Shape) =>
   runOrThrow('tc', ['-n', namespace, 'qdisc', verb, 'dev', device, 'root', 'netem', ...netemWords(shape)]);
 
-/** Puts netem at both ends of a cable; what leaves the client goes `up`. Gives what changes it while it runs. */
+/**
+ * Attaches netem to both ends of a cable; packets from the client go `up`. Returns a function that changes it at
+ * runtime.
+ */
 export async function shapeEgress(client: End, peer: End): Promise<(shapes: Shapes) => Promise<void>> {
   for (const end of [client, peer]) await onEgress(end, 'add', {});
   return async ({ up, down }) => {
@@ -76,7 +79,10 @@ async function tryNetem(): Promise<string | null> {
 
 let answer: Promise<string | null> | undefined;
 
-/** Why netem cannot be had here, found out by trying once; null: it can. Rejects where there are no namespaces. */
+/**
+ * Why netem is unavailable here, determined by trying once; null if it is available. Rejects if there are no
+ * namespaces.
+ */
 export function netemUnavailable(): Promise<string | null> {
   answer ??= tryNetem();
   return answer;

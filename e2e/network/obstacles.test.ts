@@ -1,4 +1,4 @@
-// What a spec says is wrong with a path, and what the kernel is told.
+// The nftables rules generated for the obstacles that a spec asks for.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { counterScript, type Obstacle, obstacleRules, obstacleScript, readCounter } from './obstacles.ts';
@@ -21,13 +21,13 @@ const RULES: readonly (readonly [Obstacle, readonly string[]])[] = [
 for (const [obstacle, rules] of RULES)
   test(JSON.stringify(obstacle), () => assert.deepEqual(obstacleRules(obstacle), rules));
 
-test('what cannot be is refused', () => {
+test('invalid obstacles are rejected', () => {
   assert.throws(() => obstacleRules({ transport: 'tcp', effect: 'drop', overBytes: 1200 }), RangeError);
   for (const share of [-0.1, 1.1, Number.NaN])
     assert.throws(() => obstacleRules({ transport: 'udp', effect: 'drop', share }), RangeError);
 });
 
-test('new obstacles take the place of the old before they are put up', () => {
+test('new obstacles replace the old ones in one step', () => {
   const lines = obstacleScript([{ transport: 'udp', effect: 'drop' }])
     .trimEnd()
     .split('\n');
@@ -36,7 +36,7 @@ test('new obstacles take the place of the old before they are put up', () => {
   assert.equal(obstacleScript([]).includes('add rule'), false);
 });
 
-test('a counter counts on its way out, by either end of the port', () => {
+test('a counter counts outgoing packets, with the port at either end', () => {
   assert.match(
     counterScript('sent1', { transport: 'udp', port: 443 }),
     /leaving oifname != "lo" udp dport 443 counter name sent1\n/,

@@ -1,35 +1,35 @@
-// What can be wrong with a path, as nftables rules: dropped, refused, or too narrow, by transport, family and port.
+// Impairments of a path as nftables rules: packets dropped, refused or too large, by transport, family and port.
 
-/** Something that is done to packets as they arrive at the end that it is put up at, which is the far end of the path. */
+/** An impairment of packets as they arrive at the namespace it is applied to, the far end of the path. */
 export interface Obstacle {
   readonly transport: 'udp' | 'tcp';
   /**
-   * `drop`: a black hole. `refuse`: answered as a closed port is, UDP by ICMP or ICMPv6 port unreachable (RFC 792,
-   * RFC 4443 section 3.1), TCP by a reset.
+   * `drop`: a black hole. `refuse`: answered as by a closed port, UDP with ICMP or ICMPv6 port unreachable (RFC 792,
+   * RFC 4443 section 3.1), TCP with a reset.
    */
   readonly effect: 'drop' | 'refuse';
-  /** Both unless said. */
+  /** Default: both. */
   readonly family?: 4 | 6;
-  /** The server's port, whichever end this is; any unless said. */
+  /** The server's port, whichever end this is; default: any. */
   readonly port?: number;
-  /** Only UDP datagrams whose payload is longer: 1200 lets Initials pass and is a path MTU black hole beyond. */
+  /** Only UDP datagrams with a longer payload: 1200 lets Initials pass and is a path MTU black hole for more. */
   readonly overBytes?: number;
-  /** The share of such packets it is done to, chosen at random, in thousandths at the finest; all unless said. */
+  /** The share of matching packets that is affected, chosen at random, with a resolution of 0.001; default: all. */
   readonly share?: number;
 }
 
-/** Which packets a counter counts, as they leave the end that it is put up at for another. */
+/** Which packets a counter counts, as they leave its namespace for another. */
 export type Traffic = Pick<Obstacle, 'transport' | 'family' | 'port'>;
 
 const OBSTACLES = 'inet obstacles';
 const COUNTED = 'inet counted';
-/** What stays on the loopback device leaves for nobody. */
+/** Packets on the loopback device do not leave the namespace. */
 const AWAY = 'oifname != "lo"';
 /** RFC 768: the length field includes the header. */
 const UDP_HEADER_BYTES = 8;
 const SHARE_STEPS = 1000;
 
-/** What selects the packets: one rule's beginning for each direction that the port can stand for. */
+/** Match expressions: one rule prefix for each direction that the port can apply to. */
 function matches({ transport, family, port }: Traffic): string[] {
   const wanted = family === undefined ? [] : [`meta nfproto ipv${family}`];
   if (port === undefined) return [[...wanted, `meta l4proto ${transport}`].join(' ')];
@@ -41,7 +41,7 @@ function effectWords({ transport, effect }: Obstacle): string {
   return transport === 'tcp' ? 'reject with tcp reset' : 'reject with icmpx port-unreachable';
 }
 
-/** The rules of one obstacle. Throws a RangeError for what cannot be. */
+/** The rules of one obstacle. Throws a RangeError for invalid values. */
 export function obstacleRules(obstacle: Obstacle): string[] {
   const { transport, overBytes, share = 1 } = obstacle;
   if (overBytes !== undefined && transport !== 'udp') throw new RangeError('only UDP datagrams have a size');
@@ -54,7 +54,7 @@ export function obstacleRules(obstacle: Obstacle): string[] {
   return matches(obstacle).map((match) => [match, ...conditions, effectWords(obstacle)].join(' '));
 }
 
-/** A script for `nft -f` that puts up these obstacles in place of all earlier ones, in one step. */
+/** A script for `nft -f` that atomically replaces all obstacles with these. */
 export function obstacleScript(obstacles: readonly Obstacle[]): string {
   return [
     `add table ${OBSTACLES}`,
@@ -65,7 +65,7 @@ export function obstacleScript(obstacles: readonly Obstacle[]): string {
   ].join('\n');
 }
 
-/** A script for `nft -f` that adds a counter of that name. */
+/** A script for `nft -f` that adds a counter with that name. */
 export function counterScript(name: string, traffic: Traffic): string {
   return [
     `add table ${COUNTED}`,
@@ -81,7 +81,7 @@ export function counterArguments(name: string): string[] {
   return ['-j', 'list', 'counter', ...COUNTED.split(' '), name];
 }
 
-/** The packets that a counter has seen, from what `nft -j list counter` prints. */
+/** The number of packets in a counter, from the output of `nft -j list counter`. */
 export function readCounter(json: string): number {
   const { nftables } = JSON.parse(json) as { nftables: { counter?: { packets: number } }[] };
   const packets = nftables.find(({ counter }) => counter !== undefined)?.counter?.packets;

@@ -1,5 +1,6 @@
-// Opens a network of our own, or says why it cannot: a client and its peers in namespaces, each peer joined to the client by
-// a link, with addresses of both families. Everything is taken down with the process that asked, however that ends.
+// Opens a private network, or says why it cannot: a client and its peers in namespaces, each peer joined to the client
+// by a link, with addresses of both families. Everything is removed when the process that opened it ends, even if it is
+// killed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -11,31 +12,31 @@ import { namespaceName, orphanedNamespaces, thisProcess } from './owner.ts';
 import type { LinkReport, Shape, Shapes } from './shape.ts';
 
 /**
- * `veth`: a cable without delay. `tun`: through a forwarder that delays and loses, both directions alike at first.
- * `shaped`: the same by the kernel's netem, where it has it and can do what the shape says; else a `tun`. Losses by a
- * seed and reports are a `tun`'s.
- * Either carries packets of at most 1500 bytes, one at a time: the kernel's offloads would let larger ones pass.
+ * `veth`: a cable without delay. `tun`: a forwarder that delays and loses, initially the same in both directions.
+ * `shaped`: the same with the kernel's netem, if it is available and can reproduce the shape; otherwise a `tun`. Only
+ * `tun` supports seeded losses and reports. All carry packets of at most 1500 bytes, one at a time: the kernel's
+ * offloads would let larger ones pass.
  */
 type LinkKind =
   | { readonly kind: 'veth' }
   | {
       readonly kind: 'tun';
       readonly shape?: Shape;
-      /** Decides which packets are lost; 1 unless said. */
+      /** Determines which packets are lost; default: 1. */
       readonly seed?: number;
     }
   | { readonly kind: 'shaped'; readonly shape?: Shape };
 
-/** What carries the packets. */
+/** The implementation of a link. */
 type LinkBackend = 'veth' | 'tun' | 'netem';
 
 export interface NetworkOptions<Name extends string> {
-  /** Small letters and digits; one peer, `server`, unless said. At most 255. */
+  /** Lower-case letters and digits; default: one peer, `server`. At most 255. */
   readonly peers?: readonly Name[];
   readonly link?: LinkKind;
 }
 
-/** Both ends' on one link. */
+/** Addresses of both ends of one link. */
 interface Addresses {
   readonly ipv4: string;
   readonly ipv6: string;
@@ -43,15 +44,15 @@ interface Addresses {
   readonly clientIpv6: string;
 }
 
-/** A namespace beyond a link of the client's. */
+/** A namespace at the other end of one of the client's links. */
 export interface Peer extends Namespace, Addresses {
-  /** The client's end of this link. */
+  /** The client's device of this link. */
   readonly clientDevice: string;
-  /** The process that carries this link's packets; null where the kernel does. */
+  /** The process that carries this link's packets; null if the kernel does. */
   readonly linkPid: number | null;
-  /** Changes the link while it runs. Rejects for a `veth`, which has no shape, and for what a netem cannot do. */
+  /** Changes the link at runtime. Rejects for a `veth`, which has no shape, and for what netem cannot reproduce. */
   shape(shapes: Shapes): Promise<void>;
-  /** What a `tun` link did since the last report. Rejects for any other. */
+  /** Statistics of a `tun` link since the last report. Rejects for other links. */
   report(): Promise<LinkReport>;
 }
 
@@ -59,25 +60,28 @@ export interface Network<Name extends string> {
   readonly client: Namespace;
   readonly peers: Readonly<Record<Name, Peer>>;
   readonly linkBackend: LinkBackend;
-  /** Ends every process inside and removes the namespaces; calling it again does nothing. */
+  /** Ends every process inside and removes the namespaces; idempotent. */
   close(): Promise<void>;
 }
 
 const PEER_DEVICE = 'link0';
-/** Ethernet's, and what nearly every path carries. */
+/** Ethernet's MTU, which nearly every path supports. */
 const MTU_BYTES = 1500;
-/** What a device holds until the forwarder has read it; a full one would lose packets that nobody counts. */
+/** Capacity of a device until the forwarder reads it; an overflow would lose packets uncounted. */
 const DEVICE_QUEUE_PACKETS = 5000;
-/** Ends what runs in the namespaces whose names are its arguments, and removes them. */
+/** Ends the processes in the namespaces given as arguments, and removes the namespaces. */
 const REMOVE =
   'for name; do kill -KILL $(ip netns pids "$name") 2>/dev/null; ip netns delete "$name" 2>/dev/null; done';
 
 let opened = 0;
 
-/** Starts a process that removes the namespaces as soon as its standard input ends, which it does if we are killed. */
+/**
+ * Starts a process that removes the namespaces when its standard input closes, which also happens if this process is
+ * killed.
+ */
 function appointUndertaker(names: readonly string[]): () => Promise<void> {
   const script = `cat > /dev/null; ${REMOVE}`;
-  // A group of its own: an interrupt from the keyboard must not reach it.
+  // In its own process group: an interrupt from the keyboard must not reach it.
   const child = spawn('sh', ['-c', script, 'sh', ...names], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -92,8 +96,9 @@ function appointUndertaker(names: readonly string[]): () => Promise<void> {
 }
 
 /**
- * Private (RFC 1918) and for documentation (RFC 3849): the helper needs leave to connect there. Unique local addresses
- * would not do, since address selection ranks them behind IPv4 (RFC 6724 section 2.1). Links are numbered from 1.
+ * Private (RFC 1918) and documentation (RFC 3849) addresses: the helper needs permission to connect to them. Unique
+ * local addresses are unsuitable, since address selection ranks them below IPv4 (RFC 6724 section 2.1). Links are
+ * numbered from 1.
  */
 function addressesOf(index: number): Addresses {
   const [v4, v6] = [`10.77.${index}`, `2001:db8:77:${index.toString(16)}:`];
@@ -101,8 +106,8 @@ function addressesOf(index: number): Addresses {
 }
 
 async function bringUp(namespace: Namespace, device: string, ipv4: string, ipv6: string): Promise<void> {
-  // No link-local address, and no duplicate address detection: nothing is sent that nobody asked for, and the
-  // addresses can be used at once.
+  // No link-local address and no duplicate address detection: no unsolicited packets, and the addresses are usable at
+  // once.
   await namespace.ip('link', 'set', device, 'addrgenmode', 'none');
   const limits = ['mtu', String(MTU_BYTES), 'txqueuelen', String(DEVICE_QUEUE_PACKETS), 'gso_max_segs', '1'];
   await namespace.ip('link', 'set', device, ...limits, 'up');
@@ -110,7 +115,7 @@ async function bringUp(namespace: Namespace, device: string, ipv4: string, ipv6:
   await namespace.ip('address', 'add', `${ipv6}/64`, 'dev', device, 'nodad');
 }
 
-/** What a link can do beyond carrying; a cable can nothing. */
+/** The optional capabilities of a link; a cable has none. */
 type Laid = Partial<Forwarder>;
 
 async function backendFor(link: LinkKind): Promise<LinkBackend> {
@@ -119,7 +124,7 @@ async function backendFor(link: LinkKind): Promise<LinkBackend> {
   return why === null ? 'netem' : 'tun';
 }
 
-/** Makes the two devices of a link, and whatever stands between them. */
+/** Creates the two devices of a link, and the forwarder or netem between them. */
 async function layLink(client: End, peer: End, backend: LinkBackend, seed: number): Promise<Laid> {
   if (backend === 'tun') return startForwarder(client, peer, seed);
   const far = ['peer', 'name', peer.device, 'netns', peer.namespace];
@@ -127,7 +132,7 @@ async function layLink(client: End, peer: End, backend: LinkBackend, seed: numbe
   return backend === 'netem' ? { shape: await shapeEgress(client, peer) } : {};
 }
 
-/** A peer as its users see it. */
+/** A peer as callers see it. */
 function joined(peer: Namespace, clientDevice: string, addresses: Addresses, laid: Laid): Peer {
   return {
     ...peer,
@@ -146,8 +151,8 @@ function joined(peer: Namespace, clientDevice: string, addresses: Addresses, lai
 }
 
 /**
- * Opens a network, after removing what killed processes have left of theirs. Rejects where that cannot be done; ask
- * `networkUnavailable` first.
+ * Opens a network, after removing what killed processes left behind. Rejects if it cannot; check `networkUnavailable`
+ * first.
  */
 export async function openNetwork<Name extends string = 'server'>(
   options: NetworkOptions<Name> = {},
@@ -217,12 +222,12 @@ const answers = new Map<LinkKind['kind'], Promise<string | null>>();
 async function ask(kind: LinkKind['kind']): Promise<string | null> {
   const why = await (answers.get('veth') ?? whyNoNamespaces());
   if (why !== null || kind === 'veth') return why;
-  // A shaped link may need the forwarder as well: not every shape is netem's.
+  // A `shaped` link may need the forwarder too: netem cannot reproduce every shape.
   if (!existsSync(TUN)) return `there is no ${TUN}`;
   return existsSync(FORWARDER) ? null : 'the link is not built; run: npm run build';
 }
 
-/** Why `openNetwork` cannot work here with that kind of link; null: it can. */
+/** Why `openNetwork` cannot work here with that kind of link; null if it can. */
 export function networkUnavailable(kind: LinkKind['kind']): Promise<string | null> {
   const known = answers.get(kind) ?? ask(kind);
   answers.set(kind, known);

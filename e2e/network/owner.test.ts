@@ -1,4 +1,4 @@
-// A namespace that is swept while its owner lives takes a running test down; one that is not swept stays for ever.
+// Removing a namespace whose owner is alive breaks a running test; one that is never removed stays until reboot.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import { namespaceName, ownerOf, thisProcess } from './owner.ts';
 
 const natural = fc.nat();
 
-test('a name gives back its owner', () => {
+test('a name identifies its owner', () => {
   fc.assert(
     fc.property(natural, natural, natural, fc.stringMatching(/^[a-z0-9]+$/), (pid, start, serial, role) => {
       assert.deepEqual(ownerOf(namespaceName({ pid, start }, serial, role)), { pid, start });
@@ -14,17 +14,17 @@ test('a name gives back its owner', () => {
   );
 });
 
-test('nobody else is taken for an owner', () => {
+test('other names have no owner', () => {
   for (const name of ['client', 'photofinish', 'photofinish-1-2-client', 'x-photofinish-1-2-3-client'])
     assert.equal(ownerOf(name), null, name);
 });
 
-test('a role that would blur the name is refused', () => {
+test('a role that would make the name ambiguous is rejected', () => {
   for (const role of ['', 'Client', 'a-b', '../x', 'a b'])
     assert.throws(() => namespaceName({ pid: 1, start: 1 }, 1, role), RangeError, role);
 });
 
-test('this process is the same however often it is asked for', { skip: process.platform !== 'linux' }, () => {
+test('this process has the same identity on every call', { skip: process.platform !== 'linux' }, () => {
   assert.deepEqual(thisProcess(), thisProcess());
   assert.ok(thisProcess().start > 0);
 });

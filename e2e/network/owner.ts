@@ -1,5 +1,5 @@
-// Whose a network namespace is: its name carries the process that made it, so that whatever a killed process left
-// behind can be told from what a living one still uses.
+// Ownership of network namespaces: the name contains the process that made it, so that leftovers of a killed process
+// can be distinguished from namespaces in use.
 import { readdirSync } from 'node:fs';
 import { startOf } from '../proc.ts';
 
@@ -8,7 +8,7 @@ const NAMED = '/run/netns';
 const PREFIX = 'photofinish';
 const NAME = /^photofinish-(?<pid>\d+)-(?<start>\d+)-\d+-[a-z0-9]+$/;
 
-/** A process; its start, in clock ticks since boot, tells it from a later one with the same number. */
+/** A process; its start time, in clock ticks since boot, distinguishes it from a later one with the same pid. */
 export interface Owner {
   readonly pid: number;
   readonly start: number;
@@ -21,26 +21,26 @@ export function thisProcess(): Owner {
   return { pid: process.pid, start };
 }
 
-/** The name of one end of an owner's `serial`th network; a role is of small letters and digits. */
+/** The name of one end of an owner's `serial`th network; a role consists of lower-case letters and digits. */
 export function namespaceName({ pid, start }: Owner, serial: number, role: string): string {
   const name = [PREFIX, pid, start, serial, role].join('-');
   if (!NAME.test(name)) throw new RangeError(`"${role}" cannot be part of a namespace's name`);
   return name;
 }
 
-/** Who made the namespace of that name; null if it is none of ours. */
+/** The owner of a namespace by its name; null if it is not one of ours. */
 export function ownerOf(name: string): Owner | null {
   const { pid, start } = NAME.exec(name)?.groups ?? {};
   return pid === undefined ? null : { pid: Number(pid), start: Number(start) };
 }
 
-/** Namespaces of ours whose process is gone. */
+/** Our namespaces whose owner has exited. */
 export function orphanedNamespaces(): string[] {
   let names: string[];
   try {
     names = readdirSync(NAMED);
   } catch {
-    // Nobody has made one since the machine started.
+    // The directory is missing: no namespace has been created since boot.
     return [];
   }
   return names.filter((name) => {

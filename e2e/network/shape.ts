@@ -1,43 +1,48 @@
-// How a link treats the packets of one direction, as the forwarder reads it, and what it tells of itself.
+// How a link treats the packets of one direction, in the forwarder's format, and the statistics it reports.
 
-/** Independent losses, or bursts by the model of Gilbert and Elliott: two states, each with its own share of losses. */
+/** Independent losses, or bursts by the Gilbert-Elliott model: two states, each with its own loss rate. */
 export type Loss =
   | { readonly kind: 'independent'; readonly share: number }
   | {
       readonly kind: 'bursts';
-      /** Chance, at each packet, that a burst begins. */
+      /** Probability, per packet, that a burst begins. */
       readonly enter: number;
-      /** Chance, at each packet of a burst, that it ends: its mean length is 1 / leave. */
+      /** Probability, per packet of a burst, that it ends: its mean length is 1 / leave. */
       readonly leave: number;
-      /** Share lost within a burst; all unless said. */
+      /** Loss rate within a burst; default: 1. */
       readonly shareInside?: number;
-      /** Share lost outside of bursts; none unless said. */
+      /** Loss rate outside bursts; default: 0. */
       readonly shareOutside?: number;
     };
 
-/** Packets of one transport, delayed further in a queue of their own. Those changed over while under way may reorder. */
+/**
+ * Packets of one transport, with additional delay in a separate queue. A change of this setting may reorder packets in
+ * flight.
+ */
 interface Apart {
   readonly transport: 'udp' | 'tcp';
-  /** Both unless said. */
+  /** Default: both. */
   readonly family?: 4 | 6;
-  /** On top of the shape's own. */
+  /** In addition to the shape's delay. */
   readonly delayMs: number;
 }
 
-/** One direction; what is left out does nothing. Packets never overtake each other, but for those that are set apart. */
+/** One direction; omitted settings have no effect. Packets are never reordered, except relative to those set apart. */
 export interface Shape {
-  /** From arrival at the link, or from the end of its sending where a rate is set; never less. */
+  /** From arrival at the link, or from the end of transmission if a rate is set; a minimum. */
   readonly delayMs?: number;
-  /** Further delay, uniform from 0 to this. */
+  /** Additional delay, uniform from 0 to this. */
   readonly jitterMs?: number;
   readonly loss?: Loss;
-  /** Sending takes each packet's IP bytes over this rate. */
+  /** Transmitting a packet takes its IP length at this rate. */
   readonly rateMbps?: number;
-  /** With a rate: how many packets may wait or be in sending; those that find it full are lost. 1000 unless said. */
+  /**
+   * With a rate: how many packets may be queued or in transmission; packets that find it full are lost. Default: 1000.
+   */
   readonly queuePackets?: number;
-  /** Longer IP packets are lost without a word: a path MTU black hole for all transports. */
+  /** Longer IP packets are dropped silently: a path MTU black hole for all transports. */
   readonly maxPacketBytes?: number;
-  /** Neither queue waits for the other; loss and rate are met by both alike. */
+  /** Neither queue waits for the other; loss and rate apply to both together. */
   readonly apart?: Apart;
 }
 
@@ -48,13 +53,13 @@ export type Shapes = Readonly<Partial<Record<Direction, Shape>>>;
 /** One direction's packets since the last report. */
 export interface DirectionReport {
   readonly delivered: number;
-  /** By the shape's loss. */
+  /** By the shape's loss model. */
   readonly lost: number;
-  /** For a full queue. */
+  /** To a full queue. */
   readonly overflowed: number;
-  /** For their length. */
+  /** By their length. */
   readonly oversized: number;
-  /** How much later than asked packets were delivered, microseconds, in steps of ten; null without packets. */
+  /** How much later than requested packets were delivered, microseconds, in steps of ten; null without packets. */
   readonly lateUs: { readonly median: number; readonly p99: number; readonly max: number } | null;
   /** The shortest time between arrival and delivery, microseconds; null without packets. */
   readonly shortestUs: number | null;

@@ -1,5 +1,5 @@
-// Networks of our own without root: a command that needs them is run as root of a user namespace, where the kernel
-// allows one to its users, with network and mounts of its own.
+// Private networks without root: a command that needs them is run as root of a user namespace, where the kernel allows
+// unprivileged ones, with its own network and mount namespaces.
 import { runCommand } from '../child-process.ts';
 
 /** A command line. */
@@ -10,20 +10,20 @@ export interface Invocation {
 
 const OWN = ['--user', '--map-root-user', '--net', '--mount'];
 /**
- * `ip netns` keeps its names below /run, which is another's: what it sees there is a file system of the command's own.
- * The mount ends with the last process inside, and so do the networks.
+ * `ip netns` keeps its names below /run, which belongs to the real root: the command gets its own file system there.
+ * The mount disappears with the last process inside, and the networks with it.
  */
 const PREPARE = `
   if [ -d /run/netns ]; then mount -t tmpfs tmpfs /run/netns; else mount -t tmpfs tmpfs /run; fi
   ip link set lo up
   exec "$@"`;
 
-/** The same command as root of a user namespace. It has a loopback device and no other network. */
+/** The same command as root of a user namespace, with a loopback device and no other network. */
 function inUserNamespace({ file, args }: Invocation): Invocation {
   return { file: 'unshare', args: [...OWN, 'sh', '-ec', PREPARE, 'sh', file, ...args] };
 }
 
-/** Whether the kernel lets this user have such a namespace, found out by trying. */
+/** Whether the kernel allows this user such a namespace, determined by trying. */
 async function allowed(): Promise<boolean> {
   const { file, args } = inUserNamespace({ file: 'true', args: [] });
   return runCommand(file, args).then(
@@ -32,7 +32,10 @@ async function allowed(): Promise<boolean> {
   );
 }
 
-/** The command as it can open networks: as it is for root, and where there is no way for anybody else. */
+/**
+ * The command such that it can open networks: unchanged for root, and also where unprivileged namespaces are
+ * unavailable.
+ */
 export async function withNetworks(command: Invocation): Promise<Invocation> {
   const wanting = process.platform === 'linux' && process.getuid?.() !== 0;
   return wanting && (await allowed()) ? inUserNamespace(command) : command;
