@@ -1,4 +1,4 @@
-// Starts Caddy, so that what holds against our own server is also proven against one by other hands.
+// Starts Caddy, so that results obtained with our own server are also confirmed with an independent one.
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -9,27 +9,27 @@ import { scratchDirectory } from '../scratch.ts';
 import { answerOf, freePort, startProgram } from './program.ts';
 import type { Certificate, RunningOrigin } from './start.ts';
 
-/** What Caddy puts the protocol's name in the place of. */
+/** Caddy replaces this with the protocol's name. */
 const PLACEHOLDER = '{http.request.proto}';
-/** Of `HTTP/2.0` and `HTTP/3.0`. */
+/** Length of `HTTP/2.0` and `HTTP/3.0`. */
 const PROTOCOL_CHARS = 8;
-/** Without one Caddy waits for browsers to let go of their QUIC connections: half a minute. */
+/** Without one, Caddy waits half a minute for browsers to close their QUIC connections. */
 const GRACE_PERIOD = '100ms';
 
 export interface CaddyOptions {
-  /** A host that `startOrigins` made a certificate for (`certificateHosts`). */
+  /** A host that `startOrigins` created a certificate for (`certificateHosts`). */
   host: string;
   certificate: Certificate;
   caPath: string;
-  /** Further hosts for which it has the same page. */
+  /** Further hosts that serve the same page. */
   alsoHosts?: readonly { host: string; certificate: Certificate }[];
-  /** Blanks make its page this long; as long as it is unless said. */
+  /** Pads its page with spaces to this length; default: no padding. */
   bodyBytes?: number;
-  /** Routes as Caddy's own configuration has them, in place of its page. */
+  /** Routes in Caddy's configuration format, instead of its page. */
   routes?: readonly object[];
-  /** The file of its access log, a JSON object a line; nothing is logged unless said. */
+  /** Path of its access log, one JSON object per line; default: no log. */
   accessLog?: string;
-  /** A network namespace, where it listens on this port of every address; a free port of loopback unless said. */
+  /** A network namespace, where it listens on this port of every address; default: a free port of loopback. */
   inside?: {
     spawn(file: string, args: readonly string[], options: SpawnOptions): ChildProcess;
     port: number;
@@ -37,16 +37,16 @@ export interface CaddyOptions {
 }
 
 export interface RunningCaddy extends RunningOrigin {
-  /** Its process. */
+  /** Its process id. */
   pid: number;
-  /** As Caddy says it. */
+  /** As reported by Caddy. */
   version: string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts Caddy with HTTP/1.1, HTTP/2 and HTTP/3 on one port, everything else at its defaults, and resolves once it
- * speaks all of them. Throws as `goProgram` does, or with Caddy's own words if it ends before that.
+ * Starts Caddy with HTTP/1.1, HTTP/2 and HTTP/3 on one port and otherwise default settings, and resolves once it serves
+ * all of them. Throws as `goProgram` does, or with Caddy's error output if it exits before that.
  */
 export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
   const binary = goProgram('caddy');
@@ -66,11 +66,11 @@ export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
       HOME: dir,
       XDG_CONFIG_HOME: dir,
       XDG_DATA_HOME: dir,
-      // Go has WebSockets over HTTP/2 (RFC 8441) switched off unless asked.
+      // Go disables WebSockets over HTTP/2 (RFC 8441) by default.
       GODEBUG: 'http2xconnect=1',
     },
     ...(inside !== undefined && { spawn: inside.spawn }),
-    // It listens on TCP first and sends Alt-Svc only once it listens on UDP, so that header is the sign.
+    // It listens on TCP first and sends Alt-Svc only once it listens on UDP, so the header shows that it is ready.
     ready: async (pid) =>
       inside === undefined
         ? (await answerOf({ ...options, port }))?.['alt-svc'] !== undefined
@@ -87,7 +87,7 @@ export async function startCaddy(options: CaddyOptions): Promise<RunningCaddy> {
   return { origin: `https://${options.host}:${port}`, host: options.host, port, pid, version, stop };
 }
 
-/** Its page, for any address. */
+/** Serves its page at any URL. */
 function pageRoute({ host, bodyBytes = 0 }: CaddyOptions): object {
   const page =
     `<!doctype html><html lang="en"><title>${host}</title>` +
@@ -144,7 +144,10 @@ function configuration(options: CaddyOptions, listen: string, dir: string): obje
   };
 }
 
-/** In the process's own namespace, where we are not: its sockets as the kernel lists them, ports in hexadecimal. */
+/**
+ * Reads the kernel's list of sockets in the process's network namespace, which may not be ours; ports are in
+ * hexadecimal.
+ */
 function listens(pid: number, port: number): boolean {
   const local = `:${port.toString(16).toUpperCase().padStart(4, '0')} `;
   return ['tcp6', 'udp6'].every((list) => readFileSync(`/proc/${pid}/net/${list}`, 'utf8').includes(local));

@@ -1,4 +1,4 @@
-// A DNS server with a script for every name: records of its own kind, late, lost, refused, or by the thousand.
+// A DNS server with scripted answers for every name: records, delayed, lost, refused, or by the thousand.
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, isIPv4, type Server as TcpServer, type Socket as TcpSocket } from 'node:net';
@@ -7,21 +7,21 @@ import { decode, encode } from 'dns-packet';
 /** An HTTPS record (RFC 9460); priority 0 is AliasMode. */
 export interface HttpsRecord {
   readonly priority: number;
-  /** `.` stands for the name that has the record. */
+  /** `.` means the name that owns the record. */
   readonly target: string;
   readonly alpn?: readonly string[];
   readonly port?: number;
   readonly hints?: readonly string[];
 }
 
-/** Records at once, records that are late, no answer at all, or a server that fails. */
+/** Immediate records, delayed records, no response, or SERVFAIL. */
 type Answer<Data> =
   | readonly Data[]
   | { readonly records: readonly Data[]; readonly afterMs: number }
   | 'lost'
   | 'SERVFAIL';
 
-/** An HTTPS record as its octets, in hexadecimal. */
+/** An HTTPS record's RDATA, in hexadecimal. */
 interface RawRecord {
   readonly rdata: string;
 }
@@ -30,28 +30,28 @@ export interface HostScript {
   readonly A?: Answer<string>;
   readonly AAAA?: Answer<string>;
   readonly HTTPS?: Answer<HttpsRecord | RawRecord>;
-  /** The name is another name for this one, whatever is asked. */
+  /** The name is an alias for this one, whatever type is queried. */
   readonly CNAME?: string;
 }
 
 export interface RunningDns {
-  /** `address:port`, as `--resolver` takes it. */
+  /** `address:port`, the format of `--resolver`. */
   readonly resolver: string;
-  /** Every question so far, as `HTTPS both.test`. */
+  /** Every query so far, such as `HTTPS both.test`. */
   readonly asked: readonly string[];
   stop(): void;
 }
 
 const LOOPBACK = '127.0.0.1';
 const TTL_SECONDS = 60;
-/** What the package calls a type of which it knows the number alone. */
+/** The package's name for a type it does not know. */
 const HTTPS = 'UNKNOWN_65';
 const TYPES = { A: 1, CNAME: 5, AAAA: 28, HTTPS: 65 } as const;
-/** Points at the name of the question (RFC 1035 section 4.1.4), so that 4,000 records fit into one message. */
+/** A compression pointer to the query's name (RFC 1035 section 4.1.4), so that 4,000 records fit into one message. */
 const ASKED_NAME = Buffer.of(0xc0, 0x0c);
 const CLASS_IN = 1;
 const ANSWER_COUNT_AT = 6;
-/** More is asked for over TCP, as the truncated answer over UDP says. */
+/** Larger responses are truncated over UDP, and the client retries over TCP. */
 const MOST_UDP_BYTES = 1232;
 const TRUNCATED = 0x0200;
 /** Recursion desired and available, and the codes of RFC 1035 section 4.1.1. */
@@ -75,7 +75,7 @@ function parameter(key: keyof typeof KEYS, value: Buffer): Buffer {
 
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
-  // The package writes an address as it stands in a record of its own.
+  // The package encodes addresses only as part of a record.
   const message = encode({ type: 'response', answers: [{ type: 'AAAA', name: '.', data: address }] });
   return message.subarray(-16);
 }
@@ -113,7 +113,7 @@ type Data = string | HttpsRecord | RawRecord;
 
 const encoded = new WeakMap<readonly Data[], readonly Buffer[]>();
 
-/** Made once: thousands of them take their time. */
+/** Encoded once: thousands of records take a while. */
 function recordsOf(kind: keyof typeof TYPES, records: readonly Data[]): readonly Buffer[] {
   const known = encoded.get(records) ?? records.map((record) => recordOf(kind, dataOf(record)));
   encoded.set(records, known);
@@ -124,12 +124,12 @@ type Names = Readonly<Record<string, HostScript>>;
 
 interface Reply {
   readonly message: Buffer;
-  /** Says instead that the answer is to be asked for over TCP. */
+  /** The truncated response (TC) that makes the client retry over TCP. */
   readonly truncated: Buffer;
   readonly afterMs: number;
 }
 
-/** What a question is answered with; null: nothing. */
+/** The response to a query; null for none. */
 function replyTo(bytes: Buffer, names: Names, asked: string[]): Reply | null {
   const query = decode(bytes);
   const [question] = query.questions ?? [];
@@ -157,7 +157,7 @@ function replyTo(bytes: Buffer, names: Names, asked: string[]): Reply | null {
   return { message, truncated: headOf(FLAGS | TRUNCATED, 0), afterMs };
 }
 
-/** One question and its answer over TCP, each behind its length (RFC 1035 section 4.2.2). */
+/** One query and its response over TCP, each preceded by its length (RFC 1035 section 4.2.2). */
 function answerOverTcp(socket: TcpSocket, names: Names): void {
   let received = Buffer.alloc(0);
   socket.on('error', () => {});
@@ -175,7 +175,7 @@ interface Sockets {
   readonly port: number;
 }
 
-/** One port for both transports, a free one where it is 0. */
+/** Listens on one port for both transports; 0 chooses a free one. */
 async function listen(names: Names, address: string, port: number): Promise<Sockets> {
   for (;;) {
     const udp = createSocket('udp4');
@@ -193,7 +193,7 @@ async function listen(names: Names, address: string, port: number): Promise<Sock
   }
 }
 
-/** Starts a server for these names, on loopback unless said; every other name does not exist. */
+/** Starts a server for these names, by default on loopback; every other name is NXDOMAIN. */
 export async function startDns(
   names: Names,
   { address, port } = { address: LOOPBACK, port: 0 },
@@ -219,8 +219,8 @@ export async function startDns(
   };
 }
 
-// In a process of its own, so that it can run inside a namespace: `dns.ts ADDRESS NAMES` answers on UDP port 53 by the
-// script in JSON, says where, and ends with its standard input.
+// As a separate process, so that it can run inside a namespace: `dns.ts ADDRESS NAMES` answers on UDP port 53 according
+// to the script in JSON, prints its address, and exits when standard input closes.
 if (import.meta.main) {
   const [address = '', names = '{}'] = process.argv.slice(2);
   const { resolver } = await startDns(JSON.parse(names), { address, port: 53 });

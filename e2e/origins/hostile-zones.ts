@@ -1,20 +1,20 @@
-// Zones that mean harm: thousands of addresses, services that lead to more of them, aliases without an end. All of their
-// addresses are of the loopback.
+// Malicious zones: thousands of addresses, services with thousands more, endless aliases. All addresses are in the
+// loopback range.
 import type { HostScript, HttpsRecord } from './dns.ts';
 
 export type Zone = Readonly<Record<string, HostScript>>;
 
 export const ZONE_HOST = 'zone.test';
 
-/** So many addresses of 127.NET.0.0/16, each once. */
+/** `count` distinct addresses of 127.NET.0.0/16. */
 export function addresses(count: number, net: number): string[] {
   return Array.from({ length: count }, (_, i) => `127.${net}.${i >> 8}.${i & 0xff}`);
 }
 
-/** Where HTTPS records of the host stand for a port that is not 443 (RFC 9460 section 9.1). */
+/** The owner name of the host's HTTPS records for a port other than 443 (RFC 9460 section 9.1). */
 const serviceName = (port: number): string => `_${port}._https.${ZONE_HOST}`;
 
-/** 4,000 addresses of the host, and 32 services of as many each. */
+/** 4,000 addresses for the host, and 32 services with as many each. */
 export function manyTargets(port: number): Zone {
   const targets = Array.from({ length: 32 }, (_, i) => `t${i}.test`);
   const HTTPS = targets.map((target, i): HttpsRecord => ({ priority: i + 1, target, alpn: ['h3', 'h2'] }));
@@ -25,13 +25,13 @@ export function manyTargets(port: number): Zone {
   };
 }
 
-/** Each name is another name for the next, the last one for `end`. */
+/** A chain of aliases; the last one points to `end`. */
 function chain(count: number, end: string): Zone {
   const names = Array.from({ length: count }, (_, i) => `c${i}.test`);
   return Object.fromEntries(names.map((name, i) => [name, { CNAME: names[i + 1] ?? end }]));
 }
 
-/** By name, for an origin of the host at this port. */
+/** By name, for an origin of the host on this port. */
 export const HOSTILE_ZONES: Readonly<Record<string, (port: number) => Zone>> = {
   'one name of 4,000 addresses': () => ({ [ZONE_HOST]: { A: addresses(4000, 40) } }),
   '32 services of 4,000 addresses each': manyTargets,

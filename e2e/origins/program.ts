@@ -1,4 +1,4 @@
-// Servers by other hands as programs of their own: a port for each, its start, and its end with ours.
+// Runs third-party servers as child processes: chooses a port, starts them, and ends them with this process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -10,24 +10,24 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const START_TIMEOUT_MS = 20_000;
 const POLL_MS = 20;
-/** UDP and TCP ports are drawn apart, so a number free on both may take a few draws. */
+/** UDP and TCP ports are allocated independently, so finding a number free on both may take several tries. */
 const PORT_DRAWS = 50;
 
 export interface Program {
-  /** As it is told of. */
+  /** The name used in messages. */
   readonly name: string;
   readonly file: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Ours unless said. */
+  /** Default: this process's. */
   readonly cwd?: string;
-  /** Elsewhere, as in a network namespace. */
+  /** Starts the process elsewhere, for example in a network namespace. */
   readonly spawn?: (
     file: string,
     args: readonly string[],
     options: { stdio: ['ignore', 'ignore', 'pipe']; env: NodeJS.ProcessEnv; cwd?: string },
   ) => ChildProcess;
-  /** Whether it serves. */
+  /** Whether it accepts requests. */
   readonly ready: (pid: number) => boolean | Promise<boolean>;
 }
 
@@ -37,8 +37,8 @@ export interface RunningProgram {
 }
 
 /**
- * Starts a program and resolves once it is ready; it ends with `stop`, and with this process. Throws with its own words
- * if it ends before that, or is not ready in twenty seconds.
+ * Starts a program and resolves once it is ready; it ends with `stop`, and with this process. Throws with its error
+ * output if it exits before that, or is not ready within twenty seconds.
  */
 export async function startProgram(program: Program): Promise<RunningProgram> {
   const { name, file, args, ready } = program;
@@ -64,7 +64,7 @@ export async function startProgram(program: Program): Promise<RunningProgram> {
   return { pid, stop };
 }
 
-/** A number that is free for TCP and UDP at this moment. */
+/** A port number currently free for TCP and UDP. */
 export async function freePort(): Promise<number> {
   for (let draw = 0; draw < PORT_DRAWS; draw += 1) {
     const tcp = createServer().listen(0, '127.0.0.1');
@@ -93,14 +93,14 @@ async function comesTrue(ready: () => boolean | Promise<boolean>, child: ChildPr
   return false;
 }
 
-/** Where and as whom a server is asked, and whose certificate it is to have. */
+/** Address, host name and expected certificate authority of a request to a server. */
 export interface AskedServer {
   readonly host: string;
   readonly port: number;
   readonly caPath: string;
 }
 
-/** The headers of its answer over HTTP/1.1; null: it gives none. */
+/** The headers of its HTTP/1.1 response; null if there is none. */
 export async function answerOf({ host, port, caPath }: AskedServer) {
   const ca = await readFile(caPath);
   const request = get({ host: '127.0.0.1', port, servername: host, ca, agent: false, headers: { host } });

@@ -1,4 +1,4 @@
-// Starts real origins on loopback, one for each way a site can treat HTTP/3, and stops them again.
+// Starts real origins on loopback, one for each way a site can treat HTTP/3, and stops them.
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -12,25 +12,25 @@ const BINARY = rustProgram('photofinish-origin');
 
 /** What one origin speaks, advertises and hides. */
 export interface OriginSettings {
-  /** Any name; browsers are told to find it here. */
+  /** Any name; browsers are configured to resolve it to this origin. */
   host: string;
-  /** For UDP and TCP alike; 0, the default, takes a free one. */
+  /** For both UDP and TCP; default: 0, which chooses a free one. */
   port?: number;
-  /** 127.0.0.1 unless said; `::` is every address of both families. */
+  /** Default: 127.0.0.1; `::` is every address of both families. */
   address?: string;
   /** Whether it listens on UDP and speaks HTTP/3. */
   h3: boolean;
-  /** Whether it listens on TCP at all; true unless said. */
+  /** Whether it listens on TCP at all; default: true. */
   tcp?: boolean;
-  /** ALPN names on TCP in the server's order; HTTP/2 and HTTP/1.1 unless said. */
+  /** ALPN protocols on TCP in the server's order of preference; default: HTTP/2 and HTTP/1.1. */
   protocols?: readonly ('h2' | 'http/1.1')[];
-  /** The Alt-Svc field (RFC 7838); `auto` advertises HTTP/3 on the origin's own port; none unless said. */
+  /** The Alt-Svc field (RFC 7838); `auto` advertises HTTP/3 on the origin's own port; default: none. */
   altSvc?: string | null;
-  /** Whether pages elsewhere may see its timing, and so its protocol; true unless said. */
+  /** Whether pages of other origins may see its timing, and so its protocol (Timing-Allow-Origin); default: true. */
   timingAllowOrigin?: boolean;
-  /** How long every answer is held back; 0 unless said. */
+  /** Delay of every response; default: 0. */
   answerDelayMs?: number;
-  /** A text of this length takes the place of its index page. */
+  /** Replaces its index page with text of this length. */
   bodyBytes?: number;
 }
 
@@ -38,13 +38,13 @@ export interface OriginSettings {
 export const ORIGIN_KINDS = {
   /** Speaks HTTP/3 and HTTP/2, and advertises HTTP/3. */
   both: { host: 'both.test', h3: true, altSvc: 'auto' },
-  /** Speaks HTTP/2 and HTTP/1.1, and promises no more. */
+  /** Speaks HTTP/2 and HTTP/1.1, and advertises nothing. */
   h2only: { host: 'h2only.test', h3: false },
   /** Advertises HTTP/3 on a UDP port that refuses. */
   advertiseOnly: { host: 'advertise-only.test', h3: false, altSvc: 'auto' },
-  /** Speaks HTTP/3, but tells nobody. */
+  /** Speaks HTTP/3, but does not advertise it. */
   silent: { host: 'silent.test', h3: true },
-  /** As `both`, but hides its timing from other origins' pages. */
+  /** Like `both`, but hides its timing from pages of other origins. */
   hidden: { host: 'hidden.test', h3: true, altSvc: 'auto', timingAllowOrigin: false },
   /** Speaks HTTP/1.1 alone. */
   h1only: { host: 'h1only.test', h3: false, protocols: ['http/1.1'] },
@@ -58,26 +58,26 @@ export interface SeenRequest {
 }
 
 export interface OriginsOptions<Name extends string> {
-  /** Origins by a name of the caller's choice. */
+  /** Origins by names that the caller chooses. */
   origins: Record<Name, OriginSettings>;
-  /** Where certificates are written and kept; a directory that `stop` removes unless said. */
+  /** Where certificates are written and kept; default: a directory that `stop` removes. */
   dir?: string;
-  /** Origins that still run and whose certificates, for all these hosts, serve here too: nobody need trust others. */
+  /** Running origins whose certificates, for all these hosts, are reused, so that no other CA has to be trusted. */
   certifiedBy?: Pick<RunningOrigins<string>, 'caPath'> | undefined;
   /** Further hosts that get a certificate, for other servers. */
   certificateHosts?: readonly string[];
-  /** Told of every request. */
+  /** Called for every request. */
   onRequest?: (request: SeenRequest) => void;
-  /** Where the server's process runs: a network namespace; this process's own unless said. */
+  /** Starts the server's process elsewhere, such as in a network namespace; default: as a child of this process. */
   inside?: { spawn(file: string, args: readonly string[]): ChildProcessWithoutNullStreams };
 }
 
 export interface RunningOrigin {
-  /** As browsers write it: `https://both.test:40001`. */
+  /** In serialised form: `https://both.test:40001`. */
   origin: string;
   host: string;
   port: number;
-  /** Where it listens, unless that is 127.0.0.1 alone. */
+  /** The address it listens on, unless that is 127.0.0.1. */
   address?: string;
 }
 
@@ -88,11 +88,11 @@ export interface Certificate {
 
 export interface RunningOrigins<Name extends string> {
   origins: Record<Name, RunningOrigin>;
-  /** The throw-away CA, PEM. */
+  /** The temporary CA, PEM. */
   caPath: string;
-  /** Base64 SHA-256 digests of the public keys in use, for Chromium's list of pardoned certificates. */
+  /** Base64 SHA-256 digests of the public keys in use, for Chromium's list of accepted certificates. */
   spki: string[];
-  /** Files by host, for other servers. */
+  /** Certificate files by host, for other servers. */
   certificates: Record<string, Certificate>;
   stop(): Promise<void>;
 }
@@ -105,10 +105,9 @@ interface ReadyLine {
 }
 
 /**
- * Starts the given origins and resolves once all of them listen. They end with `stop`, and also when this
- * process does.
+ * Starts the given origins and resolves once all of them listen. They end with `stop`, and also with this process.
  *
- * Throws if the binary is not built, or if an origin cannot listen (the server's own message is included).
+ * Throws if the binary has not been built, or if an origin cannot listen (with the server's error message).
  */
 export async function startOrigins<Name extends string>(
   options: OriginsOptions<Name>,

@@ -1,5 +1,5 @@
-// The failures of single attempts, as a table: the code, how it came to it, whose peer, and over which transport. What
-// needs more than a place to go to is in the spec itself.
+// The failures of single attempts, as a table: code, cause, peer and transport. Failures that need more than a peer's
+// address are in the spec itself.
 import type { AttemptErrorCode, CertificateReason } from '@photofinish/shared/race/outcome';
 import {
   HTTP1_ACTS,
@@ -16,14 +16,14 @@ import type { BadChain, Behaviour, Ground } from './peers.ts';
 
 interface Place {
   readonly port: number;
-  /** Whether an attempt there goes on until its time is over, whatever its code. */
+  /** Whether an attempt there lasts until its time-out, whatever the code. */
   readonly endless?: boolean;
   stop?(): void;
 }
 
 export type Where = (ground: Ground) => Promise<Place>;
 
-/** What these leave undone is only known at the end. */
+/** What these omit is known only at the end of the attempt. */
 const ENDLESS: readonly (Behaviour | BadChain)[] = ['settings-never', 'goaway'];
 const ofAioquic =
   (name: Behaviour | BadChain): Where =>
@@ -47,7 +47,7 @@ export type Case = readonly [
   peer: 'aioquic' | 'raw UDP' | 'raw TCP' | 'the kernel' | 'node:tls' | 'node:http2' | 'node:https',
   mode: 'h3' | 'h2',
   where: Where,
-  /** What the message says, or the certificate's reason. */
+  /** The expected message, or the certificate's reason. */
   says: RegExp | CertificateReason,
 ];
 
@@ -290,7 +290,7 @@ export const CASES: readonly Case[] = [
   ],
 ];
 
-/** What must not fail, however odd it is. */
+/** Unusual behaviour that must not be a failure. */
 export const HARMLESS: readonly (readonly [how: string, peer: string, mode: 'h3' | 'h2', where: Where])[] = [
   ['a Retry costs a round trip and no more', 'aioquic', 'h3', ofAioquic('retry-once')],
   ['an endless body is cut at the cap', 'aioquic', 'h3', ofAioquic('endless-body')],

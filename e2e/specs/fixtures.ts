@@ -1,6 +1,6 @@
-// What every spec stands on: an origin of each kind, Caddy beside them, and installations of the product, all of which
-// start with nothing learnt and end with their test. What a browser keeps of sites it keeps by their ports, and each test
-// has ports of its own; so one browser serves all tests of a worker but those that change or restart it.
+// Fixtures for all specs: an origin of each kind, Caddy, and installations of the product, all of which start without
+// learnt state and end with their test. Browsers store what they learn about sites by port, and each test has its own
+// ports; so one browser serves all tests of a worker except those that change or restart it.
 import '@photofinish/shared/language/english';
 import { cp, mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The laboratory's peers: each makes cold connections and adopts what it must on a path that leaves it no choice, or
-// that is as long as to decide every race. Of time only what no busy machine can undercut is asserted.
+// The laboratory's peers: each makes cold connections and adopts the expected protocol on a path that leaves no choice,
+// or is long enough to decide every race. Times are asserted only as lower bounds, which a busy machine cannot violate.
 import { expect, test } from '@playwright/test';
 import { GO_MISSING } from '../go-programs.ts';
 import { type Client, isAbsent, type Opener } from '../lab/client.ts';
@@ -9,15 +9,15 @@ import type { Obstacle } from '../network/obstacles.ts';
 import { networkUnavailable } from '../network/open.ts';
 
 const TRIALS = 3;
-/** HTTP/3 answers after two round trips, old HTTP after three and its delayed start: more than 100 ms apart. */
+/** HTTP/3 answers after two round trips, old HTTP after three plus its start delay: more than 100 ms later. */
 const ROUND_TRIP_MS = 100;
-/** A millisecond for clocks that are not the link's. */
+/** A millisecond for clocks other than the link's. */
 const CLOCKS_MS = 1;
 
 const LOST_UDP: Obstacle = { transport: 'udp', effect: 'drop' };
 const LOST_TCP: Obstacle = { transport: 'tcp', effect: 'drop' };
 
-/** Round trips until the handshakes of a cold connection are done. */
+/** Round trips until the handshakes of a cold connection are complete. */
 const ROUND_TRIPS = { h3: 1, h2: 2 } as const;
 type Adopted = keyof typeof ROUND_TRIPS;
 
@@ -54,7 +54,7 @@ async function present(opener: Opener, on: ServedTestbed): Promise<Client> {
 }
 
 for (const [protocol, openers] of EXPECTED)
-  test(`over a clean path ${protocol} is adopted by those that must, cold every time`, async () => {
+  test(`over a clean path ${protocol} is adopted by the clients that must, cold every time`, async () => {
     const at = sceneAtHand();
     const way = { delayMs: ROUND_TRIP_MS / 2 };
     await at.server.shape({ up: way, down: way });
@@ -80,7 +80,7 @@ for (const [adopted, lost, obstacle] of [
   ['h2', 'UDP', LOST_UDP],
   ['h3', 'TCP', LOST_TCP],
 ] as const)
-  test(`where ${lost} is lost, those that race adopt ${adopted}`, async () => {
+  test(`where ${lost} is lost, the racing clients adopt ${adopted}`, async () => {
     const at = sceneAtHand();
     await at.server.shape({ up: {}, down: {} });
     await at.server.obstruct([obstacle]);

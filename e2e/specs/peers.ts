@@ -1,5 +1,5 @@
-// What specs of failures stand on: chains of certificates, peers of aioquic under them, a network with a peer in it,
-// and the command line's words for racing them.
+// Shared by the specs of failures: certificate chains, aioquic peers that use them, a network with a peer in it, and
+// the command-line arguments for racing them.
 import { type AttemptErrorCode, type OriginRace, raceDocumentSchema } from '@photofinish/shared/race/outcome';
 import * as v from 'valibot';
 import { type Network, networkUnavailable, openNetwork } from '../network/open.ts';
@@ -8,12 +8,12 @@ import type { Identity } from '../origins/raw/tcp.ts';
 import { test as base } from './fixtures.ts';
 
 export const HOST = 'peer.test';
-/** Ends what has no end of its own. */
+/** Limits attempts that would never end by themselves. */
 const ENDLESS_MS = 2000;
-/** What ends by itself is far quicker, on a busy machine too. */
+/** Attempts that end by themselves are far quicker, even on a busy machine. */
 const PATIENCE_MS = 20_000;
 
-/** aioquic's behaviours that are raced; what each does is told beside them. */
+/** The aioquic behaviours that are raced; each is documented where it is implemented. */
 const BEHAVIOURS = [
   'other-version',
   'other-alpn',
@@ -47,18 +47,18 @@ const BEHAVIOURS = [
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
-/** Chains under which aioquic serves when nothing else is to go wrong. */
+/** Chains that aioquic serves when nothing else is to go wrong. */
 const BAD_CHAINS = ['expired', 'not-yet-valid', 'wrong-name', 'unknown-root'] as const;
 export type BadChain = (typeof BAD_CHAINS)[number];
 
 export interface Ground {
   readonly chains: Chains;
   readonly aioquic: RunningAioquic<Behaviour | BadChain>;
-  /** The host's, with nothing wrong about it. */
+  /** The host's valid chain. */
   readonly identity: Identity;
 }
 
-/** A client and a server apart; the server answers with one wide datagram. */
+/** A client and a server in separate namespaces; the server's response is one large datagram. */
 export type Path =
   | { readonly network: Network<'server'>; readonly ports: Readonly<Record<'ipv4' | 'ipv6', number>> }
   | { readonly unavailable: string };
@@ -101,13 +101,13 @@ export const test = base.extend<object, { ground: Ground; path: Path }>({
 
 interface RaceExpectation {
   readonly address?: string;
-  /** How it is to fail, if it is. */
+  /** The expected failure, if any. */
   readonly code?: AttemptErrorCode;
-  /** Whether it goes on until its time is over, as it does where the code is that of a time-out. */
+  /** Whether it lasts until its time-out, as when the code is that of a time-out. */
   readonly endless?: boolean | undefined;
 }
 
-/** One cold race of the host at this place, by one protocol alone. */
+/** Arguments for one cold race of the host at this address, over one protocol only. */
 export function raceArguments(
   port: number,
   mode: 'h3' | 'h2',
@@ -120,7 +120,7 @@ export function raceArguments(
   return ['race', `https://${HOST}:${port}`, '--mode', mode, ...limits, ...place];
 }
 
-/** The only race of the document that was printed. */
+/** The only race of the printed document. */
 export function raceOf(stdout: string): OriginRace {
   const [race] = v.parse(raceDocumentSchema, JSON.parse(stdout)).races;
   if (race === undefined) throw new Error('the document holds no race');

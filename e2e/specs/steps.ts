@@ -1,5 +1,5 @@
-// What several specs do and look at: choices in the options, what is stored of them, counts in the popup, races by first
-// visits, steering, servers that remember every request, axe on a page, and what the browsers show differently.
+// Steps shared by several specs: choices in the options and their stored values, counts in the popup, races on first
+// visits, steering, servers that log every request, axe checks, and differences between browsers.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
@@ -17,7 +17,7 @@ import type { BrowserKind } from '../run/find-browser.mjs';
 import { TOP } from '../scratch.ts';
 import { expect, exportedReport, test } from './fixtures.ts';
 
-/** Every violation in light and in dark; the rule on contrast must have had something to look at. */
+/** All axe violations in light and dark mode; fails if the contrast rule had nothing to check. */
 export async function violations(tab: Tab): Promise<string[]> {
   await tab.inject(axe.source);
   const all: string[] = [];
@@ -38,32 +38,32 @@ export async function violations(tab: Tab): Promise<string[]> {
   return all;
 }
 
-/** Patience with counts: an answer that its page's timings did not tell of is counted 20 s later. */
+/** For counts: a response missing from its page's timings is counted 20 s later. */
 export const COUNTED = { timeout: 60_000 };
 
-/** Requests by origin in the popup's table. */
+/** Requests by origin, from the popup's table. */
 export async function shownCounts(popup: Popup): Promise<Record<string, number>> {
   return Object.fromEntries((await popup.origins()).map(({ origin, requests }) => [origin, requests]));
 }
 
 /**
- * Waits until these settings are stored. A page shows a choice before that; once it is stored, whoever acts on it is told of
- * it before of anything that begins afterwards.
+ * Waits until these settings are stored. The page shows a choice earlier; once it is stored, its consumers are notified
+ * before anything that begins afterwards.
  */
 export async function expectStored(page: Tab, wanted: Readonly<Record<string, unknown>>): Promise<void> {
   await expect.poll(() => storedSettings(page)).toMatchObject(wanted);
 }
 
-/** Shows nothing: it only tells the browser's tools of the panel. */
+/** No visible content: it only registers the panel with the developer tools. */
 const WITHOUT_A_FACE = ['devtools/devtools.html'];
 
-/** The pages with something to see in this browser's edition, as `popup/popup.html`. */
+/** The visible pages in this browser's edition, such as `popup/popup.html`. */
 export async function extensionPages(kind: BrowserKind): Promise<string[]> {
   const files = await readdir(join(TOP, 'extension', 'dist', kind), { recursive: true });
   return files.filter((file) => file.endsWith('.html') && !WITHOUT_A_FACE.includes(file)).toSorted();
 }
 
-/** The options after that choice was made, stored and shown. */
+/** The options page after that choice was made, stored and shown. */
 export async function chooseRaceTime(
   session: Session,
   when: 'never' | 'click' | 'first-visit',
@@ -76,7 +76,7 @@ export async function chooseRaceTime(
   return options;
 }
 
-/** The modes of the races of each origin that has any, oldest first, by the report. */
+/** The modes of the races of each origin that was raced, oldest first, from the report. */
 export async function racedModes(session: Session, dir: string): Promise<Record<string, string[]>> {
   const popup = await session.openPopup(null);
   const { sites } = await exportedReport(popup, dir);
@@ -86,22 +86,22 @@ export async function racedModes(session: Session, dir: string): Promise<Record<
 }
 
 /**
- * Visits within which a steered browser that heard the header must use HTTP/3: where TCP is quicker once more Firefox
- * keeps to it, and after so many the extension takes it that it does not follow.
+ * Within this many visits a steered browser that received the header must use HTTP/3: if TCP is quicker once more,
+ * Firefox stays with it, and after this many the extension concludes that it does not comply.
  */
 export const STEERED_VISITS = 4;
 
-/** Turns the switch in the options, on or off. */
+/** Turns steering on or off in the options. */
 export async function turnSteering(session: Session): Promise<void> {
   const options = await session.openPage('options/options.html');
   const { steering = false } = await storedSettings(options);
   await options.find('#steering').click();
-  // A page that is closed saves nothing more.
+  // A closed page saves nothing more.
   await expectStored(options, { steering: !steering });
   await options.close();
 }
 
-/** The popup of a tab whose origin was raced. */
+/** The popup of a tab whose origin has been raced. */
 export async function racedPopup(session: Session, tab: Tab): Promise<Popup> {
   const popup = await session.openPopup(tab);
   const result = await popup.race();
@@ -109,7 +109,7 @@ export async function racedPopup(session: Session, tab: Tab): Promise<Popup> {
   return popup;
 }
 
-/** Opens the page and tells what it came over. */
+/** Opens the page and returns the protocol of its navigation. */
 export async function protocolOfVisit(tab: Tab, url: string): Promise<string> {
   await tab.goto(url);
   return navigationProtocol(tab);
@@ -118,11 +118,11 @@ export async function protocolOfVisit(tab: Tab, url: string): Promise<string> {
 interface Sights {
   /**
    * The protocol of an origin that hides its timing from other pages. Chromium tells the extension no more than the
-   * page; Firefox tells it the status line of every answer. When within one page Firefox takes up the alternative
-   * service that the first answer advertised is its own affair.
+   * page; Firefox reveals the status line of every response. When Firefox switches to the alternative service
+   * advertised by the first response is up to Firefox.
    */
   readonly hiddenOrigin: RegExp;
-  /** How many of the requests to it are recorded as hidden, of three. */
+  /** How many of three requests to it are recorded as hidden. */
   readonly hiddenRequests: 0 | 3;
 }
 
@@ -131,7 +131,7 @@ export const SIGHTS: Readonly<Record<BrowserKind, Sights>> = {
   firefox: { hiddenOrigin: /^h[23]$/, hiddenRequests: 0 },
 };
 
-/** Until everything of a page came, on a busy machine. */
+/** For a page to load completely on a busy machine. */
 const SERVED = { timeout: 40_000 };
 
 export interface ServedBy<Name extends string> extends RunningOrigins<Name> {
@@ -139,7 +139,7 @@ export interface ServedBy<Name extends string> extends RunningOrigins<Name> {
   readonly seen: readonly SeenRequest[];
 }
 
-/** The specs' `test` with `served`, origins of these kinds; their hosts are among those in `fixtures.ts`. */
+/** The specs' `test` with `served`, origins of these kinds; their hosts must be among those in `fixtures.ts`. */
 export function servedTest<Name extends string>(origins: Record<Name, OriginSettings>) {
   return test.extend<{ served: ServedBy<Name> }>({
     served: async ({ authority }, use) => {
@@ -153,8 +153,8 @@ export function servedTest<Name extends string>(origins: Record<Name, OriginSett
 }
 
 /**
- * Opens an address in a private window, by a page of the extension; resolves with its tab's number once the servers have
- * seen so many more requests. Tabs opened afterwards may be of that window.
+ * Opens a URL in a private window from a page of the extension; resolves with its tab id once the servers have seen
+ * `requests` more requests. Tabs opened afterwards may belong to that window.
  */
 export async function visitPrivately(
   opener: Tab,

@@ -1,21 +1,21 @@
-// TCP peers that mean harm: each sends something without an end, at its own layer, as fast as it is taken.
+// Malicious TCP peers: each sends unlimited data at one protocol layer, as fast as it is read.
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { type Identity, listen, type TcpPeer } from './tcp.ts';
 
 const TYPES = { HEADERS: 1, PRIORITY: 2, SETTINGS: 4, PING: 6, CONTINUATION: 9, UNKNOWN: 0xfa } as const;
 const END_HEADERS = 4;
-/** A literal field without indexing, its name that of the static table's entry 8 (RFC 7541 section 6.2.2). */
+/** A literal field without indexing, with the name of entry 8 of the static table (RFC 7541 section 6.2.2). */
 const STATUS_103 = Buffer.from('0803313033', 'hex');
 const LARGE = Buffer.alloc(16_000);
-/** A record of as many HelloRequests as it holds, to be skipped (RFC 5246 section 7.4.1.1). */
+/** A record filled with HelloRequests, which clients must ignore (RFC 5246 section 7.4.1.1). */
 const HELLO_REQUESTS = Buffer.concat([Buffer.from('1603034000', 'hex'), Buffer.alloc(16_384)]);
 const RECORD_HEAD_BYTES = 5;
 const CHAIN_CERTIFICATES = 3000;
 const DRIP_INTERVAL_MS = 20;
 const EARLY_HINTS = `HTTP/1.1 103 Early Hints\r\nlink: </${'x'.repeat(1000)}>\r\n\r\n`;
 
-/** One frame of HTTP/2 (RFC 9113 section 4.1). */
+/** An HTTP/2 frame (RFC 9113 section 4.1). */
 function frame(type: keyof typeof TYPES, stream: number, payload: Buffer, flags = 0): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
@@ -25,7 +25,7 @@ function frame(type: keyof typeof TYPES, stream: number, payload: Buffer, flags 
   return Buffer.concat([head, payload]);
 }
 
-/** Writes the same again and again while it is taken. */
+/** Writes the same buffer repeatedly as long as the peer reads. */
 function flood(socket: Socket, again: Buffer): void {
   const bytes = Buffer.concat(Array<Buffer>(Math.ceil(65_536 / again.length)).fill(again));
   const more = (): void => {
@@ -81,7 +81,7 @@ export type HostilePeer = keyof typeof PEERS;
 export const HOSTILE_PEERS = Object.keys(PEERS) as HostilePeer[];
 
 export interface RunningHostile extends TcpPeer {
-  /** What it got rid of so far, buffers of both kernels included. */
+  /** Bytes sent so far, including those in the buffers of both kernels. */
   sentBytes(): number;
 }
 

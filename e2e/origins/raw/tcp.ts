@@ -1,4 +1,4 @@
-// TCP peers of Node's own sockets, TLS and HTTP/2: raw enough to go wrong in one way each, at every layer.
+// TCP peers on Node's sockets, TLS and HTTP/2, low-level enough to fail in one specific way each, at every layer.
 import { once } from 'node:events';
 import { createSecureServer, constants as h2, type ServerHttp2Stream } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
@@ -10,19 +10,19 @@ export interface TcpPeer {
   stop(): void;
 }
 
-/** A server's certificate chain and key, PEM; what OpenSSL would find too weak to serve it takes `ciphers` to allow. */
+/** A server's certificate chain and key, PEM; material that OpenSSL considers too weak needs `ciphers` to be served. */
 export type Identity = Pick<TlsOptions, 'cert' | 'key' | 'ciphers'>;
 
 const LOOPBACK = '127.0.0.1';
 const DRIP_INTERVAL_MS = 50;
 const LARGE_BYTES = 1024 * 1024;
-/** Large, and yet within what is read: 256 KiB. */
+/** Large, but within the client's limit of 256 KiB. */
 const LARGE_HEADER = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`x-${i}`, 'x'.repeat(10_000)]));
 const HUGE_HEADER = 'x'.repeat(300_000);
-/** Unless told so, Node's HTTP/2 server sends no header section beyond 64 KB. */
+/** Without this setting, Node's HTTP/2 server sends no header section beyond 64 KB. */
 const MAX_SENT_HEADER_BYTES = 1024 * 1024;
 
-/** Serves on a free port unless said; what is still open at the end is cut. */
+/** Listens, by default on a free port; connections still open at the end are destroyed. */
 export async function listen(server: Server, port = 0): Promise<TcpPeer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -43,22 +43,22 @@ export async function listen(server: Server, port = 0): Promise<TcpPeer> {
   };
 }
 
-/** A TCP port of the loopback that nobody listens on. */
+/** A TCP port of loopback on which nothing listens. */
 export async function refusingTcpPort(): Promise<number> {
   const { port, stop } = await listen(createServer());
   stop();
   return port;
 }
 
-/** Does `act` with each connection once its first bytes are there; TLS is never spoken. */
+/** Calls `act` with each connection once its first bytes have arrived; TLS is never spoken. */
 export function startPlain(act: (socket: Socket) => void): Promise<TcpPeer> {
   return listen(createServer((socket) => socket.once('data', () => act(socket))));
 }
 
-/** Frames of HTTP/2: SETTINGS, and GOAWAY with last stream 0, so that nothing was processed (RFC 9113 section 6.8). */
+/** HTTP/2 frames: SETTINGS, and GOAWAY with last stream 0, so that nothing was processed (RFC 9113 section 6.8). */
 const SETTINGS_AND_GOAWAY = Buffer.from('000000040000000000' + '0000080700000000000000000000000000', 'hex');
 
-/** HTTP/2 that gives every request up unprocessed; Node's own server cannot say so. */
+/** HTTP/2 that rejects every request unprocessed; Node's own server cannot do that. */
 export function startGoAway(identity: Identity): Promise<TcpPeer> {
   const server = createTlsServer({ ...identity, ALPNProtocols: ['h2'] }, (socket) =>
     socket.once('data', () => socket.write(SETTINGS_AND_GOAWAY)),
@@ -66,19 +66,19 @@ export function startGoAway(identity: Identity): Promise<TcpPeer> {
   return listen(server);
 }
 
-/** TLS without HTTP; ALPN h2 unless said. On a free port, unless it is to be beside what listens on UDP there. */
+/** TLS without HTTP; ALPN h2 by default. Listens on a free port, or on the port of a given UDP listener. */
 export function startTls(options: TlsOptions, port?: number): Promise<TcpPeer> {
   return listen(createTlsServer({ ALPNProtocols: ['h2'], ...options }), port);
 }
 
 export interface Http2Options {
-  /** Beside what listens on UDP there; a free one unless said. */
+  /** The port of a UDP listener to share; default: a free one. */
   readonly port?: number;
-  /** What is answered over HTTP/1.1, which is not spoken unless said. */
+  /** The response over HTTP/1.1; default: HTTP/1.1 is not offered. */
   readonly overHttp1?: string;
 }
 
-/** HTTP/2; does `act` with each request. */
+/** HTTP/2; calls `act` with each request. */
 export function startHttp2(
   identity: Identity,
   act: (stream: ServerHttp2Stream) => void,
@@ -100,7 +100,7 @@ export function startHttp2(
   return listen(server, port);
 }
 
-/** HTTP/1.1 alone, whose answers are written byte by byte. */
+/** HTTP/1.1 only, with responses written byte by byte. */
 export function startHttp1(identity: Identity, act: (socket: Socket) => void): Promise<TcpPeer> {
   const server = createHttpsServer({ ...identity, ALPNProtocols: ['http/1.1'] });
   server.on('request', (request) => act(request.socket));
@@ -115,7 +115,7 @@ function dripping(
   until.once('close', () => clearInterval(timer));
 }
 
-/** What an HTTP/2 server can do with a request. */
+/** How an HTTP/2 server can treat a request. */
 export const HTTP2_ACTS = {
   answer: (stream) => {
     stream.respond({ ':status': 200 });
@@ -138,7 +138,7 @@ export const HTTP2_ACTS = {
   },
 } as const satisfies Record<string, (stream: ServerHttp2Stream) => void>;
 
-/** What an HTTP/1.1 server can do with one. */
+/** How an HTTP/1.1 server can treat a request. */
 export const HTTP1_ACTS = {
   drip: (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');

@@ -1,4 +1,4 @@
-// UDP peers without any QUIC stack behind them: one that swallows everything, and one that knows no version of ours.
+// UDP peers without a QUIC stack: one ignores everything, another supports none of our versions.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 
@@ -10,17 +10,17 @@ export interface UdpPeer {
 }
 
 const LOOPBACK = '127.0.0.1';
-/** Reserved to exercise negotiation (RFC 9000 section 15), and one that nobody has registered. */
+/** One reserved to exercise version negotiation (RFC 9000 section 15), and one that is unregistered. */
 const VERSIONS_OF_NOBODY = [0x0a0a0a0a, 0xfeedf00d];
 /** Header form and fixed bit of a long header (RFC 9000 section 17.2). */
 const LONG_HEADER = 0xc0;
-/** Flags and version stand before the length of the destination's connection ID. */
+/** In a long header, flags and version precede the length of the destination connection ID. */
 const DESTINATION_LENGTH_AT = 5;
 
 async function listen(answer: (socket: Socket, datagram: Buffer, port: number) => void): Promise<UdpPeer> {
   const socket = createSocket('udp4');
   const asked = once(socket, 'message').then(() => {});
-  // Stopped before anybody came: nobody waits for it any more.
+  // Stopped before a datagram arrived: nothing awaits it any more.
   asked.catch(() => {});
   socket.on('message', (datagram, sender) => answer(socket, datagram, sender.port));
   socket.bind(0, LOOPBACK);
@@ -28,17 +28,19 @@ async function listen(answer: (socket: Socket, datagram: Buffer, port: number) =
   return { port: socket.address().port, asked, stop: () => socket.close() };
 }
 
-/** Takes every datagram and never answers. */
+/** Accepts every datagram and never responds. */
 export function startSilence(): Promise<UdpPeer> {
   return listen(() => {});
 }
 
-/** Answers each first flight with noise that is no packet of any version. */
+/** Answers each first flight with noise that is not a packet of any version. */
 export function startNoise(): Promise<UdpPeer> {
   return listen((socket, datagram, port) => socket.send(Buffer.alloc(datagram.length, 0x55), port, LOOPBACK));
 }
 
-/** A Version Negotiation packet (RFC 9000 section 17.2.1): the connection IDs swapped, and versions of nobody's. */
+/**
+ * A Version Negotiation packet (RFC 9000 section 17.2.1): connection IDs swapped, and versions that nobody supports.
+ */
 function versionNegotiation(initial: Buffer): Buffer {
   const destinationEnd = DESTINATION_LENGTH_AT + 1 + (initial[DESTINATION_LENGTH_AT] ?? 0);
   const sourceEnd = destinationEnd + 1 + (initial[destinationEnd] ?? 0);
@@ -52,12 +54,12 @@ function versionNegotiation(initial: Buffer): Buffer {
   ]);
 }
 
-/** Knows no version that anybody speaks. */
+/** Supports no version that any client speaks. */
 export function startVersionNegotiation(): Promise<UdpPeer> {
   return listen((socket, datagram, port) => socket.send(versionNegotiation(datagram), port, LOOPBACK));
 }
 
-/** A UDP port of the loopback that nobody listens on, so that the kernel refuses by ICMP. */
+/** A UDP port of loopback on which nothing listens, so that the kernel refuses with ICMP. */
 export async function refusingUdpPort(): Promise<number> {
   const peer = await startSilence();
   peer.stop();

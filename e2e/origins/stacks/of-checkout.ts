@@ -1,4 +1,4 @@
-// Server stacks that every checkout brings: hyper and quinn, Caddy, Hypercorn, node:http2.
+// Server stacks included in every checkout: hyper and quinn, Caddy, Hypercorn, node:http2.
 import { readFile, writeFile } from 'node:fs/promises';
 import { createSecureServer } from 'node:http2';
 import { join } from 'node:path';

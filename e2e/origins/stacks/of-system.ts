@@ -1,5 +1,5 @@
-// Server stacks that a machine may have, in whatever version: nginx, HAProxy, Apache. Those whose build has no QUIC are
-// servers without HTTP/3.
+// Server stacks that may be installed on the machine, in any version: nginx, HAProxy, Apache. Builds without QUIC serve
+// as servers without HTTP/3.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand, runOrThrow } from '../../child-process.ts';
@@ -15,7 +15,7 @@ export const nginx: Stack = {
   absent: onThePath('nginx'),
   async start({ host, certificate, caPath, dir }) {
     const port = await freePort();
-    // It tells its version and how it was built on standard error.
+    // It prints its version and build options on standard error.
     const { stderr } = await runCommand('nginx', ['-V']);
     const h3 = stderr.includes('--with-http_v3_module');
     const added = { ...HEADERS, ...(h3 && { 'alt-svc': `h3=":${port}"; ma=86400` }) };

@@ -1,9 +1,9 @@
-// What is asked of a server stack by other hands: the same page as the others, and a log of its own of what it answered
-// over which protocol, by which what Photofinish says of it is judged.
+// The interface of a third-party server stack: it serves the same page as the others, and logs the protocol of each
+// response, which is the reference for what Photofinish reports.
 import { readFile } from 'node:fs/promises';
 import type { Certificate } from '../start.ts';
 
-/** What the page asks for, at each visit anew. */
+/** Requested by the page on every visit. */
 export const SCRIPTS = ['/1.js', '/2.js', '/3.js'];
 export const PAGE = `<!doctype html><html lang="en"><title>Stack</title><link rel="icon" href="data:,">${SCRIPTS.map((path) => `<script src="${path}"></script>`).join('')}`;
 export const HEADERS = { 'cache-control': 'no-store', 'timing-allow-origin': '*' };
@@ -20,27 +20,27 @@ interface StackOptions {
 
 interface RunningStack {
   readonly port: number;
-  /** Of the page; `/` unless said. */
+  /** Of the page; default: `/`. */
   readonly path?: string;
-  /** As it says it. */
+  /** As reported by the server. */
   readonly version: string;
   /** Whether this build of it speaks HTTP/3. */
   readonly h3: boolean;
-  /** The protocol of each request that it has answered so far. */
+  /** The protocol of each request answered so far. */
   served(): Promise<readonly ServedProtocol[]>;
   stop(): Promise<void>;
 }
 
 export interface Stack {
   readonly name: string;
-  /** Why it cannot run here; null: it can. */
+  /** Why it cannot run here; null if it can. */
   absent(): string | null;
-  /** The machine's own, which nobody needs to have. */
+  /** Installed on the system, and not required to be. */
   readonly optional?: true;
   start(options: StackOptions): Promise<RunningStack>;
 }
 
-/** As servers write versions of HTTP. */
+/** HTTP versions as servers log them. */
 const PROTOCOLS: Readonly<Record<string, ServedProtocol>> = {
   'HTTP/3': 'h3',
   'HTTP/3.0': 'h3',
@@ -59,8 +59,8 @@ export function protocolOf(version: string): ServedProtocol {
 }
 
 /**
- * Reads a log from where it is now on: what saw the server start is not counted. `versionOf` gives a line's version of
- * HTTP; null: the line is of no request.
+ * Reads a log from its current end: requests made while waiting for the server's start are not counted. `versionOf`
+ * returns a line's HTTP version, or null if the line is not about a request.
  */
 export async function logFrom(file: string, versionOf: (line: string) => string | null) {
   const versions = async () => {

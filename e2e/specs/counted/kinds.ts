@@ -1,36 +1,36 @@
-// Every kind of request whose counting is compared with the servers' logs. Each has a host of its own, so that counts by
+// Every kind of request whose counts are compared with server logs. Each kind has its own host, so that counts by
 // origin are counts by kind, and makes its requests from a page that is visited several times.
 
-/** In the page: what the kinds make their requests with. */
+/** Functions that the kinds use in the page to make their requests. */
 export interface Tools {
-  /** Puts an element in and waits until it has loaded, or has failed to. */
+  /** Inserts an element and waits until it has loaded or failed. */
   load(tag: string, attributes: Readonly<Record<string, string>>): Promise<unknown>;
-  /** Fetches and reads to the end. */
+  /** Fetches and reads the whole body. */
   get(url: string, init?: RequestInit): Promise<unknown>;
-  /** Puts a frame in and waits until it says that it is done. */
+  /** Inserts a frame and waits until it reports that it has finished. */
   frame(url: string): Promise<unknown>;
-  /** Runs when the page is left. */
+  /** Runs when the page is unloaded. */
   onLeave(run: () => void): void;
 }
 
 export interface Kind {
-  /** The first label of its host. */
+  /** The first label of its host name. */
   readonly name: string;
-  /** For the table. */
+  /** Description for the table. */
   readonly what: string;
-  /** Of all its answers; none unless said. */
+  /** Cache-Control of all its responses; default: none. */
   readonly cacheControl?: string;
-  /** What confirms a stored answer; none unless said. */
+  /** Validators of its responses; default: none. */
   readonly validators?: readonly ('ETag' | 'Last-Modified')[];
-  /** Whether other origins' pages may see its timings; true unless said. */
+  /** Whether pages of other origins may see its timings (Timing-Allow-Origin); default: true. */
   readonly timingAllowOrigin?: boolean;
-  /** Whether other origins' pages may have its answers (CORS, Cross-Origin-Resource-Policy); true unless said. */
+  /** Whether pages of other origins may read its responses (CORS, Cross-Origin-Resource-Policy); default: true. */
   readonly shared?: boolean;
-  /** Whose server answers; Caddy unless said. */
+  /** The server that responds; default: Caddy. */
   readonly server?: 'embedded';
-  /** Of what is not exact, the reason. */
+  /** Why the counts are not exact, if they are not. */
   readonly why?: string;
-  /** What the page asks of it, in the page; self-contained. A kind without it has a page of its own. */
+  /** Makes the requests, in the page; self-contained. A kind without it has its own page. */
   readonly run?: (origin: string, tools: Tools) => unknown;
 }
 

@@ -1,4 +1,4 @@
-// The kinds' servers: Caddy with a host for each, its files, and its own log of what it answered over which protocol.
+// Servers for all kinds: Caddy with a host for each, its files, and its own log of the protocol of each response.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
@@ -11,14 +11,14 @@ import { protocolOf, type ServedProtocol } from '../../origins/stacks/stack.ts';
 import { type RunningOrigin, type SeenRequest, startOrigins } from '../../origins/start.ts';
 import { hostOf, KINDS, type Kind, type Tools } from './kinds.ts';
 
-/** Ends a run: what it asks for is counted after everything before it. */
+/** Ends a run: its requests are counted after all others. */
 export const LAST = 'last';
 
 const DAY_MS = 86_400_000;
-/** Old enough that its tenth, the heuristic freshness of RFC 9111 section 4.2.2, outlives a run. */
+/** Old enough that a tenth of it, the heuristic freshness of RFC 9111 section 4.2.2, exceeds a run. */
 const FILES_AGE_DAYS = 100;
 
-/** In the page: makes the requests of all kinds and tells when they are through. */
+/** Runs in the page: makes the requests of all kinds and signals when they are done. */
 function visit(runs: readonly [(origin: string, tools: Tools) => unknown, string][]): void {
   const load = (tag: string, attributes: Readonly<Record<string, string>>) =>
     new Promise((resolve) => {
@@ -85,13 +85,13 @@ function sound(): Buffer {
   return Buffer.concat([head, samples]);
 }
 
-/** The smallest PNG there is. */
+/** A minimal PNG. */
 const IMAGE = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=',
   'base64',
 );
 
-/** Where each kind is asked for. */
+/** The origin of each kind. */
 type OriginOf = (name: string) => string;
 
 function filesOf(originOf: OriginOf): Record<string, string | Buffer> {
@@ -151,7 +151,7 @@ async function writeFiles(dir: string, originOf: OriginOf): Promise<void> {
 
 const VALIDATORS = ['ETag', 'Last-Modified'] as const;
 
-/** Headers of one kind, whatever answers. */
+/** The headers of one kind, whichever server responds. */
 function headersOf(kind: Kind): object {
   const { name, cacheControl, validators = [], timingAllowOrigin = true, shared = true } = kind;
   const set = {
@@ -210,7 +210,7 @@ function routes(dir: string, socketPort: number): object[] {
   ];
 }
 
-/** A WebSocket (RFC 6455) that says one word. */
+/** A WebSocket (RFC 6455) server that sends one message. */
 async function startSocket(): Promise<{ port: number; stop: () => void }> {
   const server = createServer();
   server.on('upgrade', ({ headers }, socket) => {
@@ -222,7 +222,7 @@ async function startSocket(): Promise<{ port: number; stop: () => void }> {
         `Sec-WebSocket-Accept: ${accept}\r\n\r\n`,
     );
     socket.write(Buffer.from([0x81, 4, ...Buffer.from('word')]));
-    // A frame that closes is answered by the like.
+    // A Close frame is answered with one.
     socket.on('data', () => socket.end(Buffer.from([0x88, 0])));
   });
   server.listen(0, '127.0.0.1');
@@ -253,16 +253,16 @@ async function readLog(file: string): Promise<ServedRequest[]> {
 }
 
 export interface CountedSite {
-  /** What a browser needs to find and to trust it. */
+  /** What a browser needs to resolve and trust it. */
   readonly local: LocalOrigins;
   /** The page of a kind that has its own, and of `LAST`. */
   readonly pageOf: (name: string) => string;
-  /** All that was answered to browsers so far. */
+  /** All responses to browsers so far. */
   readonly served: () => Promise<readonly ServedRequest[]>;
   readonly stop: () => Promise<void>;
 }
 
-/** Starts the servers of all kinds; `dir` takes their files. Throws as `startCaddy` does. */
+/** Starts the servers of all kinds; `dir` holds their files. Throws as `startCaddy` does. */
 export async function startCountedSite(dir: string): Promise<CountedSite> {
   const ofCaddy = [...KINDS.filter(({ server }) => server === undefined).map(({ name }) => name), LAST];
   const embedded = KINDS.filter(({ server }) => server === 'embedded').map(({ name }) => name);
@@ -303,7 +303,7 @@ export async function startCountedSite(dir: string): Promise<CountedSite> {
   const origins: Record<string, RunningOrigin> = { ...running.origins, ...Object.fromEntries(caddys) };
   const originOf: OriginOf = (name) => origins[name]?.origin ?? '';
   await writeFiles(files, originOf);
-  // The request that saw it start was none of a browser's.
+  // The request that checked for its start was not a browser's.
   const before = (await readLog(accessLog)).length;
   return {
     local: { ...running, origins },

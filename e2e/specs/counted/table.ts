@@ -1,5 +1,5 @@
-// The table of docs/counts.md: what each kind's counts are worth in each browser. A run with PHOTOFINISH_WRITE_COUNTS
-// writes its browser's column, any other is held to it.
+// The table of docs/counts.md: how accurate the counts of each kind are in each browser. A run with
+// PHOTOFINISH_WRITE_COUNTS writes its browser's column; any other run is compared with it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { markdownTable } from '@photofinish/shared/report/markdown';
@@ -13,24 +13,24 @@ const COLUMNS = Object.keys(BROWSERS) as BrowserKind[];
 const HEADS: Readonly<Record<BrowserKind, string>> = { chromium: 'Chromium', firefox: 'Firefox' };
 const NOT_MEASURED = 'not measured';
 
-/** Requests by protocol; what there is none of is not there. */
+/** Requests by protocol; protocols without requests are absent. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** One kind as its server and the report counted it. */
+/** One kind as counted by its server and by the report. */
 export interface KindCounts {
   readonly served: Counts;
   readonly reported: Counts;
-  /** Why the newest answer of unknown protocol has none. */
+  /** Why the protocol of the most recent response of unknown protocol is unknown. */
   readonly reason: string | null;
 }
 
-/** A column: each kind's cell by the kind's name. */
+/** A column: cells by name of the kind. */
 export type Column = Readonly<Record<string, string>>;
 
-/** Over all protocols. */
+/** The sum over all protocols. */
 export const total = (counts: Counts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-/** What is counted under a protocol that it did not come over, or more often than it came; empty if nothing is. */
+/** Responses counted under a wrong protocol, or more often than they occurred; empty if there are none. */
 export function faultsOf({ served, reported }: KindCounts): string[] {
   const more = Object.entries(reported).flatMap(([protocol, count]) =>
     protocol !== 'unknown' && count > (served[protocol] ?? 0)
@@ -41,7 +41,7 @@ export function faultsOf({ served, reported }: KindCounts): string[] {
   return told > came ? [...more, `${told} in all, of ${came}`] : more;
 }
 
-/** What the counts of a kind are worth. */
+/** The table's cell for the accuracy of a kind's counts. */
 export function cellOf({ served, reported, reason }: KindCounts): string {
   const [came, told] = [total(served), total(reported)];
   const unknown = reported.unknown ?? 0;
@@ -63,14 +63,14 @@ function rowsOf(page: string): Map<string, string[]> {
   return new Map(rows.map(([what = '', ...cells]) => [what, cells]));
 }
 
-/** The column as it is committed. */
+/** The column as committed. */
 export function committedColumn(browser: BrowserKind): Column {
   const rows = rowsOf(readFileSync(PAGE, 'utf8'));
   const at = COLUMNS.indexOf(browser);
   return Object.fromEntries(KINDS.map(({ name, what }) => [name, rows.get(what)?.[at] ?? NOT_MEASURED]));
 }
 
-/** Writes the browser's column, and the rest of the table around it. */
+/** Writes the browser's column and the text around the table. */
 export function writeColumn(browser: BrowserKind, column: Column): void {
   const page = readFileSync(PAGE, 'utf8');
   const columns = COLUMNS.map((each) => (each === browser ? column : committedColumn(each)));
